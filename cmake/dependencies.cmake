@@ -1,0 +1,15 @@
+# Debian packages only. Asio and Beast are header libraries that cost minutes: they are compiled once, here.
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+
+add_library(reprise_asio STATIC ${CMAKE_SOURCE_DIR}/cmake/asio_beast.cpp)
+target_link_libraries(reprise_asio PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+# The recycling cache holds as many coroutine frames per thread as a session is deep (2 by default).
+target_compile_definitions(reprise_asio PUBLIC
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+  BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=16)

@@ -1,0 +1,112 @@
+// Everything one configuration says, as values with their defaults: listeners, limits, timers, routes as loaded.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proxy/policy/instant.hpp"
+#include "proxy/policy/route.hpp"
+
+namespace reprise::config {
+
+using policy::Duration;
+
+/// A numeric address and a port; port 0 binds a free one.
+struct Endpoint {
+  std::string address = "127.0.0.1";  ///< IPv4 or IPv6 literal, without brackets
+  std::uint16_t port = 0;
+};
+
+enum class ListenerMode : std::uint8_t { forward, gateway };
+/// Whose Host a gateway's upstream sees.
+enum class GatewayHost : std::uint8_t { upstream, client };
+
+/// Where a gateway listener sends everything. Only http so far.
+struct GatewayUpstream {
+  std::string host;  ///< name or literal, without brackets, lower case
+  std::uint16_t port = 80;
+  std::string path_prefix;  ///< "" or "/base", without a slash at the end; put before every path
+};
+
+struct Listener {
+  ListenerMode mode = ListenerMode::forward;
+  Endpoint bind{"127.0.0.1", 3128};
+  bool allow_remote = false;  ///< without it `bind` must be loopback
+  GatewayUpstream upstream;   ///< gateway only
+  GatewayHost host = GatewayHost::upstream;
+  std::size_t line = 0;       ///< in the file, from 1; 0: built-in
+};
+
+struct Admin {
+  Endpoint bind{"127.0.0.1", 3129};
+  bool allow_remote = false;
+};
+
+/// A range of addresses that are never dialled, or the word `self` for the proxy's own listeners.
+struct Deny {
+  std::vector<std::string> networks{"169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128"};  ///< checked CIDR texts; a bare address has /32 or /128
+  bool self = true;
+};
+
+struct Security {
+  Deny deny;
+  std::vector<std::pair<std::uint16_t, std::uint16_t>> connect_ports{{443, 443}, {80, 80}, {8443, 8443}};  ///< inclusive ranges
+};
+
+struct Limits {
+  std::size_t connections = 4096;
+  std::size_t header_bytes = 64 * 1024;
+  std::size_t header_fields = 128;
+  std::size_t target_bytes = 16 * 1024;
+  std::size_t replay_memory_bytes = 64 * 1024 * 1024;
+  std::size_t kept_answer_bytes = 64 * 1024;
+  std::size_t upstreams = 1024;
+};
+
+struct Timers {
+  Duration header = std::chrono::seconds(10);
+  Duration keep_alive = std::chrono::minutes(5);
+};
+
+struct Pool {
+  std::size_t idle = 32;  ///< per upstream host:port and io thread
+  Duration idle_timeout = std::chrono::seconds(30);
+};
+
+struct Shutdown {
+  Duration linger{};
+  Duration grace = std::chrono::seconds(30);
+};
+
+enum class LogLevel : std::uint8_t { error, warn, info, debug };
+enum class LogFormat : std::uint8_t { automatic, json, text };
+enum class LogPath : std::uint8_t { full, route };
+
+struct Log {
+  LogLevel level = LogLevel::info;
+  LogFormat format = LogFormat::automatic;
+  bool access = true;
+  LogPath path = LogPath::full;
+};
+
+/// Immutable once loaded; shared by all threads.
+struct Settings {
+  std::vector<Listener> listeners{Listener{}};
+  Admin admin;
+  std::shared_ptr<const policy::RouteTable> routes;  ///< never null once loaded
+  Security security;
+  Limits limits;
+  Timers timers;
+  Pool pool;
+  Shutdown shutdown;
+  Log log;
+  unsigned threads = 1;
+};
+
+}  // namespace reprise::config

@@ -1,0 +1,51 @@
+// The chunked coding (RFC 9112 7.1), read strictly and in place: extensions dropped, trailers filtered, work bounded per byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/http/rejection.hpp"
+
+namespace reprise::http {
+
+/// One body. Fed with bytes as they come; hands out the data as views into them.
+class ChunkDecoder {
+ public:
+  enum class State : std::uint8_t { more, data, done, broken };
+  struct Step {
+    State state = State::more;
+    std::size_t consumed = 0;   ///< bytes of the input that are finished with, data included
+    std::string_view data;      ///< for `data`: body bytes, a view into the input
+    Cause cause = Cause::bad_chunk;  ///< for `broken`
+  };
+  /// Takes as much of `input` as makes one step. `more`: everything was consumed. `done`: the body and its trailers ended at `consumed`; what follows is not ours.
+  Step step(std::string_view input);
+
+  /// Trailer lines with CRLF that may be forwarded, after `done`; framing, routing, authentication and Host fields are
+  /// dropped (RFC 9110 6.5.1). At most 8 KiB.
+  const std::string& trailers() const { return trailers_; }
+  /// Ready for another body; keeps storage.
+  void reset();
+
+ private:
+  enum class Part : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done, broken };
+  Step fail(Cause, std::size_t consumed);
+
+  Part part_ = Part::size;
+  std::uint64_t left_ = 0;
+  unsigned digits_ = 0;
+  std::size_t line_bytes_ = 0;
+  std::uint64_t overhead_bytes_ = 0;
+  std::uint64_t body_bytes_ = 0;
+  std::string line_;
+  std::string trailers_;
+};
+
+/// Appends `<hex size>CRLF`; the caller sends the data and then CRLF. `size` must not be 0.
+void write_chunk_size(std::size_t size, std::string& out);
+/// Appends the last chunk with these trailer lines.
+void write_last_chunk(std::string_view trailers, std::string& out);
+
+}  // namespace reprise::http

@@ -1,0 +1,101 @@
+// A message head as views into the buffer it was read into: nothing is copied, nothing is rebuilt.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "proxy/http/rejection.hpp"
+#include "proxy/policy/request_view.hpp"
+
+namespace reprise::http {
+
+/// Fields that the proxy itself looks at; everything else is `other` and passes untouched.
+enum class FieldId : std::uint8_t {
+  other,
+  connection,
+  content_length,
+  date,
+  expect,
+  host,
+  keep_alive,
+  max_forwards,
+  proxy_authenticate,
+  proxy_authorization,
+  proxy_connection,
+  proxy_status,
+  reprise,  // any field whose name starts with "Reprise-"
+  retry_after,
+  te,
+  trailer,
+  transfer_encoding,
+  upgrade,
+  via,
+};
+
+struct FieldLine {
+  std::string_view name;
+  std::string_view value;  ///< without outer blanks
+  std::string_view line;   ///< as it came, with its CRLF
+  FieldId id = FieldId::other;
+};
+
+/// How a body is delimited (RFC 9112 6.3).
+struct Framing {
+  enum class Kind : std::uint8_t { none, length, chunked, until_close };
+  Kind kind = Kind::none;
+  std::uint64_t length = 0;  ///< for `length`; a `length` of 0 is kind `length`, so that it is forwarded
+};
+
+struct RequestHead final : policy::FieldLines {
+  std::string_view method;
+  std::string_view target;
+  unsigned minor_version = 1;  ///< HTTP/1.x
+  std::vector<FieldLine> fields;
+  Framing framing;             ///< none, length or chunked
+  std::size_t bytes = 0;       ///< length of the head in the buffer, blank line included
+
+  const FieldLine* find(FieldId) const;
+  bool has(std::string_view name, std::string_view value) const override;
+  /// False where the client asks for the end of the connection, or speaks 1.0.
+  bool keep_alive() const;
+  bool expects_continue() const;
+};
+
+struct ResponseHead {
+  int status = 0;
+  std::string_view reason;  ///< phrase, may be empty
+  unsigned minor_version = 1;
+  std::vector<FieldLine> fields;
+  Framing framing;          ///< as it stands for a request of the method that was given to the parser
+  bool reusable = true;     ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
+  std::size_t bytes = 0;
+
+  const FieldLine* find(FieldId) const;
+};
+
+struct HeadLimits {
+  std::size_t bytes = 64 * 1024;
+  std::size_t fields = 128;
+  std::size_t target_bytes = 16 * 1024;
+};
+
+/// `complete`: the head was filled. `partial`: more bytes are needed. Otherwise why it is refused.
+enum class Progress : std::uint8_t { complete, partial };
+using Parsed = std::variant<Progress, Cause>;
+
+/// Reads one request head from the start of `buffer`, after skipping at most 4 empty lines (`skipped` counts their bytes).
+/// The framing guard reads it first, Beast's parser second; they must agree. `head` is refilled: its vector keeps its
+/// storage, so that a connection allocates once. The views live as long as the buffer.
+/// A `partial` buffer over the limits is already refused. Never reads past `buffer`.
+Parsed parse_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
+
+/// The same for a response to a request of that method (RFC 9112 6.3 needs it).
+/// TE wins over CL, and the connection is then not reusable; repeated differing CL, bad chunked, obs-fold, control bytes
+/// are refused.
+Parsed parse_response(std::string_view buffer, const HeadLimits&, std::string_view request_method, ResponseHead& head);
+
+}  // namespace reprise::http

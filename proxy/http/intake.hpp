@@ -1,0 +1,52 @@
+// What a request head asks of a listener: forward it, open a tunnel, or be refused.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "proxy/http/head.hpp"
+#include "proxy/http/target.hpp"
+#include "proxy/policy/verdict.hpp"
+
+namespace reprise::http {
+
+/// An ordinary request. All views live as long as the head's buffer.
+struct Forward {
+  std::string_view host;        ///< upstream host, without brackets, as written
+  std::uint16_t port = 80;
+  std::string_view host_field;  ///< the Host to send; empty: keep the client's own line
+  Target target;
+};
+struct Connect {
+  std::string_view host;
+  std::uint16_t port = 0;
+  std::string_view authority;  ///< as written
+};
+struct Rejected {
+  Cause cause;
+};
+/// Max-Forwards reached 0 on OPTIONS or TRACE: answered here with 200 (RFC 9110 7.6.2).
+struct AnswerHere {};
+using Intake = std::variant<Forward, Connect, Rejected, AnswerHere>;
+
+using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;
+
+/// For a forward listener: absolute-form and CONNECT. Origin-form is refused as not_a_proxy_request.
+Intake take_forward(const RequestHead&, const PortRanges& connect_ports);
+/// For a gateway listener: origin-form goes to the listener's upstream; absolute-form is accepted too, its authority replaced.
+/// `upstream_authority` is what Host says when `host: upstream`; empty for `host: client`.
+Intake take_gateway(const RequestHead&, std::string_view upstream_host, std::uint16_t upstream_port,
+                    std::string_view upstream_authority);
+
+/// True if a Via field of the request carries that pseudonym (RFC 9110 7.6.3): the request has looped.
+bool has_looped(const RequestHead&, std::string_view pseudonym);
+/// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1, `x-stainless-retry-count` > 0,
+/// `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.
+bool is_nested_retry(const RequestHead&);
+
+}  // namespace reprise::http

@@ -1,0 +1,21 @@
+// Looks into a JSON body for one top-level key, without building a tree (C33c, C36).
+#pragma once
+
+#include <string_view>
+
+#include "proxy/policy/condition.hpp"
+
+namespace reprise::http {
+
+/// A wholly held body. Parsed anew at each question, by Boost.JSON; bad JSON has no keys.
+class JsonText final : public policy::JsonBody {
+ public:
+  explicit JsonText(std::string_view text) : text_(text) {}
+  /// True for a top-level key of an object whose value is neither null nor an empty string, array or object. A repeated key counts by its last value.
+  bool has(std::string_view key) const override;
+
+ private:
+  std::string_view text_;
+};
+
+}  // namespace reprise::http

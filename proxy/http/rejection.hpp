@@ -1,0 +1,56 @@
+// Why a message is refused: the closed list of causes, each with its status, its metric label and its sentence.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace reprise::http {
+
+/// `reprise_rejected_requests_total{cause}`; spec/robustness.md names the clause of each.
+enum class Cause : std::uint8_t {
+  bad_request_line,
+  bad_method,
+  method_too_long,
+  bad_target,
+  target_too_long,
+  bad_version,
+  header_too_large,
+  too_many_fields,
+  bad_field_name,
+  bad_field_value,
+  obs_fold,
+  lookalike_framing_field,   // Content_Length and kin
+  missing_host,
+  repeated_host,
+  bad_host,
+  bad_content_length,
+  conflicting_content_length,
+  bad_transfer_encoding,
+  unsupported_transfer_encoding,
+  length_and_chunked,
+  chunked_in_http_1_0,
+  bad_chunk,
+  bad_trailer,
+  bad_scheme,
+  https_not_supported,       // 501 until origination is built
+  bad_authority,
+  userinfo_in_authority,
+  connect_with_body,
+  connect_port_denied,       // 403
+  not_a_proxy_request,       // origin-form on a forward listener
+  bad_expect,                // 417
+  bad_max_forwards,
+  header_timeout,            // 408
+  loop,                      // 508
+  bad_status_line,           // responses only, from here on
+  bad_status,
+};
+
+/// The metric label: the enumerator's own name.
+std::string_view word(Cause);
+/// 400, 403, 408, 414, 417, 431, 501, 505, 508; 502 for the causes of responses.
+int status_of(Cause);
+/// One fixed sentence for the body; holds nothing that came from the message.
+std::string_view sentence(Cause);
+
+}  // namespace reprise::http

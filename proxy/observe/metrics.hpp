@@ -1,0 +1,59 @@
+// Every number that reprise exports, resolved to its cell once per configuration and never looked up per request.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/observe/exchange_record.hpp"
+
+namespace reprise::observe {
+
+enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained };
+enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout, stale };
+/// States of `reprise_upstream_connections`.
+enum class UpstreamState : std::uint8_t { active, idle };
+
+/// One registry for the life of the process. All members are thread-safe; counting takes no lock but a histogram's.
+class Metrics {
+ public:
+  /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version` for build_info.
+  Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections, std::string_view version);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous: all from one ledger.
+  void count(const ExchangeRecord&);
+  void count_rejection(std::size_t cause);
+  void count_tunnel(TunnelOutcome);
+  void count_lookup(LookupOutcome);
+  void set_log_dropped(std::uint64_t total);
+  void set_config_hash(std::string_view hash);
+  void client_connected();
+  void client_disconnected();
+  void upstream_changed(UpstreamState, int by);
+  void replay_bytes_changed(std::int64_t by);      ///< store="memory"
+  /// Called at scrape time on a helper thread: name ("host:port" or "other") and ratio.
+  void set_budget_ratio(std::string_view upstream, double ratio);
+
+  /// The Prometheus text format. Takes milliseconds: call it on a helper thread.
+  std::string text();
+
+  /// Live totals for /status.
+  struct Totals {
+    std::uint64_t requests = 0, attempts = 0, retries = 0, recovered = 0, exhausted = 0, rejected = 0;
+    std::int64_t client_connections = 0;
+  };
+  Totals totals() const;
+
+ private:
+  struct Cells;
+  std::unique_ptr<Cells> cells_;
+};
+
+}  // namespace reprise::observe

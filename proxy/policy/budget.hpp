@@ -1,0 +1,56 @@
+// How much retrying all requests to one upstream host may do, so that retries cannot become a storm.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+#include "proxy/policy/instant.hpp"
+
+namespace reprise::policy {
+
+/// Retries scheduled in the last `window` <= ratio * first attempts in it + floor_per_second * window.
+struct BudgetPolicy {
+  double ratio = 0.2;            ///< 0 to 1
+  double floor_per_second = 10;  ///< retries a second that are always there
+  Duration window = std::chrono::seconds(10);
+
+  bool operator==(const BudgetPolicy&) const = default;
+};
+
+/// The account of one upstream host:port. Thread-safe; shared by all io threads. It starts full.
+class Budget {
+ public:
+  explicit Budget(const BudgetPolicy&);
+
+  /// Counts a first attempt.
+  void deposit(Instant now);
+  /// Whole retries that may still be scheduled; never negative.
+  double left(Instant now);
+  /// Takes one retry, or says that none is left. Counted when a wait is scheduled, so waits count.
+  bool withdraw(Instant now);
+  /// Gives back a retry that was taken at `taken` and never started.
+  void refund(Instant taken, Instant now);
+  /// left / (what would be left had nobody retried), 0 to 1: the gauge.
+  double available_ratio(Instant now);
+
+ private:
+  static constexpr std::size_t slots = 10;
+  struct Slot {
+    std::uint64_t firsts = 0;
+    std::uint64_t retries = 0;
+  };
+
+  std::int64_t slot_number(Instant) const;
+  void advance(Instant now);
+  double allowance() const;
+  std::uint64_t spent() const;
+
+  const BudgetPolicy policy_;
+  std::mutex mutex_;
+  std::array<Slot, slots> ring_{};
+  std::int64_t newest_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace reprise::policy

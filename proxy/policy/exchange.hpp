@@ -1,0 +1,126 @@
+// The loop of one request as a pure state machine: events in, actions out. Sockets, tests and the simulator obey it alike.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "proxy/policy/decide.hpp"
+#include "proxy/policy/ledger.hpp"
+
+namespace reprise::policy {
+
+/// Begin attempt `number`; on a connection that never carried a request, if `fresh`.
+struct Start {
+  unsigned number = 1;
+  bool fresh = false;
+};
+/// Sleep until then. While sleeping, read the answer at hand into the kept answer and report `answer_kept`.
+struct Wait {
+  Instant until{};
+};
+/// Give the client the answer of that attempt.
+struct Deliver {
+  unsigned number = 1;
+};
+/// Stop that attempt: nobody wants its answer.
+struct Cancel {
+  unsigned number = 1;
+};
+/// Break the client's connection: part of the answer is out and the rest cannot follow.
+struct Cut {};
+/// Answer in our own words: there is no upstream answer to give, or the deadline asks for a 504.
+struct Fail {
+  bool gateway_timeout = false;  ///< out_of_time: 504
+};
+/// The client is gone: there is nobody to answer.
+struct Leave {};
+
+using Action = std::variant<Start, Wait, Deliver, Cancel, Cut, Fail, Leave>;
+
+/// What one event asks for, in order; never more than two.
+class Actions {
+ public:
+  Actions() = default;
+  Actions(Action only) : list_{only, {}}, size_(1) {}                             // NOLINT(google-explicit-constructor)
+  Actions(Action first, Action second) : list_{first, second}, size_(2) {}
+  const Action* begin() const { return list_.data(); }
+  const Action* end() const { return list_.data() + size_; }
+  std::size_t size() const { return size_; }
+  const Action& operator[](std::size_t i) const { return list_[i]; }
+
+ private:
+  std::array<Action, 2> list_{};
+  std::size_t size_ = 0;
+};
+
+/// How an attempt went, as the I/O saw it; the exchange adds its own counting.
+struct AttemptReport {
+  bool reused = false;
+  Sent sent = Sent::nothing;
+  bool replayable = true;
+  Idempotency idempotent = Idempotency::no;  ///< judged now, on what is held of the body now
+};
+
+/// One per request. Single-threaded; the budget it draws on may be shared.
+class Exchange {
+ public:
+  /// `budget` may be null (off); it and `policy` must outlive the exchange. The deadline runs from `head_at`.
+  Exchange(const RoutePolicy& policy, const Facts& facts, Budget* budget, Instant head_at);
+
+  Actions begin(Instant now);
+  /// A final response head arrived for the running attempt.
+  Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);
+  /// The running attempt ended without one.
+  Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
+  /// The wait is over.
+  Actions waited(Instant now);
+  /// The answer of the last attempt was read whole and is held; without this report there is nothing to fall back on.
+  void answer_kept();
+  /// The delivered answer's body ended early, after the head was sent.
+  Actions body_broke(Cause, Instant now);
+  /// The delivered answer went out whole.
+  void delivered();
+  /// The client closed its sending side: the running attempt goes on, no later one starts, a wait ends.
+  Actions client_finished(Instant now);
+  /// The client reset the connection: everything stops.
+  Actions client_reset(Instant now);
+  /// SIGTERM: the running attempt goes on, a wait ends with the last answer.
+  Actions shutdown(Instant now);
+
+  std::optional<Instant> deadline() const { return deadline_; }
+  const Ledger& ledger() const { return ledger_; }
+  /// True once an action ended the exchange (deliver and its end, cut, fail, leave).
+  bool over() const { return state_ == State::over; }
+  bool waiting() const { return state_ == State::waiting; }
+
+ private:
+  enum class State : std::uint8_t { idle, attempting, waiting, delivering, over };
+
+  Actions settle(const AttemptReport&, const Outcome&, Instant now, Dice&);
+  Actions go_on(const Verdict&, Instant now);
+  Actions stop(Reason, Instant now);
+  Actions deliver(unsigned number);
+  Actions stop_waiting(Reason, Instant now);
+  Attempt attempt_now(const AttemptReport&) const;
+
+  const RoutePolicy& policy_;
+  Facts facts_;
+  Budget* budget_;
+  std::optional<Instant> deadline_;
+  Ledger ledger_;
+  State state_ = State::idle;
+  unsigned number_ = 0;
+  unsigned charged_ = 0;
+  bool stale_retry_used_ = false;
+  bool client_finished_ = false;
+  bool shutting_down_ = false;
+  Duration wait_{};
+  Instant started_{};
+  std::optional<Instant> withdrawn_;    ///< when the scheduled retry was taken from the budget
+  std::optional<unsigned> kept_;        ///< the attempt whose whole answer is held
+};
+
+}  // namespace reprise::policy

@@ -1,0 +1,65 @@
+// What one attempt came to: an answer's status and hints, or the stage and cause of its failure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "proxy/policy/instant.hpp"
+
+namespace reprise::policy {
+
+/// How far an attempt had come. Ordered: before `send`, nothing left this host.
+enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head, body };
+
+/// What ended a failed attempt. Each has one Proxy-Status error type (RFC 9209) and one sentence, in proxy/http/reply.
+enum class Cause : std::uint8_t {
+  dns_error,           // the name does not resolve
+  dns_timeout,         // no answer from the resolver within connect_timeout
+  refused,             // ECONNREFUSED
+  unreachable,         // EHOSTUNREACH, ENETUNREACH and kin
+  connect_timeout,     // no connection within connect_timeout
+  no_local_port,       // EADDRNOTAVAIL
+  no_descriptor,       // EMFILE, ENFILE
+  address_denied,      // every address is under security.deny
+  address_is_self,     // the address is one of our own listeners: a loop
+  closed,              // the upstream closed (FIN) before the head was complete
+  reset,               // RST or EPIPE
+  keepalive_lost,      // TCP keepalive or TCP_USER_TIMEOUT gave up: the host is dead
+  attempt_timeout,     // attempt_timeout or the deadline ended the attempt
+  response_timeout,    // no head within response_timeout
+  malformed_response,  // the head is not HTTP/1.x, or its framing is ambiguous
+  header_too_large,    // the head is over limits.header or limits.header_fields
+  truncated,           // the body ended before its end
+  cancelled,           // we stopped it: client gone or shutting down
+};
+
+inline constexpr std::uint8_t cause_count = 18;
+
+std::string_view word(Stage);
+std::string_view word(Cause);
+
+/// What the answer's head asks of a retrying client.
+struct Hints {
+  std::optional<Duration> retry_after;  ///< longest pause asked for; absent for junk and for 0 (product.md, Hints)
+  bool said_no = false;                 ///< explicit pushback
+};
+
+struct Answered {
+  int status = 0;  ///< 200 to 599; interim answers are never an outcome
+  Hints hints;
+};
+
+struct Failed {
+  Stage stage = Stage::connect;
+  Cause cause = Cause::refused;
+};
+
+using Outcome = std::variant<Answered, Failed>;
+
+/// The `outcome` label of an attempt: 2xx 3xx 4xx 5xx resolve connect tls reset timeout truncated cancelled.
+/// A malformed head counts as `reset`: no complete head came.
+std::string_view outcome_label(const Outcome&);
+
+}  // namespace reprise::policy

@@ -1,0 +1,59 @@
+// The closed list of reasons: one enumerator is one gate, one metric label, one log word, one row in the docs, one test.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace reprise::policy {
+
+/// Why an exchange went on or stopped (product.md section 2).
+enum class Reason : std::uint8_t {
+  success,
+  not_retryable,
+  retryable_status,
+  retryable_failure,
+  retryable_body,
+  stale_connection,
+  hedged,
+  resumed,
+  not_idempotent,
+  not_replayable,
+  attempts_spent,
+  deadline_too_near,
+  budget_spent,
+  upstream_said_later,
+  upstream_said_no,
+  nested_retry,
+  signature_expired,
+  circuit_open,
+  host_paused,
+  address_denied,
+  response_started,
+  resume_mismatch,
+  client_gone,
+  shutting_down,
+  observe_only,
+  retries_off,
+};
+
+inline constexpr std::size_t reason_count = 26;
+
+/// Every enumerator, in declaration order.
+constexpr std::array<Reason, reason_count> all_reasons() {
+  std::array<Reason, reason_count> all{};
+  for (std::size_t i = 0; i < reason_count; ++i) all[i] = static_cast<Reason>(i);
+  return all;
+}
+
+/// The word used in verdicts, logs, metric labels, response headers and docs.
+std::string_view word(Reason);
+/// One sentence for the docs and for people.
+std::string_view meaning(Reason);
+/// True for the reasons that send the request again.
+bool is_retry(Reason);
+/// False for the reasons whose feature is documented but not built yet.
+bool is_built(Reason);
+
+}  // namespace reprise::policy

@@ -1,0 +1,68 @@
+// What the operator asked for one route: when to play a request again, how long to wait, when to stop. Values only.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "proxy/policy/backoff.hpp"
+#include "proxy/policy/budget.hpp"
+#include "proxy/policy/condition.hpp"
+#include "proxy/policy/outcome.hpp"
+
+namespace reprise::policy {
+
+/// `active` retries; `observe` decides everything and retries nothing; `off` leaves the request alone.
+enum class Mode : std::uint8_t { active, observe, off };
+/// The answer when the deadline ends the retries after the upstream has answered.
+enum class OutOfTime : std::uint8_t { last, gateway_timeout };
+/// What to do when the client is itself on a retry.
+enum class Nested : std::uint8_t { allow, refuse };
+
+/// `retry.on`: statuses and kinds of failure that are worth another attempt.
+struct RetryOn {
+  std::bitset<600> statuses;
+  bool connect = false;    ///< resolve, refused, unreachable, connect timeout
+  bool tls = false;        ///< handshake
+  bool reset = false;      ///< closed or reset before the response head was complete
+  bool timeout = false;    ///< attempt_timeout
+  bool truncated = false;  ///< the body ended early while all of it was held back
+
+  bool lists(const Outcome&) const;
+  /// 429, 408, 500, 502, 503, 504, connect, tls, reset, timeout.
+  static RetryOn defaults();
+  bool operator==(const RetryOn&) const = default;
+};
+
+struct RetryAfter {
+  bool honour = true;
+  Duration maximum = std::chrono::seconds(60);
+};
+
+struct RetryPolicy {
+  RetryOn on = RetryOn::defaults();
+  std::optional<unsigned> max_attempts = 4;                      ///< includes the first; absent: unlimited
+  std::optional<Duration> deadline = std::chrono::seconds(60);   ///< from the request head; absent: unlimited
+  std::optional<Duration> attempt_timeout;                       ///< to the response head; absent: none
+  OutOfTime out_of_time = OutOfTime::last;
+  Backoff backoff;
+  RetryAfter retry_after;
+  Nested nested = Nested::allow;
+};
+
+struct RoutePolicy {
+  Mode mode = Mode::active;
+  IdempotencyRule idempotent;
+  RetryPolicy retry;
+  Duration connect_timeout = std::chrono::seconds(5);
+  Duration response_timeout = std::chrono::minutes(5);
+  Duration idle_timeout = std::chrono::minutes(5);
+  std::optional<BudgetPolicy> budget = BudgetPolicy{};
+  std::size_t replay_memory_bytes = 256 * 1024;
+  bool response_headers = true;
+  bool attempt_header = false;
+};
+
+}  // namespace reprise::policy

@@ -1,0 +1,41 @@
+// What is decided after an attempt, and the facts that it is decided from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "proxy/policy/condition.hpp"
+#include "proxy/policy/instant.hpp"
+#include "proxy/policy/outcome.hpp"
+#include "proxy/policy/reason.hpp"
+
+namespace reprise::policy {
+
+/// What the request is. Filled by whoever understands HTTP.
+struct Facts {
+  Idempotency idempotent = Idempotency::no;
+  bool safe_method = false;  ///< no effect that could be repeated or ambiguous
+  bool nested = false;       ///< the client is itself on a retry
+};
+
+/// How much of the request the kernel has accepted for the upstream.
+enum class Sent : std::uint8_t { nothing, maybe };
+
+/// One try, as the I/O reports it.
+struct Attempt {
+  unsigned number = 1;     ///< from 1, stale retries included
+  unsigned charged = 1;    ///< from 1, stale retries excluded: what max_attempts counts
+  bool reused = false;     ///< the connection had carried another request before
+  Sent sent = Sent::nothing;
+  bool replayable = true;  ///< every body byte read so far is held (true without a body)
+  bool stale_retry_used = false;  ///< this request has had its one free retry
+  Duration wait{};         ///< the backoff before it; what `decorrelated` looks at
+};
+
+struct Verdict {
+  bool retry = false;
+  Duration delay{};  ///< before the next attempt; in observe mode, what it would have been
+  Reason reason = Reason::success;
+};
+
+}  // namespace reprise::policy
