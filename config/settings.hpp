@@ -1,4 +1,5 @@
-// Everything one configuration says, as values with their defaults: listeners, limits, timers, routes as loaded.
+// Everything one configuration says, as values with their defaults: listeners, limits, timers, routes as
+// loaded.
 #pragma once
 
 #include <chrono>
@@ -40,7 +41,7 @@ struct Listener {
   bool allow_remote = false;  ///< without it `bind` must be loopback
   GatewayUpstream upstream;   ///< gateway only
   GatewayHost host = GatewayHost::upstream;
-  std::size_t line = 0;       ///< in the file, from 1; 0: built-in
+  std::size_t line = 0;  ///< in the file, from 1; 0: built-in
 };
 
 struct Admin {
@@ -50,13 +51,16 @@ struct Admin {
 
 /// A range of addresses that are never dialled, or the word `self` for the proxy's own listeners.
 struct Deny {
-  std::vector<std::string> networks{"169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128"};  ///< checked CIDR texts; a bare address has /32 or /128
+  std::vector<std::string> networks{
+      "169.254.0.0/16", "fe80::/10",
+      "fd00:ec2::254/128"};  ///< checked CIDR texts; a bare address has /32 or /128
   bool self = true;
 };
 
 struct Security {
   Deny deny;
-  std::vector<std::pair<std::uint16_t, std::uint16_t>> connect_ports{{443, 443}, {80, 80}, {8443, 8443}};  ///< inclusive ranges
+  std::vector<std::pair<std::uint16_t, std::uint16_t>> connect_ports{
+      {443, 443}, {80, 80}, {8443, 8443}};  ///< inclusive ranges
 };
 
 struct Limits {

@@ -1,4 +1,5 @@
-// The chunked coding (RFC 9112 7.1), read strictly and in place: extensions dropped, trailers filtered, work bounded per byte.
+// The chunked coding (RFC 9112 7.1), read strictly and in place: extensions dropped, trailers filtered, work
+// bounded per byte.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,16 @@ class ChunkDecoder {
   enum class State : std::uint8_t { more, data, done, broken };
   struct Step {
     State state = State::more;
-    std::size_t consumed = 0;   ///< bytes of the input that are finished with, data included
-    std::string_view data;      ///< for `data`: body bytes, a view into the input
+    std::size_t consumed = 0;        ///< bytes of the input that are finished with, data included
+    std::string_view data;           ///< for `data`: body bytes, a view into the input
     Cause cause = Cause::bad_chunk;  ///< for `broken`
   };
-  /// Takes as much of `input` as makes one step. `more`: everything was consumed. `done`: the body and its trailers ended at `consumed`; what follows is not ours.
+  /// Takes as much of `input` as makes one step. `more`: everything was consumed. `done`: the body and its
+  /// trailers ended at `consumed`; what follows is not ours.
   Step step(std::string_view input);
 
-  /// Trailer lines with CRLF that may be forwarded, after `done`; framing, routing, authentication and Host fields are
-  /// dropped (RFC 9110 6.5.1). At most 8 KiB.
+  /// Trailer lines with CRLF that may be forwarded, after `done`; framing, routing, authentication and Host
+  /// fields are dropped (RFC 9110 6.5.1). At most 8 KiB.
   const std::string& trailers() const { return trailers_; }
   /// Ready for another body; keeps storage.
   void reset();

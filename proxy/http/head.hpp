@@ -55,8 +55,8 @@ struct RequestHead final : policy::FieldLines {
   std::string_view target;
   unsigned minor_version = 1;  ///< HTTP/1.x
   std::vector<FieldLine> fields;
-  Framing framing;             ///< none, length or chunked
-  std::size_t bytes = 0;       ///< length of the head in the buffer, blank line included
+  Framing framing;        ///< none, length or chunked
+  std::size_t bytes = 0;  ///< length of the head in the buffer, blank line included
 
   const FieldLine* find(FieldId) const;
   bool has(std::string_view name, std::string_view value) const override;
@@ -70,8 +70,8 @@ struct ResponseHead {
   std::string_view reason;  ///< phrase, may be empty
   unsigned minor_version = 1;
   std::vector<FieldLine> fields;
-  Framing framing;          ///< as it stands for a request of the method that was given to the parser
-  bool reusable = true;     ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
+  Framing framing;       ///< as it stands for a request of the method that was given to the parser
+  bool reusable = true;  ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
   std::size_t bytes = 0;
 
   const FieldLine* find(FieldId) const;
@@ -87,15 +87,16 @@ struct HeadLimits {
 enum class Progress : std::uint8_t { complete, partial };
 using Parsed = std::variant<Progress, Cause>;
 
-/// Reads one request head from the start of `buffer`, after skipping at most 4 empty lines (`skipped` counts their bytes).
-/// The framing guard reads it first, Beast's parser second; they must agree. `head` is refilled: its vector keeps its
-/// storage, so that a connection allocates once. The views live as long as the buffer.
-/// A `partial` buffer over the limits is already refused. Never reads past `buffer`.
+/// Reads one request head from the start of `buffer`, after skipping at most 4 empty lines (`skipped` counts
+/// their bytes). The framing guard reads it first, Beast's parser second; they must agree. `head` is
+/// refilled: its vector keeps its storage, so that a connection allocates once. The views live as long as the
+/// buffer. A `partial` buffer over the limits is already refused. Never reads past `buffer`.
 Parsed parse_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
 /// The same for a response to a request of that method (RFC 9112 6.3 needs it).
-/// TE wins over CL, and the connection is then not reusable; repeated differing CL, bad chunked, obs-fold, control bytes
-/// are refused.
-Parsed parse_response(std::string_view buffer, const HeadLimits&, std::string_view request_method, ResponseHead& head);
+/// TE wins over CL, and the connection is then not reusable; repeated differing CL, bad chunked, obs-fold,
+/// control bytes are refused.
+Parsed parse_response(std::string_view buffer, const HeadLimits&, std::string_view request_method,
+                      ResponseHead& head);
 
 }  // namespace reprise::http

@@ -17,7 +17,7 @@ namespace reprise::http {
 
 /// An ordinary request. All views live as long as the head's buffer.
 struct Forward {
-  std::string_view host;        ///< upstream host, without brackets, as written
+  std::string_view host;  ///< upstream host, without brackets, as written
   std::uint16_t port = 80;
   std::string_view host_field;  ///< the Host to send; empty: keep the client's own line
   Target target;
@@ -38,15 +38,16 @@ using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;
 
 /// For a forward listener: absolute-form and CONNECT. Origin-form is refused as not_a_proxy_request.
 Intake take_forward(const RequestHead&, const PortRanges& connect_ports);
-/// For a gateway listener: origin-form goes to the listener's upstream; absolute-form is accepted too, its authority replaced.
-/// `upstream_authority` is what Host says when `host: upstream`; empty for `host: client`.
+/// For a gateway listener: origin-form goes to the listener's upstream; absolute-form is accepted too, its
+/// authority replaced. `upstream_authority` is what Host says when `host: upstream`; empty for `host:
+/// client`.
 Intake take_gateway(const RequestHead&, std::string_view upstream_host, std::uint16_t upstream_port,
                     std::string_view upstream_authority);
 
 /// True if a Via field of the request carries that pseudonym (RFC 9110 7.6.3): the request has looped.
 bool has_looped(const RequestHead&, std::string_view pseudonym);
-/// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1, `x-stainless-retry-count` > 0,
-/// `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.
+/// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1,
+/// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.
 bool is_nested_retry(const RequestHead&);
 
 }  // namespace reprise::http

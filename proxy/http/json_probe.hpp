@@ -11,7 +11,8 @@ namespace reprise::http {
 class JsonText final : public policy::JsonBody {
  public:
   explicit JsonText(std::string_view text) : text_(text) {}
-  /// True for a top-level key of an object whose value is neither null nor an empty string, array or object. A repeated key counts by its last value.
+  /// True for a top-level key of an object whose value is neither null nor an empty string, array or object.
+  /// A repeated key counts by its last value.
   bool has(std::string_view key) const override;
 
  private:

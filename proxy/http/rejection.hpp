@@ -1,4 +1,5 @@
-// Why a message is refused: the closed list of causes, each with its status, its metric label and its sentence.
+// Why a message is refused: the closed list of causes, each with its status, its metric label and its
+// sentence.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ enum class Cause : std::uint8_t {
   bad_field_name,
   bad_field_value,
   obs_fold,
-  lookalike_framing_field,   // Content_Length and kin
+  lookalike_framing_field,  // Content_Length and kin
   missing_host,
   repeated_host,
   bad_host,
@@ -32,17 +33,17 @@ enum class Cause : std::uint8_t {
   bad_chunk,
   bad_trailer,
   bad_scheme,
-  https_not_supported,       // 501 until origination is built
+  https_not_supported,  // 501 until origination is built
   bad_authority,
   userinfo_in_authority,
   connect_with_body,
-  connect_port_denied,       // 403
-  not_a_proxy_request,       // origin-form on a forward listener
-  bad_expect,                // 417
+  connect_port_denied,  // 403
+  not_a_proxy_request,  // origin-form on a forward listener
+  bad_expect,           // 417
   bad_max_forwards,
-  header_timeout,            // 408
-  loop,                      // 508
-  bad_status_line,           // responses only, from here on
+  header_timeout,   // 408
+  loop,             // 508
+  bad_status_line,  // responses only, from here on
   bad_status,
 };
 

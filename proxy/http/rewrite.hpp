@@ -1,4 +1,5 @@
-// The outgoing head, built in one pass: runs of untouched lines copied, hop-by-hop lines left out, ours added.
+// The outgoing head, built in one pass: runs of untouched lines copied, hop-by-hop lines left out, ours
+// added.
 #pragma once
 
 #include <string>
@@ -9,24 +10,27 @@
 
 namespace reprise::http {
 
-/// Appends to `out` the head that every attempt sends, up to but without the final blank line (so that an attempt may add
-/// its own field). Origin-form, HTTP/1.1, Host right after the request line when it is rewritten, hop-by-hop fields and those that Connection names
-/// removed (RFC 9110 7.6.1; framing, routing and credential fields that Connection must not name stay), equal repeated
-/// Content-Length written once, `Transfer-Encoding: chunked` where framed so, `Reprise-Attempt` removed, Max-Forwards decremented on OPTIONS and TRACE, `Via: 1.x pseudonym`.
-/// `path_prefix` goes before the path (gateway). `keep_upgrade`: Upgrade and `Connection: upgrade` are kept.
-void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix, std::string_view via_pseudonym,
-                        bool keep_upgrade, std::string& out);
+/// Appends to `out` the head that every attempt sends, up to but without the final blank line (so that an
+/// attempt may add its own field). Origin-form, HTTP/1.1, Host right after the request line when it is
+/// rewritten, hop-by-hop fields and those that Connection names removed (RFC 9110 7.6.1; framing, routing and
+/// credential fields that Connection must not name stay), equal repeated Content-Length written once,
+/// `Transfer-Encoding: chunked` where framed so, `Reprise-Attempt` removed, Max-Forwards decremented on
+/// OPTIONS and TRACE, `Via: 1.x pseudonym`. `path_prefix` goes before the path (gateway). `keep_upgrade`:
+/// Upgrade and `Connection: upgrade` are kept.
+void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
+                        std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
 
 struct ResponseRewrite {
   unsigned client_minor_version = 1;  ///< of the request
   bool close = false;                 ///< say `Connection: close`
   bool chunked = false;               ///< the body goes out chunked
   std::string_view via_pseudonym;
-  std::string_view date;              ///< added where the answer has none (IMF-fixdate)
-  std::string_view extra_fields;      ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...
-  bool keep_upgrade = false;          ///< a 101 to a real upgrade
+  std::string_view date;          ///< added where the answer has none (IMF-fixdate)
+  std::string_view extra_fields;  ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...
+  bool keep_upgrade = false;      ///< a 101 to a real upgrade
 };
-/// Appends the whole outgoing response head to `out`, blank line included. Reprise-* fields of an inner reprise are removed.
+/// Appends the whole outgoing response head to `out`, blank line included. Reprise-* fields of an inner
+/// reprise are removed.
 void write_response_head(const ResponseHead&, const ResponseRewrite&, std::string& out);
 
 }  // namespace reprise::http

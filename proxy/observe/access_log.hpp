@@ -1,4 +1,5 @@
-// One line per finished request, handed to a writer thread through a bounded queue: a blocked stderr costs lines, never the loop.
+// One line per finished request, handed to a writer thread through a bounded queue: a blocked stderr costs
+// lines, never the loop.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,16 @@ namespace reprise::observe {
 /// The whole log: access lines and messages. Thread-safe.
 class Log {
  public:
-  /// Writes to `descriptor` (2 for stderr). `terminal` chooses the form where the settings say `auto`. `routes`: names in table order.
+  /// Writes to `descriptor` (2 for stderr). `terminal` chooses the form where the settings say `auto`.
+  /// `routes`: names in table order.
   Log(const config::Log&, std::vector<std::string> routes, int descriptor, bool terminal);
   /// Writes what is queued, for at most a second.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// One access line (nothing if `access` is off), and, where the exchange was exhausted, one `error` record (C24).
-  /// `wall` is the end of the request in nanoseconds since 1970.
+  /// One access line (nothing if `access` is off), and, where the exchange was exhausted, one `error` record
+  /// (C24). `wall` is the end of the request in nanoseconds since 1970.
   void access(const ExchangeRecord&, std::int64_t wall);
   /// A message with pre-escaped text; dropped below the configured level.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
@@ -40,10 +42,14 @@ class Log {
 };
 
 /// The line alone, with its newline: what the golden tests compare.
-void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall, std::string& out);
-void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall, bool colour, std::string& out);
-/// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or failure, the limit.
-void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall, bool json, std::string& out);
+void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
+                     std::string& out);
+void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
+                     bool colour, std::string& out);
+/// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or
+/// failure, the limit.
+void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
+                          bool json, std::string& out);
 /// True if the exchange ended because a limit was reached after a retryable outcome.
 bool is_exhausted(policy::Reason);
 

@@ -13,22 +13,22 @@ namespace reprise::observe {
 enum class Ending : std::uint8_t { answered, cut, client_gone };
 
 struct ExchangeRecord {
-  std::size_t route = 0;           ///< index in the route table
+  std::size_t route = 0;  ///< index in the route table
   std::string_view method;
-  std::string_view host;           ///< upstream host as sent, without port
+  std::string_view host;  ///< upstream host as sent, without port
   std::uint16_t port = 0;
-  std::string_view path;           ///< without query
+  std::string_view path;  ///< without query
   Ending ending = Ending::answered;
-  int status = 0;                  ///< the status sent; 0 if none was
-  bool own_answer = false;         ///< the answer was ours, not the upstream's
-  std::uint64_t request_bytes = 0; ///< body bytes read from the client
-  std::uint64_t response_bytes = 0;///< body bytes sent to the client
-  std::string_view trace_id;       ///< from traceparent, may be empty
-  std::string_view request_id;     ///< X-Request-Id as sent, may be empty
+  int status = 0;                    ///< the status sent; 0 if none was
+  bool own_answer = false;           ///< the answer was ours, not the upstream's
+  std::uint64_t request_bytes = 0;   ///< body bytes read from the client
+  std::uint64_t response_bytes = 0;  ///< body bytes sent to the client
+  std::string_view trace_id;         ///< from traceparent, may be empty
+  std::string_view request_id;       ///< X-Request-Id as sent, may be empty
   policy::Instant started{};
   policy::Instant ended{};
   const policy::Ledger* ledger = nullptr;  ///< never null
-  bool tunnel = false;             ///< CONNECT
+  bool tunnel = false;                     ///< CONNECT
 };
 
 }  // namespace reprise::observe

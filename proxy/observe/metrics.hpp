@@ -1,4 +1,5 @@
-// Every number that reprise exports, resolved to its cell once per configuration and never looked up per request.
+// Every number that reprise exports, resolved to its cell once per configuration and never looked up per
+// request.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +19,20 @@ enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout, stale 
 /// States of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
 
-/// One registry for the life of the process. All members are thread-safe; counting takes no lock but a histogram's.
+/// One registry for the life of the process. All members are thread-safe; counting takes no lock but a
+/// histogram's.
 class Metrics {
  public:
-  /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version` for build_info.
-  Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections, std::string_view version);
+  /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version`
+  /// for build_info.
+  Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections,
+          std::string_view version);
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous: all from one ledger.
+  /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous:
+  /// all from one ledger.
   void count(const ExchangeRecord&);
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
@@ -37,7 +42,7 @@ class Metrics {
   void client_connected();
   void client_disconnected();
   void upstream_changed(UpstreamState, int by);
-  void replay_bytes_changed(std::int64_t by);      ///< store="memory"
+  void replay_bytes_changed(std::int64_t by);  ///< store="memory"
   /// Called at scrape time on a helper thread: name ("host:port" or "other") and ratio.
   void set_budget_ratio(std::string_view upstream, double ratio);
 

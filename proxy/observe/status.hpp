@@ -13,7 +13,7 @@ namespace reprise::observe {
 
 struct StatusFacts {
   std::string_view version;
-  std::string_view config_file;   ///< empty: built-in defaults
+  std::string_view config_file;  ///< empty: built-in defaults
   std::string_view config_hash;
   std::int64_t started_unix = 0;
   std::int64_t now_unix = 0;

@@ -22,11 +22,12 @@ struct WaitRange {
   Duration highest{};
 };
 
-/// `previous` is the wait before the last attempt; only `decorrelated` looks at it. Never overflows, at any n.
+/// `previous` is the wait before the last attempt; only `decorrelated` looks at it. Never overflows, at any
+/// n.
 WaitRange wait_range(const Backoff&, unsigned n, Duration previous);
 
-/// One wait, drawn anew at each call (C14). `additive` adds a whole number of milliseconds, 0 to 1000 (C13), and caps the
-/// sum (C15); the other kinds stay jittered at the cap.
+/// One wait, drawn anew at each call (C14). `additive` adds a whole number of milliseconds, 0 to 1000 (C13),
+/// and caps the sum (C15); the other kinds stay jittered at the cap.
 Duration draw_wait(const Backoff&, unsigned n, Duration previous, Dice&);
 
 }  // namespace reprise::policy

@@ -1,4 +1,5 @@
-// Idempotency as data: rules over headers, query parameters and JSON fields that call a request safe to play again.
+// Idempotency as data: rules over headers, query parameters and JSON fields that call a request safe to play
+// again.
 #pragma once
 
 #include <cstdint>
@@ -46,12 +47,12 @@ bool is_idempotent_method(std::string_view method);
 /// GET HEAD OPTIONS TRACE (RFC 9110 9.2.1): no effect that could be repeated.
 bool is_safe_method(std::string_view method);
 
-/// True if the raw query has a parameter of that name with exactly `value`, or, where `value` is empty, with any value
-/// that is not empty. Names and values are compared percent-encoded, as sent.
+/// True if the raw query has a parameter of that name with exactly `value`, or, where `value` is empty, with
+/// any value that is not empty. Names and values are compared percent-encoded, as sent.
 bool query_has(std::string_view query, std::string_view name, std::string_view value);
 
-/// What the rule says of the request. `body` is null while the body is not wholly held; a rule whose answer hangs on it
-/// is then `undecided`.
+/// What the rule says of the request. `body` is null while the body is not wholly held; a rule whose answer
+/// hangs on it is then `undecided`.
 Idempotency judge(const IdempotencyRule&, const RequestView&, const JsonBody* body);
 
 /// `header: If-Match`, for `explain`, logs and error messages.

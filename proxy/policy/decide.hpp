@@ -7,20 +7,22 @@
 
 namespace reprise::policy {
 
-/// Pure. `deadline` is absent where the route has none; `budget_left` is what Budget::left said (infinite without one).
-/// The dice are rolled only when every gate before the wait was passed.
+/// Pure. `deadline` is absent where the route has none; `budget_left` is what Budget::left said (infinite
+/// without one). The dice are rolled only when every gate before the wait was passed.
 Verdict decide(const Facts&, const Attempt&, const Outcome&, const RoutePolicy&, Instant now,
                std::optional<Instant> deadline, Dice&, double budget_left);
 
-/// True where playing the request again cannot repeat an effect: active route, idempotent, body held (product.md, Time).
+/// True where playing the request again cannot repeat an effect: active route, idempotent, body held
+/// (product.md, Time).
 bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 
-/// When an attempt must have its response head. `last_request_byte` is when the request was wholly sent. Only a repeatable
-/// attempt ends at attempt_timeout or at the deadline; any other has response_timeout alone.
+/// When an attempt must have its response head. `last_request_byte` is when the request was wholly sent. Only
+/// a repeatable attempt ends at attempt_timeout or at the deadline; any other has response_timeout alone.
 struct HeadLimit {
   Instant at;
   Cause cause = Cause::response_timeout;
 };
-HeadLimit head_limit(const RoutePolicy&, bool repeatable, Instant last_request_byte, std::optional<Instant> deadline);
+HeadLimit head_limit(const RoutePolicy&, bool repeatable, Instant last_request_byte,
+                     std::optional<Instant> deadline);
 
 }  // namespace reprise::policy

@@ -1,4 +1,5 @@
-// The loop of one request as a pure state machine: events in, actions out. Sockets, tests and the simulator obey it alike.
+// The loop of one request as a pure state machine: events in, actions out. Sockets, tests and the simulator
+// obey it alike.
 #pragma once
 
 #include <array>
@@ -44,7 +45,7 @@ using Action = std::variant<Start, Wait, Deliver, Cancel, Cut, Fail, Leave>;
 class Actions {
  public:
   Actions() = default;
-  Actions(Action only) : list_{only, {}}, size_(1) {}                             // NOLINT(google-explicit-constructor)
+  Actions(Action only) : list_{only, {}}, size_(1) {}  // NOLINT(google-explicit-constructor)
   Actions(Action first, Action second) : list_{first, second}, size_(2) {}
   const Action* begin() const { return list_.data(); }
   const Action* end() const { return list_.data() + size_; }
@@ -77,8 +78,11 @@ class Exchange {
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   /// The wait is over.
   Actions waited(Instant now);
-  /// The answer of the last attempt was read whole and is held; without this report there is nothing to fall back on.
+  /// The answer of the last attempt was read whole and is held: what the client gets if nothing better
+  /// follows. An older one is forgotten as soon as a newer answer comes.
   void answer_kept();
+  /// The answer of the last attempt cannot be kept (too long, broken): there is nothing to fall back on.
+  void answer_dropped();
   /// The delivered answer's body ended early, after the head was sent.
   Actions body_broke(Cause, Instant now);
   /// The delivered answer went out whole.
@@ -101,10 +105,15 @@ class Exchange {
 
   Actions settle(const AttemptReport&, const Outcome&, Instant now, Dice&);
   Actions go_on(const Verdict&, Instant now);
-  Actions stop(Reason, Instant now);
+  Actions go_on_at_once();
+  Actions stop(Reason);
   Actions deliver(unsigned number);
   Actions stop_waiting(Reason, Instant now);
+  void give_back(Instant now);
   Attempt attempt_now(const AttemptReport&) const;
+  void enter(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
+  Verdict overrule(Verdict, Instant now);
+  bool is_ambiguous(unsigned number) const;
 
   const RoutePolicy& policy_;
   Facts facts_;
@@ -119,8 +128,9 @@ class Exchange {
   bool shutting_down_ = false;
   Duration wait_{};
   Instant started_{};
-  std::optional<Instant> withdrawn_;    ///< when the scheduled retry was taken from the budget
-  std::optional<unsigned> kept_;        ///< the attempt whose whole answer is held
+  std::optional<Instant> withdrawn_;  ///< when the scheduled retry was taken from the budget
+  std::optional<unsigned> answer_;    ///< the attempt whose answer is at hand
+  bool answer_whole_ = false;         ///< it was read to its end
 };
 
 }  // namespace reprise::policy

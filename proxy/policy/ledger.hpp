@@ -1,4 +1,5 @@
-// The record of one request: every attempt with its outcome and verdict. Metrics, log, headers and status read only this.
+// The record of one request: every attempt with its outcome and verdict. Metrics, log, headers and status
+// read only this.
 #pragma once
 
 #include <array>
@@ -24,8 +25,12 @@ class Ledger {
   void clear();
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const LedgerEntry& operator[](std::size_t i) const { return i < inline_entries ? inline_[i] : overflow_[i - inline_entries]; }
-  LedgerEntry& operator[](std::size_t i) { return i < inline_entries ? inline_[i] : overflow_[i - inline_entries]; }
+  const LedgerEntry& operator[](std::size_t i) const {
+    return i < inline_entries ? inline_[i] : overflow_[i - inline_entries];
+  }
+  LedgerEntry& operator[](std::size_t i) {
+    return i < inline_entries ? inline_[i] : overflow_[i - inline_entries];
+  }
   const LedgerEntry& back() const { return (*this)[size_ - 1]; }
   LedgerEntry& back() { return (*this)[size_ - 1]; }
 

@@ -13,7 +13,8 @@ namespace reprise::policy {
 /// How far an attempt had come. Ordered: before `send`, nothing left this host.
 enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head, body };
 
-/// What ended a failed attempt. Each has one Proxy-Status error type (RFC 9209) and one sentence, in proxy/http/reply.
+/// What ended a failed attempt. Each has one Proxy-Status error type (RFC 9209) and one sentence, in
+/// proxy/http/reply.
 enum class Cause : std::uint8_t {
   dns_error,           // the name does not resolve
   dns_timeout,         // no answer from the resolver within connect_timeout
@@ -42,8 +43,9 @@ std::string_view word(Cause);
 
 /// What the answer's head asks of a retrying client.
 struct Hints {
-  std::optional<Duration> retry_after;  ///< longest pause asked for; absent for junk and for 0 (product.md, Hints)
-  bool said_no = false;                 ///< explicit pushback
+  std::optional<Duration>
+      retry_after;       ///< longest pause asked for; absent for junk and for 0 (product.md, Hints)
+  bool said_no = false;  ///< explicit pushback
 };
 
 struct Answered {

@@ -1,4 +1,5 @@
-// The closed list of reasons: one enumerator is one gate, one metric label, one log word, one row in the docs, one test.
+// The closed list of reasons: one enumerator is one gate, one metric label, one log word, one row in the
+// docs, one test.
 #pragma once
 
 #include <array>

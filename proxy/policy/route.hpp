@@ -12,7 +12,8 @@
 
 namespace reprise::policy {
 
-/// A path pattern over the raw path: literal segments, `{x}` for one segment that is not empty, `**` for the rest.
+/// A path pattern over the raw path: literal segments, `{x}` for one segment that is not empty, `**` for the
+/// rest.
 class PathPattern {
  public:
   /// Matches every path.
@@ -44,8 +45,8 @@ struct Match {
   std::optional<std::uint16_t> port;
   PathPattern path;
   std::vector<std::string> methods;  ///< empty: any
-  std::vector<Condition> query;      ///< all must hold; an empty `value` here means "present", even with no value
-  std::vector<Condition> headers;    ///< all must hold
+  std::vector<Condition> query;  ///< all must hold; an empty `value` here means "present", even with no value
+  std::vector<Condition> headers;  ///< all must hold
 
   bool matches(const RequestView&) const;
 };

@@ -1,4 +1,5 @@
-// What the operator asked for one route: when to play a request again, how long to wait, when to stop. Values only.
+// What the operator asked for one route: when to play a request again, how long to wait, when to stop. Values
+// only.
 #pragma once
 
 #include <bitset>
@@ -43,9 +44,9 @@ struct RetryAfter {
 
 struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
-  std::optional<unsigned> max_attempts = 4;                      ///< includes the first; absent: unlimited
-  std::optional<Duration> deadline = std::chrono::seconds(60);   ///< from the request head; absent: unlimited
-  std::optional<Duration> attempt_timeout;                       ///< to the response head; absent: none
+  std::optional<unsigned> max_attempts = 4;                     ///< includes the first; absent: unlimited
+  std::optional<Duration> deadline = std::chrono::seconds(60);  ///< from the request head; absent: unlimited
+  std::optional<Duration> attempt_timeout;                      ///< to the response head; absent: none
   OutOfTime out_of_time = OutOfTime::last;
   Backoff backoff;
   RetryAfter retry_after;

@@ -23,13 +23,13 @@ enum class Sent : std::uint8_t { nothing, maybe };
 
 /// One try, as the I/O reports it.
 struct Attempt {
-  unsigned number = 1;     ///< from 1, stale retries included
-  unsigned charged = 1;    ///< from 1, stale retries excluded: what max_attempts counts
-  bool reused = false;     ///< the connection had carried another request before
+  unsigned number = 1;   ///< from 1, stale retries included
+  unsigned charged = 1;  ///< from 1, stale retries excluded: what max_attempts counts
+  bool reused = false;   ///< the connection had carried another request before
   Sent sent = Sent::nothing;
-  bool replayable = true;  ///< every body byte read so far is held (true without a body)
+  bool replayable = true;         ///< every body byte read so far is held (true without a body)
   bool stale_retry_used = false;  ///< this request has had its one free retry
-  Duration wait{};         ///< the backoff before it; what `decorrelated` looks at
+  Duration wait{};                ///< the backoff before it; what `decorrelated` looks at
 };
 
 struct Verdict {

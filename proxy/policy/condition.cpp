@@ -1,0 +1,94 @@
+#include "proxy/policy/condition.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace reprise::policy {
+namespace {
+
+constexpr std::array<std::string_view, 4> safe_methods{"GET", "HEAD", "OPTIONS", "TRACE"};
+constexpr std::array<std::string_view, 2> idempotent_writes{"PUT", "DELETE"};
+
+template <typename List>
+bool contains(const List& list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
+
+Idempotency holds(const Condition& condition, const RequestView& request, const JsonBody* body) {
+  switch (condition.kind) {
+    case Condition::Kind::header:
+      return from(request.fields != nullptr && request.fields->has(condition.name, condition.value));
+    case Condition::Kind::query: return from(query_has(request.query, condition.name, condition.value));
+    case Condition::Kind::method: return from(request.method == condition.name);
+    case Condition::Kind::json: break;
+  }
+  return body == nullptr ? Idempotency::undecided : from(body->has(condition.name));
+}
+
+// `settled` ends the search at once: yes for `any`, no for `all`.
+Idempotency combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
+                    Idempotency settled, Idempotency otherwise) {
+  bool open = false;
+  for (const Condition& condition : rule.conditions) {
+    const Idempotency answer = holds(condition, request, body);
+    if (answer == settled) return settled;
+    open = open || answer == Idempotency::undecided;
+  }
+  return open ? Idempotency::undecided : otherwise;
+}
+
+}  // namespace
+
+bool is_safe_method(std::string_view method) { return contains(safe_methods, method); }
+
+bool is_idempotent_method(std::string_view method) {
+  return is_safe_method(method) || contains(idempotent_writes, method);
+}
+
+bool query_has(std::string_view query, std::string_view name, std::string_view value) {
+  while (!query.empty()) {
+    const std::size_t end = query.find('&');
+    const std::string_view pair = query.substr(0, end);
+    query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos || pair.substr(0, equals) != name) continue;
+    const std::string_view given = pair.substr(equals + 1);
+    if (value.empty() ? !given.empty() : given == value) return true;
+  }
+  return false;
+}
+
+Idempotency judge(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
+  switch (rule.kind) {
+    case IdempotencyRule::Kind::always: return Idempotency::yes;
+    case IdempotencyRule::Kind::never: return Idempotency::no;
+    case IdempotencyRule::Kind::by_method: return from(is_idempotent_method(request.method));
+    case IdempotencyRule::Kind::any: return combine(rule, request, body, Idempotency::yes, Idempotency::no);
+    case IdempotencyRule::Kind::all: break;
+  }
+  return combine(rule, request, body, Idempotency::no, Idempotency::yes);
+}
+
+std::string describe(const Condition& condition) {
+  static constexpr std::array<std::string_view, 4> kinds{"header", "query", "json", "method"};
+  std::string text(kinds[static_cast<std::size_t>(condition.kind)]);
+  text.append(": ").append(condition.name);
+  if (!condition.value.empty()) text.append("=").append(condition.value);
+  return text;
+}
+
+std::string describe(const IdempotencyRule& rule) {
+  static constexpr std::array<std::string_view, 5> kinds{"always", "never", "by_method", "any", "all"};
+  std::string text(kinds[static_cast<std::size_t>(rule.kind)]);
+  if (rule.kind != IdempotencyRule::Kind::any && rule.kind != IdempotencyRule::Kind::all) return text;
+  text.append(" of [");
+  for (std::size_t i = 0; i < rule.conditions.size(); ++i) {
+    if (i > 0) text.append(", ");
+    text.append(describe(rule.conditions[i]));
+  }
+  return text.append("]");
+}
+
+}  // namespace reprise::policy

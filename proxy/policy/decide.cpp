@@ -1,0 +1,95 @@
+#include "proxy/policy/decide.hpp"
+
+#include <algorithm>
+
+namespace reprise::policy {
+namespace {
+
+constexpr int misdirected_request = 421;
+
+// A reused connection that ends before any answer byte is our pool's doing, not the upstream's; so is a 421
+// on one (RFC 9110 9.2.2 and 15.5.20).
+bool is_stale(const Attempt& attempt, const Outcome& outcome, bool repeatable) {
+  if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
+  if (const auto* answered = std::get_if<Answered>(&outcome)) return answered->status == misdirected_request;
+  const auto& failed = std::get<Failed>(outcome);
+  const bool ended = failed.cause == Cause::closed || failed.cause == Cause::reset;
+  const bool before_answer = failed.stage == Stage::send || failed.stage == Stage::await_head;
+  return ended && before_answer && (attempt.sent == Sent::nothing || repeatable);
+}
+
+bool is_success(const Outcome& outcome, const RetryOn& on) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  return answered != nullptr && answered->status < 400 && !on.lists(outcome);
+}
+
+bool is_denied(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->cause == Cause::address_denied;
+}
+
+bool nothing_was_sent(const Attempt& attempt, const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && (failed->stage < Stage::send || attempt.sent == Sent::nothing);
+}
+
+Hints hints_of(const Outcome& outcome) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  return answered == nullptr ? Hints{} : answered->hints;
+}
+
+// The gates before the wait, in the order in which they are most useful to a reader.
+std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
+                                        const RoutePolicy& policy) {
+  if (is_success(outcome, policy.retry.on)) return Reason::success;
+  if (is_denied(outcome)) return Reason::address_denied;
+  if (!policy.retry.on.lists(outcome)) return Reason::not_retryable;
+  if (policy.mode == Mode::off) return Reason::retries_off;
+  if (hints_of(outcome).said_no) return Reason::upstream_said_no;
+  if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
+  if (facts.idempotent != Idempotency::yes && !nothing_was_sent(attempt, outcome))
+    return Reason::not_idempotent;
+  if (!attempt.replayable) return Reason::not_replayable;
+  if (policy.retry.max_attempts && attempt.charged >= *policy.retry.max_attempts)
+    return Reason::attempts_spent;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_repeatable(const Facts& facts, const RoutePolicy& policy, bool replayable) {
+  return policy.mode == Mode::active && facts.idempotent == Idempotency::yes && replayable;
+}
+
+HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_request_byte,
+                     std::optional<Instant> deadline) {
+  if (!repeatable || !policy.retry.attempt_timeout) {
+    return {last_request_byte + policy.response_timeout, Cause::response_timeout};
+  }
+  const Instant attempt_end = last_request_byte + *policy.retry.attempt_timeout;
+  return {deadline ? std::min(attempt_end, *deadline) : attempt_end, Cause::attempt_timeout};
+}
+
+Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy,
+               Instant now, std::optional<Instant> deadline, Dice& dice, double budget_left) {
+  if (is_stale(attempt, outcome, is_repeatable(facts, policy, attempt.replayable))) {
+    return {true, Duration::zero(), Reason::stale_connection};
+  }
+  if (const auto reason = first_closed_gate(facts, attempt, outcome, policy)) return {false, {}, *reason};
+
+  const RetryAfter& retry_after = policy.retry.retry_after;
+  const Duration hint =
+      retry_after.honour ? hints_of(outcome).retry_after.value_or(Duration::zero()) : Duration::zero();
+  if (hint > retry_after.maximum) return {false, hint, Reason::upstream_said_later};
+  const bool asked = hint > Duration::zero();
+  if (asked && deadline && hint > *deadline - now) return {false, hint, Reason::upstream_said_later};
+  const Duration delay =
+      std::max(hint, draw_wait(policy.retry.backoff, attempt.charged - 1, attempt.wait, dice));
+  if (deadline && delay > *deadline - now) return {false, delay, Reason::deadline_too_near};
+  if (budget_left < 1) return {false, delay, Reason::budget_spent};
+  if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
+  const bool by_status = std::holds_alternative<Answered>(outcome);
+  return {true, delay, by_status ? Reason::retryable_status : Reason::retryable_failure};
+}
+
+}  // namespace reprise::policy

@@ -1,0 +1,182 @@
+#include "proxy/policy/exchange.hpp"
+
+#include <limits>
+
+namespace reprise::policy {
+
+Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, Budget* budget, Instant head_at)
+    : policy_(policy), facts_(facts), budget_(budget) {
+  if (policy.retry.deadline) deadline_ = head_at + *policy.retry.deadline;
+}
+
+Actions Exchange::begin(Instant now) {
+  if (budget_ != nullptr) budget_->deposit(now);
+  state_ = State::attempting;
+  number_ = charged_ = 1;
+  started_ = now;
+  return Action(Start{number_, false});
+}
+
+Actions Exchange::answered(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
+  answer_ = number_;
+  answer_whole_ = false;
+  return settle(report, answer, now, dice);
+}
+
+Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
+  return settle(report, failure, now, dice);
+}
+
+Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, Instant now, Dice& dice) {
+  facts_.idempotent = report.idempotent;
+  const double left = budget_ == nullptr ? std::numeric_limits<double>::infinity() : budget_->left(now);
+  const Verdict verdict =
+      overrule(decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, left), now);
+  enter(report, outcome, verdict, now);
+  if (!verdict.retry) return stop(verdict.reason);
+  return verdict.reason == Reason::stale_connection ? go_on_at_once() : go_on(verdict, now);
+}
+
+// What may still turn a yes into a no, and what a yes costs.
+Verdict Exchange::overrule(Verdict verdict, Instant now) {
+  if (verdict.reason == Reason::observe_only) {
+    if (budget_ != nullptr) budget_->withdraw(now);
+    return verdict;
+  }
+  if (!verdict.retry) return verdict;
+  if (client_finished_) return {false, verdict.delay, Reason::client_gone};
+  if (shutting_down_) return {false, verdict.delay, Reason::shutting_down};
+  if (verdict.reason == Reason::stale_connection || budget_ == nullptr) return verdict;
+  if (!budget_->withdraw(now)) return {false, verdict.delay, Reason::budget_spent};
+  withdrawn_ = now;
+  return verdict;
+}
+
+Attempt Exchange::attempt_now(const AttemptReport& report) const {
+  return {number_, charged_, report.reused, report.sent, report.replayable, stale_retry_used_, wait_};
+}
+
+void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const Verdict& verdict,
+                     Instant now) {
+  ledger_.add({attempt_now(report), outcome, verdict, started_, now});
+}
+
+Actions Exchange::go_on(const Verdict& verdict, Instant now) {
+  state_ = State::waiting;
+  wait_ = verdict.delay;
+  return Action(Wait{now + verdict.delay});
+}
+
+Actions Exchange::go_on_at_once() {
+  stale_retry_used_ = true;
+  wait_ = Duration::zero();
+  if (answer_ == number_) answer_.reset();
+  started_ = ledger_.back().ended;
+  ++number_;
+  return Action(Start{number_, true});
+}
+
+Actions Exchange::waited(Instant now) {
+  if (answer_ == number_ && !answer_whole_) answer_.reset();
+  if (deadline_ && now > *deadline_) return stop_waiting(Reason::deadline_too_near, now);
+  withdrawn_.reset();
+  state_ = State::attempting;
+  ++number_;
+  ++charged_;
+  started_ = now;
+  return Action(Start{number_, false});
+}
+
+void Exchange::answer_kept() { answer_whole_ = true; }
+
+void Exchange::answer_dropped() { answer_.reset(); }
+
+Actions Exchange::stop(Reason reason) {
+  ledger_.reason = reason;
+  const bool out_of_time =
+      reason == Reason::deadline_too_near && policy_.retry.out_of_time == OutOfTime::gateway_timeout;
+  if (answer_ && !out_of_time) return deliver(*answer_);
+  state_ = State::over;
+  return Action(Fail{answer_.has_value() && out_of_time});
+}
+
+Actions Exchange::deliver(unsigned number) {
+  state_ = State::delivering;
+  ledger_.ambiguous = is_ambiguous(number);
+  return Action(Deliver{number});
+}
+
+// "Somebody else won" may have been ourselves. Without an effect to repeat there is nothing ambiguous.
+bool Exchange::is_ambiguous(unsigned number) const {
+  if (facts_.safe_method) return false;
+  bool earlier_effect = false;
+  for (std::size_t i = 0; i < ledger_.size(); ++i) {
+    const LedgerEntry& entry = ledger_[i];
+    if (entry.attempt.number == number) {
+      const auto* answer = std::get_if<Answered>(&entry.outcome);
+      if (answer == nullptr) return false;
+      return earlier_effect && (answer->status == 404 || answer->status == 409 || answer->status == 412);
+    }
+    earlier_effect = earlier_effect || entry.attempt.sent == Sent::maybe;
+  }
+  return false;
+}
+
+void Exchange::give_back(Instant now) {
+  if (withdrawn_ && budget_ != nullptr) budget_->refund(*withdrawn_, now);
+  withdrawn_.reset();
+}
+
+// The scheduled retry never starts: the budget gets it back, and the ledger says why.
+Actions Exchange::stop_waiting(Reason reason, Instant now) {
+  give_back(now);
+  Verdict& verdict = ledger_.back().verdict;
+  verdict.retry = false;
+  verdict.reason = reason;
+  return stop(reason);
+}
+
+Actions Exchange::body_broke(Cause cause, Instant now) {
+  if (state_ != State::delivering) return {};
+  LedgerEntry& entry = ledger_.back();
+  entry.outcome = Failed{Stage::body, cause};
+  entry.verdict = {false, {}, Reason::response_started};
+  entry.ended = now;
+  ledger_.reason = Reason::response_started;
+  state_ = State::over;
+  return Action(Cut{});
+}
+
+void Exchange::delivered() { state_ = State::over; }
+
+Actions Exchange::client_finished(Instant now) {
+  client_finished_ = true;
+  return state_ == State::waiting ? stop_waiting(Reason::client_gone, now) : Actions{};
+}
+
+Actions Exchange::shutdown(Instant now) {
+  shutting_down_ = true;
+  return state_ == State::waiting ? stop_waiting(Reason::shutting_down, now) : Actions{};
+}
+
+Actions Exchange::client_reset(Instant now) {
+  const State before = state_;
+  state_ = State::over;
+  if (before == State::over) return {};
+  ledger_.reason = Reason::client_gone;
+  if (before == State::waiting) {
+    give_back(now);
+    ledger_.back().verdict.retry = false;
+    ledger_.back().verdict.reason = Reason::client_gone;
+    return Action(Leave{});
+  }
+  if (before == State::idle) return Action(Leave{});
+  if (before == State::attempting) {
+    AttemptReport report;
+    report.sent = Sent::maybe;
+    enter(report, Failed{Stage::await_head, Cause::cancelled}, {false, {}, Reason::client_gone}, now);
+  }
+  return {Cancel{number_}, Leave{}};
+}
+
+}  // namespace reprise::policy

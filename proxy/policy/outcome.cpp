@@ -1,0 +1,60 @@
+#include "proxy/policy/outcome.hpp"
+
+#include <array>
+
+namespace reprise::policy {
+namespace {
+
+constexpr std::array<std::string_view, 7> stage_words{"resolve",    "connect", "tls", "send",
+                                                      "await_head", "head",    "body"};
+
+constexpr std::array<std::string_view, cause_count> cause_words{
+    "dns_error",
+    "dns_timeout",
+    "refused",
+    "unreachable",
+    "connect_timeout",
+    "no_local_port",
+    "no_descriptor",
+    "address_denied",
+    "address_is_self",
+    "closed",
+    "reset",
+    "keepalive_lost",
+    "attempt_timeout",
+    "response_timeout",
+    "malformed_response",
+    "header_too_large",
+    "truncated",
+    "cancelled",
+};
+
+std::string_view failure_label(const Failed& failed) {
+  if (failed.cause == Cause::cancelled) return "cancelled";
+  switch (failed.stage) {
+    case Stage::resolve: return "resolve";
+    case Stage::connect: return "connect";
+    case Stage::tls: return "tls";
+    case Stage::body: return "truncated";
+    case Stage::send:
+    case Stage::await_head:
+    case Stage::head: break;
+  }
+  const bool timed_out = failed.cause == Cause::attempt_timeout || failed.cause == Cause::response_timeout;
+  return timed_out ? "timeout" : "reset";
+}
+
+}  // namespace
+
+std::string_view word(Stage stage) { return stage_words[static_cast<std::size_t>(stage)]; }
+std::string_view word(Cause cause) { return cause_words[static_cast<std::size_t>(cause)]; }
+
+std::string_view outcome_label(const Outcome& outcome) {
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return failure_label(*failed);
+  const int status = std::get<Answered>(outcome).status;
+  if (status < 300) return "2xx";
+  if (status < 400) return "3xx";
+  return status < 500 ? "4xx" : "5xx";
+}
+
+}  // namespace reprise::policy

@@ -1,0 +1,49 @@
+#include "proxy/policy/route_policy.hpp"
+
+namespace reprise::policy {
+namespace {
+
+bool lists_failure(const RetryOn& on, const Failed& failed) {
+  switch (failed.cause) {
+    case Cause::cancelled:
+    case Cause::address_denied:
+    case Cause::address_is_self:
+    case Cause::malformed_response:
+    case Cause::header_too_large: return false;
+    case Cause::attempt_timeout: return on.timeout;
+    // response_timeout guards requests that must not be repeated; nothing lists it.
+    case Cause::response_timeout: return false;
+    case Cause::dns_error:
+    case Cause::dns_timeout:
+    case Cause::refused:
+    case Cause::unreachable:
+    case Cause::connect_timeout:
+    case Cause::no_local_port:
+    case Cause::no_descriptor:
+    case Cause::closed:
+    case Cause::reset:
+    case Cause::keepalive_lost:
+    case Cause::truncated: break;
+  }
+  if (failed.stage <= Stage::connect) return on.connect;
+  if (failed.stage == Stage::tls) return on.tls;
+  return failed.stage == Stage::body ? on.truncated : on.reset;
+}
+
+}  // namespace
+
+bool RetryOn::lists(const Outcome& outcome) const {
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return lists_failure(*this, *failed);
+  const int status = std::get<Answered>(outcome).status;
+  return status >= 0 && static_cast<std::size_t>(status) < statuses.size() &&
+         statuses.test(static_cast<std::size_t>(status));
+}
+
+RetryOn RetryOn::defaults() {
+  RetryOn on;
+  for (const std::size_t status : {429U, 408U, 500U, 502U, 503U, 504U}) on.statuses.set(status);
+  on.connect = on.tls = on.reset = on.timeout = true;
+  return on;
+}
+
+}  // namespace reprise::policy
