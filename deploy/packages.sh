@@ -1,0 +1,61 @@
+# The one list of Debian packages that reprise needs, and how to install what is missing. Sourced, never run.
+#
+#   source deploy/packages.sh
+#   install_missing "${build_packages[@]}"
+
+build_packages=(
+  g++ cmake ninja-build ccache mold
+  libboost1.81-dev libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev
+  ca-certificates curl
+)
+# shellcheck disable=SC2034
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3)
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "this step needs root, and there is no sudo: $*" >&2
+    return 1
+  fi
+}
+
+is_installed() {
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Installs those of the given packages that are not there; asks the network for nothing when none is missing.
+install_missing() {
+  local package missing=()
+  if ! command -v apt-get >/dev/null; then
+    echo "no apt-get here: install by hand what these Debian 12 packages hold: $*" >&2
+    return 0
+  fi
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  if [ "${#missing[@]}" -eq 0 ]; then
+    echo "packages: all ${#} are installed"
+    return 0
+  fi
+  echo "packages: installing ${missing[*]}"
+  as_root apt-get -q -o=Dpkg::Use-Pty=0 update | tail -n 1
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o=Dpkg::Use-Pty=0 install --no-install-recommends \
+    "${missing[@]}" | grep -E '^(Need to get|Setting up|E:|W:)'
+  for package in "${missing[@]}"; do
+    if ! is_installed "$package"; then
+      echo "packages: $package could not be installed" >&2
+      return 1
+    fi
+  done
+}
+
+# A build folder left behind by root would stop everybody else.
+own_build_folder() {
+  mkdir -p build 2>/dev/null
+  if [ ! -w build ] || [ -n "$(find build -maxdepth 2 ! -user "$(id -un)" -print -quit)" ]; then
+    as_root chown -R "$(id -u):$(id -g)" build
+  fi
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# Installs, builds and tests everything. The last line is the sum: `N passed, N failed`.
+#
+#   bash tests/run.sh               every group
+#   bash tests/run.sh fast          the groups for the loop: format floors release e2e
+#   bash tests/run.sh tidy papers   only those groups
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+source deploy/packages.sh
+
+all_groups=(format floors release e2e asan tsan tidy papers)
+jobs=$(nproc)
+passed=0
+failed=0
+broken=()   # the groups with a failure
+times=()
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# note PASSED FAILED: adds to the sum.
+note() {
+  passed=$((passed + $1))
+  failed=$((failed + $2))
+}
+
+# check NAME COMMAND...: one test that is a command.
+check() {
+  local name=$1
+  shift
+  if "$@"; then
+    echo "ok: $name"
+    note 1 0
+  else
+    echo "FAILED: $name"
+    note 0 1
+  fi
+}
+
+# counted NAME COMMAND...: a command whose last line says `N passed, N failed`.
+counted() {
+  local name=$1 status line
+  shift
+  "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  line=$(tail -n 1 "$log")
+  if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    note "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+    [ "$status" -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ] || { echo "FAILED: $name ended with $status"; note 0 1; }
+  else
+    echo "FAILED: $name ended with $status and without a count"
+    note 0 1
+  fi
+}
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" >"$log" || { cat "$log"; return 1; }
+  cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
+}
+
+# run_ctest PRESET [ARGUMENT...]: the unit tests of a build, each counted.
+run_ctest() {
+  local preset=$1 total bad
+  shift
+  ctest --test-dir "build/$preset" --output-on-failure --progress --no-tests=error --timeout 300 -j "$jobs" "$@" 2>&1 | tee "$log"
+  bad=$(sed -nE 's/.* ([0-9]+) tests failed out of [0-9]+.*/\1/p' "$log")
+  total=$(sed -nE 's/.* [0-9]+ tests failed out of ([0-9]+).*/\1/p' "$log")
+  if [ -n "$total" ]; then
+    note $((total - bad)) "$bad"
+  else
+    echo "FAILED: ctest of $preset ran nothing"
+    note 0 1
+  fi
+}
+
+# build_and_ctest PRESET: the whole of one preset, but for the end-to-end cases.
+build_and_ctest() {
+  local before=$failed
+  check "build $1" build "$1"
+  [ "$failed" -eq "$before" ] && run_ctest "$1"
+}
+
+# End-to-end cases need the program; where the build failed, that is the failure.
+run_e2e() {
+  local preset=$1
+  shift
+  if [ -x "build/$preset/reprise" ]; then
+    counted "e2e of $preset" python3 tests/e2e/run.py --bin "build/$preset/reprise" "$@"
+  else
+    echo "FAILED: there is no build/$preset/reprise to run"
+    note 0 1
+  fi
+}
+
+sources() {
+  find config proxy tests cmake -type f \( -name '*.cpp' -o -name '*.hpp' \) | sort
+}
+
+group_format() {
+  check "clang-format" bash -c 'mapfile -t files; clang-format --dry-run -Werror "${files[@]}"' < <(sources)
+}
+
+group_floors() {
+  check "floors notice what they must" python3 tests/floors.py --self-test
+  check "floors" python3 tests/floors.py
+}
+
+group_release() { build_and_ctest release; }
+
+group_e2e() {
+  [ -x build/release/reprise ] || check "build release" build release
+  run_e2e release
+}
+
+group_asan() {
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  build_and_ctest asan
+  run_e2e asan --load 1500
+}
+
+# The parts that own threads: the net and observe tests, and the program with four io threads.
+group_tsan() {
+  local targets=(reprise) name before=$failed
+  for name in net observe; do
+    compgen -G "tests/$name/*_test.cpp" >/dev/null && targets+=("${name}_test")
+  done
+  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  check "build tsan" build tsan "${targets[@]}"
+  [ "$failed" -eq "$before" ] || return
+  run_ctest tsan -R '^(net|observe)\.'
+  run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|load|shutdown|tunnels)\.'
+}
+
+# proxy/net is left out: its Boost headers cost clang-tidy minutes a file.
+group_tidy() {
+  [ -f build/release/compile_commands.json ] || cmake --preset release >/dev/null
+  check "clang-tidy" bash -c 'xargs -P "$0" -n 2 clang-tidy --quiet --warnings-as-errors="*" -p build/release 2>/dev/null' "$jobs" \
+    < <(find proxy/policy proxy/http proxy/observe config -name '*.cpp' | sort)
+}
+
+group_papers() {
+  local before=$failed
+  [ -x build/release/reprise ] || check "build release" build release
+  counted "papers" python3 tests/papers.py --bin build/release/reprise
+  [ "$failed" -eq "$before" ] && check "quickstart from another folder" bash -c 'script=$PWD/deploy/quickstart.sh; cd / && bash "$script"'
+}
+
+case "${1:-}" in
+  "") groups=("${all_groups[@]}") ;;
+  fast) groups=(format floors release e2e) ;;
+  *) groups=("$@") ;;
+esac
+for group in "${groups[@]}"; do
+  if ! declare -F "group_$group" >/dev/null; then
+    echo "no group '$group'; there are: fast ${all_groups[*]}" >&2
+    exit 2
+  fi
+done
+
+install_missing "${build_packages[@]}" "${test_packages[@]}" || exit 1
+own_build_folder || exit 1
+begin=$SECONDS
+for group in "${groups[@]}"; do
+  echo
+  echo "=== $group"
+  start=$SECONDS
+  before=$failed
+  "group_$group"
+  [ "$failed" -eq "$before" ] || broken+=("$group")
+  took=$(printf '%d:%02d' $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)))
+  times+=("$(printf '%-8s %6s min' "$group" "$took")")
+  echo "=== $group: $took min"
+done
+
+echo
+printf '%s\n' "${times[@]}"
+printf 'total    %3d:%02d min\n' $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60))
+[ "${#broken[@]}" -eq 0 ] || echo "failing: ${broken[*]}"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
