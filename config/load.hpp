@@ -1,0 +1,31 @@
+// Reads a configuration file into Settings, or says everything that is wrong with it in one run.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/problem.hpp"
+#include "config/settings.hpp"
+
+namespace reprise::config {
+
+/// What a variable of the environment holds, or nothing; tests pass their own.
+using Environment = std::function<std::optional<std::string>(std::string_view name)>;
+
+struct Loaded {
+  std::optional<Settings> settings;  ///< absent if any problem is an error
+  std::vector<Problem> problems;     ///< in the order of the file
+  std::string hash;                  ///< 12 hex digits of the file's bytes; empty if it could not be read
+};
+
+/// Never throws for any bytes. `${file:..}` in a value reads that file.
+Loaded load_text(std::string_view text, const Environment&);
+/// A file that cannot be read is a problem at 0:0.
+Loaded load_file(const std::string& path, const Environment&);
+/// The product's defaults: what an absent file means.
+Settings built_in();
+
+}  // namespace reprise::config
