@@ -1,0 +1,231 @@
+"""Starts reprise on free ports with a configuration written for one case, and reads what it says: log, metrics, status."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+LOOPBACK = "127.0.0.1"
+SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:)")
+
+
+class options:
+    """Set once by run.py."""
+
+    binary = os.environ.get("REPRISE_BIN", "")
+    threads = 1
+    load = 10000
+
+
+def eventually(check, what, timeout=10.0):
+    """Polls until `check` gives something true, and returns it; fails after `timeout` seconds."""
+    limit = time.monotonic() + timeout
+    while True:
+        value = check()
+        if value:
+            return value
+        if time.monotonic() > limit:
+            raise AssertionError(f"not within {timeout} s: {what}")
+        time.sleep(0.005)
+
+
+def equal(actual, expected, what=""):
+    """Like assert ==, with both sides in the message."""
+    if actual != expected:
+        raise AssertionError(f"{what}: expected {expected!r:.400}, got {actual!r:.400}")
+
+
+def yaml_flow(value):
+    """A value as YAML in flow style, with plain scalars where YAML allows them."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {yaml_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(yaml_flow(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9/][A-Za-z0-9_./:%-]*", value):
+        return json.dumps(value)
+    return str(value)
+
+
+def merge(base, over):
+    """A new dictionary: `over` laid on `base`, dictionaries merged."""
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def closed_port():
+    """A bound socket that does not listen: a connection to it is refused, and nobody else can take the port."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind((LOOPBACK, 0))
+    return held, held.getsockname()[1]
+
+
+class Reprise:
+    """A running reprise. Keys given are laid over a configuration with free ports and quick backoffs."""
+
+    def __init__(self, threads=None, **configuration):
+        base = {
+            "version": 1,
+            "listeners": [{"mode": "forward", "bind": "127.0.0.1:0"}],
+            "admin": {"bind": "127.0.0.1:0"},
+            "defaults": {"retry": {"backoff": {"initial": "5ms", "maximum": "20ms"}}},
+            "shutdown": {"grace": "5s"},
+            "threads": threads or options.threads,
+        }
+        self.folder = tempfile.mkdtemp(prefix="reprise-e2e-")
+        self.config_file = os.path.join(self.folder, "reprise.yaml")
+        with open(self.config_file, "w", encoding="utf-8") as file:
+            for key, value in merge(base, configuration).items():
+                file.write(f"{key}: {yaml_flow(value)}\n")
+        self.log_file = os.path.join(self.folder, "log")
+        self.addresses = {}
+        self.process = None
+        self.checked = False
+
+    def __enter__(self):
+        with open(self.log_file, "wb") as log:
+            self.process = subprocess.Popen([options.binary, "run", "-c", self.config_file], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
+        try:
+            eventually(self._is_ready, "reprise says ready")
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            print(self.text()[-4000:])
+            raise
+        return self
+
+    def _is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"reprise ended with {self.process.returncode} at start")
+        for line in self.log():
+            words = line.get("message", "").split()
+            if len(words) >= 3 and words[0] == "listening":
+                host, port = words[2].rsplit(":", 1)
+                self.addresses[words[1]] = (host, int(port))
+        return any(line.get("message") == "ready" for line in self.log())
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if self.process.poll() is None:
+                self.process.send_signal(signal.SIGTERM)
+                try:
+                    self.process.wait(20)
+                except subprocess.TimeoutExpired:
+                    self.process.kill()
+                    self.process.wait()
+            text = self.text()
+            if kind is None:
+                report = SANITIZER.search(text)
+                if report or self.process.returncode != 0:
+                    print(text[-6000:])
+                    raise AssertionError(f"reprise ended with {self.process.returncode}; {report and report.group(0)}")
+            else:
+                print(f"--- the log of reprise\n{text[-3000:]}")
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def forward(self):
+        return self.addresses["forward"]
+
+    @property
+    def gateway(self):
+        return self.addresses["gateway"]
+
+    @property
+    def proxy_url(self):
+        return "http://%s:%d" % self.forward
+
+    def text(self):
+        with open(self.log_file, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def log(self):
+        """Every whole log line so far."""
+        lines = []
+        for line in self.text().split("\n")[:-1]:
+            if line.startswith("{"):
+                lines.append(json.loads(line))
+        return lines
+
+    def requests(self, count):
+        """The access lines, once there are `count` of them."""
+        def lines():
+            found = [line for line in self.log() if "attempts" in line and line.get("level") != "error"]
+            return found if len(found) >= count else None
+        return eventually(lines, f"{count} access lines")
+
+    def admin(self, path, method="GET"):
+        """Status and text of a request to the admin listener."""
+        request = urllib.request.Request("http://%s:%d%s" % (*self.addresses["admin"], path), method=method)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def metric(self, name, **labels):
+        """The sum of all samples of that name that carry those labels."""
+        status, text = self.admin("/metrics")
+        equal(status, 200, "/metrics")
+        total = 0.0
+        for line in text.splitlines():
+            match = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)(?: \d+)?", line)
+            if match and match.group(1) == name:
+                found = dict(re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', match.group(2) or ""))
+                if all(found.get(key) == value for key, value in labels.items()):
+                    total += float(match.group(3))
+        return total
+
+    def expect_metric(self, value, name, **labels):
+        """Waits until the metric has exactly that value: some are counted just after the answer left."""
+        eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}", 5)
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self, timeout=15):
+        return self.process.wait(timeout)
+
+
+class Curl:
+    """One run of the real curl through the proxy, with its status, head and body."""
+
+    def __init__(self, reprise, url, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            head, body = os.path.join(folder, "head"), os.path.join(folder, "body")
+            command = ["curl", "-sS", "--max-time", "20", "-x", reprise.proxy_url, "--noproxy", "", "-D", head,
+                       "-o", body, *arguments, url]
+            environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+            done = subprocess.run(command, capture_output=True, env=environment, timeout=25, check=False)
+            self.code, self.stderr = done.returncode, done.stderr.decode()
+            self.head = self._read(head).decode("latin-1")
+            self.body = self._read(body)
+        statuses = re.findall(r"^HTTP/1\.[01] (\d+)", self.head, re.M)
+        self.interim, self.status = [int(s) for s in statuses[:-1]], int(statuses[-1]) if statuses else 0
+
+    @staticmethod
+    def _read(path):
+        if not os.path.exists(path):
+            return b""
+        with open(path, "rb") as file:
+            return file.read()
+
+    def field(self, name):
+        values = re.findall(rf"^{re.escape(name)}: *(.*?)\r?$", self.head, re.M | re.I)
+        return values[-1] if values else None

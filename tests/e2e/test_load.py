@@ -1,0 +1,127 @@
+"""Thousands of mixed requests through an upstream that fails at random: right answers only, once only, nothing left behind."""
+import json
+import queue
+import random
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+import zlib
+from pathlib import Path
+
+from client import Client, Cut, chunked, head_of
+from harness import LOOPBACK, Reprise, equal, eventually, options
+from load_upstream import body_of
+
+CLIENTS = 64
+POLICY = {"retry": {"max_attempts": 12, "on": [500, 503, "connect", "reset"],
+                    "backoff": {"initial": "1ms", "maximum": "10ms"}}, "budget": "off"}
+NO_ANSWER = (500, 502, 503)  # what a POST that was not repeated may end as
+
+
+class Plan:
+    """What request number N is, from N alone."""
+
+    def __init__(self, number):
+        dice = random.Random(number)
+        self.number = number
+        self.method = dice.choices(("GET", "HEAD", "PUT", "DELETE", "POST"), (40, 10, 30, 10, 10))[0]
+        self.size = dice.choice((0, 1, 100, 1000, 4096, dice.randrange(20000), dice.randrange(100 * 1024)))
+        self.form = dice.choice(("length", "chunked"))
+
+    def request(self, port):
+        url = f"http://{LOOPBACK}:{port}/r/{self.number}?size={self.size}&form={self.form}"
+        host = f"{LOOPBACK}:{port}"
+        if self.method not in ("PUT", "POST"):
+            return head_of(self.method, url, host)
+        body = body_of(self.number, self.size)
+        if self.form == "chunked":
+            return head_of(self.method, url, host, [("Transfer-Encoding", "chunked")]) + chunked(body, 8000)
+        return head_of(self.method, url, host, [("Content-Length", str(len(body)))]) + body
+
+    def problem(self, answer):
+        """What is wrong with the answer, or None."""
+        if self.method == "POST" and answer.status in NO_ANSWER:
+            return None if answer.reason == "not_idempotent" else f"{answer.status} with {answer.reason}"
+        if self.method == "DELETE":
+            return None if answer.status == 204 else f"status {answer.status}"
+        if answer.status != 200:
+            return f"status {answer.status} {answer.reason}"
+        if self.method == "HEAD":
+            return None if answer.field("Content-Length") == str(self.size) else "wrong length"
+        expected = body_of(self.number, self.size)
+        if self.method != "GET":
+            expected = b"%d %d" % (self.number, zlib.crc32(expected))
+        return None if answer.body == expected else f"{len(answer.body)} bytes of another request"
+
+
+def work(numbers, reprise, port, problems):
+    """One client: takes numbers until there are none, on one connection for as long as it lives."""
+    client = None
+    while True:
+        try:
+            plan = Plan(numbers.get_nowait())
+        except queue.Empty:
+            break
+        try:
+            client = client or Client(reprise.forward, 60)
+            client.send(plan.request(port))
+            answer = client.read_answer(plan.method)
+            problem = plan.problem(answer)
+            if (answer.field("Connection") or "").lower() == "close":
+                client.socket.close()
+                client = None
+        except (OSError, Cut) as error:
+            problem, client = repr(error), None
+        if problem:
+            problems.append(f"{plan.number} {plan.method} {plan.size} {plan.form}: {problem}")
+    if client:
+        client.socket.close()
+
+
+def run_load(reprise, port, count):
+    numbers, problems = queue.SimpleQueue(), []
+    for number in range(count):
+        numbers.put(number)
+    clients = [threading.Thread(target=work, args=(numbers, reprise, port, problems)) for _ in range(CLIENTS)]
+    start = time.monotonic()
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    print(f"note: {count} requests in {time.monotonic() - start:.1f} s")
+    return problems
+
+
+def test_mixed_requests_through_a_failing_upstream():
+    count = options.load
+    script = Path(__file__).with_name("load_upstream.py")
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as upstream:
+        try:
+            port = int(upstream.stdout.readline())
+            settings = {"defaults": POLICY, "pool": {"idle_timeout": "1s"}, "log": {"access": False}}
+            with Reprise(**settings) as reprise:
+                equal(run_load(reprise, port, 1), [], "the first request")  # number 0, again below
+                eventually(lambda: reprise.metric("reprise_upstream_connections") == 0, "the pool is empty")
+                before = reprise.descriptors()
+                problems = run_load(reprise, port, count)
+                assert not problems, f"{len(problems)} wrong answers: " + "; ".join(problems[:5])
+                opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+                with opener.open(f"http://{LOOPBACK}:{port}/report", timeout=30) as answer:
+                    report = json.load(answer)
+                equal(report["mixed"], 0, "bodies with bytes of another request")
+                repeated = [number for number, times in report["effects"].items()
+                            if times > 1 and Plan(int(number)).method == "POST"]
+                equal(repeated, [], "requests that must not be repeated and were")
+                assert report["attempts"] > count * 1.1, f"only {report['attempts']} attempts: nothing was retried"
+                reprise.expect_metric(count + 1, "reprise_requests_total")
+                # A request that met a dying connection never came through: the upstream may have seen fewer.
+                assert reprise.metric("reprise_attempts_total") >= report["attempts"]
+                eventually(lambda: reprise.descriptors() <= before, "every descriptor is closed again", 15)
+                equal(reprise.metric("reprise_client_connections"), 0)
+        finally:
+            upstream.kill()
+
+
+test_mixed_requests_through_a_failing_upstream.timeout = 280

@@ -1,0 +1,186 @@
+"""Messages pass byte for byte but for what RFC 9110 and 9112 say a proxy changes."""
+import re
+
+from client import Client, ask, chunked, head_of
+from harness import LOOPBACK, Curl, Reprise, equal
+from upstream import Say, Upstream
+
+BODY = bytes(range(256)) * 500
+
+
+def test_keep_alive_on_both_sides():
+    with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        for path in ("/a", "/b", "/c"):
+            equal(client.ask("GET", upstream.url(path)).body, b"answer 1 to " + path.encode() + b"\n")
+        equal(upstream.connections, 1)
+
+
+def test_pipelined_requests_are_answered_in_order():
+    with Upstream({"/b": [503, 503, 200]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        host = f"{LOOPBACK}:{upstream.port}"
+        client.send(b"".join(head_of("GET", upstream.url(path), host) for path in ("/a", "/b", "/c")))
+        answers = [client.read_answer() for _ in range(3)]
+        equal([answer.body for answer in answers], [b"answer 1 to /a\n", b"answer 3 to /b\n", b"answer 1 to /c\n"])
+        equal([answer.attempts for answer in answers], [1, 3, 1])
+
+
+def test_pipelined_posts_are_not_started_early():
+    with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        host = f"{LOOPBACK}:{upstream.port}"
+        client.send(b"".join(head_of("POST", upstream.url(f"/{i}"), host, [("Content-Length", "1")]) + b"%d" % i
+                             for i in range(3)))
+        equal([client.read_answer().status for _ in range(3)], [200] * 3)
+        equal([request.body for request in upstream.requests], [b"0", b"1", b"2"])
+
+
+def test_http_1_0_client_gets_an_unchunked_closed_answer():
+    chunks = [b"one", b"two" * 1000, b"three"]
+    with Upstream({"/x": [Say(chunks=chunks)]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK, version="1.0"))
+        answer = client.read_answer()
+        equal(answer.field("Transfer-Encoding"), None)
+        equal(answer.body, b"".join(chunks))
+        equal(client.read_to_end(), b"")
+
+
+def test_http_1_0_upstream_is_understood():
+    raw = b"HTTP/1.0 200 OK\r\nX-Old: yes\r\n\r\n" + BODY
+    with Upstream({"/x": [Say(raw=raw, close=True)]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.version, answer.status, answer.field("X-Old")), ("HTTP/1.1", 200, "yes"))
+        equal(answer.body == BODY, True)
+
+
+def test_chunked_upload_arrives_whole():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        client.send(head_of("PUT", upstream.url("/x"), LOOPBACK, [("Transfer-Encoding", "chunked")]) + chunked(BODY, 777))
+        equal(client.read_answer().attempts, 2)
+        equal([request.body == BODY for request in upstream.seen(2)], [True, True])
+        equal(upstream.requests[0].field("Content-Length"), None)
+
+
+def test_large_upload_and_download_stream_through():
+    large = BODY * 60  # over every limit of what is held
+    def echo(connection, request):
+        connection.sendall(Say(200, request.body).text(request, 1))
+        return True
+    with Upstream({"/x": [echo]}) as upstream, Reprise() as reprise:
+        equal(ask(reprise, "PUT", upstream.url("/x"), large).body == large, True)
+
+
+def test_chunked_download_arrives_whole():
+    chunks = [BODY[i:i + 4099] for i in range(0, len(BODY), 4099)]
+    with Upstream({"/x": [Say(chunks=chunks)]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.field("Transfer-Encoding"), answer.body == BODY), ("chunked", True))
+
+
+def test_truncated_download_is_never_shown_as_whole():
+    cut = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this"
+    open_end = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+    with Upstream({"/l": [Say(raw=cut, close=True)], "/c": [Say(raw=open_end, close=True)]}) as upstream, \
+            Reprise() as reprise:
+        equal(Curl(reprise, upstream.url("/l")).code in (18, 56), True, "curl sees the cut of a length")
+        equal(Curl(reprise, upstream.url("/c")).code in (18, 56), True, "curl sees the cut of a chunked body")
+        reprise.expect_metric(2, "reprise_requests_total", code="cut")
+        reprise.expect_metric(2, "reprise_attempts_total", outcome="truncated")
+
+
+def test_answers_without_a_body():
+    with Upstream({"/204": [204], "/304": [304], "/head": [Say(200, BODY)]}) as upstream, Reprise() as reprise, \
+            Client(reprise.forward) as client:
+        head = client.ask("HEAD", upstream.url("/head"))
+        equal((head.status, head.field("Content-Length"), head.body), (200, str(len(BODY)), b""))
+        equal(client.ask("GET", upstream.url("/204")).status, 204)
+        equal(client.ask("GET", upstream.url("/304")).status, 304)
+        equal(client.ask("GET", upstream.url("/after")).body, b"answer 1 to /after\n")
+
+
+def test_interim_answers_are_passed_on():
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+    def early(connection, request):
+        connection.sendall(hints)
+        connection.sendall(Say(200, b"page").text(request, 1))
+        return True
+    with Upstream({"/x": [early]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        answer = client.ask("GET", upstream.url("/x"))
+        equal([(one.status, one.field("Link")) for one in answer.interim], [(103, "</style.css>; rel=preload")])
+        equal((answer.status, answer.body), (200, b"page"))
+
+
+def test_expect_100_continue_with_curl():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise:
+        curl = Curl(reprise, upstream.url("/x"), "-X", "PUT", "-H", "Expect: 100-continue", "--data-binary", "x" * 5000)
+        equal((curl.status, curl.field("Reprise-Attempts")), (200, "2"))
+        equal(curl.interim, [100], "exactly one 100 reaches the client")
+        equal([request.body for request in upstream.seen(2)], [b"x" * 5000] * 2)
+
+
+def test_hop_by_hop_fields_end_here_both_ways():
+    hop = [("Connection", "keep-alive, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "timeout=5"), ("Proxy-Connection", "keep-alive"),
+           ("Proxy-Authorization", "Basic c2VjcmV0"), ("TE", "gzip"), ("X-End", "stays")]
+    back = [("Connection", "X-Back"), ("X-Back", "1"), ("Keep-Alive", "timeout=9"), ("X-End", "stays")]
+    with Upstream({"/x": [Say(200, fields=back)]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"), fields=hop)
+        sent = upstream.requests[0]
+        for name in ("X-Hop", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "TE"):
+            equal(sent.field(name), None, name)
+        for name in ("X-Back", "Keep-Alive"):
+            equal(answer.field(name), None, name)
+        equal((sent.field("X-End"), answer.field("X-End")), ("stays", "stays"))
+
+
+def test_other_bytes_arrive_unchanged():
+    fields = [("x-lower", "a  b"), ("X-Empty", ""), ("Cookie", "a=1; b=%zz"), ("X-Twice", "1"), ("x-twice", "2"),
+              ("Authorization", "Bearer a.b.c"), ("X-Latin", "caf\xe9")]
+    path = "/a/../b%2f%zz?q[]=1|2&r={x}"
+    with Upstream() as upstream, Reprise() as reprise:
+        ask(reprise, "GET", upstream.url(path), fields=fields)
+        head = upstream.requests[0].head.decode("latin-1")
+        assert head.startswith(f"GET {path} HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\n"), head
+        expected = "".join(f"{name}: {value}\r\n" for name, value in fields)
+        assert expected in head, head
+        rest = head.split(expected)[1]
+        assert re.fullmatch(r"Via: 1\.1 reprise-\w+\r\n\r\n", rest), rest
+
+
+def test_via_is_added_to_the_answer_and_set_cookie_is_kept_apart():
+    with Upstream({"/x": [Say(200, fields=[("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")])]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        assert "reprise-" in answer.field("Via"), answer.field("Via")
+        equal([value for name, value in answer.fields if name == "Set-Cookie"], ["a=1", "b=2"])
+
+
+def test_absolute_form_wins_over_a_differing_host():
+    with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), "elsewhere.example"))
+        equal(client.read_answer().status, 200)
+        equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
+
+
+def test_extra_bytes_behind_an_answer_are_nobodys_answer():
+    smuggled = Say(200, b"right").text(type("R", (), {"method": "GET", "path": "/x"}), 1) + Say(
+        200, b"wrong").text(type("R", (), {"method": "GET", "path": "/x"}), 1)
+    with Upstream({"/x": [Say(raw=smuggled)]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        equal(client.ask("GET", upstream.url("/x")).body, b"right")
+        equal(client.ask("GET", upstream.url("/y")).body, b"answer 1 to /y\n")
+
+
+def test_gateway_listener():
+    with Upstream({"/base/x": [503, 200]}) as upstream:
+        listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("/base")}]
+        with Reprise(listeners=listeners) as reprise, Client(reprise.gateway) as client:
+            client.send(head_of("GET", "/x?q=1", "app.example"))
+            answer = client.read_answer()
+            equal((answer.status, answer.attempts), (200, 2))
+            equal(upstream.requests[0].target, "/base/x?q=1")
+            equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
+
+
+def test_gateway_listener_may_keep_the_clients_host():
+    with Upstream() as upstream:
+        listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url(""), "host": "client"}]
+        with Reprise(listeners=listeners) as reprise, Client(reprise.gateway) as client:
+            client.send(head_of("GET", "/x", "app.example"))
+            equal(client.read_answer().status, 200)
+            equal(upstream.requests[0].field("Host"), "app.example")

@@ -1,0 +1,289 @@
+"""What is played again, what is not, when it stops, and which word says so."""
+import threading
+import time
+
+from client import ask
+from harness import LOOPBACK, Curl, Reprise, closed_port, eventually, equal
+from upstream import Say, Upstream, reset
+
+STEADY = {"initial": "100ms", "maximum": "100ms", "jitter": "none"}
+
+
+def reasons(line):
+    """The reason of each attempt in an access line."""
+    return [attempt["reason"] for attempt in line["attempts"]]
+
+
+def test_get_is_retried_until_it_succeeds():
+    with Upstream({"/x": [503, 503, Say(200, b"at last\n")]}) as upstream, Reprise() as reprise:
+        curl = Curl(reprise, upstream.url("/x"))
+        equal((curl.code, curl.status, curl.body), (0, 200, b"at last\n"))
+        equal(curl.field("Reprise-Attempts"), "3")
+        equal(upstream.count("/x"), 3)
+        line = reprise.requests(1)[0]
+        equal(line["status"], 200)
+        equal([attempt.get("status") for attempt in line["attempts"]], [503, 503, 200])
+        equal(reasons(line), ["retryable_status", "retryable_status", "success"])
+        reprise.expect_metric(3, "reprise_attempts_total")
+        equal(reprise.metric("reprise_attempts_total", outcome="5xx"), 2)
+        equal(reprise.metric("reprise_retries_total", reason="retryable_status"), 2)
+        equal(reprise.metric("reprise_requests_total", code="200"), 1)
+        equal(reprise.metric("reprise_recovered_total"), 1)
+
+
+def test_post_is_sent_once_and_its_503_arrives_unchanged():
+    body = b'{"error": "try later"}\n'
+    with Upstream({"/x": [Say(503, body, [("X-Upstream", "Kept As It Is")]), 200]}) as upstream, Reprise() as reprise:
+        curl = Curl(reprise, upstream.url("/x"), "-d", "amount=1")
+        equal((curl.status, curl.body), (503, body))
+        equal(curl.field("X-Upstream"), "Kept As It Is")
+        equal((curl.field("Reprise-Attempts"), curl.field("Reprise-Reason")), ("1", "not_idempotent"))
+        equal(upstream.count(), 1)
+        reprise.expect_metric(1, "reprise_retries_refused_total", reason="not_idempotent")
+        equal(reprise.metric("reprise_retries_total"), 0)
+
+
+def test_post_that_took_effect_before_a_reset_is_not_repeated():
+    with Upstream({"/x": ["execute_reset", 200]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "POST", upstream.url("/x?id=7"), b"once")
+        equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
+        assert answer.field("Proxy-Status"), "Proxy-Status says why"
+        equal(upstream.effects, {"7": 1})
+
+
+def test_post_to_a_refusing_port_is_retried_as_nothing_was_sent():
+    held, port = closed_port()
+    with held, Reprise() as reprise:
+        answer = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x", b"payload")
+        equal((answer.status, answer.attempts, answer.reason), (502, 4, "attempts_spent"))
+        assert "connection_refused" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+        reprise.expect_metric(1, "reprise_exhausted_total", reason="attempts_spent")
+        reprise.expect_metric(4, "reprise_attempts_total", outcome="connect")
+
+
+def test_post_succeeds_when_the_port_opens_meanwhile():
+    listener, port = closed_port()
+    retry = {"max_attempts": 100, "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
+    upstream = Upstream({"/x": [Say(200, b"taken")]}, listener=listener)
+    with Reprise(defaults={"retry": retry, "budget": "off"}) as reprise:
+        opening = threading.Timer(0.3, upstream.__enter__)
+        opening.start()
+        try:
+            answer = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x?id=1", b"payload")
+        finally:
+            opening.join()
+            upstream.__exit__()
+        equal((answer.status, answer.body), (200, b"taken"))
+        assert answer.attempts > 1, answer.attempts
+        equal([request.body for request in upstream.requests], [b"payload"])
+
+
+def test_put_body_is_replayed_byte_for_byte():
+    body = bytes(range(256)) * 300
+    with Upstream({"/x": ["reset", 503, "close", 200]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "PUT", upstream.url("/x"), body)
+        equal((answer.status, answer.attempts), (200, 4))
+        seen = upstream.seen(4)
+        equal([request.body == body for request in seen], [True] * 4)
+        equal(len({request.head for request in seen}), 1, "every attempt sends the same head")
+
+
+def test_body_over_the_replay_limit_is_not_replayable():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"replay": {"memory": "1KiB", "disk": 0}}) as reprise:
+        answer = ask(reprise, "PUT", upstream.url("/x"), b"x" * 1025)
+        equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))
+        answer = ask(reprise, "PUT", upstream.url("/at-the-limit"), b"x" * 1024)
+        equal(answer.status, 200)
+
+
+def test_last_answer_wins_over_later_failures():
+    body = b"the only answer there was\n"
+    with Upstream({"/x": [Say(503, body), "reset", "reset"]}) as upstream, \
+            Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.body), (503, body))
+        equal((answer.attempts, answer.reason), (3, "attempts_spent"))
+        equal(upstream.count(), 3)
+
+
+def test_execute_then_reset_is_repeated_for_an_idempotent_method():
+    with Upstream({"/x": ["execute_reset", 200]}) as upstream, Reprise() as reprise:
+        equal(ask(reprise, "DELETE", upstream.url("/x?id=9")).attempts, 2)
+        equal(upstream.effects, {"9": 2})
+
+
+def test_ambiguous_404_after_an_attempt_that_may_have_worked():
+    with Upstream({"/x": ["execute_reset", 404]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "DELETE", upstream.url("/x?id=9"))
+        equal((answer.status, answer.field("Reprise-Ambiguous")), (404, "true"))
+        reprise.expect_metric(1, "reprise_ambiguous_total")
+
+
+def test_retry_after_is_waited_for():
+    with Upstream({"/x": [Say(429, fields=[("Retry-After", "1")]), 200]}) as upstream, Reprise() as reprise:
+        start = time.monotonic()
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts), (200, 2))
+        assert time.monotonic() - start >= 1.0, "the pause that the upstream asked for was cut"
+
+
+def test_retry_after_above_the_limit_ends_the_exchange():
+    with Upstream({"/x": [Say(503, b"later", [("Retry-After", "61")])]}) as upstream, Reprise() as reprise:
+        start = time.monotonic()
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.reason, answer.field("Retry-After")), (503, "upstream_said_later", "61"))
+        assert time.monotonic() - start < 10, "a pause that does not fit is not waited for"
+        equal(upstream.count(), 1)
+
+
+def test_no_wait_crosses_the_deadline():
+    retry = {"deadline": "350ms", "max_attempts": 10, "backoff": STEADY}
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry, "budget": "off"}) as reprise:
+        start = time.monotonic()
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        took = time.monotonic() - start
+        equal((answer.status, answer.reason), (503, "deadline_too_near"))
+        assert 1 < answer.attempts <= 4, answer.attempts
+        equal(upstream.count(), answer.attempts)
+        assert took < 5, took
+
+
+def test_deadline_may_answer_504():
+    retry = {"deadline": "50ms", "backoff": STEADY, "out_of_time": 504}
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.reason), (504, "deadline_too_near"))
+
+
+def test_attempt_timeout_is_retried_and_ends_as_504():
+    retry = {"attempt_timeout": "100ms", "max_attempts": 2}
+    with Upstream({"/dead": ["hang"], "/slow": ["hang", 200]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/slow"))
+        equal((answer.status, answer.attempts), (200, 2))
+        answer = ask(reprise, "GET", upstream.url("/dead"))
+        equal((answer.status, answer.attempts, answer.reason), (504, 2, "attempts_spent"))
+        reprise.expect_metric(3, "reprise_attempts_total", outcome="timeout")
+
+
+def test_attempt_timeout_does_not_cut_a_post():
+    def late(connection, request):
+        time.sleep(0.4)  # the scripted slowness of this upstream
+        connection.sendall(Say(200, b"late but whole").text(request, 1))
+        return True
+    with Upstream({"/x": [late]}) as upstream, Reprise(defaults={"retry": {"attempt_timeout": "50ms"}}) as reprise:
+        equal(ask(reprise, "POST", upstream.url("/x"), b"1").body, b"late but whole")
+
+
+def test_unresolvable_name_is_502_after_all_attempts():
+    with Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
+        answer = ask(reprise, "GET", "http://nosuch.invalid/")
+        equal((answer.status, answer.attempts, answer.reason), (502, 3, "attempts_spent"))
+        assert "dns_error" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+        reprise.expect_metric(3, "reprise_attempts_total", outcome="resolve")
+
+
+def test_header_condition_makes_a_post_repeatable():
+    rule = {"any": [{"header": "Idempotency-Key"}]}
+    with Upstream({"/x": [503, 200], "/y": [503, 200]}) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
+        equal(ask(reprise, "POST", upstream.url("/x"), b"1", [("Idempotency-Key", "a1")]).attempts, 2)
+        equal(ask(reprise, "POST", upstream.url("/y"), b"1", [("Idempotency-Key", "")]).reason, "not_idempotent")
+
+
+def test_query_condition_makes_a_post_repeatable():
+    rule = {"any": [{"query": "request_id"}]}
+    with Upstream({"/x": [503, 200], "/y": [503, 200]}) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
+        equal(ask(reprise, "POST", upstream.url("/x?request_id=5"), b"1").attempts, 2)
+        equal(ask(reprise, "POST", upstream.url("/y?request_id="), b"1").reason, "not_idempotent")
+
+
+def test_json_condition_makes_a_post_repeatable():
+    rule = {"any": [{"json": "etag"}]}
+    scripts = {path: [503, 200] for path in ("/with", "/without", "/null", "/nested")}
+    with Upstream(scripts) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
+        answer = ask(reprise, "POST", upstream.url("/with"), b'{"size": 2, "etag": "abc"}')
+        equal((answer.status, answer.attempts), (200, 2))
+        for path, body in (("/without", b'{"size": 2}'), ("/null", b'{"etag": null}'), ("/nested", b'{"a": {"etag": "x"}}')):
+            equal(ask(reprise, "POST", upstream.url(path), body).reason, "not_idempotent", path)
+
+
+def test_routes_give_different_policies():
+    routes = [{"name": "hands-off", "match": {"path": "/raw/**"}, "mode": "off"},
+              {"name": "writes", "match": {"path": "/orders/**", "methods": ["POST"]}, "idempotent": "always"}]
+    with Upstream({path: [503, 200] for path in ("/raw/x", "/orders/x", "/other")}) as upstream, Reprise(routes=routes) as reprise:
+        equal((ask(reprise, "GET", upstream.url("/raw/x")).status, upstream.count("/raw/x")), (503, 1))
+        equal(ask(reprise, "POST", upstream.url("/orders/x"), b"1").status, 200)
+        equal(ask(reprise, "GET", upstream.url("/other")).status, 200)
+        equal([line["route"] for line in reprise.requests(3)][:2], ["hands-off", "writes"])
+        reprise.expect_metric(1, "reprise_retries_refused_total", route="hands-off", reason="retries_off")
+        reprise.expect_metric(1, "reprise_retries_total", route="writes", reason="retryable_status")
+
+
+def test_observe_mode_counts_and_does_not_retry():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"mode": "observe"}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, upstream.count()), (503, 1))
+        reprise.expect_metric(1, "reprise_retries_refused_total", reason="observe_only")
+
+
+def test_spent_budget_ends_the_retries():
+    budget = {"ratio": "0%", "floor": "1/s", "window": "2s"}
+    with Upstream({"/x": [503]}) as upstream, \
+            Reprise(defaults={"retry": {"max_attempts": 10}, "budget": budget}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts, answer.reason), (503, 3, "budget_spent"))
+        reprise.expect_metric(1, "reprise_retries_refused_total", reason="budget_spent")
+
+
+def test_attempt_header_is_sent_on_request():
+    with Upstream({"/x": [503, 503, 200]}) as upstream, Reprise(defaults={"attempt_header": True}) as reprise:
+        ask(reprise, "GET", upstream.url("/x"))
+        equal([request.field("Reprise-Attempt") for request in upstream.seen(3)], ["1", "2", "3"])
+
+
+def test_nested_retry_may_be_refused():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"retry": {"nested": "refuse"}}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"), fields=[("Reprise-Attempt", "2")])
+        equal((answer.status, answer.reason), (503, "nested_retry"))
+
+
+def test_response_headers_may_be_switched_off():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"response_headers": False}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.field("Reprise-Attempts"), upstream.count()), (200, None, 2))
+
+
+def test_stale_connection_is_replaced_at_once():
+    def stale(connection, request):
+        """The first request is answered; the connection dies under the second one."""
+        if request.order == 1:
+            reset(connection)
+            return False
+        connection.sendall(Say(200).text(request, request.order + 1))
+        return True
+    with Upstream({"/x": [stale]}) as upstream, Reprise(threads=1) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x")).attempts, 1)
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts), (200, 2))
+        seen = upstream.seen(3)
+        equal((seen[0].connection == seen[1].connection, seen[1].connection == seen[2].connection), (True, False))
+        equal(reasons(reprise.requests(2)[1])[0], "stale_connection")
+        reprise.expect_metric(1, "reprise_retries_total", reason="stale_connection")
+
+
+def test_connection_closed_while_idle_costs_nothing():
+    with Upstream({"/x": [Say(200, close=False)]}) as upstream, Reprise() as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+        for connection in list(upstream.open):
+            connection.shutdown(2)
+        eventually(lambda: not upstream.open, "the upstream closed its idle connection")
+        answer = ask(reprise, "POST", upstream.url("/x"), b"not idempotent")
+        equal((answer.status, upstream.count()), (200, 2))
+
+
+def test_exhaustion_is_one_error_record():
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x?secret=1")).reason, "attempts_spent")
+        errors = eventually(lambda: [line for line in reprise.log() if line["level"] == "error"] if reprise.log() else [],
+                            "an error record")
+        equal(len(errors), 1)
+        assert "secret" not in reprise.text(), "query strings are not logged"

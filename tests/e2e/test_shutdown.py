@@ -1,0 +1,177 @@
+"""Departures: the client leaves, or SIGTERM comes, before, during and between attempts."""
+import threading
+import time
+
+from client import Client, ask, head_of
+from harness import LOOPBACK, Reprise, equal
+from upstream import Say, Upstream
+
+LONG_WAIT = {"backoff": {"initial": "30s", "maximum": "30s", "jitter": "none"}}
+
+
+class Gate:
+    """An upstream step that says when the request is there, and answers when it is told to."""
+
+    def __init__(self, say):
+        self.say = say
+        self.arrived, self.opened = threading.Event(), threading.Event()
+
+    def __call__(self, connection, request):
+        self.arrived.set()
+        self.opened.wait(20)
+        connection.sendall(self.say.text(request, 1))
+        return True
+
+
+def wait_until_kept(reprise, upstream):
+    """The upstream has answered and reprise has begun to wait: it may be told to stop now."""
+    upstream.seen(1)
+    deadline = time.monotonic() + 10
+    while reprise.metric("reprise_upstream_connections", state="active") > 0:
+        assert time.monotonic() < deadline, "the answer of attempt 1 was never read whole"
+
+
+def test_half_closed_client_gets_its_answer():
+    gate = Gate(Say(200, b"whole answer"))
+    with Upstream({"/x": [gate]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        client.finish()
+        assert gate.arrived.wait(10)
+        gate.opened.set()
+        answer = client.read_answer()
+        equal((answer.status, answer.body), (200, b"whole answer"))
+
+
+def test_half_closed_client_gets_no_second_attempt():
+    gate = Gate(Say(503, b"first and last"))
+    with Upstream({"/x": [gate, 200]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        client.finish()
+        assert gate.arrived.wait(10)
+        gate.opened.set()
+        answer = client.read_answer()
+        equal((answer.status, answer.body, answer.reason), (503, b"first and last", "client_gone"))
+        equal(upstream.count(), 1)
+
+
+def test_client_that_resets_during_a_wait_stops_everything():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"retry": LONG_WAIT}) as reprise:
+        client = Client(reprise.forward)
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        wait_until_kept(reprise, upstream)
+        client.reset()
+        line = reprise.requests(1)[0]
+        equal(line["attempts"][-1]["reason"], "client_gone")
+        equal(upstream.count(), 1)
+        reprise.expect_metric(1, "reprise_requests_total", code="client_gone")
+        equal(reprise.metric("reprise_retries_total"), 0, "a retry that never started is none")
+
+
+def test_client_that_resets_during_an_attempt_stops_it():
+    gone = threading.Event()
+
+    def watch(connection, _):
+        """No answer; notes when reprise closes the connection."""
+        connection.settimeout(15)
+        try:
+            connection.recv(1)
+        except OSError:
+            pass
+        gone.set()
+        return False
+
+    with Upstream({"/x": [watch]}) as upstream, Reprise() as reprise:
+        client = Client(reprise.forward)
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        upstream.seen(1)
+        client.reset()
+        assert gone.wait(5), "the attempt goes on for a client that is gone"
+        reprise.requests(1)
+        equal(upstream.count(), 1)
+
+
+def test_upload_that_ends_early_is_never_completed():
+    seen = []
+    done = threading.Event()
+
+    def raw_server(connection):
+        try:
+            while data := connection.recv(65536):
+                seen.append(data)
+        except OSError:
+            pass
+        done.set()
+
+    from test_tunnels import Talker
+    with Talker(raw_server) as talker, Reprise() as reprise:
+        client = Client(reprise.forward)
+        url = f"http://{LOOPBACK}:{talker.port}/x"
+        client.send(head_of("PUT", url, LOOPBACK, [("Transfer-Encoding", "chunked")]) + b"5\r\nhello\r\n")
+        client.reset()
+        ask_again = reprise.requests(1)[0]
+        equal(ask_again["attempts"][-1]["reason"] if ask_again["attempts"] else "client_gone", "client_gone")
+        done.wait(5)
+        assert b"0\r\n\r\n" not in b"".join(seen), "half a body was ended as a whole one"
+
+
+def test_sigterm_lets_a_request_finish():
+    gate = Gate(Say(200, b"finished"))
+    with Upstream({"/x": [gate]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        assert gate.arrived.wait(10)
+        reprise.terminate()
+        gate.opened.set()
+        answer = client.read_answer()
+        equal((answer.status, answer.body), (200, b"finished"))
+        equal(reprise.wait(), 0)
+
+
+def test_sigterm_ends_a_wait_with_the_last_answer():
+    with Upstream({"/x": [Say(503, b"the last answer")]}) as upstream, Reprise(defaults={"retry": LONG_WAIT}) as reprise, \
+            Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        wait_until_kept(reprise, upstream)
+        reprise.terminate()
+        answer = client.read_answer()
+        equal((answer.status, answer.body, answer.reason), (503, b"the last answer", "shutting_down"))
+        equal(reprise.wait(), 0)
+        equal(upstream.count(), 1)
+
+
+def test_sigterm_ends_a_wait_without_an_answer_as_our_own():
+    with Upstream({"/x": ["reset"]}) as upstream, Reprise(defaults={"retry": LONG_WAIT}) as reprise, \
+            Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        wait_until_kept(reprise, upstream)
+        reprise.terminate()
+        answer = client.read_answer()
+        equal((answer.status, answer.reason), (502, "shutting_down"))
+        equal(reprise.wait(), 0)
+
+
+def test_sigterm_with_idle_clients_ends_at_once():
+    with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        equal(client.ask("GET", upstream.url("/x")).status, 200)
+        start = time.monotonic()
+        reprise.terminate()
+        equal(reprise.wait(), 0)
+        assert time.monotonic() - start < 4, "idle connections hold nothing up"
+
+
+def test_sigterm_does_not_wait_for_ever():
+    gate = Gate(Say(200))
+    with Upstream({"/x": [gate]}) as upstream, Reprise(shutdown={"grace": "500ms"}) as reprise, \
+            Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+        assert gate.arrived.wait(10)
+        reprise.terminate()
+        equal(reprise.wait(), 0)
+        gate.opened.set()
+
+
+def test_a_second_request_works_after_a_reset_client():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise:
+        client = Client(reprise.forward)
+        client.send(head_of("GET", upstream.url("/hang"), LOOPBACK))
+        client.reset()
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)

@@ -1,0 +1,160 @@
+"""CONNECT: bytes pass both ways untouched; only the dial is retried."""
+import socket
+import threading
+
+from client import Client, Cut, head_of
+from harness import LOOPBACK, Reprise, closed_port, equal
+
+ANY_PORT = {"connect_ports": ["1-65535"]}
+
+
+class Talker:
+    """A plain TCP server that runs one function per connection."""
+
+    def __init__(self, talk):
+        self.talk = talk
+        self.listener = socket.create_server((LOOPBACK, 0))
+        self.port = self.listener.getsockname()[1]
+
+    def __enter__(self):
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+
+    def _talk(self, connection):
+        with connection:
+            connection.settimeout(15)
+            try:
+                self.talk(connection)
+            except OSError:
+                pass
+
+
+def echo_backwards_at_the_end(connection):
+    """Answers only when the client has closed its side: what a half-closed tunnel must carry."""
+    received = bytearray()
+    while data := connection.recv(65536):
+        received += data
+    connection.sendall(bytes(reversed(received)))
+
+
+def open_tunnel(client, port, early=b""):
+    authority = f"{LOOPBACK}:{port}"
+    client.send(head_of("CONNECT", authority, authority) + early)
+    answer = client.read_answer("CONNECT")
+    return answer
+
+
+def test_half_close_from_the_client():
+    payload = bytes(range(256)) * 2000
+    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
+        with Client(reprise.forward) as client:
+            answer = open_tunnel(client, talker.port)
+            equal((answer.status, answer.field("Content-Length"), answer.field("Transfer-Encoding")), (200, None, None))
+            client.send(b"\x16\x03\x01" + payload)
+            client.finish()
+            equal(client.read_to_end() == bytes(reversed(b"\x16\x03\x01" + payload)), True)
+        reprise.expect_metric(1, "reprise_tunnels_total", outcome="closed")
+
+
+def test_half_close_from_the_upstream():
+    got = []
+    heard = threading.Event()
+
+    def greet_then_listen(connection):
+        connection.sendall(b"greeting")
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        while data := connection.recv(65536):
+            received += data
+        got.append(received)
+        heard.set()
+
+    with Talker(greet_then_listen) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        equal(client.read_to_end(), b"greeting")
+        client.send(b"still talking")
+        client.finish()
+        assert heard.wait(10), "the upstream hears what follows its own FIN"
+        equal(got, [b"still talking"])
+
+
+def test_bytes_behind_the_connect_are_delivered_once():
+    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+            Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port, early=b"\x16early").status, 200)
+        client.send(b" late")
+        client.finish()
+        equal(client.read_to_end(), b"\x16early late"[::-1])
+
+
+def test_connect_without_any_header_as_python_sends_it():
+    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+            Client(reprise.forward) as client:
+        client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())
+        equal(client.read_answer("CONNECT").status, 200)
+        client.send(b"\x16abc")
+        client.finish()
+        equal(client.read_to_end(), b"cba\x16")
+
+
+def test_refused_dial_is_retried_and_then_502():
+    held, port = closed_port()
+    with held, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        answer = open_tunnel(client, port)
+        equal((answer.status, answer.attempts, answer.reason), (502, 4, "attempts_spent"))
+
+
+def test_dial_succeeds_when_the_port_opens_meanwhile():
+    listener, port = closed_port()
+    retry = {"max_attempts": 100, "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
+    talker = Talker.__new__(Talker)
+    talker.talk, talker.listener, talker.port = echo_backwards_at_the_end, listener, port
+    with Reprise(security=ANY_PORT, defaults={"retry": retry, "budget": "off"}) as reprise:
+        def open_port():
+            listener.listen(16)
+            talker.__enter__()
+        opening = threading.Timer(0.3, open_port)
+        opening.start()
+        with Client(reprise.forward) as client:
+            try:
+                equal(open_tunnel(client, port).status, 200)
+                client.send(b"\x16abc")
+                client.finish()
+                equal(client.read_to_end(), b"cba\x16")
+            finally:
+                opening.join()
+                talker.__exit__()
+        assert len(reprise.requests(1)[0]["attempts"]) > 1
+
+
+def test_denied_port_is_403():
+    with Reprise() as reprise, Client(reprise.forward) as client:
+        answer = open_tunnel(client, 22)
+        equal(answer.status, 403)
+        reprise.expect_metric(1, "reprise_rejected_requests_total", cause="connect_port_denied")
+
+
+def test_reset_upstream_ends_the_tunnel():
+    def reset_at_once(connection):
+        connection.recv(1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    with Talker(reset_at_once) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        client.send(b"\x16")
+        try:
+            equal(client.read_to_end(), b"")
+        except (ConnectionResetError, Cut):
+            pass
+        reprise.expect_metric(1, "reprise_tunnels_total")
