@@ -55,8 +55,10 @@ struct RequestHead final : policy::FieldLines {
   std::string_view target;
   unsigned minor_version = 1;  ///< HTTP/1.x
   std::vector<FieldLine> fields;
-  Framing framing;        ///< none, length or chunked
-  std::size_t bytes = 0;  ///< length of the head in the buffer, blank line included
+  Framing framing;          ///< none, length or chunked
+  std::size_t bytes = 0;    ///< length of the head in the buffer, skipped empty lines and blank line included
+  std::size_t skipped = 0;  ///< bytes of empty lines before the request line, part of `bytes`
+  bool close = false;       ///< Connection or Proxy-Connection lists `close`
 
   const FieldLine* find(FieldId) const;
   bool has(std::string_view name, std::string_view value) const override;

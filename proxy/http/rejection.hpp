@@ -2,6 +2,8 @@
 // sentence.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -37,6 +39,7 @@ enum class Cause : std::uint8_t {
   bad_authority,
   userinfo_in_authority,
   connect_with_body,
+  trace_with_body,
   connect_port_denied,  // 403
   not_a_proxy_request,  // origin-form on a forward listener
   bad_expect,           // 417
@@ -47,8 +50,12 @@ enum class Cause : std::uint8_t {
   bad_status,
 };
 
+inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::bad_status) + 1;
+
 /// The metric label: the enumerator's own name.
 std::string_view word(Cause);
+/// Every word, in declaration order: for whoever registers the metric.
+std::array<std::string_view, cause_count> all_words();
 /// 400, 403, 408, 414, 417, 431, 501, 505, 508; 502 for the causes of responses.
 int status_of(Cause);
 /// One fixed sentence for the body; holds nothing that came from the message.

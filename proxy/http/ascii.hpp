@@ -1,0 +1,96 @@
+// Bytes as HTTP sees them: token characters, case folding of ASCII alone, blanks, decimal numbers and comma
+// lists.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace reprise::http::ascii {
+
+inline constexpr std::array<bool, 256> make_token_table() {
+  std::array<bool, 256> table{};
+  for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
+  for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = table[c + 32] = true;
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+inline constexpr std::array<bool, 256> token_table = make_token_table();
+
+/// tchar of RFC 9110 5.6.2.
+constexpr bool is_token(char c) { return token_table[static_cast<unsigned char>(c)]; }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
+/// CTL without HTAB: what no field value may hold (RFC 9110 5.5).
+constexpr bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+}
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+/// Equal but for ASCII case. (Beast's own reads one byte past the end.)
+constexpr bool same(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i] && lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
+constexpr bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && same(text.substr(0, prefix.size()), prefix);
+}
+
+constexpr bool is_token(std::string_view text) {
+  for (const char c : text) {
+    if (!is_token(c)) return false;
+  }
+  return !text.empty();
+}
+
+constexpr std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// 1 to 19 digits and nothing else: always fits, whatever the leading zeros.
+constexpr std::optional<std::uint64_t> decimal(std::string_view text) {
+  if (text.empty() || text.size() > 19) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return value;
+}
+
+/// Calls `visit` with each member of a comma list, trimmed, empty members left out (RFC 9110 5.6.1.2).
+template <class Visit>
+constexpr void for_each_member(std::string_view list, Visit visit) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    const std::string_view member = trim(list.substr(0, comma));
+    if (!member.empty()) visit(member);
+    if (comma == std::string_view::npos) return;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+constexpr bool lists(std::string_view list, std::string_view wanted) {
+  bool found = false;
+  for_each_member(list, [&](std::string_view member) { found = found || same(member, wanted); });
+  return found;
+}
+
+/// Appends the pieces to `out` one after the other.
+template <class... Pieces>
+void append(std::string& out, const Pieces&... pieces) {
+  (out.append(std::string_view(pieces)), ...);
+}
+
+}  // namespace reprise::http::ascii

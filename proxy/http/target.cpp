@@ -1,0 +1,117 @@
+// Authorities and targets, split by hand: a URI library would refuse or change what real clients send.
+#include "proxy/http/target.hpp"
+
+#include <optional>
+
+#include "proxy/http/ascii.hpp"
+
+namespace reprise::http {
+namespace {
+
+/// A registered name or an IPv4 address; whether it exists is for the resolver to say.
+bool is_host_name(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host.empty() || host.size() > 253) return false;
+  std::size_t label = 0;
+  for (const char c : host) {
+    if (c == '.') {
+      if (label == 0) return false;
+      label = 0;
+    } else if (ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '_' || c == '~') {
+      if (++label > 63) return false;
+    } else {
+      return false;
+    }
+  }
+  return label > 0;
+}
+
+/// The bytes between brackets. No zone id (RFC 6874 is for humans), no IPvFuture.
+bool is_v6_literal(std::string_view host) {
+  if (host.size() < 2 || host.size() > 45) return false;
+  unsigned colons = 0;
+  for (const char c : host) {
+    const char folded = ascii::lower(c);
+    if (c == ':') {
+      ++colons;
+    } else if (!ascii::is_digit(c) && !(folded >= 'a' && folded <= 'f') && c != '.') {
+      return false;
+    }
+  }
+  return colons >= 2 && colons <= 8;
+}
+
+std::optional<std::uint16_t> read_port(std::string_view text) {
+  const std::optional<std::uint64_t> port = ascii::decimal(text);
+  if (!port || *port == 0 || *port > 65535) return std::nullopt;
+  return static_cast<std::uint16_t>(*port);
+}
+
+/// Splits what may go upstream at the first '?', and cuts a fragment off.
+void split_path(std::string_view text, Target& target) {
+  target.path_and_query = text.substr(0, text.find('#'));
+  const std::size_t question = target.path_and_query.find('?');
+  target.path = target.path_and_query.substr(0, question);
+  if (question != std::string_view::npos) target.query = target.path_and_query.substr(question + 1);
+}
+
+}  // namespace
+
+std::variant<Authority, Cause> split_authority(std::string_view text, std::uint16_t default_port) {
+  if (text.find('@') != std::string_view::npos) return Cause::userinfo_in_authority;
+  Authority authority;
+  std::string_view after;
+  if (text.starts_with('[')) {
+    const std::size_t bracket = text.find(']');
+    if (bracket == std::string_view::npos) return Cause::bad_authority;
+    authority.host = text.substr(1, bracket - 1);
+    authority.literal_v6 = true;
+    after = text.substr(bracket + 1);
+    if (!is_v6_literal(authority.host)) return Cause::bad_authority;
+  } else {
+    const std::size_t colon = text.find(':');
+    authority.host = text.substr(0, colon);
+    after = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
+    if (!is_host_name(authority.host)) return Cause::bad_authority;
+  }
+  // RFC 3986 3.2.3 lets a colon stand without its port.
+  if (after.empty() || (after == ":" && default_port != 0)) {
+    if (default_port == 0) return Cause::bad_authority;
+    authority.port = default_port;
+    return authority;
+  }
+  if (after.front() != ':') return Cause::bad_authority;
+  const std::optional<std::uint16_t> port = read_port(after.substr(1));
+  if (!port) return Cause::bad_authority;
+  authority.port = *port;
+  authority.port_written = true;
+  return authority;
+}
+
+std::variant<Target, Cause> split_absolute(std::string_view text) {
+  Target target;
+  if (ascii::starts_with(text, "http://")) {
+    text.remove_prefix(7);
+  } else if (ascii::starts_with(text, "https://")) {
+    text.remove_prefix(8);
+    target.https = true;
+  } else {
+    return Cause::bad_scheme;
+  }
+  const std::size_t end = text.find_first_of("/?#");
+  target.authority = text.substr(0, end);
+  const auto split = split_authority(target.authority, target.https ? 443 : 80);
+  if (const Cause* cause = std::get_if<Cause>(&split)) return *cause;
+  target.origin = std::get<Authority>(split);
+  if (end != std::string_view::npos) split_path(text.substr(end), target);
+  return target;
+}
+
+std::variant<Target, Cause> split_origin(std::string_view text) {
+  if (text != "*" && !text.starts_with('/')) return Cause::bad_target;
+  Target target;
+  split_path(text, target);
+  return target;
+}
+
+}  // namespace reprise::http
