@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,14 +35,22 @@ class ChunkDecoder {
  private:
   enum class Part : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done, broken };
   Step fail(Cause, std::size_t consumed);
+  Step hand_out(std::string_view input, std::size_t at);
+  std::optional<Cause> take_framing(char);
+  std::optional<Cause> take_size(char);
+  std::optional<Cause> take_extension(char);
+  std::optional<Cause> end_size_line();
+  std::optional<Cause> take_trailer(std::string_view input, std::size_t& at);
+  std::optional<Cause> count_overhead();
 
   Part part_ = Part::size;
+  Cause cause_ = Cause::bad_chunk;  // what broke it
   std::uint64_t left_ = 0;
   unsigned digits_ = 0;
-  std::size_t line_bytes_ = 0;
-  std::uint64_t overhead_bytes_ = 0;
+  std::size_t line_bytes_ = 0;        // of the trailer section
+  std::uint64_t overhead_bytes_ = 0;  // sizes and extensions, their line ends not counted
   std::uint64_t body_bytes_ = 0;
-  std::string line_;
+  std::string line_;  // extension or trailer line under way
   std::string trailers_;
 };
 

@@ -50,4 +50,10 @@ bool has_looped(const RequestHead&, std::string_view pseudonym);
 /// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.
 bool is_nested_retry(const RequestHead&);
 
+/// True for a real upgrade: HTTP/1.1, `Connection: upgrade`, and a protocol other than h2c (RFC 9110 7.8, row
+/// C9).
+bool asks_upgrade(const RequestHead&);
+/// True for a 101 that switches to protocols which the request offered, and to nothing else.
+bool is_offered_upgrade(const RequestHead&, const ResponseHead&);
+
 }  // namespace reprise::http

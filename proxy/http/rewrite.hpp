@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proxy/http/head.hpp"
 #include "proxy/http/intake.hpp"
@@ -27,10 +28,16 @@ struct ResponseRewrite {
   std::string_view via_pseudonym;
   std::string_view date;          ///< added where the answer has none (IMF-fixdate)
   std::string_view extra_fields;  ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...
-  bool keep_upgrade = false;      ///< a 101 to a real upgrade
+  bool drop_alt_svc =
+      false;  ///< gateway and transparent modes: the client must not leave the proxy (RFC 7838 2.4)
+  bool keep_upgrade = false;  ///< a 101 to a real upgrade
 };
 /// Appends the whole outgoing response head to `out`, blank line included. Reprise-* fields of an inner
 /// reprise are removed.
 void write_response_head(const ResponseHead&, const ResponseRewrite&, std::string& out);
+
+/// Appends to `out` the lines of `trailers` (as ChunkDecoder gives them) that the Connection fields of the
+/// message's own head do not name (row J1).
+void append_trailers(std::string_view trailers, const std::vector<FieldLine>& head_fields, std::string& out);
 
 }  // namespace reprise::http

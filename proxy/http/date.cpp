@@ -1,0 +1,224 @@
+// The three forms of an HTTP date, by hand: GCC 12 has no std::chrono::parse, and it would be too kind.
+#include "proxy/http/date.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "proxy/http/ascii.hpp"
+
+namespace reprise::http {
+namespace {
+
+constexpr std::array<std::string_view, 7> day_names{"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                    "Thursday", "Friday", "Saturday"};
+constexpr std::array<std::string_view, 12> month_names{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/// Reads a date from left to right; once something does not fit, it stays failed.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  void expect(std::string_view literal) {
+    if (!text_.starts_with(literal)) failed_ = true;
+    if (!failed_) text_.remove_prefix(literal.size());
+  }
+  int digits(std::size_t count) {
+    int value = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i >= text_.size() || !ascii::is_digit(text_[i])) failed_ = true;
+      if (failed_) return 0;
+      value = value * 10 + (text_[i] - '0');
+    }
+    text_.remove_prefix(count);
+    return value;
+  }
+  /// The day of asctime: two digits, or a blank and one.
+  int padded_day() {
+    if (!text_.starts_with(' ')) return digits(2);
+    expect(" ");
+    return digits(1);
+  }
+  void short_day_name() {
+    const bool known = std::any_of(day_names.begin(), day_names.end(), [this](std::string_view day) {
+      return text_.starts_with(day.substr(0, 3));
+    });
+    if (!known) failed_ = true;
+    if (!failed_) text_.remove_prefix(3);
+  }
+  void long_day_name() {
+    const auto day = std::find_if(day_names.begin(), day_names.end(),
+                                  [this](std::string_view name) { return text_.starts_with(name); });
+    if (day == day_names.end()) failed_ = true;
+    if (!failed_) text_.remove_prefix(day->size());
+  }
+  unsigned month() {
+    const auto found = std::find(month_names.begin(), month_names.end(), text_.substr(0, 3));
+    if (found == month_names.end()) failed_ = true;
+    if (failed_) return 0;
+    text_.remove_prefix(3);
+    return static_cast<unsigned>(found - month_names.begin()) + 1;
+  }
+  bool whole() const { return !failed_ && text_.empty(); }
+
+ private:
+  std::string_view text_;
+  bool failed_ = false;
+};
+
+struct Moment {
+  int year = 0;
+  unsigned month = 0;
+  int day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+
+  void read_clock(Reader& reader) {
+    hour = reader.digits(2);
+    reader.expect(":");
+    minute = reader.digits(2);
+    reader.expect(":");
+    second = reader.digits(2);
+  }
+};
+
+std::optional<std::int64_t> to_unix(const Moment& moment) {
+  const std::chrono::year_month_day date{std::chrono::year(moment.year), std::chrono::month(moment.month),
+                                         std::chrono::day(static_cast<unsigned>(moment.day))};
+  // A leap second is legal in the grammar.
+  if (!date.ok() || moment.hour > 23 || moment.minute > 59 || moment.second > 60) return std::nullopt;
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  return ((days * 24 + moment.hour) * 60 + moment.minute) * 60 + moment.second;
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`
+std::optional<std::int64_t> read_fixdate(std::string_view text) {
+  Reader reader(text);
+  Moment moment;
+  reader.short_day_name();
+  reader.expect(", ");
+  moment.day = reader.digits(2);
+  reader.expect(" ");
+  moment.month = reader.month();
+  reader.expect(" ");
+  moment.year = reader.digits(4);
+  reader.expect(" ");
+  moment.read_clock(reader);
+  reader.expect(" GMT");
+  return reader.whole() ? to_unix(moment) : std::nullopt;
+}
+
+/// `Sunday, 06-Nov-94 08:49:37 GMT`; the century is the one that puts it within 50 years of now.
+std::optional<std::int64_t> read_rfc850(std::string_view text, std::int64_t now_unix) {
+  Reader reader(text);
+  Moment moment;
+  reader.long_day_name();
+  reader.expect(", ");
+  moment.day = reader.digits(2);
+  reader.expect("-");
+  moment.month = reader.month();
+  reader.expect("-");
+  const int two_digits = reader.digits(2);
+  reader.expect(" ");
+  moment.read_clock(reader);
+  reader.expect(" GMT");
+  if (!reader.whole()) return std::nullopt;
+  const auto today =
+      std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(now_unix)));
+  const int this_year = static_cast<int>(std::chrono::year_month_day(today).year());
+  moment.year = this_year - this_year % 100 + two_digits;
+  if (moment.year > this_year + 50) moment.year -= 100;
+  if (moment.year < this_year - 50) moment.year += 100;
+  return to_unix(moment);
+}
+
+/// `Sun Nov  6 08:49:37 1994`
+std::optional<std::int64_t> read_asctime(std::string_view text) {
+  Reader reader(text);
+  Moment moment;
+  reader.short_day_name();
+  reader.expect(" ");
+  moment.month = reader.month();
+  reader.expect(" ");
+  moment.day = reader.padded_day();
+  reader.expect(" ");
+  moment.read_clock(reader);
+  reader.expect(" ");
+  moment.year = reader.digits(4);
+  return reader.whole() ? to_unix(moment) : std::nullopt;
+}
+
+void append_padded(int value, std::size_t width, std::string& out) {
+  const std::string digits = std::to_string(value);
+  if (digits.size() < width) out.append(width - digits.size(), '0');
+  out += digits;
+}
+
+/// Retry-After of one field in seconds; 0 for none.
+std::int64_t read_retry_after(std::string_view value, std::int64_t base_unix, std::int64_t now_unix) {
+  constexpr std::int64_t longest = std::int64_t{1} << 31;  // as RFC 9111 1.2.2 has it for numbers too large
+  const bool digits =
+      !value.empty() && std::all_of(value.begin(), value.end(), [](char c) { return ascii::is_digit(c); });
+  if (digits) {
+    const auto seconds = ascii::decimal(value);
+    return seconds && *seconds < static_cast<std::uint64_t>(longest) ? static_cast<std::int64_t>(*seconds)
+                                                                     : longest;
+  }
+  const std::optional<std::int64_t> date = parse_date(value, now_unix);
+  return date ? std::clamp<std::int64_t>(*date - base_unix, 0, longest) : 0;
+}
+
+/// `x-should-retry: false`, and the pushback of gRPC where it is negative.
+bool says_no(const FieldLine& field) {
+  if (field.id != FieldId::other) return false;
+  if (ascii::same(field.name, "x-should-retry")) return ascii::same(field.value, "false");
+  return ascii::same(field.name, "grpc-retry-pushback-ms") && field.value.starts_with('-') &&
+         ascii::decimal(field.value.substr(1)).value_or(0) > 0;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now_unix) {
+  if (text.size() < 24 || text.size() > 33) return std::nullopt;
+  if (text[3] == ',') return read_fixdate(text);
+  if (text[3] == ' ') return read_asctime(text);
+  return read_rfc850(text, now_unix);
+}
+
+std::string format_date(std::int64_t unix_seconds) {
+  const std::chrono::sys_seconds time{std::chrono::seconds(unix_seconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  std::string text(day_names[std::chrono::weekday(day).c_encoding()].substr(0, 3));
+  text += ", ";
+  append_padded(static_cast<int>(static_cast<unsigned>(date.day())), 2, text);
+  ascii::append(text, " ", month_names[static_cast<unsigned>(date.month()) - 1], " ");
+  append_padded(static_cast<int>(date.year()), 4, text);
+  text += ' ';
+  append_padded(static_cast<int>(clock.hours().count()), 2, text);
+  text += ':';
+  append_padded(static_cast<int>(clock.minutes().count()), 2, text);
+  text += ':';
+  append_padded(static_cast<int>(clock.seconds().count()), 2, text);
+  return text += " GMT";
+}
+
+policy::Hints read_hints(const ResponseHead& head, std::int64_t now_unix) {
+  policy::Hints hints;
+  const FieldLine* const date = head.find(FieldId::date);
+  const std::int64_t base =
+      (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
+  std::int64_t longest = 0;
+  for (const FieldLine& field : head.fields) {
+    if (field.id == FieldId::retry_after)
+      longest = std::max(longest, read_retry_after(field.value, base, now_unix));
+    hints.said_no = hints.said_no || says_no(field);
+  }
+  if (longest > 0) hints.retry_after = std::chrono::seconds(longest);
+  return hints;
+}
+
+}  // namespace reprise::http

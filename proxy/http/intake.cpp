@@ -1,0 +1,187 @@
+// From a head to what it asks for.
+#include "proxy/http/intake.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "proxy/http/ascii.hpp"
+
+namespace reprise::http {
+namespace {
+
+bool has_body(const RequestHead& head) {
+  return head.framing.kind == Framing::Kind::chunked || head.framing.length > 0;
+}
+
+bool is_allowed(std::uint16_t port, const PortRanges& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [port](const auto& range) { return port >= range.first && port <= range.second; });
+}
+
+Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
+  if (has_body(head)) return Rejected{Cause::connect_with_body};
+  const auto split = split_authority(head.target, 0);
+  if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
+  const Authority& authority = std::get<Authority>(split);
+  if (!is_allowed(authority.port, connect_ports)) return Rejected{Cause::connect_port_denied};
+  return Connect{authority.host, authority.port, head.target};
+}
+
+/// TRACE without a body, and the Max-Forwards of OPTIONS and TRACE (RFC 9110 7.6.2, 9.3.8).
+std::optional<Intake> stop_here(const RequestHead& head) {
+  const bool trace = head.method == "TRACE";
+  if (!trace && head.method != "OPTIONS") return std::nullopt;
+  if (trace && has_body(head)) return Rejected{Cause::trace_with_body};
+  bool seen = false;
+  std::optional<std::uint64_t> left;
+  for (const FieldLine& field : head.fields) {
+    if (field.id != FieldId::max_forwards) continue;
+    left = ascii::decimal(field.value);
+    if (seen || !left) return Rejected{Cause::bad_max_forwards};
+    seen = true;
+  }
+  if (left == std::uint64_t{0}) return AnswerHere{};
+  return std::nullopt;
+}
+
+/// True where the client's own Host line already names that origin, spelled in whatever way.
+bool names_same_host(const RequestHead& head, const Target& target) {
+  const FieldLine* const host = head.find(FieldId::host);
+  if (host == nullptr) return false;
+  const auto split = split_authority(host->value, target.https ? 443 : 80);
+  const Authority* const named = std::get_if<Authority>(&split);
+  return named != nullptr && named->port == target.origin.port &&
+         ascii::same(named->host, target.origin.host);
+}
+
+/// Calls `visit` with the received-by of each member of a Via value; a comment may hold commas (RFC
+/// 9110 7.6.3).
+template <class Visit>
+void for_each_received_by(std::string_view value, Visit visit) {
+  unsigned depth = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i <= value.size(); ++i) {
+    const char c = i == value.size() ? ',' : value[i];
+    if (depth > 0 && c == '\\') {
+      ++i;
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')' && depth > 0) {
+      --depth;
+    } else if (c == ',' && (depth == 0 || i >= value.size())) {
+      std::string_view member = ascii::trim(value.substr(first, i - first));
+      first = i + 1;
+      const std::size_t blank = member.find_first_of(" \t");
+      if (blank == std::string_view::npos) continue;
+      member = ascii::trim(member.substr(blank));
+      visit(member.substr(0, member.find_first_of(" \t(")));
+    }
+  }
+}
+
+/// The number behind `attempt=` in `attempt=2; max=3`.
+std::optional<std::uint64_t> sdk_attempt(std::string_view value) {
+  while (!value.empty()) {
+    const std::size_t semicolon = value.find(';');
+    const std::string_view part = ascii::trim(value.substr(0, semicolon));
+    if (ascii::starts_with(part, "attempt=")) return ascii::decimal(part.substr(8));
+    if (semicolon == std::string_view::npos) break;
+    value.remove_prefix(semicolon + 1);
+  }
+  return std::nullopt;
+}
+
+bool says_retry(const FieldLine& field) {
+  if (field.id == FieldId::reprise) {
+    return ascii::same(field.name, "reprise-attempt") && ascii::decimal(field.value).value_or(0) > 1;
+  }
+  if (field.id != FieldId::other) return false;
+  if (ascii::same(field.name, "amz-sdk-request")) return sdk_attempt(field.value).value_or(0) > 1;
+  if (ascii::same(field.name, "x-stainless-retry-count") ||
+      ascii::same(field.name, "grpc-previous-rpc-attempts")) {
+    return ascii::decimal(field.value).value_or(0) > 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+Intake take_forward(const RequestHead& head, const PortRanges& connect_ports) {
+  if (head.method == "CONNECT") return take_connect(head, connect_ports);
+  if (head.target == "*" || head.target.starts_with('/')) return Rejected{Cause::not_a_proxy_request};
+  const auto split = split_absolute(head.target);
+  if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
+  const Target& target = std::get<Target>(split);
+  if (target.https) return Rejected{Cause::https_not_supported};
+  if (const auto stop = stop_here(head)) return *stop;
+  Forward forward{target.origin.host, target.origin.port, {}, target};
+  if (!names_same_host(head, target)) forward.host_field = target.authority;
+  return forward;
+}
+
+Intake take_gateway(const RequestHead& head, std::string_view upstream_host, std::uint16_t upstream_port,
+                    std::string_view upstream_authority) {
+  if (head.method == "CONNECT") return Rejected{Cause::bad_method};
+  if (head.target == "*" && head.method != "OPTIONS") return Rejected{Cause::bad_target};
+  const bool absolute = head.target != "*" && !head.target.starts_with('/');
+  const auto split = absolute ? split_absolute(head.target) : split_origin(head.target);
+  if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
+  const Target& target = std::get<Target>(split);
+  if (const auto stop = stop_here(head)) return *stop;
+  Forward forward{upstream_host, upstream_port, upstream_authority, target};
+  if (upstream_authority.empty()) {
+    if (absolute && !names_same_host(head, target)) forward.host_field = target.authority;
+    // Only HTTP/1.0 comes without Host; there is then no client's name to pass on.
+    if (!absolute && head.find(FieldId::host) == nullptr) return Rejected{Cause::missing_host};
+  }
+  return forward;
+}
+
+bool has_looped(const RequestHead& head, std::string_view pseudonym) {
+  bool looped = false;
+  for (const FieldLine& field : head.fields) {
+    if (field.id != FieldId::via) continue;
+    for_each_received_by(field.value, [&](std::string_view received_by) {
+      looped = looped || ascii::same(received_by, pseudonym);
+    });
+  }
+  return looped;
+}
+
+bool is_nested_retry(const RequestHead& head) {
+  return std::any_of(head.fields.begin(), head.fields.end(), says_retry);
+}
+
+bool asks_upgrade(const RequestHead& head) {
+  if (head.minor_version == 0) return false;
+  bool named = false;
+  bool offered = false;
+  for (const FieldLine& field : head.fields) {
+    if (field.id == FieldId::connection) named = named || ascii::lists(field.value, "upgrade");
+    if (field.id != FieldId::upgrade) continue;
+    ascii::for_each_member(field.value, [&offered](std::string_view protocol) {
+      offered = offered || !ascii::same(protocol, "h2c");
+    });
+  }
+  return named && offered;
+}
+
+bool is_offered_upgrade(const RequestHead& request, const ResponseHead& response) {
+  bool any = false;
+  bool all = true;
+  const auto offers = [&request](std::string_view protocol) {
+    return std::any_of(request.fields.begin(), request.fields.end(), [protocol](const FieldLine& field) {
+      return field.id == FieldId::upgrade && ascii::lists(field.value, protocol);
+    });
+  };
+  for (const FieldLine& field : response.fields) {
+    if (field.id != FieldId::upgrade) continue;
+    ascii::for_each_member(field.value, [&](std::string_view protocol) {
+      any = true;
+      all = all && !ascii::same(protocol, "h2c") && offers(protocol);
+    });
+  }
+  return response.status == 101 && asks_upgrade(request) && any && all;
+}
+
+}  // namespace reprise::http
