@@ -56,7 +56,7 @@ counted() {
 build() {
   local preset=$1
   shift
-  cmake --preset "$preset" >"$log" || { cat "$log"; return 1; }
+  cmake --preset "$preset" -DREPRISE_TESTS=ON >"$log" || { cat "$log"; return 1; }
   cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
 }
 
@@ -135,7 +135,7 @@ group_tsan() {
 
 # proxy/net is left out: its Boost headers cost clang-tidy minutes a file.
 group_tidy() {
-  [ -f build/release/compile_commands.json ] || cmake --preset release >/dev/null
+  [ -f build/release/compile_commands.json ] || cmake --preset release -DREPRISE_TESTS=ON >/dev/null
   check "clang-tidy" bash -c 'xargs -P "$0" -n 2 clang-tidy --quiet --warnings-as-errors="*" -p build/release 2>/dev/null' "$jobs" \
     < <(find proxy/policy proxy/http proxy/observe config -name '*.cpp' | sort)
 }

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Shows in a minute or two what reprise does: builds it, runs it beside an upstream that fails, and asks both with curl.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source deploy/packages.sh
+
+if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; else bold='' dim='' green='' red='' plain=''; fi
+folder=$(mktemp -d)
+demo='' proxy=''
+
+clean_up() {
+  local process
+  for process in $proxy $demo; do kill "$process" 2>/dev/null || true; done
+  for process in $proxy $demo; do wait "$process" 2>/dev/null || true; done
+  rm -rf "$folder"
+}
+trap clean_up EXIT
+
+step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+explain() { printf '%s%s%s\n' "$dim" "$*" "$plain"; }
+fail() { printf '%s%s%s\n' "$red" "$*" "$plain" >&2; exit 1; }
+
+# await FILE PATTERN: waits until a line of the file matches.
+await() {
+  local tries
+  for tries in {1..200}; do
+    if [ -e "$1" ] && grep -qE "$2" "$1"; then return 0; fi
+    sleep 0.05
+  done
+  cat "$1" >&2
+  fail "no '$2' within ten seconds"
+}
+
+# show NAME: prefixes every line with who said it, as it happens.
+show() { sed -u "s/^/  ${dim}$1${plain} /"; }
+
+# ask PROXY METHOD PATH STATUS [CURL ARGUMENT...]: one request; the status it must come to is part of the demonstration.
+ask() {
+  local through=$1 method=$2 url=$upstream$3 expected=$4 status colour=$green
+  shift 4
+  printf '\n%s$%s %scurl -X %s%s %s\n' "$bold" "$plain" "${through:+http_proxy=$through }" "$method" "${*:+ $(printf '%q ' "$@")}" "$url"
+  status=$(env -u no_proxy -u NO_PROXY -u all_proxy -u ALL_PROXY http_proxy="$through" \
+    curl -sS --max-time 30 -X "$method" -D "$folder/head" -o "$folder/body" -w '%{http_code}' "$@" "$url")
+  sleep 0.2 # lets the two programs finish their lines: for the eye only
+  [ "$status" -lt 400 ] || colour=$red
+  printf '  %sanswer   %s%s  %s\n' "$colour" "$status" "$plain" "$(grep -iE '^Reprise-' "$folder/head" | tr -d '\r' | paste -sd ' ' -)"
+  [ "$status" = "$expected" ] || fail "expected $expected, got $status"
+}
+
+step "1. Packages"
+install_missing "${build_packages[@]}"
+
+step "2. Build"
+explain "The first build compiles Boost.Asio and takes a few minutes; later ones take seconds."
+own_build_folder
+with_tests=OFF
+if is_installed libgtest-dev; then with_tests=ON; fi
+cmake --preset release -DREPRISE_TESTS=$with_tests >"$folder/configure" || { cat "$folder/configure"; exit 1; }
+cmake --build build/release --target reprise -j "$(nproc)"
+reprise=$PWD/build/release/reprise
+"$reprise" version
+
+step "3. An upstream that fails"
+explain "reprise demo answers each new request with 503, then 503 again, then 200."
+"$reprise" demo --bind 127.0.0.1:0 --script 503,503,200 > >(tee "$folder/demo" | show "upstream|") 2>&1 &
+demo=$!
+await "$folder/demo" '^listening on '
+upstream=http://$(sed -nE 's/^listening on ([0-9.:]+).*/\1/p' "$folder/demo")
+
+step "4. Straight to the upstream: every request fails"
+ask "" GET "/flaky?id=direct-1" 503
+ask "" GET "/flaky?id=direct-2" 503
+
+step "5. reprise in between"
+cat >"$folder/reprise.yaml" <<'YAML'
+version: 1
+listeners:
+  - {mode: forward, bind: 127.0.0.1:0}   # port 0: any free one
+admin: {bind: 127.0.0.1:0}
+defaults:
+  retry: {max_attempts: 4, deadline: 20s, backoff: {initial: 400ms, maximum: 2s}}
+routes:
+  - name: keyed-writes                    # a POST is played again only where a rule calls it safe
+    match: {methods: [POST]}
+    idempotent: {any: [{header: Idempotency-Key}]}
+log: {format: text}
+YAML
+show "reprise.yaml|" <"$folder/reprise.yaml"
+"$reprise" run -c "$folder/reprise.yaml" > >(tee "$folder/proxy" | show "reprise |") 2>&1 &
+proxy=$!
+await "$folder/proxy" 'ready'
+address() { sed -nE "s/.*listening $1 ([0-9.:]+).*/\1/p" "$folder/proxy"; }
+through=http://$(address forward)
+admin=http://$(address admin)
+
+step "6. The same requests through http_proxy: each attempt, wait and reason as it happens"
+ask "$through" GET "/flaky?id=one" 200
+ask "$through" GET "/flaky?id=two" 200
+explain "
+A POST may have taken effect, so it is sent once and its 503 comes back as it is:"
+ask "$through" POST "/flaky?id=three" 503 --data amount=1
+explain "
+Unless the request says that it is safe to repeat (the route above takes Idempotency-Key for that):"
+ask "$through" POST "/flaky?id=four" 200 --data amount=1 -H "Idempotency-Key: 7f3a"
+
+step "7. What the metrics say"
+curl -sS --noproxy '*' "$admin/metrics" >"$folder/metrics"
+grep -E '^reprise_(requests|attempts|retries|retries_refused|recovered)_total' "$folder/metrics" | grep -v ' 0$' | show "metrics |"
+grep -qE '^reprise_recovered_total.* [1-9]' "$folder/metrics" || fail "the metrics know of no recovered request"
+
+step "8. Your own application"
+cat <<'TEXT'
+  Start reprise with the defaults (proxy on 127.0.0.1:3128, metrics on 127.0.0.1:3129):
+
+      build/release/reprise run -c config/examples/sidecar.yaml
+
+  and point the application at it, both spellings, with the full URL:
+
+      export http_proxy=http://127.0.0.1:3128 HTTP_PROXY=http://127.0.0.1:3128
+      export no_proxy=localhost,127.0.0.1 NO_PROXY=localhost,127.0.0.1
+
+  https:// URLs may use the same proxy (https_proxy); for now they are tunnelled: reprise retries the
+  connection, and cannot see the requests inside. README.md has the rest.
+TEXT
+
+step "Done. Stopping both programs and removing $folder."
