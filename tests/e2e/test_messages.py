@@ -184,3 +184,39 @@ def test_gateway_listener_may_keep_the_clients_host():
             client.send(head_of("GET", "/x", "app.example"))
             equal(client.read_answer().status, 200)
             equal(upstream.requests[0].field("Host"), "app.example")
+
+
+def test_fields_of_a_refused_answer_do_not_leak():
+    refused = Say(503, b"no", [("X-Refused", "1"), ("Set-Cookie", "no=1")])
+    with Upstream({"/x": [refused, Say(200, b"yes", [("X-Taken", "1")])]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.body, answer.field("X-Taken")), (b"yes", "1"))
+        equal((answer.field("X-Refused"), answer.field("Set-Cookie")), (None, None))
+
+
+def test_reprise_fields_of_an_inner_reprise_are_replaced():
+    inner = Say(200, fields=[("Reprise-Attempts", "9"), ("Reprise-Reason", "budget_spent")])
+    with Upstream({"/x": [inner]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal([value for name, value in answer.fields if name.startswith("Reprise-")], ["1"])
+
+
+def test_upgrade_becomes_a_two_way_stream():
+    def switch(connection, request):
+        equal(request.field("Upgrade"), "echo")
+        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nhello ")
+        while data := connection.recv(1000):
+            connection.sendall(data.upper())
+        return False
+    with Upstream({"/x": [switch]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        answer = client.ask("GET", upstream.url("/x"), fields=[("Connection", "Upgrade"), ("Upgrade", "echo")])
+        equal((answer.status, answer.field("Upgrade")), (101, "echo"))
+        client.send(b"world")
+        client.finish()
+        equal(client.read_to_end(), b"hello WORLD")
+
+
+def test_proxy_authentication_asked_by_an_upstream_is_not_passed_on():
+    with Upstream({"/x": [Say(407, fields=[("Proxy-Authenticate", "Basic")])]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.field("Proxy-Authenticate")), (502, None))
