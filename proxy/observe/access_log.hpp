@@ -25,10 +25,11 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// One access line (nothing if `access` is off), and, where the exchange was exhausted, one `error` record
-  /// (C24). `wall` is the end of the request in nanoseconds since 1970.
+  /// One access line (nothing if `access` is off or the level is above `info`), and, where the exchange was
+  /// exhausted, one `error` record (C24). `wall` is the end of the request in nanoseconds since 1970.
   void access(const ExchangeRecord&, std::int64_t wall);
-  /// A message with pre-escaped text; dropped below the configured level.
+  /// A message; dropped below the configured level. Control characters and bad UTF-8 are escaped here;
+  /// whatever else a client could have put into it is the caller's to leave out.
   void message(config::LogLevel, std::string_view text, std::int64_t wall);
   /// Lines dropped because the queue (1 MiB) was full.
   std::uint64_t dropped() const;
@@ -38,10 +39,13 @@ class Log {
   const config::Log settings_;
   const std::vector<std::string> routes_;
   const bool json_;
+  const bool colour_;
   std::unique_ptr<Writer> writer_;
 };
 
-/// The line alone, with its newline: what the golden tests compare.
+/// The line alone, with its newline, appended to `out`. Every value that a client or an upstream chose is
+/// escaped and cut at 256 bytes (robustness H8); of more than 32 attempts the first 24 and the last 8 are
+/// shown. The text form gives local time.
 void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                      std::string& out);
 void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,

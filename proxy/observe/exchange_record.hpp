@@ -12,6 +12,9 @@ namespace reprise::observe {
 /// How the client's side ended.
 enum class Ending : std::uint8_t { answered, cut, client_gone };
 
+/// The word in logs: the enumerator's own name.
+std::string_view word(Ending);
+
 struct ExchangeRecord {
   std::size_t route = 0;  ///< index in the route table
   std::string_view method;
@@ -30,5 +33,8 @@ struct ExchangeRecord {
   const policy::Ledger* ledger = nullptr;  ///< never null
   bool tunnel = false;                     ///< CONNECT
 };
+
+/// A whole answer below 400 after any retry, stale ones included: what `reprise_recovered_total` counts.
+bool is_recovered(const ExchangeRecord&);
 
 }  // namespace reprise::observe

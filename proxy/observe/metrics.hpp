@@ -31,6 +31,8 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
+  /// A retry is counted per entry whose verdict says retry; a refusal once per request, by the ledger's final
+  /// reason, unless that is `success` or a yes row: so a wait that was ended counts under what ended it.
   /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous:
   /// all from one ledger.
   void count(const ExchangeRecord&);
@@ -60,5 +62,8 @@ class Metrics {
   struct Cells;
   std::unique_ptr<Cells> cells_;
 };
+
+/// Every exported metric as a Markdown table: name, labels, meaning. What the docs are compared with.
+std::string metrics_reference();
 
 }  // namespace reprise::observe

@@ -1,0 +1,138 @@
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/json_text.hpp"
+#include "proxy/observe/line_parts.hpp"
+
+namespace reprise::observe {
+namespace {
+
+void name(std::string& out, std::string_view member) {
+  out += ",\"";
+  out += member;
+  out += "\":";
+}
+
+// `value` is of a closed list.
+void word_member(std::string& out, std::string_view member, std::string_view value) {
+  name(out, member);
+  out += '"';
+  out += value;
+  out += '"';
+}
+
+void text_member(std::string& out, std::string_view member, std::string_view value) {
+  name(out, member);
+  append_json(out, value);
+}
+
+void number_member(std::string& out, std::string_view member, std::uint64_t value) {
+  name(out, member);
+  append_number(out, value);
+}
+
+void span_member(std::string& out, std::string_view member, policy::Duration value) {
+  name(out, member);
+  append_milliseconds(out, value);
+}
+
+void append_opening(std::string& out, std::int64_t wall, config::LogLevel level) {
+  out += "{\"time\":\"";
+  append_timestamp(out, wall);
+  out += '"';
+  word_member(out, "level", word(level));
+}
+
+void append_attempt(std::string& out, const policy::LedgerEntry& entry) {
+  out += "{\"n\":";
+  append_number(out, std::uint64_t{entry.attempt.number});
+  if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome)) {
+    word_member(out, "stage", policy::word(failed->stage));
+    word_member(out, "error", policy::word(failed->cause));
+  } else {
+    name(out, "status");
+    append_number(out, std::int64_t{std::get<policy::Answered>(entry.outcome).status});
+  }
+  span_member(out, "ms", entry.ended - entry.started);
+  span_member(out, "wait_ms", entry.attempt.wait);
+  word_member(out, "reason", policy::word(entry.verdict.reason));
+  name(out, "reused");
+  out += entry.attempt.reused ? "true}" : "false}";
+}
+
+void append_attempts(std::string& out, const policy::Ledger& ledger) {
+  const std::size_t left_out = attempts_left_out(ledger.size());
+  name(out, "attempts");
+  out += '[';
+  for (std::size_t i = 0; i < ledger.size(); ++i) {
+    if (left_out > 0 && i == first_attempts_shown) i += left_out;
+    if (i > 0) out += ',';
+    append_attempt(out, ledger[i]);
+  }
+  out += ']';
+  if (left_out > 0) number_member(out, "attempts_left_out", left_out);
+}
+
+void append_ids(std::string& out, const ExchangeRecord& record) {
+  if (!record.request_id.empty()) text_member(out, "request_id", clipped(record.request_id));
+  if (!record.trace_id.empty()) text_member(out, "trace_id", clipped(record.trace_id));
+}
+
+}  // namespace
+
+void write_json_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
+                     std::int64_t wall, std::string& out) {
+  append_opening(out, wall, config::LogLevel::info);
+  text_member(out, "route", route);
+  text_member(out, "method", clipped(record.method));
+  text_member(out, "host", clipped(record.host));
+  if (record.port != 0) number_member(out, "port", record.port);
+  if (path == config::LogPath::route) {
+    text_member(out, "path", route);
+  } else if (!record.path.empty()) {
+    text_member(out, "path", clipped(record.path));
+  }
+  name(out, "status");
+  if (record.status == 0) {
+    out += "null";
+  } else {
+    append_number(out, std::int64_t{record.status});
+  }
+  word_member(out, "ending", word(record.ending));
+  word_member(out, "reason", policy::word(record.ledger->reason));
+  append_attempts(out, *record.ledger);
+  number_member(out, "request_bytes", record.request_bytes);
+  number_member(out, "response_bytes", record.response_bytes);
+  span_member(out, "ms", record.ended - record.started);
+  if (record.ledger->ambiguous) out += ",\"ambiguous\":true";
+  if (record.tunnel) out += ",\"tunnel\":true";
+  append_ids(out, record);
+  out += "}\n";
+}
+
+void write_exhausted_json(const ExchangeRecord& record, std::string_view route, config::LogPath path,
+                          std::int64_t wall, std::string& out) {
+  append_opening(out, wall, config::LogLevel::error);
+  word_member(out, "message", "retries exhausted");
+  text_member(out, "route", route);
+  text_member(out, "method", clipped(record.method));
+  text_member(out, "url", url_of(record, route, path));
+  number_member(out, "attempts", record.ledger->size());
+  span_member(out, "elapsed_ms", record.ended - record.started);
+  const policy::Outcome& last = record.ledger->back().outcome;
+  if (const auto* failed = std::get_if<policy::Failed>(&last)) {
+    word_member(out, "last_stage", policy::word(failed->stage));
+    word_member(out, "last_error", policy::word(failed->cause));
+  } else {
+    name(out, "last_status");
+    append_number(out, std::int64_t{std::get<policy::Answered>(last).status});
+  }
+  word_member(out, "limit", policy::word(record.ledger->reason));
+  append_ids(out, record);
+  out += "}\n";
+}
+
+}  // namespace reprise::observe

@@ -1,0 +1,106 @@
+#include "proxy/observe/line_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <iterator>
+
+#include "proxy/observe/json_text.hpp"
+
+namespace reprise::observe {
+namespace {
+
+constexpr std::uint16_t http_port = 80;
+
+void append_padded(std::string& out, unsigned value, unsigned divisor) {
+  for (; divisor > 0; divisor /= 10) out += static_cast<char>('0' + value / divisor % 10);
+}
+
+}  // namespace
+
+void append_timestamp(std::string& out, std::int64_t wall) {
+  using std::chrono::floor;
+  const std::chrono::sys_time<std::chrono::nanoseconds> instant{std::chrono::nanoseconds(wall)};
+  const auto day = floor<std::chrono::days>(instant);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(floor<std::chrono::milliseconds>(instant - day));
+  append_padded(out, static_cast<unsigned>(static_cast<int>(date.year())), 1000);
+  out += '-';
+  append_padded(out, static_cast<unsigned>(date.month()), 10);
+  out += '-';
+  append_padded(out, static_cast<unsigned>(date.day()), 10);
+  out += 'T';
+  append_padded(out, static_cast<unsigned>(time.hours().count()), 10);
+  out += ':';
+  append_padded(out, static_cast<unsigned>(time.minutes().count()), 10);
+  out += ':';
+  append_padded(out, static_cast<unsigned>(time.seconds().count()), 10);
+  out += '.';
+  append_padded(out, static_cast<unsigned>(time.subseconds().count()), 100);
+  out += 'Z';
+}
+
+void append_clock(std::string& out, std::int64_t wall) {
+  const auto seconds = static_cast<std::time_t>(wall / 1'000'000'000);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  fmt::format_to(std::back_inserter(out), "{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+void append_milliseconds(std::string& out, policy::Duration span) {
+  const auto microseconds =
+      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::microseconds>(span).count());
+  append_number(out, microseconds / 1000);
+  out += '.';
+  append_padded(out, static_cast<unsigned>(microseconds % 1000), 100);
+}
+
+void append_span(std::string& out, policy::Duration span) {
+  const double milliseconds = std::max(0.0, std::chrono::duration<double, std::milli>(span).count());
+  auto to = std::back_inserter(out);
+  if (milliseconds < 9.95) {
+    fmt::format_to(to, "{:.1f}ms", milliseconds);
+  } else if (milliseconds < 999.5) {
+    fmt::format_to(to, "{:.0f}ms", milliseconds);
+  } else if (milliseconds < 59'950) {
+    fmt::format_to(to, "{:.1f}s", milliseconds / 1000);
+  } else {
+    fmt::format_to(to, "{:.0f}s", milliseconds / 1000);
+  }
+}
+
+std::string url_of(const ExchangeRecord& record, std::string_view route, config::LogPath path) {
+  std::string url(record.tunnel ? "" : "http://");
+  url += clipped(record.host);
+  if (record.port != 0 && (record.tunnel || record.port != http_port)) {
+    url += ':';
+    append_number(url, std::uint64_t{record.port});
+  }
+  if (path == config::LogPath::route) {
+    url += '[';
+    url += route;
+    url += ']';
+  } else {
+    url += clipped(record.path);
+  }
+  return url;
+}
+
+std::size_t attempts_left_out(std::size_t count) {
+  constexpr std::size_t shown = first_attempts_shown + last_attempts_shown;
+  return count > shown ? count - shown : 0;
+}
+
+std::string_view word(config::LogLevel level) {
+  switch (level) {
+    case config::LogLevel::error: return "error";
+    case config::LogLevel::warn: return "warn";
+    case config::LogLevel::info: return "info";
+    case config::LogLevel::debug: break;
+  }
+  return "debug";
+}
+
+}  // namespace reprise::observe

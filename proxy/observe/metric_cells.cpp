@@ -1,0 +1,217 @@
+#include "proxy/observe/metric_cells.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metric_table.hpp"
+
+namespace reprise::observe {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+
+constexpr std::array<double, 15> duration_bounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+                                                 0.5,   1,      2.5,   5,    15,    60,   300};
+constexpr std::array<double, 8> attempts_bounds{1, 2, 3, 4, 5, 8, 13, 25};
+constexpr std::array<double, 11> backoff_bounds{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 64};
+constexpr std::array<double, 9> retry_after_bounds{1, 2, 5, 10, 30, 60, 120, 600, 3600};
+
+std::uint64_t value_of(const Counter& counter) { return counter.load(std::memory_order_relaxed); }
+
+// One series. The labels are {name, value} pairs.
+ClientMetric& add_series(MetricFamily& to, std::vector<ClientMetric::Label> labels) {
+  ClientMetric& series = to.metric.emplace_back();
+  series.label = std::move(labels);
+  return series;
+}
+
+void add_counter(MetricFamily& to, std::vector<ClientMetric::Label> labels, std::uint64_t value) {
+  add_series(to, std::move(labels)).counter.value = static_cast<double>(value);
+}
+
+void add_gauge(MetricFamily& to, std::vector<ClientMetric::Label> labels, std::int64_t value) {
+  add_series(to, std::move(labels)).gauge.value = static_cast<double>(value);
+}
+
+void add_if_touched(MetricFamily& to, std::vector<ClientMetric::Label> labels, const Counter& counter) {
+  if (const std::uint64_t value = value_of(counter); value > 0) add_counter(to, std::move(labels), value);
+}
+
+prometheus::Family<prometheus::Gauge>& register_gauge(prometheus::Registry& registry, Metric metric) {
+  return prometheus::BuildGauge()
+      .Name(std::string(row(metric).name))
+      .Help(std::string(row(metric).help))
+      .Register(registry);
+}
+
+// The families of one route's cells, gathered route by route.
+struct RouteFamilies {
+  MetricFamily requests = family(Metric::requests);
+  MetricFamily duration = family(Metric::request_duration);
+  MetricFamily attempts = family(Metric::attempts);
+  MetricFamily attempts_per_request = family(Metric::attempts_per_request);
+  MetricFamily retries = family(Metric::retries);
+  MetricFamily refused = family(Metric::retries_refused);
+  MetricFamily recovered = family(Metric::recovered);
+  MetricFamily exhausted = family(Metric::exhausted);
+  MetricFamily backoff = family(Metric::backoff);
+  MetricFamily retry_after = family(Metric::retry_after);
+  MetricFamily ambiguous = family(Metric::ambiguous);
+
+  void add(const std::string& route, const RouteCells&);
+
+ private:
+  static void add_distribution(MetricFamily& to, const std::string& route, const Distribution& from) {
+    if (from.count() > 0) add_series(to, {{"route", route}}).histogram = from.collect();
+  }
+};
+
+void RouteFamilies::add(const std::string& route, const RouteCells& cells) {
+  for (std::size_t status = 0; status < cells.statuses.size(); ++status) {
+    const std::uint64_t value = value_of(cells.statuses[status]);
+    if (value > 0) add_counter(requests, {{"route", route}, {"code", std::to_string(status)}}, value);
+  }
+  add_if_touched(requests, {{"route", route}, {"code", "cut"}}, cells.cut);
+  add_if_touched(requests, {{"route", route}, {"code", "client_gone"}}, cells.client_gone);
+  for (std::size_t i = 0; i < OutcomeLabels::words.size(); ++i) {
+    add_if_touched(attempts, {{"route", route}, {"outcome", std::string(OutcomeLabels::words[i])}},
+                   cells.attempts[i]);
+  }
+  for (const policy::Reason reason : policy::all_reasons()) {
+    const auto i = static_cast<std::size_t>(reason);
+    const std::vector<ClientMetric::Label> labels{{"route", route},
+                                                  {"reason", std::string(policy::word(reason))}};
+    add_if_touched(retries, labels, cells.retries[i]);
+    add_if_touched(refused, labels, cells.refused[i]);
+    // Alerts are built on this one: a series that is born at 1 hides its first increase.
+    if (is_exhausted(reason)) add_counter(exhausted, labels, value_of(cells.exhausted[i]));
+  }
+  add_counter(recovered, {{"route", route}}, value_of(cells.recovered));
+  add_counter(ambiguous, {{"route", route}}, value_of(cells.ambiguous));
+  add_distribution(duration, route, cells.duration);
+  add_distribution(attempts_per_request, route, cells.attempts_per_request);
+  add_distribution(backoff, route, cells.backoff);
+  add_distribution(retry_after, route, cells.retry_after);
+}
+
+template <std::size_t n>
+MetricFamily counters(Metric metric, const std::string& label, const std::array<std::string_view, n>& words,
+                      const std::array<Counter, n>& cells) {
+  MetricFamily out = family(metric);
+  for (std::size_t i = 0; i < n; ++i) add_counter(out, {{label, std::string(words[i])}}, value_of(cells[i]));
+  return out;
+}
+
+}  // namespace
+
+void Distribution::observe(double value) {
+  std::size_t bucket = 0;
+  while (bucket < bounds_.size() && value > bounds_[bucket]) ++bucket;
+  add_one(counts_[bucket]);
+  sum_.fetch_add(value, std::memory_order_relaxed);
+}
+
+std::uint64_t Distribution::count() const {
+  std::uint64_t total = 0;
+  for (const Counter& each : counts_) total += value_of(each);
+  return total;
+}
+
+ClientMetric::Histogram Distribution::collect() const {
+  ClientMetric::Histogram out;
+  for (std::size_t i = 0; i <= bounds_.size(); ++i) {
+    out.sample_count += value_of(counts_[i]);
+    const double bound = i < bounds_.size() ? bounds_[i] : std::numeric_limits<double>::infinity();
+    out.bucket.push_back({out.sample_count, bound});
+  }
+  out.sample_sum = sum_.load(std::memory_order_relaxed);
+  return out;
+}
+
+OutcomeLabels::OutcomeLabels() {
+  const auto place = [](const policy::Outcome& outcome) {
+    const auto* const found = std::find(words.begin(), words.end(), policy::outcome_label(outcome));
+    return static_cast<std::uint8_t>(found - words.begin());
+  };
+  for (std::size_t i = 0; i < classes; ++i) {
+    by_class_[i] = place(policy::Answered{static_cast<int>(i) * 100, {}});
+  }
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    for (std::size_t cause = 0; cause < policy::cause_count; ++cause) {
+      by_failure_[stage][cause] =
+          place(policy::Failed{static_cast<policy::Stage>(stage), static_cast<policy::Cause>(cause)});
+    }
+  }
+}
+
+std::size_t OutcomeLabels::index(const policy::Outcome& outcome) const {
+  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
+    return by_failure_[static_cast<std::size_t>(failed->stage)][static_cast<std::size_t>(failed->cause)];
+  }
+  const int status_class = std::get<policy::Answered>(outcome).status / 100;
+  return by_class_[static_cast<std::size_t>(std::clamp(status_class, 0, static_cast<int>(classes) - 1))];
+}
+
+RouteCells::RouteCells()
+    : duration(duration_bounds),
+      attempts_per_request(attempts_bounds),
+      backoff(backoff_bounds),
+      retry_after(retry_after_bounds) {}
+
+Metrics::Cells::Cells(std::span<const std::string> route_names,
+                      std::span<const std::string_view> rejection_words, std::string_view version)
+    : names(route_names.begin(), route_names.end()),
+      rejections(rejection_words.begin(), rejection_words.end()),
+      routes(route_names.size()),
+      rejected(rejection_words.size()),
+      budget_family(register_gauge(registry, Metric::budget_available)),
+      config_family(register_gauge(registry, Metric::config_hash)) {
+  register_gauge(registry, Metric::build_version).Add({{"version", std::string(version)}}).Set(1);
+}
+
+std::vector<MetricFamily> Metrics::Cells::Collect() const {
+  RouteFamilies by_route;
+  for (std::size_t i = 0; i < routes.size(); ++i) by_route.add(names[i], routes[i]);
+  MetricFamily upstream_connections = family(Metric::upstream_connections);
+  for (std::size_t i = 0; i < upstreams.size(); ++i) {
+    add_gauge(upstream_connections, {{"state", std::string(upstream_words[i])}}, upstreams[i].load());
+  }
+  MetricFamily replay = family(Metric::replay_bytes);
+  add_gauge(replay, {{"store", "memory"}}, replay_bytes.load());
+  MetricFamily clients = family(Metric::client_connections);
+  add_gauge(clients, {}, client_connections.load());
+  MetricFamily rejected_requests = family(Metric::rejected_requests);
+  for (std::size_t i = 0; i < rejected.size(); ++i) {
+    add_if_touched(rejected_requests, {{"cause", rejections[i]}}, rejected[i]);
+  }
+  MetricFamily dropped = family(Metric::log_dropped);
+  add_counter(dropped, {}, value_of(log_dropped));
+
+  std::vector<MetricFamily> all{
+      by_route.requests,
+      by_route.duration,
+      by_route.attempts,
+      by_route.attempts_per_request,
+      by_route.retries,
+      by_route.refused,
+      by_route.recovered,
+      by_route.exhausted,
+      by_route.backoff,
+      by_route.retry_after,
+      by_route.ambiguous,
+      replay,
+      upstream_connections,
+      clients,
+      counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
+      counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
+      rejected_requests,
+      dropped,
+  };
+  std::erase_if(all, [](const MetricFamily& each) { return each.metric.empty(); });
+  return all;
+}
+
+}  // namespace reprise::observe

@@ -1,0 +1,119 @@
+// The cells behind the metrics: plain atomics, laid out per route, which turn into families only when they
+// are scraped.
+#pragma once
+
+#include <prometheus/client_metric.h>
+#include <prometheus/collectable.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/observe/metrics.hpp"
+#include "proxy/policy/outcome.hpp"
+#include "proxy/policy/reason.hpp"
+
+namespace reprise::observe {
+
+// Relaxed throughout: each cell is a number of its own and orders nothing.
+using Counter = std::atomic<std::uint64_t>;
+using Level = std::atomic<std::int64_t>;
+
+inline void add_one(Counter& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
+
+/// A histogram without a lock. Buckets hold what is at or below their bound (Prometheus `le`).
+class Distribution {
+ public:
+  static constexpr std::size_t most_bounds = 15;
+
+  /// `bounds`: ascending, at most `most_bounds`, and they outlive this.
+  explicit Distribution(std::span<const double> bounds) : bounds_(bounds) {}
+  void observe(double value);
+  std::uint64_t count() const;
+  prometheus::ClientMetric::Histogram collect() const;
+
+ private:
+  const std::span<const double> bounds_;
+  std::array<Counter, most_bounds + 1> counts_{};
+  std::atomic<double> sum_{0};
+};
+
+/// The closed list of the `outcome` label, and the place in it of every outcome there is, worked out once
+/// from policy::outcome_label.
+class OutcomeLabels {
+ public:
+  static constexpr std::array<std::string_view, 11> words{
+      "2xx", "3xx", "4xx", "5xx", "resolve", "connect", "tls", "reset", "timeout", "truncated", "cancelled"};
+
+  OutcomeLabels();
+  std::size_t index(const policy::Outcome&) const;
+
+ private:
+  static constexpr std::size_t classes = 6;  ///< of statuses: 0xx to 5xx
+  static constexpr std::size_t stages = static_cast<std::size_t>(policy::Stage::body) + 1;
+  std::array<std::uint8_t, classes> by_class_{};
+  std::array<std::array<std::uint8_t, policy::cause_count>, stages> by_failure_{};
+};
+
+/// Everything that is counted for one route. On cache lines of its own.
+struct alignas(64) RouteCells {
+  RouteCells();
+
+  std::array<Counter, 600> statuses{};  ///< by the status sent
+  Counter cut{0};
+  Counter client_gone{0};
+  std::array<Counter, OutcomeLabels::words.size()> attempts{};
+  std::array<Counter, policy::reason_count> retries{};
+  std::array<Counter, policy::reason_count> refused{};
+  std::array<Counter, policy::reason_count> exhausted{};
+  Counter recovered{0};
+  Counter ambiguous{0};
+  Distribution duration;
+  Distribution attempts_per_request;
+  Distribution backoff;
+  Distribution retry_after;
+};
+
+inline constexpr std::array<std::string_view, 4> tunnel_words{"closed", "broken", "idle", "drained"};
+inline constexpr std::array<std::string_view, 5> lookup_words{"hit", "resolved", "failed", "timeout",
+                                                              "stale"};
+inline constexpr std::array<std::string_view, 2> upstream_words{"active", "idle"};
+
+/// Collects its own atomics; what changes rarely or has labels from outside lives in the registry.
+struct Metrics::Cells final : prometheus::Collectable {
+  Cells(std::span<const std::string> route_names, std::span<const std::string_view> rejection_words,
+        std::string_view version);
+
+  /// Families with at least one series; none of the registry's.
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+  const OutcomeLabels outcome_labels;
+  const std::vector<std::string> names;       ///< of routes
+  const std::vector<std::string> rejections;  ///< the `cause` label
+  std::vector<RouteCells> routes;
+  std::vector<Counter> rejected;
+  std::array<Counter, tunnel_words.size()> tunnels{};
+  std::array<Counter, lookup_words.size()> lookups{};
+  std::array<Level, upstream_words.size()> upstreams{};
+  Counter log_dropped{0};
+  Level client_connections{0};
+  Level replay_bytes{0};
+
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Gauge>& budget_family;
+  prometheus::Family<prometheus::Gauge>& config_family;
+  std::mutex config_mutex;
+  prometheus::Gauge* config_gauge = nullptr;  ///< under config_mutex
+};
+
+}  // namespace reprise::observe

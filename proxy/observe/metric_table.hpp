@@ -1,0 +1,59 @@
+// The table of every exported metric: name, type, labels and the one line that says what it counts.
+#pragma once
+
+#include <prometheus/metric_family.h>
+#include <prometheus/metric_type.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace reprise::observe {
+
+/// In the order in which they are documented and exported.
+enum class Metric : std::uint8_t {
+  requests,
+  request_duration,
+  attempts,
+  attempts_per_request,
+  retries,
+  retries_refused,
+  recovered,
+  exhausted,
+  backoff,
+  retry_after,
+  budget_available,
+  ambiguous,
+  replay_bytes,
+  upstream_connections,
+  client_connections,
+  tunnels,
+  dns_lookups,
+  rejected_requests,
+  config_hash,
+  log_dropped,
+  build_version,
+  process_cpu,
+  process_resident_memory,
+  process_open_fds,
+  process_max_fds,
+  process_start_time,
+  process_threads,
+};
+
+inline constexpr std::size_t metric_count = 27;
+
+struct MetricRow {
+  std::string_view name;
+  prometheus::MetricType type;
+  std::string_view labels;  ///< comma-separated label names, may be empty
+  std::string_view help;    ///< one line: prometheus-cpp does not escape it
+};
+
+const MetricRow& row(Metric);
+std::span<const MetricRow> metric_rows();
+/// The row's name, help and type, and no series yet.
+prometheus::MetricFamily family(Metric);
+
+}  // namespace reprise::observe

@@ -1,0 +1,153 @@
+#include "proxy/observe/metrics.hpp"
+
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <variant>
+
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metric_cells.hpp"
+#include "proxy/observe/metric_table.hpp"
+#include "proxy/observe/process_stats.hpp"
+
+namespace reprise::observe {
+namespace {
+
+using policy::Reason;
+
+std::size_t index(Reason reason) { return static_cast<std::size_t>(reason); }
+
+double seconds(policy::Duration span) { return std::max(0.0, std::chrono::duration<double>(span).count()); }
+
+// The binding text of the `code` label: a client that left in the middle of an answer was sent a status.
+Counter& code_cell(RouteCells& cells, const ExchangeRecord& record) {
+  if (record.ending == Ending::cut) return cells.cut;
+  const auto status = static_cast<std::size_t>(record.status);
+  return status > 0 && status < cells.statuses.size() ? cells.statuses[status] : cells.client_gone;
+}
+
+void count_entry(RouteCells& cells, const OutcomeLabels& labels, const policy::LedgerEntry& entry) {
+  add_one(cells.attempts[labels.index(entry.outcome)]);
+  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
+    if (const auto& asked = answered->hints.retry_after) cells.retry_after.observe(seconds(*asked));
+  }
+  if (!entry.verdict.retry) return;
+  add_one(cells.retries[index(entry.verdict.reason)]);
+  if (entry.verdict.reason != Reason::stale_connection) cells.backoff.observe(seconds(entry.verdict.delay));
+}
+
+void count_final_reason(RouteCells& cells, Reason reason) {
+  if (reason == Reason::success || policy::is_retry(reason)) return;
+  add_one(cells.refused[index(reason)]);
+  if (is_exhausted(reason)) add_one(cells.exhausted[index(reason)]);
+}
+
+template <typename Cells>
+std::uint64_t sum(const Cells& cells) {
+  std::uint64_t total = 0;
+  for (const Counter& each : cells) total += each.load(std::memory_order_relaxed);
+  return total;
+}
+
+std::size_t place(const prometheus::MetricFamily& family) {
+  const auto rows = metric_rows();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const MetricRow& each) { return each.name == family.name; });
+  return static_cast<std::size_t>(found - rows.begin());
+}
+
+// The registry keeps its series in hash order; a document that two people compare needs one order.
+void put_in_order(std::vector<prometheus::MetricFamily>& families) {
+  std::sort(families.begin(), families.end(),
+            [](const auto& left, const auto& right) { return place(left) < place(right); });
+  for (prometheus::MetricFamily& family : families) {
+    std::stable_sort(family.metric.begin(), family.metric.end(),
+                     [](const auto& left, const auto& right) { return left.label < right.label; });
+  }
+}
+
+}  // namespace
+
+Metrics::Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections,
+                 std::string_view version)
+    : cells_(std::make_unique<Cells>(routes, rejections, version)) {}
+
+Metrics::~Metrics() = default;
+
+void Metrics::count(const ExchangeRecord& record) {
+  RouteCells& cells = cells_->routes.at(record.route);
+  const policy::Ledger& ledger = *record.ledger;
+  add_one(code_cell(cells, record));
+  if (!record.tunnel) cells.duration.observe(seconds(record.ended - record.started));
+  for (std::size_t i = 0; i < ledger.size(); ++i) count_entry(cells, cells_->outcome_labels, ledger[i]);
+  if (!ledger.empty()) cells.attempts_per_request.observe(static_cast<double>(ledger.size()));
+  count_final_reason(cells, ledger.reason);
+  if (ledger.size() > 1 && is_recovered(record)) add_one(cells.recovered);
+  if (ledger.ambiguous) add_one(cells.ambiguous);
+}
+
+void Metrics::count_rejection(std::size_t cause) { add_one(cells_->rejected.at(cause)); }
+
+void Metrics::count_tunnel(TunnelOutcome outcome) {
+  add_one(cells_->tunnels[static_cast<std::size_t>(outcome)]);
+}
+
+void Metrics::count_lookup(LookupOutcome outcome) {
+  add_one(cells_->lookups[static_cast<std::size_t>(outcome)]);
+}
+
+void Metrics::set_log_dropped(std::uint64_t total) {
+  cells_->log_dropped.store(total, std::memory_order_relaxed);
+}
+
+void Metrics::set_config_hash(std::string_view hash) {
+  const std::lock_guard lock(cells_->config_mutex);
+  if (cells_->config_gauge != nullptr) cells_->config_family.Remove(cells_->config_gauge);
+  cells_->config_gauge = &cells_->config_family.Add({{"hash", std::string(hash)}});
+  cells_->config_gauge->Set(1);
+}
+
+void Metrics::client_connected() { cells_->client_connections.fetch_add(1, std::memory_order_relaxed); }
+
+void Metrics::client_disconnected() { cells_->client_connections.fetch_sub(1, std::memory_order_relaxed); }
+
+void Metrics::upstream_changed(UpstreamState state, int by) {
+  cells_->upstreams[static_cast<std::size_t>(state)].fetch_add(by, std::memory_order_relaxed);
+}
+
+void Metrics::replay_bytes_changed(std::int64_t by) {
+  cells_->replay_bytes.fetch_add(by, std::memory_order_relaxed);
+}
+
+void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {
+  cells_->budget_family.Add({{"upstream", std::string(upstream)}}).Set(ratio);
+}
+
+std::string Metrics::text() {
+  std::vector<prometheus::MetricFamily> families = cells_->registry.Collect();
+  std::erase_if(families, [](const auto& each) { return each.metric.empty(); });
+  std::vector<prometheus::MetricFamily> own = cells_->Collect();
+  std::move(own.begin(), own.end(), std::back_inserter(families));
+  append_process_families(families);
+  put_in_order(families);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+Metrics::Totals Metrics::totals() const {
+  Totals totals;
+  for (const RouteCells& cells : cells_->routes) {
+    totals.requests += sum(cells.statuses) + cells.cut.load(std::memory_order_relaxed) +
+                       cells.client_gone.load(std::memory_order_relaxed);
+    totals.attempts += sum(cells.attempts);
+    totals.retries += sum(cells.retries);
+    totals.recovered += cells.recovered.load(std::memory_order_relaxed);
+    totals.exhausted += sum(cells.exhausted);
+  }
+  totals.rejected = sum(cells_->rejected);
+  totals.client_connections = cells_->client_connections.load(std::memory_order_relaxed);
+  return totals;
+}
+
+}  // namespace reprise::observe

@@ -1,0 +1,85 @@
+#include "proxy/observe/status.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include "proxy/observe/json_text.hpp"
+
+namespace reprise::observe {
+namespace {
+
+std::string_view word(policy::Mode mode) {
+  switch (mode) {
+    case policy::Mode::active: return "active";
+    case policy::Mode::observe: return "observe";
+    case policy::Mode::off: break;
+  }
+  return "off";
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_json(out, text);
+  return out;
+}
+
+std::string_view boolean(bool value) { return value ? "true" : "false"; }
+
+void append_route(std::string& out, const policy::Route& route) {
+  const policy::RetryPolicy& retry = route.policy.retry;
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, R"({{"name":{},"line":{},"mode":"{}","max_attempts":)", quoted(route.name), route.line,
+                 word(route.policy.mode));
+  if (retry.max_attempts) {
+    fmt::format_to(to, "{}", *retry.max_attempts);
+  } else {
+    out += "null";
+  }
+  out += R"(,"deadline_seconds":)";
+  if (retry.deadline) {
+    fmt::format_to(to, "{}", std::chrono::duration<double>(*retry.deadline).count());
+  } else {
+    out += "null";
+  }
+  fmt::format_to(to, R"(,"idempotent":{}}})", quoted(policy::describe(route.policy.idempotent)));
+}
+
+void append_totals(std::string& out, const Metrics::Totals& totals) {
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"requests":{},"attempts":{},"retries":{},"recovered":{},"exhausted":{},"rejected":{},)"
+                 R"("client_connections":{}}})",
+                 totals.requests, totals.attempts, totals.retries, totals.recovered, totals.exhausted,
+                 totals.rejected, totals.client_connections);
+}
+
+}  // namespace
+
+std::string status_json(const StatusFacts& facts, const config::Settings& settings,
+                        const Metrics::Totals& totals) {
+  std::string out;
+  fmt::format_to(std::back_inserter(out),
+                 R"({{"version":{},"started":{},"uptime_seconds":{},"ready":{},"draining":{},)"
+                 R"("config":{{"file":{},"hash":{}}},"threads":{},"listeners":[)",
+                 quoted(facts.version), facts.started_unix,
+                 std::max<std::int64_t>(0, facts.now_unix - facts.started_unix), boolean(facts.ready),
+                 boolean(facts.draining), facts.config_file.empty() ? "null" : quoted(facts.config_file),
+                 quoted(facts.config_hash), settings.threads);
+  for (const std::string& listener : facts.listeners) {
+    if (&listener != &facts.listeners.front()) out += ',';
+    append_json(out, listener);
+  }
+  out += R"(],"routes":[)";
+  for (std::size_t i = 0; i < settings.routes->size(); ++i) {
+    if (i > 0) out += ',';
+    append_route(out, (*settings.routes)[i]);
+  }
+  out += R"(],"totals":)";
+  append_totals(out, totals);
+  out += "}\n";
+  return out;
+}
+
+}  // namespace reprise::observe

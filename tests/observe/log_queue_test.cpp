@@ -1,0 +1,297 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proxy/observe/access_log.hpp"
+#include "tests/observe/stories.hpp"
+
+namespace reprise::observe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::seconds;
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    reader = ends[0];
+    writer = ends[1];
+  }
+  ~Pipe() {
+    close_reader();
+    close_writer();
+  }
+  void close_reader() { shut(reader); }
+  void close_writer() { shut(writer); }
+
+  int reader = -1;
+  int writer = -1;
+
+ private:
+  static void shut(int& end) {
+    if (end >= 0) close(end);
+    end = -1;
+  }
+};
+
+// What is there within a moment; nothing at the end or if none came.
+std::string read_some(int descriptor, int wait_ms) {
+  pollfd polled{descriptor, POLLIN, 0};
+  if (poll(&polled, 1, wait_ms) <= 0) return {};
+  std::string text(65536, '\0');
+  const ssize_t n = read(descriptor, text.data(), text.size());
+  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  return text;
+}
+
+std::string read_all(int descriptor) {
+  std::string all;
+  for (;;) {
+    const std::string some = read_some(descriptor, -1);
+    if (some.empty()) return all;
+    all += some;
+  }
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    lines.push_back(text.substr(begin, end - begin));
+  }
+  if (begin < text.size()) lines.push_back(text.substr(begin));
+  return lines;
+}
+
+config::Log json_settings() {
+  config::Log settings;
+  settings.format = config::LogFormat::json;
+  return settings;
+}
+
+// False if it did not come true in ten seconds.
+template <typename Condition>
+bool becomes_true(const Condition& condition) {
+  const auto end = Clock::now() + seconds(10);
+  while (!condition()) {
+    if (Clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+const std::vector<std::string> route_names{"api", "orders"};
+
+TEST(Log, writes_every_line_before_it_ends) {
+  Pipe pipe;
+  std::string text;
+  std::thread reading([&] { text = read_all(pipe.reader); });
+  {
+    Log log(json_settings(), route_names, pipe.writer, false);
+    for (int i = 0; i < 3; ++i) {
+      for (const Story& story : all_stories()) log.access(story.record(), story_wall);
+    }
+    log.message(config::LogLevel::warn, "a \"word\"\nand a line", story_wall);
+    EXPECT_EQ(log.dropped(), 0U);
+  }
+  pipe.close_writer();
+  reading.join();
+  const auto lines = split(text);
+  ASSERT_EQ(lines.size(), 3 * (all_stories().size() + 2) + 1) << "two stories are exhausted";
+  EXPECT_EQ(lines.back(),
+            R"({"time":"2026-01-02T10:03:12.345Z","level":"warn","message":"a \"word\"\u000aand a line"})");
+}
+
+// Robustness I11.
+TEST(Log, blocked_descriptor_costs_lines_and_never_time) {
+  Pipe pipe;
+  const Story story = all_stories().at(1);
+  const std::string marker = "it flows again";
+  std::uint64_t given = 0;
+  std::string text;
+  std::uint64_t dropped = 0;
+  {
+    Log log(json_settings(), route_names, pipe.writer, false);
+    const auto begin = Clock::now();
+    for (; given < 10000; ++given) log.access(story.record(), story_wall);
+    EXPECT_LT(Clock::now() - begin, seconds(5));
+    EXPECT_GT(log.dropped(), 0U);
+    EXPECT_LT(log.dropped(), given);
+
+    const auto end = Clock::now() + seconds(20);
+    while (text.find(marker) == std::string::npos && Clock::now() < end) {
+      text += read_some(pipe.reader, 20);
+      log.message(config::LogLevel::info, marker, story_wall);
+      ++given;
+    }
+    EXPECT_NE(text.find(marker), std::string::npos);
+    // What the last messages left in the queue may not fit into the pipe.
+    while (true) {
+      const std::string some = read_some(pipe.reader, 200);
+      if (some.empty()) break;
+      text += some;
+    }
+    dropped = log.dropped();
+  }
+  pipe.close_writer();
+  text += read_all(pipe.reader);
+  const auto lines = split(text);
+  EXPECT_EQ(lines.size() + dropped, given);
+  for (const std::string& line : lines) {
+    boost::json::error_code error;
+    boost::json::parse(line, error);
+    ASSERT_FALSE(error) << line;
+  }
+}
+
+TEST(Log, ends_soon_when_blocked) {
+  Pipe pipe;
+  std::optional<Log> log(std::in_place, json_settings(), route_names, pipe.writer, false);
+  const Story story = all_stories().front();
+  for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
+  const auto begin = Clock::now();
+  log.reset();
+  EXPECT_LT(Clock::now() - begin, seconds(5));
+}
+
+// A terminal takes a part of a line and hangs in the rest, though it polled as writable: Ctrl-S does this.
+TEST(Log, ends_though_a_terminal_hangs_in_a_write) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const int side = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(side, 0);
+  std::optional<Log> log(std::in_place, config::Log{}, route_names, side, true);
+  const Story story = all_stories().at(1);
+  for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
+  const auto begin = Clock::now();
+  log.reset();
+  EXPECT_LT(Clock::now() - begin, seconds(5));
+  close(terminal);
+  close(side);
+}
+
+TEST(Log, reader_that_went_away_is_no_signal) {
+  Pipe pipe;
+  pipe.close_reader();
+  ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
+  Log log(json_settings(), route_names, pipe.writer, false);
+  for (int i = 0; i < 10; ++i) log.message(config::LogLevel::error, "nobody listens", story_wall);
+  EXPECT_TRUE(becomes_true([&] { return log.dropped() == 10; })) << log.dropped();
+}
+
+TEST(Log, full_disk_drops_and_counts) {
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  {
+    Log log(json_settings(), route_names, full, false);
+    for (int i = 0; i < 7; ++i) log.message(config::LogLevel::info, "no room", story_wall);
+    EXPECT_TRUE(becomes_true([&] { return log.dropped() == 7; })) << log.dropped();
+  }
+  close(full);
+}
+
+TEST(Log, line_that_broke_off_does_not_swallow_the_next) {
+  std::string path = testing::TempDir() + "reprise_log_XXXXXX";
+  const int file = mkstemp(path.data());
+  ASSERT_GE(file, 0);
+  unlink(path.c_str());
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit little = before;
+  little.rlim_cur = 100;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
+  {
+    Log log(json_settings(), route_names, file, false);
+    log.message(config::LogLevel::info, std::string(200, 'x'), story_wall);
+    const bool dropped = becomes_true([&] { return log.dropped() == 1; });
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ASSERT_TRUE(dropped);
+    log.message(config::LogLevel::info, "whole", story_wall);
+  }
+  std::string text(1000, '\0');
+  const ssize_t n = pread(file, text.data(), text.size(), 0);
+  close(file);
+  text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  const auto lines = split(text);
+  ASSERT_EQ(lines.size(), 2U) << text;
+  EXPECT_EQ(lines[0].size(), 100U);
+  EXPECT_EQ(boost::json::parse(lines[1]).at("message").as_string(), "whole");
+}
+
+std::string logged(const config::Log& settings, bool terminal) {
+  Pipe pipe;
+  {
+    Log log(settings, route_names, pipe.writer, terminal);
+    log.access(all_stories().at(0).record(), story_wall);
+    log.access(all_stories().at(7).record(), story_wall);
+    log.message(config::LogLevel::debug, "debug text", story_wall);
+    log.message(config::LogLevel::warn, "warn text", story_wall);
+  }
+  pipe.close_writer();
+  return read_all(pipe.reader);
+}
+
+TEST(Log, automatic_form_follows_the_terminal) {
+  EXPECT_EQ(logged({}, false).front(), '{');
+  EXPECT_EQ(logged({}, true).front(), '\x1b');
+  config::Log text;
+  text.format = config::LogFormat::text;
+  EXPECT_EQ(logged(text, false).find('\x1b'), std::string::npos) << "no colours in a file";
+  EXPECT_EQ(logged(json_settings(), true).front(), '{');
+}
+
+TEST(Log, levels_and_the_access_switch) {
+  config::Log settings = json_settings();
+  EXPECT_EQ(split(logged(settings, false)).size(), 4U);
+  settings.level = config::LogLevel::debug;
+  EXPECT_EQ(split(logged(settings, false)).size(), 5U);
+  settings.level = config::LogLevel::warn;
+  EXPECT_EQ(split(logged(settings, false)).size(), 2U) << "the exhausted record and the warning";
+  settings.level = config::LogLevel::error;
+  EXPECT_NE(logged(settings, false).find("retries exhausted"), std::string::npos);
+  settings = json_settings();
+  settings.access = false;
+  EXPECT_EQ(split(logged(settings, false)).size(), 2U);
+}
+
+TEST(Log, lines_of_many_threads_stay_whole) {
+  Pipe pipe;
+  std::string text;
+  std::thread reading([&] { text = read_all(pipe.reader); });
+  std::uint64_t dropped = 0;
+  {
+    Log log(json_settings(), route_names, pipe.writer, false);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        const Story story = all_stories().at(1);
+        for (int line = 0; line < 500; ++line) log.access(story.record(), story_wall);
+      });
+    }
+    for (std::thread& each : threads) each.join();
+    dropped = log.dropped();
+  }
+  pipe.close_writer();
+  reading.join();
+  const auto lines = split(text);
+  EXPECT_EQ(lines.size() + dropped, 2000U);
+  for (const std::string& line : lines) ASSERT_EQ(line, lines.front());
+}
+
+}  // namespace
+}  // namespace reprise::observe

@@ -1,0 +1,282 @@
+#include "proxy/observe/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metric_cells.hpp"
+#include "proxy/observe/process_stats.hpp"
+#include "tests/observe/golden.hpp"
+#include "tests/observe/stories.hpp"
+
+namespace reprise::observe {
+namespace {
+
+using policy::Reason;
+
+const std::vector<std::string> route_names{"api", "orders"};
+const std::vector<std::string_view> rejections{"bad_request_line", "bad_method", "loop"};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::size_t count_starting(const std::string& text, const std::string& start) {
+  const auto lines = lines_of(text);
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const std::string& line) { return line.rfind(start, 0) == 0; }));
+}
+
+// The value of the series `name{labels}` or "" if there is none.
+std::string value_of(const std::string& text, const std::string& series) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.rfind(series + " ", 0) == 0) return line.substr(series.size() + 1);
+  }
+  return "";
+}
+
+std::string without_process(const std::string& text) {
+  std::string out;
+  for (const std::string& line : lines_of(text)) {
+    if (line.find("process_") == std::string::npos) out += line + "\n";
+  }
+  return out;
+}
+
+class MetricsTest : public testing::Test {
+ protected:
+  std::string value(const std::string& series) { return value_of(metrics_.text(), series); }
+  Metrics metrics_{route_names, rejections, "1.2.3"};
+};
+
+TEST_F(MetricsTest, text_is_as_agreed) {
+  for (const Story& story : all_stories()) metrics_.count(story.record());
+  metrics_.count_rejection(0);
+  metrics_.count_rejection(2);
+  metrics_.count_rejection(2);
+  metrics_.count_tunnel(TunnelOutcome::closed);
+  metrics_.count_lookup(LookupOutcome::hit);
+  metrics_.count_lookup(LookupOutcome::stale);
+  metrics_.set_log_dropped(5);
+  metrics_.set_config_hash("deadbeef");
+  metrics_.client_connected();
+  metrics_.client_connected();
+  metrics_.client_disconnected();
+  metrics_.upstream_changed(UpstreamState::active, 2);
+  metrics_.upstream_changed(UpstreamState::idle, 1);
+  metrics_.replay_bytes_changed(4096);
+  metrics_.replay_bytes_changed(-96);
+  metrics_.set_budget_ratio("api.internal:80", 0.75);
+  metrics_.set_budget_ratio("other", 1);
+  expect_golden("metrics.txt", without_process(metrics_.text()));
+}
+
+TEST_F(MetricsTest, totals_are_those_of_the_cells) {
+  for (const Story& story : all_stories()) metrics_.count(story.record());
+  metrics_.count_rejection(1);
+  metrics_.client_connected();
+  const Metrics::Totals totals = metrics_.totals();
+  EXPECT_EQ(totals.requests, all_stories().size());
+  EXPECT_EQ(totals.attempts, 58U);
+  EXPECT_EQ(totals.retries, 46U);
+  EXPECT_EQ(totals.recovered, 3U);
+  EXPECT_EQ(totals.exhausted, 2U);
+  EXPECT_EQ(totals.rejected, 1U);
+  EXPECT_EQ(totals.client_connections, 1);
+}
+
+// One reason is one series: the yes rows among the retries, the no rows but success among the refusals.
+TEST(MetricsReasons, each_has_one_series_of_its_own) {
+  for (const Reason reason : policy::all_reasons()) {
+    Metrics metrics(route_names, rejections, "1");
+    Story story("one", "GET", "/");
+    if (policy::is_retry(reason)) {
+      story.attempt(status(503), 1, {true, {}, reason}).attempt(status(200), 1, stop(Reason::success));
+    } else {
+      story.attempt(status(503), 1, stop(reason));
+    }
+    metrics.count(story.ends(Ending::answered, 200).record());
+    const std::string text = metrics.text();
+    const std::string word(policy::word(reason));
+    const bool refused = !policy::is_retry(reason) && reason != Reason::success;
+    EXPECT_EQ(count_starting(text, "reprise_retries_total{"), policy::is_retry(reason) ? 1U : 0U) << word;
+    EXPECT_EQ(count_starting(text, "reprise_retries_refused_total{"), refused ? 1U : 0U) << word;
+    const std::string labels = "{route=\"api\",reason=\"" + word + "\"}";
+    EXPECT_EQ(value_of(text, "reprise_retries_total" + labels), policy::is_retry(reason) ? "1" : "") << word;
+    EXPECT_EQ(value_of(text, "reprise_retries_refused_total" + labels), refused ? "1" : "") << word;
+    EXPECT_EQ(value_of(text, "reprise_exhausted_total" + labels), is_exhausted(reason) ? "1" : "") << word;
+    EXPECT_EQ(value_of(text, "reprise_recovered_total{route=\"api\"}"), policy::is_retry(reason) ? "1" : "0");
+  }
+}
+
+TEST_F(MetricsTest, wait_that_was_ended_counts_as_what_ended_it) {
+  Story story("ended", "GET", "/");
+  story.attempt(status(503), 1, {true, milliseconds(10), Reason::retryable_status})
+      .attempt(status(503), 1, {false, milliseconds(500), Reason::shutting_down});
+  metrics_.count(story.ends(Ending::answered, 503).record());
+  EXPECT_EQ(value("reprise_retries_refused_total{route=\"api\",reason=\"shutting_down\"}"), "1");
+  EXPECT_EQ(value("reprise_retries_total{route=\"api\",reason=\"retryable_status\"}"), "1");
+  EXPECT_EQ(value("reprise_backoff_seconds_count{route=\"api\"}"), "1") << "the wait that became a retry";
+}
+
+TEST_F(MetricsTest, code_is_the_status_sent_or_what_became_of_it) {
+  const Story story = Story("any", "GET", "/").attempt(status(200), 1, stop(Reason::success));
+  ExchangeRecord record = story.record();
+  const auto count = [&](Ending ending, int code) {
+    record.ending = ending;
+    record.status = code;
+    metrics_.count(record);
+  };
+  count(Ending::answered, 200);
+  count(Ending::cut, 200);
+  count(Ending::client_gone, 0);
+  count(Ending::client_gone, 206);
+  count(Ending::answered, 599);
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "1");
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"cut\"}"), "1");
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"client_gone\"}"), "1");
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"206\"}"), "1");
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"599\"}"), "1");
+}
+
+TEST_F(MetricsTest, every_outcome_there_is_has_its_label) {
+  const std::set<std::string_view> labels(OutcomeLabels::words.begin(), OutcomeLabels::words.end());
+  const OutcomeLabels places;
+  std::set<std::string_view> seen;
+  const auto check = [&](const policy::Outcome& outcome) {
+    const std::size_t place = places.index(outcome);
+    ASSERT_LT(place, OutcomeLabels::words.size());
+    EXPECT_EQ(OutcomeLabels::words[place], policy::outcome_label(outcome));
+    seen.insert(OutcomeLabels::words[place]);
+  };
+  for (int code = 200; code < 600; ++code) check(status(code));
+  for (int stage = 0; stage <= static_cast<int>(policy::Stage::body); ++stage) {
+    for (int cause = 0; cause < policy::cause_count; ++cause) {
+      check(failure(static_cast<policy::Stage>(stage), static_cast<policy::Cause>(cause)));
+    }
+  }
+  EXPECT_EQ(seen, labels);
+}
+
+TEST_F(MetricsTest, recovered_wants_a_whole_good_answer_after_a_retry) {
+  Story story("cut", "GET", "/");
+  story.attempt(status(503), 1, {true, {}, Reason::retryable_status})
+      .attempt(status(200), 1, stop(Reason::success));
+  metrics_.count(story.ends(Ending::cut, 200).record());
+  metrics_.count(story.ends(Ending::answered, 404).record());
+  metrics_.count(story.ends(Ending::client_gone, 0).record());
+  EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "0");
+  metrics_.count(story.ends(Ending::answered, 200).record());
+  EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
+}
+
+TEST_F(MetricsTest, buckets_hold_what_is_at_or_below_their_bound) {
+  Story two("two", "GET", "/");
+  two.attempt(status(503), 1, {true, milliseconds(249), Reason::retryable_status})
+      .attempt(status(200), 0, stop(Reason::success));
+  metrics_.count(two.ends(Ending::answered, 200).record());
+  EXPECT_EQ(value("reprise_attempts_per_request_bucket{route=\"api\",le=\"1\"}"), "0");
+  EXPECT_EQ(value("reprise_attempts_per_request_bucket{route=\"api\",le=\"2\"}"), "1");
+  EXPECT_EQ(value("reprise_attempts_per_request_bucket{route=\"api\",le=\"+Inf\"}"), "1");
+  EXPECT_EQ(value("reprise_request_duration_seconds_bucket{route=\"api\",le=\"0.1\"}"), "0");
+  EXPECT_EQ(value("reprise_request_duration_seconds_bucket{route=\"api\",le=\"0.25\"}"), "1");
+  EXPECT_EQ(value("reprise_request_duration_seconds_sum{route=\"api\"}"), "0.25");
+}
+
+TEST_F(MetricsTest, tunnels_have_no_request_duration) {
+  Story tunnel("tunnel", "CONNECT", "");
+  metrics_.count(tunnel.tunnel().took(milliseconds(60000)).ends(Ending::answered, 200).record());
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "1");
+  EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "");
+  EXPECT_EQ(value("reprise_attempts_per_request_count{route=\"api\"}"), "");
+}
+
+TEST_F(MetricsTest, configuration_hash_is_one_series) {
+  metrics_.set_config_hash("first");
+  metrics_.set_config_hash("second");
+  metrics_.set_config_hash("second");
+  EXPECT_EQ(count_starting(metrics_.text(), "reprise_config_info{"), 1U);
+  EXPECT_EQ(value("reprise_config_info{hash=\"second\"}"), "1");
+}
+
+// Robustness H8: nothing that a client sent is a label.
+TEST_F(MetricsTest, labels_never_come_from_traffic) {
+  for (const Story& story : all_stories()) {
+    if (story.name() == "hostile") metrics_.count(story.record());
+  }
+  const std::string text = metrics_.text();
+  EXPECT_EQ(text.find("evil"), std::string::npos);
+  EXPECT_EQ(text.find("GE"), std::string::npos) << "the method";
+  EXPECT_EQ(text.find("owned"), std::string::npos);
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "1");
+}
+
+TEST_F(MetricsTest, threads_lose_nothing) {
+  constexpr int each = 20000;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([this] {
+      const Story story = all_stories().at(1);
+      for (int n = 0; n < each; ++n) {
+        metrics_.count(story.record());
+        metrics_.client_connected();
+        metrics_.client_disconnected();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Metrics::Totals totals = metrics_.totals();
+  EXPECT_EQ(totals.requests, 4U * each);
+  EXPECT_EQ(totals.attempts, 12U * each);
+  EXPECT_EQ(totals.retries, 8U * each);
+  EXPECT_EQ(totals.recovered, 4U * each);
+  EXPECT_EQ(totals.client_connections, 0);
+  EXPECT_EQ(value("reprise_attempts_per_request_count{route=\"api\"}"), "80000");
+  EXPECT_EQ(value("reprise_attempts_per_request_sum{route=\"api\"}"), "240000");
+}
+
+TEST_F(MetricsTest, process_metrics_are_alive) {
+  const std::string text = metrics_.text();
+  const auto number = [&](const std::string& name) { return std::stod("0" + value_of(text, name)); };
+  EXPECT_GT(number("process_resident_memory_bytes"), 1e6);
+  EXPECT_GE(number("process_open_fds"), 3);
+  EXPECT_GE(number("process_max_fds"), number("process_open_fds"));
+  EXPECT_GE(number("process_threads"), 1);
+  EXPECT_GT(number("process_start_time_seconds"), 1.6e9);
+  EXPECT_FALSE(value_of(text, "process_cpu_seconds_total").empty());
+}
+
+TEST(ProcessStat, name_may_hold_anything) {
+  const auto stat = parse_process_stat(
+      "42 (a b) R (c)) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 5 18 900 20000 33 18446744073709551615");
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->cpu_ticks, 11 + 12);
+  EXPECT_EQ(stat->threads, 5);
+  EXPECT_EQ(stat->start_ticks, 900);
+  EXPECT_EQ(stat->resident_pages, 33);
+  EXPECT_FALSE(parse_process_stat("42 (short) S 1 2"));
+  EXPECT_FALSE(parse_process_stat(""));
+}
+
+TEST_F(MetricsTest, every_exported_name_is_in_the_table_and_the_table_in_the_readme) {
+  const std::string reference = metrics_reference();
+  for (const std::string& line : lines_of(metrics_.text())) {
+    if (line.rfind("# TYPE ", 0) != 0) continue;
+    const std::string name = line.substr(7, line.find(' ', 7) - 7);
+    EXPECT_NE(reference.find("| `" + name + "` |"), std::string::npos) << name;
+  }
+  const std::string readme = read_file(std::string(REPRISE_SOURCE_DIR) + "/proxy/observe/README.md");
+  EXPECT_NE(readme.find(reference), std::string::npos) << "the table must be:\n" << reference;
+}
+
+}  // namespace
+}  // namespace reprise::observe

@@ -1,0 +1,91 @@
+#include "proxy/observe/status.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/src.hpp>
+#include <memory>
+#include <utility>
+
+#include "tests/observe/golden.hpp"
+
+namespace reprise::observe {
+namespace {
+
+config::Settings settings_with_routes() {
+  policy::Route write;
+  write.name = "orders \"write\"";
+  write.line = 12;
+  write.policy.mode = policy::Mode::observe;
+  write.policy.idempotent.kind = policy::IdempotencyRule::Kind::any;
+  write.policy.idempotent.conditions = {
+      {policy::Condition::Kind::header, "Idempotency-Key", ""},
+      {policy::Condition::Kind::query, "request_id", ""},
+  };
+  write.policy.retry.max_attempts.reset();
+  write.policy.retry.deadline = std::chrono::milliseconds(1500);
+  policy::Route off;
+  off.name = "never-touch";
+  off.line = 20;
+  off.policy.mode = policy::Mode::off;
+  off.policy.retry.deadline.reset();
+  policy::Route fallback;
+  fallback.name = "default";
+  config::Settings settings;
+  settings.routes =
+      std::make_shared<policy::RouteTable>(std::vector<policy::Route>{write, off}, std::move(fallback));
+  return settings;
+}
+
+StatusFacts facts() {
+  StatusFacts out;
+  out.version = "1.2.3";
+  out.config_file = "/etc/reprise/reprise.yaml";
+  out.config_hash = "deadbeef";
+  out.started_unix = 1767348000;
+  out.now_unix = 1767348192;
+  out.ready = true;
+  out.listeners = {"forward 127.0.0.1:3128", "gateway 127.0.0.1:3180"};
+  return out;
+}
+
+Metrics::Totals totals() { return {10, 13, 3, 2, 1, 4, 5}; }
+
+TEST(Status, document_is_as_agreed) {
+  expect_golden("status.json", status_json(facts(), settings_with_routes(), totals()));
+}
+
+TEST(Status, document_is_json_with_what_is_so) {
+  const auto document = boost::json::parse(status_json(facts(), settings_with_routes(), totals()));
+  EXPECT_EQ(document.at("uptime_seconds").as_int64(), 192);
+  EXPECT_TRUE(document.at("ready").as_bool());
+  EXPECT_FALSE(document.at("draining").as_bool());
+  EXPECT_EQ(document.at("config").at("hash").as_string(), "deadbeef");
+  EXPECT_EQ(document.at("listeners").as_array().size(), 2U);
+  const auto& routes = document.at("routes").as_array();
+  ASSERT_EQ(routes.size(), 3U);
+  EXPECT_EQ(routes[0].at("name").as_string(), "orders \"write\"");
+  EXPECT_EQ(routes[0].at("mode").as_string(), "observe");
+  EXPECT_TRUE(routes[0].at("max_attempts").is_null());
+  EXPECT_EQ(routes[0].at("deadline_seconds").as_double(), 1.5);
+  EXPECT_EQ(routes[0].at("idempotent").as_string(),
+            policy::describe(settings_with_routes().routes->operator[](0).policy.idempotent));
+  EXPECT_TRUE(routes[1].at("deadline_seconds").is_null());
+  EXPECT_EQ(routes[2].at("max_attempts").as_int64(), 4);
+  EXPECT_EQ(document.at("totals").at("recovered").as_int64(), 2);
+}
+
+TEST(Status, built_in_defaults_have_no_file_and_a_clock_set_back_no_negative_age) {
+  StatusFacts none = facts();
+  none.config_file = "";
+  none.now_unix = none.started_unix - 5;
+  none.listeners.clear();
+  none.draining = true;
+  const auto document = boost::json::parse(status_json(none, settings_with_routes(), {}));
+  EXPECT_TRUE(document.at("config").at("file").is_null());
+  EXPECT_EQ(document.at("uptime_seconds").as_int64(), 0);
+  EXPECT_TRUE(document.at("listeners").as_array().empty());
+  EXPECT_TRUE(document.at("draining").as_bool());
+}
+
+}  // namespace
+}  // namespace reprise::observe

@@ -1,0 +1,204 @@
+// Scripted requests with invented times: what the log and the metrics are shown in the tests.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proxy/observe/exchange_record.hpp"
+
+namespace reprise::observe {
+
+using std::chrono::milliseconds;
+
+/// 2026-01-02T10:03:12.345Z
+inline constexpr std::int64_t story_wall = 1767348192345000000;
+
+/// One request with the ledger and the strings that its record looks at.
+class Story {
+ public:
+  Story(std::string name, std::string method, std::string path)
+      : name_(std::move(name)), method_(std::move(method)), path_(std::move(path)) {
+    record_.port = 80;
+    record_.started = record_.ended = policy::Instant(std::chrono::seconds(1000));
+  }
+
+  /// The wait before it is the delay of the verdict before it.
+  Story& attempt(const policy::Outcome& outcome, int took_ms, policy::Verdict verdict, bool reused = false) {
+    policy::LedgerEntry entry;
+    entry.attempt.number = static_cast<unsigned>(ledger_.size()) + 1;
+    entry.attempt.reused = reused;
+    if (!ledger_.empty()) entry.attempt.wait = ledger_.back().verdict.delay;
+    entry.outcome = outcome;
+    entry.verdict = verdict;
+    entry.started = record_.ended + entry.attempt.wait;
+    entry.ended = record_.ended = entry.started + milliseconds(took_ms);
+    ledger_.add(entry);
+    ledger_.reason = verdict.reason;
+    return *this;
+  }
+  Story& ends(Ending ending, int status) {
+    record_.ending = ending;
+    record_.status = status;
+    return *this;
+  }
+  Story& host(std::string host, std::uint16_t port) {
+    host_ = std::move(host);
+    record_.port = port;
+    return *this;
+  }
+  Story& ids(std::string request_id, std::string trace_id) {
+    request_id_ = std::move(request_id);
+    trace_id_ = std::move(trace_id);
+    return *this;
+  }
+  Story& bytes(std::uint64_t request, std::uint64_t response) {
+    record_.request_bytes = request;
+    record_.response_bytes = response;
+    return *this;
+  }
+  Story& route(std::size_t index) {
+    record_.route = index;
+    return *this;
+  }
+  Story& took(milliseconds span) {
+    record_.ended = record_.started + span;
+    return *this;
+  }
+  Story& ambiguous() {
+    ledger_.ambiguous = true;
+    return *this;
+  }
+  Story& tunnel() {
+    record_.tunnel = true;
+    return *this;
+  }
+  Story& own_answer() {
+    record_.own_answer = true;
+    return *this;
+  }
+
+  const std::string& name() const { return name_; }
+  ExchangeRecord record() const {
+    ExchangeRecord out = record_;
+    out.method = method_;
+    out.host = host_;
+    out.path = path_;
+    out.request_id = request_id_;
+    out.trace_id = trace_id_;
+    out.ledger = &ledger_;
+    return out;
+  }
+
+ private:
+  std::string name_;
+  std::string method_;
+  std::string path_;
+  std::string host_ = "api.internal";
+  std::string request_id_;
+  std::string trace_id_;
+  ExchangeRecord record_;
+  policy::Ledger ledger_;
+};
+
+inline policy::Outcome status(int code) { return policy::Answered{code, {}}; }
+inline policy::Outcome status(int code, policy::Duration retry_after) {
+  return policy::Answered{code, {retry_after, false}};
+}
+inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
+  return policy::Failed{stage, cause};
+}
+inline policy::Verdict retry_in(milliseconds delay, policy::Reason reason) { return {true, delay, reason}; }
+inline policy::Verdict stop(policy::Reason reason) { return {false, {}, reason}; }
+
+/// One of each kind of request that the log tells apart. Routes: 0 `api`, 1 `orders`.
+inline std::vector<Story> all_stories() {
+  using policy::Cause;
+  using policy::Reason;
+  using policy::Stage;
+  std::vector<Story> all;
+  all.push_back(Story("plain", "GET", "/v1/x")
+                    .attempt(status(200), 12, stop(Reason::success), true)
+                    .ends(Ending::answered, 200)
+                    .bytes(0, 512));
+  all.push_back(Story("recovered", "GET", "/v1/x")
+                    .attempt(status(503), 40, retry_in(milliseconds(120), Reason::retryable_status))
+                    .attempt(failure(Stage::await_head, Cause::reset), 12,
+                             retry_in(milliseconds(340), Reason::retryable_failure), true)
+                    .attempt(status(200), 300, stop(Reason::success))
+                    .ends(Ending::answered, 200)
+                    .bytes(0, 512)
+                    .ids("req-17", "4bf92f3577b34da6a3ce929d0e0e4736"));
+  all.push_back(Story("refused_post", "POST", "/v1/orders")
+                    .route(1)
+                    .host("orders.internal", 8080)
+                    .attempt(status(503), 5, stop(Reason::not_idempotent))
+                    .ends(Ending::answered, 503)
+                    .bytes(1024, 20));
+  all.push_back(Story("connect_failure", "GET", "/v1/x")
+                    .attempt(failure(Stage::connect, Cause::refused), 0, stop(Reason::retries_off))
+                    .ends(Ending::answered, 502)
+                    .own_answer());
+  all.push_back(Story("cut", "GET", "/v1/big")
+                    .attempt(failure(Stage::body, Cause::truncated), 2100, stop(Reason::response_started))
+                    .ends(Ending::cut, 200)
+                    .bytes(0, 100000));
+  all.push_back(Story("client_gone", "GET", "/v1/slow")
+                    .attempt(status(503), 30, stop(Reason::client_gone))
+                    .ends(Ending::client_gone, 0));
+  all.push_back(Story("ambiguous", "DELETE", "/v1/orders/17")
+                    .route(1)
+                    .host("orders.internal", 8080)
+                    .attempt(failure(Stage::await_head, Cause::attempt_timeout), 1000,
+                             retry_in(milliseconds(80), Reason::retryable_failure))
+                    .attempt(status(404), 9, stop(Reason::not_retryable))
+                    .ends(Ending::answered, 404)
+                    .ambiguous());
+  all.push_back(Story("exhausted", "GET", "/v1/x")
+                    .attempt(status(503), 10, retry_in(milliseconds(200), Reason::retryable_status))
+                    .attempt(status(503, std::chrono::seconds(1)), 10,
+                             retry_in(milliseconds(1000), Reason::retryable_status))
+                    .attempt(status(429, std::chrono::seconds(2)), 10,
+                             retry_in(milliseconds(2000), Reason::retryable_status))
+                    .attempt(status(503), 10, stop(Reason::attempts_spent))
+                    .ends(Ending::answered, 503)
+                    .bytes(0, 20)
+                    .ids("req-18", ""));
+  all.push_back(Story("out_of_time", "PUT", "/v1/orders/18")
+                    .route(1)
+                    .host("orders.internal", 8080)
+                    .attempt(failure(Stage::await_head, Cause::attempt_timeout), 59000,
+                             {false, milliseconds(4000), Reason::deadline_too_near})
+                    .ends(Ending::answered, 504)
+                    .bytes(64, 0)
+                    .own_answer());
+  all.push_back(
+      Story("stale", "GET", "/v1/x")
+          .attempt(failure(Stage::await_head, Cause::closed), 1, {true, {}, Reason::stale_connection}, true)
+          .attempt(status(200), 4, stop(Reason::success))
+          .ends(Ending::answered, 200)
+          .bytes(0, 3));
+  all.push_back(Story("tunnel", "CONNECT", "")
+                    .host("db.internal", 443)
+                    .took(milliseconds(75000))
+                    .ends(Ending::answered, 200)
+                    .bytes(5000, 7000)
+                    .tunnel());
+  all.push_back(
+      Story("hostile", "GE\"T\x1b[31m",
+            "/a\r\nHTTP/1.1 200\x7f\"\\\xff\xc3(/\xe2\x80\xae/\xc2\x9b/\xc3\xa9/" + std::string(1000, 'p'))
+          .host("evil\nhost\t" + std::string(1000000, 'h'), 80)
+          .attempt(status(200), 3, stop(Reason::success))
+          .ends(Ending::answered, 200)
+          .ids("id\"\n\x01" + std::string("\0x", 2), "\x1b]0;owned\x07"));
+  Story patient("patient", "GET", "/v1/patient");
+  for (int i = 0; i < 39; ++i) {
+    patient.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));
+  }
+  all.push_back(patient.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200));
+  return all;
+}
+
+}  // namespace reprise::observe
