@@ -1,0 +1,184 @@
+// What heads ask of a forward and of a gateway listener.
+#include "proxy/http/intake.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+
+const PortRanges ports{{443, 443}, {8000, 8999}};
+
+Cause forward_refusal(const string& text) {
+  const ReadRequest read(text);
+  EXPECT_EQ(read.parsed, complete) << text;
+  const Intake intake = take_forward(read.head, ports);
+  const Rejected* const rejected = std::get_if<Rejected>(&intake);
+  EXPECT_NE(rejected, nullptr) << text;
+  return rejected == nullptr ? Cause::loop : rejected->cause;
+}
+
+string request_to(const string& target, const string& host, const string& lines = "") {
+  return "GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n" + lines + "\r\n";
+}
+
+TEST(Intake, forwards_absolute_form) {
+  const ReadRequest read(request_to("http://h:8080/a?b", "h:8080"));
+  const auto forward = std::get<Forward>(take_forward(read.head, ports));
+  EXPECT_EQ(forward.host, "h");
+  EXPECT_EQ(forward.port, 8080);
+  EXPECT_EQ(forward.host_field, "");
+  EXPECT_EQ(forward.target.path_and_query, "/a?b");
+}
+
+TEST(Intake, absolute_form_wins_over_a_differing_host) {
+  const auto host_field = [](const string& text) {
+    const ReadRequest read(text);
+    return string(std::get<Forward>(take_forward(read.head, ports)).host_field);
+  };
+  EXPECT_EQ(host_field(request_to("http://h/", "i")), "h");
+  EXPECT_EQ(host_field(request_to("http://h:8080/", "h")), "h:8080");
+  EXPECT_EQ(host_field("GET http://h/ HTTP/1.0\r\n\r\n"), "h");
+  // The same origin in another spelling stays as the client signed it.
+  EXPECT_EQ(host_field(request_to("http://h:80/", "H")), "");
+  EXPECT_EQ(host_field(request_to("http://h/", "h:80")), "");
+}
+
+TEST(Intake, forward_listener_refuses_what_is_no_proxy_request) {
+  EXPECT_EQ(forward_refusal(request_to("/a", "h")), Cause::not_a_proxy_request);
+  EXPECT_EQ(forward_refusal("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), Cause::not_a_proxy_request);
+  EXPECT_EQ(forward_refusal(request_to("ftp://h/", "h")), Cause::bad_scheme);
+  EXPECT_EQ(forward_refusal(request_to("http://u:p@h/", "h")), Cause::userinfo_in_authority);
+  EXPECT_EQ(forward_refusal(request_to("http://h:0/", "h")), Cause::bad_authority);
+  EXPECT_EQ(forward_refusal(request_to("http://h:65536/", "h")), Cause::bad_authority);
+}
+
+TEST(Intake, A16_https_is_never_sent_in_clear_text) {
+  EXPECT_EQ(forward_refusal(request_to("https://h/", "h")), Cause::https_not_supported);
+  EXPECT_EQ(status_of(Cause::https_not_supported), 501);
+}
+
+TEST(Intake, G1_connect) {
+  const ReadRequest read("CONNECT [::1]:8443 HTTP/1.0\r\n\r\n");
+  const auto connect = std::get<Connect>(take_forward(read.head, ports));
+  EXPECT_EQ(connect.host, "::1");
+  EXPECT_EQ(connect.port, 8443);
+  EXPECT_EQ(connect.authority, "[::1]:8443");
+  const auto refusal = [](const string& target, const string& lines = "") {
+    return forward_refusal("CONNECT " + target + " HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
+  };
+  for (const string target : {"h:", "h", "h:0", "h:99999", "[::1", "http://h:443/", "/"}) {
+    EXPECT_EQ(refusal(target), Cause::bad_authority) << target;
+  }
+  EXPECT_EQ(refusal("u@h:443"), Cause::userinfo_in_authority);
+  EXPECT_EQ(refusal("h:80"), Cause::connect_port_denied);
+  EXPECT_EQ(refusal("h:7999"), Cause::connect_port_denied);
+  EXPECT_EQ(refusal("h:9000"), Cause::connect_port_denied);
+  EXPECT_EQ(refusal("h:443", "Content-Length: 1\r\n"), Cause::connect_with_body);
+  EXPECT_EQ(refusal("h:443", "Transfer-Encoding: chunked\r\n"), Cause::connect_with_body);
+  EXPECT_EQ(status_of(Cause::connect_port_denied), 403);
+}
+
+TEST(Intake, gateway) {
+  const ReadRequest origin(request_to("/a?b", "127.0.0.1:3180"));
+  const auto forward = std::get<Forward>(take_gateway(origin.head, "up", 8080, "up:8080"));
+  EXPECT_EQ(forward.host, "up");
+  EXPECT_EQ(forward.port, 8080);
+  EXPECT_EQ(forward.host_field, "up:8080");
+  EXPECT_EQ(forward.target.path_and_query, "/a?b");
+  EXPECT_EQ(std::get<Forward>(take_gateway(origin.head, "up", 8080, "")).host_field, "");
+  const ReadRequest absolute(request_to("http://other/a", "client"));
+  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, "up", 80, "up")).host, "up");
+  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, "up", 80, "up")).host_field, "up");
+  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, "up", 80, "")).host_field, "other");
+}
+
+TEST(Intake, gateway_refusals) {
+  const auto refusal = [](const string& text, std::string_view authority) {
+    const ReadRequest read(text);
+    EXPECT_EQ(read.parsed, complete) << text;
+    return std::get<Rejected>(take_gateway(read.head, "up", 80, authority)).cause;
+  };
+  EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_method);
+  EXPECT_EQ(refusal("GET * HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_target);
+  EXPECT_EQ(refusal("GET foo HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_scheme);
+  EXPECT_EQ(refusal("GET / HTTP/1.0\r\n\r\n", ""), Cause::missing_host);
+}
+
+TEST(Intake, J4_max_forwards) {
+  const auto intake = [](const string& method, const string& lines) {
+    const ReadRequest read(method + " http://h/ HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
+    return take_forward(read.head, ports);
+  };
+  for (const string method : {"OPTIONS", "TRACE"}) {
+    EXPECT_TRUE(std::holds_alternative<AnswerHere>(intake(method, "Max-Forwards: 0\r\n")));
+    EXPECT_TRUE(std::holds_alternative<Forward>(intake(method, "Max-Forwards: 1\r\n")));
+    EXPECT_TRUE(std::holds_alternative<Forward>(intake(method, "")));
+    for (const string lines :
+         {"Max-Forwards: x\r\n", "Max-Forwards: 18446744073709551616\r\n", "Max-Forwards: -1\r\n",
+          "Max-Forwards:\r\n", "Max-Forwards: 1\r\nMax-Forwards: 1\r\n"}) {
+      EXPECT_EQ(std::get<Rejected>(intake(method, lines)).cause, Cause::bad_max_forwards) << lines;
+    }
+  }
+  EXPECT_TRUE(std::holds_alternative<Forward>(intake("GET", "Max-Forwards: 0\r\n")));
+  EXPECT_TRUE(std::holds_alternative<Forward>(intake("POST", "Max-Forwards: x\r\n")));
+}
+
+TEST(Intake, J5_trace_has_no_body) {
+  EXPECT_EQ(forward_refusal("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"),
+            Cause::trace_with_body);
+}
+
+TEST(Intake, H5_own_pseudonym_in_via_is_a_loop) {
+  const auto looped = [](const string& lines) {
+    return has_looped(ReadRequest(get(lines)).head, "reprise-x1");
+  };
+  EXPECT_TRUE(looped("Via: 1.1 reprise-x1\r\n"));
+  EXPECT_TRUE(looped("Via: 1.1 a, 1.0 reprise-x1 (comment), 1.1 b\r\n"));
+  EXPECT_TRUE(looped("Via: 1.1 a\r\nVia: HTTP/1.1\treprise-x1\r\n"));
+  EXPECT_TRUE(looped("Via: 1.1 a (one, two \\) three (four)), 1.1 Reprise-X1\r\n"));
+  EXPECT_FALSE(looped(""));
+  EXPECT_FALSE(looped("Via: 1.1 reprise-x12\r\n"));
+  EXPECT_FALSE(looped("Via: 1.1 a (1.1 reprise-x1, 1.1 reprise-x1)\r\n"));
+  EXPECT_FALSE(looped("Via: reprise-x1\r\nX: 1.1 reprise-x1\r\n"));
+}
+
+TEST(Intake, nested_retries) {
+  const auto nested = [](const string& lines) { return is_nested_retry(ReadRequest(get(lines)).head); };
+  EXPECT_TRUE(nested("amz-sdk-request: attempt=2; max=3\r\n"));
+  EXPECT_TRUE(nested("Amz-Sdk-Request: ttl=1; attempt=3\r\n"));
+  EXPECT_FALSE(nested("amz-sdk-request: attempt=1; max=3\r\n"));
+  EXPECT_FALSE(nested("amz-sdk-request: max=3\r\n"));
+  EXPECT_TRUE(nested("x-stainless-retry-count: 1\r\n"));
+  EXPECT_FALSE(nested("x-stainless-retry-count: 0\r\n"));
+  EXPECT_TRUE(nested("grpc-previous-rpc-attempts: 1\r\n"));
+  EXPECT_FALSE(nested("grpc-previous-rpc-attempts: x\r\n"));
+  EXPECT_TRUE(nested("Reprise-Attempt: 2\r\n"));
+  EXPECT_FALSE(nested("Reprise-Attempt: 1\r\n"));
+  EXPECT_FALSE(nested("Reprise-Attempts: 2\r\n"));
+}
+
+TEST(Intake, C9_upgrades) {
+  const ReadRequest websocket(get("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"));
+  EXPECT_TRUE(asks_upgrade(websocket.head));
+  EXPECT_FALSE(asks_upgrade(ReadRequest(get("Upgrade: websocket\r\n")).head));
+  EXPECT_FALSE(
+      asks_upgrade(ReadRequest(get("Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")).head));
+  const ReadRequest old("GET http://h/ HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+  EXPECT_FALSE(asks_upgrade(old.head));
+  const auto accepts = [&](const string& lines) {
+    return is_offered_upgrade(websocket.head, ReadResponse("HTTP/1.1 101 X\r\n" + lines + "\r\n").head);
+  };
+  EXPECT_TRUE(accepts("Upgrade: WebSocket\r\nConnection: upgrade\r\n"));
+  EXPECT_FALSE(accepts("Upgrade: other\r\nConnection: upgrade\r\n"));
+  EXPECT_FALSE(accepts("Upgrade: websocket, other\r\n"));
+  EXPECT_FALSE(accepts("Connection: upgrade\r\n"));
+  EXPECT_FALSE(is_offered_upgrade(ReadRequest(get("")).head,
+                                  ReadResponse("HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n").head));
+}
+
+}  // namespace
+}  // namespace reprise::http
