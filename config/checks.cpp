@@ -1,0 +1,135 @@
+#include "config/checks.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+#include "config/reach.hpp"
+#include "config/reader.hpp"
+#include "proxy/policy/backoff.hpp"
+
+namespace reprise::config {
+namespace {
+
+using policy::Condition;
+using policy::IdempotencyRule;
+using policy::Route;
+
+struct Blame {
+  std::size_t line = 0;
+  std::size_t column = 0;
+  std::string path;
+};
+
+// True where the shape check has refused the node: then the value in force is not what the author wrote, and
+// judging it would mislead.
+bool is_refused(const Node& node, std::string_view path) {
+  const Key* key = find_key(std::string("defaults.").append(path));
+  if (node.broken || key == nullptr) return true;
+  return key->kind != Kind::rule && (node.kind != Node::Kind::scalar || complaint(*key, node));
+}
+
+class RouteChecker {
+ public:
+  RouteChecker(const Route& route, const RouteOrigin& origin, Report& report)
+      : route_(route), origin_(origin), report_(report) {}
+
+  void run() {
+    check_limits();
+    check_backoff();
+    check_first_wait();
+    check_json();
+    check_always();
+  }
+
+ private:
+  // The first of the keys in the strongest layer that has one; nothing if none is written, or one was
+  // refused.
+  std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
+    std::optional<Blame> found;
+    for (const RouteOrigin::Layer* layer : {&origin_.route, &origin_.policy, &origin_.defaults}) {
+      for (const std::string_view key : keys) {
+        const Node* node = layer->node == nullptr ? nullptr : locate(*layer->node, key);
+        if (node == nullptr) continue;
+        if (is_refused(*node, key)) return std::nullopt;
+        if (!found) found = Blame{node->line, node->column, layer->path + "." + std::string(key)};
+      }
+    }
+    return found;
+  }
+
+  void error(std::initializer_list<std::string_view> keys, const std::string& message) {
+    if (const auto at = blame(keys)) report_.error(at->line, at->column, at->path, message);
+  }
+
+  void check_limits() {
+    const auto& retry = route_.policy.retry;
+    if (retry.max_attempts || retry.deadline) return;
+    error({"retry.max_attempts", "retry.deadline"},
+          "max_attempts and deadline are both unlimited, so retries would never end: limit one of them");
+  }
+
+  void check_backoff() {
+    const auto& backoff = route_.policy.retry.backoff;
+    if (backoff.maximum >= backoff.initial) return;
+    error({"retry.backoff.maximum", "retry.backoff.initial"},
+          "the maximum wait is shorter than the initial one: write maximum >= initial");
+  }
+
+  void check_first_wait() {
+    const auto& retry = route_.policy.retry;
+    if (!retry.deadline || retry.max_attempts == 1U || retry.backoff.maximum < retry.backoff.initial) return;
+    if (*retry.deadline >= policy::wait_range(retry.backoff, 0, Duration::zero()).lowest) return;
+    error({"retry.deadline", "retry.backoff.initial", "retry.backoff.jitter", "retry.backoff.maximum",
+           "retry.max_attempts"},
+          "the deadline is shorter than the shortest first wait, so no retry could start: write a longer "
+          "deadline or a shorter backoff.initial");
+  }
+
+  void check_json() {
+    const auto& rule = route_.policy.idempotent;
+    const bool asks_json = std::any_of(rule.conditions.begin(), rule.conditions.end(),
+                                       [](const Condition& c) { return c.kind == Condition::Kind::json; });
+    if (!asks_json || route_.policy.replay_memory_bytes > 0) return;
+    error({"idempotent", "replay.memory"},
+          "a json condition needs the body held, and replay.memory is 0: write replay: {memory: 256KiB}");
+  }
+
+  void check_always() {
+    if (route_.policy.idempotent.kind != IdempotencyRule::Kind::always) return;
+    const auto& methods = route_.match.methods;
+    if (!methods.empty() && std::all_of(methods.begin(), methods.end(), policy::is_idempotent_method)) return;
+    if (const auto at = blame({"idempotent"}))
+      report_.warning(
+          at->line, at->column, at->path,
+          "always holds for POST too: a request that took effect before its answer was lost is sent "
+          "again, and may be executed twice; limit match.methods, or name a condition");
+  }
+
+  const Route& route_;
+  const RouteOrigin& origin_;
+  Report& report_;
+};
+
+void check_reachable(const BuiltRoutes& built, Report& report) {
+  for (std::size_t later = 1; later + 1 < built.routes.size() && !report.full(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      if (!covers(built.routes[earlier].match, built.routes[later].match)) continue;
+      const RouteOrigin::Layer& at = built.origins[later].route;
+      report.warning(at.node->line, at.node->column, at.path,
+                     "no request can reach this route: " + built.origins[earlier].route.path + " (line " +
+                         std::to_string(built.routes[earlier].line) + ") matches all that it matches");
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+void check_routes(const BuiltRoutes& built, Report& report) {
+  for (std::size_t i = 0; i < built.routes.size(); ++i)
+    RouteChecker(built.routes[i], built.origins[i], report).run();
+  check_reachable(built, report);
+}
+
+}  // namespace reprise::config

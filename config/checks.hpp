@@ -1,0 +1,11 @@
+// What spans several keys of a route: limits that contradict each other, rules that cannot work, dead routes.
+#pragma once
+
+#include "config/routes.hpp"
+
+namespace reprise::config {
+
+/// Judges every route as it will act, the fallback included, and names the strongest section that made it so.
+void check_routes(const BuiltRoutes&, Report&);
+
+}  // namespace reprise::config

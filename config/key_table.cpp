@@ -1,0 +1,130 @@
+#include <array>
+
+#include "config/keys.hpp"
+
+namespace reprise::config {
+namespace {
+
+using enum Kind;
+constexpr std::string_view year = "8760h";
+constexpr Built no = Built::no;
+
+// clang-format off
+constexpr auto table = std::to_array<Key>({
+  {.path = "version", .kind = whole, .standard = "1", .sentence = "The version of this format; it must be there.", .lowest = "1", .highest = "1"},
+
+  {.path = "listeners", .kind = list, .standard = "[{mode: forward, bind: 127.0.0.1:3128}]", .sentence = "Where clients connect. A list in the file replaces the default; at most 64."},
+  {.path = "listeners[].mode", .kind = word, .standard = "forward", .sentence = "`forward` is an HTTP proxy (absolute-form and CONNECT); `gateway` stands for one upstream, for clients that know no proxy.", .words = "forward gateway", .planned = "transparent"},
+  {.path = "listeners[].bind", .kind = endpoint, .standard = "127.0.0.1:3128", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged. A gateway has no default."},
+  {.path = "listeners[].allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound."},
+  {.path = "listeners[].upstream", .kind = upstream, .standard = "", .sentence = "Gateway only: where every request goes. `https://` is not supported yet."},
+  {.path = "listeners[].host", .kind = word, .standard = "upstream", .sentence = "Gateway only: whose Host the upstream sees.", .words = "upstream client"},
+
+  {.path = "admin", .kind = mapping, .standard = "{bind: 127.0.0.1:3129, allow_remote: false}", .sentence = "Metrics, health and status."},
+  {.path = "admin.bind", .kind = endpoint, .standard = "127.0.0.1:3129", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged."},
+  {.path = "admin.allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound. Other machines get only /metrics, /livez and /readyz."},
+  {.path = "admin.control", .kind = text, .standard = "", .sentence = "Path of a unix socket for commands that change state.", .built = no},
+
+  {.path = "presets", .kind = list, .standard = "", .sentence = "Routes of shipped packs, appended after the file's own.", .built = no},
+  {.path = "parent", .kind = text, .standard = "none", .sentence = "Another proxy to dial through.", .built = no, .neutral = "none"},
+
+  {.path = "defaults", .kind = mapping, .standard = "", .sentence = "What every route inherits, and what requests get that no route matches."},
+  {.path = "defaults.mode", .kind = word, .standard = "active", .sentence = "`active` retries; `observe` decides and counts, and retries nothing; `off` leaves the request alone.", .words = "active observe off"},
+  {.path = "defaults.idempotent", .kind = rule, .standard = "by_method", .sentence = "Which requests are safe to send again although bytes of them may have reached the upstream.", .words = "always never by_method"},
+  {.path = "defaults.retry", .kind = mapping, .standard = "", .sentence = "When to send again, and when to stop."},
+  {.path = "defaults.retry.on", .kind = list, .standard = "[429, 408, 500, 502, 503, 504, connect, tls, reset, timeout]", .sentence = "Answers and failures worth another attempt. A list replaces the inherited one.", .words = "connect tls reset timeout", .item = status, .planned = "truncated"},
+  {.path = "defaults.retry.max_attempts", .kind = whole, .standard = "4", .sentence = "Attempts in all, the first included. Not unlimited together with `deadline`.", .words = "unlimited", .lowest = "1", .highest = "1000000"},
+  {.path = "defaults.retry.deadline", .kind = duration, .standard = "60s", .sentence = "From the request head: no attempt starts and no wait ends after it. It never cuts a body.", .words = "unlimited", .lowest = "1ms", .highest = year},
+  {.path = "defaults.retry.attempt_timeout", .kind = duration, .standard = "none", .sentence = "Ends an attempt of a repeatable request that has no response head by then.", .words = "none", .lowest = "1ms", .highest = year},
+  {.path = "defaults.retry.out_of_time", .kind = word, .standard = "last", .sentence = "What the client gets when the deadline ends the retries after the upstream has answered: its last answer, or 504.", .words = "last 504"},
+  {.path = "defaults.retry.backoff", .kind = mapping, .standard = "{initial: 250ms, multiplier: 2, maximum: 8s, jitter: full}", .sentence = "The wait before retry n (from 0): d = min(initial * multiplier^n, maximum), then jitter."},
+  {.path = "defaults.retry.backoff.initial", .kind = duration, .standard = "250ms", .sentence = "The first wait, before jitter.", .lowest = "0", .highest = year},
+  {.path = "defaults.retry.backoff.multiplier", .kind = number, .standard = "2", .sentence = "How much longer each wait is than the one before.", .lowest = "1", .highest = "1000"},
+  {.path = "defaults.retry.backoff.maximum", .kind = duration, .standard = "8s", .sentence = "No wait is longer, unless a `Retry-After` asks for it.", .lowest = "0", .highest = year},
+  {.path = "defaults.retry.backoff.jitter", .kind = word, .standard = "full", .sentence = "`none`: d; `full`: 0 to d; `equal`: d/2 to d; `additive`: d plus 0 to 1000 ms, under the maximum; `decorrelated`: initial to 3 times the previous wait.", .words = "none full equal additive decorrelated"},
+  {.path = "defaults.retry.retry_after", .kind = mapping, .standard = "{honour: true, maximum: 60s}", .sentence = "What an upstream's `Retry-After` does."},
+  {.path = "defaults.retry.retry_after.honour", .kind = boolean, .standard = "true", .sentence = "Wait at least as long as the upstream asks."},
+  {.path = "defaults.retry.retry_after.maximum", .kind = duration, .standard = "60s", .sentence = "A longer pause asked for ends the retries; it is never cut short.", .lowest = "0", .highest = year},
+  {.path = "defaults.retry.nested", .kind = word, .standard = "allow", .sentence = "Whether to retry when the client is itself on a retry.", .words = "allow refuse"},
+  {.path = "defaults.connect_timeout", .kind = duration, .standard = "5s", .sentence = "For one address: dial, and TLS handshake.", .lowest = "1ms", .highest = year},
+  {.path = "defaults.response_timeout", .kind = duration, .standard = "5m", .sentence = "To the response head, where `attempt_timeout` does not apply.", .lowest = "1ms", .highest = year},
+  {.path = "defaults.idle_timeout", .kind = duration, .standard = "5m", .sentence = "Between two reads or writes of a body.", .lowest = "1ms", .highest = year},
+  {.path = "defaults.budget", .kind = mapping, .standard = "{ratio: 20%, floor: 10/s, window: 10s}", .sentence = "How much retrying one upstream host:port may get: ratio of first attempts, plus floor, within window.", .words = "off"},
+  {.path = "defaults.budget.ratio", .kind = ratio, .standard = "20%", .sentence = "Retries for each first attempt."},
+  {.path = "defaults.budget.floor", .kind = rate, .standard = "10/s", .sentence = "Retries that are always there.", .lowest = "0", .highest = "1000000/s"},
+  {.path = "defaults.budget.window", .kind = duration, .standard = "10s", .sentence = "How far back is counted.", .lowest = "100ms", .highest = "1h"},
+  {.path = "defaults.replay", .kind = mapping, .standard = "{memory: 256KiB}", .sentence = "How much of a request body is held, so that it can be sent again."},
+  {.path = "defaults.replay.memory", .kind = size, .standard = "256KiB", .sentence = "In memory, per request; a longer body is sent once.", .lowest = "0", .highest = "1GiB"},
+  {.path = "defaults.replay.disk", .kind = size, .standard = "64MiB", .sentence = "In a temporary file, per request.", .built = no},
+  {.path = "defaults.resume", .kind = mapping, .standard = "off", .sentence = "Downloads that break mid-body go on where they stopped.", .words = "off", .built = no, .neutral = "off"},
+  {.path = "defaults.hold", .kind = mapping, .standard = "off", .sentence = "Keeps the first bytes of an answer back, so that a break in them is still a retry.", .words = "off", .built = no, .neutral = "off"},
+  {.path = "defaults.hedge", .kind = mapping, .standard = "off", .sentence = "A second copy beside a slow first one.", .words = "off", .built = no, .neutral = "off"},
+  {.path = "defaults.circuit", .kind = mapping, .standard = "off", .sentence = "Stops sending to an upstream that fails.", .words = "off", .built = no, .neutral = "off"},
+  {.path = "defaults.host_pause", .kind = word, .standard = "off", .sentence = "What requests do while their host has asked for a pause.", .words = "off", .built = no, .neutral = "off", .planned = "wait fail"},
+  {.path = "defaults.signature", .kind = mapping, .standard = "", .sentence = "No attempt after a request's signature has run out.", .built = no},
+  {.path = "defaults.tls", .kind = mapping, .standard = "off", .sentence = "The client says http://, the upstream gets https.", .words = "off", .built = no, .neutral = "off"},
+  {.path = "defaults.response_headers", .kind = boolean, .standard = "true", .sentence = "`Reprise-Attempts` and `Reprise-Reason` to the client."},
+  {.path = "defaults.attempt_header", .kind = boolean, .standard = "false", .sentence = "`Reprise-Attempt` to the upstream, from attempt 1 on."},
+
+  {.path = "policies", .kind = mapping, .standard = "", .sentence = "Named bundles of the keys of `defaults`, for routes to use."},
+  {.path = "policies.*", .kind = mapping, .standard = "", .sentence = "Every key of `defaults`, under a name of your choice."},
+
+  {.path = "routes", .kind = list, .standard = "[]", .sentence = "The first route that matches a request decides about it. At most 1000."},
+  {.path = "routes[].name", .kind = name, .standard = "", .sentence = "Must be there, once: metrics and logs use it. `default` is the name of what no route matches."},
+  {.path = "routes[].match", .kind = mapping, .standard = "{}", .sentence = "All of these must hold; without any, the route matches everything."},
+  {.path = "routes[].match.host", .kind = host, .standard = "", .sentence = "An exact name, or `*.suffix` for every name below it."},
+  {.path = "routes[].match.port", .kind = whole, .standard = "", .sentence = "The upstream's port.", .lowest = "1", .highest = "65535"},
+  {.path = "routes[].match.path", .kind = path, .standard = "/**", .sentence = "The raw path, still percent-encoded: `{x}` is one segment, `**` at the end the rest."},
+  {.path = "routes[].match.methods", .kind = list, .standard = "[]", .sentence = "Any of these; upper case, as methods are.", .item = method},
+  {.path = "routes[].match.query", .kind = pairs, .standard = "", .sentence = "Parameters that must be there, percent-encoded as sent: a list of `name` or `name=value`, or a mapping `name: value`, where `\"*\"` or nothing as value is any."},
+  {.path = "routes[].match.headers", .kind = pairs, .standard = "", .sentence = "Header fields that must be there, written like `query`."},
+  {.path = "routes[].policy", .kind = name, .standard = "", .sentence = "One of `policies`: its keys win over `defaults`, the route's own win over it."},
+
+  {.path = "intercept", .kind = mapping, .standard = "", .sentence = "Opens tunnels to listed hosts with a local CA.", .built = no},
+
+  {.path = "security", .kind = mapping, .standard = "", .sentence = "What must never be dialled."},
+  {.path = "security.deny", .kind = list, .standard = "[169.254.0.0/16, \"fe80::/10\", \"fd00:ec2::254\", self]", .sentence = "Networks that resolved addresses are checked against: cloud metadata, link-local; `self` is the proxy's own listeners. A list replaces the default.", .words = "self", .item = network},
+  {.path = "security.connect_ports", .kind = list, .standard = "[443, 80, 8443]", .sentence = "Where CONNECT may go: ports and ranges such as `1024-65535`.", .item = ports},
+
+  {.path = "limits", .kind = mapping, .standard = "", .sentence = "What one process holds at most."},
+  {.path = "limits.connections", .kind = whole, .standard = "4096", .sentence = "Client connections.", .lowest = "1", .highest = "1000000"},
+  {.path = "limits.header", .kind = size, .standard = "64KiB", .sentence = "Bytes of one head, of requests and of responses.", .lowest = "1KiB", .highest = "1MiB"},
+  {.path = "limits.header_fields", .kind = whole, .standard = "128", .sentence = "Field lines of one head.", .lowest = "8", .highest = "10000"},
+  {.path = "limits.target", .kind = size, .standard = "16KiB", .sentence = "Bytes of one request target.", .lowest = "256B", .highest = "1MiB"},
+  {.path = "limits.replay_memory", .kind = size, .standard = "64MiB", .sentence = "Held request bodies of all requests together.", .lowest = "0", .highest = "1024GiB"},
+  {.path = "limits.replay_disk", .kind = size, .standard = "1GiB", .sentence = "Temporary files of all requests together.", .built = no},
+  {.path = "limits.replay_folder", .kind = text, .standard = "/tmp", .sentence = "Where temporary files go.", .built = no},
+  {.path = "limits.kept_answer", .kind = size, .standard = "64KiB", .sentence = "Body bytes of an upstream's answer kept during a wait, to be the last answer.", .lowest = "0", .highest = "16MiB"},
+  {.path = "limits.upstreams", .kind = whole, .standard = "1024", .sentence = "Entries of each table per host: pools, budgets, names. The oldest idle one goes.", .lowest = "1", .highest = "1000000"},
+
+  {.path = "timers", .kind = mapping, .standard = "", .sentence = "How long a client may take."},
+  {.path = "timers.header", .kind = duration, .standard = "10s", .sentence = "For one request head, from its first byte.", .lowest = "1ms", .highest = year},
+  {.path = "timers.keep_alive", .kind = duration, .standard = "5m", .sentence = "Between two requests of a connection.", .lowest = "1ms", .highest = year},
+  {.path = "timers.handshake", .kind = duration, .standard = "10s", .sentence = "For a client's TLS handshake.", .built = no},
+
+  {.path = "pool", .kind = mapping, .standard = "", .sentence = "Upstream connections that wait for the next request."},
+  {.path = "pool.idle", .kind = whole, .standard = "32", .sentence = "How many per upstream host:port and thread; 0 keeps none.", .lowest = "0", .highest = "10000"},
+  {.path = "pool.idle_timeout", .kind = duration, .standard = "30s", .sentence = "For how long; an upstream's own `Keep-Alive: timeout` shortens it.", .lowest = "1ms", .highest = year},
+
+  {.path = "shutdown", .kind = mapping, .standard = "", .sentence = "What SIGTERM does."},
+  {.path = "shutdown.linger", .kind = duration, .standard = "0s", .sentence = "Goes on accepting for so long.", .lowest = "0", .highest = "1h"},
+  {.path = "shutdown.grace", .kind = duration, .standard = "30s", .sentence = "Then lets what is under way finish for so long.", .lowest = "0", .highest = "24h"},
+
+  {.path = "log", .kind = mapping, .standard = "", .sentence = "What goes to stderr."},
+  {.path = "log.level", .kind = word, .standard = "info", .sentence = "The least severe lines that are written.", .words = "error warn info debug"},
+  {.path = "log.format", .kind = word, .standard = "auto", .sentence = "`auto` is text on a terminal and JSON elsewhere.", .words = "auto json text"},
+  {.path = "log.access", .kind = boolean, .standard = "true", .sentence = "One line per request."},
+  {.path = "log.path", .kind = word, .standard = "full", .sentence = "What a line names: the path without query, or the route alone.", .words = "full route"},
+
+  {.path = "trace", .kind = mapping, .standard = "", .sentence = "Spans for a collector."},
+  {.path = "trace.otlp", .kind = text, .standard = "none", .sentence = "Where spans go.", .built = no, .neutral = "none"},
+
+  {.path = "threads", .kind = whole, .standard = "1", .sentence = "Each has its own connections; a sidecar needs one.", .lowest = "1", .highest = "64"},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const Key> all_keys() { return table; }
+
+}  // namespace reprise::config

@@ -1,0 +1,139 @@
+#include "config/listeners.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "config/address.hpp"
+#include "config/fields.hpp"
+#include "config/reader.hpp"
+
+namespace reprise::config {
+namespace {
+
+constexpr std::size_t most_listeners = 64;
+
+// One thing that is bound: where it is written, for messages.
+struct Bound {
+  Endpoint endpoint;
+  std::string path;
+  std::size_t line;
+  std::size_t column;
+};
+
+bool fits(const Node* node, std::string_view schema) {
+  const Key* key = find_key(schema);
+  return node != nullptr && !node->broken && node->kind == Node::Kind::scalar && key != nullptr &&
+         !complaint(*key, *node);
+}
+
+class ListenerBuilder {
+ public:
+  ListenerBuilder(const Node& root, Report& report) : root_(root), report_(report) {}
+
+  std::vector<Listener> run(const Admin& admin) {
+    const Node* list = root_.find("listeners");
+    std::vector<Listener> listeners{Listener{}};
+    if (list != nullptr && list->kind == Node::Kind::list) {
+      listeners.clear();
+      if (list->items.empty())
+        report_.error(list->line, list->column, "listeners",
+                      "is empty: nothing could connect; remove the key for the default listener");
+      // Addresses are compared each with each.
+      if (list->items.size() > most_listeners)
+        report_.error(list->line, list->column, "listeners",
+                      "is too long: at most " + std::to_string(most_listeners) + " listeners");
+      for (std::size_t i = 0; i < std::min(list->items.size(), most_listeners); ++i)
+        add(list->items[i], "listeners[" + std::to_string(i) + "]", listeners);
+    } else {
+      bound_.push_back({listeners.front().bind, "listeners", 0, 0});
+    }
+    check_admin(admin);
+    check_collisions();
+    return listeners;
+  }
+
+ private:
+  void add(const Node& node, const std::string& path, std::vector<Listener>& listeners) {
+    if (node.kind != Node::Kind::mapping) return;
+    Listener listener;
+    listener.line = node.line;
+    Reader reader(node, "listeners[]");
+    listener_fields(reader, listener);
+    const Node* mode = node.find("mode");
+    const bool mode_known = mode == nullptr || fits(mode, "listeners[].mode");
+    if (mode_known) check_keys(node, path, listener.mode);
+    const Node* bind = node.find("bind");
+    check_reach(bind, path, "listeners[].bind", listener.bind, listener.allow_remote, 3128);
+    listeners.push_back(std::move(listener));
+    const bool known = bind == nullptr ? listeners.back().mode == ListenerMode::forward && mode_known
+                                       : fits(bind, "listeners[].bind");
+    const Node& at = bind == nullptr ? node : *bind;
+    if (known) bound_.push_back({listeners.back().bind, child_path(path, "bind"), at.line, at.column});
+  }
+
+  void check_keys(const Node& node, const std::string& path, ListenerMode mode) {
+    if (mode == ListenerMode::gateway) {
+      if (node.find("upstream") == nullptr)
+        report_.error(node.line, node.column, path,
+                      "is a gateway without upstream: write upstream: http://host:port");
+      if (node.find("bind") == nullptr)
+        report_.error(node.line, node.column, path, "is a gateway without bind: write bind: 127.0.0.1:3180");
+      return;
+    }
+    for (const std::string_view key : {"upstream", "host"}) {
+      if (const Node* extra = node.find(key))
+        report_.error(extra->line, extra->column, child_path(path, key),
+                      "belongs to mode gateway: write mode: gateway, or remove the key");
+    }
+  }
+
+  void check_reach(const Node* bind, const std::string& path, std::string_view schema,
+                   const Endpoint& endpoint, bool allow_remote, int port) {
+    if (!fits(bind, schema) || allow_remote || is_loopback(endpoint)) return;
+    report_.error(bind->line, bind->column, child_path(path, "bind"),
+                  shown(*bind) +
+                      " can be reached from other machines: write allow_remote: true if that is meant, "
+                      "or bind 127.0.0.1:" +
+                      std::to_string(port));
+  }
+
+  void check_admin(const Admin& admin) {
+    const Node* section = root_.find("admin");
+    const Node* bind = section == nullptr ? nullptr : section->find("bind");
+    check_reach(bind, "admin", "admin.bind", admin.bind, admin.allow_remote, 3129);
+    if (bind == nullptr) {
+      bound_.push_back({admin.bind, "admin.bind", 0, 0});
+    } else if (fits(bind, "admin.bind")) {
+      bound_.push_back({admin.bind, "admin.bind", bind->line, bind->column});
+    }
+  }
+
+  void check_collisions() {
+    for (std::size_t i = 0; i < bound_.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!collide(bound_[i].endpoint, bound_[j].endpoint)) continue;
+        const bool blame_second = bound_[i].line > 0;
+        const Bound& blamed = blame_second ? bound_[i] : bound_[j];
+        const Bound& other = blame_second ? bound_[j] : bound_[i];
+        const std::string where =
+            other.line > 0 ? " (line " + std::to_string(other.line) + ")" : " (its default)";
+        report_.error(blamed.line, blamed.column, blamed.path,
+                      "binds the same address and port as " + other.path + where + ": choose another port");
+        break;
+      }
+      if (report_.full()) return;
+    }
+  }
+
+  const Node& root_;
+  Report& report_;
+  std::vector<Bound> bound_;
+};
+
+}  // namespace
+
+std::vector<Listener> build_listeners(const Node& root, const Admin& admin, Report& report) {
+  return ListenerBuilder(root, report).run(admin);
+}
+
+}  // namespace reprise::config

@@ -1,0 +1,101 @@
+#include "config/load.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "config/checks.hpp"
+#include "config/fields.hpp"
+#include "config/listeners.hpp"
+#include "config/reader.hpp"
+#include "config/replace.hpp"
+#include "config/shape.hpp"
+
+namespace reprise::config {
+namespace {
+
+// FNV-1a, 64 bits, the first 12 hex digits: stable across builds; it tells versions apart and proves nothing.
+std::string hash_of(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : bytes) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3U;
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (unsigned shift = 64; text.size() < 12;) text.push_back(digits[(hash >> (shift -= 4)) & 15U]);
+  return text;
+}
+
+Settings build(const Node& root, Report& report) {
+  Settings settings;
+  Reader reader(root, {});
+  process_fields(reader, settings);
+  settings.listeners = build_listeners(root, settings.admin, report);
+  BuiltRoutes built = build_routes(root, report);
+  check_routes(built, report);
+  policy::Route fallback = std::move(built.routes.back());
+  built.routes.pop_back();
+  settings.routes = std::make_shared<const policy::RouteTable>(std::move(built.routes), std::move(fallback));
+  return settings;
+}
+
+std::optional<Settings> read(std::string_view text, const Environment& environment, Report& report) {
+  auto root = parse_document(text, report);
+  if (!root && report.has_errors()) return std::nullopt;
+  const bool empty = !root || root->kind == Node::Kind::nothing;
+  if (!empty && root->kind != Node::Kind::mapping) {
+    report.error(root->line, root->column, {}, "a configuration is a mapping of keys, such as version: 1");
+    return std::nullopt;
+  }
+  if (empty) root = Node{};
+  if (root->find("version") == nullptr)
+    report.error(1, 1, {}, "version: 1 is missing: write it at the top of the file");
+  replace_all(*root, environment, report);
+  check_shape(*root, report);
+  return build(*root, report);
+}
+
+Loaded unreadable(std::error_code why) {
+  Loaded loaded;
+  loaded.problems.push_back({Problem::Severity::error, 0, 0, {}, "cannot read the file: " + why.message()});
+  return loaded;
+}
+
+}  // namespace
+
+Loaded load_text(std::string_view text, const Environment& environment) {
+  Report report;
+  Loaded loaded;
+  loaded.hash = hash_of(text);
+  loaded.settings = read(text, environment, report);
+  if (report.has_errors()) loaded.settings.reset();
+  loaded.problems = report.take();
+  return loaded;
+}
+
+Loaded load_file(const std::string& path, const Environment& environment) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return unreadable({errno == 0 ? EIO : errno, std::generic_category()});
+  // One byte more than is allowed, so that a file that is too large shows as such.
+  std::string text(largest_file + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (!file.eof() && file.gcount() == 0))
+    return unreadable({errno == 0 ? EIO : errno, std::generic_category()});
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return load_text(text, environment);
+}
+
+Settings built_in() {
+  Settings settings;
+  policy::Route fallback;
+  fallback.name = "default";
+  settings.routes =
+      std::make_shared<const policy::RouteTable>(std::vector<policy::Route>{}, std::move(fallback));
+  return settings;
+}
+
+}  // namespace reprise::config

@@ -1,0 +1,51 @@
+// Puts what one section of a document says over the values that are already there; what it does not say
+// stays.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/document.hpp"
+#include "config/values.hpp"
+
+namespace reprise::config {
+
+/// The node at a dotted path below `section`, or null.
+const Node* locate(const Node& section, std::string_view path);
+
+/// The `Fields` of fields.hpp that reads. Silent: shape.hpp has reported what does not fit.
+class Reader {
+ public:
+  /// `schema`: where the key table describes the section, such as `routes[].match`; "" for the file.
+  Reader(const Node& section, std::string schema) : section_(section), schema_(std::move(schema)) {}
+
+  template <typename T>
+  void field(std::string_view path, T& target) {
+    const Node* node = locate(section_, path);
+    const Key* key = find_key(key_path(path));
+    if (node != nullptr && !node->broken && key != nullptr) assign(*key, *node, target);
+  }
+
+  /// A word in the section's place switches it off; keys in it switch it on again.
+  template <typename T, typename Function>
+  void section(std::string_view path, std::optional<T>& target, Function inside) {
+    const Node* node = locate(section_, path);
+    if (node == nullptr || node->broken) return;
+    if (node->kind == Node::Kind::scalar) target.reset();
+    if (node->kind != Node::Kind::mapping) return;
+    if (!target) target.emplace();
+    inside(*target);
+  }
+
+ private:
+  std::string key_path(std::string_view path) const {
+    return schema_.empty() ? std::string(path) : schema_ + "." + std::string(path);
+  }
+
+  const Node& section_;
+  std::string schema_;
+};
+
+}  // namespace reprise::config

@@ -1,0 +1,112 @@
+#include "config/reference.hpp"
+
+#include <string_view>
+
+#include "config/keys.hpp"
+
+namespace reprise::config {
+namespace {
+
+constexpr std::string_view introduction = R"(# Configuration
+
+One YAML file, given with `-c`. Every key has a default; a file needs only `version: 1`.
+`reprise check -c reprise.yaml` names every mistake in one run, as `file:line:col: error: path: message`.
+`reprise config --effective -c reprise.yaml` prints what is in force.
+
+- [reprise.yaml](reprise.yaml) is a commented file with all defaults; [examples](examples) has whole setups.
+- [schema.json](schema.json) is a JSON Schema (draft-07) for editors.
+- This page is printed by `reprise config --reference`; the key table in `key_table.cpp` makes both.
+
+## How values are written
+
+| kind | examples | rules |
+|---|---|---|
+| duration | `250ms` `1m30s` `1.5s` | units us, ms, s, m, h, each at most once, largest first; only 0 needs none |
+| size | `64KiB` `10MB` `512B` | B, KiB, MiB, GiB (powers of 1024), KB, MB, GB (powers of 1000); only 0 needs none |
+| ratio | `20%` `0.2` | 0 to 1 |
+| rate | `10/s` | per second; only 0 needs no unit |
+| boolean | `true` `false` | no other word |
+| whole number | `4` | decimal digits, no leading zero |
+| address and port | `127.0.0.1:3128` `"[::1]:3128"` | numeric addresses only; port 0 binds a free one |
+
+Unknown keys, duplicate keys, anchors, aliases, tags, tabs, a file over 1 MiB and nesting over 32 levels are errors.
+A key that is known and not built yet is refused as `not supported yet`, never ignored.
+
+**Replaced text.** In values, never in keys: `${env:NAME}` is a variable of the environment, `${env:NAME:-default}`
+has a default, `${file:/path}` is the content of a file of up to 64 KiB without its last line end. `$${` is a literal
+`${`. Inside `{..}` and `[..]` such a value needs quotes. Messages never print what was put in;
+`config --effective` does.
+
+**Which key wins.** Built-in defaults, then `defaults`, then the route's `policy`, then the route's own keys, merged
+key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempotent` are replaced as a whole.
+`budget: off` of one layer is switched on again by any key of `budget` in a stronger one.
+
+**Idempotency.** `always`, `never`, `by_method` (GET, HEAD, OPTIONS, TRACE, PUT, DELETE), or `{any: [...]}` and
+`{all: [...]}` of conditions:
+
+| condition | holds when |
+|---|---|
+| `{header: NAME}` `{header: NAME=value}` | the field is there with a value, or with that value |
+| `{query: NAME}` `{query: NAME=value}` | the parameter is there with a value, or with that value, percent-encoded as sent |
+| `{json: KEY}` | the JSON body has that top-level key, not null and not empty; needs `replay.memory` |
+| `{method: NAME}` | the method is that one |
+
+`always` on a route that matches POST loads with a warning: a request that took effect before its answer was lost is
+then sent again.
+
+**Refused as a whole.** `retry.max_attempts` and `retry.deadline` both unlimited; a maximum wait below the initial one;
+a deadline that no first wait fits into; a listener that other machines reach without `allow_remote: true`; two
+listeners on one address and port; a `json` condition where `replay.memory` is 0.
+)";
+
+std::string code(std::string_view text) { return text.empty() ? "" : "`" + std::string(text) + "`"; }
+
+void add_row(std::string& page, const Key& key, std::string_view shown) {
+  const bool built = has_effect(key);
+  std::string sentence(key.sentence);
+  if (!key.planned.empty() && built)
+    sentence.append(" Not supported yet: ").append(either(split_words(key.planned))).append(".");
+  if (!built) {
+    sentence.insert(0, "**Not supported yet");
+    sentence.insert(
+        19, key.neutral.empty() ? ".** " : "; only `" + std::string(key.neutral) + "` is accepted.** ");
+  }
+  page.append("| ").append(code(shown)).append(" | ").append(expectation(key)).append(" | ");
+  page.append(code(key.standard)).append(" | ").append(sentence).append(" |\n");
+}
+
+constexpr std::string_view head = "\n| key | value | default | meaning |\n|---|---|---|---|\n";
+
+// All keys below a section, depth first as the table has them.
+void add_section(std::string& page, std::string_view title, std::string_view prefix) {
+  bool any = false;
+  for (const Key& key : all_keys()) {
+    if (!key.path.starts_with(prefix) || key.path.size() == prefix.size()) continue;
+    if (!any) page.append("\n## ").append(title).append("\n").append(head);
+    any = true;
+    add_row(page, key, key.path.substr(prefix.size()));
+  }
+}
+
+}  // namespace
+
+std::string reference_markdown() {
+  std::string page(introduction);
+  page.append("\n## The file\n").append(head);
+  for (const Key* key : keys_under("")) add_row(page, *key, key->path);
+  for (const Key* key : keys_under("")) {
+    if (key->path == "policies") continue;
+    if (key->path == "routes") {
+      add_section(page, "Items of `routes`, beside every key of `defaults`", "routes[].");
+    } else if (key->path == "defaults") {
+      add_section(page, "`defaults`, and the same keys in `policies` and `routes`", "defaults.");
+    } else if (key->kind == Kind::list) {
+      add_section(page, "Items of " + code(key->path), std::string(key->path) + "[].");
+    } else {
+      add_section(page, code(key->path), std::string(key->path) + ".");
+    }
+  }
+  return page;
+}
+
+}  // namespace reprise::config

@@ -1,0 +1,156 @@
+#include "config/shape.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/keys.hpp"
+#include "config/patterns.hpp"
+#include "config/rule.hpp"
+#include "config/values.hpp"
+
+namespace reprise::config {
+namespace {
+
+// A node, the path that messages name, and the path that the key table knows.
+struct Place {
+  const Node& node;
+  std::string path;
+  std::string schema;
+};
+
+class Checker {
+ public:
+  explicit Checker(Report& report) : report_(report) {}
+
+  void keys(const Place& place) {
+    for (const Entry& entry : place.node.entries) {
+      if (report_.full()) return;
+      const std::string schema = schema_of(place, entry);
+      const Key* key = schema.empty() ? nullptr : find_key(schema);
+      if (key == nullptr) {
+        unknown(place, entry);
+      } else {
+        value({entry.value, child_path(place.path, entry.key), schema}, *key);
+      }
+    }
+  }
+
+ private:
+  static std::string join(const std::string& parent, std::string_view key) {
+    return parent.empty() ? std::string(key) : parent + "." + std::string(key);
+  }
+
+  // Empty where the entry's name can be no key: of a policy, the name is free but must be one.
+  static std::string schema_of(const Place& place, const Entry& entry) {
+    if (place.schema == "policies") return parse_name(entry.key) ? "policies.*" : "";
+    const bool dotted = entry.key.find_first_of(".[*") != std::string::npos;
+    return dotted || entry.key.empty() ? "" : join(place.schema, entry.key);
+  }
+
+  void unknown(const Place& place, const Entry& entry) {
+    if (place.schema == "policies") {
+      report_.error(entry.line, entry.column, place.path,
+                    quoted(entry.key) + " " + parse_name(entry.key).reason);
+      return;
+    }
+    const std::string meant = likely_key(place.schema, entry.key);
+    report_.error(
+        entry.line, entry.column, place.path,
+        "unknown key " + quoted(entry.key) + (meant.empty() ? "" : " (did you mean " + meant + "?)"));
+  }
+
+  void error(const Place& place, std::string message) {
+    report_.error(place.node.line, place.node.column, place.path, std::move(message));
+  }
+
+  void value(const Place& place, const Key& key) {
+    const Node& node = place.node;
+    if (node.broken) return;
+    if (key.built == Built::no) return not_built(place, key);
+    if (node.kind == Node::Kind::nothing)
+      return error(place, "has no value: remove the key, or write " + expectation(key));
+    switch (key.kind) {
+      case Kind::mapping: return mapping(place, key);
+      case Kind::list: return list(place, key);
+      case Kind::rule: return check_rule(place);
+      case Kind::pairs: return check_pairs(place, key);
+      default: return scalar(place, key);
+    }
+  }
+
+  void not_built(const Place& place, const Key& key) {
+    const bool asks_nothing = place.node.kind == Node::Kind::scalar && place.node.text == key.neutral;
+    if (asks_nothing && !key.neutral.empty()) return;
+    std::string message = "is not supported yet: remove the key";
+    if (!key.neutral.empty()) message.append(", or write ").append(key.neutral);
+    error(place, std::move(message));
+  }
+
+  void mapping(const Place& place, const Key& key) {
+    if (place.node.kind == Node::Kind::mapping) return keys(place);
+    const auto words = split_words(key.words);
+    const bool word = place.node.kind == Node::Kind::scalar &&
+                      std::find(words.begin(), words.end(), place.node.text) != words.end();
+    if (!word) error(place, "must be " + expectation(key) + ": this is " + kind_of(place.node));
+  }
+
+  void list(const Place& place, const Key& key) {
+    if (place.node.kind != Node::Kind::list) {
+      const bool lone =
+          key.item != Kind::mapping && place.node.kind == Node::Kind::scalar && place.node.origin.empty();
+      const std::string meant = lone ? " (did you mean [" + place.node.text.substr(0, 60) + "]?)" : "";
+      return error(place, "must be " + expectation(key) + ": this is " + kind_of(place.node) +
+                              (lone && !complaint(key, place.node) ? meant : ""));
+    }
+    for (std::size_t i = 0; i < place.node.items.size() && !report_.full(); ++i) {
+      const Place item{place.node.items[i], place.path + "[" + std::to_string(i) + "]", place.schema + "[]"};
+      if (item.node.broken) continue;
+      if (key.item != Kind::mapping) {
+        scalar(item, key);
+      } else if (item.node.kind == Node::Kind::mapping) {
+        keys(item);
+      } else {
+        error(item, "must be a mapping: this is " + kind_of(item.node));
+      }
+    }
+  }
+
+  void scalar(const Place& place, const Key& key) {
+    if (place.node.kind != Node::Kind::scalar) {
+      return error(place, key.kind == Kind::list
+                              ? "each item is one text: this is " + kind_of(place.node)
+                              : "must be " + expectation(key) + ": this is " + kind_of(place.node));
+    }
+    if (auto message = complaint(key, place.node)) error(place, std::move(*message));
+  }
+
+  void check_rule(const Place& place) {
+    policy::IdempotencyRule ignored;
+    read_rule(place.node, place.path, report_, ignored);
+  }
+
+  void check_pairs(const Place& place, const Key& key) {
+    std::vector<policy::Condition> ignored;
+    const bool headers = last_part(key.path) == "headers";
+    read_pairs(place.node, headers ? policy::Condition::Kind::header : policy::Condition::Kind::query,
+               place.path, report_, ignored);
+  }
+
+  static std::string kind_of(const Node& node) {
+    switch (node.kind) {
+      case Node::Kind::nothing: return "empty";
+      case Node::Kind::list: return "a list";
+      case Node::Kind::mapping: return "a mapping";
+      case Node::Kind::scalar: break;
+    }
+    return node.origin.empty() ? quoted(node.text) : shown(node);
+  }
+
+  Report& report_;
+};
+
+}  // namespace
+
+void check_shape(const Node& root, Report& report) { Checker(report).keys({root, {}, {}}); }
+
+}  // namespace reprise::config
