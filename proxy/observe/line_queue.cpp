@@ -1,15 +1,15 @@
 #include "proxy/observe/line_queue.hpp"
 
-#include <errno.h>
-#include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <climits>
+#include <csignal>
 #include <cstdint>
 #include <limits>
 #include <string_view>
