@@ -1,0 +1,225 @@
+// The chunked coding: strict, in place, and the same however the bytes are cut.
+#include "proxy/http/chunked.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+using State = ChunkDecoder::State;
+using namespace std::string_literals;
+
+struct Decoded {
+  State state = State::more;
+  string body;
+  string trailers;
+  std::size_t consumed = 0;
+  std::optional<Cause> cause;
+
+  bool operator==(const Decoded&) const = default;
+};
+
+/// Feeds pieces of the sizes that `next` gives.
+template <class Next>
+Decoded decode_in_pieces(const string& text, Next next) {
+  ChunkDecoder decoder;
+  Decoded decoded;
+  while (decoded.consumed < text.size() && decoded.state != State::done && decoded.state != State::broken) {
+    const std::string_view piece = std::string_view(text).substr(decoded.consumed, next());
+    const ChunkDecoder::Step step = decoder.step(piece);
+    decoded.state = step.state;
+    decoded.consumed += step.consumed;
+    decoded.body += step.data;
+    if (step.state == State::broken) decoded.cause = step.cause;
+    if (step.state == State::more) {
+      EXPECT_EQ(step.consumed, piece.size());
+    }
+  }
+  decoded.trailers = decoder.trailers();
+  return decoded;
+}
+
+Decoded decode(const string& text) {
+  return decode_in_pieces(text, [&text] { return text.size(); });
+}
+Decoded decode_bytewise(const string& text) {
+  return decode_in_pieces(text, [] { return std::size_t{1}; });
+}
+
+void expect_broken(const string& text, Cause cause) {
+  for (const Decoded& decoded : {decode(text), decode_bytewise(text)}) {
+    EXPECT_EQ(decoded.state, State::broken) << text;
+    EXPECT_EQ(decoded.cause, cause) << text;
+  }
+}
+
+TEST(Chunked, decodes_and_stops_at_its_end) {
+  const string text = "5\r\nhello\r\nA\r\n0123456789\r\n0\r\n\r\n";
+  const Decoded decoded = decode(text + "GET / HTTP/1.1");
+  EXPECT_EQ(decoded.state, State::done);
+  EXPECT_EQ(decoded.body, "hello0123456789");
+  EXPECT_EQ(decoded.consumed, text.size());
+  EXPECT_EQ(decode_bytewise(text), decode(text));
+}
+
+TEST(Chunked, data_is_a_view_into_the_input) {
+  const string text = "5\r\nhello\r\n";
+  ChunkDecoder decoder;
+  const ChunkDecoder::Step step = decoder.step(text);
+  EXPECT_EQ(step.state, State::data);
+  EXPECT_EQ(step.data.data(), text.data() + 3);
+  EXPECT_EQ(step.consumed, 8U);
+}
+
+TEST(Chunked, bad_sizes) {
+  for (const string size :
+       {"", " 5", "+5", "-5", "0x5", "5 ", "5\t", "g", "5g", "00000000000000005", "5\x01", "\x01"}) {
+    expect_broken(size + "\r\nhello\r\n0\r\n\r\n", Cause::bad_chunk);
+  }
+}
+
+TEST(Chunked, B9_sizes_of_sixteen_digits) {
+  EXPECT_EQ(decode("0000000000000005\r\nhello\r\n0000000000000000\r\n\r\n").body, "hello");
+  ChunkDecoder decoder;
+  string text = "100000000\r\n";  // 4 GiB
+  EXPECT_EQ(decoder.step(text).state, State::more);
+  const string block(1 << 20, 'x');
+  for (int i = 0; i < 4096; ++i) {
+    const auto step = decoder.step(block);
+    ASSERT_EQ(step.state, State::data);
+    ASSERT_EQ(step.data.size(), block.size());
+  }
+  EXPECT_EQ(decoder.step("\r\n0\r\n\r\n").state, State::done);
+}
+
+TEST(Chunked, A4_line_ends_are_exact) {
+  for (const string text :
+       {"5\nhello\r\n0\r\n\r\n", "5\rXhello\r\n", "5\r\rhello", "5\r\nhelloX", "5\r\nhello\n0\r\n\r\n",
+        "5\r\nhello\rX", "5\r\nhelloXX0\r\n\r\n", "5;a\nhello\r\n", "5;a\rb\r\nhello\r\n"}) {
+    expect_broken(text, Cause::bad_chunk);
+  }
+}
+
+TEST(Chunked, A5_extensions) {
+  for (const string extension :
+       {";a", ";a=b", ";a=\"b c\"", ";a=\"\\\"\"", " ; a = b ; c", ";a;b", "\t;a=\"\xc3\xa9;\t\""}) {
+    const Decoded decoded = decode("5" + extension + "\r\nhello\r\n0" + extension + "\r\n\r\n");
+    EXPECT_EQ(decoded.state, State::done) << extension;
+    EXPECT_EQ(decoded.body, "hello") << extension;
+  }
+  for (const string& extension :
+       {";"s, ";=b"s, ";a="s, ";a b"s, ";a=\"b"s, ";a=\"b\"c"s, ";a=\"\r\n\""s, ";a=\"\n\""s, ";a=\"\\"s,
+        ";(a)"s, ";a\0"s, ";a\x7f"s, ";;a"s, " a"s, ";a "s}) {
+    expect_broken("5" + extension + "\r\nhello\r\n0\r\n\r\n", Cause::bad_chunk);
+  }
+  expect_broken("5;a=" + string(4096, 'b') + "\r\n", Cause::bad_chunk);
+}
+
+TEST(Chunked, A6_overhead_is_bounded_by_the_content) {
+  // One byte in each chunk, without padding, may go on for ever.
+  string tiny;
+  for (int i = 0; i < 100000; ++i) tiny += "1\r\nx\r\n";
+  EXPECT_EQ(decode(tiny + "0\r\n\r\n").body.size(), 100000U);
+  string padded;
+  for (int i = 0; i < 20; ++i) padded += "1;a=" + string(1000, 'b') + "\r\nx\r\n";
+  expect_broken(padded, Cause::bad_chunk);
+  string zeros;
+  for (int i = 0; i < 2000; ++i) zeros += "0000000000000001\r\nx\r\n";
+  expect_broken(zeros, Cause::bad_chunk);
+}
+
+TEST(Chunked, trailers_are_filtered) {
+  const Decoded decoded = decode(
+      "0\r\nX-Sum: 1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nHost: h\r\nAuthorization: x\r\n"
+      "Cookie: c\r\nSet-Cookie: c\r\nConnection: close\r\nTrailer: y\r\nProxy-Authorization: "
+      "z\r\ngrpc-status:0\r\n"
+      "Content-Type: a/b\r\nExpires: 0\r\nEmpty:\r\n\r\n");
+  EXPECT_EQ(decoded.state, State::done);
+  EXPECT_EQ(decoded.trailers, "X-Sum: 1\r\ngrpc-status:0\r\nEmpty:\r\n");
+}
+
+TEST(Chunked, A7_trailer_lines_are_field_lines) {
+  for (const string& text : {"0\r\nX: y\n\r\n"s, "0\r\n\n"s, "0\r\nno colon\r\n\r\n"s, "0\r\n: v\r\n\r\n"s,
+                             "0\r\nX : v\r\n\r\n"s, "0\r\nX: a\r\n b\r\n\r\n"s, "0\r\nX: \x01\r\n\r\n"s,
+                             "0\r\nX: a\rb\r\n\r\n"s, "0\r\nX: \0\r\n\r\n"s}) {
+    expect_broken(text, Cause::bad_trailer);
+  }
+  EXPECT_EQ(decode("0\r\nX: y\r\n").state, State::more);
+  EXPECT_EQ(decode("0\r\n").state, State::more);
+}
+
+TEST(Chunked, trailers_are_limited) {
+  expect_broken("0\r\nX: " + string(8192, 'a') + "\r\n\r\n", Cause::bad_trailer);
+  string many = "0\r\n";
+  for (int i = 0; i < 1000; ++i) many += "Cookie: c\r\n";
+  expect_broken(many + "\r\n", Cause::bad_trailer);
+  EXPECT_EQ(decode("0\r\nX: " + string(8000, 'a') + "\r\n\r\n").state, State::done);
+}
+
+TEST(Chunked, stays_broken_and_stays_done_until_reset) {
+  ChunkDecoder decoder;
+  EXPECT_EQ(decoder.step("x").state, State::broken);
+  EXPECT_EQ(decoder.step("0\r\n\r\n").state, State::broken);
+  decoder.reset();
+  EXPECT_EQ(decoder.step("0\r\nA: b\r\n\r\n").state, State::done);
+  EXPECT_EQ(decoder.step("0\r\n").consumed, 0U);
+  EXPECT_EQ(decoder.trailers(), "A: b\r\n");
+  decoder.reset();
+  EXPECT_EQ(decoder.trailers(), "");
+}
+
+TEST(Chunked, what_is_written_is_read_back) {
+  string text;
+  write_chunk_size(31, text);
+  EXPECT_EQ(text, "1f\r\n");
+  text += string(31, 'x') + "\r\n";
+  write_last_chunk("A: b\r\n", text);
+  const Decoded decoded = decode(text);
+  EXPECT_EQ(decoded.state, State::done);
+  EXPECT_EQ(decoded.body, string(31, 'x'));
+  EXPECT_EQ(decoded.trailers, "A: b\r\n");
+}
+
+/// A body of random chunks, extensions and trailers; broken by a random byte every other time.
+string random_body(std::mt19937& random) {
+  const auto below = [&random](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+  string text;
+  for (unsigned chunks = below(6); chunks > 0; --chunks) {
+    const unsigned size = below(40) + 1;
+    write_chunk_size(size, text);
+    if (below(3) == 0) text.insert(text.size() - 2, ";n=\"a b\"");
+    text += string(size, static_cast<char>('a' + below(26))) + "\r\n";
+  }
+  write_last_chunk(below(2) == 0 ? "" : "X-Sum: 1\r\nHost: h\r\n", text);
+  if (below(2) == 0) text[below(static_cast<unsigned>(text.size()))] = static_cast<char>(below(256));
+  return text + "NEXT";
+}
+
+TEST(Chunked, any_split_gives_the_same) {
+  std::mt19937 random(20240607);
+  unsigned whole_bodies = 0;
+  for (int round = 0; round < 5000; ++round) {
+    const string text = random_body(random);
+    const Decoded whole = decode(text);
+    const Decoded split = decode_in_pieces(text, [&random] { return std::size_t{random() % 7 + 1}; });
+    ASSERT_EQ(split.state, whole.state) << text;
+    ASSERT_EQ(split.body, whole.body) << text;
+    ASSERT_EQ(split.trailers, whole.trailers) << text;
+    ASSERT_EQ(split.cause, whole.cause) << text;
+    if (whole.state == State::done) {
+      ASSERT_EQ(split.consumed, whole.consumed) << text;
+      ++whole_bodies;
+    }
+  }
+  EXPECT_GT(whole_bodies, 2000U);
+}
+
+}  // namespace
+}  // namespace reprise::http

@@ -1,0 +1,69 @@
+// Which bodies have a top-level key that counts as a condition (C33c, C35, C36).
+#include "proxy/http/json_probe.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+
+TEST(JsonProbe, C33_a_top_level_key_with_a_value) {
+  for (const string text :
+       {R"({"etag":"x"})", R"({"a":1,"etag":"CAE="})", R"({"etag":0})", R"({"etag":false})",
+        R"({"etag":-1.5})", R"({"etag":[1]})", R"({"etag":{"a":1}})", R"( {"b":{"c":[{}]}, "etag" : "x"} )",
+        R"({"et\u0061g":"x"})", R"({"etag":12345678901234567890})"}) {
+    EXPECT_TRUE(JsonText(text).has("etag")) << text;
+  }
+}
+
+TEST(JsonProbe, C35_empty_or_null_is_no_condition) {
+  for (const string text : {R"({"etag":""})", R"({"etag":null})", R"({"etag":[]})", R"({"etag":{}})"}) {
+    EXPECT_FALSE(JsonText(text).has("etag")) << text;
+  }
+}
+
+TEST(JsonProbe, C36_only_the_top_level_counts) {
+  for (const string text : {R"({"a":{"etag":"x"}})", R"({"a":[{"etag":"x"}]})", R"([{"etag":"x"}])",
+                            R"("etag")", R"({"a":"etag"})", R"({"a":"\"etag\":\"x\""})", R"({"Etag":"x"})",
+                            R"({"etagg":"x","eta":"x"})", R"({"":"x"})", "{}", "1"}) {
+    EXPECT_FALSE(JsonText(text).has("etag")) << text;
+  }
+}
+
+TEST(JsonProbe, a_repeated_key_counts_by_its_last_value) {
+  EXPECT_FALSE(JsonText(R"({"etag":"x","etag":""})").has("etag"));
+  EXPECT_TRUE(JsonText(R"({"etag":"","etag":"x"})").has("etag"));
+  EXPECT_TRUE(JsonText(R"({"etag":"x","a":null,"b":""})").has("etag"));
+}
+
+TEST(JsonProbe, bad_json_has_no_keys) {
+  for (const string text :
+       {"", " ", R"({"etag":"x")", R"({"etag":"x"} x)", R"({"etag":"x"}{})", R"({etag:"x"})",
+        R"({'etag':'x'})", R"({"etag":"x",})", R"(/**/{"etag":"x"})", "{\"etag\":\"\x01\"}",
+        "{\"etag\":\"\xff\"}", "\xef\xbb\xbf{\"etag\":\"x\"}", "etag"}) {
+    EXPECT_FALSE(JsonText(text).has("etag")) << text;
+  }
+}
+
+TEST(JsonProbe, depth_is_bounded) {
+  const auto nested = [](std::size_t depth) {
+    return "{\"etag\":\"x\",\"a\":" + string(depth, '[') + string(depth, ']') + "}";
+  };
+  EXPECT_TRUE(JsonText(nested(50)).has("etag"));
+  EXPECT_FALSE(JsonText(nested(100)).has("etag"));
+  EXPECT_FALSE(JsonText(string(1000000, '[')).has("etag"));
+}
+
+TEST(JsonProbe, long_keys_and_values) {
+  const string key(100000, 'k');
+  const string text = "{\"" + key + "\":\"" + string(100000, 'v') + "\",\"etag\":\"x\"}";
+  EXPECT_TRUE(JsonText(text).has(key));
+  EXPECT_TRUE(JsonText(text).has("etag"));
+  EXPECT_FALSE(JsonText(text).has(key + "k"));
+}
+
+}  // namespace
+}  // namespace reprise::http

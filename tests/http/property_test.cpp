@@ -1,0 +1,192 @@
+// What must hold for any head: feeding it in pieces changes nothing, damage never crashes, and what is
+// accepted keeps its framing.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "proxy/http/rewrite.hpp"
+#include "proxy/http/scanner.hpp"
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+using Random = std::mt19937;
+
+const std::vector<string> request_heads{
+    "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n",
+    "\r\nPOST http://h:8080/a?b=c HTTP/1.1\r\nHost: h:8080\r\nContent-Length: 5\r\nExpect: "
+    "100-continue\r\n\r\n",
+    "PUT http://[::1]/x HTTP/1.1\r\nhost: [::1]\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\nTE: "
+    "trailers\r\n\r\n",
+    "DELETE http://h/ HTTP/1.0\r\nConnection: keep-alive\r\nVia: 1.0 a\r\n\r\n",
+    "OPTIONS http://h HTTP/1.1\r\nHost: h\r\nMax-Forwards: 3\r\nConnection: X-Hop, close\r\nX-Hop: "
+    "\xc3\xa9\r\n\r\n",
+    "GET http://h/ HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nContent-Length: 0\r\nX: \t a\tb \r\n\r\n"};
+
+const std::vector<string> response_heads{
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\n",
+    "HTTP/1.1 503 Service Unavailable\r\nTransfer-Encoding: chunked\r\nRetry-After: 3\r\nTrailer: A\r\n\r\n",
+    "HTTP/1.0 200\r\nServer : x\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n",
+    "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nVia: 1.1 a\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\nConnection: a; b\r\n\r\n"};
+
+/// Damages a head at one to three places: a byte changed, removed, doubled, or a piece of another head put
+/// in.
+string mutate(string text, const std::vector<string>& heads, Random& random) {
+  const string spice = "\r\n\t :,;0159aAhHtT\x01\x7f\xff#/";
+  for (unsigned times = static_cast<unsigned>(random() % 3) + 1; times > 0 && !text.empty(); --times) {
+    const std::size_t at = random() % text.size();
+    switch (random() % 5) {
+      case 0: text[at] = static_cast<char>(random() % 256); break;
+      case 1: text.erase(at, 1); break;
+      case 2: text.insert(at, 1, text[at]); break;
+      case 3: text.insert(at, 1, spice[random() % spice.size()]); break;
+      default: {
+        const string& other = heads[random() % heads.size()];
+        const std::size_t from = random() % other.size();
+        text.insert(at, other.substr(from, random() % 30));
+      }
+    }
+  }
+  return text;
+}
+
+/// Feeds a head byte by byte; what comes when it is no longer partial.
+template <class Parse>
+Parsed feed_bytewise(const string& text, Parse parse) {
+  for (std::size_t length = 0; length <= text.size(); ++length) {
+    // A copy of exactly that size, so that a sanitizer sees any read beyond it.
+    const std::vector<char> copy(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length));
+    const Parsed parsed = parse(std::string_view(copy.data(), copy.size()));
+    if (parsed != partial) return parsed;
+  }
+  return partial;
+}
+
+Parsed parse_one_request(std::string_view text) {
+  RequestHead head;
+  return parse_request(text, {}, head);
+}
+Parsed parse_one_response(std::string_view text) {
+  ResponseHead head;
+  return parse_response(text, {}, "GET", head);
+}
+
+TEST(Property, valid_heads_are_partial_until_their_last_byte) {
+  for (const string& text : request_heads) {
+    for (std::size_t length = 0; length < text.size(); ++length) {
+      ASSERT_EQ(parse_one_request(std::string_view(text).substr(0, length)), partial) << text << length;
+    }
+    EXPECT_EQ(parse_one_request(text), complete) << text;
+    EXPECT_EQ(parse_one_request(text + "behind"), complete) << text;
+  }
+  for (const string& text : response_heads) {
+    EXPECT_EQ(feed_bytewise(text, parse_one_response), complete) << text;
+  }
+}
+
+TEST(Property, feeding_bytewise_gives_the_same_verdict) {
+  Random random(1);
+  for (int round = 0; round < 3000; ++round) {
+    const string request_text = mutate(request_heads[random() % request_heads.size()], request_heads, random);
+    ASSERT_EQ(feed_bytewise(request_text, parse_one_request), parse_one_request(request_text))
+        << request_text;
+    const string response_text =
+        mutate(response_heads[random() % response_heads.size()], response_heads, random);
+    ASSERT_EQ(feed_bytewise(response_text, parse_one_response), parse_one_response(response_text))
+        << response_text;
+  }
+}
+
+bool same(const Framing& a, const Framing& b) { return a.kind == b.kind && a.length == b.length; }
+
+TEST(Property, an_accepted_request_keeps_its_framing_upstream) {
+  Random random(2);
+  unsigned accepted = 0;
+  for (int round = 0; round < 30000; ++round) {
+    const string text = mutate(request_heads[random() % request_heads.size()], request_heads, random);
+    const ReadRequest read(text);
+    if (read.parsed != complete) continue;
+    const Intake intake = take_forward(read.head, {{1, 65535}});
+    const Forward* const forward = std::get_if<Forward>(&intake);
+    if (forward == nullptr) continue;
+    ++accepted;
+    string out;
+    write_request_head(read.head, *forward, "", "reprise-x1", false, out);
+    const ReadRequest again(out + "\r\n");
+    ASSERT_EQ(again.parsed, complete) << text << "---\n" << out;
+    ASSERT_TRUE(same(again.head.framing, read.head.framing)) << text << "---\n" << out;
+    ASSERT_EQ(again.head.method, read.head.method);
+    ASSERT_TRUE(has_looped(again.head, "reprise-x1")) << out;
+    ASSERT_EQ(again.head.bytes, again.text.size());
+  }
+  EXPECT_GT(accepted, 3000U);
+}
+
+TEST(Property, an_accepted_answer_keeps_its_framing_downstream) {
+  Random random(3);
+  unsigned accepted = 0;
+  for (int round = 0; round < 30000; ++round) {
+    const string text = mutate(response_heads[random() % response_heads.size()], response_heads, random);
+    const ReadResponse read(text);
+    if (read.parsed != complete) continue;
+    ++accepted;
+    ResponseRewrite rewrite;
+    rewrite.via_pseudonym = "reprise-x1";
+    rewrite.date = "Sun, 06 Nov 1994 08:49:37 GMT";
+    rewrite.chunked = read.head.framing.kind == Framing::Kind::chunked ||
+                      read.head.framing.kind == Framing::Kind::until_close;
+    string out;
+    write_response_head(read.head, rewrite, out);
+    const ReadResponse again(out);
+    ASSERT_EQ(again.parsed, complete) << text << "---\n" << out;
+    const Framing expected = rewrite.chunked ? Framing{Framing::Kind::chunked, 0} : read.head.framing;
+    ASSERT_TRUE(same(again.head.framing, expected)) << text << "---\n" << out;
+    ASSERT_EQ(again.head.status, read.head.status);
+    ASSERT_TRUE(again.head.reusable) << out;
+  }
+  EXPECT_GT(accepted, 3000U);
+}
+
+TEST(Property, I1_a_large_head_byte_by_byte_stays_linear) {
+  // 64 KiB in one long line and in many shorter ones: a full reading at every byte would be 2 GiB of work.
+  for (const std::size_t line_bytes : {std::size_t{60000}, std::size_t{470}}) {
+    string text = "GET http://h/ HTTP/1.1\r\nHost: h\r\n";
+    while (text.size() < 60000) text += "X: " + string(line_bytes, 'v') + "\r\n";
+    text += "\r\n";
+    RequestHead head;
+    const HeadLimits limits{128 * 1024, 256, 16 * 1024};
+    std::size_t bytes_read = 0;
+    for (std::size_t length = 0; length < text.size(); ++length) {
+      const std::string_view prefix = std::string_view(text).substr(0, length);
+      if (!worth_waiting(prefix, limits.target_bytes)) bytes_read += length;
+      ASSERT_EQ(parse_request(prefix, limits, head), partial) << length;
+    }
+    EXPECT_EQ(parse_request(text, limits, head), complete);
+    EXPECT_LT(bytes_read, 200 * text.size());
+  }
+}
+
+TEST(Property, I1_a_large_head_that_is_bad_is_not_waited_for) {
+  const string start = "GET http://h/ HTTP/1.1\r\nHost: h\r\n";
+  const string filler = "X: " + string(3000, 'v') + "\r\n";
+  EXPECT_EQ(parse_one_request(start + filler + "Y: bare\nZ: z"), Parsed{Cause::bad_field_value});
+  EXPECT_EQ(parse_one_request("GET /" + string(17000, 'a')), Parsed{Cause::target_too_long});
+  EXPECT_EQ(parse_one_request(start + filler + "Y: y"), partial);
+}
+
+TEST(Property, a_refilled_head_keeps_its_storage) {
+  const string text = request_heads[1];
+  RequestHead head;
+  ASSERT_EQ(parse_request(text, {}, head), complete);
+  const FieldLine* const storage = head.fields.data();
+  const std::size_t fields = head.fields.size();
+  ASSERT_EQ(parse_request(text, {}, head), complete);
+  EXPECT_EQ(head.fields.data(), storage);
+  EXPECT_EQ(head.fields.size(), fields);
+}
+
+}  // namespace
+}  // namespace reprise::http

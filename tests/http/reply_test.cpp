@@ -1,0 +1,182 @@
+// Our own answers: the status, the Proxy-Status word and the body of each cause.
+#include "proxy/http/reply.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "proxy/http/answer_here.hpp"
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+
+policy::Ledger ledger_of(const policy::Outcome& outcome, policy::Reason reason, unsigned attempts = 1) {
+  policy::Ledger ledger;
+  for (unsigned number = 1; number <= attempts; ++number) {
+    policy::LedgerEntry entry;
+    entry.attempt.number = number;
+    entry.outcome = outcome;
+    ledger.add(entry);
+  }
+  ledger.reason = reason;
+  return ledger;
+}
+
+TEST(Reply, K2_status_and_error_of_every_failure) {
+  const std::tuple<policy::Cause, int, const char*> expected[] = {
+      {policy::Cause::dns_error, 502, "dns_error"},
+      {policy::Cause::dns_timeout, 504, "dns_timeout"},
+      {policy::Cause::refused, 502, "connection_refused"},
+      {policy::Cause::unreachable, 502, "destination_ip_unroutable"},
+      {policy::Cause::connect_timeout, 504, "connection_timeout"},
+      {policy::Cause::no_local_port, 503, "connection_limit_reached"},
+      {policy::Cause::no_descriptor, 503, "connection_limit_reached"},
+      {policy::Cause::address_denied, 403, "destination_ip_prohibited"},
+      {policy::Cause::address_is_self, 508, "proxy_loop_detected"},
+      {policy::Cause::closed, 502, "connection_terminated"},
+      {policy::Cause::reset, 502, "connection_terminated"},
+      {policy::Cause::keepalive_lost, 502, "connection_terminated"},
+      {policy::Cause::attempt_timeout, 504, "http_response_timeout"},
+      {policy::Cause::response_timeout, 504, "http_response_timeout"},
+      {policy::Cause::malformed_response, 502, "http_protocol_error"},
+      {policy::Cause::header_too_large, 502, "http_response_header_section_size"},
+      {policy::Cause::truncated, 502, "http_response_incomplete"},
+      {policy::Cause::cancelled, 503, "proxy_internal_response"}};
+  ASSERT_EQ(std::size(expected), policy::cause_count);
+  for (const auto& [cause, status, error] : expected) {
+    const policy::Ledger ledger =
+        ledger_of(policy::Failed{policy::Stage::connect, cause}, policy::Reason::not_retryable);
+    const Reply reply = failure_reply(ledger, false, "reprise-x1");
+    EXPECT_EQ(reply.status, status) << policy::word(cause);
+    EXPECT_EQ(reply.proxy_status, "reprise-x1; error=" + string(error));
+    EXPECT_NE(reason_phrase(status), "");
+  }
+}
+
+TEST(Reply, K2_a_broken_handshake_is_a_tls_error) {
+  const auto error = [](policy::Cause cause) {
+    return failure_reply(ledger_of(policy::Failed{policy::Stage::tls, cause}, policy::Reason::not_retryable),
+                         false, "p")
+        .proxy_status;
+  };
+  EXPECT_EQ(error(policy::Cause::closed), "p; error=tls_protocol_error");
+  EXPECT_EQ(error(policy::Cause::reset), "p; error=tls_protocol_error");
+  EXPECT_EQ(error(policy::Cause::connect_timeout), "p; error=connection_timeout");
+}
+
+TEST(Reply, says_who_failed_where_and_why_it_stopped) {
+  const Reply reply = failure_reply(ledger_of(policy::Failed{policy::Stage::connect, policy::Cause::refused},
+                                              policy::Reason::attempts_spent, 4),
+                                    false, "p");
+  EXPECT_EQ(reply.body,
+            "reprise: attempt 4 of 4 failed while connecting to the upstream: connection refused\n"
+            "stopped because: attempts_spent (" +
+                string(policy::meaning(policy::Reason::attempts_spent)) + ")\n");
+  EXPECT_EQ(reply.reason, "attempts_spent");
+}
+
+TEST(Reply, every_stage_has_its_phrase) {
+  std::set<string> bodies;
+  for (int stage = 0; stage <= static_cast<int>(policy::Stage::body); ++stage) {
+    const policy::Failed failed{static_cast<policy::Stage>(stage), policy::Cause::reset};
+    bodies.insert(failure_reply(ledger_of(failed, policy::Reason::not_idempotent), false, "p").body);
+  }
+  EXPECT_EQ(bodies.size(), 7U);
+}
+
+TEST(Reply, out_of_time_is_504) {
+  const Reply failed = failure_reply(ledger_of(policy::Failed{policy::Stage::connect, policy::Cause::refused},
+                                               policy::Reason::deadline_too_near),
+                                     true, "p");
+  EXPECT_EQ(failed.status, 504);
+  const Reply answered =
+      failure_reply(ledger_of(policy::Answered{503, {}}, policy::Reason::deadline_too_near, 2), true, "p");
+  EXPECT_EQ(answered.status, 504);
+  EXPECT_EQ(answered.proxy_status, "p; error=http_response_timeout; received-status=503");
+  EXPECT_NE(answered.body.find("attempt 2 of 2 was answered with status 503"), string::npos);
+  EXPECT_EQ(
+      failure_reply(ledger_of(policy::Answered{503, {}}, policy::Reason::shutting_down), false, "p").status,
+      502);
+}
+
+TEST(Reply, without_an_attempt_the_reason_decides) {
+  const auto status = [](policy::Reason reason) {
+    policy::Ledger ledger;
+    ledger.reason = reason;
+    const Reply reply = failure_reply(ledger, false, "p");
+    EXPECT_EQ(reply.body.rfind("reprise: no attempt was made\n", 0), 0U);
+    return reply.status;
+  };
+  EXPECT_EQ(status(policy::Reason::address_denied), 403);
+  EXPECT_EQ(status(policy::Reason::circuit_open), 503);
+  EXPECT_EQ(status(policy::Reason::host_paused), 503);
+  EXPECT_EQ(status(policy::Reason::shutting_down), 503);
+  EXPECT_EQ(status(policy::Reason::deadline_too_near), 504);
+}
+
+TEST(Reply, every_rejection_has_a_word_a_sentence_and_a_status) {
+  std::set<string> words;
+  std::set<string> sentences;
+  const auto all = all_words();
+  for (std::size_t i = 0; i < cause_count; ++i) {
+    const auto cause = static_cast<Cause>(i);
+    EXPECT_EQ(all[i], word(cause));
+    words.insert(string(word(cause)));
+    sentences.insert(string(sentence(cause)));
+    const Reply reply = rejection_reply(cause, "p");
+    EXPECT_EQ(reply.status, status_of(cause));
+    EXPECT_NE(reason_phrase(reply.status), "");
+    EXPECT_NE(reply.body.find(string(word(cause))), string::npos);
+    EXPECT_EQ(reply.body.back(), '\n');
+    EXPECT_EQ(reply.reason, "");
+    EXPECT_EQ(reply.proxy_status, "p; error=" + string(proxy_status_error(cause)));
+  }
+  EXPECT_EQ(words.size(), cause_count);
+  EXPECT_EQ(sentences.size(), cause_count);
+  EXPECT_EQ(proxy_status_error(Cause::loop), "proxy_loop_detected");
+  EXPECT_EQ(proxy_status_error(Cause::bad_host), "http_request_error");
+}
+
+TEST(Reply, H9_whole_message) {
+  const Reply reply{403, "", "p; error=http_request_denied", "no\n"};
+  string out;
+  write_reply(reply, "Sun, 06 Nov 1994 08:49:37 GMT", "Reprise-Reason: x\r\n", true, false, out);
+  const string head =
+      "HTTP/1.1 403 Forbidden\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Type: text/plain\r\n"
+      "X-Content-Type-Options: nosniff\r\nContent-Length: 3\r\nProxy-Status: p; error=http_request_denied\r\n"
+      "Reprise-Reason: x\r\nConnection: close\r\n\r\n";
+  EXPECT_EQ(out, head + "no\n");
+  out.clear();
+  write_reply(reply, "Sun, 06 Nov 1994 08:49:37 GMT", "Reprise-Reason: x\r\n", true, true, out);
+  EXPECT_EQ(out, head);
+  const ReadResponse read(out);
+  EXPECT_EQ(read.parsed, complete);
+  EXPECT_FALSE(read.head.reusable);
+}
+
+TEST(Reply, J5_trace_echo_holds_no_secrets) {
+  const ReadRequest read(
+      "TRACE http://h/a HTTP/1.1\r\nHost: h\r\nAuthorization: s1\r\nCookie: s2\r\nProxy-Authorization: "
+      "s3\r\nX-Api-Key: s4\r\n"
+      "Max-Forwards: 0\r\nX: y\r\n\r\n");
+  string out;
+  write_answer_here(read.head, "D", "Connection: close\r\n", out);
+  const string body = "TRACE http://h/a HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nX: y\r\n\r\n";
+  EXPECT_EQ(out,
+            "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: message/http\r\nX-Content-Type-Options: nosniff\r\n"
+            "Content-Length: " +
+                std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+}
+
+TEST(Reply, options_answered_here_has_no_content) {
+  const ReadRequest read("OPTIONS http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n");
+  string out;
+  write_answer_here(read.head, "D", "", out);
+  EXPECT_EQ(out, "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 0\r\n\r\n");
+}
+
+}  // namespace
+}  // namespace reprise::http

@@ -1,0 +1,287 @@
+// Outgoing heads: what stays byte for byte, what ends at this hop, what is ours.
+#include "proxy/http/rewrite.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+
+string rewrite(const string& text, std::string_view prefix = "", bool keep_upgrade = false) {
+  const ReadRequest read(text);
+  EXPECT_EQ(read.parsed, complete) << text;
+  const Intake intake = take_forward(read.head, {});
+  string out;
+  write_request_head(read.head, std::get<Forward>(intake), prefix, "reprise-x1", keep_upgrade, out);
+  return out;
+}
+
+string rewrite_gateway(const string& text, std::string_view prefix, std::string_view authority) {
+  const ReadRequest read(text);
+  EXPECT_EQ(read.parsed, complete) << text;
+  const Intake intake = take_gateway(read.head, "up", 80, authority);
+  string out;
+  write_request_head(read.head, std::get<Forward>(intake), prefix, "reprise-x1", false, out);
+  return out;
+}
+
+/// The head of a plain GET for http://h/ with these lines behind Host.
+string sent(const string& lines) {
+  return "GET / HTTP/1.1\r\nHost: h\r\n" + lines + "Via: 1.1 reprise-x1\r\n";
+}
+
+ResponseRewrite ours() {
+  ResponseRewrite rewrite;
+  rewrite.via_pseudonym = "reprise-x1";
+  rewrite.date = "Sun, 06 Nov 1994 08:49:37 GMT";
+  return rewrite;
+}
+
+const string date_line = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+const string via_line = "Via: 1.1 reprise-x1\r\n";
+
+string answer(const string& text, const ResponseRewrite& rewrite, std::string_view method = "GET") {
+  const ReadResponse read(text, method);
+  EXPECT_EQ(read.parsed, complete) << text;
+  string out;
+  write_response_head(read.head, rewrite, out);
+  return out;
+}
+
+TEST(Rewrite, ordinary_fields_pass_untouched_and_in_order) {
+  const string lines =
+      "x-lower:v\r\nX-Blank:  a  b \t\r\nEmpty:\r\nTwice: 1\r\nAuthorization: S  x\r\nTwice: 2\r\ncafe: "
+      "\xc3\xa9\r\n";
+  EXPECT_EQ(rewrite(get(lines)), sent(lines));
+}
+
+TEST(Rewrite, A3_to_A17_framing_is_written_anew) {
+  EXPECT_EQ(rewrite(post("Content-Length:  5\r\nX: y\r\ncontent-length: 5\r\n")),
+            "POST / HTTP/1.1\r\nHost: h\r\nX: y\r\nContent-Length: 5\r\n" + via_line);
+  EXPECT_EQ(rewrite(post("X: y\r\ntransfer-encoding:\tchunked \r\nTrailer: Z\r\n")),
+            "POST / HTTP/1.1\r\nHost: h\r\nX: y\r\nTrailer: Z\r\nTransfer-Encoding: chunked\r\n" + via_line);
+  EXPECT_EQ(rewrite(get("Content-Length: 0\r\n")), sent("Content-Length: 0\r\n"));
+}
+
+TEST(Rewrite, A1_leading_zeros_are_dropped) {
+  EXPECT_EQ(rewrite(get("Content-Length: 007\r\n")), sent("Content-Length: 7\r\n"));
+}
+
+TEST(Rewrite, paths) {
+  const auto line = [](const string& method, const string& target, std::string_view prefix = "") {
+    const string out = rewrite(method + " " + target + " HTTP/1.1\r\nHost: h\r\n\r\n", prefix);
+    return out.substr(0, out.find('\r'));
+  };
+  EXPECT_EQ(line("GET", "http://h"), "GET / HTTP/1.1");
+  EXPECT_EQ(line("GET", "http://h?q"), "GET /?q HTTP/1.1");
+  EXPECT_EQ(line("GET", "http://h/a%2fb/%zz?{x}|\"\xc3\xa9"), "GET /a%2fb/%zz?{x}|\"\xc3\xa9 HTTP/1.1");
+  EXPECT_EQ(line("OPTIONS", "http://h"), "OPTIONS * HTTP/1.1");
+  EXPECT_EQ(line("OPTIONS", "http://h/"), "OPTIONS / HTTP/1.1");
+  EXPECT_EQ(line("OPTIONS", "http://h?q"), "OPTIONS /?q HTTP/1.1");
+  EXPECT_EQ(line("GET", "http://h/a", "/base"), "GET /base/a HTTP/1.1");
+  EXPECT_EQ(line("GET", "http://h/a", "/base/"), "GET /base/a HTTP/1.1");
+  EXPECT_EQ(line("GET", "http://h?q", "/base"), "GET /base/?q HTTP/1.1");
+}
+
+TEST(Rewrite, gateway_hosts) {
+  EXPECT_EQ(rewrite_gateway("GET /a HTTP/1.1\r\nX: y\r\nHost: client\r\nZ: z\r\n\r\n", "/v1", "up:81"),
+            "GET /v1/a HTTP/1.1\r\nHost: up:81\r\nX: y\r\nZ: z\r\n" + via_line);
+  EXPECT_EQ(rewrite_gateway("GET /a HTTP/1.1\r\nX: y\r\nHost: client\r\n\r\n", "", ""),
+            "GET /a HTTP/1.1\r\nX: y\r\nHost: client\r\n" + via_line);
+  EXPECT_EQ(rewrite_gateway("OPTIONS * HTTP/1.1\r\nHost: c\r\n\r\n", "/v1", "up"),
+            "OPTIONS * HTTP/1.1\r\nHost: up\r\n" + via_line);
+}
+
+TEST(Rewrite, a_differing_host_is_replaced) {
+  EXPECT_EQ(rewrite("GET http://h:81/ HTTP/1.1\r\nA: b\r\nHost: evil\r\n\r\n"),
+            "GET / HTTP/1.1\r\nHost: h:81\r\nA: b\r\n" + via_line);
+}
+
+TEST(Rewrite, http_1_0_becomes_1_1_and_says_so) {
+  EXPECT_EQ(rewrite("GET http://h/ HTTP/1.0\r\nTE: trailers\r\n\r\n"),
+            "GET / HTTP/1.1\r\nHost: h\r\nVia: 1.0 reprise-x1\r\n");
+}
+
+TEST(Rewrite, hop_by_hop_fields_end_here) {
+  EXPECT_EQ(
+      rewrite(get("Connection: keep-alive, X-Hop, x-other\r\nKeep-Alive: 5\r\nX-Hop: 1\r\nA: b\r\n"
+                  "Proxy-Connection: keep-alive\r\nProxy-Authorization: Basic x\r\nProxy-Authenticate: y\r\n"
+                  "Upgrade: h2c\r\nX-OTHER: 2\r\nTrailer: Z\r\nX-Hops: 3\r\n")),
+      sent("A: b\r\nX-Hops: 3\r\n"));
+}
+
+TEST(Rewrite, J1_end_to_end_fields_stay_though_connection_names_them) {
+  EXPECT_EQ(rewrite(post("Connection: Host, Content-Length, Authorization, Cookie, Cache-Control, "
+                         "Connection, close, close, If-Match\r\n"
+                         "Content-Length: 1\r\nAuthorization: x\r\nCookie: c\r\nCache-Control: "
+                         "no-store\r\nIf-Match: 1\r\n")),
+            "POST / HTTP/1.1\r\nHost: h\r\nAuthorization: x\r\nCookie: c\r\nCache-Control: "
+            "no-store\r\nIf-Match: 1\r\n"
+            "Content-Length: 1\r\n" +
+                via_line);
+}
+
+TEST(Rewrite, J1_named_trailers_are_dropped) {
+  const ReadResponse read(ok("Transfer-Encoding: chunked\r\nConnection: x-sum\r\n"));
+  string out;
+  append_trailers("A: 1\r\nX-Sum: 2\r\nB: 3\r\n", read.head.fields, out);
+  EXPECT_EQ(out, "A: 1\r\nB: 3\r\n");
+}
+
+TEST(Rewrite, J2_ten_thousand_members_are_one_list) {
+  string many = "Connection: X-Hop";
+  for (int i = 0; i < 10000; ++i) many += ",a";
+  EXPECT_EQ(rewrite(get(many + "\r\nX-Hop: 1\r\nA: 2\r\nB: 3\r\n")), sent("B: 3\r\n"));
+}
+
+TEST(Rewrite, J4_max_forwards_counts_down_on_options_and_trace) {
+  EXPECT_EQ(rewrite("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: 10\r\nA: b\r\n\r\n"),
+            "TRACE / HTTP/1.1\r\nHost: h\r\nA: b\r\nMax-Forwards: 9\r\n" + via_line);
+  EXPECT_EQ(rewrite(get("Max-Forwards: x\r\n")), sent("Max-Forwards: x\r\n"));
+}
+
+TEST(Rewrite, J9_only_trailers_is_kept_of_te) {
+  EXPECT_EQ(rewrite(get("TE: deflate, trailers, chunked\r\nConnection: TE\r\n")),
+            sent("TE: trailers\r\nConnection: TE\r\n"));
+  EXPECT_EQ(rewrite(get("TE: deflate\r\nConnection: TE\r\n")), sent(""));
+}
+
+TEST(Rewrite, C2_expect_is_kept_only_before_a_body) {
+  EXPECT_EQ(rewrite(post("Expect: 100-continue\r\nContent-Length: 1\r\n")),
+            "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n" + via_line);
+  EXPECT_EQ(rewrite(get("Expect: 100-continue\r\n")), sent(""));
+  EXPECT_EQ(rewrite("POST http://h/ HTTP/1.0\r\nHost: h\r\nExpect: x\r\nContent-Length: 1\r\n\r\n"),
+            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nVia: 1.0 reprise-x1\r\n");
+}
+
+TEST(Rewrite, C9_upgrade_is_kept_on_request) {
+  const string text =
+      get("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n");
+  EXPECT_EQ(rewrite(text, "", true),
+            sent("Upgrade: websocket\r\nSec-WebSocket-Key: k\r\nConnection: upgrade\r\n"));
+  EXPECT_EQ(rewrite(text), sent("Sec-WebSocket-Key: k\r\n"));
+}
+
+TEST(Rewrite, own_attempt_field_of_an_outer_reprise_is_removed) {
+  EXPECT_EQ(rewrite(get("Reprise-Attempt: 2\r\nVia: 1.1 outer\r\n")), sent("Via: 1.1 outer\r\n"));
+}
+
+TEST(Rewrite, D3_every_attempt_gets_the_same_block) {
+  const string text = get("Connection: a\r\nA: 1\r\nB: 2\r\n");
+  EXPECT_EQ(rewrite(text), rewrite(text));
+}
+
+TEST(Rewrite, response_with_length) {
+  EXPECT_EQ(answer("HTTP/1.1 200 All  Right\r\nserver:x\r\nContent-Length: 05\r\nContent-Length: 5\r\n\r\n",
+                   ours()),
+            "HTTP/1.1 200 All  Right\r\nserver:x\r\nContent-Length: 5\r\n" + date_line + via_line + "\r\n");
+}
+
+TEST(Rewrite, J3_date_is_added_only_where_there_is_none) {
+  EXPECT_EQ(answer(ok("Date: junk\r\nContent-Length: 0\r\n"), ours()),
+            "HTTP/1.1 200 OK\r\nDate: junk\r\nContent-Length: 0\r\n" + via_line + "\r\n");
+}
+
+TEST(Rewrite, J6_fields_of_the_answer_are_byte_identical) {
+  const string lines =
+      "Allow: GET,HEAD\r\nWWW-Authenticate: Basic realm=\"a, b\"\r\nvary:  *\r\nETag: W/\"x\"\r\n"
+      "Content-MD5: Q==\r\nDigest: d\r\nServer-Timing: a;dur=1\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n";
+  EXPECT_EQ(answer(ok(lines + "Content-Length: 0\r\n"), ours()),
+            "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n" + date_line + via_line + "\r\n");
+}
+
+TEST(Rewrite, response_hop_by_hop_fields_end_here) {
+  EXPECT_EQ(
+      answer(
+          ok("Connection: X-Hop, keep-alive\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\nA: "
+             "b\r\nProxy-Authenticate: x\r\n"
+             "Upgrade: h2\r\nTrailer: Z\r\nContent-Length: 0\r\nReprise-Attempts: 3\r\nReprise-Reason: x\r\n"
+             "Reprise-Ambiguous: true\r\nProxy-Connection: close\r\n"),
+          ours()),
+      "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
+}
+
+TEST(Rewrite, B1_interim_and_204_lose_their_framing) {
+  EXPECT_EQ(answer("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", ours()),
+            "HTTP/1.1 204 No Content\r\n" + date_line + via_line + "\r\n");
+  EXPECT_EQ(answer("HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\nLink: x\r\n\r\n", ours()),
+            "HTTP/1.1 103 Early Hints\r\nLink: x\r\n" + via_line + "\r\n");
+}
+
+TEST(Rewrite, head_and_304_keep_their_length) {
+  const string expected_tail = "Content-Length: 5\r\n" + date_line + via_line + "\r\n";
+  EXPECT_EQ(answer(ok("Content-Length: 5, 5\r\n"), ours(), "HEAD"), "HTTP/1.1 200 OK\r\n" + expected_tail);
+  EXPECT_EQ(answer("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", ours()),
+            "HTTP/1.1 304 Not Modified\r\n" + expected_tail);
+  EXPECT_EQ(answer(ok("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), ours(), "HEAD"),
+            "HTTP/1.1 200 OK\r\n" + date_line + via_line + "\r\n");
+}
+
+TEST(Rewrite, B2_chunked_answer_for_a_1_0_client) {
+  ResponseRewrite old = ours();
+  old.client_minor_version = 0;
+  old.chunked = true;
+  EXPECT_EQ(answer(ok("Transfer-Encoding: chunked\r\nTrailer: Z\r\n"), old),
+            "HTTP/1.1 200 OK\r\n" + date_line + via_line + "Connection: close\r\n\r\n");
+}
+
+TEST(Rewrite, B3_close_delimited_answer_goes_out_chunked) {
+  ResponseRewrite chunked = ours();
+  chunked.chunked = true;
+  EXPECT_EQ(answer("HTTP/1.0 200 OK\r\nTrailer: Z\r\n\r\n", chunked),
+            "HTTP/1.1 200 OK\r\nTrailer: Z\r\nTransfer-Encoding: chunked\r\n" + date_line +
+                "Via: 1.0 reprise-x1\r\n\r\n");
+}
+
+TEST(Rewrite, length_loses_against_chunked) {
+  ResponseRewrite chunked = ours();
+  chunked.chunked = true;
+  EXPECT_EQ(answer(ok("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), chunked),
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + date_line + via_line + "\r\n");
+}
+
+TEST(Rewrite, B7_blank_before_the_colon_is_removed) {
+  EXPECT_EQ(
+      answer(ok("A: 1\r\nX-Odd \t:  v \r\nB: 2\r\nContent-Length: 0\r\n"), ours()),
+      "HTTP/1.1 200 OK\r\nA: 1\r\nX-Odd: v\r\nB: 2\r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
+}
+
+TEST(Rewrite, B8_missing_blank_is_added) {
+  EXPECT_EQ(answer("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", ours()),
+            "HTTP/1.1 200 \r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
+}
+
+TEST(Rewrite, K1_own_proxy_status_comes_last) {
+  ResponseRewrite rewrite = ours();
+  rewrite.extra_fields = "Reprise-Attempts: 2\r\nProxy-Status: reprise-x1; received-status=503\r\n";
+  rewrite.close = true;
+  EXPECT_EQ(
+      answer("HTTP/1.1 503 X\r\nProxy-Status: other; error=dns_error\r\nContent-Length: 0\r\n\r\n", rewrite),
+      "HTTP/1.1 503 X\r\nProxy-Status: other; error=dns_error\r\nContent-Length: 0\r\n" + date_line +
+          via_line +
+          "Connection: close\r\nReprise-Attempts: 2\r\nProxy-Status: reprise-x1; "
+          "received-status=503\r\n\r\n");
+}
+
+TEST(Rewrite, J10_alt_svc) {
+  ResponseRewrite rewrite = ours();
+  const string text = ok("alt-svc: h3=\":443\"\r\nContent-Length: 0\r\n");
+  EXPECT_NE(answer(text, rewrite).find("alt-svc"), string::npos);
+  rewrite.drop_alt_svc = true;
+  EXPECT_EQ(answer(text, rewrite).find("alt-svc"), string::npos);
+}
+
+TEST(Rewrite, C8_101_keeps_its_upgrade) {
+  ResponseRewrite rewrite = ours();
+  rewrite.keep_upgrade = true;
+  EXPECT_EQ(answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+                   rewrite),
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n" + via_line +
+                "Connection: upgrade\r\n\r\n");
+}
+
+}  // namespace
+}  // namespace reprise::http
