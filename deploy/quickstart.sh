@@ -110,9 +110,10 @@ grep -qE '^reprise_recovered_total.* [1-9]' "$folder/metrics" || fail "the metri
 
 step "8. Your own application"
 cat <<'TEXT'
-  Start reprise with the defaults (proxy on 127.0.0.1:3128, metrics on 127.0.0.1:3129):
+  Start reprise with the defaults (proxy on 127.0.0.1:3128, metrics on 127.0.0.1:3129); -c FILE gives it a configuration,
+  config/examples has some:
 
-      build/release/reprise run -c config/examples/sidecar.yaml
+      build/release/reprise run
 
   and point the application at it, both spellings, with the full URL:
 
