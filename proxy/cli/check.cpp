@@ -1,0 +1,32 @@
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+
+namespace reprise::cli {
+namespace {
+
+int check(const std::string& file) {
+  const config::Loaded loaded = load_configuration(file);
+  if (!loaded.settings) {
+    const auto errors = std::count_if(
+        loaded.problems.begin(), loaded.problems.end(),
+        [](const config::Problem& problem) { return problem.severity == config::Problem::Severity::error; });
+    std::fprintf(stderr, "%s: %td %s\n", file.c_str(), errors, errors == 1 ? "error" : "errors");
+    return exit_bad_configuration;
+  }
+  std::printf("%s: good, %zu routes and the default\n", file.c_str(), loaded.settings->routes->size() - 1);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("check", "say everything that is wrong with a configuration file");
+  const CLI::Option* file = command->add_option("-c,--config,config", "configuration file")->required();
+  command->callback([file, &code] { code = check(given_file(file)); });
+}
+
+}  // namespace reprise::cli

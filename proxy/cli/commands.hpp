@@ -1,0 +1,22 @@
+// The commands of the program, one file each; every one adds itself to the command line and leaves its exit
+// code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace reprise::cli {
+
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_runtime = 1;
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_cannot_bind = 69;
+inline constexpr int exit_bad_configuration = 78;
+
+void add_run(CLI::App&, int& code);
+void add_check(CLI::App&, int& code);
+void add_config(CLI::App&, int& code);
+void add_reasons(CLI::App&, int& code);
+void add_demo(CLI::App&, int& code);
+void add_version(CLI::App&, int& code);
+
+}  // namespace reprise::cli

@@ -1,0 +1,36 @@
+#include <cstdio>
+#include <string>
+
+#include "config/reference.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+
+namespace reprise::cli {
+namespace {
+
+int print_effective(const std::string& file) {
+  const config::Loaded loaded = load_configuration(file);
+  if (!loaded.settings) return exit_bad_configuration;
+  std::fputs(config::effective_yaml(*loaded.settings).c_str(), stdout);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_config(CLI::App& app, int& code) {
+  CLI::App* command =
+      app.add_subcommand("config", "print the settings in force, the reference page or the JSON Schema");
+  const CLI::Option* file =
+      command->add_option("-c,--config", "configuration file; without it the built-in defaults");
+  const CLI::Option* effective = command->add_flag("--effective", "the settings in force, as YAML");
+  const CLI::Option* reference = command->add_flag("--reference", "every key, as Markdown");
+  const CLI::Option* schema = command->add_flag("--schema", "JSON Schema, for editors");
+  command->require_option(1, 2);
+  command->callback([file, effective, reference, schema, &code] {
+    if (reference->count() > 0) std::fputs(config::reference_markdown().c_str(), stdout);
+    if (schema->count() > 0) std::fputs(config::schema_json().c_str(), stdout);
+    if (effective->count() > 0) code = print_effective(given_file(file));
+  });
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,17 @@
+// Loading the configuration for a command: problems go to stderr, one line each.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "config/load.hpp"
+
+namespace reprise::cli {
+
+/// What `-c` was given; empty if it was not.
+std::string given_file(const CLI::Option* option);
+/// The built-in defaults where `file` is empty. Every problem is printed; `settings` is absent if one is an
+/// error.
+config::Loaded load_configuration(const std::string& file);
+
+}  // namespace reprise::cli

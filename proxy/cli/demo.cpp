@@ -1,0 +1,21 @@
+#include <string>
+
+#include "proxy/cli/commands.hpp"
+#include "proxy/net/demo.hpp"
+
+namespace reprise::cli {
+
+void add_demo(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("demo", "run a flaky upstream to try reprise against");
+  const CLI::Option* bind = command->add_option("--bind", "address:port, default 127.0.0.1:0 (a free port)");
+  const CLI::Option* script =
+      command->add_option("--script", "answers of /flaky per id, default 503,503,200; `reset` too");
+  command->callback([bind, script, &code] {
+    net::DemoOptions options;
+    if (bind->count() > 0) options.bind = bind->as<std::string>();
+    if (script->count() > 0) options.script = script->as<std::string>();
+    code = net::run_demo(options) ? exit_ok : exit_cannot_bind;
+  });
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,44 @@
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+#include "proxy/net/listen.hpp"
+#include "proxy/net/proxy.hpp"
+
+namespace reprise::cli {
+namespace {
+
+int run(const std::string& file) {
+  const config::Loaded loaded = load_configuration(file);
+  if (!loaded.settings) return exit_bad_configuration;
+  // A client or a log reader that leaves is an error code, not a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  net::ProxyOptions options;
+  options.version = REPRISE_VERSION;
+  options.config_file = file;
+  options.config_hash = loaded.hash;
+  options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
+  try {
+    net::Proxy proxy(*loaded.settings, std::move(options));
+    proxy.run();
+  } catch (const net::BindError& error) {
+    std::fprintf(stderr, "reprise: %s\n", error.what());
+    return exit_cannot_bind;
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("run", "run the proxy until SIGTERM");
+  const CLI::Option* file =
+      command->add_option("-c,--config", "configuration file; without it the built-in defaults");
+  command->callback([file, &code] { code = run(given_file(file)); });
+}
+
+}  // namespace reprise::cli

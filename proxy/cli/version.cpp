@@ -1,0 +1,11 @@
+#include <cstdio>
+
+#include "proxy/cli/commands.hpp"
+
+namespace reprise::cli {
+
+void add_version(CLI::App& app, int&) {
+  app.add_subcommand("version", "print the version")->callback([] { std::puts("reprise " REPRISE_VERSION); });
+}
+
+}  // namespace reprise::cli

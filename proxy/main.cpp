@@ -1,0 +1,28 @@
+// The reprise program: its commands, and the exit code of what one of them came to.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "proxy/cli/commands.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
+  app.require_subcommand(1);
+  int code = 0;
+  reprise::cli::add_run(app, code);
+  reprise::cli::add_check(app, code);
+  reprise::cli::add_config(app, code);
+  reprise::cli::add_reasons(app, code);
+  reprise::cli::add_demo(app, code);
+  reprise::cli::add_version(app, code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11's own codes are above 100; a wrong use is 2, asking for help is 0.
+    return app.exit(error) == 0 ? reprise::cli::exit_ok : reprise::cli::exit_usage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "reprise: %s\n", error.what());
+    return reprise::cli::exit_runtime;
+  }
+  return code;
+}

@@ -1,0 +1,67 @@
+#include "proxy/net/answer.hpp"
+
+#include <charconv>
+
+#include "proxy/policy/ascii.hpp"
+
+namespace reprise::net {
+namespace {
+
+// `Keep-Alive: timeout=N` of the upstream; a second less, because its clock started before ours (row F9).
+void heed_keep_alive(UpstreamConnection& connection, const http::ResponseHead& head) {
+  const http::FieldLine* field = head.find(http::FieldId::keep_alive);
+  if (field == nullptr) return;
+  constexpr std::string_view key = "timeout=";
+  const std::string value = policy::lower(field->value);
+  const std::size_t place = value.find(key);
+  if (place == std::string::npos) return;
+  std::int64_t seconds = 0;
+  const char* digits = value.data() + place + key.size();
+  if (std::from_chars(digits, value.data() + value.size(), seconds).ec != std::errc()) return;
+  if (seconds < 0 || seconds > 86400) return;
+  connection.set_idle_life(std::chrono::seconds(seconds - 1));
+}
+
+}  // namespace
+
+void Answer::clear() {
+  number = 0;
+  connection.reset();
+  buffer.clear();
+  buffer.give_back();
+  body.clear();
+  trailers.clear();
+  kept = reusable = false;
+}
+
+void finish_connection(Pool& pool, Answer& answer, bool surplus) {
+  if (answer.connection == nullptr) return;
+  if (answer.reusable && !surplus) {
+    heed_keep_alive(*answer.connection, answer.head);
+    pool.give_back(std::move(answer.connection));
+  }
+  answer.connection.reset();
+}
+
+Task<void> keep_answer(Pool& pool, Answer& answer, std::size_t most, Instant until) {
+  BodyReader reader;
+  Stream& stream = answer.connection->stream();
+  reader.begin(stream, answer.buffer, answer.head.framing);
+  bool whole = false;
+  for (;;) {
+    std::string_view piece;
+    const BodyStep step = co_await reader.next_until(until, piece);
+    whole = step == BodyStep::end;
+    if (step != BodyStep::piece || answer.body.size() + piece.size() > most) break;
+    answer.body.append(piece);
+  }
+  if (!whole) {
+    answer.clear();
+    co_return;
+  }
+  answer.trailers = reader.trailers();
+  answer.kept = true;
+  finish_connection(pool, answer, reader.has_surplus());
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,34 @@
+// One try at one request: lease or dial a connection, send, read to the answer's head. It never decides.
+#pragma once
+
+#include "proxy/net/answer.hpp"
+#include "proxy/net/loop.hpp"
+#include "proxy/net/request.hpp"
+#include "proxy/net/watch.hpp"
+#include "proxy/policy/exchange.hpp"
+
+namespace reprise::net {
+
+/// What the client had to do with the end of an attempt.
+enum class ClientState : std::uint8_t {
+  present,
+  gone,       ///< it left while its body was being read, or an interim answer could not be sent
+  malformed,  ///< its body's chunked coding is broken: 400
+};
+
+struct AttemptResult {
+  policy::Outcome outcome;
+  policy::AttemptReport report;
+  ClientState client = ClientState::present;
+};
+
+/// Brings an answer head into `answer` (whose body is unread), or a failure. `deadline` bounds attempts that
+/// may be repeated.
+Task<AttemptResult> attempt(Loop&, Request&, Stream& client, Watch&, const policy::Start&,
+                            std::optional<Instant> deadline, Answer& answer);
+
+/// CONNECT: an attempt that ends with the connection. The answer is a 200 of our own making, its connection
+/// the tunnel's.
+Task<AttemptResult> attempt_connect(Loop&, Request&, Watch&, const policy::Start&, Answer& answer);
+
+}  // namespace reprise::net

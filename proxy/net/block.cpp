@@ -1,0 +1,115 @@
+#include "proxy/net/block.hpp"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace reprise::net {
+namespace {
+
+// At most this much is kept after a burst: 4 MiB of small blocks and 4 MiB of large ones per thread.
+constexpr std::size_t most_small = 256;
+constexpr std::size_t most_large = 64;
+
+struct FreeList {
+  explicit FreeList(std::size_t most_blocks) : most(most_blocks) { blocks.reserve(most); }
+
+  char* take_or_make(std::size_t bytes) {
+    if (blocks.empty()) return std::make_unique_for_overwrite<char[]>(bytes).release();
+    char* memory = blocks.back().release();
+    blocks.pop_back();
+    return memory;
+  }
+
+  void give(char* memory) {
+    std::unique_ptr<char[]> owned(memory);
+    if (blocks.size() < most) blocks.push_back(std::move(owned));
+  }
+
+  std::size_t most;
+  std::vector<std::unique_ptr<char[]>> blocks;
+};
+
+FreeList& small_blocks() {
+  thread_local FreeList list(most_small);
+  return list;
+}
+
+FreeList& large_blocks() {
+  thread_local FreeList list(most_large);
+  return list;
+}
+
+}  // namespace
+
+Block::Block(std::size_t bytes) {
+  if (bytes <= block_bytes) {
+    bytes_ = block_bytes;
+    memory_ = small_blocks().take_or_make(bytes_);
+  } else if (bytes <= large_block_bytes) {
+    bytes_ = large_block_bytes;
+    memory_ = large_blocks().take_or_make(bytes_);
+  } else {
+    bytes_ = bytes;
+    memory_ = std::make_unique_for_overwrite<char[]>(bytes).release();
+  }
+}
+
+Block& Block::operator=(Block&& other) noexcept {
+  if (this != &other) {
+    release();
+    memory_ = std::exchange(other.memory_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+void Block::release() {
+  if (memory_ == nullptr) return;
+  if (bytes_ == block_bytes) {
+    small_blocks().give(memory_);
+  } else if (bytes_ == large_block_bytes) {
+    large_blocks().give(memory_);
+  } else {
+    const std::unique_ptr<char[]> owned(memory_);
+  }
+  memory_ = nullptr;
+  bytes_ = 0;
+}
+
+boost::asio::mutable_buffer Buffer::room() {
+  if (!block_) block_ = Block(block_bytes);
+  if (begin_ == end_) begin_ = end_ = 0;
+  return {block_.data() + end_, block_.size() - end_};
+}
+
+void Buffer::consume(std::size_t bytes) { begin_ += bytes; }
+
+void Buffer::grow() {
+  Block larger(block_ ? block_.size() * 2 : block_bytes);
+  std::memcpy(larger.data(), block_.data() + begin_, size());
+  end_ = size();
+  begin_ = 0;
+  block_ = std::move(larger);
+}
+
+void Buffer::compact() {
+  if (begin_ == 0) return;
+  std::memmove(block_.data(), block_.data() + begin_, size());
+  end_ = size();
+  begin_ = 0;
+}
+
+void Buffer::give_back() {
+  if (!empty()) return;
+  begin_ = end_ = 0;
+  block_.release();
+}
+
+void Buffer::enlarge_if_empty() {
+  if (!empty() || block_.size() >= large_block_bytes) return;
+  begin_ = end_ = 0;
+  block_ = Block(large_block_bytes);
+}
+
+}  // namespace reprise::net

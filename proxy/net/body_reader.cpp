@@ -1,0 +1,113 @@
+#include "proxy/net/body_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reprise::net {
+
+using http::ChunkDecoder;
+using http::Framing;
+
+void BodyReader::begin(Stream& stream, Buffer& behind_head, const Framing& framing) {
+  stream_ = &stream;
+  behind_head_ = &behind_head;
+  framing_ = framing;
+  left_ = framing.length;
+  decoder_.reset();
+  complete_ =
+      framing.kind == Framing::Kind::none || (framing.kind == Framing::Kind::length && framing.length == 0);
+}
+
+void BodyReader::end() {
+  if (behind_head_ != nullptr && behind_head_->empty() && !own_.empty()) std::swap(*behind_head_, own_);
+  own_.clear();
+  own_.give_back();
+  behind_head_ = nullptr;
+  complete_ = true;
+}
+
+BodyStep BodyReader::take_counted(Buffer& from, std::string_view& piece) {
+  const bool to_the_end = framing_.kind == Framing::Kind::until_close;
+  const auto bytes =
+      to_the_end ? from.size() : static_cast<std::size_t>(std::min<std::uint64_t>(left_, from.size()));
+  piece = from.view().substr(0, bytes);
+  from.consume(bytes);
+  if (to_the_end) return BodyStep::piece;
+  left_ -= bytes;
+  complete_ = left_ == 0;
+  return BodyStep::piece;
+}
+
+BodyStep BodyReader::take_chunked(Buffer& from, std::string_view& piece) {
+  const ChunkDecoder::Step step = decoder_.step(from.view());
+  from.consume(step.consumed);
+  piece = step.data;
+  if (step.state == ChunkDecoder::State::broken) {
+    malformation_ = step.cause;
+    return BodyStep::malformed;
+  }
+  if (step.state != ChunkDecoder::State::done) return BodyStep::piece;
+  complete_ = true;
+  return BodyStep::end;
+}
+
+BodyStep BodyReader::take(Buffer& from, std::string_view& piece) {
+  return chunked() ? take_chunked(from, piece) : take_counted(from, piece);
+}
+
+bool BodyReader::take_at_hand(BodyStep& step, std::string_view& piece) {
+  piece = {};
+  if (complete_) {
+    step = BodyStep::end;
+    return true;
+  }
+  for (;;) {
+    Buffer& from = behind_head_->empty() ? own_ : *behind_head_;
+    if (from.empty()) return false;
+    step = take(from, piece);
+    if (step != BodyStep::piece || !piece.empty()) return true;
+  }
+}
+
+BodyStep BodyReader::ended(const ErrorCode& error) {
+  if (stream_->take_limit_hit()) return BodyStep::stalled;
+  if (error != asio::error::eof) return BodyStep::failed;
+  if (framing_.kind != Framing::Kind::until_close) return BodyStep::closed;
+  complete_ = true;
+  return BodyStep::end;
+}
+
+asio::mutable_buffer BodyReader::room() {
+  own_.clear();
+  own_.enlarge_if_empty();
+  const asio::mutable_buffer all = own_.room();
+  if (framing_.kind != Framing::Kind::length) return all;
+  return asio::buffer(all, static_cast<std::size_t>(std::min<std::uint64_t>(left_, all.size())));
+}
+
+// The caller has armed the read's limit.
+Task<BodyStep> BodyReader::read_more(std::string_view& piece) {
+  BodyStep step = BodyStep::end;
+  while (!take_at_hand(step, piece)) {
+    const ReadResult read = co_await stream_->read_some(room());
+    if (read.error) {
+      step = ended(read.error);
+      break;
+    }
+    own_.commit(read.bytes);
+  }
+  stream_->unlimit_read();
+  co_return step;
+}
+
+Task<BodyStep> BodyReader::next(Duration idle, std::string_view& piece) {
+  stream_->limit_read(idle);
+  co_return co_await read_more(piece);
+}
+
+Task<BodyStep> BodyReader::next_until(Instant due, std::string_view& piece) {
+  stream_->limit_read_until(due);
+  co_return co_await read_more(piece);
+}
+
+}  // namespace reprise::net

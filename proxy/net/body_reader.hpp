@@ -1,0 +1,68 @@
+// Reads one message body off a stream by its framing and hands it out piece by piece, chunk framing taken
+// off.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/http/chunked.hpp"
+#include "proxy/http/head.hpp"
+#include "proxy/net/block.hpp"
+#include "proxy/net/stream.hpp"
+
+namespace reprise::net {
+
+/// How reading the next piece went.
+enum class BodyStep : std::uint8_t {
+  piece,      ///< bytes were read
+  end,        ///< the body is complete
+  malformed,  ///< the chunked coding is broken
+  closed,     ///< FIN before the end
+  failed,     ///< reset or another error
+  stalled,    ///< nothing came within the limit
+};
+
+/// One body at a time. The first bytes may lie behind the head in the head's own buffer; nothing is read into
+/// that one, so views into the head stay good.
+class BodyReader {
+ public:
+  void begin(Stream& stream, Buffer& behind_head, const http::Framing& framing);
+  /// Gives memory back; bytes read beyond the body go to the buffer of `begin` if that is empty.
+  void end();
+
+  bool complete() const { return complete_; }
+  bool chunked() const { return framing_.kind == http::Framing::Kind::chunked; }
+  const http::Framing& framing() const { return framing_; }
+  const std::string& trailers() const { return decoder_.trailers(); }
+  http::Cause malformation() const { return malformation_; }
+  Stream& stream() { return *stream_; }
+  /// True if bytes lie behind the end of the body: of the next request, or sent unasked.
+  bool has_surplus() const { return !behind_head_->empty() || !own_.empty(); }
+
+  /// The next piece without any I/O, if one is at hand. `piece` lives until something is read: until `next`.
+  bool take_at_hand(BodyStep& step, std::string_view& piece);
+  /// Stalled if no byte comes for `idle`.
+  Task<BodyStep> next(Duration idle, std::string_view& piece);
+  /// Stalled if the next piece is not there at `due`.
+  Task<BodyStep> next_until(Instant due, std::string_view& piece);
+
+ private:
+  BodyStep take(Buffer&, std::string_view& piece);
+  BodyStep take_counted(Buffer&, std::string_view& piece);
+  BodyStep take_chunked(Buffer&, std::string_view& piece);
+  BodyStep ended(const ErrorCode&);
+  asio::mutable_buffer room();
+  Task<BodyStep> read_more(std::string_view& piece);
+
+  Stream* stream_ = nullptr;
+  Buffer* behind_head_ = nullptr;
+  Buffer own_;
+  http::Framing framing_;
+  http::ChunkDecoder decoder_;
+  http::Cause malformation_ = http::Cause::bad_chunk;
+  std::uint64_t left_ = 0;
+  bool complete_ = true;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,49 @@
+// The retry budgets of all upstream hosts: shared by the io threads, bounded in number.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "proxy/policy/budget.hpp"
+
+namespace reprise::net {
+
+/// Who draws: retries that are sent, or those that observe mode only records.
+enum class Purse : std::uint8_t { real, shadow };
+
+/// One account per host:port, budget settings and purse. Thread-safe. At most `most` hosts; the one asked for
+/// longest ago goes first, and starts full when it comes back.
+class Budgets {
+ public:
+  explicit Budgets(std::size_t most) : most_(most) {}
+
+  std::shared_ptr<policy::Budget> account(std::string_view host_port, const policy::BudgetPolicy&, Purse);
+  /// Calls back with every real account's host:port and what is left of it, for the gauge.
+  void each(policy::Instant now, const std::function<void(std::string_view host_port, double ratio)>&);
+
+ private:
+  struct Account {
+    policy::BudgetPolicy policy;
+    Purse purse = Purse::real;
+    std::shared_ptr<policy::Budget> budget;
+  };
+  struct Host {
+    std::vector<Account> accounts;
+    std::uint64_t asked = 0;
+  };
+
+  void forget_oldest();
+
+  const std::size_t most_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, Host> hosts_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,70 @@
+#include "proxy/net/dial.hpp"
+
+#include "proxy/net/failure.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+namespace {
+
+struct Resolved {
+  std::shared_ptr<const Addresses> addresses;
+  Failed failure{Stage::resolve, Cause::dns_error};
+};
+
+Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Watch& watch) {
+  ErrorCode not_a_literal;
+  const auto literal = asio::ip::make_address(host, not_a_literal);
+  if (!not_a_literal) co_return Resolved{std::make_shared<const Addresses>(Addresses{{literal}}), {}};
+  const auto lookup = loop.shared.resolver.start(host, loop.io.get_executor());
+  watch.set_attempt(lookup.get());
+  auto addresses = co_await lookup->wait(limit);
+  watch.set_attempt(nullptr);
+  if (watch.client_reset()) co_return Resolved{nullptr, {Stage::resolve, Cause::cancelled}};
+  if (addresses == nullptr) {
+    loop.shared.metrics.count_lookup(observe::LookupOutcome::timeout);
+    co_return Resolved{nullptr, {Stage::resolve, Cause::dns_timeout}};
+  }
+  if (addresses->list.empty()) co_return Resolved{nullptr, {Stage::resolve, Cause::dns_error}};
+  co_return Resolved{std::move(addresses), {}};
+}
+
+Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Watch& watch) {
+  auto stream = std::make_unique<Stream>(loop.tick, tcp::socket(loop.io));
+  watch.set_attempt(stream.get());
+  const ErrorCode error = co_await stream->connect(endpoint, limit);
+  watch.set_attempt(nullptr);
+  if (!error) {
+    set_user_timeout(stream->socket(), user_timeout);
+    co_return std::move(stream);
+  }
+  const Cause cause = stream->take_limit_hit() ? Cause::connect_timeout : cause_of_dial(error);
+  co_return Failed{Stage::connect, cause};
+}
+
+}  // namespace
+
+Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, Duration limit, Watch& watch) {
+  const Resolved resolved = co_await resolve(loop, host, limit, watch);
+  if (resolved.addresses == nullptr) co_return resolved.failure;
+  Failed failure{Stage::connect, Cause::address_denied};
+  for (const auto& address : resolved.addresses->list) {
+    const tcp::endpoint endpoint(address, port);
+    const Door door = loop.shared.doors.judge(endpoint);
+    if (door == Door::denied) continue;
+    if (door == Door::self) {
+      failure.cause = Cause::address_is_self;
+      continue;
+    }
+    Dialled one = co_await dial_one(loop, endpoint, limit, watch);
+    if (std::holds_alternative<std::unique_ptr<Stream>>(one)) co_return one;
+    failure = std::get<Failed>(one);
+    if (failure.cause == Cause::cancelled) break;
+  }
+  co_return failure;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,121 @@
+#include "proxy/net/doors.hpp"
+
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace reprise::net {
+namespace {
+
+using asio::ip::address;
+using asio::ip::address_v4;
+using asio::ip::address_v6;
+using Bytes = address_v6::bytes_type;
+
+constexpr unsigned v4_offset_bits = 96;
+
+// IPv4 addresses are compared in their IPv4-mapped form, so that one list holds both families.
+Bytes as_v6(const address& ip) {
+  if (ip.is_v6()) return ip.to_v6().to_bytes();
+  return asio::ip::make_address_v6(asio::ip::v4_mapped, ip.to_v4()).to_bytes();
+}
+
+std::optional<address_v4> v4_at(const Bytes& bytes, std::size_t offset) {
+  return address_v4(
+      address_v4::bytes_type{bytes[offset], bytes[offset + 1], bytes[offset + 2], bytes[offset + 3]});
+}
+
+bool starts_with(const Bytes& bytes, std::initializer_list<unsigned> prefix) {
+  return std::equal(prefix.begin(), prefix.end(), bytes.begin());
+}
+
+// Compatible ::a.b.c.d, NAT64 64:ff9b::/96 and 6to4 2002::/16 carry an IPv4 address. The mapped form needs no
+// case: it is how IPv4 is compared anyway.
+std::optional<address_v4> embedded(const address& ip) {
+  if (!ip.is_v6()) return std::nullopt;
+  const Bytes bytes = ip.to_v6().to_bytes();
+  if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);
+  if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return v4_at(bytes, 12);
+  const bool compatible = starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  if (compatible && ip.to_v6() != address_v6::loopback() && !ip.is_unspecified()) return v4_at(bytes, 12);
+  return std::nullopt;
+}
+
+std::vector<address> interface_addresses() {
+  std::vector<address> found;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return found;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owned(list, &::freeifaddrs);
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
+    tcp::endpoint endpoint;
+    const bool v4 = entry->ifa_addr->sa_family == AF_INET;
+    if (!v4 && entry->ifa_addr->sa_family != AF_INET6) continue;
+    const std::size_t bytes = v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    std::memcpy(endpoint.data(), entry->ifa_addr, bytes);
+    endpoint.resize(bytes);
+    found.push_back(endpoint.address());
+  }
+  return found;
+}
+
+address unmapped(const address& ip) {
+  if (ip.is_v6() && ip.to_v6().is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6());
+  return ip;
+}
+
+}  // namespace
+
+Doors::Doors(const config::Deny& deny, std::vector<tcp::endpoint> own) : own_(std::move(own)) {
+  for (const std::string& text : deny.networks) {
+    const std::size_t slash = text.find('/');
+    const address ip = asio::ip::make_address(text.substr(0, slash));
+    unsigned bits = ip.is_v4() ? 32 : 128;
+    if (slash != std::string::npos) std::from_chars(text.data() + slash + 1, text.data() + text.size(), bits);
+    networks_.push_back({as_v6(ip), ip.is_v4() ? bits + v4_offset_bits : bits});
+  }
+  if (!deny.self) own_.clear();
+  local_ = interface_addresses();
+}
+
+bool Doors::contains(const Network& network, const Bytes& bytes) {
+  const std::size_t whole = network.bits / 8;
+  if (!std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(whole), network.prefix.begin()))
+    return false;
+  const unsigned rest = network.bits % 8;
+  if (rest == 0) return true;
+  const unsigned mask = (0xffU << (8U - rest)) & 0xffU;
+  return (bytes[whole] & mask) == (network.prefix[whole] & mask);
+}
+
+bool Doors::is_denied(const address& ip) const {
+  const Bytes bytes = as_v6(ip);
+  return std::any_of(networks_.begin(), networks_.end(),
+                     [&](const Network& network) { return contains(network, bytes); });
+}
+
+bool Doors::is_self(const address& ip, std::uint16_t port) const {
+  return std::any_of(own_.begin(), own_.end(), [&](const tcp::endpoint& listener) {
+    if (listener.port() != port) return false;
+    if (ip.is_unspecified() || unmapped(listener.address()) == ip) return true;
+    if (!listener.address().is_unspecified()) return false;
+    return ip.is_loopback() || std::find(local_.begin(), local_.end(), ip) != local_.end();
+  });
+}
+
+Door Doors::judge(const tcp::endpoint& endpoint) const {
+  const address ip = unmapped(endpoint.address());
+  const auto inner = embedded(ip);
+  if (is_denied(ip) || (inner && is_denied(*inner))) return Door::denied;
+  if (is_self(ip, endpoint.port()) || (inner && is_self(*inner, endpoint.port()))) return Door::self;
+  return Door::open;
+}
+
+}  // namespace reprise::net

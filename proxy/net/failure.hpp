@@ -1,0 +1,15 @@
+// The only translator from error codes to the causes that the policy knows.
+#pragma once
+
+#include "proxy/net/task.hpp"
+#include "proxy/policy/outcome.hpp"
+
+namespace reprise::net {
+
+/// What a socket error means. `eof` is `closed`; whatever has no cause of its own is `reset` on a connection
+/// that stood.
+policy::Cause cause_of(const ErrorCode&);
+/// The same for a connection that never stood: unknown errors are `unreachable`.
+policy::Cause cause_of_dial(const ErrorCode&);
+
+}  // namespace reprise::net

@@ -1,0 +1,24 @@
+#include "proxy/net/interim.hpp"
+
+#include "proxy/http/rewrite.hpp"
+
+namespace reprise::net {
+
+Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHead& head,
+                        std::string_view pseudonym) {
+  if (request.head.minor_version == 0) co_return true;
+  if (head.status == 100) {
+    if (request.continue_sent || !request.head.expects_continue()) co_return true;
+    request.continue_sent = true;
+  }
+  std::string lines;
+  http::ResponseRewrite rewrite;
+  rewrite.via_pseudonym = pseudonym;
+  http::write_response_head(head, rewrite, lines);
+  Gather pieces;
+  pieces.add(lines);
+  const ErrorCode error = co_await client.write_all(pieces, request.policy->idle_timeout);
+  co_return !error;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,28 @@
+// Interim answers (1xx) on their way to the client: passed on as they come, 100 at most once, never enough to
+// flood.
+#pragma once
+
+#include "proxy/net/request.hpp"
+
+namespace reprise::net {
+
+/// Counts the interim answers of one attempt (row B10).
+class Interims {
+ public:
+  /// False where there are more than 32, or more than 64 KiB of them: the upstream is out of order.
+  bool admit(std::size_t head_bytes) {
+    ++count_;
+    bytes_ += head_bytes;
+    return count_ <= 32 && bytes_ <= std::size_t{64} * 1024;
+  }
+
+ private:
+  unsigned count_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// Sends it to the client unless the client speaks 1.0, does not expect a 100, or has had one. False if the
+/// client is gone.
+Task<bool> pass_interim(Stream& client, Request&, const http::ResponseHead&, std::string_view pseudonym);
+
+}  // namespace reprise::net

@@ -1,0 +1,65 @@
+#include "proxy/net/loop.hpp"
+
+#include <chrono>
+
+#include "proxy/http/date.hpp"
+#include "proxy/net/request.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t most_idle_requests = 256;
+
+}  // namespace
+
+bool ReplayMemory::take(std::size_t bytes) {
+  if (held_.fetch_add(bytes, std::memory_order_relaxed) + bytes > most_) {
+    held_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  metrics_.replay_bytes_changed(static_cast<std::int64_t>(bytes));
+  return true;
+}
+
+void ReplayMemory::give_back(std::size_t bytes) {
+  held_.fetch_sub(bytes, std::memory_order_relaxed);
+  metrics_.replay_bytes_changed(-static_cast<std::int64_t>(bytes));
+}
+
+Loop::Loop(Shared& all, std::uint64_t seed)
+    : shared(all),
+      dice(seed),
+      pool(tick, all.settings.pool, all.settings.limits.upstreams, all.budgets, all.metrics),
+      head_limits{all.settings.limits.header_bytes, all.settings.limits.header_fields,
+                  all.settings.limits.target_bytes} {}
+
+// Sessions are frames of suspended coroutines: they go first, while the pool and the tick that they use are
+// there.
+Loop::~Loop() { io.destroy_handlers(); }
+
+std::unique_ptr<Request> Loop::lend_request() {
+  if (idle_requests_.empty()) return std::make_unique<Request>();
+  auto request = std::move(idle_requests_.back());
+  idle_requests_.pop_back();
+  return request;
+}
+
+void Loop::give_back(std::unique_ptr<Request> request) {
+  if (idle_requests_.size() < most_idle_requests) idle_requests_.push_back(std::move(request));
+}
+
+std::int64_t Loop::wall_nanoseconds() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+}
+
+std::string_view Loop::date() {
+  const std::int64_t second = wall_nanoseconds() / 1'000'000'000;
+  if (second != date_second_) {
+    date_second_ = second;
+    date_ = http::format_date(second);
+  }
+  return date_;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,102 @@
+// Everything that one io thread owns or borrows: its event loop, tick, pool, dice, and the shared parts
+// behind references.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "config/settings.hpp"
+#include "proxy/http/head.hpp"
+#include "proxy/net/budgets.hpp"
+#include "proxy/net/doors.hpp"
+#include "proxy/net/pool.hpp"
+#include "proxy/net/resolver.hpp"
+#include "proxy/net/tick.hpp"
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metrics.hpp"
+#include "proxy/policy/dice.hpp"
+
+namespace reprise::net {
+
+class Session;
+struct Request;
+
+/// Bytes of request bodies held in memory by all requests of the process.
+class ReplayMemory {
+ public:
+  ReplayMemory(std::size_t most_bytes, observe::Metrics& metrics) : most_(most_bytes), metrics_(metrics) {}
+  /// False where it would go over the limit: the request is then no longer replayable.
+  bool take(std::size_t bytes);
+  void give_back(std::size_t bytes);
+
+ private:
+  const std::size_t most_;
+  observe::Metrics& metrics_;
+  std::atomic<std::size_t> held_{0};
+};
+
+/// What all io threads share. Each part is thread-safe or immutable.
+struct Shared {
+  const config::Settings& settings;
+  observe::Metrics& metrics;
+  observe::Log& log;
+  Budgets& budgets;
+  Resolver& resolver;
+  ReplayMemory& replay_memory;
+  const Doors& doors;
+  std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
+  std::atomic<std::size_t> client_connections{0};
+};
+
+/// Intrusive list of the sessions of a loop, so that shutdown and tests can reach them.
+class Sessions {
+ public:
+  void add(Session&);
+  void remove(Session&);
+  bool empty() const { return first_ == nullptr; }
+  /// Calls `visit` for each; a visited session may remove itself.
+  template <typename Visit>
+  void each(Visit visit);
+
+ private:
+  Session* first_ = nullptr;
+};
+
+/// An io_context that can destroy what waits on it while everything else still stands.
+class EventLoop : public asio::io_context {
+ public:
+  using asio::io_context::io_context;
+  void destroy_handlers() { shutdown(); }
+};
+
+/// One per io thread; everything here but `shared` is used on that thread only.
+struct Loop {
+  Loop(Shared& shared, std::uint64_t seed);
+  ~Loop();
+
+  std::unique_ptr<Request> lend_request();
+  void give_back(std::unique_ptr<Request>);
+  /// IMF-fixdate of this second.
+  std::string_view date();
+  static std::int64_t wall_nanoseconds();
+
+  Shared& shared;
+  EventLoop io{1};
+  Tick tick{io};
+  policy::SeededDice dice;
+  Pool pool;
+  http::HeadLimits head_limits;
+  Sessions sessions;
+  bool draining = false;
+
+ private:
+  std::vector<std::unique_ptr<Request>> idle_requests_;
+  std::int64_t date_second_ = 0;
+  std::string date_;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,32 @@
+// A wait that ends on time or when it is told to: backoff between two attempts.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "proxy/net/stream.hpp"
+
+namespace reprise::net {
+
+/// One per session, reused for every wait.
+class Pause final : public Cancellable {
+ public:
+  explicit Pause(const asio::any_io_executor& executor) : timer_(executor) {}
+
+  Task<void> until(Instant due) {
+    cancelled_ = false;
+    timer_.expires_at(due);
+    co_await timer_.async_wait(as_result);
+  }
+  void cancel() override {
+    cancelled_ = true;
+    timer_.cancel();
+  }
+  bool cancelled() const { return cancelled_; }
+  asio::any_io_executor executor() { return timer_.get_executor(); }
+
+ private:
+  asio::steady_timer timer_;
+  bool cancelled_ = false;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,138 @@
+#include "proxy/net/pool.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "proxy/policy/ascii.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr Duration recent_limit = std::chrono::seconds(1);
+
+// No FIN, no error, no byte that nobody asked for (rows B11, F6).
+bool is_quiet(Stream& stream) {
+  char byte = 0;
+  const auto got = ::recv(stream.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+void write_key(std::string_view host, std::uint16_t port, std::string& key) {
+  key.resize(host.size());
+  std::transform(host.begin(), host.end(), key.begin(), policy::to_lower);
+  key.push_back(':');
+  std::array<char, 5> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), port).ptr;
+  key.append(digits.data(), end);
+}
+
+}  // namespace
+
+UpstreamConnection::UpstreamConnection(Pool& pool, std::shared_ptr<Upstream> upstream,
+                                       std::unique_ptr<Stream> stream)
+    : pool_(pool), upstream_(std::move(upstream)), stream_(std::move(stream)) {
+  pool_.metrics_.upstream_changed(observe::UpstreamState::active, 1);
+}
+
+UpstreamConnection::~UpstreamConnection() {
+  pool_.metrics_.upstream_changed(idle_ ? observe::UpstreamState::idle : observe::UpstreamState::active, -1);
+}
+
+void UpstreamConnection::time_is_up() { pool_.discard(*this); }
+
+Pool::Pool(Tick& tick, const config::Pool& settings, std::size_t most_upstreams, Budgets& budgets,
+           observe::Metrics& metrics)
+    : tick_(tick),
+      settings_(settings),
+      most_upstreams_(most_upstreams),
+      budgets_(budgets),
+      metrics_(metrics) {}
+
+Pool::~Pool() { close(); }
+
+std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port) {
+  write_key(host, port, scratch_);
+  if (const auto known = upstreams_.find(scratch_); known != upstreams_.end()) {
+    if (known->second != order_.begin()) order_.splice(order_.begin(), order_, known->second);
+    return *known->second;
+  }
+  if (upstreams_.size() >= most_upstreams_) forget_oldest();
+  auto fresh = std::make_shared<Upstream>();
+  fresh->key = scratch_;
+  fresh->host = policy::lower(host);
+  fresh->port = port;
+  order_.push_front(fresh);
+  upstreams_.emplace(order_.front()->key, order_.begin());
+  return fresh;
+}
+
+policy::Budget* Pool::budget(Upstream& upstream, const policy::BudgetPolicy& policy, Purse purse) {
+  for (const auto& known : upstream.budgets) {
+    if (known.purse == purse && known.policy == policy) return known.budget.get();
+  }
+  upstream.budgets.push_back({policy, purse, budgets_.account(upstream.key, policy, purse)});
+  return upstream.budgets.back().budget.get();
+}
+
+// Those in use are kept: their connections must find the way back.
+void Pool::forget_oldest() {
+  for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
+    const std::shared_ptr<Upstream>& oldest = *entry;
+    if (static_cast<std::size_t>(oldest.use_count()) > 1 + oldest->idle.size()) continue;
+    oldest->idle.clear();
+    upstreams_.erase(oldest->key);
+    order_.erase(std::next(entry).base());
+    return;
+  }
+}
+
+std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness freshness) {
+  while (!upstream.idle.empty()) {
+    // The last one is the youngest: where it is too old, all are.
+    if (freshness == Freshness::recent && Tick::now() - upstream.idle.back()->idle_since_ > recent_limit)
+      return nullptr;
+    auto connection = std::move(upstream.idle.back());
+    upstream.idle.pop_back();
+    Tick::disarm(*connection);
+    connection->idle_ = false;
+    metrics_.upstream_changed(observe::UpstreamState::idle, -1);
+    metrics_.upstream_changed(observe::UpstreamState::active, 1);
+    if (is_quiet(connection->stream())) return connection;
+  }
+  return nullptr;
+}
+
+void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
+  const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
+  if (closing_ || settings_.idle == 0 || life <= Duration::zero()) return;
+  Upstream& upstream = *connection->upstream_;
+  if (upstream.idle.size() >= settings_.idle) upstream.idle.pop_front();
+  connection->stream().unlimit_read();
+  connection->stream().forget_accepted();
+  connection->reused_ = true;
+  connection->idle_ = true;
+  connection->idle_since_ = Tick::now();
+  metrics_.upstream_changed(observe::UpstreamState::active, -1);
+  metrics_.upstream_changed(observe::UpstreamState::idle, 1);
+  tick_.arm(*connection, life);
+  upstream.idle.push_back(std::move(connection));
+}
+
+void Pool::discard(UpstreamConnection& connection) {
+  auto& idle = connection.upstream_->idle;
+  const auto place =
+      std::find_if(idle.begin(), idle.end(), [&](const auto& held) { return held.get() == &connection; });
+  if (place == idle.end()) return;
+  const std::unique_ptr<UpstreamConnection> last_use = std::move(*place);
+  idle.erase(place);
+}
+
+void Pool::close() {
+  closing_ = true;
+  for (const auto& upstream : order_) upstream->idle.clear();
+}
+
+}  // namespace reprise::net

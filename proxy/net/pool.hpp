@@ -1,0 +1,104 @@
+// Idle upstream connections of one io thread, by host and port, each proved quiet before it is lent again.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "proxy/net/budgets.hpp"
+#include "proxy/net/stream.hpp"
+#include "proxy/observe/metrics.hpp"
+
+namespace reprise::net {
+
+class Pool;
+struct Upstream;
+
+/// A connection to one upstream host:port; owned by the attempt that uses it, or by the pool while idle.
+class UpstreamConnection final : public Timed {
+ public:
+  UpstreamConnection(Pool&, std::shared_ptr<Upstream>, std::unique_ptr<Stream>);
+  ~UpstreamConnection() override;
+
+  Stream& stream() { return *stream_; }
+  /// True once it has carried a request: its end may then be the idle close of a server.
+  bool reused() const { return reused_; }
+  /// How long the upstream promised to keep it (Keep-Alive: timeout, less one second); zero: do not pool it.
+  void set_idle_life(Duration life) { idle_life_ = life; }
+
+ protected:
+  void time_is_up() override;
+
+ private:
+  friend class Pool;
+  Pool& pool_;
+  std::shared_ptr<Upstream> upstream_;
+  std::unique_ptr<Stream> stream_;
+  Instant idle_since_{};
+  Duration idle_life_ = Duration::max();
+  bool reused_ = false;
+  bool idle_ = false;
+};
+
+/// What an io thread knows of one upstream host:port.
+struct Upstream {
+  std::string key;  ///< "host:port", host in lower case
+  std::string host;
+  std::uint16_t port = 0;
+  std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
+  /// Budget accounts met so far, so that a request does not ask the shared table.
+  struct KnownBudget {
+    policy::BudgetPolicy policy;
+    Purse purse;
+    std::shared_ptr<policy::Budget> budget;
+  };
+  std::vector<KnownBudget> budgets;
+};
+
+/// Whether any quiet connection will do, or only one used within the last second: a request that must not be
+/// sent twice shall not meet a stale connection.
+enum class Freshness : std::uint8_t { any, recent };
+
+/// One per io thread; used on it only. Holds at most `limits.upstreams` hosts, the longest unused idle one
+/// out.
+class Pool {
+ public:
+  Pool(Tick&, const config::Pool&, std::size_t most_upstreams, Budgets&, observe::Metrics&);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port);
+  policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, Purse);
+
+  /// A connection without FIN and without unasked bytes, or null.
+  std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness);
+  /// Takes a connection back whose last answer was read to its end. Closes it where the pool is full or
+  /// closing.
+  void give_back(std::unique_ptr<UpstreamConnection>);
+  /// Closes every idle connection, and from now on every one given back.
+  void close();
+
+ private:
+  friend class UpstreamConnection;
+  void discard(UpstreamConnection&);
+  void forget_oldest();
+
+  using Order = std::list<std::shared_ptr<Upstream>>;
+  Tick& tick_;
+  const config::Pool settings_;
+  const std::size_t most_upstreams_;
+  Budgets& budgets_;
+  observe::Metrics& metrics_;
+  Order order_;  ///< the most recently used first
+  std::unordered_map<std::string_view, Order::iterator> upstreams_;
+  std::string scratch_;
+  bool closing_ = false;
+};
+
+}  // namespace reprise::net

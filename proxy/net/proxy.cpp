@@ -1,0 +1,267 @@
+#include "proxy/net/proxy.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "proxy/http/rejection.hpp"
+#include "proxy/net/admin.hpp"
+#include "proxy/net/listen.hpp"
+#include "proxy/observe/status.hpp"
+
+namespace reprise::net {
+namespace {
+
+std::uint64_t random_number() {
+  std::random_device entropy;
+  return (std::uint64_t{entropy()} << 32U) | entropy();
+}
+
+std::string make_pseudonym() {
+  constexpr std::string_view letters = "abcdefghijkmnpqrstuvwxyz23456789";
+  std::string name = "reprise-";
+  std::uint64_t number = random_number();
+  for (int i = 0; i < 6; ++i, number /= letters.size()) name.push_back(letters[number % letters.size()]);
+  return name;
+}
+
+std::vector<std::string> route_names(const policy::RouteTable& routes) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < routes.size(); ++i) names.push_back(routes[i].name);
+  return names;
+}
+
+// Hosts that the configuration names get a gauge of their own; traffic never makes labels.
+std::vector<std::string> configured_hosts(const config::Settings& settings) {
+  std::vector<std::string> hosts;
+  for (std::size_t i = 0; i < settings.routes->size(); ++i) {
+    const std::string& host = (*settings.routes)[i].match.host.text;
+    if (!host.empty() && !host.starts_with("*")) hosts.push_back(host);
+  }
+  for (const auto& listener : settings.listeners) {
+    if (listener.mode == config::ListenerMode::gateway) hosts.push_back(listener.upstream.host);
+  }
+  return hosts;
+}
+
+std::string gateway_authority(const config::Listener& listener) {
+  if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
+    return {};
+  const std::string& host = listener.upstream.host;
+  std::string authority = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  if (listener.upstream.port != 80) authority.append(":").append(std::to_string(listener.upstream.port));
+  return authority;
+}
+
+}  // namespace
+
+/// A listener and its acceptor on every io thread.
+struct Doorway {
+  ListenerRole role;
+  std::vector<tcp::acceptor> acceptors;
+};
+
+struct Proxy::Parts {
+  Parts(config::Settings given, ProxyOptions given_options);
+
+  void bind();
+  void open_doors(std::size_t index);
+  void say(config::LogLevel level, std::string_view text) {
+    log.message(level, text, Loop::wall_nanoseconds());
+  }
+  Task<void> wait_for_signals();
+  Task<void> shut_down();
+  Task<void> wait_for_sessions(Instant limit);
+  void drain(std::size_t index);
+  void stop();
+  std::string status();
+  std::string metrics_text();
+
+  const config::Settings settings;
+  const ProxyOptions options;
+  observe::Metrics metrics;
+  observe::Log log;
+  Budgets budgets;
+  ReplayMemory replay_memory;
+  EventLoop binding{1};
+  std::vector<tcp::endpoint> endpoints;  ///< in the order of the listeners; admin last
+  std::vector<tcp::acceptor> bound;      ///< the same
+  std::unique_ptr<Doors> doors;
+  std::unique_ptr<Shared> shared;
+  std::vector<std::unique_ptr<Loop>> loops;
+  std::unique_ptr<Resolver> resolver;  ///< goes before the loops that its waiters run on
+  std::vector<Doorway> doorways;
+  std::unique_ptr<tcp::acceptor> admin;
+  asio::thread_pool helper{1};
+  AdminPages pages;
+  std::unique_ptr<asio::signal_set> signals;
+  std::atomic<bool> ready{false};
+  std::atomic<bool> stopping{false};
+  std::int64_t started_unix = Loop::wall_nanoseconds() / 1'000'000'000;
+};
+
+Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
+    : settings(std::move(given)),
+      options(std::move(given_options)),
+      metrics(route_names(*settings.routes), http::all_words(), options.version),
+      log(settings.log, route_names(*settings.routes), options.log_descriptor, options.log_to_terminal),
+      budgets(settings.limits.upstreams),
+      replay_memory(settings.limits.replay_memory_bytes, metrics) {
+  metrics.set_config_hash(options.config_hash);
+  bind();
+  Resolver::Limits limits;
+  limits.names = settings.limits.upstreams;
+  resolver = std::make_unique<Resolver>(options.query, limits, metrics);
+  doors = std::make_unique<Doors>(settings.security.deny, endpoints);
+  shared = std::make_unique<Shared>(settings, metrics, log, budgets, *resolver, replay_memory, *doors,
+                                    make_pseudonym());
+  for (unsigned i = 0; i < settings.threads; ++i)
+    loops.push_back(std::make_unique<Loop>(*shared, random_number()));
+  for (const config::Listener& listener : settings.listeners) {
+    doorways.push_back({{listener, gateway_authority(listener)}, {}});
+  }
+  for (std::size_t i = 0; i < loops.size(); ++i) open_doors(i);
+  admin = std::make_unique<tcp::acceptor>(duplicate(loops.front()->io, bound.back()));
+  bound.clear();
+  pages = {[this] { return ready.load(); }, [this] { return status(); }, [this] { return metrics_text(); }};
+}
+
+void Proxy::Parts::bind() {
+  const auto add = [this](std::string_view mode, const config::Endpoint& where) {
+    bound.push_back(bind_listener(binding, mode, where));
+    endpoints.push_back(bound.back().local_endpoint());
+  };
+  for (const config::Listener& listener : settings.listeners) add(word(listener.mode), listener.bind);
+  add("admin", settings.admin.bind);
+}
+
+void Proxy::Parts::open_doors(std::size_t index) {
+  for (std::size_t i = 0; i < doorways.size(); ++i) {
+    doorways[i].acceptors.push_back(duplicate(loops[index]->io, bound[i]));
+  }
+}
+
+std::string Proxy::Parts::status() {
+  observe::StatusFacts facts;
+  facts.version = options.version;
+  facts.config_file = options.config_file;
+  facts.config_hash = options.config_hash;
+  facts.started_unix = started_unix;
+  facts.now_unix = Loop::wall_nanoseconds() / 1'000'000'000;
+  facts.ready = ready;
+  facts.draining = stopping;
+  for (std::size_t i = 0; i < settings.listeners.size(); ++i) {
+    facts.listeners.push_back(describe(word(settings.listeners[i].mode), endpoints[i]));
+  }
+  facts.listeners.push_back(describe("admin", endpoints.back()));
+  return observe::status_json(facts, settings, metrics.totals());
+}
+
+std::string Proxy::Parts::metrics_text() {
+  const std::vector<std::string> known = configured_hosts(settings);
+  double others = 1;
+  budgets.each(Tick::now(), [&](std::string_view host_port, double ratio) {
+    const std::string host(host_port.substr(0, host_port.rfind(':')));
+    if (std::find(known.begin(), known.end(), host) != known.end()) {
+      metrics.set_budget_ratio(host_port, ratio);
+    } else {
+      others = std::min(others, ratio);
+    }
+  });
+  metrics.set_budget_ratio("other", others);
+  metrics.set_log_dropped(log.dropped());
+  return metrics.text();
+}
+
+void Proxy::Parts::drain(std::size_t index) {
+  Loop& loop = *loops[index];
+  loop.draining = true;
+  ErrorCode ignored;
+  for (Doorway& doorway : doorways) doorway.acceptors[index].close(ignored);
+  loop.pool.close();
+  loop.sessions.each([](Session& session) { session.drain(); });
+}
+
+Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
+  asio::steady_timer pause(loops.front()->io);
+  while (shared->client_connections.load() > 0 && Tick::now() < limit) {
+    pause.expires_after(std::chrono::milliseconds(10));
+    co_await pause.async_wait(as_result);
+  }
+}
+
+Task<void> Proxy::Parts::shut_down() {
+  say(config::LogLevel::info, "shutting down");
+  ready = false;
+  asio::steady_timer linger(loops.front()->io, settings.shutdown.linger);
+  co_await linger.async_wait(as_result);
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    asio::post(loops[i]->io, [this, i] { drain(i); });
+  }
+  co_await wait_for_sessions(Tick::now() + settings.shutdown.grace);
+  for (const auto& loop : loops) {
+    asio::post(loop->io, [&loop = *loop] { loop.sessions.each([](Session& session) { session.abort(); }); });
+  }
+  co_await wait_for_sessions(Tick::now() + std::chrono::seconds(1));
+  say(config::LogLevel::info, "stopped");
+  for (const auto& loop : loops) loop->io.stop();
+}
+
+void Proxy::Parts::stop() {
+  if (stopping.exchange(true)) return;
+  asio::post(loops.front()->io, [this] { asio::co_spawn(loops.front()->io, shut_down(), asio::detached); });
+}
+
+// A second signal does not wait for anybody.
+Task<void> Proxy::Parts::wait_for_signals() {
+  co_await signals->async_wait(as_result);
+  stop();
+  co_await signals->async_wait(as_result);
+  for (const auto& loop : loops) loop->io.stop();
+}
+
+Proxy::Proxy(config::Settings settings, ProxyOptions options)
+    : parts_(std::make_unique<Parts>(std::move(settings), std::move(options))) {}
+
+Proxy::~Proxy() = default;
+
+std::vector<tcp::endpoint> Proxy::endpoints() const { return parts_->endpoints; }
+
+void Proxy::stop() { parts_->stop(); }
+
+void Proxy::run() {
+  Parts& parts = *parts_;
+  Loop& first = *parts.loops.front();
+  std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards;
+  for (const auto& loop : parts.loops) guards.push_back(asio::make_work_guard(loop->io));
+  if (parts.options.handle_signals) {
+    parts.signals = std::make_unique<asio::signal_set>(first.io, SIGTERM, SIGINT);
+    asio::co_spawn(first.io, parts.wait_for_signals(), asio::detached);
+  }
+  for (Doorway& doorway : parts.doorways) {
+    for (std::size_t i = 0; i < parts.loops.size(); ++i) {
+      Loop& loop = *parts.loops[i];
+      asio::co_spawn(loop.io, accept_clients(loop, doorway.acceptors[i], doorway.role), asio::detached);
+    }
+  }
+  asio::co_spawn(first.io, accept_admin(first, *parts.admin, parts.helper, parts.pages), asio::detached);
+  for (std::size_t i = 0; i < parts.endpoints.size(); ++i) {
+    const bool is_admin = i == parts.settings.listeners.size();
+    const std::string_view mode = is_admin ? "admin" : word(parts.settings.listeners[i].mode);
+    parts.say(config::LogLevel::info, "listening " + describe(mode, parts.endpoints[i]));
+  }
+  parts.ready = true;
+  parts.say(config::LogLevel::info, "ready");
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < parts.loops.size(); ++i) {
+    threads.emplace_back([loop = parts.loops[i].get()] { loop->io.run(); });
+  }
+  first.io.run();
+}
+
+}  // namespace reprise::net

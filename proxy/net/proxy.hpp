@@ -1,0 +1,46 @@
+// The whole running proxy: threads, listeners, signals, and an orderly end.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "config/settings.hpp"
+#include "proxy/net/resolver.hpp"
+
+namespace reprise::net {
+
+struct ProxyOptions {
+  std::string version;
+  std::string config_file;  ///< for /status; empty: built-in defaults
+  std::string config_hash;
+  int log_descriptor = 2;
+  bool log_to_terminal = false;
+  bool handle_signals = true;  ///< SIGTERM and SIGINT end it; tests call `stop` instead
+  Resolver::Query query = query_system;
+};
+
+/// Binds in its constructor, works in `run`.
+class Proxy {
+ public:
+  /// Binds every listener; throws BindError naming the one that cannot be bound. Nothing is accepted before
+  /// `run`.
+  Proxy(config::Settings settings, ProxyOptions options);
+  ~Proxy();
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+
+  /// Serves until told to stop and everything in flight has ended, or shutdown.grace is over.
+  void run();
+  /// What SIGTERM does. Thread-safe.
+  void stop();
+
+  /// Where the listeners are bound, in the order of the settings; then the admin listener.
+  std::vector<tcp::endpoint> endpoints() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,53 @@
+#include "proxy/net/record.hpp"
+
+#include "proxy/policy/ascii.hpp"
+
+namespace reprise::net {
+namespace {
+
+std::string_view value_of(const http::RequestHead& head, std::string_view name) {
+  for (const http::FieldLine& field : head.fields) {
+    if (policy::equals_ignoring_case(field.name, name)) return field.value;
+  }
+  return {};
+}
+
+// version "-" trace-id "-" parent-id "-" flags (W3C Trace Context 2.2)
+std::string_view trace_id(std::string_view traceparent) {
+  constexpr std::size_t offset = 3;
+  constexpr std::size_t length = 32;
+  if (traceparent.size() < offset + length || traceparent[offset - 1] != '-') return {};
+  return traceparent.substr(offset, length);
+}
+
+}  // namespace
+
+void record(Loop& loop, const Request& request, const Served& served, const policy::Ledger& ledger) {
+  observe::ExchangeRecord exchange;
+  exchange.route = request.route;
+  exchange.method = request.view.method;
+  exchange.host = request.view.host;
+  exchange.port = request.port;
+  exchange.path = request.tunnel ? std::string_view() : request.view.path;
+  exchange.ending = served.ending;
+  exchange.status = served.status;
+  exchange.own_answer = served.own_answer;
+  exchange.request_bytes = request.body.received();
+  exchange.response_bytes = served.response_bytes;
+  exchange.started = request.started;
+  exchange.ended = Tick::now();
+  exchange.ledger = &ledger;
+  exchange.tunnel = request.tunnel;
+  loop.shared.metrics.count(exchange);
+  if (!loop.shared.settings.log.access) return;
+  exchange.trace_id = trace_id(value_of(request.head, "traceparent"));
+  exchange.request_id = value_of(request.head, "X-Request-Id");
+  loop.shared.log.access(exchange, Loop::wall_nanoseconds());
+}
+
+void log_rejection(Loop& loop, const http::Reply& reply, http::Cause cause) {
+  const std::string text = "rejected " + std::to_string(reply.status) + " " + std::string(http::word(cause));
+  loop.shared.log.message(config::LogLevel::info, text, Loop::wall_nanoseconds());
+}
+
+}  // namespace reprise::net

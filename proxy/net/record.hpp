@@ -1,0 +1,13 @@
+// From a finished request to its one record: metrics and the access line.
+#pragma once
+
+#include "proxy/http/reply.hpp"
+#include "proxy/net/exchange.hpp"
+
+namespace reprise::net {
+
+void record(Loop&, const Request&, const Served&, const policy::Ledger&);
+/// A line for a request that was refused before it had a route.
+void log_rejection(Loop&, const http::Reply&, http::Cause);
+
+}  // namespace reprise::net

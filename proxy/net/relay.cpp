@@ -1,0 +1,117 @@
+#include "proxy/net/relay.hpp"
+
+#include <array>
+
+#include "proxy/http/rewrite.hpp"
+
+namespace reprise::net {
+
+using http::Framing;
+using policy::Cause;
+
+namespace {
+
+/// Frames pieces for the client and gathers as many as one send takes.
+class BodyWriter {
+ public:
+  BodyWriter(bool chunked, const http::ResponseHead& head) : chunked_(chunked), head_(head) {}
+
+  bool has_room() const { return lines_used_ < size_lines_.size(); }
+  void add_head(std::string_view head) { pieces_.add(head); }
+
+  void add(BodyStep step, std::string_view piece, std::string_view trailers) {
+    if (step == BodyStep::piece) add_piece(piece);
+    if (step == BodyStep::end) add_end(trailers);
+  }
+
+  void add_piece(std::string_view piece) {
+    bytes_ += piece.size();
+    std::string& line = size_lines_[lines_used_++];
+    if (chunked_) {
+      line.clear();
+      http::write_chunk_size(piece.size(), line);
+      pieces_.add(line);
+    }
+    pieces_.add(piece);
+    if (chunked_) pieces_.add("\r\n");
+  }
+
+  void add_end(std::string_view trailers) {
+    if (!chunked_) return;
+    std::string forwarded;
+    http::append_trailers(trailers, head_.fields, forwarded);
+    last_.clear();
+    http::write_last_chunk(forwarded, last_);
+    pieces_.add(last_);
+  }
+
+  Task<ErrorCode> send(Stream& client, Duration idle) {
+    const ErrorCode error = co_await client.write_all(pieces_, idle);
+    pieces_ = Gather();
+    lines_used_ = 0;
+    co_return error;
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  const bool chunked_;
+  const http::ResponseHead& head_;
+  Gather pieces_;
+  std::array<std::string, 2> size_lines_;
+  std::size_t lines_used_ = 0;
+  std::string last_;
+  std::uint64_t bytes_ = 0;
+};
+
+Relayed broken(BodyStep step, std::uint64_t bytes) {
+  const Cause cause = step == BodyStep::failed      ? Cause::reset
+                      : step == BodyStep::malformed ? Cause::malformed_response
+                                                    : Cause::truncated;
+  return {Relayed::End::broken, cause, bytes};
+}
+
+Task<Relayed> relay_kept(Request& request, Stream& client, Answer& answer) {
+  BodyWriter writer(sends_chunked(request, answer), answer.head);
+  writer.add_head(request.answer_head);
+  if (!answer.body.empty()) writer.add_piece(answer.body);
+  writer.add_end(answer.trailers);
+  const ErrorCode error = co_await writer.send(client, request.policy->idle_timeout);
+  co_return Relayed{error ? Relayed::End::client_gone : Relayed::End::complete, Cause::truncated,
+                    writer.bytes()};
+}
+
+}  // namespace
+
+bool sends_chunked(const Request& request, const Answer& answer) {
+  const Framing::Kind kind = answer.head.framing.kind;
+  return request.head.minor_version > 0 &&
+         (kind == Framing::Kind::chunked || kind == Framing::Kind::until_close);
+}
+
+Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer) {
+  if (answer.kept) co_return co_await relay_kept(request, client, answer);
+  const Duration idle = request.policy->idle_timeout;
+  BodyWriter writer(sends_chunked(request, answer), answer.head);
+  BodyReader reader;
+  reader.begin(answer.connection->stream(), answer.buffer, answer.head.framing);
+  writer.add_head(request.answer_head);
+  BodyStep step = BodyStep::piece;
+  std::string_view piece;
+  for (;;) {
+    while (step == BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
+      writer.add(step, piece, reader.trailers());
+    }
+    if (co_await writer.send(client, idle)) {
+      co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+    }
+    if (step == BodyStep::end) break;
+    if (step != BodyStep::piece) co_return broken(step, writer.bytes());
+    step = co_await reader.next(idle, piece);
+    writer.add(step, piece, reader.trailers());
+  }
+  finish_connection(pool, answer, reader.has_surplus());
+  co_return Relayed{Relayed::End::complete, Cause::truncated, writer.bytes()};
+}
+
+}  // namespace reprise::net

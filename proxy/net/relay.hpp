@@ -1,0 +1,24 @@
+// Hands an upstream's answer to the client: the head in one send with the body bytes at hand, then the rest
+// as it comes.
+#pragma once
+
+#include "proxy/net/answer.hpp"
+#include "proxy/net/request.hpp"
+
+namespace reprise::net {
+
+struct Relayed {
+  enum class End : std::uint8_t { complete, broken, client_gone };
+  End end = End::complete;
+  policy::Cause cause = policy::Cause::truncated;  ///< for `broken`
+  std::uint64_t bytes = 0;                         ///< of the body
+};
+
+/// `request.answer_head` is sent first. A body that breaks is never ended: no last chunk, no clean close (the
+/// caller cuts).
+Task<Relayed> relay(Pool&, Request&, Stream& client, Answer&);
+
+/// True if the body goes out chunked: the client understands it, and its length is not known beforehand.
+bool sends_chunked(const Request&, const Answer&);
+
+}  // namespace reprise::net

@@ -1,0 +1,42 @@
+// Everything that belongs to one request while it is in flight; lent by the loop, so that a connection
+// allocates once.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "proxy/http/intake.hpp"
+#include "proxy/net/request_body.hpp"
+#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/route_policy.hpp"
+
+namespace reprise::net {
+
+struct Request {
+  http::RequestHead head;    ///< views into the session's buffer
+  policy::RequestView view;  ///< what routes and rules look at
+  std::size_t route = 0;
+  const policy::RoutePolicy* policy = nullptr;
+  policy::Facts facts;
+  std::string host;  ///< upstream host, for the resolver
+  std::uint16_t port = 0;
+  std::shared_ptr<Upstream> upstream;
+  std::string outgoing;       ///< the head that every attempt sends, without its blank line
+  std::string last_lines;     ///< what ends it: the attempt header, if any, and the blank line
+  std::string answer_head;    ///< what goes to the client before the body
+  std::string answer_fields;  ///< our own lines in it
+  RequestBody body;
+  policy::Instant started{};
+  bool upgrade = false;        ///< the client asks for another protocol (RFC 9110 7.8)
+  bool continue_sent = false;  ///< the client has had its 100
+  bool tunnel = false;         ///< CONNECT
+  bool gateway = false;        ///< came by a gateway listener
+
+  /// Ready for another; keeps storage.
+  void clear();
+};
+
+/// True if the request's rule calls it idempotent, judged on what is held of the body now (C33c).
+policy::Idempotency judge_now(const Request&);
+
+}  // namespace reprise::net

@@ -1,0 +1,174 @@
+#include "proxy/net/resolver.hpp"
+
+#include <netdb.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstring>
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t most_addresses = 16;
+// How long an old answer may stand in while the system's resolver fails.
+constexpr Duration stale_limit = std::chrono::minutes(5);
+
+}  // namespace
+
+// Owned by the resolver and its threads together: a thread that hangs in getaddrinfo outlives the resolver.
+struct Resolver::State {
+  struct Name {
+    std::shared_ptr<const Addresses> answer;
+    Instant known_until{};
+    Instant usable_until{};
+    Instant last_asked{};
+    bool asking = false;
+    std::vector<std::shared_ptr<Lookup>> waiting;
+  };
+
+  std::mutex mutex;
+  std::condition_variable work;
+  std::deque<std::string> queue;
+  std::unordered_map<std::string, Name> names;
+  Query query;
+  Limits limits;
+  observe::Metrics* metrics = nullptr;
+  bool stopping = false;
+
+  void run();
+  void settle(const std::string& name, std::vector<asio::ip::address> found);
+  void forget_oldest();
+};
+
+Resolver::Resolver(Query query, const Limits& limits, observe::Metrics& metrics)
+    : state_(std::make_shared<State>()) {
+  state_->query = std::move(query);
+  state_->limits = limits;
+  state_->metrics = &metrics;
+  for (unsigned i = 0; i < limits.threads; ++i) {
+    std::thread([state = state_] { state->run(); }).detach();
+  }
+}
+
+Resolver::~Resolver() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->stopping = true;
+  state_->queue.clear();
+  state_->names.clear();
+  state_->work.notify_all();
+}
+
+std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any_io_executor& executor) {
+  auto lookup = std::make_shared<Lookup>(executor);
+  const std::scoped_lock lock(state_->mutex);
+  State& state = *state_;
+  const Instant now = Tick::now();
+  if (state.names.size() >= state.limits.names && !state.names.contains(name)) state.forget_oldest();
+  State::Name& entry = state.names[name];
+  entry.last_asked = now;
+  if (entry.answer && now < entry.known_until) {
+    state.metrics->count_lookup(observe::LookupOutcome::hit);
+    lookup->answer_ = entry.answer;
+    return lookup;
+  }
+  entry.waiting.push_back(lookup);
+  if (!entry.asking) {
+    entry.asking = true;
+    state.queue.push_back(name);
+    state.work.notify_one();
+  }
+  return lookup;
+}
+
+void Resolver::State::run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    work.wait(lock, [this] { return stopping || !queue.empty(); });
+    if (stopping) return;
+    const std::string name = std::move(queue.front());
+    queue.pop_front();
+    lock.unlock();
+    std::vector<asio::ip::address> found = query(name);
+    lock.lock();
+    if (stopping) return;
+    settle(name, std::move(found));
+  }
+}
+
+// A failure keeps an older answer in use for a while: an upstream that was there a minute ago is likelier
+// than none.
+void Resolver::State::settle(const std::string& name, std::vector<asio::ip::address> found) {
+  const auto place = names.find(name);
+  if (place == names.end()) return;
+  Name& entry = place->second;
+  const Instant now = Tick::now();
+  entry.asking = false;
+  if (found.size() > most_addresses) found.resize(most_addresses);
+  if (!found.empty()) {
+    metrics->count_lookup(observe::LookupOutcome::resolved);
+    entry.answer = std::make_shared<const Addresses>(Addresses{std::move(found)});
+    entry.known_until = now + limits.positive;
+    entry.usable_until = now + stale_limit;
+  } else if (entry.answer && !entry.answer->list.empty() && now < entry.usable_until) {
+    metrics->count_lookup(observe::LookupOutcome::stale);
+    entry.known_until = now + limits.negative;
+  } else {
+    metrics->count_lookup(observe::LookupOutcome::failed);
+    entry.answer = std::make_shared<const Addresses>();
+    entry.known_until = now + limits.negative;
+  }
+  for (const auto& lookup : entry.waiting) lookup->deliver(entry.answer);
+  entry.waiting.clear();
+}
+
+void Resolver::State::forget_oldest() {
+  auto oldest = names.end();
+  for (auto entry = names.begin(); entry != names.end(); ++entry) {
+    if (entry->second.asking) continue;
+    if (oldest == names.end() || entry->second.last_asked < oldest->second.last_asked) oldest = entry;
+  }
+  if (oldest != names.end()) names.erase(oldest);
+}
+
+Task<std::shared_ptr<const Addresses>> Lookup::wait(Duration limit) {
+  const auto self = shared_from_this();
+  if (!answer_ && !cancelled_) {
+    timer_.expires_after(limit);
+    co_await timer_.async_wait(as_result);
+  }
+  co_return cancelled_ ? nullptr : answer_;
+}
+
+void Lookup::deliver(std::shared_ptr<const Addresses> answer) {
+  asio::post(timer_.get_executor(), [self = shared_from_this(), answer = std::move(answer)] {
+    self->answer_ = answer;
+    self->timer_.cancel();
+  });
+}
+
+void Lookup::cancel() {
+  cancelled_ = true;
+  timer_.cancel();
+}
+
+std::vector<asio::ip::address> query_system(const std::string& name) {
+  addrinfo wanted{};
+  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  std::vector<asio::ip::address> found;
+  // Without AI_ADDRCONFIG, which hides names of /etc/hosts on a host with loopback interfaces only.
+  if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+    tcp::endpoint endpoint;
+    if (entry->ai_addrlen > endpoint.capacity()) continue;
+    std::memcpy(endpoint.data(), entry->ai_addr, entry->ai_addrlen);
+    endpoint.resize(entry->ai_addrlen);
+    if (std::find(found.begin(), found.end(), endpoint.address()) == found.end())
+      found.push_back(endpoint.address());
+  }
+  return found;
+}
+
+}  // namespace reprise::net

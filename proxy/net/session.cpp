@@ -1,0 +1,263 @@
+#include "proxy/net/session.hpp"
+
+#include "proxy/http/answer_here.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/net/deliver.hpp"
+#include "proxy/net/exchange.hpp"
+#include "proxy/net/record.hpp"
+
+namespace reprise::net {
+
+using http::Cause;
+
+namespace {
+
+// After this long without a byte an idle connection gives its block back.
+constexpr Duration quiet = Tick::granule;
+// What is still read from a client that was answered before it had sent everything (rows C5, I4).
+constexpr std::size_t drain_bytes = std::size_t{256} * 1024;
+constexpr Duration drain_time = std::chrono::seconds(2);
+
+policy::Facts read_facts(const Request& request) {
+  return {policy::judge(request.policy->idempotent, request.view, nullptr),
+          policy::is_safe_method(request.view.method), http::is_nested_retry(request.head)};
+}
+
+// Nothing is held for a request that no rule could ever retry.
+std::size_t bytes_to_hold(const Request& request) {
+  const bool pointless =
+      request.policy->mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
+  return pointless ? 0 : request.policy->replay_memory_bytes;
+}
+
+bool wants_upgrade(const http::RequestHead& head) {
+  return head.minor_version > 0 && head.framing.kind == http::Framing::Kind::none &&
+         head.find(http::FieldId::upgrade) != nullptr &&
+         http::NamedByConnection(head.fields).removes("Upgrade");
+}
+
+}  // namespace
+
+Session::Session(Loop& loop, tcp::socket socket, const ListenerRole& role)
+    : loop_(loop), stream_(loop.tick, std::move(socket)), pause_(loop.io.get_executor()), role_(role) {
+  tune(stream_.socket());
+  loop_.sessions.add(*this);
+  loop_.shared.metrics.client_connected();
+}
+
+Session::~Session() {
+  loop_.sessions.remove(*this);
+  loop_.shared.metrics.client_disconnected();
+  loop_.shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Task<void> serve(Loop& loop, tcp::socket socket, const ListenerRole& role) {
+  Session session(loop, std::move(socket), role);
+  co_await session.run();
+}
+
+Task<void> Session::run() {
+  for (;;) {
+    if (buffer_.empty() && !co_await wait_for_bytes()) co_return;
+    auto request = loop_.lend_request();
+    Cause why{};
+    const Heard heard = co_await read_head(*request, why);
+    bool again = false;
+    if (heard == Heard::request) {
+      again = co_await handle(*request);
+    } else if (heard == Heard::refused) {
+      co_await refuse(*request, why);
+    }
+    request->clear();
+    loop_.give_back(std::move(request));
+    if (!again) co_return;
+    if (buffer_.empty()) {
+      buffer_.clear();
+    } else {
+      buffer_.compact();
+    }
+  }
+}
+
+// An idle client costs no block: after a tick without a byte it waits for readiness alone.
+Task<bool> Session::wait_for_bytes() {
+  if (loop_.draining) co_return false;
+  idle_ = true;
+  stream_.limit_read(quiet);
+  ReadResult read = co_await stream_.read_some(buffer_.room());
+  stream_.unlimit_read();
+  if (read.error && stream_.take_limit_hit()) {
+    buffer_.give_back();
+    stream_.limit_read(loop_.shared.settings.timers.keep_alive);
+    const ErrorCode error = co_await stream_.wait_readable();
+    stream_.unlimit_read();
+    if (error) co_return false;
+    read = co_await stream_.read_some(buffer_.room());
+  }
+  idle_ = false;
+  if (read.error) co_return false;
+  buffer_.commit(read.bytes);
+  co_return true;
+}
+
+Task<Session::Heard> Session::read_head(Request& request, Cause& why) {
+  bool waiting = false;
+  for (;;) {
+    const http::Parsed parsed = http::parse_request(buffer_.view(), loop_.head_limits, request.head);
+    if (const auto* cause = std::get_if<Cause>(&parsed)) {
+      why = *cause;
+      co_return Heard::refused;
+    }
+    if (std::get<http::Progress>(parsed) == http::Progress::complete) break;
+    if (buffer_.room_left() == 0) buffer_.grow();
+    if (!waiting) stream_.limit_read(loop_.shared.settings.timers.header);
+    waiting = true;
+    const ReadResult read = co_await stream_.read_some(buffer_.room());
+    if (read.error) {
+      why = Cause::header_timeout;
+      co_return stream_.take_limit_hit() ? Heard::refused : Heard::nothing;
+    }
+    buffer_.commit(read.bytes);
+  }
+  stream_.unlimit_read();
+  request.started = Tick::now();
+  buffer_.consume(request.head.bytes);
+  co_return Heard::request;
+}
+
+Task<bool> Session::handle(Request& request) {
+  const auto& settings = loop_.shared.settings;
+  const http::Intake intake =
+      role_.settings.mode == config::ListenerMode::forward
+          ? http::take_forward(request.head, settings.security.connect_ports)
+          : http::take_gateway(request.head, role_.settings.upstream.host, role_.settings.upstream.port,
+                               role_.upstream_authority);
+  if (const auto* rejected = std::get_if<http::Rejected>(&intake)) {
+    co_await refuse(request, rejected->cause);
+    co_return false;
+  }
+  if (http::has_looped(request.head, loop_.shared.pseudonym)) {
+    co_await refuse(request, Cause::loop);
+    co_return false;
+  }
+  if (const auto* forwarded = std::get_if<http::Forward>(&intake))
+    co_return co_await forward(request, *forwarded);
+  if (const auto* tunnel = std::get_if<http::Connect>(&intake)) co_return co_await connect(request, *tunnel);
+  co_return co_await answer_here(request);
+}
+
+void Session::take_over(Request& request, std::string_view host, std::uint16_t port) {
+  const policy::RouteTable& routes = *loop_.shared.settings.routes;
+  request.view.method = request.head.method;
+  request.view.host = host;
+  request.view.port = port;
+  request.view.fields = &request.head;
+  request.route = routes.find(request.view);
+  request.policy = &routes[request.route].policy;
+  request.host.assign(host);
+  request.port = port;
+  request.upstream = loop_.pool.upstream(host, port);
+  request.facts = read_facts(request);
+}
+
+Task<bool> Session::forward(Request& request, const http::Forward& forward) {
+  request.view.path = forward.target.path.empty() ? "/" : forward.target.path;
+  request.view.query = forward.target.query;
+  take_over(request, forward.host, forward.port);
+  request.upgrade = wants_upgrade(request.head);
+  http::write_request_head(request.head, forward, role_.settings.upstream.path_prefix, loop_.shared.pseudonym,
+                           request.upgrade, request.outgoing);
+  request.gateway = role_.settings.mode == config::ListenerMode::gateway;
+  request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, bytes_to_hold(request));
+  const bool again = co_await carry_out(request);
+  if (request.body.complete() || !stream_.open()) co_return again;
+  co_await close_gently();
+  co_return false;
+}
+
+Task<bool> Session::connect(Request& request, const http::Connect& connect) {
+  request.view.path = "/";
+  request.view.query = {};
+  request.tunnel = true;
+  take_over(request, connect.host, connect.port);
+  // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
+  request.facts.idempotent = policy::Idempotency::yes;
+  request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, 0);
+  co_return co_await carry_out(request);
+}
+
+Task<bool> Session::carry_out(Request& request) {
+  Watch watch(loop_.tick, stream_.descriptor());
+  watch_ = &watch;
+  if (loop_.draining) watch.shut_down();
+  policy::Ledger ledger;
+  const Served served = co_await exchange(loop_, request, {stream_, buffer_, pause_, watch, tunnel_}, ledger);
+  watch_ = nullptr;
+  record(loop_, request, served, ledger);
+  co_return served.keep_alive;
+}
+
+// Max-Forwards has run out, so the answer is ours (RFC 9110 7.6.2).
+Task<bool> Session::answer_here(Request& request) {
+  const bool stays = request.head.keep_alive() && request.head.framing.kind == http::Framing::Kind::none;
+  const std::string_view connection_field = stays ? "" : "Connection: close\r\n";
+  http::write_answer_here(request.head, loop_.date(), connection_field, request.answer_head);
+  Gather pieces;
+  pieces.add(request.answer_head);
+  const ErrorCode error = co_await stream_.write_all(pieces, loop_.shared.settings.timers.header);
+  co_return !error && stays;
+}
+
+Task<void> Session::refuse(Request& request, Cause cause) {
+  loop_.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
+  const http::Reply reply = http::rejection_reply(cause, loop_.shared.pseudonym);
+  log_rejection(loop_, reply, cause);
+  http::write_reply(reply, loop_.date(), {}, true, request.head.method == "HEAD", request.answer_head);
+  Gather pieces;
+  pieces.add(request.answer_head);
+  if (co_await stream_.write_all(pieces, loop_.shared.settings.timers.header)) co_return;
+  co_await close_gently();
+}
+
+// What the client is still sending is read for a while, so that its kernel does not throw our answer away
+// (RFC 9112 9.6).
+Task<void> Session::close_gently() {
+  stream_.finish_sending();
+  stream_.limit_read(drain_time);
+  std::size_t drained = 0;
+  while (drained < drain_bytes) {
+    buffer_.clear();
+    const ReadResult read = co_await stream_.read_some(buffer_.room());
+    if (read.error) break;
+    drained += read.bytes;
+  }
+  stream_.close();
+}
+
+void Session::drain() {
+  if (tunnel_ != nullptr) {
+    tunnel_->drain();
+  } else if (watch_ != nullptr) {
+    watch_->shut_down();
+  } else if (idle_) {
+    stream_.cancel();
+  }
+}
+
+void Session::abort() {
+  if (watch_ != nullptr) watch_->report_reset();
+  stream_.cancel();
+}
+
+void Sessions::add(Session& session) {
+  session.next_ = first_;
+  if (first_ != nullptr) first_->previous_ = &session;
+  first_ = &session;
+}
+
+void Sessions::remove(Session& session) {
+  (session.previous_ != nullptr ? session.previous_->next_ : first_) = session.next_;
+  if (session.next_ != nullptr) session.next_->previous_ = session.previous_;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,75 @@
+// One client connection: reads a head under limits, sees its request through, and does it again while both
+// sides like to.
+#pragma once
+
+#include <string>
+
+#include "proxy/http/intake.hpp"
+#include "proxy/net/loop.hpp"
+#include "proxy/net/pause.hpp"
+#include "proxy/net/tunnel.hpp"
+#include "proxy/net/watch.hpp"
+
+namespace reprise::net {
+
+/// What a listener tells its sessions; outlives them.
+struct ListenerRole {
+  config::Listener settings;
+  std::string upstream_authority;  ///< gateway with `host: upstream`: what Host says; else empty
+};
+
+/// Lives in its own coroutine's frame, on one io thread.
+class Session {
+ public:
+  Session(Loop& loop, tcp::socket socket, const ListenerRole& role);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Task<void> run();
+  /// Shutdown: an idle connection closes, a wait ends with the last answer, a tunnel ends once it is quiet.
+  void drain();
+  /// The grace is over: everything stops.
+  void abort();
+
+ private:
+  friend class Sessions;
+
+  enum class Heard : std::uint8_t { request, refused, nothing };
+
+  Task<bool> wait_for_bytes();
+  Task<Heard> read_head(Request&, http::Cause& why);
+  Task<bool> handle(Request&);
+  Task<bool> forward(Request&, const http::Forward&);
+  Task<bool> connect(Request&, const http::Connect&);
+  Task<bool> carry_out(Request&);
+  Task<bool> answer_here(Request&);
+  Task<void> refuse(Request&, http::Cause);
+  Task<void> close_gently();
+  void take_over(Request&, std::string_view host, std::uint16_t port);
+
+  Loop& loop_;
+  Stream stream_;
+  Buffer buffer_;
+  Pause pause_;
+  const ListenerRole& role_;
+  Watch* watch_ = nullptr;
+  Tunnel* tunnel_ = nullptr;
+  bool idle_ = false;
+  Session* previous_ = nullptr;
+  Session* next_ = nullptr;
+};
+
+/// The coroutine to spawn for an accepted connection.
+Task<void> serve(Loop& loop, tcp::socket socket, const ListenerRole& role);
+
+template <typename Visit>
+void Sessions::each(Visit visit) {
+  for (Session* session = first_; session != nullptr;) {
+    Session* following = session->next_;
+    visit(*session);
+    session = following;
+  }
+}
+
+}  // namespace reprise::net

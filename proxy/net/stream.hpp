@@ -1,0 +1,115 @@
+// One TCP connection behind the few verbs that the data path needs: read, write, limit, cut.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "proxy/net/task.hpp"
+#include "proxy/net/tick.hpp"
+
+namespace reprise::net {
+
+/// Something that waits and can be told to stop waiting.
+class Cancellable {
+ public:
+  virtual void cancel() = 0;
+
+ protected:
+  ~Cancellable() = default;
+};
+
+/// A few pieces of memory that leave together.
+class Gather {
+ public:
+  void add(std::string_view piece) {
+    if (!piece.empty()) parts_[last_++] = asio::buffer(piece);
+  }
+  bool empty() const { return first_ == last_; }
+  std::span<const asio::const_buffer> parts() const { return {parts_.data() + first_, last_ - first_}; }
+  void consume(std::size_t bytes);
+
+ private:
+  static constexpr std::size_t most = 8;
+  std::array<asio::const_buffer, most> parts_{};
+  std::size_t first_ = 0;
+  std::size_t last_ = 0;
+};
+
+/// Used by one thread. One read and one write may be under way at a time. After `cancel` every verb fails at
+/// once with operation_aborted.
+class Stream final : public Cancellable {
+ public:
+  Stream(Tick&, tcp::socket);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// At least one byte, or an error (eof for FIN). The limit is whatever `limit_read` said last.
+  Task<ReadResult> read_some(asio::mutable_buffer);
+  /// Until there is something to read, holding no memory meanwhile.
+  Task<ErrorCode> wait_readable();
+  /// Sends what the kernel takes now and consumes it; what is left stays in `Gather`. Never blocks.
+  ErrorCode write_now(Gather&);
+  /// Sends the rest; fails if no byte moves for `idle`. `accepted` counts what the kernel took.
+  Task<ErrorCode> write_all(Gather&, Duration idle);
+  Task<ErrorCode> connect(const tcp::endpoint&, Duration limit);
+
+  /// Ends a read under way or to come; stays until changed.
+  void limit_read(Duration after) {
+    limit_hit_ = false;
+    tick_.arm(read_limit_, after);
+  }
+  void limit_read_until(Instant due) {
+    limit_hit_ = false;
+    tick_.arm_until(read_limit_, due);
+  }
+  void unlimit_read() { Tick::disarm(read_limit_); }
+  /// True if the last failure was a limit of ours (and not the kernel's ETIMEDOUT). Cleared by the call.
+  bool take_limit_hit() { return std::exchange(limit_hit_, false); }
+
+  std::uint64_t accepted() const { return accepted_; }
+  void forget_accepted() { accepted_ = 0; }
+
+  void cancel() override;
+  /// Ends a read under way with operation_aborted; later ones work.
+  void end_read();
+  /// Sends FIN, goes on reading.
+  void finish_sending();
+  void close();
+  /// Closes with RST, so that nobody takes what was sent for complete.
+  void cut();
+
+  int descriptor() { return socket_.native_handle(); }
+  tcp::socket& socket() { return socket_; }
+  bool open() const { return socket_.is_open(); }
+
+ private:
+  class Limit final : public Timed {
+   public:
+    explicit Limit(Stream& stream) : stream_(stream) {}
+
+   protected:
+    void time_is_up() override;
+
+   private:
+    Stream& stream_;
+  };
+
+  Tick& tick_;
+  tcp::socket socket_;
+  Limit read_limit_{*this};
+  Limit write_limit_{*this};
+  std::uint64_t accepted_ = 0;
+  bool limit_hit_ = false;
+  bool cancelled_ = false;
+};
+
+/// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:
+/// the connection works without.
+void tune(tcp::socket&);
+/// What an upstream connection has outside of uploads: sent bytes may stay unacknowledged for this long.
+inline constexpr Duration user_timeout = std::chrono::seconds(60);
+/// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut.
+void set_user_timeout(tcp::socket&, Duration);
+
+}  // namespace reprise::net

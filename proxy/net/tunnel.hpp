@@ -1,0 +1,49 @@
+// Two-way relay of bytes nobody looks into: CONNECT and upgraded connections, with half-close both ways.
+#pragma once
+
+#include "proxy/net/block.hpp"
+#include "proxy/net/loop.hpp"
+
+namespace reprise::net {
+
+/// A tunnel under way. Both streams must outlive `run`.
+class Tunnel {
+ public:
+  Tunnel(Loop& loop, Stream& client, Stream& upstream, Duration idle);
+  Tunnel(const Tunnel&) = delete;
+  Tunnel& operator=(const Tunnel&) = delete;
+
+  /// `from_client` and `from_upstream` hold bytes that were read already; they go first. Ends when both sides
+  /// have closed, one is reset (what it had sent is delivered first), or nothing moved for `idle`.
+  Task<observe::TunnelOutcome> run(Buffer& from_client, Buffer& from_upstream);
+  /// Shutdown: ends as soon as nothing moves for a second.
+  void drain();
+
+  std::uint64_t bytes_up() const { return up_.bytes; }
+  std::uint64_t bytes_down() const { return down_.bytes; }
+
+ private:
+  struct Way {
+    Stream& from;
+    Stream& to;
+    std::uint64_t bytes = 0;
+    bool over = false;
+  };
+
+  static Task<void> run_spawned(Tunnel& tunnel, Way& way, Buffer& first);
+  Task<void> carry(Way& way, Buffer& first);
+  Task<ErrorCode> read(Way& way, Buffer& buffer);
+  void break_off(observe::TunnelOutcome);
+
+  Loop& loop_;
+  Way up_;
+  Way down_;
+  Duration idle_;
+  Instant last_move_{};
+  asio::steady_timer joined_;
+  observe::TunnelOutcome outcome_ = observe::TunnelOutcome::closed;
+  bool broken_ = false;
+  bool draining_ = false;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,113 @@
+#include "proxy/net/upload.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace reprise::net {
+namespace {
+
+constexpr std::string_view line_end = "\r\n";
+
+}  // namespace
+
+Upload::Upload(asio::any_io_executor executor, Stream& upstream, RequestBody& body, Duration idle)
+    : joined_(executor), upstream_(upstream), body_(body), idle_(idle) {}
+
+void Upload::start(std::string_view head, std::string_view last_lines, UploadListener& listener) {
+  pending_.add(head);
+  pending_.add(last_lines);
+  gather_held();
+  const ErrorCode error = upstream_.write_now(pending_);
+  if (error) {
+    end_ = UploadEnd::upstream_failed;
+  } else if (pending_.empty() && body_.complete()) {
+    end_ = UploadEnd::sent;
+  } else {
+    listener_ = &listener;
+    // An upstream that takes its time with a body is slow, not dead: its window may stay shut as long as
+    // `idle`.
+    set_user_timeout(upstream_.socket(), idle_);
+    asio::co_spawn(joined_.executor(), run(*this), asio::detached);
+  }
+}
+
+// A body that was held by earlier attempts goes out again from byte 0, as one chunk where the coding is
+// chunked.
+void Upload::gather_held() {
+  const std::string_view held = body_.held();
+  if (body_.chunked() && !held.empty()) {
+    http::write_chunk_size(held.size(), size_line_);
+    pending_.add(size_line_);
+    pending_.add(held);
+    pending_.add(line_end);
+  } else {
+    pending_.add(held);
+  }
+  if (!body_.complete() || !body_.chunked()) return;
+  gather_last();
+  last_is_gathered_ = true;
+}
+
+void Upload::gather_last() {
+  std::string trailers;
+  body_.append_trailers(trailers);
+  http::write_last_chunk(trailers, last_chunk_);
+  pending_.add(last_chunk_);
+}
+
+Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); }
+
+void Upload::finish(UploadEnd end) {
+  end_ = end;
+  set_user_timeout(upstream_.socket(), user_timeout);
+  if (!stopping_) listener_->upload_ended(end);
+  joined_.cancel();
+}
+
+Task<UploadEnd> Upload::pump() {
+  if (co_await upstream_.write_all(pending_, idle_)) co_return UploadEnd::upstream_failed;
+  for (;;) {
+    if (stopping_) co_return UploadEnd::stopped;
+    std::string_view piece;
+    const BodyStep step = co_await body_.next(idle_, piece);
+    if (stopping_) co_return UploadEnd::stopped;
+    if (step == BodyStep::malformed) co_return UploadEnd::malformed;
+    if (step == BodyStep::end) co_return co_await send_last();
+    if (step != BodyStep::piece) co_return UploadEnd::client_gone;
+    const UploadEnd sent = co_await send_piece(piece);
+    if (sent != UploadEnd::running) co_return sent;
+  }
+}
+
+Task<UploadEnd> Upload::send_piece(std::string_view piece) {
+  pending_ = Gather();
+  if (body_.chunked()) {
+    size_line_.clear();
+    http::write_chunk_size(piece.size(), size_line_);
+    pending_.add(size_line_);
+    pending_.add(piece);
+    pending_.add(line_end);
+  } else {
+    pending_.add(piece);
+  }
+  const ErrorCode error = co_await upstream_.write_all(pending_, idle_);
+  co_return error ? UploadEnd::upstream_failed : UploadEnd::running;
+}
+
+Task<UploadEnd> Upload::send_last() {
+  if (!body_.chunked() || last_is_gathered_) co_return UploadEnd::sent;
+  pending_ = Gather();
+  gather_last();
+  const ErrorCode error = co_await upstream_.write_all(pending_, idle_);
+  co_return error ? UploadEnd::upstream_failed : UploadEnd::sent;
+}
+
+Task<void> Upload::stop() {
+  if (listener_ == nullptr || end_ != UploadEnd::running) co_return;
+  stopping_ = true;
+  upstream_.cancel();
+  body_.client().end_read();
+  if (end_ == UploadEnd::running) co_await joined_.until(Instant::max());
+}
+
+}  // namespace reprise::net

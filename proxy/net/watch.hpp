@@ -1,0 +1,53 @@
+// Looks after one exchange from outside: the client's departure and shutdown, told to whatever the exchange
+// waits on.
+#pragma once
+
+#include <cstdint>
+
+#include "proxy/net/stream.hpp"
+#include "proxy/net/tick.hpp"
+
+namespace reprise::net {
+
+/// While armed, asks the kernel every 100 ms whether the client closed its sending side or reset (poll(2): it
+/// sees a FIN behind unread bytes too). Costs nothing for an exchange that is over sooner.
+class Watch final : public Timed {
+ public:
+  Watch(Tick& tick, int client_descriptor) : tick_(tick), descriptor_(client_descriptor) {
+    tick_.arm(*this, interval);
+  }
+
+  /// Asks now: before each new attempt.
+  void look();
+  /// SIGTERM: no retry starts any more.
+  void shut_down();
+
+  bool client_finished() const { return finished_; }
+  bool client_reset() const { return reset_; }
+  bool shutting_down() const { return shutting_down_; }
+  /// The client failed on another path (a read of its body, a write of an interim answer).
+  void report_reset();
+
+  /// What a reset stops. Null while there is nothing to stop.
+  void set_attempt(Cancellable* attempt) { attempt_ = attempt; }
+  /// What a FIN, a reset or a shutdown stops.
+  void set_wait(Cancellable* wait) { wait_ = wait; }
+
+ protected:
+  void time_is_up() override;
+
+ private:
+  static constexpr Duration interval = std::chrono::milliseconds(100);
+
+  void end_wait();
+
+  Tick& tick_;
+  int descriptor_;
+  Cancellable* attempt_ = nullptr;
+  Cancellable* wait_ = nullptr;
+  bool finished_ = false;
+  bool reset_ = false;
+  bool shutting_down_ = false;
+};
+
+}  // namespace reprise::net
