@@ -18,12 +18,14 @@ Actions Exchange::begin(Instant now) {
 }
 
 Actions Exchange::answered(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
+  if (state_ != State::attempting) return {};
   answer_ = number_;
   answer_whole_ = false;
   return settle(report, answer, now, dice);
 }
 
 Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
+  if (state_ != State::attempting) return {};
   return settle(report, failure, now, dice);
 }
 
@@ -77,6 +79,7 @@ Actions Exchange::go_on_at_once() {
 }
 
 Actions Exchange::waited(Instant now) {
+  if (state_ != State::waiting) return {};
   if (answer_ == number_ && !answer_whole_) answer_.reset();
   if (deadline_ && now > *deadline_) return stop_waiting(Reason::deadline_too_near, now);
   withdrawn_.reset();
@@ -87,9 +90,13 @@ Actions Exchange::waited(Instant now) {
   return Action(Start{number_, false});
 }
 
-void Exchange::answer_kept() { answer_whole_ = true; }
+void Exchange::answer_kept() {
+  if (state_ == State::waiting && answer_ == number_) answer_whole_ = true;
+}
 
-void Exchange::answer_dropped() { answer_.reset(); }
+void Exchange::answer_dropped() {
+  if (state_ == State::waiting && answer_ == number_) answer_.reset();
+}
 
 Actions Exchange::stop(Reason reason) {
   ledger_.reason = reason;

@@ -65,7 +65,9 @@ struct AttemptReport {
   Idempotency idempotent = Idempotency::no;  ///< judged now, on what is held of the body now
 };
 
-/// One per request. Single-threaded; the budget it draws on may be shared.
+/// One per request. Single-threaded; the budget it draws on may be shared. An event that does not fit the
+/// state (a timer that fires after the wait was ended, news of a cancelled attempt) asks for nothing and
+/// changes nothing.
 class Exchange {
  public:
   /// `budget` may be null (off); it and `policy` must outlive the exchange. The deadline runs from `head_at`.
