@@ -80,8 +80,8 @@ Actions Exchange::go_on_at_once() {
 
 Actions Exchange::waited(Instant now) {
   if (state_ != State::waiting) return {};
-  if (answer_ == number_ && !answer_whole_) answer_.reset();
   if (deadline_ && now > *deadline_) return stop_waiting(Reason::deadline_too_near, now);
+  if (answer_ == number_ && !answer_whole_) answer_.reset();
   withdrawn_.reset();
   state_ = State::attempting;
   ++number_;
