@@ -145,7 +145,7 @@ Actions Exchange::stop_waiting(Reason reason, Instant now) {
 
 Actions Exchange::body_broke(Cause cause, Instant now) {
   if (state_ != State::delivering) return {};
-  LedgerEntry& entry = ledger_.back();
+  LedgerEntry& entry = ledger_[*answer_ - 1];
   entry.outcome = Failed{Stage::body, cause};
   entry.verdict = {false, {}, Reason::response_started};
   entry.ended = now;
@@ -183,7 +183,7 @@ Actions Exchange::client_reset(Instant now) {
     report.sent = Sent::maybe;
     enter(report, Failed{Stage::await_head, Cause::cancelled}, {false, {}, Reason::client_gone}, now);
   }
-  return {Cancel{number_}, Leave{}};
+  return {Cancel{before == State::delivering ? *answer_ : number_}, Leave{}};
 }
 
 }  // namespace reprise::policy
