@@ -72,7 +72,8 @@ HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_re
 
 Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy,
                Instant now, std::optional<Instant> deadline, Dice& dice, double budget_left) {
-  if (is_stale(attempt, outcome, is_repeatable(facts, policy, attempt.replayable))) {
+  const bool in_time = !deadline || now <= *deadline;
+  if (in_time && is_stale(attempt, outcome, is_repeatable(facts, policy, attempt.replayable))) {
     return {true, Duration::zero(), Reason::stale_connection};
   }
   if (const auto reason = first_closed_gate(facts, attempt, outcome, policy)) return {false, {}, *reason};
