@@ -12,6 +12,8 @@ constexpr std::uint64_t additive_milliseconds = 1000;
 
 // Computed in floating point, so that attempt 1,000 meets the maximum and not an overflow.
 Duration exponential(const Backoff& backoff, unsigned n) {
+  // Nothing times an infinite growth is no number.
+  if (backoff.initial == Duration::zero()) return Duration::zero();
   const double grown =
       static_cast<double>(backoff.initial.count()) * std::pow(backoff.multiplier, static_cast<double>(n));
   if (!(grown < static_cast<double>(backoff.maximum.count()))) return backoff.maximum;
