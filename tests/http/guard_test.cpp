@@ -319,6 +319,12 @@ TEST(Guard, J2_connection_lists) {
   EXPECT_EQ(request(get(many + "\r\n")), Parsed{Cause::header_too_large});
 }
 
+TEST(Guard, a_connection_that_is_no_list_of_tokens_is_refused) {
+  for (const string value : {"keep-alive; x", "a b", "\"close\"", "close:"}) {
+    EXPECT_EQ(request(get("Connection: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << value;
+  }
+}
+
 TEST(Guard, fields_answer_conditions) {
   const ReadRequest read(get("If-Match:  \"x\" \r\nEmpty:\r\nTwice: a\r\nTwice: b\r\n"));
   ASSERT_EQ(read.parsed, complete);

@@ -1,0 +1,76 @@
+// A clean request and its answer allocate nothing once buffers have their storage.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "proxy/http/chunked.hpp"
+#include "proxy/http/rewrite.hpp"
+#include "tests/http/reading.hpp"
+
+namespace {
+std::size_t allocations = 0;
+}
+
+// Replaced for the whole test program, to be counted.
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(size == 0 ? 1 : size);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace reprise::http {
+namespace {
+
+struct Connection {
+  RequestHead request;
+  ResponseHead response;
+  ChunkDecoder decoder;
+  std::string out;
+};
+
+void exchange(Connection& connection) {
+  constexpr std::string_view request_text =
+      "PUT http://api.example.com/v1/x?y=z HTTP/1.1\r\nHost: api.example.com\r\nUser-Agent: a\r\nAccept: "
+      "*/*\r\n"
+      "Connection: keep-alive\r\nProxy-Connection: keep-alive\r\nTransfer-Encoding: chunked\r\nX-Long: "
+      "vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv\r\n\r\n";
+  constexpr std::string_view body_text = "5\r\nhello\r\n0\r\n\r\n";
+  constexpr std::string_view response_text =
+      "HTTP/1.1 200 OK\r\nServer: a\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 2\r\n"
+      "Connection: keep-alive\r\n\r\n";
+  ASSERT_EQ(parse_request(request_text, {}, connection.request), complete);
+  const Intake intake = take_forward(connection.request, {});
+  ASSERT_FALSE(has_looped(connection.request, "reprise-x1"));
+  ASSERT_FALSE(is_nested_retry(connection.request));
+  connection.out.clear();
+  write_request_head(connection.request, std::get<Forward>(intake), "", "reprise-x1", false, connection.out);
+  connection.decoder.reset();
+  const auto data = connection.decoder.step(body_text);
+  ASSERT_EQ(data.data, "hello");
+  ASSERT_EQ(connection.decoder.step(body_text.substr(data.consumed)).state, ChunkDecoder::State::done);
+  ASSERT_EQ(parse_response(response_text, {}, "PUT", connection.response), complete);
+  ResponseRewrite rewrite;
+  rewrite.via_pseudonym = "reprise-x1";
+  write_response_head(connection.response, rewrite, connection.out);
+}
+
+TEST(Allocation, a_clean_exchange_allocates_nothing_the_second_time) {
+  Connection connection;
+  const std::size_t before_first = allocations;
+  exchange(connection);
+  EXPECT_GT(allocations, before_first);  // the counter counts
+  const std::size_t before_second = allocations;
+  exchange(connection);
+  EXPECT_EQ(allocations, before_second);
+}
+
+}  // namespace
+}  // namespace reprise::http
