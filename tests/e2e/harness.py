@@ -108,12 +108,13 @@ class Reprise:
     def _is_ready(self):
         if self.process.poll() is not None:
             raise AssertionError(f"reprise ended with {self.process.returncode} at start")
-        for line in self.log():
-            words = line.get("message", "").split()
+        messages = [line.get("message", "") for line in self.log()]
+        for message in messages:
+            words = message.split()
             if len(words) >= 3 and words[0] == "listening":
                 host, port = words[2].rsplit(":", 1)
                 self.addresses[words[1]] = (host, int(port))
-        return any(line.get("message") == "ready" for line in self.log())
+        return "ready" in messages
 
     def __exit__(self, kind, error, trace):
         try:

@@ -123,7 +123,7 @@ class Upstream:
         try:
             while self._serve_one(connection, number, buffer):
                 pass
-        except (OSError, Gone, ValueError):
+        except (OSError, Gone):
             pass
         finally:
             with self.lock:
