@@ -114,8 +114,7 @@ Parsed<std::string> parse_network(std::string_view text) {
   const std::size_t slash = text.find('/');
   const auto given = without_brackets(text.substr(0, slash));
   auto address = given ? numeric(*given) : std::nullopt;
-  if (!address)
-    return refuse<std::string>("is no network: write 10.0.0.0/8, fe80::/10, a bare address, or self");
+  if (!address) return refuse<std::string>("is no network: write 10.0.0.0/8, fe80::/10 or a bare address");
   const std::size_t width = address->size * 8;
   std::size_t prefix = width;
   if (slash != std::string_view::npos) {

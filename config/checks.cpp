@@ -112,9 +112,14 @@ class RouteChecker {
 };
 
 void check_reachable(const BuiltRoutes& built, Report& report) {
-  for (std::size_t later = 1; later + 1 < built.routes.size() && !report.full(); ++later) {
-    for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      if (!covers(built.routes[earlier].match, built.routes[later].match)) continue;
+  const std::size_t count = built.routes.size() - 1;
+  // A match that was refused in part is wider than its author wrote it: nothing follows from it.
+  std::vector<bool> known(count);
+  for (std::size_t i = 0; i < count; ++i)
+    known[i] = !report.refused_under(built.origins[i].route.path + ".match");
+  for (std::size_t later = 1; later < count && !report.full(); ++later) {
+    for (std::size_t earlier = 0; earlier < later && known[later]; ++earlier) {
+      if (!known[earlier] || !covers(built.routes[earlier].match, built.routes[later].match)) continue;
       const RouteOrigin::Layer& at = built.origins[later].route;
       report.warning(at.node->line, at.node->column, at.path,
                      "no request can reach this route: " + built.origins[earlier].route.path + " (line " +

@@ -143,6 +143,7 @@ class Builder : public YAML::EventHandler {
     }
     const auto [first, is_new] = level.keys.emplace(entry.key, entry.line);
     if (!is_new) {
+      if (report_.full()) throw Stop();
       report_.error(entry.line, entry.column, {},
                     "key " + quoted(entry.key) + " is here twice: the first is in line " +
                         std::to_string(first->second));

@@ -54,7 +54,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 std::string folded(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if (c == '_' || c == '-' || c == ' ') continue;
+    if (c == '_' || c == '-' || c == ' ' || c == '.') continue;
     result.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
   }
   return result;
@@ -150,8 +150,8 @@ std::string expectation(const Key& key) {
     text.append(article(key.item));
   }
   if (key.kind == Kind::rule) return either(words) + ", or " + text;
-  if (!words.empty()) text.append(key.kind == Kind::list ? ", " : ", or ").append(either(words));
   if (!key.lowest.empty()) text.append(" from ").append(key.lowest).append(" to ").append(key.highest);
+  if (!words.empty()) text.append(key.kind == Kind::list ? ", " : ", or ").append(either(words));
   return text;
 }
 
@@ -174,6 +174,9 @@ std::string likely_key(std::string_view parent, std::string_view key) {
   const std::string below = home.empty() ? std::string() : std::string(home) + ".";
   std::string elsewhere;
   for (const Key& other : all_keys()) {
+    const bool flat = !below.empty() && other.path.starts_with(below) &&
+                      folded(other.path.substr(below.size())) == folded(key);
+    if (flat && key.find('.') == std::string_view::npos) return std::string(other.path.substr(below.size()));
     if (last_part(other.path) != key) continue;
     if (other.path.starts_with(below) && !below.empty()) return std::string(other.path.substr(below.size()));
     if (elsewhere.empty()) elsewhere = std::string(other.path);

@@ -24,6 +24,12 @@ void Report::add(Problem problem) {
   if (!known) problems_.push_back(std::move(problem));
 }
 
+bool Report::refused_under(std::string_view path) const {
+  return std::any_of(problems_.begin(), problems_.end(), [&](const Problem& problem) {
+    return problem.severity == Problem::Severity::error && problem.path.starts_with(path);
+  });
+}
+
 std::vector<Problem> Report::take() {
   std::stable_sort(problems_.begin(), problems_.end(), [](const Problem& a, const Problem& b) {
     return std::tie(a.line, a.column) < std::tie(b.line, b.column);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/problem.hpp"
@@ -16,6 +17,8 @@ class Report {
   void warning(std::size_t line, std::size_t column, std::string path, std::string message);
 
   bool has_errors() const { return has_errors_; }
+  /// True if something under that path was refused.
+  bool refused_under(std::string_view path) const;
   /// True once no more is kept: a hostile file gets a bounded answer in bounded time.
   bool full() const { return problems_.size() >= most_problems; }
   /// In the order of the file.

@@ -115,7 +115,8 @@ std::optional<std::string> complaint(const Key& key, const Node& scalar) {
     found->suggestion = std::string(nearest(text, split_words(key.words)));
   const bool tell = scalar.origin.empty() && !found->suggestion.empty();
   std::string message = shown(scalar) + " " + found->reason;
-  if (kind != Kind::word && !key.words.empty() && !found->names_words)
+  const bool tells_form = found->reason.find(": write ") != std::string::npos;
+  if (kind != Kind::word && !key.words.empty() && !found->names_words && tells_form)
     message.append(", or ").append(either(split_words(key.words)));
   return tell ? message + " (did you mean " + found->suggestion + "?)" : message;
 }

@@ -1,0 +1,199 @@
+#include "config/load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "config/reference.hpp"
+#include "config/report.hpp"
+
+namespace reprise::config {
+namespace {
+
+Environment environment(std::map<std::string, std::string, std::less<>> variables) {
+  return [variables = std::move(variables)](std::string_view name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+std::string lines(const Loaded& loaded) {
+  std::string text;
+  for (const Problem& problem : loaded.problems) text.append(to_line(problem, "f.yaml")).append("\n");
+  return text;
+}
+
+Settings load(std::string_view text, const Environment& variables = {}) {
+  Loaded loaded = load_text(text, variables);
+  EXPECT_EQ(lines(loaded), "") << text;
+  return loaded.settings ? *loaded.settings : built_in();
+}
+
+std::string first_line(std::string_view text, const Environment& variables = {}) {
+  const Loaded loaded = load_text(text, variables);
+  return loaded.problems.empty() ? "" : to_line(loaded.problems.front(), "f.yaml");
+}
+
+/// A file that is gone when the test ends.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text)
+      : path_(testing::TempDir() + "reprise-config-" +
+              std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "-" +
+              std::to_string(reinterpret_cast<std::uintptr_t>(this))) {
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  ~TemporaryFile() { std::remove(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(Load, version_alone_is_the_defaults) {
+  EXPECT_EQ(effective_yaml(load("version: 1")), effective_yaml(built_in()));
+  EXPECT_EQ(effective_yaml(load("\xef\xbb\xbfversion: 1\r\nthreads: 1\r\n")), effective_yaml(built_in()));
+  EXPECT_EQ(effective_yaml(load("---\nversion: 1\n...\n")), effective_yaml(built_in()));
+}
+
+TEST(Load, lines_are_kept_for_routes_and_listeners) {
+  const Settings settings = load(
+      "version: 1\nlisteners:\n  - {bind: 127.0.0.1:0}\nroutes:\n\n  - {name: a}\ndefaults: {mode: off}\n");
+  EXPECT_EQ(settings.listeners.front().line, 3U);
+  EXPECT_EQ((*settings.routes)[0].line, 6U);
+  EXPECT_EQ((*settings.routes)[1].line, 7U);
+  EXPECT_EQ((*settings.routes)[1].name, "default");
+  EXPECT_EQ((*built_in().routes)[0].line, 0U);
+}
+
+TEST(Load, hash_is_twelve_digits_of_the_bytes) {
+  const std::string one = load_text("version: 1", {}).hash;
+  EXPECT_EQ(one.size(), 12U);
+  EXPECT_EQ(one.find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_EQ(one, load_text("version: 1", {}).hash);
+  EXPECT_NE(one, load_text("version: 1\n", {}).hash);
+  // FNV-1a 64 of the empty text is its offset basis.
+  EXPECT_EQ(load_text("", {}).hash, "cbf29ce48422");
+}
+
+TEST(Load, a_missing_file_is_a_problem_of_the_whole_file) {
+  const Loaded loaded = load_file("/nonexistent/reprise.yaml", {});
+  ASSERT_EQ(loaded.problems.size(), 1U);
+  EXPECT_EQ(loaded.problems[0].line, 0U);
+  EXPECT_EQ(loaded.problems[0].column, 0U);
+  EXPECT_EQ(to_line(loaded.problems[0], "f.yaml"),
+            "f.yaml: error: cannot read the file: No such file or directory");
+  EXPECT_FALSE(loaded.settings);
+  EXPECT_EQ(loaded.hash, "");
+  EXPECT_EQ(lines(load_file("/", {})), "f.yaml: error: cannot read the file: Is a directory\n");
+}
+
+TEST(Load, reads_a_file) {
+  const TemporaryFile file("version: 1\nthreads: 3\n");
+  const Loaded loaded = load_file(file.path(), {});
+  ASSERT_TRUE(loaded.settings) << lines(loaded);
+  EXPECT_EQ(loaded.settings->threads, 3U);
+  EXPECT_EQ(loaded.hash, load_text("version: 1\nthreads: 3\n", {}).hash);
+}
+
+TEST(Load, refuses_a_file_over_one_mebibyte) {
+  std::string text = "version: 1\n#";
+  text.append(1024 * 1024 - text.size(), 'x');
+  EXPECT_TRUE(load_text(text, {}).settings);
+  text.push_back('x');
+  EXPECT_EQ(first_line(text), "f.yaml: error: the file is larger than 1 MiB");
+  const TemporaryFile file(text);
+  EXPECT_EQ(lines(load_file(file.path(), {})), "f.yaml: error: the file is larger than 1 MiB\n");
+}
+
+TEST(Load, refuses_nesting_over_32_levels) {
+  const auto nested = [](std::size_t depth) {
+    return "version: " + std::string(depth - 1, '[') + std::string(depth - 1, ']');
+  };
+  EXPECT_NE(first_line(nested(32)).find("must be 1"), std::string::npos);
+  EXPECT_NE(first_line(nested(33)).find("nesting is deeper than 32 levels"), std::string::npos);
+}
+
+TEST(Load, names_a_bounded_number_of_problems) {
+  std::string text = "version: 1\n";
+  for (int i = 0; i < 5000; ++i) text.append("k").append(std::to_string(i)).append(": 1\n");
+  const Loaded loaded = load_text(text, {});
+  EXPECT_FALSE(loaded.settings);
+  EXPECT_EQ(loaded.problems.size(), Report::most_problems);
+}
+
+TEST(Load, at_most_a_thousand_routes) {
+  const auto routes = [](int count) {
+    std::string text = "version: 1\nroutes:\n";
+    for (int i = 0; i < count; ++i)
+      text.append("  - {name: r" + std::to_string(i) + ", match: {host: h" + std::to_string(i) +
+                  ".internal}}\n");
+    return text;
+  };
+  EXPECT_EQ(load(routes(1000)).routes->size(), 1001U);
+  EXPECT_NE(first_line(routes(1001)).find("at most 1000 routes"), std::string::npos);
+}
+
+TEST(Replacement, takes_variables_defaults_and_several_in_one_value) {
+  const Environment variables = environment({{"HOST", "127.0.0.1"}, {"PORT", "4128"}, {"EMPTY", ""}});
+  const Settings settings = load(
+      "version: 1\nlisteners: [{bind: \"${env:HOST}:${env:PORT}\"}]\n"
+      "admin: {bind: \"127.0.0.1:${env:NONE:-4129}\"}\nlog: {level: \"${env:EMPTY}debug\"}\nthreads: "
+      "${env:N:-2}\n",
+      variables);
+  EXPECT_EQ(settings.listeners.front().bind.port, 4128);
+  EXPECT_EQ(settings.admin.bind.port, 4129);
+  EXPECT_EQ(settings.log.level, LogLevel::debug);
+  EXPECT_EQ(settings.threads, 2U);
+}
+
+TEST(Replacement, is_not_replaced_again_and_can_be_escaped) {
+  const Environment variables = environment({{"A", "${env:B}"}, {"B", "b"}});
+  const Settings settings = load(
+      "version: 1\nroutes:\n  - name: r\n    match: {headers: [\"X=${env:A}\", \"Y=$${env:B}\", "
+      "\"Z=a$b\"]}\n",
+      variables);
+  const auto& headers = (*settings.routes)[0].match.headers;
+  ASSERT_EQ(headers.size(), 3U);
+  EXPECT_EQ(headers[0].value, "${env:B}");
+  EXPECT_EQ(headers[1].value, "${env:B}");
+  EXPECT_EQ(headers[2].value, "a$b");
+  // What was put in is no replacement when the settings are printed and loaded again.
+  EXPECT_EQ(effective_yaml(load(effective_yaml(settings))), effective_yaml(settings));
+}
+
+TEST(Replacement, reads_files_without_their_last_line_end) {
+  const TemporaryFile level("debug\r\n");
+  EXPECT_EQ(load("version: 1\nlog: {level: \"${file:" + level.path() + "}\"}").log.level, LogLevel::debug);
+  const TemporaryFile two("debug\n\n");
+  EXPECT_NE(first_line("version: 1\nlog: {level: \"${file:" + two.path() + "}\"}").find("line break"),
+            std::string::npos);
+  const TemporaryFile large(std::string(64 * 1024 + 1, '1'));
+  EXPECT_NE(first_line("version: 1\nthreads: ${file:" + large.path() + "}").find("larger than 64 KiB"),
+            std::string::npos);
+  EXPECT_NE(first_line("version: 1\nthreads: ${file:/}").find("cannot read"), std::string::npos);
+}
+
+TEST(Replacement, of_one_file_many_times_is_bounded) {
+  const TemporaryFile file(std::string(64 * 1024, 'x'));
+  std::string text = "version: 1\nsecurity:\n  deny:\n";
+  for (int i = 0; i < 40; ++i) text.append("    - ${file:" + file.path() + "}\n");
+  const Loaded loaded = load_text(text, {});
+  EXPECT_NE(lines(loaded).find("all replacements together are larger than 1 MiB"), std::string::npos);
+}
+
+TEST(ToLine, has_file_line_column_severity_path_and_message) {
+  using Severity = Problem::Severity;
+  EXPECT_EQ(to_line({Severity::error, 3, 7, "a.b", "is wrong"}, "f.yaml"),
+            "f.yaml:3:7: error: a.b: is wrong");
+  EXPECT_EQ(to_line({Severity::warning, 3, 7, "", "is odd"}, "f.yaml"), "f.yaml:3:7: warning: is odd");
+  EXPECT_EQ(to_line({Severity::error, 0, 0, "", "gone"}, "f.yaml"), "f.yaml: error: gone");
+}
+
+}  // namespace
+}  // namespace reprise::config

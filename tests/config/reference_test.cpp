@@ -1,0 +1,269 @@
+// The page, the schema, the default file and the examples say what the code does.
+#include "config/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "config/keys.hpp"
+#include "config/load.hpp"
+#include "golden.hpp"
+
+namespace reprise::config {
+namespace {
+
+std::string problems_of(const Loaded& loaded) {
+  std::string text;
+  for (const Problem& problem : loaded.problems) text.append(to_line(problem, "f.yaml")).append("\n");
+  return text;
+}
+
+Settings load(const std::string& text) {
+  Loaded loaded = load_text(text, {});
+  EXPECT_EQ(problems_of(loaded), "") << text;
+  return loaded.settings ? *loaded.settings : built_in();
+}
+
+TEST(Reference, page_is_the_readme) {
+  golden::expect_file(golden::in_source("config/README.md"), reference_markdown());
+}
+
+TEST(Reference, schema_is_the_file) {
+  golden::expect_file(golden::in_source("config/schema.json"), schema_json());
+}
+
+TEST(Reference, page_has_a_row_for_every_key) {
+  const std::string page = reference_markdown();
+  std::size_t rows = 0;
+  for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
+  // Four rows of the table of conditions begin like a key; `policies.*` is told at `policies`.
+  EXPECT_EQ(rows, all_keys().size() + 4 - 1);
+  for (const Key& key : all_keys())
+    EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
+}
+
+TEST(Reference, sentences_are_sentences) {
+  for (const Key& key : all_keys()) {
+    EXPECT_FALSE(key.sentence.empty()) << key.path;
+    EXPECT_EQ(key.sentence.find('|'), std::string::npos) << key.path << ": a bar ends a column";
+    EXPECT_EQ(key.sentence.find('\n'), std::string::npos) << key.path;
+  }
+}
+
+TEST(DefaultFile, loads_to_exactly_the_built_in_settings) {
+  const Loaded loaded = load_file(golden::in_source("config/reprise.yaml"), {});
+  EXPECT_EQ(problems_of(loaded), "");
+  ASSERT_TRUE(loaded.settings);
+  EXPECT_EQ(effective_yaml(*loaded.settings), effective_yaml(built_in()));
+}
+
+TEST(DefaultFile, mentions_every_supported_key) {
+  const std::string file = golden::in_source("config/reprise.yaml");
+  const std::string text = golden::read(file);
+  for (const Key& key : all_keys()) {
+    const std::string_view name = last_part(key.path);
+    if (!has_effect(key) || name == "*") continue;
+    EXPECT_NE(text.find(std::string(name) + ":"), std::string::npos) << key.path;
+  }
+}
+
+TEST(DefaultFile, examples_in_its_comments_load) {
+  std::string text = golden::read(golden::in_source("config/reprise.yaml"));
+  // Uncomments `# policies:`, `# routes:`, what is indented below them, and the gateway.
+  std::string active;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const bool key =
+        line.starts_with("# policies:") || line.starts_with("# routes:") || line.starts_with("#   ");
+    const bool item = line.starts_with("#  - ") || line.starts_with("#    ");
+    if (key)
+      line.erase(0, line.starts_with("#    ") && !line.starts_with("#     ") ? 1 : 2);
+    else if (item)
+      line.erase(0, 1);
+    active.append(line).append("\n");
+  }
+  EXPECT_NE(active, text);
+  const Settings settings = load(active);
+  EXPECT_EQ(settings.listeners.size(), 2U);
+  ASSERT_EQ(settings.routes->size(), 2U);
+  EXPECT_EQ((*settings.routes)[0].policy.retry.max_attempts, 8U);
+}
+
+TEST(Examples, all_load_without_a_word) {
+  std::size_t count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(golden::in_source("config/examples"))) {
+    const Loaded loaded = load_file(file.path(), {});
+    EXPECT_EQ(problems_of(loaded), "") << file.path();
+    ASSERT_TRUE(loaded.settings) << file.path();
+    const std::string printed = effective_yaml(*loaded.settings);
+    EXPECT_EQ(effective_yaml(load(printed)), printed) << file.path();
+    ++count;
+  }
+  EXPECT_GE(count, 4U);
+}
+
+// For every supported key below a section: a value that is not its default.
+const std::map<std::string, std::string, std::less<>>& other_values() {
+  static const std::map<std::string, std::string, std::less<>> values{
+      {"listeners", "[{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}]"},
+      {"listeners[].mode", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}"},
+      {"listeners[].bind", "{bind: 127.0.0.1:1}"},
+      {"listeners[].allow_remote", "{allow_remote: true}"},
+      {"listeners[].upstream", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://b:81/c}"},
+      {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, host: client}"},
+      {"admin.bind", "127.0.0.1:1"},
+      {"admin.allow_remote", "true"},
+      {"defaults.mode", "observe"},
+      {"defaults.idempotent", "never"},
+      {"defaults.retry.on", "[503]"},
+      {"defaults.retry.max_attempts", "unlimited"},
+      {"defaults.retry.deadline", "unlimited"},
+      {"defaults.retry.attempt_timeout", "2s"},
+      {"defaults.retry.out_of_time", "504"},
+      {"defaults.retry.backoff.initial", "1ms"},
+      {"defaults.retry.backoff.multiplier", "1.5"},
+      {"defaults.retry.backoff.maximum", "1h"},
+      {"defaults.retry.backoff.jitter", "none"},
+      {"defaults.retry.retry_after.honour", "false"},
+      {"defaults.retry.retry_after.maximum", "1h"},
+      {"defaults.retry.nested", "refuse"},
+      {"defaults.connect_timeout", "1h"},
+      {"defaults.response_timeout", "1h"},
+      {"defaults.idle_timeout", "1h"},
+      {"defaults.budget", "off"},
+      {"defaults.budget.ratio", "1%"},
+      {"defaults.budget.floor", "1/s"},
+      {"defaults.budget.window", "1m"},
+      {"defaults.replay.memory", "1KiB"},
+      {"defaults.response_headers", "false"},
+      {"defaults.attempt_header", "true"},
+      {"routes[].name", "another"},
+      {"routes[].match.host", "'*.a'"},
+      {"routes[].match.port", "81"},
+      {"routes[].match.path", "'/a/{b}/**'"},
+      {"routes[].match.methods", "[GET]"},
+      {"routes[].match.query", "[a, b=c]"},
+      {"routes[].match.headers", "{a: b, c: }"},
+      {"security.deny", "[10.0.0.0/8]"},
+      {"security.connect_ports", "[1-2, 3]"},
+      {"limits.connections", "1"},
+      {"limits.header", "1KiB"},
+      {"limits.header_fields", "8"},
+      {"limits.target", "256B"},
+      {"limits.replay_memory", "0"},
+      {"limits.kept_answer", "0"},
+      {"limits.upstreams", "1"},
+      {"timers.header", "1s"},
+      {"timers.keep_alive", "1s"},
+      {"pool.idle", "0"},
+      {"pool.idle_timeout", "1s"},
+      {"shutdown.linger", "1s"},
+      {"shutdown.grace", "1s"},
+      {"log.level", "debug"},
+      {"log.format", "json"},
+      {"log.access", "false"},
+      {"log.path", "route"},
+      {"threads", "2"},
+  };
+  return values;
+}
+
+// `a.b.c` and a value as `{a: {b: {c: value}}}` without the outer braces.
+std::string nested(std::string_view path, const std::string& value) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) return std::string(path) + ": " + value;
+  return std::string(path.substr(0, dot)) + ": {" + nested(path.substr(dot + 1), value) + "}";
+}
+
+std::string file_with(std::string_view path, const std::string& value) {
+  if (path.starts_with("listeners[].")) return "version: 1\nlisteners: [" + value + "]\n";
+  if (!path.starts_with("routes[].")) return "version: 1\n" + nested(path, value) + "\n";
+  const std::string_view key = path.substr(std::string_view("routes[].").size());
+  const std::string name = key == "name" ? "" : "name: r, ";
+  return "version: 1\nroutes: [{" + name + nested(key, value) + "}]\n";
+}
+
+// A key that is accepted and changes nothing would be ignored, which the product promises never to do.
+TEST(EveryKey, changes_the_settings_and_survives_printing) {
+  const std::string plain = effective_yaml(built_in());
+  const std::string with_route = effective_yaml(load("version: 1\nroutes: [{name: r}]\n"));
+  for (const Key& key : all_keys()) {
+    const bool section = key.kind == Kind::mapping && key.words.empty();
+    if (!has_effect(key) || section || key.path == "version" || key.path == "routes" ||
+        key.path == "routes[].policy")
+      continue;
+    const auto value = other_values().find(key.path);
+    ASSERT_NE(value, other_values().end()) << key.path << " needs a value in this test";
+    const Settings settings = load(file_with(key.path, value->second));
+    const std::string printed = effective_yaml(settings);
+    EXPECT_NE(printed, key.path.starts_with("routes[]") ? with_route : plain) << key.path;
+    EXPECT_EQ(effective_yaml(load(printed)), printed) << key.path;
+  }
+}
+
+TEST(EveryKey, of_defaults_works_in_a_policy_and_a_route) {
+  for (const auto& [path, value] : other_values()) {
+    constexpr std::string_view defaults = "defaults.";
+    if (!path.starts_with(defaults)) continue;
+    const std::string body = nested(std::string_view(path).substr(defaults.size()), value);
+    const std::string route = effective_yaml(load("version: 1\nroutes: [{name: r, " + body + "}]\n"));
+    const std::string policy =
+        effective_yaml(load("version: 1\npolicies: {p: {" + body + "}}\nroutes: [{name: r, policy: p}]\n"));
+    EXPECT_EQ(route, policy) << path;
+    EXPECT_NE(route, effective_yaml(load("version: 1\nroutes: [{name: r}]\n"))) << path;
+  }
+}
+
+TEST(EveryKey, that_is_not_built_is_refused) {
+  std::size_t count = 0;
+  for (const Key& key : all_keys()) {
+    if (key.built == Built::yes) continue;
+    ++count;
+    const Loaded refused = load_text(file_with(key.path, "{x: 1}"), {});
+    EXPECT_NE(problems_of(refused).find("is not supported yet"), std::string::npos) << key.path;
+    if (!key.neutral.empty()) load(file_with(key.path, std::string(key.neutral)));
+  }
+  EXPECT_GE(count, 10U);
+}
+
+TEST(EveryKey, default_text_is_the_default) {
+  const std::string plain = effective_yaml(built_in());
+  for (const Key& key : all_keys()) {
+    if (!has_effect(key) || key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
+    if (key.path == "version") continue;
+    EXPECT_EQ(effective_yaml(load(file_with(key.path, std::string(key.standard)))), plain) << key.path;
+  }
+}
+
+TEST(Effective, a_file_with_everything_survives_printing) {
+  const std::string text = R"(version: 1
+listeners:
+  - {mode: forward, bind: "[::1]:4128"}
+  - {mode: gateway, bind: 127.0.0.1:4180, upstream: "http://[::1]:81/a", host: client}
+defaults: {retry: {on: [4xx, 500-510, 599, reset], max_attempts: unlimited, attempt_timeout: 1.5s}, budget: off}
+policies: {p: {idempotent: {any: [{header: "If-Match=\"a,b\""}, {query: "a=b:c"}, {json: "weird # key: {}"}, {method: POST}]}}}
+routes:
+  - name: one
+    match: {host: "*.a.b", port: 8080, path: "/v1/{x}/**", methods: [GET, POST], query: [a, "b=:"], headers: ["X=null", "Y={[,]}", "Z=\\\"'#"]}
+    policy: p
+    budget: {ratio: 7%, floor: 0.5/s, window: 90s}
+  - {name: "null", match: {host: c}, replay: {memory: 1500B}, idempotent: {all: [{json: "~"}]}}
+)";
+  const Settings settings = load(text);
+  const std::string printed = effective_yaml(settings);
+  const Settings again = load(printed);
+  EXPECT_EQ(effective_yaml(again), printed);
+  const auto& one = (*again.routes)[0];
+  EXPECT_EQ(one.match.headers, (*settings.routes)[0].match.headers);
+  EXPECT_EQ(one.policy.idempotent, (*settings.routes)[0].policy.idempotent);
+  EXPECT_EQ(one.policy.retry.on, (*settings.routes)[0].policy.retry.on);
+  EXPECT_EQ(one.policy.budget, (*settings.routes)[0].policy.budget);
+  EXPECT_EQ(one.policy.idempotent.conditions[0].value, "\"a,b\"");
+  EXPECT_EQ((*again.routes)[1].name, "null");
+  EXPECT_EQ((*again.routes)[2].policy.retry.max_attempts, std::nullopt);
+}
+
+}  // namespace
+}  // namespace reprise::config
