@@ -34,6 +34,13 @@ await() {
 # show NAME: prefixes every line with who said it, as it happens.
 show() { sed -u "s/^/  ${dim}$1${plain} /"; }
 
+# Turns reprise's access line (JSON) into one line an attempt.
+narrate() {
+  sed -uE -e '/"attempts":\[/!{s/.*"message":"([^"]*)".*/\1/;b}' -e 's/.*"attempts":\[(.*)\].*/\1/' -e 's/\},\{/}\n{/g' \
+    -e 's/\{"n":([0-9]+),("stage":"[a-z_]+","error":|"status":)"?([a-z0-9_]+)"?,"ms":[0-9.]+,"wait_ms":([0-9]+)[0-9.]*,"reason":"([a-z_]+)"[^\n]*/waited \4 ms, attempt \1: \3, \5/g' \
+    -e 's/waited 0 ms, //g'
+}
+
 # ask PROXY METHOD PATH STATUS [CURL ARGUMENT...]: one request; the status it must come to is part of the demonstration.
 ask() {
   local through=$1 method=$2 url=$upstream$3 expected=$4 status colour=$green
@@ -62,7 +69,7 @@ reprise=$PWD/build/release/reprise
 
 step "3. An upstream that fails"
 explain "reprise demo answers each new request with 503, then 503 again, then 200."
-"$reprise" demo --bind 127.0.0.1:0 --script 503,503,200 > >(tee "$folder/demo" | show "upstream|") 2>&1 &
+"$reprise" demo --bind 127.0.0.1:0 --script 503,503,200 > >(tee "$folder/demo" | sed -u 's/^upstream: //' | show "upstream|") 2>&1 &
 demo=$!
 await "$folder/demo" '^listening on '
 upstream=http://$(sed -nE 's/^listening on ([0-9.:]+).*/\1/p' "$folder/demo")
@@ -83,17 +90,17 @@ routes:
   - name: keyed-writes                    # a POST is played again only where a rule calls it safe
     match: {methods: [POST]}
     idempotent: {any: [{header: Idempotency-Key}]}
-log: {format: text}
+log: {format: json}
 YAML
 show "reprise.yaml|" <"$folder/reprise.yaml"
-"$reprise" run -c "$folder/reprise.yaml" > >(tee "$folder/proxy" | show "reprise |") 2>&1 &
+"$reprise" run -c "$folder/reprise.yaml" > >(tee "$folder/proxy" | narrate | show "reprise |") 2>&1 &
 proxy=$!
 await "$folder/proxy" 'ready'
 address() { sed -nE "s/.*listening $1 ([0-9.:]+).*/\1/p" "$folder/proxy"; }
 through=http://$(address forward)
 admin=http://$(address admin)
 
-step "6. The same requests through http_proxy: each attempt, wait and reason as it happens"
+step "6. The same requests through http_proxy: the upstream's lines come as it happens, reprise's when it is done"
 ask "$through" GET "/flaky?id=one" 200
 ask "$through" GET "/flaky?id=two" 200
 explain "

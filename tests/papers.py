@@ -3,6 +3,7 @@
 
 With --write, the parts that come from elsewhere are written anew instead of compared."""
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -85,10 +86,12 @@ class Papers:
 
     def commands(self):
         """Blocks marked with <!-- run --> are run from the root, with the binary on the path."""
-        for page in ("README.md", "tests/README.md", "deploy/README.md"):
-            for block in RUNNABLE.findall((ROOT / page).read_text(encoding="utf-8")):
-                path = f"PATH={Path(self.binary).parent}:$PATH"
-                done = subprocess.run(["bash", "-euo", "pipefail", "-c", f"export {path}\n{block}"], cwd=ROOT, timeout=120,
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "reprise").symlink_to(self.binary)
+            environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+            for page, block in [(page, block) for page in ("README.md", "tests/README.md", "deploy/README.md")
+                                for block in RUNNABLE.findall((ROOT / page).read_text(encoding="utf-8"))]:
+                done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, timeout=120, env=environment,
                                       capture_output=True, text=True, check=False)
                 self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
 
