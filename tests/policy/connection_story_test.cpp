@@ -1,0 +1,156 @@
+// Stories of reused connections: a stale one costs no request, no attempt and no budget, but only once.
+#include <gtest/gtest.h>
+
+#include "tests/policy/stories.hpp"
+
+namespace reprise::play {
+namespace {
+
+const Step stale = closed.reused();
+
+class Connection : public testing::TestWithParam<Story> {};
+
+TEST_P(Connection, ReadsAsWritten) {
+  EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stories, Connection, testing::ValuesIn(connection_stories()),
+                         [](const auto& instance) { return instance.param.name; });
+
+std::vector<Story> stale_ones() {
+  return {
+      {"stale_get",
+       get(),
+       {stale, status(200)},
+       "attempt 1 reused -> await_head closed | again at once\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"stale_post_with_nothing_sent",
+       post(),
+       {fails(Stage::send, Cause::reset).reused().nothing_sent(), status(201)},
+       "attempt 1 reused -> send reset | again at once\n"
+       "attempt 2 -> 201 | deliver (success)\n"},
+      {"stale_post_with_bytes_sent",
+       post(),
+       {stale},
+       "attempt 1 reused -> await_head closed | fail (not_idempotent)\n"},
+      {"stale_is_charged_to_neither_attempts_nor_budget",
+       get().attempts(2).budget(1),
+       {stale, status(503), status(503)},
+       "attempt 1 reused -> await_head closed | again at once\n"
+       "attempt 2 -> 503 | sleep 250ms\n"
+       "attempt 3 -> 503 | deliver (attempts_spent)\n"},
+      {"stale_even_where_there_is_one_attempt_only",
+       get().attempts(1),
+       {stale, status(200)},
+       "attempt 1 reused -> await_head closed | again at once\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"the_second_stale_one_goes_through_the_policy",
+       get(),
+       {status(503), stale, status(503), stale, status(200)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 reused -> await_head closed | again at once\n"
+       "attempt 3 -> 503 | sleep 500ms\n"
+       "attempt 4 reused -> await_head closed | sleep 1000ms\n"
+       "attempt 5 -> 200 | deliver (success)\n"},
+      {"the_second_stale_post_with_nothing_sent_is_an_ordinary_failure",
+       post(),
+       {fails(Stage::send, Cause::reset).reused().nothing_sent(), refused,
+        fails(Stage::send, Cause::reset).reused().nothing_sent(), status(200)},
+       "attempt 1 reused -> send reset | again at once\n"
+       "attempt 2 -> connect refused | sleep 250ms\n"
+       "attempt 3 reused -> send reset | sleep 500ms\n"
+       "attempt 4 -> 200 | deliver (success)\n"},
+      {"a_break_inside_the_head_is_not_stale",
+       get(),
+       {fails(Stage::head, Cause::closed).reused(), status(200)},
+       "attempt 1 reused -> head closed | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_dead_host_is_not_stale",
+       get(),
+       {fails(Stage::await_head, Cause::keepalive_lost).reused(), status(200)},
+       "attempt 1 reused -> await_head keepalive_lost | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_fresh_connection_is_not_stale",
+       get(),
+       {closed, status(200)},
+       "attempt 1 -> await_head closed | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"stale_but_no_longer_held",
+       put(),
+       {stale.not_held()},
+       "attempt 1 reused -> await_head closed | fail (not_replayable)\n"},
+      {"the_kept_answer_survives_a_stale_retry",
+       get().attempts(2),
+       {status(503), stale, refused},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 reused -> await_head closed | again at once\n"
+       "attempt 3 -> connect refused | deliver 1 (attempts_spent)\n"},
+      {"a_stale_post_of_a_route_that_is_off",
+       post().mode(policy::Mode::off),
+       {fails(Stage::send, Cause::reset).reused().nothing_sent(), status(201)},
+       "attempt 1 reused -> send reset | again at once\n"
+       "attempt 2 -> 201 | deliver (success)\n"},
+      {"a_stale_get_of_a_route_that_is_off",
+       get().mode(policy::Mode::off),
+       {stale},
+       "attempt 1 reused -> await_head closed | fail (retries_off)\n"},
+      {"stale_after_the_deadline_starts_nothing",
+       get(),
+       {stale.takes(61s)},
+       "attempt 1 reused -> await_head closed | fail (deadline_too_near)\n"},
+      {"stale_after_a_fin_starts_nothing",
+       get(),
+       {stale.attempt_sees(Interruption::fin)},
+       "FIN during attempt 1 | noted\n"
+       "attempt 1 reused -> await_head closed | fail (client_gone)\n"},
+      {"stale_during_a_shutdown_starts_nothing",
+       get(),
+       {stale.attempt_sees(Interruption::shutdown)},
+       "shutdown during attempt 1 | noted\n"
+       "attempt 1 reused -> await_head closed | fail (shutting_down)\n"},
+  };
+}
+
+std::vector<Story> misdirected() {
+  return {
+      {"misdirected_on_a_reused_connection",
+       get(),
+       {status(421).reused(), status(200)},
+       "attempt 1 reused -> 421 | again at once\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"misdirected_post",
+       post(),
+       {status(421).reused(), status(201)},
+       "attempt 1 reused -> 421 | again at once\n"
+       "attempt 2 -> 201 | deliver (success)\n"},
+      {"misdirected_without_the_body",
+       post(),
+       {status(421).reused().not_held()},
+       "attempt 1 reused -> 421 | deliver (not_retryable)\n"},
+      {"misdirected_twice",
+       get(),
+       {status(421).reused()},
+       "attempt 1 reused -> 421 | again at once\n"
+       "attempt 2 -> 421 | deliver (not_retryable)\n"},
+      {"misdirected_on_a_fresh_connection",
+       get(),
+       {status(421)},
+       "attempt 1 -> 421 | deliver (not_retryable)\n"},
+      {"misdirected_and_then_gone",
+       get().attempts(1),
+       {status(421).reused(), refused},
+       "attempt 1 reused -> 421 | again at once\n"
+       "attempt 2 -> connect refused | fail (attempts_spent)\n"},
+  };
+}
+
+}  // namespace
+
+std::vector<Story> connection_stories() {
+  std::vector<Story> all = stale_ones();
+  const std::vector<Story> more = misdirected();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace reprise::play

@@ -1,0 +1,135 @@
+// Every story again, once for each step and each thing that can go wrong there: the laws hold each time.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/policy/stories.hpp"
+
+namespace reprise::play {
+namespace {
+
+std::vector<Step> every_failure() {
+  std::vector<Step> failures;
+  for (std::uint8_t stage = 0; stage <= static_cast<std::uint8_t>(Stage::body); ++stage) {
+    for (std::uint8_t cause = 0; cause < policy::cause_count; ++cause) {
+      const Step failure = fails(static_cast<Stage>(stage), static_cast<Cause>(cause));
+      failures.push_back(failure);
+      failures.push_back(failure.reused());
+      if (failure.sent == Sent::maybe) failures.push_back(failure.reused().nothing_sent());
+    }
+  }
+  for (const int code : {200, 404, 409, 412, 421, 429, 503}) {
+    for (const Keeping fate : {Keeping::whole, Keeping::dropped, Keeping::still_reading}) {
+      failures.push_back(status(code).answer(fate));
+      failures.push_back(status(code).answer(fate).reused());
+    }
+  }
+  failures.push_back(status(503).retry_after(2s));
+  failures.push_back(status(503).retry_after(2h));
+  failures.push_back(status(503).says_no());
+  failures.push_back(status(200).body_breaks());
+  return failures;
+}
+
+std::vector<Step> every_interruption(const Step& step) {
+  std::vector<Step> steps;
+  for (const Interruption what : {Interruption::fin, Interruption::rst, Interruption::shutdown}) {
+    steps.push_back(step.attempt_sees(what));
+    steps.push_back(step.wait_sees(what));
+    steps.push_back(step.body_sees(what));
+  }
+  steps.push_back(step.wakes_late(1ms));
+  steps.push_back(step.wakes_late(1h));
+  steps.push_back(step.takes(59s));
+  steps.push_back(step.takes(61s));
+  steps.push_back(step.not_held());
+  steps.push_back(step.body_breaks());
+  return steps;
+}
+
+::testing::AssertionResult holds(const Story& story, const Script& script, std::size_t step) {
+  const Played played = run(story.scene, script);
+  const std::string_view broken = Laws(story.scene, script, played).first_broken();
+  if (broken.empty()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << story.name << ", step " << step + 1 << ": not so: " << broken << "\n"
+                                     << transcript(played, script);
+}
+
+// As many steps as the story took attempts, so that a script's repeated last step is tried too.
+Script written_out(const Story& story) {
+  Script script = story.script;
+  script.resize(std::max(script.size(), run(story.scene, story.script).ledger.size()), script.back());
+  return script;
+}
+
+TEST(EveryStep, MayFailInEveryWay) {
+  const std::vector<Step> failures = every_failure();
+  for (Story story : all_stories()) {
+    story.scene.dice = LoadedDice::highest();
+    const Script script = written_out(story);
+    for (std::size_t i = 0; i < script.size(); ++i) {
+      for (const Step& failure : failures) {
+        Script broken = script;
+        broken[i] = failure;
+        ASSERT_TRUE(holds(story, broken, i));
+      }
+    }
+  }
+}
+
+TEST(EveryStep, MayBeInterrupted) {
+  for (Story story : all_stories()) {
+    story.scene.dice = LoadedDice::highest();
+    const Script script = written_out(story);
+    for (std::size_t i = 0; i < script.size(); ++i) {
+      for (const Step& interrupted : every_interruption(script[i])) {
+        Script broken = script;
+        broken[i] = interrupted;
+        ASSERT_TRUE(holds(story, broken, i));
+      }
+    }
+  }
+}
+
+TEST(EveryStep, MayFailAndBeInterrupted) {
+  const std::vector<Step> failures{refused,
+                                   reset,
+                                   closed.reused(),
+                                   status(412),
+                                   status(421).reused(),
+                                   status(503),
+                                   status(503).answer(Keeping::dropped),
+                                   status(503).answer(Keeping::still_reading)};
+  for (Story story : all_stories()) {
+    story.scene.dice = LoadedDice::lowest();
+    const Script script = written_out(story);
+    const std::size_t i = script.size() - 1;
+    for (const Step& failure : failures) {
+      for (const Step& interrupted : every_interruption(failure)) {
+        Script broken = script;
+        broken[i] = interrupted;
+        ASSERT_TRUE(holds(story, broken, i));
+      }
+    }
+  }
+}
+
+TEST(EveryReason, ThatIsBuiltIsReachedByAStory) {
+  std::set<policy::Reason> reached;
+  for (const Story& story : all_stories()) {
+    const Played played = run(story.scene, story.script);
+    reached.insert(played.ledger.reason);
+    for (std::size_t i = 0; i < played.ledger.size(); ++i) reached.insert(played.ledger[i].verdict.reason);
+  }
+  for (const policy::Reason reason : policy::all_reasons()) {
+    EXPECT_EQ(reached.contains(reason), is_built(reason)) << word(reason);
+  }
+}
+
+TEST(EveryStory, HasItsOwnName) {
+  std::set<std::string> names;
+  for (const Story& story : all_stories()) EXPECT_TRUE(names.insert(story.name).second) << story.name;
+}
+
+}  // namespace
+}  // namespace reprise::play

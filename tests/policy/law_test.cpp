@@ -1,0 +1,242 @@
+// The laws on stories that nobody thought of: all short ones, and very many random ones.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+
+#include "tests/policy/stories.hpp"
+
+namespace reprise::play {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+#else
+constexpr bool sanitized = false;
+#endif
+#ifdef __OPTIMIZE__
+constexpr bool optimized = true;
+#else
+constexpr bool optimized = false;
+#endif
+
+constexpr std::uint64_t random_stories = optimized && !sanitized ? 1'000'000 : 100'000;
+constexpr std::size_t enumerated_attempts = optimized && !sanitized ? 4 : 3;
+
+testing::AssertionResult obeys(const Scene& scene, const Script& script, const Played& played,
+                               std::uint64_t story) {
+  const std::string_view broken = Laws(scene, script, played).first_broken();
+  if (broken.empty()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "story " << story << ": not so: " << broken << "\n"
+                                     << transcript(played, script);
+}
+
+/// The kinds of outcome that the policy tells apart.
+std::vector<Step> outcomes() {
+  return {status(200),
+          status(409),
+          status(421),
+          status(503),
+          status(503).retry_after(2s),
+          status(503).retry_after(2h),
+          fails(Stage::resolve, Cause::dns_error),
+          refused,
+          fails(Stage::tls, Cause::closed),
+          reset,
+          timed_out,
+          fails(Stage::head, Cause::malformed_response)};
+}
+
+/// The states of the request's body and of its connection: what a replay could lean on.
+std::vector<Step> in_every_body_state(const std::vector<Step>& steps) {
+  std::vector<Step> all;
+  for (const Step& step : steps) {
+    all.push_back(step);
+    all.push_back(step.not_held());
+    all.push_back(step.reused());
+    all.push_back(step.reused().nothing_sent());
+  }
+  return all;
+}
+
+// Only stories that came to their last step differ from shorter ones: the others are cut off here.
+void enumerate(const Scene& scene, const std::vector<Step>& steps, Script& script, std::size_t most,
+               std::uint64_t& stories) {
+  for (const Step& step : steps) {
+    script.push_back(step);
+    LoadedDice dice = scene.dice;
+    const Played played = World(scene, script, dice).run();
+    ASSERT_TRUE(obeys(scene, script, played, stories++));
+    const bool went_on = played.ledger.size() > script.size();
+    if (went_on && script.size() < most) enumerate(scene, steps, script, most, stories);
+    script.pop_back();
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Law, HoldsForEveryShortStory) {
+  const std::vector<Step> steps = in_every_body_state(outcomes());
+  std::uint64_t stories = 0;
+  for (const Scene& scene : {post(), put()}) {
+    Script script;
+    enumerate(scene.attempts(static_cast<unsigned>(enumerated_attempts)).budget(9), steps, script,
+              enumerated_attempts, stories);
+  }
+  EXPECT_GT(stories, optimized && !sanitized ? 100'000U : 10'000U);
+}
+
+/// Draws scenes and steps. One generator for the stories and one for the waits: a draw more for one shifts no
+/// other.
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : dice_(seed) {}
+
+  std::uint64_t below(std::uint64_t end) { return dice_.roll(end - 1); }
+  bool one_in(std::uint64_t times) { return below(times) == 0; }
+  template <typename List>
+  const typename List::value_type& of(const List& list) {
+    return list[below(list.size())];
+  }
+
+  Scene scene() {
+    static constexpr std::array judgements{Idempotency::no, Idempotency::yes, Idempotency::undecided};
+    static constexpr std::array deadlines{0s, 1s, 10s, 60s, 600s};
+    static constexpr std::array modes{policy::Mode::active, policy::Mode::active,  policy::Mode::active,
+                                      policy::Mode::active, policy::Mode::observe, policy::Mode::off};
+    Scene scene;
+    scene.facts = {of(judgements), one_in(2), one_in(4)};
+    policy::RoutePolicy& route = scene.policy;
+    route.mode = of(modes);
+    route.retry.max_attempts = static_cast<unsigned>(below(7) + 1);
+    if (one_in(4)) route.retry.max_attempts.reset();
+    route.retry.deadline = of(deadlines);
+    if (route.retry.max_attempts && one_in(4)) route.retry.deadline.reset();
+    if (one_in(3)) route.retry.out_of_time = policy::OutOfTime::gateway_timeout;
+    if (one_in(3)) route.retry.nested = policy::Nested::refuse;
+    route.retry.backoff = backoff();
+    route.retry.retry_after = {!one_in(4), std::chrono::seconds(below(100))};
+    if (one_in(4)) return scene.no_budget();
+    return one_in(2) ? scene.budget(static_cast<unsigned>(below(4))) : scene;
+  }
+
+  Step step() {
+    static const std::vector<Step> all = in_every_body_state(outcomes());
+    Step step = of(all);
+    if (one_in(4)) any_outcome(step);
+    step.lasting = std::chrono::milliseconds(one_in(8) ? below(90'000) : below(300));
+    step.keeping = static_cast<Keeping>(below(3));
+    if (one_in(4)) step.late = std::chrono::milliseconds(below(20'000));
+    if (one_in(8)) step.judged = one_in(2) ? Idempotency::yes : Idempotency::no;
+    step.breaks = one_in(6);
+    if (one_in(8)) step.in_attempt = interruption();
+    if (one_in(8)) step.in_wait = interruption();
+    if (one_in(8)) step.in_body = interruption();
+    return step;
+  }
+
+  void script(Script& steps) {
+    steps.resize(1 + below(8));
+    for (Step& one : steps) one = step();
+    // The last step repeats for ever, and an endless route must meet an end.
+    if (steps.back().late == Duration::zero()) steps.back().late = 1s;
+  }
+
+ private:
+  Interruption interruption() { return static_cast<Interruption>(1 + below(3)); }
+
+  void any_outcome(Step& step) {
+    if (one_in(2)) {
+      policy::Answered answer{one_in(2) ? 503 : static_cast<int>(200 + below(400)), {}};
+      answer.hints.said_no = one_in(4);
+      if (one_in(3)) answer.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
+      step.outcome = answer;
+      return;
+    }
+    step = fails(static_cast<Stage>(below(7)), static_cast<Cause>(below(policy::cause_count)));
+    step.on_reused = one_in(2);
+  }
+
+  policy::Backoff backoff() {
+    static constexpr std::array initials{0ms, 1ms, 250ms, 1000ms, 64000ms};
+    static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
+    return {of(initials), of(growths), std::chrono::milliseconds(1 + below(64'000)),
+            static_cast<policy::Jitter>(below(5))};
+  }
+
+  policy::SeededDice dice_;
+};
+
+TEST(Law, HoldsForRandomStories) {
+  Chance chance(20250101);
+  policy::SeededDice waits(1);
+  std::map<policy::Reason, std::uint64_t> ends;
+  Script script;
+  for (std::uint64_t story = 0; story < random_stories; ++story) {
+    const Scene scene = chance.scene();
+    chance.script(script);
+    const Played played = World(scene, script, waits).run();
+    ASSERT_TRUE(obeys(scene, script, played, story));
+    ++ends[played.ledger.reason];
+  }
+  // Marks: a reason that random stories do not reach is a reason that nobody watches.
+  for (const policy::Reason reason : policy::all_reasons()) {
+    if (!is_built(reason) || is_retry(reason)) continue;
+    EXPECT_GE(ends[reason], random_stories / 1000) << word(reason);
+  }
+}
+
+TEST(Law, TheSameSeedTellsTheSameStories) {
+  const auto tell = [] {
+    Chance chance(7);
+    policy::SeededDice waits(8);
+    Script script;
+    std::string told;
+    for (int i = 0; i < 1000; ++i) {
+      const Scene scene = chance.scene();
+      chance.script(script);
+      told += transcript(World(scene, script, waits).run(), script);
+    }
+    return told;
+  };
+  EXPECT_EQ(tell(), tell());
+}
+
+// The judge is judged: each of these runs was tampered with, and the law must see it.
+TEST(Law, IsNotBlind) {
+  const Script script{status(503), status(200)};
+  const Scene scene = put().budget(2);
+  const Played good = run(scene, script);
+  ASSERT_EQ(Laws(scene, script, good).first_broken(), "");
+  const auto broken = [&](auto tamper) {
+    Played bad = good;
+    tamper(bad);
+    return std::string(Laws(scene, script, bad).first_broken());
+  };
+  EXPECT_EQ(broken([](Played& p) { p.over = false; }),
+            "every exchange ends in exactly one of deliver, fail, cut, leave");
+  EXPECT_EQ(broken([](Played& p) { p.stirred_after_end = true; }), "no action after the end");
+  EXPECT_EQ(broken([](Played& p) { p.ledger[1].attempt.number = 3; }), "the ledger is consistent");
+  EXPECT_EQ(broken([](Played& p) { p.deadline = epoch; }),
+            "no attempt starts and no wait ends after the deadline");
+  EXPECT_EQ(broken([](Played& p) { p.ledger.ambiguous = true; }),
+            "an answer that our own attempt may have caused is called ambiguous");
+  EXPECT_EQ(broken([](Played& p) { p.budget_after = p.budget_before; }),
+            "the budget pays for started retries and for nothing else");
+  EXPECT_EQ(Laws(post(), script, good).first_broken(), "no effect is repeated");
+  EXPECT_EQ(Laws(scene.attempts(1), script, good).first_broken(), "attempts are bounded");
+  EXPECT_EQ(Laws(scene, {status(503).retry_after(1s), status(200)}, good).first_broken(),
+            "never sooner than asked");
+  EXPECT_EQ(Laws(scene, {status(501), status(200)}, good).first_broken(),
+            "only what the route lists is retried");
+  EXPECT_EQ(Laws(scene, {status(503), refused}, good).first_broken(),
+            "the client gets the last answer at hand");
+}
+
+}  // namespace
+}  // namespace reprise::play

@@ -1,0 +1,258 @@
+// Stories of limits: attempts, deadline, budget, and pauses that the upstream asks for.
+#include <gtest/gtest.h>
+
+#include "tests/policy/stories.hpp"
+
+namespace reprise::play {
+namespace {
+
+using policy::Backoff;
+using policy::Jitter;
+
+Scene short_of_time() { return get().deadline(1s); }
+Scene gateway_timeout(const Scene& scene) {
+  return scene.with([](auto& p, auto&) { p.retry.out_of_time = policy::OutOfTime::gateway_timeout; });
+}
+Scene deaf(const Scene& scene) {
+  return scene.with([](auto& p, auto&) { p.retry.retry_after.honour = false; });
+}
+
+std::vector<Story> limits() {
+  return {
+      {"attempts_are_spent",
+       get(),
+       {status(503)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "attempt 3 -> 503 | sleep 1000ms\n"
+       "attempt 4 -> 503 | deliver (attempts_spent)\n"},
+      {"one_attempt_is_no_retry",
+       get().attempts(1),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (attempts_spent)\n"},
+      {"unlimited_attempts",
+       get().unlimited_attempts(),
+       {refused, refused, refused, refused, refused, refused, refused, status(200)},
+       "attempt 1 -> connect refused | sleep 250ms\n"
+       "attempt 2 -> connect refused | sleep 500ms\n"
+       "attempt 3 -> connect refused | sleep 1000ms\n"
+       "attempt 4 -> connect refused | sleep 2000ms\n"
+       "attempt 5 -> connect refused | sleep 4000ms\n"
+       "attempt 6 -> connect refused | sleep 8000ms\n"
+       "attempt 7 -> connect refused | sleep 8000ms\n"
+       "attempt 8 -> 200 | deliver (success)\n"},
+      {"the_budget_is_spent",
+       get().budget(1),
+       {status(503)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | deliver (budget_spent)\n"},
+      {"no_budget_at_all",
+       get().budget(0),
+       {refused},
+       "attempt 1 -> connect refused | fail (budget_spent)\n"},
+      {"a_route_without_a_budget",
+       get().no_budget().attempts(2),
+       {status(503)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | deliver (attempts_spent)\n"},
+      {"a_wait_that_would_cross_the_deadline_is_never_started",
+       short_of_time(),
+       {status(503)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "attempt 3 -> 503 | deliver (deadline_too_near)\n"},
+      {"a_wait_may_end_at_the_deadline",
+       get().deadline(750ms),
+       {status(503)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "attempt 3 -> 503 | deliver (deadline_too_near)\n"},
+      {"c22_a_wait_that_ends_after_the_deadline_starts_nothing",
+       get().deadline(750ms).budget(2),
+       {status(503), status(503).wakes_late(1ms)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "the wait ends late | deliver (deadline_too_near)\n"},
+      {"a_late_wait_gives_the_answer_that_is_still_being_read",
+       get().deadline(250ms),
+       {status(503).wakes_late(1ms).answer(Keeping::still_reading)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "the wait ends late | deliver (deadline_too_near)\n"},
+      {"a_late_wait_with_nothing_to_give",
+       get().deadline(250ms),
+       {status(503).wakes_late(1ms).answer(Keeping::dropped)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "the wait ends late | fail (deadline_too_near)\n"},
+      {"an_attempt_longer_than_the_deadline",
+       get(),
+       {status(503).takes(61s)},
+       "attempt 1 -> 503 | deliver (deadline_too_near)\n"},
+      {"a_success_after_the_deadline_is_a_success",
+       get(),
+       {status(200).takes(61s)},
+       "attempt 1 -> 200 | deliver (success)\n"},
+      {"out_of_time_504",
+       gateway_timeout(short_of_time()),
+       {status(503)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "attempt 3 -> 503 | fail 504 (deadline_too_near)\n"},
+      {"out_of_time_504_with_a_kept_answer",
+       gateway_timeout(short_of_time()),
+       {status(503), refused},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> connect refused | sleep 500ms\n"
+       "attempt 3 -> connect refused | fail 504 (deadline_too_near)\n"},
+      {"out_of_time_504_is_for_upstreams_that_answered",
+       gateway_timeout(short_of_time()),
+       {refused},
+       "attempt 1 -> connect refused | sleep 250ms\n"
+       "attempt 2 -> connect refused | sleep 500ms\n"
+       "attempt 3 -> connect refused | fail (deadline_too_near)\n"},
+      {"out_of_time_504_is_for_the_deadline_only",
+       gateway_timeout(get().attempts(1)),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (attempts_spent)\n"},
+  };
+}
+
+std::vector<Story> hints() {
+  return {
+      {"a_hint_longer_than_the_backoff",
+       get(),
+       {status(503).retry_after(3s), status(200)},
+       "attempt 1 -> 503 Retry-After 3000ms | sleep 3000ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_hint_shorter_than_the_backoff",
+       get(),
+       {status(429).retry_after(100ms), status(200)},
+       "attempt 1 -> 429 Retry-After 100ms | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_hint_of_the_maximum",
+       get().deadline(10min),
+       {status(503).retry_after(60s), status(200)},
+       "attempt 1 -> 503 Retry-After 60000ms | sleep 60000ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_hint_above_the_maximum_is_never_clamped",
+       get().deadline(10min),
+       {status(503).retry_after(61s)},
+       "attempt 1 -> 503 Retry-After 61000ms | deliver (upstream_said_later)\n"},
+      {"a_hint_above_what_the_deadline_leaves",
+       get(),
+       {status(503).retry_after(31s).takes(30s)},
+       "attempt 1 -> 503 Retry-After 31000ms | deliver (upstream_said_later)\n"},
+      {"a_hint_of_what_the_deadline_leaves",
+       get(),
+       {status(503).retry_after(30s).takes(30s), status(200)},
+       "attempt 1 -> 503 Retry-After 30000ms | sleep 30000ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_hint_that_is_not_honoured",
+       deaf(get()),
+       {status(503).retry_after(24h), status(200)},
+       "attempt 1 -> 503 Retry-After 86400000ms | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_hint_does_not_make_a_post_repeatable",
+       post(),
+       {status(503).retry_after(1s)},
+       "attempt 1 -> 503 Retry-After 1000ms | deliver (not_idempotent)\n"},
+      {"a_hint_on_a_final_answer_is_no_wait",
+       get(),
+       {status(200).retry_after(1s)},
+       "attempt 1 -> 200 Retry-After 1000ms | deliver (success)\n"},
+  };
+}
+
+class Limit : public testing::TestWithParam<Story> {};
+
+TEST_P(Limit, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript); }
+
+INSTANTIATE_TEST_SUITE_P(Stories, Limit, testing::ValuesIn(limit_stories()),
+                         [](const auto& instance) { return instance.param.name; });
+
+// The clauses of the source documents about waiting and stopping, on the invented clock.
+Scene document(Duration maximum, Duration deadline, Jitter jitter) {
+  return get().unlimited_attempts().no_budget().deadline(deadline).backoff({1s, 2, maximum, jitter});
+}
+
+std::vector<double> starts_of(const Scene& scene) {
+  const Script script{status(503)};
+  const Played played = run(scene, script);
+  EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+  return starts(played);
+}
+
+using Starts = std::vector<double>;
+
+TEST(Clause, C19RetriesUntilTheDeadline) {
+  const Scene scene = document(64s, 600s, Jitter::additive).rolling(LoadedDice::lowest());
+  const Starts expected{0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383, 447, 511, 575};
+  EXPECT_EQ(starts_of(scene), expected);
+}
+
+TEST(Clause, C27NoJitter) {
+  EXPECT_EQ(starts_of(document(60s, 120s, Jitter::none)), (Starts{0, 1, 3, 7, 15, 31, 63}));
+}
+
+TEST(Clause, C12TheFirstWaitIsOneSecondAndChance) {
+  const Scene scene = document(64s, 600s, Jitter::additive).attempts(4);
+  EXPECT_EQ(starts_of(scene.rolling(LoadedDice::scripted({7, 0, 1000}))), (Starts{0, 1.007, 3.007, 8.007}));
+  EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10}));
+}
+
+TEST(Clause, C15AndC17TheCapIsOnTheSumAndStays) {
+  const Scene scene = document(32s, 1h, Jitter::additive).attempts(9);
+  EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10, 19, 36, 68, 100, 132}));
+}
+
+TEST(Clause, C16TheCapIsASetting) {
+  EXPECT_EQ(starts_of(document(2s, 1h, Jitter::none).attempts(5)), (Starts{0, 1, 3, 5, 7}));
+}
+
+TEST(Clause, C18TwoRequestsDoNotWaitInStep) {
+  const Script script{status(503)};
+  const Scene scene = document(64s, 600s, Jitter::additive);
+  policy::SeededDice dice(1);
+  const Played first = World(scene, script, dice).run();
+  const Played second = World(scene, script, dice).run();
+  ASSERT_GT(first.ledger.size(), 2U);
+  EXPECT_NE(starts(first), starts(second));
+  EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // n starts anew
+}
+
+TEST(Clause, C20EitherLimitEnds) {
+  const Scene scene = document(64s, 10s, Jitter::none);
+  EXPECT_EQ(starts_of(scene.attempts(3)), (Starts{0, 1, 3}));
+  EXPECT_EQ(starts_of(scene.attempts(30)), (Starts{0, 1, 3, 7}));
+}
+
+TEST(Clause, C28TwentyThreeRetriesWithFullJitter) {
+  const Scene scene = document(60s, 1h, Jitter::full).attempts(24);
+  const Starts slowest = starts_of(scene.rolling(LoadedDice::highest()));
+  EXPECT_EQ(slowest.size(), 24U);
+  EXPECT_EQ(slowest.back(), 1083);
+  const Starts quickest = starts_of(scene.rolling(LoadedDice::lowest()));
+  EXPECT_EQ(quickest, Starts(24, 0));
+}
+
+TEST(Clause, AThousandAttemptsOverflowNothing) {
+  const Scene scene = document(64s, 600s, Jitter::additive).no_deadline().attempts(1500);
+  const Starts times = starts_of(scene);
+  ASSERT_EQ(times.size(), 1500U);
+  EXPECT_EQ(times.back() - times[1498], 64);
+}
+
+TEST(Clause, NoInitialWaitStaysNone) {
+  const Scene scene = get().no_budget().no_deadline().attempts(1500).backoff({0ms, 2, 8s, Jitter::full});
+  EXPECT_EQ(starts_of(scene), Starts(1500, 0));
+}
+
+}  // namespace
+
+std::vector<Story> limit_stories() {
+  std::vector<Story> all = limits();
+  const std::vector<Story> more = hints();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace reprise::play

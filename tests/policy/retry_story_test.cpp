@@ -1,0 +1,234 @@
+// Stories of plain retries: what is played again, what is not, and what the client gets when nothing helps.
+#include <gtest/gtest.h>
+
+#include "tests/policy/stories.hpp"
+
+namespace reprise::play {
+namespace {
+
+std::vector<Story> answers() {
+  return {
+      {"get_503_503_200",
+       get(),
+       {status(503), status(503), status(200)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "attempt 3 -> 200 | deliver (success)\n"},
+      {"refused_then_hint_then_success",
+       get().rolling(LoadedDice::scripted({12'000'000, 500'000'000})),
+       {refused, status(503).retry_after(1s), status(200)},
+       "attempt 1 -> connect refused | sleep 12ms\n"
+       "attempt 2 -> 503 Retry-After 1000ms | sleep 1000ms\n"
+       "attempt 3 -> 200 | deliver (success)\n"},
+      {"success_at_once", get(), {status(204)}, "attempt 1 -> 204 | deliver (success)\n"},
+      {"a_redirect_is_a_success", get(), {status(308)}, "attempt 1 -> 308 | deliver (success)\n"},
+      {"a_404_is_not_retryable", get(), {status(404)}, "attempt 1 -> 404 | deliver (not_retryable)\n"},
+      {"a_listed_200_is_retried",
+       get().with([](auto& p, auto&) { p.retry.on.statuses.set(202); }),
+       {status(202), status(200)},
+       "attempt 1 -> 202 | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"c6_a_final_answer_ends_the_loop",
+       get(),
+       {status(503), status(400)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 400 | deliver (not_retryable)\n"},
+      {"post_503_once", post(), {status(503)}, "attempt 1 -> 503 | deliver (not_idempotent)\n"},
+      {"post_refused_is_retried",
+       post(),
+       {refused, status(201)},
+       "attempt 1 -> connect refused | sleep 250ms\n"
+       "attempt 2 -> 201 | deliver (success)\n"},
+      {"c11_post_reset_is_not_retried",
+       post(),
+       {reset},
+       "attempt 1 -> await_head reset | fail (not_idempotent)\n"},
+      {"post_refused_then_503",
+       post(),
+       {refused, status(503)},
+       "attempt 1 -> connect refused | sleep 250ms\n"
+       "attempt 2 -> 503 | deliver (not_idempotent)\n"},
+      {"tls_handshake_failure_is_retried_for_any_method",
+       post(),
+       {fails(Stage::tls, Cause::closed), status(200)},
+       "attempt 1 -> tls closed | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"timeout_of_an_attempt_is_retried",
+       get(),
+       {timed_out.takes(2s), status(200)},
+       "attempt 1 -> await_head attempt_timeout | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"response_timeout_is_final",
+       get(),
+       {fails(Stage::await_head, Cause::response_timeout)},
+       "attempt 1 -> await_head response_timeout | fail (not_retryable)\n"},
+      {"a_malformed_head_is_final",
+       get(),
+       {fails(Stage::head, Cause::malformed_response)},
+       "attempt 1 -> head malformed_response | fail (not_retryable)\n"},
+      {"every_address_is_denied",
+       get(),
+       {fails(Stage::resolve, Cause::address_denied)},
+       "attempt 1 -> resolve address_denied | fail (address_denied)\n"},
+      {"the_body_is_no_longer_held",
+       put(),
+       {status(503).not_held()},
+       "attempt 1 -> 503 | deliver (not_replayable)\n"},
+      {"pushback_is_obeyed",
+       get(),
+       {status(503).says_no()},
+       "attempt 1 -> 503 said no | deliver (upstream_said_no)\n"},
+      {"a_json_condition_that_holds",
+       post().idempotent(Idempotency::undecided),
+       {status(503).judged_as(Idempotency::yes), status(200)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_json_condition_that_is_still_undecided",
+       post().idempotent(Idempotency::undecided),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (not_idempotent)\n"},
+  };
+}
+
+std::vector<Story> last_answers() {
+  return {
+      {"the_kept_503_survives_two_resets",
+       get().attempts(3),
+       {status(503), reset, reset},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> await_head reset | sleep 500ms\n"
+       "attempt 3 -> await_head reset | deliver 1 (attempts_spent)\n"},
+      {"a_dropped_503_cannot_be_delivered",
+       get().attempts(3),
+       {status(503).answer(Keeping::dropped), reset, reset},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> await_head reset | sleep 500ms\n"
+       "attempt 3 -> await_head reset | fail (attempts_spent)\n"},
+      {"an_answer_still_being_read_is_not_kept",
+       get().attempts(2),
+       {status(503).answer(Keeping::still_reading), reset},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> await_head reset | fail (attempts_spent)\n"},
+      {"a_newer_answer_replaces_the_kept_one",
+       get().attempts(3),
+       {status(500), status(502), refused},
+       "attempt 1 -> 500 | sleep 250ms\n"
+       "attempt 2 -> 502 | sleep 500ms\n"
+       "attempt 3 -> connect refused | deliver 2 (attempts_spent)\n"},
+      {"a_newer_answer_that_is_dropped_takes_the_older_with_it",
+       get().attempts(3),
+       {status(500), status(502).answer(Keeping::dropped), refused},
+       "attempt 1 -> 500 | sleep 250ms\n"
+       "attempt 2 -> 502 | sleep 500ms\n"
+       "attempt 3 -> connect refused | fail (attempts_spent)\n"},
+      {"the_last_answer_is_never_dropped",
+       get().attempts(2),
+       {status(500), status(502).answer(Keeping::dropped)},
+       "attempt 1 -> 500 | sleep 250ms\n"
+       "attempt 2 -> 502 | deliver (attempts_spent)\n"},
+      {"the_body_breaks_after_the_head_is_out",
+       get(),
+       {status(200).body_breaks()},
+       "attempt 1 -> 200 | deliver (success)\n"
+       "the body breaks | cut (response_started)\n"},
+      {"a_held_body_that_ends_early_is_retried_where_listed",
+       get().with([](auto& p, auto&) { p.retry.on.truncated = true; }),
+       {fails(Stage::body, Cause::truncated), status(200)},
+       "attempt 1 -> body truncated | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"ambiguous_412",
+       post().idempotent(Idempotency::yes),
+       {reset, status(412)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 412 | deliver (not_retryable) ambiguous\n"},
+      {"ambiguous_409_even_after_a_503",
+       post().idempotent(Idempotency::yes),
+       {status(503), status(409)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 409 | deliver (not_retryable) ambiguous\n"},
+      {"ambiguous_404_of_a_delete",
+       put(),
+       {reset, refused, status(404)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> connect refused | sleep 500ms\n"
+       "attempt 3 -> 404 | deliver (not_retryable) ambiguous\n"},
+      {"nothing_ambiguous_where_nothing_was_sent",
+       post().idempotent(Idempotency::yes),
+       {refused, status(412)},
+       "attempt 1 -> connect refused | sleep 250ms\n"
+       "attempt 2 -> 412 | deliver (not_retryable)\n"},
+      {"nothing_ambiguous_for_a_get",
+       get(),
+       {reset, status(404)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 404 | deliver (not_retryable)\n"},
+      {"nothing_ambiguous_about_a_400",
+       put(),
+       {reset, status(400)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 400 | deliver (not_retryable)\n"},
+      {"nothing_ambiguous_at_attempt_1",
+       put(),
+       {status(409)},
+       "attempt 1 -> 409 | deliver (not_retryable)\n"},
+  };
+}
+
+std::vector<Story> modes() {
+  return {
+      {"observe_retries_nothing",
+       get().mode(policy::Mode::observe).budget(3),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (observe_only)\n"},
+      {"observe_says_what_would_have_stopped_it",
+       post().mode(policy::Mode::observe),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (not_idempotent)\n"},
+      {"observe_with_nothing_to_deliver",
+       get().mode(policy::Mode::observe),
+       {refused},
+       "attempt 1 -> connect refused | fail (observe_only)\n"},
+      {"off_retries_nothing",
+       get().mode(policy::Mode::off),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (retries_off)\n"},
+      {"off_passes_success",
+       get().mode(policy::Mode::off),
+       {status(200)},
+       "attempt 1 -> 200 | deliver (success)\n"},
+      {"nested_is_refused",
+       get().with([](auto& p, auto& f) {
+         p.retry.nested = policy::Nested::refuse;
+         f.nested = true;
+       }),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (nested_retry)\n"},
+      {"nested_is_allowed_unless_told",
+       get().with([](auto&, auto& f) { f.nested = true; }),
+       {status(503), status(200)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"refuse_lets_first_tries_be",
+       get().with([](auto& p, auto&) { p.retry.nested = policy::Nested::refuse; }),
+       {status(503), status(200)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+  };
+}
+
+class Retry : public testing::TestWithParam<Story> {};
+
+TEST_P(Retry, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript); }
+
+INSTANTIATE_TEST_SUITE_P(Stories, Retry, testing::ValuesIn(retry_stories()),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+
+std::vector<Story> retry_stories() {
+  std::vector<Story> all = answers();
+  for (const auto& part : {last_answers(), modes()}) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace reprise::play

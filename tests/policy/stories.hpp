@@ -1,0 +1,37 @@
+// The stories that the policy tests tell: a scene, a script, and the transcript that must come of them.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/support/laws.hpp"
+
+namespace reprise::play {
+
+using namespace std::chrono_literals;
+
+struct Story {
+  std::string name;
+  Scene scene;
+  Script script;
+  std::string transcript;
+};
+
+// How GoogleTest names a story when it fails.
+inline void PrintTo(const Story& story, std::ostream* out) { *out << story.name; }  // NOLINT
+
+std::vector<Story> retry_stories();
+std::vector<Story> connection_stories();
+std::vector<Story> limit_stories();
+std::vector<Story> departure_stories();
+
+inline std::vector<Story> all_stories() {
+  std::vector<Story> all;
+  for (const auto& part : {retry_stories(), connection_stories(), limit_stories(), departure_stories()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+}  // namespace reprise::play

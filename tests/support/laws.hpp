@@ -1,0 +1,276 @@
+// The laws that every story obeys, judged from the script and not from what the exchange says of itself.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "tests/support/play.hpp"
+
+namespace reprise::play {
+
+/// Judges one run against the scene and the script that it was played from.
+class Laws {
+ public:
+  Laws(const Scene& scene, const Script& script, const Played& played)
+      : scene_(scene), script_(script), played_(played) {}
+
+  /// The first law that does not hold; empty: all do.
+  std::string_view first_broken() const {
+    if (played_.endless) return "a story has an end";
+    if (!ends_exactly_once()) return "every exchange ends in exactly one of deliver, fail, cut, leave";
+    if (played_.stirred_after_end) return "no action after the end";
+    if (!ledger_is_consistent()) return "the ledger is consistent";
+    if (!no_effect_is_repeated()) return "no effect is repeated";
+    if (!only_what_is_listed()) return "only what the route lists is retried";
+    if (!attempts_are_bounded()) return "attempts are bounded";
+    if (!deadline_is_kept()) return "no attempt starts and no wait ends after the deadline";
+    if (!never_sooner_than_asked()) return "never sooner than asked";
+    if (!delivering_never_waits()) return "delivering never waits";
+    if (!gives_the_last_answer()) return "the client gets the last answer at hand";
+    if (!stops_for_departures()) return "nothing starts after the client left or the shutdown began";
+    if (!ambiguity_is_told()) return "an answer that our own attempt may have caused is called ambiguous";
+    if (!budget_is_exact()) return "the budget pays for started retries and for nothing else";
+    return {};
+  }
+
+ private:
+  const Step& step(std::size_t i) const { return script_[std::min(i, script_.size() - 1)]; }
+  Idempotency judged(std::size_t i) const { return step(i).judged.value_or(scene_.facts.idempotent); }
+  bool repeatable(std::size_t i) const {
+    return scene_.policy.mode == policy::Mode::active && judged(i) == Idempotency::yes && step(i).held;
+  }
+  const policy::Answered* answer(std::size_t i) const {
+    return std::get_if<policy::Answered>(&step(i).outcome);
+  }
+
+  // Attempt i was followed by another at once: the one free retry.
+  bool went_stale(std::size_t i) const {
+    return i + 1 < played_.ledger.size() &&
+           played_.ledger[i].verdict.reason == policy::Reason::stale_connection;
+  }
+  bool may_go_stale(std::size_t i) const {
+    if (!played_.ledger[i].attempt.reused || !step(i).on_reused || !step(i).held) return false;
+    if (answer(i) != nullptr) return answer(i)->status == 421;
+    const auto& failed = std::get<policy::Failed>(step(i).outcome);
+    const bool before_answer = failed.stage == Stage::send || failed.stage == Stage::await_head;
+    return before_answer && (failed.cause == Cause::closed || failed.cause == Cause::reset) &&
+           (step(i).sent == Sent::nothing || repeatable(i));
+  }
+  std::size_t stale_retries() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < played_.ledger.size(); ++i) count += went_stale(i) ? 1 : 0;
+    return count;
+  }
+  template <typename Kind>
+  std::size_t count() const {
+    std::size_t found = 0;
+    for (const Event& event : played_.events) {
+      for (const policy::Action& action : event.actions)
+        found += std::holds_alternative<Kind>(action) ? 1 : 0;
+    }
+    return found;
+  }
+  const Event* last(Interruption what) const {
+    const Event* found = nullptr;
+    for (const Event& event : played_.events) found = event.interruption == what ? &event : found;
+    return found;
+  }
+
+  bool ends_exactly_once() const {
+    const std::size_t deliveries = count<policy::Deliver>();
+    const std::size_t broken = count<policy::Cut>() + count<policy::Leave>();
+    const Event& end = played_.events.back();
+    if (!played_.over || deliveries + count<policy::Fail>() > 1 || broken > 1) return false;
+    if (count<policy::Fail>() == 1)
+      return broken == 0 && std::holds_alternative<policy::Fail>(end.actions[0]);
+    if (deliveries == 0) return broken == 1 && count<policy::Leave>() == 1;
+    return (end.kind == Event::Kind::delivered) != (broken == 1);
+  }
+
+  bool ledger_is_consistent() const {
+    const policy::Ledger& ledger = played_.ledger;
+    if (ledger.size() != count<policy::Start>()) return false;
+    unsigned charged = 1;
+    for (std::size_t i = 0; i < ledger.size(); ++i) {
+      const policy::LedgerEntry& entry = ledger[i];
+      const bool last_one = i + 1 == ledger.size();
+      if (entry.attempt.number != i + 1 || entry.attempt.charged != charged) return false;
+      if (entry.started > entry.ended || entry.verdict.retry == last_one) return false;
+      if (entry.verdict.retry != is_retry(entry.verdict.reason) || !is_built(entry.verdict.reason))
+        return false;
+      if (last_one) break;
+      if (ledger[i + 1].started - entry.ended != ledger[i + 1].attempt.wait + late(i)) return false;
+      charged += went_stale(i) ? 0 : 1;
+    }
+    const bool left_in_body = last(Interruption::rst) != nullptr && count<policy::Deliver>() == 1;
+    return ledger.reason == (left_in_body ? policy::Reason::client_gone : ledger.back().verdict.reason);
+  }
+  Duration late(std::size_t i) const { return went_stale(i) ? Duration::zero() : step(i).late; }
+
+  bool no_effect_is_repeated() const {
+    for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
+      if (!step(i).held) return false;
+      const bool misdirected =
+          answer(i) != nullptr && answer(i)->status == 421 && played_.ledger[i].attempt.reused;
+      if (step(i).sent == Sent::maybe && judged(i) != Idempotency::yes && !misdirected) return false;
+    }
+    return true;
+  }
+
+  bool only_what_is_listed() const {
+    for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
+      if (went_stale(i)) {
+        if (!may_go_stale(i)) return false;
+        continue;
+      }
+      if (scene_.policy.mode != policy::Mode::active || !scene_.policy.retry.on.lists(step(i).outcome))
+        return false;
+      if (answer(i) != nullptr && answer(i)->hints.said_no) return false;
+      if (scene_.facts.nested && scene_.policy.retry.nested == policy::Nested::refuse) return false;
+    }
+    return true;
+  }
+
+  bool attempts_are_bounded() const {
+    if (stale_retries() > 1) return false;
+    const auto most = scene_.policy.retry.max_attempts;
+    return !most || played_.ledger.size() - stale_retries() <= *most;
+  }
+
+  bool deadline_is_kept() const {
+    if (!played_.deadline) return !scene_.policy.retry.deadline;
+    if (*played_.deadline != epoch + *scene_.policy.retry.deadline) return false;
+    for (const Event& event : played_.events) {
+      for (const policy::Action& action : event.actions) {
+        const auto* start = std::get_if<policy::Start>(&action);
+        if (start != nullptr && start->number > 1 && event.at > *played_.deadline) return false;
+        const auto* wait = std::get_if<policy::Wait>(&action);
+        if (wait != nullptr && wait->until > *played_.deadline) return false;
+      }
+    }
+    return true;
+  }
+
+  bool never_sooner_than_asked() const {
+    for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
+      const Duration gap = played_.ledger[i + 1].started - played_.ledger[i].ended - late(i);
+      if (went_stale(i)) {
+        if (gap != Duration::zero()) return false;
+        continue;
+      }
+      const policy::RetryPolicy& retry = scene_.policy.retry;
+      Duration hint{};
+      if (answer(i) != nullptr && retry.retry_after.honour)
+        hint = answer(i)->hints.retry_after.value_or(hint);
+      const policy::Attempt& attempt = played_.ledger[i].attempt;
+      const auto range = wait_range(retry.backoff, attempt.charged - 1, attempt.wait);
+      if (hint > retry.retry_after.maximum || gap < hint || gap < range.lowest) return false;
+      if (gap > std::max(hint, range.highest)) return false;
+    }
+    return true;
+  }
+
+  bool delivering_never_waits() const {
+    for (std::size_t i = 0; i < played_.events.size(); ++i) {
+      const Event& event = played_.events[i];
+      if (event.kind != Event::Kind::attempt_ended) continue;
+      if (event.at != played_.ledger[event.number - 1].started + step(event.number - 1).lasting) return false;
+    }
+    return true;
+  }
+
+  // The attempt whose answer the client must get when nothing more is tried, from 1; 0: there is none.
+  unsigned answer_at_hand() const {
+    unsigned at_hand = 0;
+    for (std::size_t i = 0; i < played_.ledger.size(); ++i) {
+      if (answer(i) == nullptr || cancelled(i)) continue;
+      const bool retried = i + 1 < played_.ledger.size();
+      const bool waited = retried ? !went_stale(i) : waits_after(i);
+      at_hand = static_cast<unsigned>(i + 1);
+      if (went_stale(i) || (waited && step(i).keeping == Keeping::dropped)) at_hand = 0;
+      if (retried && step(i).keeping == Keeping::still_reading) at_hand = 0;
+    }
+    return at_hand;
+  }
+  bool cancelled(std::size_t i) const {
+    const auto* failed = std::get_if<policy::Failed>(&played_.ledger[i].outcome);
+    return failed != nullptr && failed->cause == Cause::cancelled;
+  }
+  bool waits_after(std::size_t i) const {
+    return std::any_of(played_.events.begin(), played_.events.end(), [&](const Event& event) {
+      return event.number == i + 1 && event.kind == Event::Kind::attempt_ended && event.actions.size() > 0 &&
+             std::holds_alternative<policy::Wait>(event.actions[0]);
+    });
+  }
+
+  bool gives_the_last_answer() const {
+    const unsigned at_hand = answer_at_hand();
+    for (const Event& event : played_.events) {
+      for (const policy::Action& action : event.actions) {
+        const bool out_of_time = event.reason == policy::Reason::deadline_too_near &&
+                                 scene_.policy.retry.out_of_time == policy::OutOfTime::gateway_timeout;
+        const auto* deliver = std::get_if<policy::Deliver>(&action);
+        if (deliver != nullptr && (deliver->number != at_hand || out_of_time)) return false;
+        const auto* fail = std::get_if<policy::Fail>(&action);
+        if (fail != nullptr && fail->gateway_timeout != (at_hand != 0 && out_of_time)) return false;
+        if (fail != nullptr && at_hand != 0 && !out_of_time) return false;
+        const auto* cancel = std::get_if<policy::Cancel>(&action);
+        const unsigned running = count<policy::Deliver>() == 1 ? at_hand : event.number;
+        if (cancel != nullptr && cancel->number != running) return false;
+      }
+    }
+    return true;
+  }
+
+  bool stops_for_departures() const {
+    bool departed = false;
+    for (const Event& event : played_.events) {
+      departed = departed || event.interruption != Interruption::none;
+      for (const policy::Action& action : event.actions) {
+        const bool goes_on =
+            std::holds_alternative<policy::Start>(action) || std::holds_alternative<policy::Wait>(action);
+        if (departed && goes_on) return false;
+      }
+    }
+    const Event* reset_event = last(Interruption::rst);
+    return reset_event == nullptr || (count<policy::Leave>() == 1 && reset_event == &played_.events.back());
+  }
+
+  bool ambiguity_is_told() const {
+    if (count<policy::Deliver>() == 0) return !played_.ledger.ambiguous;
+    const unsigned at_hand = answer_at_hand();
+    bool effect = false;
+    for (unsigned i = 0; i + 1 < at_hand; ++i) effect = effect || step(i).sent == Sent::maybe;
+    const int code = answer(at_hand - 1)->status;
+    const bool telling = code == 404 || code == 409 || code == 412;
+    return played_.ledger.ambiguous == (effect && telling && !scene_.facts.safe_method);
+  }
+
+  // Only where nothing slides out of the budget's window during the story.
+  bool budget_is_exact() const {
+    if (!scene_.policy.budget || scene_.policy.budget->window < std::chrono::hours(100)) return true;
+    const std::size_t retries = played_.ledger.size() - 1 - stale_retries();
+    bool shadow = false;
+    for (const Event& event : played_.events) {
+      shadow = shadow || event.reason == policy::Reason::observe_only;
+    }
+    const double spent = static_cast<double>(retries) + (shadow ? 1 : 0);
+    return std::abs(played_.budget_before - played_.budget_after - spent) < 0.5;
+  }
+
+  const Scene& scene_;
+  const Script& script_;
+  const Played& played_;
+};
+
+/// What `play` says of a story: its transcript, and the law that it breaks, if any.
+inline std::string play(const Scene& scene, const Script& script) {
+  const Played played = run(scene, script);
+  std::string lines = transcript(played, script);
+  const std::string_view broken = Laws(scene, script, played).first_broken();
+  return broken.empty() ? lines : lines + "BROKEN: " + std::string(broken) + "\n";
+}
+
+}  // namespace reprise::play

@@ -1,0 +1,260 @@
+// A scripted world that obeys policy::Exchange on an invented clock, and writes down what happened.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/script.hpp"
+
+namespace reprise::play {
+
+inline constexpr Instant epoch{std::chrono::hours(1)};
+
+/// One thing that happened, and what the exchange asked for in return.
+struct Event {
+  enum class Kind : std::uint8_t { began, attempt_ended, wait_ended, body_broke, delivered, interrupted };
+  enum class During : std::uint8_t { attempt, wait, body };
+  Kind kind = Kind::began;
+  unsigned number = 1;  ///< the attempt it belongs to
+  Instant at{};
+  policy::Actions actions;
+  policy::Reason reason = policy::Reason::success;  ///< the ledger's, after the event
+  bool ambiguous = false;
+  Interruption interruption = Interruption::none;
+  During during = During::attempt;
+};
+
+/// Everything that a story came to.
+struct Played {
+  std::vector<Event> events;
+  policy::Ledger ledger;
+  std::optional<Instant> deadline;
+  bool over = false;
+  bool stirred_after_end = false;  ///< an event after the end was answered with an action or written down
+  bool endless = false;            ///< given up
+  double budget_before = 0;        ///< retries left after the first attempt was counted
+  double budget_after = 0;
+};
+
+/// Obeys one exchange with the steps of a script; the last step repeats for ever. A story may be played only
+/// once by a world.
+class World {
+ public:
+  World(const Scene& scene, const Script& script, policy::Dice& dice)
+      : scene_(scene),
+        script_(script),
+        dice_(dice),
+        budget_(scene.policy.budget.value_or(policy::BudgetPolicy{})),
+        exchange_(scene.policy, scene.facts, scene.policy.budget ? &budget_ : nullptr, epoch) {}
+
+  Played run() {
+    played_.deadline = exchange_.deadline();
+    policy::Actions actions = note(Event::Kind::began, exchange_.begin(now_));
+    played_.budget_before = budget_.left(now_);
+    while (actions.size() > 0 && !played_.endless) actions = obey(actions[actions.size() - 1]);
+    played_.over = exchange_.over();
+    played_.ledger = exchange_.ledger();
+    played_.budget_after = budget_.left(now_);
+    if (played_.over) played_.stirred_after_end = stirs();
+    return std::move(played_);
+  }
+
+ private:
+  static constexpr unsigned too_many = 100'000;
+
+  const Step& step() const { return script_[std::min<std::size_t>(number_, script_.size()) - 1]; }
+
+  policy::Actions obey(const policy::Action& action) {
+    if (const auto* start = std::get_if<policy::Start>(&action)) return attempt(*start);
+    if (const auto* wait = std::get_if<policy::Wait>(&action)) return sleep(wait->until);
+    if (const auto* deliver = std::get_if<policy::Deliver>(&action)) return relay(deliver->number);
+    return {};
+  }
+
+  policy::Actions attempt(const policy::Start& start) {
+    number_ = start.number;
+    played_.endless = number_ > too_many;
+    if (const auto actions = interrupt(step().in_attempt, Event::During::attempt, step().lasting / 2)) {
+      return *actions;
+    }
+    now_ += step().lasting - half_if(step().in_attempt, step().lasting);
+    const policy::AttemptReport report{step().on_reused && !start.fresh, step().sent, step().held,
+                                       step().judged.value_or(scene_.facts.idempotent)};
+    if (const auto* answer = std::get_if<policy::Answered>(&step().outcome)) {
+      return note(Event::Kind::attempt_ended, exchange_.answered(report, *answer, now_, dice_));
+    }
+    const auto& failure = std::get<policy::Failed>(step().outcome);
+    return note(Event::Kind::attempt_ended, exchange_.failed(report, failure, now_, dice_));
+  }
+
+  policy::Actions sleep(Instant until) {
+    if (std::holds_alternative<policy::Answered>(step().outcome)) {
+      if (step().keeping == Keeping::whole) exchange_.answer_kept();
+      if (step().keeping == Keeping::dropped) exchange_.answer_dropped();
+    }
+    if (const auto actions = interrupt(step().in_wait, Event::During::wait, (until - now_) / 2)) {
+      return *actions;
+    }
+    now_ = until + step().late;
+    return note(Event::Kind::wait_ended, exchange_.waited(now_));
+  }
+
+  policy::Actions relay(unsigned number) {
+    if (const auto actions = interrupt(step().in_body, Event::During::body, Duration::zero())) {
+      return *actions;
+    }
+    if (step().breaks && number == number_) {
+      return note(Event::Kind::body_broke, exchange_.body_broke(Cause::truncated, now_));
+    }
+    exchange_.delivered();
+    return note(Event::Kind::delivered, {});
+  }
+
+  static Duration half_if(Interruption what, Duration whole) {
+    return what == Interruption::none ? Duration::zero() : whole / 2;
+  }
+
+  // What the interruption asks for, if it asks for something.
+  std::optional<policy::Actions> interrupt(Interruption what, Event::During during, Duration later) {
+    if (what == Interruption::none) return std::nullopt;
+    now_ += later;
+    policy::Actions actions;
+    if (what == Interruption::fin) actions = exchange_.client_finished(now_);
+    if (what == Interruption::rst) actions = exchange_.client_reset(now_);
+    if (what == Interruption::shutdown) actions = exchange_.shutdown(now_);
+    note(Event::Kind::interrupted, actions);
+    played_.events.back().interruption = what;
+    played_.events.back().during = during;
+    return actions.size() > 0 ? std::optional(actions) : std::nullopt;
+  }
+
+  policy::Actions note(Event::Kind kind, const policy::Actions& actions) {
+    const policy::Ledger& ledger = exchange_.ledger();
+    played_.events.push_back({kind, number_, now_, actions, ledger.reason, ledger.ambiguous});
+    return actions;
+  }
+
+  // After the end every late event must fall on deaf ears.
+  bool stirs() {
+    const std::size_t entries = exchange_.ledger().size();
+    const policy::Reason reason = exchange_.ledger().reason;
+    const policy::AttemptReport report{false, Sent::nothing, true, Idempotency::yes};
+    std::size_t asked = exchange_.waited(now_).size();
+    asked += exchange_.answered(report, {503, {}}, now_, dice_).size();
+    asked += exchange_.failed(report, {Stage::connect, Cause::refused}, now_, dice_).size();
+    exchange_.answer_dropped();
+    exchange_.answer_kept();
+    asked += exchange_.body_broke(Cause::reset, now_).size();
+    asked += exchange_.client_finished(now_).size();
+    asked += exchange_.shutdown(now_).size();
+    asked += exchange_.client_reset(now_).size();
+    return asked > 0 || !exchange_.over() || exchange_.ledger().size() != entries ||
+           exchange_.ledger().reason != reason;
+  }
+
+  const Scene& scene_;
+  const Script& script_;
+  policy::Dice& dice_;
+  policy::Budget budget_;
+  policy::Exchange exchange_;
+  Instant now_ = epoch;
+  unsigned number_ = 1;
+  Played played_;
+};
+
+inline Played run(const Scene& scene, const Script& script) {
+  LoadedDice dice = scene.dice;
+  return World(scene, script, dice).run();
+}
+
+/// Seconds from the start of the story to the start of each attempt.
+inline std::vector<double> starts(const Played& run) {
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < run.ledger.size(); ++i) {
+    seconds.push_back(std::chrono::duration<double>(run.ledger[i].started - epoch).count());
+  }
+  return seconds;
+}
+
+inline std::string milliseconds(Duration time) {
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  std::string text = std::to_string(microseconds / 1000);
+  if (microseconds % 1000 != 0) text += "." + std::to_string(1000 + microseconds % 1000).substr(1);
+  return text + "ms";
+}
+
+inline std::string text(const policy::Outcome& outcome) {
+  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
+    return std::string(word(failed->stage)) + " " + std::string(word(failed->cause));
+  }
+  const auto& answered = std::get<policy::Answered>(outcome);
+  std::string line = std::to_string(answered.status);
+  if (answered.hints.retry_after) line += " Retry-After " + milliseconds(*answered.hints.retry_after);
+  if (answered.hints.said_no) line += " said no";
+  return line;
+}
+
+inline std::string text(const policy::Action& action, const Event& event) {
+  const std::string because = " (" + std::string(word(event.reason)) + ")";
+  if (const auto* start = std::get_if<policy::Start>(&action)) {
+    return start->fresh ? "again at once" : "attempt " + std::to_string(start->number);
+  }
+  if (const auto* wait = std::get_if<policy::Wait>(&action))
+    return "sleep " + milliseconds(wait->until - event.at);
+  if (const auto* deliver = std::get_if<policy::Deliver>(&action)) {
+    const std::string which = deliver->number == event.number ? "" : " " + std::to_string(deliver->number);
+    return "deliver" + which + because + (event.ambiguous ? " ambiguous" : "");
+  }
+  if (const auto* fail = std::get_if<policy::Fail>(&action)) {
+    return (fail->gateway_timeout ? "fail 504" : "fail") + because;
+  }
+  if (const auto* cancel = std::get_if<policy::Cancel>(&action))
+    return "cancel " + std::to_string(cancel->number);
+  return (std::holds_alternative<policy::Cut>(action) ? "cut" : "leave") + because;
+}
+
+inline std::string text(const policy::Actions& actions, const Event& event) {
+  std::string line;
+  for (const policy::Action& action : actions) line += (line.empty() ? "" : ", ") + text(action, event);
+  return line.empty() ? "noted" : line;
+}
+
+inline std::string line(const Event& event, const policy::Ledger& ledger, const Script& script) {
+  static constexpr std::string_view interruptions[] = {"", "FIN", "RST", "shutdown"};
+  static constexpr std::string_view places[] = {"attempt ", "the wait", "the body"};
+  std::string before;
+  switch (event.kind) {
+    case Event::Kind::began:
+    case Event::Kind::delivered: return {};
+    case Event::Kind::attempt_ended: {
+      const std::size_t step = std::min<std::size_t>(event.number, script.size()) - 1;
+      before = "attempt " + std::to_string(event.number) +
+               (ledger[event.number - 1].attempt.reused ? " reused" : "") + " -> " +
+               text(script[step].outcome);
+      break;
+    }
+    case Event::Kind::wait_ended:
+      if (std::holds_alternative<policy::Start>(event.actions[0])) return {};
+      before = "the wait ends late";
+      break;
+    case Event::Kind::body_broke: before = "the body breaks"; break;
+    case Event::Kind::interrupted:
+      before = std::string(interruptions[static_cast<std::size_t>(event.interruption)]) + " during " +
+               std::string(places[static_cast<std::size_t>(event.during)]);
+      if (event.during == Event::During::attempt) before += std::to_string(event.number);
+      break;
+  }
+  return before + " | " + text(event.actions, event) + "\n";
+}
+
+/// One line for each attempt and for whatever disturbed it.
+inline std::string transcript(const Played& run, const Script& script) {
+  std::string lines;
+  for (const Event& event : run.events) lines += line(event, run.ledger, script);
+  return lines;
+}
+
+}  // namespace reprise::play

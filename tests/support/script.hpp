@@ -1,0 +1,192 @@
+// What a story is made of: the scene (route, request, dice) and one step for each attempt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "proxy/policy/exchange.hpp"
+
+namespace reprise::play {
+
+using policy::Cause;
+using policy::Duration;
+using policy::Idempotency;
+using policy::Instant;
+using policy::Sent;
+using policy::Stage;
+
+/// Dice that roll what the test wants to see.
+class LoadedDice final : public policy::Dice {
+ public:
+  static LoadedDice lowest() { return LoadedDice(Kind::lowest, {}); }
+  static LoadedDice highest() { return LoadedDice(Kind::highest, {}); }
+  /// Rolls these numbers in turn. Throws when a number is above what is asked for, or none is left.
+  static LoadedDice scripted(std::vector<std::uint64_t> rolls) {
+    return LoadedDice(Kind::scripted, std::move(rolls));
+  }
+
+  std::uint64_t roll(std::uint64_t highest) override {
+    ++rolled_;
+    if (kind_ != Kind::scripted) return kind_ == Kind::lowest ? 0 : highest;
+    const std::uint64_t number = rolls_.at(rolled_ - 1);
+    if (number > highest) throw std::out_of_range("a loaded die shows more than it has faces");
+    return number;
+  }
+  std::size_t rolled() const { return rolled_; }
+
+ private:
+  enum class Kind : std::uint8_t { lowest, highest, scripted };
+  LoadedDice(Kind kind, std::vector<std::uint64_t> rolls) : kind_(kind), rolls_(std::move(rolls)) {}
+
+  Kind kind_;
+  std::vector<std::uint64_t> rolls_;
+  std::size_t rolled_ = 0;
+};
+
+/// What happens from outside while an attempt, a wait or a delivery is under way.
+enum class Interruption : std::uint8_t { none, fin, rst, shutdown };
+/// What becomes of a refused answer during the wait.
+enum class Keeping : std::uint8_t { whole, dropped, still_reading };
+
+/// What one attempt comes to, and what happens meanwhile.
+struct Step {
+  policy::Outcome outcome;
+  Sent sent = Sent::maybe;
+  bool on_reused = false;
+  bool held = true;
+  std::optional<Idempotency> judged;  ///< absent: what the scene says
+  Duration lasting{};                 ///< how long the attempt runs
+  Duration late{};                    ///< how much later than asked the wait ends
+  Keeping keeping = Keeping::whole;
+  bool breaks = false;  ///< the body ends early if this answer is delivered straight away
+  Interruption in_attempt = Interruption::none;
+  Interruption in_wait = Interruption::none;
+  Interruption in_body = Interruption::none;
+
+  Step retry_after(Duration hint) const {
+    return with([&](Step& s) { s.hints().retry_after = hint; });
+  }
+  Step says_no() const {
+    return with([](Step& s) { s.hints().said_no = true; });
+  }
+  Step nothing_sent() const {
+    return with([](Step& s) { s.sent = Sent::nothing; });
+  }
+  Step reused() const {
+    return with([](Step& s) { s.on_reused = true; });
+  }
+  Step not_held() const {
+    return with([](Step& s) { s.held = false; });
+  }
+  Step judged_as(Idempotency answer) const {
+    return with([&](Step& s) { s.judged = answer; });
+  }
+  Step takes(Duration time) const {
+    return with([&](Step& s) { s.lasting = time; });
+  }
+  Step wakes_late(Duration time) const {
+    return with([&](Step& s) { s.late = time; });
+  }
+  Step answer(Keeping fate) const {
+    return with([&](Step& s) { s.keeping = fate; });
+  }
+  Step body_breaks() const {
+    return with([](Step& s) { s.breaks = true; });
+  }
+  Step attempt_sees(Interruption what) const {
+    return with([&](Step& s) { s.in_attempt = what; });
+  }
+  Step wait_sees(Interruption what) const {
+    return with([&](Step& s) { s.in_wait = what; });
+  }
+  Step body_sees(Interruption what) const {
+    return with([&](Step& s) { s.in_body = what; });
+  }
+
+ private:
+  template <typename Change>
+  Step with(Change change) const {
+    Step copy = *this;
+    change(copy);
+    return copy;
+  }
+  policy::Hints& hints() { return std::get<policy::Answered>(outcome).hints; }
+};
+
+inline Step status(int code) {
+  Step step;
+  step.outcome = policy::Answered{code, {}};
+  return step;
+}
+
+inline Step fails(Stage stage, Cause cause) {
+  Step step;
+  step.outcome = policy::Failed{stage, cause};
+  step.sent = stage < Stage::send ? Sent::nothing : Sent::maybe;
+  return step;
+}
+
+inline const Step refused = fails(Stage::connect, Cause::refused);
+inline const Step reset = fails(Stage::await_head, Cause::reset);
+inline const Step closed = fails(Stage::await_head, Cause::closed);
+inline const Step timed_out = fails(Stage::await_head, Cause::attempt_timeout);
+
+using Script = std::vector<Step>;
+
+/// The route, the request and the dice of a story. Unless told otherwise: the default route, highest rolls.
+struct Scene {
+  policy::RoutePolicy policy{};
+  policy::Facts facts{};
+  LoadedDice dice = LoadedDice::highest();
+
+  template <typename Change>
+  Scene with(Change change) const {
+    Scene copy = *this;
+    change(copy.policy, copy.facts);
+    return copy;
+  }
+  Scene rolling(LoadedDice loaded) const {
+    Scene copy = *this;
+    copy.dice = std::move(loaded);
+    return copy;
+  }
+  Scene attempts(unsigned most) const {
+    return with([&](auto& p, auto&) { p.retry.max_attempts = most; });
+  }
+  Scene unlimited_attempts() const {
+    return with([](auto& p, auto&) { p.retry.max_attempts.reset(); });
+  }
+  Scene deadline(Duration after) const {
+    return with([&](auto& p, auto&) { p.retry.deadline = after; });
+  }
+  Scene no_deadline() const {
+    return with([](auto& p, auto&) { p.retry.deadline.reset(); });
+  }
+  Scene backoff(const policy::Backoff& backoff) const {
+    return with([&](auto& p, auto&) { p.retry.backoff = backoff; });
+  }
+  Scene mode(policy::Mode mode) const {
+    return with([&](auto& p, auto&) { p.mode = mode; });
+  }
+  /// A budget of that many retries for the whole story.
+  Scene budget(unsigned retries) const {
+    return with([&](auto& p, auto&) {
+      p.budget = policy::BudgetPolicy{0, (retries + 0.5) / 1e6, std::chrono::seconds(1'000'000)};
+    });
+  }
+  Scene no_budget() const {
+    return with([](auto& p, auto&) { p.budget.reset(); });
+  }
+  Scene idempotent(Idempotency answer) const {
+    return with([&](auto&, auto& f) { f.idempotent = answer; });
+  }
+};
+
+inline Scene get() { return Scene{{}, {Idempotency::yes, true, false}}; }
+inline Scene put() { return Scene{{}, {Idempotency::yes, false, false}}; }
+inline Scene post() { return Scene{{}, {Idempotency::no, false, false}}; }
+
+}  // namespace reprise::play
