@@ -22,9 +22,10 @@ void add_config(CLI::App& app, int& code) {
       app.add_subcommand("config", "print the settings in force, the reference page or the JSON Schema");
   const CLI::Option* file =
       command->add_option("-c,--config", "configuration file; without it the built-in defaults");
-  const CLI::Option* effective = command->add_flag("--effective", "the settings in force, as YAML");
-  const CLI::Option* reference = command->add_flag("--reference", "every key, as Markdown");
-  const CLI::Option* schema = command->add_flag("--schema", "JSON Schema, for editors");
+  const CLI::Option* effective =
+      command->add_flag("--effective")->description("the settings in force, as YAML");
+  const CLI::Option* reference = command->add_flag("--reference")->description("every key, as Markdown");
+  const CLI::Option* schema = command->add_flag("--schema")->description("JSON Schema, for editors");
   command->require_option(1, 2);
   command->callback([file, effective, reference, schema, &code] {
     if (reference->count() > 0) std::fputs(config::reference_markdown().c_str(), stdout);

@@ -138,7 +138,7 @@ Task<std::optional<policy::Outcome>> HeadReader::take_head(bool& again) {
     co_return Failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) co_return std::nullopt;
-  if (head.status == 101 && !request_.upgrade) co_return Failed{Stage::head, Cause::malformed_response};
+  if (head.status == 101 && !http::is_offered_upgrade(request_.head, head)) co_return Failed{Stage::head, Cause::malformed_response};
   if (head.status >= 200 || head.status == 101) {
     buffer.consume(head.bytes);
     co_return Answered{head.status, http::read_hints(head, Loop::wall_nanoseconds() / 1'000'000'000)};

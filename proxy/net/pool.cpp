@@ -12,6 +12,8 @@ namespace reprise::net {
 namespace {
 
 constexpr Duration recent_limit = std::chrono::seconds(1);
+// How long a connection above pool.idle may rest.
+constexpr Duration spare_life = std::chrono::seconds(1);
 
 // No FIN, no error, no byte that nobody asked for (rows B11, F6).
 bool is_quiet(Stream& stream) {
@@ -109,7 +111,8 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
   if (closing_ || settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;
-  if (upstream.idle.size() >= settings_.idle) upstream.idle.pop_front();
+  // Under load more connections than pool.idle rest between two requests: closing those at once would dial them anew.
+  const bool spare = upstream.idle.size() >= settings_.idle;
   connection->stream().unlimit_read();
   connection->stream().forget_accepted();
   connection->reused_ = true;
@@ -117,7 +120,7 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
   connection->idle_since_ = Tick::now();
   metrics_.upstream_changed(observe::UpstreamState::active, -1);
   metrics_.upstream_changed(observe::UpstreamState::idle, 1);
-  tick_.arm(*connection, life);
+  tick_.arm(*connection, spare ? std::min(life, spare_life) : life);
   upstream.idle.push_back(std::move(connection));
 }
 

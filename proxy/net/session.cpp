@@ -1,7 +1,7 @@
 #include "proxy/net/session.hpp"
 
 #include "proxy/http/answer_here.hpp"
-#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/rewrite.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/exchange.hpp"
 #include "proxy/net/record.hpp"
@@ -28,12 +28,6 @@ std::size_t bytes_to_hold(const Request& request) {
   const bool pointless =
       request.policy->mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
   return pointless ? 0 : request.policy->replay_memory_bytes;
-}
-
-bool wants_upgrade(const http::RequestHead& head) {
-  return head.minor_version > 0 && head.framing.kind == http::Framing::Kind::none &&
-         head.find(http::FieldId::upgrade) != nullptr &&
-         http::NamedByConnection(head.fields).removes("Upgrade");
 }
 
 }  // namespace
@@ -164,7 +158,7 @@ Task<bool> Session::forward(Request& request, const http::Forward& forward) {
   request.view.path = forward.target.path.empty() ? "/" : forward.target.path;
   request.view.query = forward.target.query;
   take_over(request, forward.host, forward.port);
-  request.upgrade = wants_upgrade(request.head);
+  request.upgrade = http::asks_upgrade(request.head);
   http::write_request_head(request.head, forward, role_.settings.upstream.path_prefix, loop_.shared.pseudonym,
                            request.upgrade, request.outgoing);
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;

@@ -8,7 +8,7 @@ namespace reprise::policy {
 Budget::Budget(const BudgetPolicy& policy) : policy_(policy) {}
 
 std::int64_t Budget::slot_number(Instant at) const {
-  const auto width = std::max<Duration::rep>(1, policy_.window.count() / static_cast<Duration::rep>(slots));
+  const auto width = std::max<Duration::rep>(1, policy_.window.count() / static_cast<Duration::rep>(tenths));
   return std::chrono::duration_cast<Duration>(at.time_since_epoch()).count() / width;
 }
 
@@ -32,7 +32,8 @@ void Budget::advance(Instant now) {
 
 double Budget::allowance() const {
   std::uint64_t firsts = 0;
-  for (const Slot& slot : ring_) firsts += slot.firsts;
+  const auto oldest = static_cast<std::size_t>((newest_ + 1) % static_cast<std::int64_t>(slots));
+  for (std::size_t i = 0; i < slots; ++i) firsts += i == oldest ? 0 : ring_[i].firsts;
   const double seconds = std::chrono::duration<double>(policy_.window).count();
   return policy_.ratio * static_cast<double>(firsts) + policy_.floor_per_second * seconds;
 }

@@ -35,7 +35,10 @@ class Budget {
   double available_ratio(Instant now);
 
  private:
-  static constexpr std::size_t slots = 10;
+  // The window in tenths, and one slot more: the oldest tenth is cut by the window's edge. A retry in it
+  // counts still and a first attempt in it no longer, so that the promise holds in every window.
+  static constexpr std::size_t tenths = 10;
+  static constexpr std::size_t slots = tenths + 1;
   struct Slot {
     std::uint64_t firsts = 0;
     std::uint64_t retries = 0;
