@@ -190,7 +190,9 @@ Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
   upstream.host = *host.value;
   std::string_view prefix = slash == std::string_view::npos ? std::string_view() : rest.substr(slash);
   while (prefix.ends_with('/')) prefix.remove_suffix(1);
-  const auto plain = [](char c) { return c > ' ' && c < 0x7f && c != '?' && c != '#'; };
+  const auto plain = [](char c) {
+    return static_cast<unsigned char>(c) > ' ' && c != 0x7f && c != '?' && c != '#';
+  };
   if (!std::all_of(prefix.begin(), prefix.end(), plain))
     return refuse<GatewayUpstream>("has a query, a fragment or a blank: only a path may follow the host");
   upstream.path_prefix = std::string(prefix);

@@ -146,12 +146,12 @@ std::string expectation(const Key& key) {
   if (!key.lowest.empty() && key.lowest == key.highest) return std::string(key.lowest);
   std::string text(article(key.kind));
   if (key.kind == Kind::list && key.item != Kind::mapping) {
-    text = "a list; each item is ";
+    text = "a list of items, each ";
     text.append(article(key.item));
   }
   if (key.kind == Kind::rule) return either(words) + ", or " + text;
-  if (!key.lowest.empty()) text.append(" from ").append(key.lowest).append(" to ").append(key.highest);
-  if (!words.empty()) text.append(key.kind == Kind::list ? ", " : ", or ").append(either(words));
+  if (!key.lowest.empty()) text.append(", from ").append(key.lowest).append(" to ").append(key.highest);
+  if (!words.empty()) text.append(", or ").append(either(words));
   return text;
 }
 

@@ -30,7 +30,9 @@ bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_part);
 }
 
-bool is_visible(char c) { return c > ' ' && c != 0x7f; }
+// Bytes above ASCII are no business of ours: targets have them raw.
+bool is_visible(char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; }
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }
 bool is_query_part(char c) { return is_visible(c) && c != '&' && c != '#'; }
 bool is_path_part(char c) { return is_visible(c) && c != '?' && c != '#'; }
 
@@ -110,6 +112,8 @@ Parsed<std::string> parse_method(std::string_view text) {
 }
 
 Parsed<Condition> parse_condition(Condition::Kind kind, std::string_view text) {
+  if (std::any_of(text.begin(), text.end(), is_control))
+    return refuse<Condition>("has a line break or another control character in it");
   Condition condition{kind, std::string(text), {}};
   if (kind == Condition::Kind::method) {
     const auto method = parse_method(text);

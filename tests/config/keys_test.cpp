@@ -59,12 +59,12 @@ TEST(LikelyKey, looks_beside_below_and_elsewhere) {
 }
 
 TEST(Expectation, says_what_to_write) {
-  EXPECT_EQ(expectation(*find_key("threads")), "a whole number from 1 to 64");
+  EXPECT_EQ(expectation(*find_key("threads")), "a whole number, from 1 to 64");
   EXPECT_EQ(expectation(*find_key("version")), "1");
   EXPECT_EQ(expectation(*find_key("log.path")), "full or route");
   EXPECT_EQ(expectation(*find_key("defaults.budget")), "a mapping, or off");
   EXPECT_EQ(expectation(*find_key("defaults.retry.deadline")),
-            "a duration such as 250ms or 1m30s from 1ms to 8760h, or unlimited");
+            "a duration such as 250ms or 1m30s, from 1ms to 8760h, or unlimited");
 }
 
 }  // namespace

@@ -111,8 +111,7 @@ TEST(Robustness, mutated_files_get_settings_or_an_error) {
 TEST(Robustness, hostile_files_of_a_mebibyte_are_answered) {
   constexpr std::size_t size = 1024 * 1024;
   for (const std::string piece :
-       {"[",    "{",   "{a: ",     "- ", "? ", "a: ", "a:\n",  "&a ",        "*a ", "!t ",  "\"",   "|\n ",
-        "- - ", "a\n", "${env:A}", "\n", ",",  "'",   "- a\n", "- {a: 1}\n", "#",   "%a\n", "---\n"}) {
+       {"[", "{a: ", "- ", "? ", "a:\n", "&a ", "*a ", "\"", "|\n ", "${env:A}", "- {a: 1}\n", "---\n"}) {
     std::string text = "version: 1\nroutes:\n";
     while (text.size() + piece.size() <= size) text.append(piece);
     EXPECT_NO_THROW(static_cast<void>(load_text(text, environment))) << piece;
