@@ -32,6 +32,7 @@ std::string flow_list(const std::vector<std::string>& items) {
 template <typename List, typename Text>
 std::string scalar_list(const List& list, Text text) {
   std::vector<std::string> items;
+  items.reserve(list.size());
   for (const auto& item : list) items.push_back(yaml_scalar(text(item)));
   return flow_list(items);
 }

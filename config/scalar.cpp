@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 namespace reprise::config {
@@ -88,7 +89,7 @@ std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t unit)
   if (number.find('.') != std::string_view::npos) {
     const double product = *real * static_cast<double>(unit);
     if (!(product < 9.0e18)) return std::nullopt;
-    return static_cast<std::uint64_t>(product + 0.5);
+    return static_cast<std::uint64_t>(std::llround(product));
   }
   std::uint64_t whole = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), whole);
