@@ -30,6 +30,8 @@ Idempotency holds(const Condition& condition, const RequestView& request, const 
 // `settled` ends the search at once: yes for `any`, no for `all`.
 Idempotency combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
                     Idempotency settled, Idempotency otherwise) {
+  // No condition at all licenses nothing, though all of none would hold.
+  if (rule.conditions.empty()) return Idempotency::no;
   bool open = false;
   for (const Condition& condition : rule.conditions) {
     const Idempotency answer = holds(condition, request, body);
