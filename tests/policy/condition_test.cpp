@@ -1,0 +1,172 @@
+// Idempotency as data: which conditions count, and which only look like one (C31 to C41).
+#include "proxy/policy/condition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/policy/request_lines.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using Kind = IdempotencyRule::Kind;
+
+Condition query(std::string name, std::string value = {}) {
+  return {Condition::Kind::query, std::move(name), std::move(value)};
+}
+Condition header(std::string name, std::string value = {}) {
+  return {Condition::Kind::header, std::move(name), std::move(value)};
+}
+Condition json(std::string key) { return {Condition::Kind::json, std::move(key), {}}; }
+Condition method(std::string token) { return {Condition::Kind::method, std::move(token), {}}; }
+
+IdempotencyRule any(std::vector<Condition> conditions) { return {Kind::any, std::move(conditions)}; }
+IdempotencyRule all(std::vector<Condition> conditions) { return {Kind::all, std::move(conditions)}; }
+
+struct Keys final : JsonBody {
+  explicit Keys(std::vector<std::string> there) : keys(std::move(there)) {}
+  bool has(std::string_view key) const override {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  }
+  std::vector<std::string> keys;
+};
+
+Idempotency with_query(const IdempotencyRule& rule, std::string_view raw) {
+  RequestView request;
+  request.method = "PATCH";
+  request.query = raw;
+  return judge(rule, request, nullptr);
+}
+
+TEST(Method, IdempotentOnes) {
+  for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+    EXPECT_TRUE(is_idempotent_method(name)) << name;
+  for (const auto* name : {"POST", "PATCH", "CONNECT", "LOCK", "get", "Put", "", "GETS", "GE"}) {
+    EXPECT_FALSE(is_idempotent_method(name)) << name;
+  }
+}
+
+TEST(Method, SafeOnes) {
+  for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE"}) EXPECT_TRUE(is_safe_method(name)) << name;
+  for (const auto* name : {"PUT", "DELETE", "POST", "get", ""}) EXPECT_FALSE(is_safe_method(name)) << name;
+}
+
+TEST(Query, HasTheRightNameOnly) {
+  EXPECT_TRUE(query_has("ifGenerationMatch=7", "ifGenerationMatch", ""));
+  EXPECT_TRUE(query_has("a=1&ifGenerationMatch=0&b=2", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("ifMetagenerationMatch=7", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("ifSourceGenerationMatch=7", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("ifGenerationNotMatch=7", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("xifGenerationMatch=7", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("ifGenerationMatchx=7", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("ifgenerationmatch=7", "ifGenerationMatch", "")) << "query names have a case";
+  EXPECT_FALSE(query_has("a=ifGenerationMatch=7", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("&&=&", "ifGenerationMatch", ""));
+}
+
+TEST(Query, AnEmptyValueIsNoCondition) {
+  EXPECT_FALSE(query_has("ifGenerationMatch=", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("ifGenerationMatch", "ifGenerationMatch", ""));
+  EXPECT_FALSE(query_has("ifGenerationMatch=&a=1", "ifGenerationMatch", ""));
+  EXPECT_TRUE(query_has("ifGenerationMatch=&ifGenerationMatch=3", "ifGenerationMatch", ""));
+}
+
+TEST(Query, ComparesTheWholeValue) {
+  EXPECT_TRUE(query_has("uploadType=resumable", "uploadType", "resumable"));
+  EXPECT_TRUE(query_has("uploadType=media&uploadType=resumable", "uploadType", "resumable"));
+  EXPECT_FALSE(query_has("uploadType=resumable2", "uploadType", "resumable"));
+  EXPECT_FALSE(query_has("uploadType=", "uploadType", "resumable"));
+  EXPECT_TRUE(query_has("k=a=b", "k", "a=b"));
+  EXPECT_FALSE(query_has("k=%61", "k", "a")) << "compared as sent";
+}
+
+TEST(Rule, FixedOnes) {
+  const RequestView patch{"PATCH", "h", 80, "/", "", nullptr};
+  const RequestView put{"PUT", "h", 80, "/", "", nullptr};
+  EXPECT_EQ(judge({Kind::always, {}}, patch, nullptr), Idempotency::yes);
+  EXPECT_EQ(judge({Kind::never, {}}, put, nullptr), Idempotency::no);
+  EXPECT_EQ(judge({Kind::by_method, {}}, put, nullptr), Idempotency::yes);
+  EXPECT_EQ(judge({Kind::by_method, {}}, patch, nullptr), Idempotency::no);
+  EXPECT_EQ(judge(IdempotencyRule{}, put, nullptr), Idempotency::yes) << "by_method is the default";
+}
+
+TEST(Rule, C34TheConditionMustBeTheRightOne) {
+  const IdempotencyRule rule = any({query("ifMetagenerationMatch")});
+  EXPECT_EQ(with_query(rule, "ifMetagenerationMatch=3"), Idempotency::yes);
+  EXPECT_EQ(with_query(rule, "ifMetagenerationMatch=0"), Idempotency::yes);
+  EXPECT_EQ(with_query(rule, "ifGenerationMatch=3"), Idempotency::no);
+  EXPECT_EQ(with_query(rule, "ifMetagenerationNotMatch=3"), Idempotency::no);
+  EXPECT_EQ(with_query(rule, "ifSourceMetagenerationMatch=3"), Idempotency::no);
+  EXPECT_EQ(with_query(rule, "ifMetagenerationMatch="), Idempotency::no);
+}
+
+TEST(Rule, AHeaderMayHaveToHaveAValue) {
+  Lines lines{{{"If-Match", " \"abc\" "}, {"X-Empty", ""}, {"X-Mode", "safe"}}};
+  const RequestView request{"PATCH", "h", 80, "/", "", &lines};
+  EXPECT_EQ(judge(any({header("if-match")}), request, nullptr), Idempotency::yes);
+  EXPECT_EQ(judge(any({header("X-Empty")}), request, nullptr), Idempotency::no);
+  EXPECT_EQ(judge(any({header("X-Missing")}), request, nullptr), Idempotency::no);
+  EXPECT_EQ(judge(any({header("X-Mode", "safe")}), request, nullptr), Idempotency::yes);
+  EXPECT_EQ(judge(any({header("X-Mode", "fast")}), request, nullptr), Idempotency::no);
+  const RequestView bare{"PATCH", "h", 80, "/", "", nullptr};
+  EXPECT_EQ(judge(any({header("If-Match")}), bare, nullptr), Idempotency::no);
+}
+
+TEST(Rule, AMethodIsACondition) {
+  const RequestView request{"PATCH", "h", 80, "/", "", nullptr};
+  EXPECT_EQ(judge(any({method("PATCH")}), request, nullptr), Idempotency::yes);
+  EXPECT_EQ(judge(any({method("patch")}), request, nullptr), Idempotency::no);
+}
+
+TEST(Rule, C36AJsonKeyIsUndecidedUntilTheBodyIsHeld) {
+  const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
+  const Keys with({"etag"});
+  const Keys without({"name"});
+  const IdempotencyRule rule = any({json("etag")});
+  EXPECT_EQ(judge(rule, request, nullptr), Idempotency::undecided);
+  EXPECT_EQ(judge(rule, request, &with), Idempotency::yes);
+  EXPECT_EQ(judge(rule, request, &without), Idempotency::no);
+}
+
+TEST(Rule, AnyIsSettledByOneYes) {
+  const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
+  const Keys body({"etag"});
+  EXPECT_EQ(judge(any({json("etag"), query("a")}), request, nullptr), Idempotency::yes);
+  EXPECT_EQ(judge(any({query("b"), json("etag")}), request, nullptr), Idempotency::undecided);
+  EXPECT_EQ(judge(any({query("b"), json("etag")}), request, &body), Idempotency::yes);
+  EXPECT_EQ(judge(any({query("b"), query("c")}), request, nullptr), Idempotency::no);
+  EXPECT_EQ(judge(any({}), request, nullptr), Idempotency::no);
+}
+
+TEST(Rule, AllIsSettledByOneNo) {
+  const RequestView request{"PUT", "h", 80, "/", "a=1&b=2", nullptr};
+  const Keys body({"etag"});
+  EXPECT_EQ(judge(all({query("a"), query("b")}), request, nullptr), Idempotency::yes);
+  EXPECT_EQ(judge(all({query("a"), query("c")}), request, nullptr), Idempotency::no);
+  EXPECT_EQ(judge(all({json("etag"), query("c")}), request, nullptr), Idempotency::no);
+  EXPECT_EQ(judge(all({json("etag"), query("a")}), request, nullptr), Idempotency::undecided);
+  EXPECT_EQ(judge(all({json("etag"), query("a")}), request, &body), Idempotency::yes);
+  EXPECT_EQ(judge(all({json("name"), query("a")}), request, &body), Idempotency::no);
+}
+
+TEST(Rule, OfNoConditionsCallsNothingIdempotent) {
+  const RequestView request{"POST", "h", 80, "/", "", nullptr};
+  EXPECT_EQ(judge(all({}), request, nullptr), Idempotency::no);
+  EXPECT_EQ(judge(any({}), request, nullptr), Idempotency::no);
+}
+
+TEST(Rule, DescribesItself) {
+  EXPECT_EQ(describe(header("If-Match")), "header: If-Match");
+  EXPECT_EQ(describe(query("uploadType", "resumable")), "query: uploadType=resumable");
+  EXPECT_EQ(describe(json("etag")), "json: etag");
+  EXPECT_EQ(describe(method("PUT")), "method: PUT");
+  EXPECT_EQ(describe(IdempotencyRule{Kind::always, {}}), "always");
+  EXPECT_EQ(describe(IdempotencyRule{}), "by_method");
+  EXPECT_EQ(describe(any({header("If-Match"), json("etag")})), "any of [header: If-Match, json: etag]");
+  EXPECT_EQ(describe(all({query("a")})), "all of [query: a]");
+}
+
+}  // namespace
+}  // namespace reprise::policy

@@ -1,0 +1,101 @@
+// `retry.on`: which outcomes a route lists, for every stage and every cause.
+#include "proxy/policy/route_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace reprise::policy {
+namespace {
+
+Answered answer(int status) { return {status, {}}; }
+
+TEST(RetryOn, DefaultStatuses) {
+  const RetryOn on = RetryOn::defaults();
+  const std::set<int> listed{408, 429, 500, 502, 503, 504};
+  for (int status = 200; status < 600; ++status) {
+    EXPECT_EQ(on.lists(answer(status)), listed.contains(status)) << status;
+  }
+}
+
+TEST(RetryOn, ListsNothingUnlessTold) {
+  for (int status = 200; status < 600; ++status) EXPECT_FALSE(RetryOn{}.lists(answer(status)));
+  EXPECT_FALSE(RetryOn{}.lists(Failed{Stage::connect, Cause::refused}));
+}
+
+TEST(RetryOn, StatusesOutOfRangeAreNotListed) {
+  RetryOn on;
+  on.statuses.set();
+  EXPECT_FALSE(on.lists(answer(600)));
+  EXPECT_FALSE(on.lists(answer(-1)));
+  EXPECT_TRUE(on.lists(answer(599)));
+}
+
+/// The word of `retry.on` that a failure needs; empty: none helps.
+std::string needed(Stage stage, Cause cause) {
+  switch (cause) {
+    case Cause::cancelled:
+    case Cause::address_denied:
+    case Cause::address_is_self:
+    case Cause::malformed_response:
+    case Cause::header_too_large:
+    case Cause::response_timeout: return "";
+    case Cause::attempt_timeout: return "timeout";
+    default: break;
+  }
+  if (stage == Stage::tls) return "tls";
+  if (stage == Stage::body) return "truncated";
+  return stage < Stage::tls ? "connect" : "reset";
+}
+
+TEST(RetryOn, EveryFailureNeedsItsWord) {
+  for (std::uint8_t s = 0; s <= static_cast<std::uint8_t>(Stage::body); ++s) {
+    for (std::uint8_t c = 0; c < cause_count; ++c) {
+      const Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};
+      const std::string wanted = needed(failed.stage, failed.cause);
+      const auto check = [&](std::string_view name, bool RetryOn::*word_of) {
+        RetryOn on;
+        on.*word_of = true;
+        EXPECT_EQ(on.lists(failed), name == wanted)
+            << word(failed.stage) << ' ' << word(failed.cause) << ' ' << name;
+      };
+      check("connect", &RetryOn::connect);
+      check("tls", &RetryOn::tls);
+      check("reset", &RetryOn::reset);
+      check("timeout", &RetryOn::timeout);
+      check("truncated", &RetryOn::truncated);
+    }
+  }
+}
+
+TEST(RetryOn, DefaultsListAllFailuresButTruncation) {
+  const RetryOn on = RetryOn::defaults();
+  EXPECT_TRUE(on.connect && on.tls && on.reset && on.timeout);
+  EXPECT_FALSE(on.truncated);
+}
+
+TEST(RoutePolicy, DefaultsAreThoseOfTheReference) {
+  using namespace std::chrono_literals;
+  const RoutePolicy policy;
+  EXPECT_EQ(policy.mode, Mode::active);
+  EXPECT_EQ(policy.idempotent.kind, IdempotencyRule::Kind::by_method);
+  EXPECT_EQ(policy.retry.max_attempts, 4U);
+  EXPECT_EQ(policy.retry.deadline, Duration(60s));
+  EXPECT_FALSE(policy.retry.attempt_timeout);
+  EXPECT_EQ(policy.retry.out_of_time, OutOfTime::last);
+  EXPECT_EQ(policy.retry.backoff.initial, Duration(250ms));
+  EXPECT_EQ(policy.retry.backoff.multiplier, 2);
+  EXPECT_EQ(policy.retry.backoff.maximum, Duration(8s));
+  EXPECT_EQ(policy.retry.backoff.jitter, Jitter::full);
+  EXPECT_TRUE(policy.retry.retry_after.honour);
+  EXPECT_EQ(policy.retry.retry_after.maximum, Duration(60s));
+  EXPECT_EQ(policy.retry.nested, Nested::allow);
+  EXPECT_EQ(policy.connect_timeout, Duration(5s));
+  EXPECT_EQ(policy.response_timeout, Duration(5min));
+  EXPECT_EQ(policy.idle_timeout, Duration(5min));
+  EXPECT_EQ(policy.budget, (BudgetPolicy{0.2, 10, 10s}));
+}
+
+}  // namespace
+}  // namespace reprise::policy

@@ -1,0 +1,137 @@
+// Routes: path and host patterns, and the order in which they are asked.
+#include "proxy/policy/route.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/policy/request_lines.hpp"
+
+namespace reprise::policy {
+namespace {
+
+bool path_matches(std::string_view pattern, std::string_view path) {
+  const auto parsed = PathPattern::parse(pattern);
+  EXPECT_TRUE(parsed) << pattern;
+  return parsed && parsed->matches(path);
+}
+
+TEST(PathPattern, Literal) {
+  EXPECT_TRUE(path_matches("/", "/"));
+  EXPECT_FALSE(path_matches("/", "/a"));
+  EXPECT_TRUE(path_matches("/v1/orders", "/v1/orders"));
+  EXPECT_FALSE(path_matches("/v1/orders", "/v1/orders/"));
+  EXPECT_FALSE(path_matches("/v1/orders", "/v1/order"));
+  EXPECT_FALSE(path_matches("/v1/orders", "/v1/ordersx"));
+  EXPECT_FALSE(path_matches("/v1/orders", "/V1/orders"));
+  EXPECT_FALSE(path_matches("/v1/orders", "/v1"));
+  EXPECT_FALSE(path_matches("/v1/orders", ""));
+  EXPECT_FALSE(path_matches("/v1/orders", "v1/orders"));
+  EXPECT_TRUE(path_matches("/v1/", "/v1/"));
+  EXPECT_FALSE(path_matches("/v1/", "/v1"));
+}
+
+TEST(PathPattern, OneSegment) {
+  EXPECT_TRUE(path_matches("/b/{bucket}/o", "/b/photos/o"));
+  EXPECT_TRUE(path_matches("/b/{bucket}/o/{object}", "/b/photos/o/a%2Fb"));
+  EXPECT_FALSE(path_matches("/b/{bucket}/o/{object}", "/b/photos/o/a/b"));
+  EXPECT_FALSE(path_matches("/b/{bucket}/o", "/b//o"));
+  EXPECT_FALSE(path_matches("/b/{bucket}", "/b/"));
+  EXPECT_FALSE(path_matches("/b/{bucket}", "/b"));
+  EXPECT_FALSE(path_matches("/b/{bucket}/o", "/b/photos/acl"));
+}
+
+TEST(PathPattern, TheRest) {
+  for (const auto* path : {"/", "/a", "/a/b", "//", "", "*"}) EXPECT_TRUE(path_matches("/**", path)) << path;
+  EXPECT_TRUE(path_matches("/v1/**", "/v1/a"));
+  EXPECT_TRUE(path_matches("/v1/**", "/v1/a/b/c/"));
+  EXPECT_FALSE(path_matches("/v1/**", "/v1"));
+  EXPECT_FALSE(path_matches("/v1/**", "/v1/"));
+  EXPECT_FALSE(path_matches("/v1/**", "/v1//a")) << "the first of the rest is not empty";
+  EXPECT_FALSE(path_matches("/v1/**", "/v12/a"));
+  EXPECT_TRUE(path_matches("/{bucket}/**", "/photos/2024/a.jpg"));
+  EXPECT_FALSE(path_matches("/{bucket}/**", "/photos"));
+}
+
+TEST(PathPattern, WhatIsNone) {
+  for (const auto* text :
+       {"", "v1", "**", "/**/a", "/a**", "/a*", "/*", "/{}", "/{a", "/a}", "/x{a}", "/{a}x", "/**/**"}) {
+    EXPECT_FALSE(PathPattern::parse(text)) << text;
+  }
+  EXPECT_EQ(PathPattern::parse("/v1/{x}/**")->text(), "/v1/{x}/**");
+  EXPECT_EQ(PathPattern().text(), "/**");
+  EXPECT_TRUE(PathPattern().matches("/whatever"));
+}
+
+TEST(HostPattern, Matches) {
+  EXPECT_TRUE(HostPattern{""}.matches("any.example"));
+  EXPECT_TRUE(HostPattern{"api.example.com"}.matches("API.example.COM"));
+  EXPECT_TRUE(HostPattern{"api.example.com"}.matches("api.example.com."));
+  EXPECT_FALSE(HostPattern{"api.example.com"}.matches("xapi.example.com"));
+  EXPECT_FALSE(HostPattern{"api.example.com"}.matches("api.example.com.evil.test"));
+  EXPECT_TRUE(HostPattern{"*.example.com"}.matches("a.Example.com"));
+  EXPECT_TRUE(HostPattern{"*.example.com"}.matches("a.b.example.com"));
+  EXPECT_FALSE(HostPattern{"*.example.com"}.matches("example.com"));
+  EXPECT_FALSE(HostPattern{"*.example.com"}.matches(".example.com"));
+  EXPECT_FALSE(HostPattern{"*.example.com"}.matches("badexample.com"));
+}
+
+TEST(Match, EveryPartMustHold) {
+  Match match;
+  match.host.text = "api.example.com";
+  match.port = 8080;
+  match.path = *PathPattern::parse("/v1/**");
+  match.methods = {"GET", "POST"};
+  match.query = {{Condition::Kind::query, "alt", "media"}, {Condition::Kind::query, "acl", ""}};
+  match.headers = {{Condition::Kind::header, "X-Kind", "upload"}};
+  const Lines lines{{{"x-kind", "upload"}}};
+  const RequestView good{"GET", "api.example.com", 8080, "/v1/x", "acl&alt=media", &lines};
+  EXPECT_TRUE(match.matches(good));
+  const auto refused = [&](auto change) {
+    RequestView request = good;
+    change(request);
+    return !match.matches(request);
+  };
+  EXPECT_TRUE(refused([](RequestView& r) { r.method = "PUT"; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.method = "get"; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.host = "example.com"; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.port = 80; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.path = "/v2/x"; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.query = "alt=media"; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.query = "acl&alt=json"; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.query = "xacl&alt=media"; }));
+  EXPECT_TRUE(refused([](RequestView& r) { r.fields = nullptr; }));
+  EXPECT_FALSE(refused([](RequestView& r) { r.query = "alt=media&acl="; })) << "present, even with no value";
+}
+
+TEST(Match, OfNothingMatchesEverything) {
+  EXPECT_TRUE(Match().matches(RequestView{"BREW", "pot", 1, "/tea", "", nullptr}));
+}
+
+Route route(std::string name, std::string_view path) {
+  Route made;
+  made.name = std::move(name);
+  made.match.path = *PathPattern::parse(path);
+  return made;
+}
+
+TEST(RouteTable, TheFirstMatchWins) {
+  const RouteTable table(
+      {route("narrow", "/v1/orders"), route("wide", "/v1/**"), route("never", "/v1/orders")},
+      route("default", "/nothing"));
+  const auto name_of = [&](std::string_view path) {
+    return table[table.find(RequestView{"GET", "h", 80, path, "", nullptr})].name;
+  };
+  EXPECT_EQ(table.size(), 4U);
+  EXPECT_EQ(name_of("/v1/orders"), "narrow");
+  EXPECT_EQ(name_of("/v1/other"), "wide");
+  EXPECT_EQ(name_of("/elsewhere"), "default");
+  EXPECT_EQ(table.find(RequestView{"GET", "h", 80, "/", "", nullptr}), 3U);
+}
+
+TEST(RouteTable, OfNoRoutesHasTheFallback) {
+  const RouteTable table({}, route("default", "/**"));
+  EXPECT_EQ(table.size(), 1U);
+  EXPECT_EQ(table.find(RequestView{}), 0U);
+}
+
+}  // namespace
+}  // namespace reprise::policy
