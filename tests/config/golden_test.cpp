@@ -1,5 +1,5 @@
 // Every file of tests/golden/config is loaded; what it says must be exactly the lines in the .txt beside it.
-#include "golden.hpp"
+#include "tests/config/golden.hpp"
 
 #include <gtest/gtest.h>
 

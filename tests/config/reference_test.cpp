@@ -9,7 +9,7 @@
 
 #include "config/keys.hpp"
 #include "config/load.hpp"
-#include "golden.hpp"
+#include "tests/config/golden.hpp"
 
 namespace reprise::config {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "config/load.hpp"
 #include "config/reference.hpp"
-#include "golden.hpp"
+#include "tests/config/golden.hpp"
 
 namespace reprise::config {
 namespace {
