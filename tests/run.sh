@@ -65,7 +65,8 @@ build() {
 run_ctest() {
   local preset=$1 total bad
   shift
-  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --progress --no-tests=error --timeout 300 -j "$jobs" "$@" 2>&1 | tee "$log"
+  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 300 -j "$jobs" "$@" 2>&1 |
+    tee "$log" | grep --line-buffered -vE '^ +Start +[0-9]+:'
   bad=$(sed -nE 's/.* ([0-9]+) tests failed out of [0-9]+.*/\1/p' "$log")
   total=$(sed -nE 's/.* [0-9]+ tests failed out of ([0-9]+).*/\1/p' "$log")
   if [ -n "$total" ]; then
