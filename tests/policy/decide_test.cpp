@@ -1,0 +1,192 @@
+// decide(): the order of its gates, and the limits of time that it shares with the I/O.
+#include "proxy/policy/decide.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "tests/support/script.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant now{1h};
+constexpr double plenty = std::numeric_limits<double>::infinity();
+
+/// Everything that decide() looks at, with every gate open.
+struct Case {
+  Facts facts{Idempotency::yes, false, true};
+  Attempt attempt{.sent = Sent::maybe};
+  Outcome outcome = Answered{503, {}};
+  RoutePolicy policy;
+  std::optional<Instant> deadline = now + 1min;
+  double budget_left = plenty;
+  play::LoadedDice dice = play::LoadedDice::highest();
+
+  Verdict decided() { return decide(facts, attempt, outcome, policy, now, deadline, dice, budget_left); }
+};
+
+TEST(Decide, AnOpenRoadIsARetry) {
+  Case open;
+  const Verdict verdict = open.decided();
+  EXPECT_TRUE(verdict.retry);
+  EXPECT_EQ(verdict.reason, Reason::retryable_status);
+  EXPECT_EQ(verdict.delay, 250ms);
+  open.outcome = Failed{Stage::await_head, Cause::reset};
+  EXPECT_EQ(open.decided().reason, Reason::retryable_failure);
+}
+
+struct Gate {
+  Reason reason;
+  void (*close)(Case&);
+};
+
+// From the last gate to the first.
+const std::vector<Gate>& gates() {
+  static const std::vector<Gate> all{
+      {Reason::observe_only, [](Case& c) { c.policy.mode = Mode::observe; }},
+      {Reason::budget_spent, [](Case& c) { c.budget_left = 0; }},
+      {Reason::deadline_too_near, [](Case& c) { c.deadline = now + 249ms; }},
+      {Reason::upstream_said_later, [](Case& c) { std::get<Answered>(c.outcome).hints.retry_after = 61s; }},
+      {Reason::attempts_spent, [](Case& c) { c.attempt.charged = 4; }},
+      {Reason::not_replayable, [](Case& c) { c.attempt.replayable = false; }},
+      {Reason::not_idempotent, [](Case& c) { c.facts.idempotent = Idempotency::undecided; }},
+      {Reason::nested_retry, [](Case& c) { c.policy.retry.nested = Nested::refuse; }},
+      {Reason::upstream_said_no, [](Case& c) { std::get<Answered>(c.outcome).hints.said_no = true; }},
+      {Reason::retries_off, [](Case& c) { c.policy.mode = Mode::off; }},
+      {Reason::not_retryable, [](Case& c) { std::get<Answered>(c.outcome).status = 501; }},
+      {Reason::success, [](Case& c) { std::get<Answered>(c.outcome).status = 204; }},
+  };
+  return all;
+}
+
+TEST(Decide, EachGateAloneStopsTheRetry) {
+  for (const Gate& gate : gates()) {
+    Case closed;
+    gate.close(closed);
+    const Verdict verdict = closed.decided();
+    EXPECT_FALSE(verdict.retry) << word(gate.reason);
+    EXPECT_EQ(verdict.reason, gate.reason) << word(gate.reason);
+  }
+}
+
+TEST(Decide, TheEarliestClosedGateIsTheReason) {
+  Case closed;
+  for (const Gate& gate : gates()) {
+    gate.close(closed);
+    EXPECT_EQ(closed.decided().reason, gate.reason) << word(gate.reason);
+  }
+}
+
+TEST(Decide, NoDiceAreRolledBeforeTheWait) {
+  for (const Gate& gate : gates()) {
+    Case closed;
+    gate.close(closed);
+    closed.decided();
+    const bool needs_the_wait = gate.reason == Reason::observe_only || gate.reason == Reason::budget_spent ||
+                                gate.reason == Reason::deadline_too_near;
+    EXPECT_EQ(closed.dice.rolled(), needs_the_wait ? 1U : 0U) << word(gate.reason);
+  }
+}
+
+TEST(Decide, ObserveSaysWhatTheWaitWouldHaveBeen) {
+  Case observed;
+  observed.policy.mode = Mode::observe;
+  std::get<Answered>(observed.outcome).hints.retry_after = 3s;
+  EXPECT_EQ(observed.decided().delay, 3s);
+}
+
+TEST(Decide, TheBackoffCountsChargedAttemptsOnly) {
+  Case counted;
+  counted.attempt.number = 4;
+  counted.attempt.charged = 3;
+  EXPECT_EQ(counted.decided().delay, 1s);
+}
+
+TEST(Decide, DecorrelatedLooksAtThePreviousWait) {
+  Case grown;
+  grown.policy.retry.backoff.jitter = Jitter::decorrelated;
+  grown.attempt.wait = 1s;
+  EXPECT_EQ(grown.decided().delay, 3s);
+}
+
+TEST(Decide, OneRetryLeftIsEnough) {
+  Case last;
+  last.budget_left = 1;
+  EXPECT_TRUE(last.decided().retry);
+  last.budget_left = 0.9;
+  EXPECT_FALSE(last.decided().retry);
+}
+
+TEST(Decide, WithoutLimitsNothingEndsIt) {
+  Case endless;
+  endless.deadline.reset();
+  endless.policy.retry.max_attempts.reset();
+  endless.attempt.number = endless.attempt.charged = std::numeric_limits<unsigned>::max();
+  EXPECT_TRUE(endless.decided().retry);
+  EXPECT_EQ(endless.decided().delay, 8s);
+}
+
+// Nothing was sent before `send`, whatever the report says; from there on, the report counts.
+TEST(Decide, AnyMethodIsRetriedWhileNothingWasSent) {
+  for (const Stage stage :
+       {Stage::resolve, Stage::connect, Stage::tls, Stage::send, Stage::await_head, Stage::head}) {
+    for (const Sent sent : {Sent::nothing, Sent::maybe}) {
+      Case unsafe;
+      unsafe.facts.idempotent = Idempotency::no;
+      unsafe.outcome = Failed{stage, Cause::reset};
+      unsafe.attempt.sent = sent;
+      EXPECT_EQ(unsafe.decided().retry, stage < Stage::send || sent == Sent::nothing) << word(stage);
+    }
+  }
+}
+
+TEST(Decide, ADeniedAddressIsNoMatterOfLists) {
+  Case denied;
+  denied.outcome = Failed{Stage::resolve, Cause::address_denied};
+  denied.policy.mode = Mode::off;
+  EXPECT_EQ(denied.decided().reason, Reason::address_denied);
+}
+
+TEST(Repeatable, NeedsAnActiveRouteAHeldBodyAndIdempotency) {
+  RoutePolicy policy;
+  EXPECT_TRUE(is_repeatable({Idempotency::yes, false, false}, policy, true));
+  EXPECT_FALSE(is_repeatable({Idempotency::yes, false, false}, policy, false));
+  EXPECT_FALSE(is_repeatable({Idempotency::no, true, false}, policy, true));
+  EXPECT_FALSE(is_repeatable({Idempotency::undecided, false, false}, policy, true));
+  for (const Mode mode : {Mode::observe, Mode::off}) {
+    policy.mode = mode;
+    EXPECT_FALSE(is_repeatable({Idempotency::yes, false, false}, policy, true));
+  }
+}
+
+TEST(HeadLimit, CutsNothingThatWouldHaveWorkedUnlessAsked) {
+  RoutePolicy policy;
+  const HeadLimit limit = head_limit(policy, true, now, now + 1s);
+  EXPECT_EQ(limit.at, now + 5min);
+  EXPECT_EQ(limit.cause, Cause::response_timeout);
+}
+
+TEST(HeadLimit, AttemptTimeoutOrTheDeadlineWhicheverIsFirst) {
+  RoutePolicy policy;
+  policy.retry.attempt_timeout = 10s;
+  EXPECT_EQ(head_limit(policy, true, now, now + 1min).at, now + 10s);
+  EXPECT_EQ(head_limit(policy, true, now, now + 4s).at, now + 4s);
+  EXPECT_EQ(head_limit(policy, true, now, std::nullopt).at, now + 10s);
+  EXPECT_EQ(head_limit(policy, true, now, now + 4s).cause, Cause::attempt_timeout);
+}
+
+TEST(HeadLimit, ARequestThatMustNotBeRepeatedHasItsTime) {
+  RoutePolicy policy;
+  policy.retry.attempt_timeout = 10s;
+  policy.response_timeout = 2min;
+  const HeadLimit limit = head_limit(policy, false, now, now + 4s);
+  EXPECT_EQ(limit.at, now + 2min);
+  EXPECT_EQ(limit.cause, Cause::response_timeout);
+}
+
+}  // namespace
+}  // namespace reprise::policy

@@ -1,0 +1,189 @@
+// Exchange and Ledger where a story does not reach: single transitions, shared budgets, what is written down.
+#include "proxy/policy/exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/play.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+using play::epoch;
+
+const AttemptReport safe{false, Sent::maybe, true, Idempotency::yes};
+const Facts get{Idempotency::yes, true, false};
+
+struct ExchangeTest : testing::Test {
+  RoutePolicy policy;
+  Budget budget{{0, 0.1, 10s}};
+  play::LoadedDice dice = play::LoadedDice::highest();
+};
+
+TEST_F(ExchangeTest, KnowsItsDeadlineFromTheRequestHead) {
+  EXPECT_EQ(Exchange(policy, get, nullptr, epoch).deadline(), epoch + 60s);
+  policy.retry.deadline.reset();
+  EXPECT_EQ(Exchange(policy, get, nullptr, epoch).deadline(), std::nullopt);
+}
+
+TEST_F(ExchangeTest, SaysWhetherItWaitsOrIsOver) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  exchange.begin(epoch);
+  EXPECT_FALSE(exchange.waiting());
+  exchange.answered(safe, {503, {}}, epoch, dice);
+  EXPECT_TRUE(exchange.waiting());
+  exchange.waited(epoch + 250ms);
+  EXPECT_FALSE(exchange.waiting());
+  exchange.answered(safe, {200, {}}, epoch + 1s, dice);
+  EXPECT_FALSE(exchange.over());
+  exchange.delivered();
+  EXPECT_TRUE(exchange.over());
+}
+
+TEST_F(ExchangeTest, LosesTheRaceForTheLastRetry) {
+  Exchange first(policy, get, &budget, epoch);
+  Exchange second(policy, get, &budget, epoch);
+  first.begin(epoch);
+  second.begin(epoch);
+  first.answered(safe, {503, {}}, epoch, dice);
+  EXPECT_TRUE(first.waiting());
+  second.answered(safe, {503, {}}, epoch, dice);
+  EXPECT_FALSE(second.waiting());
+  EXPECT_EQ(second.ledger().reason, Reason::budget_spent);
+}
+
+TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
+  const auto waits_then = [&](auto leave) {
+    Exchange exchange(policy, get, &budget, epoch);
+    exchange.begin(epoch);
+    exchange.answered(safe, {503, {}}, epoch, dice);
+    EXPECT_EQ(budget.left(epoch), 0);
+    leave(exchange);
+    EXPECT_EQ(budget.left(epoch), 1);
+  };
+  waits_then([](Exchange& e) { e.client_finished(epoch); });
+  waits_then([](Exchange& e) { e.client_reset(epoch); });
+  waits_then([](Exchange& e) { e.shutdown(epoch); });
+  waits_then([](Exchange& e) { e.waited(epoch + 2min); });
+}
+
+TEST_F(ExchangeTest, KeepsWhatAStartedRetryCost) {
+  Exchange exchange(policy, get, &budget, epoch);
+  exchange.begin(epoch);
+  exchange.answered(safe, {503, {}}, epoch, dice);
+  exchange.waited(epoch + 250ms);
+  exchange.client_reset(epoch + 1s);
+  EXPECT_EQ(budget.left(epoch + 1s), 0);
+}
+
+TEST_F(ExchangeTest, ObserveDrawsOnItsShadowBudget) {
+  policy.mode = Mode::observe;
+  Exchange exchange(policy, get, &budget, epoch);
+  exchange.begin(epoch);
+  exchange.answered(safe, {503, {}}, epoch, dice);
+  EXPECT_EQ(exchange.ledger().reason, Reason::observe_only);
+  EXPECT_EQ(budget.left(epoch), 0);
+}
+
+TEST_F(ExchangeTest, AResetBeforeTheBeginningLeaves) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  const Actions actions = exchange.client_reset(epoch);
+  ASSERT_EQ(actions.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<Leave>(actions[0]));
+  EXPECT_TRUE(exchange.over());
+  EXPECT_TRUE(exchange.ledger().empty());
+}
+
+TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  exchange.begin(epoch);
+  exchange.client_reset(epoch + 3s);
+  ASSERT_EQ(exchange.ledger().size(), 1U);
+  const LedgerEntry& entry = exchange.ledger()[0];
+  EXPECT_EQ(outcome_label(entry.outcome), "cancelled");
+  EXPECT_EQ(entry.attempt.sent, Sent::maybe) << "nobody knows how far it had come";
+  EXPECT_EQ(entry.ended - entry.started, 3s);
+  EXPECT_EQ(entry.verdict.reason, Reason::client_gone);
+}
+
+TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  exchange.begin(epoch);
+  exchange.answered(safe, {200, {}}, epoch + 1s, dice);
+  exchange.body_broke(Cause::reset, epoch + 9s);
+  const LedgerEntry& entry = exchange.ledger()[0];
+  EXPECT_EQ(outcome_label(entry.outcome), "truncated");
+  EXPECT_EQ(std::get<Failed>(entry.outcome).cause, Cause::reset);
+  EXPECT_EQ(entry.ended, epoch + 9s);
+  EXPECT_EQ(entry.verdict.reason, Reason::response_started);
+  EXPECT_EQ(exchange.ledger().reason, Reason::response_started);
+}
+
+TEST_F(ExchangeTest, ABreakOfAKeptAnswerIsWrittenToItsOwnAttempt) {
+  policy.retry.max_attempts = 2;
+  Exchange exchange(policy, get, nullptr, epoch);
+  exchange.begin(epoch);
+  exchange.answered(safe, {503, {}}, epoch, dice);
+  exchange.answer_kept();
+  exchange.waited(epoch + 1s);
+  exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
+  exchange.body_broke(Cause::reset, epoch + 2s);
+  EXPECT_EQ(outcome_label(exchange.ledger()[0].outcome), "truncated");
+  EXPECT_EQ(outcome_label(exchange.ledger()[1].outcome), "connect");
+}
+
+TEST_F(ExchangeTest, ReportsReachTheLedger) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  exchange.begin(epoch);
+  exchange.failed({true, Sent::nothing, true, Idempotency::no}, {Stage::send, Cause::reset}, epoch, dice);
+  exchange.answered({false, Sent::maybe, false, Idempotency::no}, {503, {}}, epoch, dice);
+  ASSERT_EQ(exchange.ledger().size(), 2U);
+  const Attempt& first = exchange.ledger()[0].attempt;
+  EXPECT_TRUE(first.reused && first.replayable && !first.stale_retry_used);
+  EXPECT_EQ(first.sent, Sent::nothing);
+  const Attempt& second = exchange.ledger()[1].attempt;
+  EXPECT_TRUE(!second.reused && !second.replayable && second.stale_retry_used);
+  EXPECT_EQ(second.number, 2U);
+  EXPECT_EQ(second.charged, 1U);
+}
+
+TEST_F(ExchangeTest, TheNewestJudgementCounts) {
+  Exchange exchange(policy, {Idempotency::undecided, false, false}, nullptr, epoch);
+  exchange.begin(epoch);
+  exchange.answered({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);
+  exchange.waited(epoch + 250ms);
+  exchange.answered({false, Sent::maybe, true, Idempotency::no}, {503, {}}, epoch + 1s, dice);
+  EXPECT_EQ(exchange.ledger().reason, Reason::not_idempotent);
+}
+
+TEST(LedgerTest, HoldsMoreThanItsInlineEntries) {
+  Ledger ledger;
+  EXPECT_TRUE(ledger.empty());
+  for (unsigned i = 1; i <= 9; ++i) {
+    LedgerEntry entry;
+    entry.attempt.number = i;
+    ledger.add(entry);
+    EXPECT_EQ(ledger.back().attempt.number, i);
+  }
+  ASSERT_EQ(ledger.size(), 9U);
+  for (unsigned i = 0; i < 9; ++i) EXPECT_EQ(ledger[i].attempt.number, i + 1);
+}
+
+TEST(LedgerTest, ForgetsEverythingWhenCleared) {
+  Ledger ledger;
+  for (int i = 0; i < 6; ++i) ledger.add({});
+  ledger.reason = Reason::client_gone;
+  ledger.ambiguous = true;
+  ledger.clear();
+  EXPECT_TRUE(ledger.empty());
+  EXPECT_EQ(ledger.reason, Reason::success);
+  EXPECT_FALSE(ledger.ambiguous);
+  LedgerEntry entry;
+  entry.attempt.number = 7;
+  ledger.add(entry);
+  EXPECT_EQ(ledger.size(), 1U);
+  EXPECT_EQ(ledger[0].attempt.number, 7U);
+}
+
+}  // namespace
+}  // namespace reprise::policy
