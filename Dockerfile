@@ -11,10 +11,11 @@ COPY proxy proxy
 RUN cmake --preset release -DREPRISE_TESTS=OFF \
  && cmake --build build/release --target reprise \
  && strip build/release/reprise
-# Beside the program, the shared libraries that the final image does not have; and the defaults as a file.
-RUN mkdir -p /image/usr/local/bin /image/etc/reprise \
+# Beside the program: the shared libraries that the final image does not have, and the defaults as a file.
+RUN libraries=/image/usr/lib/$(g++ -print-multiarch) \
+ && mkdir -p /image/usr/local/bin /image/etc/reprise "$libraries" \
  && cp build/release/reprise /image/usr/local/bin/ \
- && ldd build/release/reprise | awk '$3 ~ /lib(yaml-cpp|prometheus-cpp|fmt|z)/ {print $3}' | xargs -r cp -L --parents -t /image \
+ && ldd build/release/reprise | awk '$3 ~ /lib(yaml-cpp|prometheus-cpp|fmt)/ {print $3}' | xargs -r cp -L -t "$libraries" \
  && echo 'version: 1' > /image/etc/reprise/reprise.yaml \
  && build/release/reprise check -c /image/etc/reprise/reprise.yaml
 
