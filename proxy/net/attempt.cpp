@@ -18,13 +18,13 @@ using policy::Stage;
 
 namespace {
 
-Task<std::optional<Failed>> connect(Loop& loop, Request& request, Watch& watch, const policy::Start& start,
-                                    Answer& answer) {
-  if (!start.fresh) {
-    const bool repeatable = policy::is_repeatable(request.facts, *request.policy, true);
-    answer.connection = loop.pool.lease(*request.upstream, repeatable ? Freshness::any : Freshness::recent);
-    if (answer.connection != nullptr) co_return std::nullopt;
-  }
+std::unique_ptr<UpstreamConnection> lease(Loop& loop, Request& request, const policy::Start& start) {
+  if (start.fresh) return nullptr;
+  const bool repeatable = policy::is_repeatable(request.facts, *request.policy, true);
+  return loop.pool.lease(*request.upstream, repeatable ? Freshness::any : Freshness::recent);
+}
+
+Task<std::optional<Failed>> connect(Loop& loop, Request& request, Watch& watch, Answer& answer) {
   Dialled dialled = co_await dial(loop, request.host, request.port, request.policy->connect_timeout, watch);
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   answer.connection = std::make_unique<UpstreamConnection>(
@@ -34,10 +34,8 @@ Task<std::optional<Failed>> connect(Loop& loop, Request& request, Watch& watch, 
 
 void write_last_lines(Request& request, unsigned number) {
   request.last_lines.clear();
-  if (request.policy->attempt_header) {
-    request.last_lines.append("Reprise-Attempt: ").append(std::to_string(number)).append("\r\n");
-  }
-  request.last_lines.append("\r\n");
+  if (!request.policy->attempt_header) return;
+  request.last_lines.append("Reprise-Attempt: ").append(std::to_string(number)).append("\r\n\r\n");
 }
 
 /// Reads the answer's head while the request may still be on its way.
@@ -57,9 +55,12 @@ class HeadReader final : public UploadListener {
   void upload_ended(UploadEnd end) override;
 
  private:
+  enum class Taken : std::uint8_t { partial, interim, outcome };
+
   void limit_head();
   Failed failed(const ErrorCode&, UploadEnd) const;
-  Task<std::optional<policy::Outcome>> take_head(bool& again);
+  Taken take_head();
+  Task<bool> pass_on_interim();
   Stream& upstream() { return answer_.connection->stream(); }
 
   Loop& loop_;
@@ -69,6 +70,7 @@ class HeadReader final : public UploadListener {
   std::optional<Instant> deadline_;
   Answer& answer_;
   Interims interims_;
+  policy::Outcome outcome_;
   Cause limit_cause_ = Cause::response_timeout;
   ClientState client_state_ = ClientState::present;
 };
@@ -114,43 +116,53 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload) const {
 
 Task<policy::Outcome> HeadReader::read(Upload& upload) {
   if (upload.end() != UploadEnd::running) limit_head();
+  Buffer& buffer = answer_.buffer;
   for (;;) {
-    bool again = false;
-    if (const auto outcome = co_await take_head(again)) co_return *outcome;
-    if (again) continue;
-    Buffer& buffer = answer_.buffer;
     if (buffer.room_left() == 0) buffer.grow();
     const ReadResult read = co_await upstream().read_some(buffer.room());
     if (read.error) co_return failed(read.error, upload.end());
     buffer.commit(read.bytes);
+    Taken taken = take_head();
+    while (taken == Taken::interim) {
+      if (!co_await pass_on_interim()) co_return Failed{Stage::head, Cause::cancelled};
+      taken = take_head();
+    }
+    if (taken == Taken::outcome) co_return outcome_;
   }
 }
 
-// A whole head at the front of the buffer: an interim one is passed on, a final one ends the attempt.
-Task<std::optional<policy::Outcome>> HeadReader::take_head(bool& again) {
+// Looks for a whole head at the front of the buffer. A final one, or a bad one, is the attempt's outcome.
+HeadReader::Taken HeadReader::take_head() {
   Buffer& buffer = answer_.buffer;
-  if (buffer.empty()) co_return std::nullopt;
   http::ResponseHead& head = answer_.head;
+  if (buffer.empty()) return Taken::partial;
   const http::Parsed parsed =
       http::parse_response(buffer.view(), loop_.head_limits, request_.head.method, head);
   if (const auto* why = std::get_if<http::Cause>(&parsed)) {
     const bool large = *why == http::Cause::header_too_large || *why == http::Cause::too_many_fields;
-    co_return Failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
+    outcome_ = Failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
+    return Taken::outcome;
   }
-  if (std::get<http::Progress>(parsed) == http::Progress::partial) co_return std::nullopt;
-  if (head.status == 101 && !http::is_offered_upgrade(request_.head, head)) co_return Failed{Stage::head, Cause::malformed_response};
-  if (head.status >= 200 || head.status == 101) {
-    buffer.consume(head.bytes);
-    co_return Answered{head.status, http::read_hints(head, Loop::wall_nanoseconds() / 1'000'000'000)};
+  if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;
+  const bool switching = head.status == 101;
+  const bool out_of_order = switching ? !http::is_offered_upgrade(request_.head, head)
+                                      : head.status < 200 && !interims_.admit(head.bytes);
+  if (out_of_order) {
+    outcome_ = Failed{Stage::head, Cause::malformed_response};
+    return Taken::outcome;
   }
-  if (!interims_.admit(head.bytes)) co_return Failed{Stage::head, Cause::malformed_response};
-  const bool passed = co_await pass_interim(client_, request_, head, loop_.shared.pseudonym);
+  if (head.status < 200 && !switching) return Taken::interim;
   buffer.consume(head.bytes);
-  buffer.compact();
-  again = true;
-  if (passed) co_return std::nullopt;
-  client_state_ = ClientState::gone;
-  co_return Failed{Stage::head, Cause::cancelled};
+  outcome_ = Answered{head.status, http::read_hints(head, Loop::wall_nanoseconds() / 1'000'000'000)};
+  return Taken::outcome;
+}
+
+Task<bool> HeadReader::pass_on_interim() {
+  const bool passed = co_await pass_interim(client_, request_, answer_.head, loop_.shared.pseudonym);
+  answer_.buffer.consume(answer_.head.bytes);
+  answer_.buffer.compact();
+  if (!passed) client_state_ = ClientState::gone;
+  co_return passed;
 }
 
 }  // namespace
@@ -159,10 +171,13 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream& client, Watch&
                             const policy::Start& start, std::optional<Instant> deadline, Answer& answer) {
   AttemptResult result;
   answer.clear();
-  if (const auto failed = co_await connect(loop, request, watch, start, answer)) {
-    result.outcome = *failed;
-    result.report = {false, policy::Sent::nothing, request.body.replayable(), judge_now(request)};
-    co_return result;
+  answer.connection = lease(loop, request, start);
+  if (answer.connection == nullptr) {
+    if (const auto failed = co_await connect(loop, request, watch, answer)) {
+      result.outcome = *failed;
+      result.report = {false, policy::Sent::nothing, request.body.replayable(), judge_now(request)};
+      co_return result;
+    }
   }
   Stream& stream = answer.connection->stream();
   watch.set_attempt(&stream);
@@ -193,8 +208,7 @@ Task<AttemptResult> attempt_connect(Loop& loop, Request& request, Watch& watch, 
                                     Answer& answer) {
   AttemptResult result;
   answer.clear();
-  const policy::Start always_fresh{start.number, true};
-  if (const auto failed = co_await connect(loop, request, watch, always_fresh, answer)) {
+  if (const auto failed = co_await connect(loop, request, watch, answer)) {
     result.outcome = *failed;
   } else {
     answer.number = start.number;

@@ -20,7 +20,9 @@ class Run {
       : loop_(loop),
         request_(request),
         client_(client),
-        machine_(*request.policy, request.facts, budget, request.started) {}
+        machine_(*request.policy, request.facts, budget, request.started),
+        live_(request.live),
+        kept_(request.kept) {}
 
   Task<Served> to_the_end();
   const policy::Ledger& ledger() const { return machine_.ledger(); }
@@ -31,14 +33,13 @@ class Run {
   Task<Actions> deliver(policy::Deliver deliver);
   Task<void> keep(Instant until);
   Actions tell_departures();
-  Answer& answer(unsigned number) { return live_.number == number ? live_ : kept_; }
 
   Loop& loop_;
   Request& request_;
   ClientSide client_;
   policy::Exchange machine_;
-  Answer live_;
-  Answer kept_;
+  Answer& live_;
+  Answer& kept_;
   ClientState client_state_ = ClientState::present;
   Served served_;
 };
@@ -111,7 +112,7 @@ Task<void> Run::keep(Instant until) {
   }
   if (live_.kept) {
     machine_.answer_kept();
-    kept_ = std::move(live_);
+    std::swap(kept_, live_);
   } else {
     machine_.answer_dropped();
   }
@@ -134,7 +135,7 @@ Task<Actions> Run::wait(policy::Wait wait) {
 }
 
 Task<Actions> Run::deliver(policy::Deliver deliver) {
-  Answer& chosen = answer(deliver.number);
+  Answer& chosen = live_.number == deliver.number ? live_ : kept_;
   if (&chosen == &kept_) live_.clear();
   const Delivered delivered = co_await deliver_answer(loop_, request_, client_, machine_.ledger(), chosen);
   served_ = delivered.served;
@@ -148,7 +149,7 @@ Task<Actions> Run::deliver(policy::Deliver deliver) {
 
 }  // namespace
 
-Task<Served> exchange(Loop& loop, Request& request, ClientSide client, policy::Ledger& ledger) {
+Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
   policy::Budget* budget = nullptr;
   if (request.policy->budget && request.policy->mode != policy::Mode::off) {
     const Purse purse = request.policy->mode == policy::Mode::observe ? Purse::shadow : Purse::real;
@@ -156,7 +157,7 @@ Task<Served> exchange(Loop& loop, Request& request, ClientSide client, policy::L
   }
   Run run(loop, request, client, budget);
   const Served served = co_await run.to_the_end();
-  ledger = run.ledger();
+  request.ledger = run.ledger();
   co_return served;
 }
 

@@ -28,7 +28,7 @@ struct Served {
   bool keep_alive = false;  ///< another request may follow on the connection
 };
 
-/// Runs to the end of the answer (of the tunnel, for CONNECT). The ledger is copied to `ledger`.
-Task<Served> exchange(Loop&, Request&, ClientSide, policy::Ledger& ledger);
+/// Runs to the end of the answer (of the tunnel, for CONNECT). The ledger is then in `request.ledger`.
+Task<Served> exchange(Loop&, Request&, ClientSide);
 
 }  // namespace reprise::net

@@ -22,7 +22,6 @@ class Pause final : public Cancellable {
     timer_.cancel();
   }
   bool cancelled() const { return cancelled_; }
-  asio::any_io_executor executor() { return timer_.get_executor(); }
 
  private:
   asio::steady_timer timer_;

@@ -111,7 +111,8 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
   if (closing_ || settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;
-  // Under load more connections than pool.idle rest between two requests: closing those at once would dial them anew.
+  // Under load more connections than pool.idle rest between two requests: closing those at once would dial
+  // them anew.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->stream().unlimit_read();
   connection->stream().forget_accepted();

@@ -22,7 +22,7 @@ std::string_view trace_id(std::string_view traceparent) {
 
 }  // namespace
 
-void record(Loop& loop, const Request& request, const Served& served, const policy::Ledger& ledger) {
+void record(Loop& loop, const Request& request, const Served& served) {
   observe::ExchangeRecord exchange;
   exchange.route = request.route;
   exchange.method = request.view.method;
@@ -36,7 +36,7 @@ void record(Loop& loop, const Request& request, const Served& served, const poli
   exchange.response_bytes = served.response_bytes;
   exchange.started = request.started;
   exchange.ended = Tick::now();
-  exchange.ledger = &ledger;
+  exchange.ledger = &request.ledger;
   exchange.tunnel = request.tunnel;
   loop.shared.metrics.count(exchange);
   if (!loop.shared.settings.log.access) return;

@@ -6,7 +6,7 @@
 
 namespace reprise::net {
 
-void record(Loop&, const Request&, const Served&, const policy::Ledger&);
+void record(Loop&, const Request&, const Served&);
 /// A line for a request that was refused before it had a route.
 void log_rejection(Loop&, const http::Reply&, http::Cause);
 

@@ -45,16 +45,28 @@ class BodyWriter {
     pieces_.add(last_);
   }
 
-  Task<ErrorCode> send(Stream& client, Duration idle) {
+  /// Sends what the kernel takes at once. False: `send_rest` has to.
+  bool send_now(Stream& client, ErrorCode& error) {
+    error = client.write_now(pieces_);
+    if (!error && !pieces_.empty()) return false;
+    clear();
+    return true;
+  }
+
+  Task<ErrorCode> send_rest(Stream& client, Duration idle) {
     const ErrorCode error = co_await client.write_all(pieces_, idle);
-    pieces_ = Gather();
-    lines_used_ = 0;
+    clear();
     co_return error;
   }
 
   std::uint64_t bytes() const { return bytes_; }
 
  private:
+  void clear() {
+    pieces_ = Gather();
+    lines_used_ = 0;
+  }
+
   const bool chunked_;
   const http::ResponseHead& head_;
   Gather pieces_;
@@ -76,7 +88,7 @@ Task<Relayed> relay_kept(Request& request, Stream& client, Answer& answer) {
   writer.add_head(request.answer_head);
   if (!answer.body.empty()) writer.add_piece(answer.body);
   writer.add_end(answer.trailers);
-  const ErrorCode error = co_await writer.send(client, request.policy->idle_timeout);
+  const ErrorCode error = co_await writer.send_rest(client, request.policy->idle_timeout);
   co_return Relayed{error ? Relayed::End::client_gone : Relayed::End::complete, Cause::truncated,
                     writer.bytes()};
 }
@@ -102,9 +114,9 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer
     while (step == BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
       writer.add(step, piece, reader.trailers());
     }
-    if (co_await writer.send(client, idle)) {
-      co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
-    }
+    ErrorCode error;
+    if (!writer.send_now(client, error)) error = co_await writer.send_rest(client, idle);
+    if (error) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
     if (step == BodyStep::end) break;
     if (step != BodyStep::piece) co_return broken(step, writer.bytes());
     step = co_await reader.next(idle, piece);

@@ -6,6 +6,8 @@ namespace reprise::net {
 
 void Request::clear() {
   body.end();
+  live.clear();
+  kept.clear();
   head.method = head.target = {};
   head.fields.clear();
   view = {};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proxy/http/intake.hpp"
+#include "proxy/net/answer.hpp"
 #include "proxy/net/request_body.hpp"
 #include "proxy/policy/exchange.hpp"
 #include "proxy/policy/route_policy.hpp"
@@ -21,11 +22,14 @@ struct Request {
   std::string host;  ///< upstream host, for the resolver
   std::uint16_t port = 0;
   std::shared_ptr<Upstream> upstream;
-  std::string outgoing;       ///< the head that every attempt sends, without its blank line
-  std::string last_lines;     ///< what ends it: the attempt header, if any, and the blank line
+  std::string outgoing;       ///< the head that every attempt sends, up to what `last_lines` adds
+  std::string last_lines;     ///< the attempt header and the blank line, where the route wants that header; else empty
   std::string answer_head;    ///< what goes to the client before the body
   std::string answer_fields;  ///< our own lines in it
   RequestBody body;
+  Answer live;            ///< of the last attempt
+  Answer kept;            ///< what the client gets if nothing better follows
+  policy::Ledger ledger;  ///< once the exchange is over
   policy::Instant started{};
   bool upgrade = false;        ///< the client asks for another protocol (RFC 9110 7.8)
   bool continue_sent = false;  ///< the client has had its 100

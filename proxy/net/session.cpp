@@ -161,6 +161,7 @@ Task<bool> Session::forward(Request& request, const http::Forward& forward) {
   request.upgrade = http::asks_upgrade(request.head);
   http::write_request_head(request.head, forward, role_.settings.upstream.path_prefix, loop_.shared.pseudonym,
                            request.upgrade, request.outgoing);
+  if (!request.policy->attempt_header) request.outgoing.append("\r\n");
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;
   request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, bytes_to_hold(request));
   const bool again = co_await carry_out(request);
@@ -184,10 +185,9 @@ Task<bool> Session::carry_out(Request& request) {
   Watch watch(loop_.tick, stream_.descriptor());
   watch_ = &watch;
   if (loop_.draining) watch.shut_down();
-  policy::Ledger ledger;
-  const Served served = co_await exchange(loop_, request, {stream_, buffer_, pause_, watch, tunnel_}, ledger);
+  const Served served = co_await exchange(loop_, request, {stream_, buffer_, pause_, watch, tunnel_});
   watch_ = nullptr;
-  record(loop_, request, served, ledger);
+  record(loop_, request, served);
   co_return served.keep_alive;
 }
 

@@ -51,7 +51,10 @@ ErrorCode Stream::write_now(Gather& pieces) {
   ErrorCode error;
   if (cancelled_) return asio::error::operation_aborted;
   if (pieces.empty()) return error;
-  const std::size_t bytes = socket_.write_some(pieces.parts(), error);
+  // send(2) costs less than sendmsg(2) where one piece is all there is.
+  const auto parts = pieces.parts();
+  const std::size_t bytes =
+      parts.size() == 1 ? socket_.write_some(parts.front(), error) : socket_.write_some(parts, error);
   accepted_ += bytes;
   pieces.consume(bytes);
   if (error == asio::error::would_block || error == asio::error::try_again) error.clear();

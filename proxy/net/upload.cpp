@@ -11,7 +11,7 @@ constexpr std::string_view line_end = "\r\n";
 }  // namespace
 
 Upload::Upload(asio::any_io_executor executor, Stream& upstream, RequestBody& body, Duration idle)
-    : joined_(executor), upstream_(upstream), body_(body), idle_(idle) {}
+    : executor_(std::move(executor)), upstream_(upstream), body_(body), idle_(idle) {}
 
 void Upload::start(std::string_view head, std::string_view last_lines, UploadListener& listener) {
   pending_.add(head);
@@ -27,7 +27,8 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
     // An upstream that takes its time with a body is slow, not dead: its window may stay shut as long as
     // `idle`.
     set_user_timeout(upstream_.socket(), idle_);
-    asio::co_spawn(joined_.executor(), run(*this), asio::detached);
+    joined_.emplace(executor_);
+    asio::co_spawn(executor_, run(*this), asio::detached);
   }
 }
 
@@ -61,7 +62,7 @@ void Upload::finish(UploadEnd end) {
   end_ = end;
   set_user_timeout(upstream_.socket(), user_timeout);
   if (!stopping_) listener_->upload_ended(end);
-  joined_.cancel();
+  joined_->cancel();
 }
 
 Task<UploadEnd> Upload::pump() {
@@ -107,7 +108,7 @@ Task<void> Upload::stop() {
   stopping_ = true;
   upstream_.cancel();
   body_.client().end_read();
-  if (end_ == UploadEnd::running) co_await joined_.until(Instant::max());
+  if (end_ == UploadEnd::running) co_await joined_->until(Instant::max());
 }
 
 }  // namespace reprise::net

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "proxy/net/pause.hpp"
@@ -51,7 +52,8 @@ class Upload {
   Task<UploadEnd> send_last();
   void finish(UploadEnd);
 
-  Pause joined_;
+  asio::any_io_executor executor_;
+  std::optional<Pause> joined_;  ///< while the second coroutine runs
   Stream& upstream_;
   RequestBody& body_;
   Duration idle_;
