@@ -118,8 +118,9 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   limits.names = settings.limits.upstreams;
   resolver = std::make_unique<Resolver>(options.query, limits, metrics);
   doors = std::make_unique<Doors>(settings.security.deny, endpoints);
-  shared = std::make_unique<Shared>(settings, metrics, log, budgets, *resolver, replay_memory, *doors,
-                                    make_pseudonym());
+  // clang 14 cannot initialise an aggregate through make_unique.
+  shared.reset(
+      new Shared{settings, metrics, log, budgets, *resolver, replay_memory, *doors, make_pseudonym()});
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
   for (const config::Listener& listener : settings.listeners) {
