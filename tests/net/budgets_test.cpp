@@ -1,0 +1,88 @@
+// The budgets of all hosts: one account for one host, bounded in number.
+#include "proxy/net/budgets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+namespace reprise::net {
+namespace {
+
+constexpr policy::Instant start{std::chrono::hours(1)};
+
+policy::BudgetPolicy tight() {
+  policy::BudgetPolicy policy;
+  policy.ratio = 0;
+  policy.floor_per_second = 0.1;  // one retry in ten seconds
+  return policy;
+}
+
+TEST(Budgets, the_same_host_settings_and_purse_share_an_account) {
+  Budgets budgets(8);
+  const auto one = budgets.account("a:80", {}, Purse::real);
+  EXPECT_EQ(budgets.account("a:80", {}, Purse::real), one);
+  EXPECT_NE(budgets.account("a:81", {}, Purse::real), one);
+  EXPECT_NE(budgets.account("b:80", {}, Purse::real), one);
+  EXPECT_NE(budgets.account("a:80", tight(), Purse::real), one);
+}
+
+TEST(Budgets, the_shadow_purse_never_touches_the_real_one) {
+  Budgets budgets(8);
+  const auto real = budgets.account("a:80", tight(), Purse::real);
+  const auto shadow = budgets.account("a:80", tight(), Purse::shadow);
+  ASSERT_NE(real, shadow);
+  EXPECT_TRUE(shadow->withdraw(start));
+  EXPECT_FALSE(shadow->withdraw(start));
+  EXPECT_TRUE(real->withdraw(start));
+}
+
+TEST(Budgets, the_host_asked_for_longest_ago_goes_first_and_comes_back_full) {
+  Budgets budgets(2);
+  const auto a = budgets.account("a:80", tight(), Purse::real);
+  EXPECT_TRUE(a->withdraw(start));
+  const auto b = budgets.account("b:80", tight(), Purse::real);
+  EXPECT_EQ(budgets.account("a:80", tight(), Purse::real), a);
+  budgets.account("c:80", tight(), Purse::real);  // b goes
+  EXPECT_EQ(budgets.account("a:80", tight(), Purse::real), a);
+  EXPECT_NE(budgets.account("b:80", tight(), Purse::real), b);  // c goes
+  budgets.account("d:80", tight(), Purse::real);                // a goes
+  EXPECT_TRUE(budgets.account("a:80", tight(), Purse::real)->withdraw(start));
+  EXPECT_FALSE(a->withdraw(start));  // who still holds the old account keeps it
+}
+
+TEST(Budgets, traffic_to_many_hosts_stays_bounded) {
+  Budgets budgets(10);
+  for (int i = 0; i < 1000; ++i) budgets.account("h" + std::to_string(i) + ":80", {}, Purse::real);
+  std::size_t hosts = 0;
+  budgets.each(start, [&](std::string_view, double) { ++hosts; });
+  EXPECT_EQ(hosts, 10U);
+}
+
+TEST(Budgets, each_reports_real_accounts_with_what_is_left) {
+  Budgets budgets(8);
+  budgets.account("spent:80", tight(), Purse::real)->withdraw(start);
+  budgets.account("full:80", tight(), Purse::real);
+  budgets.account("watched:80", tight(), Purse::shadow)->withdraw(start);
+  std::map<std::string, double, std::less<>> reported;
+  budgets.each(start, [&](std::string_view host, double ratio) { reported[std::string(host)] = ratio; });
+  EXPECT_EQ(reported, (std::map<std::string, double, std::less<>>{{"spent:80", 0}, {"full:80", 1}}));
+}
+
+TEST(Budgets, threads_may_ask_at_once) {
+  Budgets budgets(4);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i)
+        budgets.account("h" + std::to_string(i % 9) + ":80", {}, Purse::real)->deposit(start);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::size_t hosts = 0;
+  budgets.each(start, [&](std::string_view, double) { ++hosts; });
+  EXPECT_LE(hosts, 4U);
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,112 @@
+// Which addresses are never dialled, in every disguise.
+#include "proxy/net/doors.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::net {
+namespace {
+
+tcp::endpoint at(const std::string& address, std::uint16_t port = 80) {
+  return {asio::ip::make_address(address), port};
+}
+
+class DeniedByDefault : public ::testing::TestWithParam<std::string> {};
+TEST_P(DeniedByDefault, H1_an_embedded_address_is_judged_as_itself) {
+  const Doors doors(config::Deny{}, {});
+  EXPECT_EQ(doors.judge(at(GetParam())), Door::denied);
+}
+INSTANTIATE_TEST_SUITE_P(Doors, DeniedByDefault,
+                         ::testing::Values("169.254.169.254", "169.254.0.0", "169.254.255.255",
+                                           "::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe",
+                                           "2002:a9fe:a9fe::", "2002:a9fe:a9fe::1", "::a9fe:a9fe", "fe80::1",
+                                           "febf:ffff::1", "fd00:ec2::254"));
+
+class OpenByDefault : public ::testing::TestWithParam<std::string> {};
+TEST_P(OpenByDefault, H1_what_only_looks_near_is_open) {
+  const Doors doors(config::Deny{}, {});
+  EXPECT_EQ(doors.judge(at(GetParam())), Door::open);
+}
+INSTANTIATE_TEST_SUITE_P(Doors, OpenByDefault,
+                         ::testing::Values("169.253.255.255", "169.255.0.0", "127.0.0.1", "10.0.0.1", "::1",
+                                           "64:ff9b::808:808", "64:ff9c::a9fe:a9fe",
+                                           "2003:a9fe:a9fe::", "fec0::1", "fd00:ec2::255", "::ffff:8.8.8.8",
+                                           "::8.8.8.8", "1::a9fe:a9fe"));
+
+config::Deny deny_only(std::string network) {
+  config::Deny deny;
+  deny.networks = {std::move(network)};
+  return deny;
+}
+
+TEST(Doors, H1_prefixes_of_any_length_cut_where_they_say) {
+  const Doors eleven(deny_only("172.32.0.0/11"), {});
+  EXPECT_EQ(eleven.judge(at("172.32.0.1")), Door::denied);
+  EXPECT_EQ(eleven.judge(at("172.63.255.255")), Door::denied);
+  EXPECT_EQ(eleven.judge(at("172.31.255.255")), Door::open);
+  EXPECT_EQ(eleven.judge(at("172.64.0.0")), Door::open);
+  const Doors one_host(deny_only("10.1.2.3"), {});
+  EXPECT_EQ(one_host.judge(at("10.1.2.3")), Door::denied);
+  EXPECT_EQ(one_host.judge(at("10.1.2.2")), Door::open);
+  const Doors all(deny_only("0.0.0.0/0"), {});
+  EXPECT_EQ(all.judge(at("1.2.3.4")), Door::denied);
+  EXPECT_EQ(all.judge(at("::ffff:1.2.3.4")), Door::denied);
+  EXPECT_EQ(all.judge(at("2001:db8::1")), Door::open);
+  const Doors odd(deny_only("2001:db8:8000::/33"), {});
+  EXPECT_EQ(odd.judge(at("2001:db8:8000::1")), Door::denied);
+  EXPECT_EQ(odd.judge(at("2001:db8:7fff::1")), Door::open);
+}
+
+TEST(Doors, H4_own_listeners_are_ourselves_at_their_own_port_only) {
+  const Doors doors(config::Deny{}, {at("127.0.0.1", 3128), at("::1", 3129)});
+  EXPECT_EQ(doors.judge(at("127.0.0.1", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("::ffff:127.0.0.1", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("64:ff9b::7f00:1", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("::1", 3129)), Door::self);
+  EXPECT_EQ(doors.judge(at("127.0.0.1", 3129)), Door::open);
+  EXPECT_EQ(doors.judge(at("127.0.0.2", 3128)), Door::open);
+}
+
+TEST(Doors, H4_the_unspecified_address_reaches_every_listener) {
+  const Doors doors(config::Deny{}, {at("127.0.0.1", 3128)});
+  EXPECT_EQ(doors.judge(at("0.0.0.0", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("::", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("::ffff:0.0.0.0", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("0.0.0.0", 80)), Door::open);
+}
+
+TEST(Doors, H4_a_wildcard_listener_is_at_every_address_of_this_host) {
+  const Doors doors(config::Deny{}, {at("0.0.0.0", 3128)});
+  EXPECT_EQ(doors.judge(at("127.0.0.1", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("127.9.9.9", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("0.0.0.0", 3128)), Door::self);
+  EXPECT_EQ(doors.judge(at("192.0.2.77", 3128)), Door::open);
+  const Doors both(config::Deny{}, {at("::", 3128)});
+  EXPECT_EQ(both.judge(at("::1", 3128)), Door::self);
+  EXPECT_EQ(both.judge(at("127.0.0.1", 3128)), Door::self);
+}
+
+TEST(Doors, H4_self_may_be_allowed_and_networks_stay_denied) {
+  config::Deny deny;
+  deny.self = false;
+  const Doors doors(deny, {at("127.0.0.1", 3128)});
+  EXPECT_EQ(doors.judge(at("127.0.0.1", 3128)), Door::open);
+  EXPECT_EQ(doors.judge(at("169.254.1.1", 3128)), Door::denied);
+}
+
+TEST(Doors, H4_denied_comes_before_self) {
+  const Doors doors(deny_only("127.0.0.0/8"), {at("127.0.0.1", 3128)});
+  EXPECT_EQ(doors.judge(at("127.0.0.1", 3128)), Door::denied);
+}
+
+// Texts that inet_aton(3) takes for addresses (row H2) never reach the doors as texts: they are names for the
+// resolver, and what it makes of them is judged here.
+TEST(Doors, H2_only_plain_literals_are_addresses) {
+  ErrorCode error;
+  for (const char* text : {"2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "127.1"}) {
+    asio::ip::make_address(text, error);
+    EXPECT_TRUE(error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,141 @@
+#include "tests/support/scripted_upstream.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+namespace reprise::play {
+namespace {
+
+constexpr std::string_view blank_line = "\r\n\r\n";
+
+std::size_t content_length(std::string_view head) {
+  constexpr std::string_view name = "\r\nContent-Length: ";
+  const auto place = head.find(name);
+  if (place == std::string_view::npos) return 0;
+  std::size_t length = 0;
+  const std::string_view digits = head.substr(place + name.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), length);
+  return length;
+}
+
+}  // namespace
+
+std::string Peer::read_head() {
+  if (!socket.read_until(blank_line)) return {};
+  return socket.take(socket.received().find(blank_line) + blank_line.size());
+}
+
+std::string Peer::read_request() {
+  std::string head = read_head();
+  if (head.empty()) return head;
+  if (head.find("\r\nTransfer-Encoding: chunked") != std::string::npos) {
+    // Trailers end in a blank line too; the tests' chunks hold none.
+    if (!socket.read_until("0\r\n") || !socket.read_until(blank_line)) return {};
+    return head + socket.take(socket.received().find(blank_line) + blank_line.size());
+  }
+  const std::size_t length = content_length(head);
+  if (!socket.read_bytes(length)) return {};
+  return head + socket.take(length);
+}
+
+ScriptedUpstream::ScriptedUpstream(Script script) : script_(std::move(script)) {
+  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr generic{};
+  std::memcpy(&generic, &address, sizeof address);
+  socklen_t bytes = sizeof generic;
+  if (::bind(listener_, &generic, sizeof address) != 0 || ::listen(listener_, SOMAXCONN) != 0 ||
+      ::getsockname(listener_, &generic, &bytes) != 0) {
+    throw std::runtime_error("no port for a scripted upstream");
+  }
+  std::memcpy(&address, &generic, sizeof address);
+  port_ = ntohs(address.sin_port);
+  acceptor_ = std::thread([this] { accept(); });
+}
+
+ScriptedUpstream::~ScriptedUpstream() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+    for (Connection& connection : connections_) connection.peer.socket.wake();
+  }
+  ::shutdown(listener_, SHUT_RDWR);
+  acceptor_.join();
+  for (Connection& connection : connections_) connection.thread.join();
+  ::close(listener_);
+}
+
+void ScriptedUpstream::accept() {
+  for (;;) {
+    pollfd asked{listener_, POLLIN, 0};
+    static_cast<void>(::poll(&asked, 1, -1));
+    const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    const std::scoped_lock lock(mutex_);
+    if (ending_) {
+      if (descriptor >= 0) ::close(descriptor);
+      return;
+    }
+    if (descriptor < 0) continue;
+    Connection& connection = connections_.emplace_back();
+    connection.peer.socket = RawSocket(descriptor);
+    connection.peer.number = ++accepted_;
+    ++running_;
+    connection.thread = std::thread([this, &connection] { run(connection); });
+  }
+}
+
+void ScriptedUpstream::run(Connection& connection) {
+  script_(connection.peer);
+  const std::scoped_lock lock(mutex_);
+  connection.peer.socket.close();
+  --running_;
+}
+
+ScriptedUpstream::Script answers(std::vector<std::string> in_turn) {
+  struct Turn {
+    std::vector<std::string> texts;
+    std::atomic<std::size_t> next{0};
+  };
+  const auto turn = std::make_shared<Turn>();
+  turn->texts = std::move(in_turn);
+  return [turn](Peer& peer) {
+    while (!peer.read_request().empty()) {
+      peer.send(turn->texts[std::min(turn->next.fetch_add(1), turn->texts.size() - 1)]);
+    }
+  };
+}
+
+void Heard::add(std::string message) {
+  const std::scoped_lock lock(mutex_);
+  messages_.push_back(std::move(message));
+}
+
+std::size_t Heard::size() const {
+  const std::scoped_lock lock(mutex_);
+  return messages_.size();
+}
+
+std::string Heard::at(std::size_t index) const {
+  const std::scoped_lock lock(mutex_);
+  return messages_.at(index);
+}
+
+std::string answer(int status, std::string_view body, std::string_view fields) {
+  std::string text =
+      "HTTP/1.1 " + std::to_string(status) + " Told\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+  text.append(fields).append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
+  return text.append(body);
+}
+
+}  // namespace reprise::play
