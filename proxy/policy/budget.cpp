@@ -26,7 +26,6 @@ void Budget::advance(Instant now) {
   for (std::int64_t i = 1; i <= steps; ++i) {
     ring_[static_cast<std::size_t>((newest_ + i) % static_cast<std::int64_t>(slots))] = {};
   }
-  if (number - newest_ > steps) ring_.fill({});
   newest_ = number;
 }
 

@@ -96,6 +96,7 @@ TEST(Backoff, DecorrelatedGrowsFromThePreviousWait) {
   EXPECT_EQ(lowest(backoff, 9, 64s), 1s);
   EXPECT_EQ(highest(backoff, 2, 1ms), 1s) << "a previous wait below the initial one";
   EXPECT_EQ(highest(backoff, 2, Duration::max()), 64s);
+  EXPECT_EQ(highest(backoff, 2, Duration::max() / 2), 64s) << "three times that is no longer a Duration";
 }
 
 TEST(Backoff, AllButAdditiveStayJitteredAtTheCap) {

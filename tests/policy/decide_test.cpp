@@ -144,6 +144,16 @@ TEST(Decide, AnyMethodIsRetriedWhileNothingWasSent) {
   }
 }
 
+TEST(Decide, AStaleConnectionMayBeReplacedUntilTheDeadline) {
+  Case stale;
+  stale.attempt.reused = true;
+  stale.outcome = Failed{Stage::await_head, Cause::closed};
+  stale.deadline = now;
+  EXPECT_EQ(stale.decided().reason, Reason::stale_connection);
+  stale.deadline = now - 1ns;
+  EXPECT_EQ(stale.decided().reason, Reason::deadline_too_near);
+}
+
 TEST(Decide, ADeniedAddressIsNoMatterOfLists) {
   Case denied;
   denied.outcome = Failed{Stage::resolve, Cause::address_denied};

@@ -76,6 +76,39 @@ TEST_F(ExchangeTest, KeepsWhatAStartedRetryCost) {
   EXPECT_EQ(budget.left(epoch + 1s), 0);
 }
 
+TEST_F(ExchangeTest, CountsItsFirstAttemptForTheBudget) {
+  Budget earned({1, 0, 10s});
+  Exchange exchange(policy, get, &earned, epoch);
+  EXPECT_EQ(earned.left(epoch), 0);
+  exchange.begin(epoch);
+  EXPECT_EQ(earned.left(epoch), 1);
+}
+
+// Attempt 2 brought no answer: what is said of one cannot mean the answer of attempt 1.
+TEST_F(ExchangeTest, KeepsAnOlderAnswerWhateverIsSaidOfANewerOne) {
+  policy.retry.max_attempts = 2;
+  for (const bool whole : {true, false}) {
+    Exchange exchange(policy, get, nullptr, epoch);
+    exchange.begin(epoch);
+    exchange.answered(safe, {503, {}}, epoch, dice);
+    if (whole) exchange.answer_kept();
+    exchange.waited(epoch + 1s);
+    exchange.answer_kept();
+    exchange.answer_dropped();
+    const Actions actions = exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
+    EXPECT_EQ(std::holds_alternative<Deliver>(actions[0]), whole);
+  }
+  policy.retry.max_attempts = 3;
+  Exchange exchange(policy, get, nullptr, epoch);
+  exchange.begin(epoch);
+  exchange.answered(safe, {503, {}}, epoch, dice);
+  exchange.answer_kept();
+  exchange.waited(epoch + 1s);
+  exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
+  exchange.answer_dropped();
+  EXPECT_TRUE(std::holds_alternative<Deliver>(exchange.client_finished(epoch + 1s)[0]));
+}
+
 TEST_F(ExchangeTest, ObserveDrawsOnItsShadowBudget) {
   policy.mode = Mode::observe;
   Exchange exchange(policy, get, &budget, epoch);
@@ -183,6 +216,11 @@ TEST(LedgerTest, ForgetsEverythingWhenCleared) {
   ledger.add(entry);
   EXPECT_EQ(ledger.size(), 1U);
   EXPECT_EQ(ledger[0].attempt.number, 7U);
+  for (unsigned i = 2; i <= 6; ++i) {
+    entry.attempt.number = i;
+    ledger.add(entry);
+    EXPECT_EQ(ledger.back().attempt.number, i);
+  }
 }
 
 }  // namespace
