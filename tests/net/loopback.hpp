@@ -21,6 +21,7 @@
 namespace reprise::net {
 
 using play::RawSocket;
+using play::Wire;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 

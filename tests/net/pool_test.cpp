@@ -1,0 +1,210 @@
+// Idle connections: only quiet ones are lent, none for too long, none for hosts beyond number.
+#include "proxy/net/pool.hpp"
+
+#include "tests/net/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+class PoolTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Pool> make(const config::Pool& settings = {}, std::size_t hosts = 8) {
+    return std::make_unique<Pool>(bench.tick, settings, hosts, budgets, *metrics);
+  }
+  /// A connection that has served, at rest in the pool; returns its other end.
+  RawSocket add(Pool& pool, const std::string& host = "a.test", Duration life = Duration::max()) {
+    Pair pair = connect_pair(bench);
+    auto connection =
+        std::make_unique<UpstreamConnection>(pool, pool.upstream(host, 80), std::move(pair.stream));
+    connection->set_idle_life(life);
+    pool.give_back(std::move(connection));
+    return std::move(pair.raw);
+  }
+  std::unique_ptr<UpstreamConnection> lease(Pool& pool, Freshness freshness = Freshness::any) {
+    return pool.lease(*pool.upstream("a.test", 80), freshness);
+  }
+  std::size_t idle(Pool& pool, const std::string& host = "a.test") {
+    return pool.upstream(host, 80)->idle.size();
+  }
+  int gauge(std::string_view state) {
+    const std::string text = metrics->text();
+    const std::string key = "reprise_upstream_connections{state=\"" + std::string(state) + "\"} ";
+    return std::stoi(text.substr(text.find(key) + key.size()));
+  }
+  void let_pass(Duration time) {
+    const Instant until = Tick::now() + time;
+    ASSERT_TRUE(bench.run_until([&] { return Tick::now() >= until; }));
+  }
+
+  Bench bench;
+  Budgets budgets{8};
+  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+};
+
+TEST_F(PoolTest, lends_what_was_given_back_the_youngest_first) {
+  const auto pool = make();
+  EXPECT_EQ(lease(*pool), nullptr);
+  RawSocket old = add(*pool);
+  RawSocket young = add(*pool);
+  EXPECT_EQ(gauge("idle"), 2);
+  const auto lent = lease(*pool);
+  ASSERT_NE(lent, nullptr);
+  EXPECT_TRUE(lent->reused());
+  EXPECT_EQ(gauge("idle"), 1);
+  EXPECT_EQ(gauge("active"), 1);
+  Gather word;
+  word.add("x");
+  EXPECT_FALSE(lent->stream().write_now(word));
+  EXPECT_TRUE(young.read_bytes(1));
+  EXPECT_NE(lease(*pool), nullptr);
+  EXPECT_EQ(lease(*pool), nullptr);
+}
+
+TEST_F(PoolTest, a_fresh_connection_is_not_called_reused) {
+  const auto pool = make();
+  Pair pair = connect_pair(bench);
+  const UpstreamConnection connection(*pool, pool->upstream("a.test", 80), std::move(pair.stream));
+  EXPECT_FALSE(connection.reused());
+}
+
+TEST_F(PoolTest, F1_hosts_and_ports_do_not_mix_and_case_does_not_matter) {
+  const auto pool = make();
+  EXPECT_EQ(pool->upstream("A.Test", 80), pool->upstream("a.test", 80));
+  EXPECT_NE(pool->upstream("a.test", 81), pool->upstream("a.test", 80));
+  EXPECT_EQ(pool->upstream("A.Test", 80)->key, "a.test:80");
+  RawSocket other = add(*pool, "b.test");
+  EXPECT_EQ(lease(*pool), nullptr);
+}
+
+TEST_F(PoolTest, F6_a_connection_with_a_fin_is_not_lent) {
+  const auto pool = make();
+  RawSocket live = add(*pool);
+  RawSocket closed = add(*pool);
+  UpstreamConnection& youngest = *pool->upstream("a.test", 80)->idle.back();
+  closed.finish_sending();
+  ASSERT_TRUE(has_arrived(youngest.stream(), 1));
+  const auto lent = lease(*pool);
+  ASSERT_NE(lent, nullptr);
+  EXPECT_EQ(idle(*pool), 0U);
+  Gather word;
+  word.add("x");
+  EXPECT_FALSE(lent->stream().write_now(word));
+  EXPECT_TRUE(live.read_bytes(1));
+}
+
+TEST_F(PoolTest, F6_B11_a_connection_with_unasked_bytes_is_not_lent) {
+  const auto pool = make();
+  RawSocket raw = add(*pool);
+  raw.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
+  ASSERT_TRUE(has_arrived(pool->upstream("a.test", 80)->idle.back()->stream(), 1));
+  EXPECT_EQ(lease(*pool), nullptr);
+  EXPECT_EQ(raw.read_to_end(), Wire::reset);  // unread bytes: the kernel says it with a reset
+}
+
+TEST_F(PoolTest, F6_a_connection_that_was_reset_is_not_lent) {
+  const auto pool = make();
+  RawSocket raw = add(*pool);
+  UpstreamConnection& resting = *pool->upstream("a.test", 80)->idle.back();
+  raw.reset();
+  ASSERT_TRUE(has_arrived(resting.stream(), 1));
+  EXPECT_EQ(lease(*pool), nullptr);
+  EXPECT_EQ(gauge("idle"), 0);
+}
+
+TEST_F(PoolTest, F10_only_a_recent_one_for_what_must_not_be_sent_twice) {
+  const auto pool = make();
+  RawSocket raw = add(*pool);
+  {
+    auto recent = lease(*pool, Freshness::recent);
+    ASSERT_NE(recent, nullptr);
+    pool->give_back(std::move(recent));
+  }
+  let_pass(milliseconds(1100));
+  EXPECT_EQ(lease(*pool, Freshness::recent), nullptr);
+  EXPECT_NE(lease(*pool, Freshness::any), nullptr);
+}
+
+TEST_F(PoolTest, an_idle_connection_is_closed_after_idle_timeout) {
+  config::Pool settings;
+  settings.idle_timeout = milliseconds(100);
+  const auto pool = make(settings);
+  const Instant before = Tick::now();
+  RawSocket raw = add(*pool);
+  ASSERT_TRUE(bench.run_until([&] { return idle(*pool) == 0; }));
+  EXPECT_GE(Tick::now() - before, milliseconds(100));
+  EXPECT_EQ(raw.read_to_end(), Wire::fin);
+  EXPECT_EQ(gauge("idle"), 0);
+}
+
+TEST_F(PoolTest, F9_the_upstreams_own_time_shortens_the_rest) {
+  const auto pool = make();
+  RawSocket raw = add(*pool, "a.test", milliseconds(100));
+  RawSocket lasting = add(*pool, "a.test");
+  ASSERT_TRUE(bench.run_until([&] { return idle(*pool) == 1; }));
+  EXPECT_EQ(raw.read_to_end(), Wire::fin);
+  RawSocket never = add(*pool, "a.test", Duration::zero());
+  EXPECT_EQ(idle(*pool), 1U);
+  EXPECT_EQ(never.read_to_end(), Wire::fin);
+}
+
+TEST_F(PoolTest, above_pool_idle_a_connection_rests_a_second_at_most) {
+  config::Pool settings;
+  settings.idle = 2;
+  const auto pool = make(settings);
+  std::vector<RawSocket> ends;
+  for (int i = 0; i < 5; ++i) ends.push_back(add(*pool));
+  ASSERT_TRUE(bench.run_until([&] { return idle(*pool) <= 2; }));
+  EXPECT_EQ(idle(*pool), 2U);
+}
+
+TEST_F(PoolTest, with_pool_idle_zero_nothing_rests) {
+  config::Pool settings;
+  settings.idle = 0;
+  const auto pool = make(settings);
+  RawSocket raw = add(*pool);
+  EXPECT_EQ(idle(*pool), 0U);
+  EXPECT_EQ(raw.read_to_end(), Wire::fin);
+}
+
+TEST_F(PoolTest, the_table_of_hosts_is_bounded_oldest_out) {
+  const auto pool = make({}, 3);
+  RawSocket first = add(*pool, "h0.test");
+  for (int i = 1; i < 50; ++i) pool->upstream("h" + std::to_string(i) + ".test", 80);
+  EXPECT_EQ(first.read_to_end(), Wire::fin);
+  EXPECT_EQ(gauge("idle"), 0);
+}
+
+TEST_F(PoolTest, a_host_in_use_is_never_forgotten) {
+  const auto pool = make({}, 2);
+  const auto in_use = pool->upstream("used.test", 80);
+  for (int i = 0; i < 10; ++i) pool->upstream("h" + std::to_string(i) + ".test", 80);
+  EXPECT_EQ(pool->upstream("used.test", 80), in_use);
+  RawSocket raw = add(*pool, "used.test");
+  EXPECT_EQ(in_use->idle.size(), 1U);
+}
+
+TEST_F(PoolTest, closing_ends_what_rests_and_what_comes_back) {
+  const auto pool = make();
+  RawSocket resting = add(*pool);
+  RawSocket lent_end = add(*pool);
+  auto lent = lease(*pool);
+  pool->close();
+  EXPECT_EQ(resting.read_to_end(), Wire::fin);
+  pool->give_back(std::move(lent));
+  EXPECT_EQ(lent_end.read_to_end(), Wire::fin);
+  EXPECT_EQ(gauge("idle"), 0);
+  EXPECT_EQ(gauge("active"), 0);
+}
+
+TEST_F(PoolTest, a_budget_is_asked_for_once_and_shared_between_pools) {
+  const auto pool = make();
+  const auto other = make();
+  policy::Budget* const budget = pool->budget(*pool->upstream("a.test", 80), {}, Purse::real);
+  ASSERT_NE(budget, nullptr);
+  EXPECT_EQ(pool->budget(*pool->upstream("A.test", 80), {}, Purse::real), budget);
+  EXPECT_EQ(other->budget(*other->upstream("a.test", 80), {}, Purse::real), budget);
+  EXPECT_NE(pool->budget(*pool->upstream("a.test", 80), {}, Purse::shadow), budget);
+}
+
+}  // namespace
+}  // namespace reprise::net

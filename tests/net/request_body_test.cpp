@@ -1,0 +1,208 @@
+// A request's body: held for replay inside its limits, and given back.
+#include "proxy/net/request_body.hpp"
+
+#include <cstring>
+
+#include "tests/net/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+using Kind = http::Framing::Kind;
+
+Task<BodyStep> read_rest(RequestBody& body, std::string& out) {
+  for (;;) {
+    std::string_view piece;
+    const BodyStep step = co_await body.next(long_enough, piece);
+    if (step != BodyStep::piece) co_return step;
+    out.append(piece);
+  }
+}
+
+std::string as_chunks(std::string_view text) {
+  std::string wire = "10\r\n" + std::string(text.substr(0, 16)) + "\r\n";
+  http::write_chunk_size(text.size() - 16, wire);
+  return wire.append(text.substr(16)).append("\r\n0\r\n\r\n");
+}
+
+class RequestBodyTest : public ::testing::Test {
+ protected:
+  http::RequestHead counted(std::uint64_t length) {
+    http::RequestHead made;
+    made.framing.kind = Kind::length;
+    made.framing.length = length;
+    return made;
+  }
+  http::RequestHead chunked() {
+    http::RequestHead made;
+    made.framing.kind = Kind::chunked;
+    return made;
+  }
+  void put(std::string_view bytes) {
+    std::memcpy(buffer.room().data(), bytes.data(), bytes.size());
+    buffer.commit(bytes.size());
+  }
+  void begin(const http::RequestHead& of, std::size_t hold) {
+    head = of;
+    body.begin(*pair.stream, buffer, memory, head, hold);
+  }
+  BodyStep read() {
+    out.clear();
+    return bench.run(read_rest(body, out));
+  }
+  /// True if nothing is held by anybody.
+  bool memory_is_free() {
+    if (!memory.take(most_held)) return false;
+    memory.give_back(most_held);
+    return true;
+  }
+
+  static constexpr std::size_t most_held = 100;
+  Bench bench;
+  Pair pair = connect_pair(bench);
+  Buffer buffer;
+  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+  ReplayMemory memory{most_held, *metrics};
+  http::RequestHead head;
+  RequestBody body;
+  std::string out;
+};
+
+TEST_F(RequestBodyTest, none_is_complete_and_replayable) {
+  begin(http::RequestHead(), 50);
+  EXPECT_FALSE(body.has_body());
+  EXPECT_TRUE(body.complete());
+  EXPECT_TRUE(body.replayable());
+  EXPECT_EQ(body.held(), "");
+}
+
+TEST_F(RequestBodyTest, what_came_with_its_head_is_held_in_place) {
+  put("hellonext");
+  begin(counted(5), 50);
+  EXPECT_TRUE(body.complete());
+  EXPECT_TRUE(body.replayable());
+  EXPECT_EQ(body.held(), "hello");
+  EXPECT_EQ(body.received(), 5U);
+  EXPECT_EQ(buffer.view(), "next");
+  EXPECT_TRUE(memory_is_free());
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out, "");
+  EXPECT_EQ(body.held(), "hello");
+}
+
+TEST_F(RequestBodyTest, D4_what_comes_later_is_held_as_it_is_read) {
+  put("he");
+  begin(counted(5), 50);
+  EXPECT_FALSE(body.complete());
+  EXPECT_TRUE(body.replayable());
+  EXPECT_EQ(body.held(), "");
+  pair.raw.send("llo");
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out, "hello");
+  EXPECT_EQ(body.held(), "hello");
+  EXPECT_TRUE(body.complete());
+  EXPECT_FALSE(memory_is_free());
+  body.end();
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, D5_at_below_and_above_the_limit_of_a_request) {
+  struct Case {
+    std::size_t bytes;
+    bool replayable;
+  };
+  for (const Case& one : {Case{39, true}, Case{40, true}, Case{41, false}}) {
+    const std::string text(one.bytes, 'x');
+    for (const bool is_chunked : {false, true}) {
+      begin(is_chunked ? chunked() : counted(one.bytes), 40);
+      EXPECT_TRUE(body.replayable());
+      pair.raw.send(is_chunked ? as_chunks(text) : text);
+      EXPECT_EQ(read(), BodyStep::end);
+      EXPECT_EQ(out, text);
+      EXPECT_EQ(body.replayable(), one.replayable) << one.bytes << is_chunked;
+      EXPECT_EQ(body.held(), one.replayable ? text : "") << one.bytes << is_chunked;
+      EXPECT_EQ(body.received(), one.bytes);
+      body.end();
+      EXPECT_TRUE(memory_is_free());
+    }
+  }
+}
+
+TEST_F(RequestBodyTest, holding_nothing_keeps_a_body_replayable_until_a_byte_is_read) {
+  begin(counted(3), 0);
+  EXPECT_TRUE(body.replayable());
+  pair.raw.send("abc");
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_FALSE(body.replayable());
+  EXPECT_EQ(body.held(), "");
+}
+
+TEST_F(RequestBodyTest, the_memory_of_the_process_is_bounded_and_shared) {
+  ASSERT_TRUE(memory.take(60));
+  begin(counted(41), 50);
+  pair.raw.send(std::string(41, 'x'));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out.size(), 41U);
+  EXPECT_FALSE(body.replayable());
+  body.end();
+  begin(counted(40), 50);
+  pair.raw.send(std::string(40, 'x'));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_TRUE(body.replayable());
+  EXPECT_FALSE(memory.take(1));
+  body.end();
+  memory.give_back(60);
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
+  {
+    RequestBody other;
+    head = counted(10);
+    other.begin(*pair.stream, buffer, memory, head, 50);
+    pair.raw.send("0123456789");
+    EXPECT_EQ(bench.run(read_rest(other, out)), BodyStep::end);
+    EXPECT_FALSE(memory_is_free());
+  }
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, D17_a_failed_end_still_gives_back) {
+  begin(counted(10), 50);
+  pair.raw.send("01234");
+  ASSERT_TRUE(has_arrived(*pair.stream, 5));
+  pair.raw.finish_sending();
+  EXPECT_EQ(read(), BodyStep::closed);
+  EXPECT_FALSE(body.complete());
+  body.end();
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buffer) {
+  begin(chunked(), 50);
+  pair.raw.send("2\r\nab\r\n0\r\n\r\nGET /");
+  ASSERT_TRUE(has_arrived(*pair.stream, 17));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(body.held(), "ab");
+  body.end();
+  EXPECT_EQ(buffer.view(), "GET /");
+}
+
+TEST_F(RequestBodyTest, J1_trailers_reach_the_upstream_but_for_those_that_must_not) {
+  begin(chunked(), 50);
+  pair.raw.send("2\r\nab\r\n0\r\nX-Sum: 9\r\nContent-Length: 7\r\n\r\n");
+  EXPECT_EQ(read(), BodyStep::end);
+  std::string lines;
+  body.append_trailers(lines);
+  EXPECT_EQ(lines, "X-Sum: 9\r\n");
+}
+
+TEST_F(RequestBodyTest, A4_a_broken_coding_is_told_from_a_client_that_left) {
+  begin(chunked(), 50);
+  pair.raw.send("zz\r\n");
+  EXPECT_EQ(read(), BodyStep::malformed);
+  EXPECT_EQ(body.malformation(), http::Cause::bad_chunk);
+}
+
+}  // namespace
+}  // namespace reprise::net

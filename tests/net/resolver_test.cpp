@@ -1,0 +1,253 @@
+// Look-ups with an invented resolver behind them: one flight per name, a cache, and nobody waits for another.
+#include "proxy/net/resolver.hpp"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "tests/net/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+using Found = std::vector<asio::ip::address>;
+
+Found one(const std::string& address) { return {asio::ip::make_address(address)}; }
+
+/// Answers by name; names can be held back until they are let go.
+class Names {
+ public:
+  /// Shared with the threads of a resolver that may outlive the test.
+  Resolver::Query query() {
+    return [state = state_](const std::string& name) {
+      std::unique_lock lock(state->mutex);
+      ++state->asked[name];
+      state->changed.notify_all();
+      state->changed.wait(lock, [&] { return state->held_back.count(name) == 0; });
+      const auto known = state->answers.find(name);
+      return known == state->answers.end() ? Found{} : known->second;
+    };
+  }
+  void set(const std::string& name, Found answer) {
+    const std::scoped_lock lock(state_->mutex);
+    state_->answers[name] = std::move(answer);
+  }
+  void hold_back(const std::string& name) {
+    const std::scoped_lock lock(state_->mutex);
+    state_->held_back[name] = true;
+  }
+  void let_go(const std::string& name) {
+    const std::scoped_lock lock(state_->mutex);
+    state_->held_back.erase(name);
+    state_->changed.notify_all();
+  }
+  int asked(const std::string& name) {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->asked[name];
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::map<std::string, Found> answers;
+    std::map<std::string, bool> held_back;
+    std::map<std::string, int> asked;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+Task<std::shared_ptr<const Addresses>> wait(std::shared_ptr<Lookup> lookup, Duration limit) {
+  co_return co_await lookup->wait(limit);
+}
+
+class ResolverTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Resolver> make(const Resolver::Limits& limits = {}) {
+    return std::make_unique<Resolver>(names.query(), limits, *metrics);
+  }
+  std::shared_ptr<const Addresses> look_up(Resolver& resolver, const std::string& name,
+                                           Duration limit = long_enough) {
+    return bench.run(wait(resolver.start(name, bench.io.get_executor()), limit));
+  }
+  double lookups(std::string_view outcome) {
+    const std::string text = metrics->text();
+    const std::string key = "reprise_dns_lookups_total{outcome=\"" + std::string(outcome) + "\"} ";
+    const auto place = text.find(key);
+    return place == std::string::npos ? 0 : std::stod(text.substr(place + key.size()));
+  }
+
+  Names names;
+  Bench bench;
+  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+};
+
+TEST_F(ResolverTest, gives_what_the_query_found) {
+  names.set("a.test", one("192.0.2.1"));
+  const auto resolver = make();
+  const auto answer = look_up(*resolver, "a.test");
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(answer->list, one("192.0.2.1"));
+  EXPECT_EQ(lookups("resolved"), 1);
+}
+
+TEST_F(ResolverTest, many_waiters_of_one_name_are_one_flight) {
+  names.set("a.test", one("192.0.2.1"));
+  names.hold_back("a.test");
+  const auto resolver = make();
+  int answered = 0;
+  for (int i = 0; i < 20; ++i) {
+    asio::co_spawn(bench.io, wait(resolver->start("a.test", bench.io.get_executor()), long_enough),
+                   [&](const std::exception_ptr&, const std::shared_ptr<const Addresses>& answer) {
+                     ASSERT_NE(answer, nullptr);
+                     answered += answer->list == one("192.0.2.1") ? 1 : 0;
+                   });
+  }
+  ASSERT_TRUE(bench.run_until([&] { return names.asked("a.test") == 1; }));
+  names.let_go("a.test");
+  ASSERT_TRUE(bench.run_until([&] { return answered == 20; }));
+  EXPECT_EQ(names.asked("a.test"), 1);
+}
+
+TEST_F(ResolverTest, a_known_name_is_not_asked_again_until_it_is_old) {
+  names.set("a.test", one("192.0.2.1"));
+  Resolver::Limits limits;
+  limits.positive = milliseconds(1);
+  const auto lasting = make();
+  const auto brief = make(limits);
+  look_up(*lasting, "a.test");
+  look_up(*lasting, "a.test");
+  EXPECT_EQ(names.asked("a.test"), 1);
+  EXPECT_EQ(lookups("hit"), 1);
+  const auto look_until_asked = [&](int times) {
+    return play::eventually([&] {
+      look_up(*brief, "a.test");
+      return names.asked("a.test") >= times;
+    });
+  };
+  EXPECT_TRUE(look_until_asked(3));
+}
+
+TEST_F(ResolverTest, a_name_that_does_not_resolve_is_remembered_for_a_moment) {
+  const auto resolver = make();
+  const auto answer = look_up(*resolver, "none.test");
+  ASSERT_NE(answer, nullptr);
+  EXPECT_TRUE(answer->list.empty());
+  look_up(*resolver, "none.test");
+  EXPECT_EQ(lookups("failed"), 1);
+  EXPECT_EQ(names.asked("none.test"), 1);
+  names.set("none.test", one("192.0.2.9"));
+  ASSERT_TRUE(play::eventually([&] { return look_up(*resolver, "none.test")->list == one("192.0.2.9"); }));
+}
+
+TEST_F(ResolverTest, an_old_answer_stands_in_while_the_query_fails) {
+  names.set("a.test", one("192.0.2.1"));
+  Resolver::Limits limits;
+  limits.positive = limits.negative = milliseconds(1);
+  const auto resolver = make(limits);
+  look_up(*resolver, "a.test");
+  names.set("a.test", {});
+  ASSERT_TRUE(play::eventually([&] {
+    EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
+    return lookups("stale") > 0;
+  }));
+}
+
+TEST_F(ResolverTest, a_dead_name_delays_no_other) {
+  names.set("a.test", one("192.0.2.1"));
+  const auto resolver = make();
+  std::vector<std::shared_ptr<Lookup>> stuck;
+  for (const char* name : {"dead1.test", "dead2.test", "dead3.test"}) {
+    names.hold_back(name);
+    stuck.push_back(resolver->start(name, bench.io.get_executor()));
+    ASSERT_TRUE(play::eventually([&] { return names.asked(name) == 1; }));
+  }
+  EXPECT_NE(look_up(*resolver, "a.test"), nullptr);
+  for (const char* name : {"dead1.test", "dead2.test", "dead3.test"}) names.let_go(name);
+}
+
+TEST_F(ResolverTest, each_waiter_waits_until_its_own_limit) {
+  names.hold_back("dead.test");
+  const auto resolver = make();
+  const Instant before = Tick::now();
+  EXPECT_EQ(look_up(*resolver, "dead.test", milliseconds(50)), nullptr);
+  EXPECT_GE(Tick::now() - before, milliseconds(50));
+  names.set("dead.test", one("192.0.2.1"));
+  names.let_go("dead.test");
+  EXPECT_EQ(look_up(*resolver, "dead.test")->list, one("192.0.2.1"));
+  EXPECT_EQ(names.asked("dead.test"), 1);
+}
+
+TEST_F(ResolverTest, a_cancelled_waiter_gets_nothing_and_others_their_answer) {
+  names.set("a.test", one("192.0.2.1"));
+  names.hold_back("a.test");
+  const auto resolver = make();
+  const auto leaving = resolver->start("a.test", bench.io.get_executor());
+  const auto staying = resolver->start("a.test", bench.io.get_executor());
+  bool left = false;
+  asio::co_spawn(bench.io, wait(leaving, long_enough),
+                 [&](const std::exception_ptr&, const std::shared_ptr<const Addresses>& answer) {
+                   left = true;
+                   EXPECT_EQ(answer, nullptr);
+                 });
+  ASSERT_TRUE(bench.run_until([&] { return names.asked("a.test") == 1; }));
+  leaving->cancel();
+  ASSERT_TRUE(bench.run_until([&] { return left; }));
+  names.let_go("a.test");
+  EXPECT_NE(bench.run(wait(staying, long_enough)), nullptr);
+}
+
+TEST_F(ResolverTest, cancelled_before_the_wait_does_not_wait) {
+  names.hold_back("a.test");
+  const auto resolver = make();
+  const auto lookup = resolver->start("a.test", bench.io.get_executor());
+  lookup->cancel();
+  EXPECT_EQ(bench.run(wait(lookup, std::chrono::hours(1))), nullptr);
+  names.let_go("a.test");
+}
+
+TEST_F(ResolverTest, I13_of_a_thousand_addresses_sixteen_are_used) {
+  Found many;
+  for (unsigned i = 0; i < 1000; ++i) many.emplace_back(asio::ip::make_address_v4(0x0a000000U + i));
+  names.set("many.test", many);
+  const auto resolver = make();
+  const auto answer = look_up(*resolver, "many.test");
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(answer->list, Found(many.begin(), many.begin() + 16));
+}
+
+TEST_F(ResolverTest, the_table_of_names_is_bounded_oldest_out) {
+  Resolver::Limits limits;
+  limits.names = 4;
+  const auto resolver = make(limits);
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = "n" + std::to_string(i) + ".test";
+    names.set(name, one("192.0.2.1"));
+    look_up(*resolver, name);
+  }
+  look_up(*resolver, "n9.test");
+  EXPECT_EQ(names.asked("n9.test"), 1);
+  look_up(*resolver, "n0.test");
+  EXPECT_EQ(names.asked("n0.test"), 2);
+}
+
+TEST_F(ResolverTest, its_end_does_not_wait_for_a_query_that_hangs) {
+  names.hold_back("dead.test");
+  auto resolver = make();
+  const auto lookup = resolver->start("dead.test", bench.io.get_executor());
+  ASSERT_TRUE(play::eventually([&] { return names.asked("dead.test") == 1; }));
+  const Instant before = Tick::now();
+  resolver.reset();
+  EXPECT_LT(Tick::now() - before, seconds(10));
+  EXPECT_EQ(bench.run(wait(lookup, milliseconds(1))), nullptr);
+  names.let_go("dead.test");
+}
+
+TEST_F(ResolverTest, the_system_knows_localhost) {
+  const Found found = query_system("localhost");
+  EXPECT_FALSE(found.empty());
+  for (const auto& address : found) EXPECT_TRUE(address.is_loopback());
+}
+
+}  // namespace
+}  // namespace reprise::net

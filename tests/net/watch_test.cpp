@@ -1,0 +1,99 @@
+// The client's departure, seen from outside: FIN, RST, and what each of them stops.
+#include "proxy/net/watch.hpp"
+
+#include "tests/net/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+class Stopped final : public Cancellable {
+ public:
+  int times = 0;
+  void cancel() override { ++times; }
+};
+
+class WatchTest : public ::testing::Test {
+ protected:
+  Bench bench;
+  Pair pair = connect_pair(bench);
+  Watch watch{bench.tick, pair.stream->descriptor()};
+  Stopped attempt;
+  Stopped wait;
+};
+
+TEST_F(WatchTest, a_client_that_is_there_disturbs_nothing) {
+  watch.set_wait(&wait);
+  watch.set_attempt(&attempt);
+  pair.raw.send("pipelined");
+  ASSERT_TRUE(has_arrived(*pair.stream, 9));
+  watch.look();
+  EXPECT_FALSE(watch.client_finished());
+  EXPECT_FALSE(watch.client_reset());
+  EXPECT_EQ(wait.times + attempt.times, 0);
+}
+
+TEST_F(WatchTest, D14_a_fin_behind_unread_bytes_is_seen_and_ends_the_wait_alone) {
+  watch.set_wait(&wait);
+  watch.set_attempt(&attempt);
+  pair.raw.send("GET / HTTP/1.1\r\n");
+  pair.raw.finish_sending();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
+  EXPECT_FALSE(watch.client_reset());
+  EXPECT_EQ(wait.times, 1);
+  EXPECT_EQ(attempt.times, 0);
+  watch.look();
+  EXPECT_EQ(wait.times, 1);
+}
+
+TEST_F(WatchTest, D14_a_reset_ends_everything_within_a_second) {
+  watch.set_wait(&wait);
+  watch.set_attempt(&attempt);
+  pair.raw.send("unread");
+  ASSERT_TRUE(has_arrived(*pair.stream, 6));
+  pair.raw.reset();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_reset(); }));
+  EXPECT_EQ(wait.times, 1);
+  EXPECT_EQ(attempt.times, 1);
+}
+
+TEST_F(WatchTest, D14_a_fin_and_then_a_reset) {
+  pair.raw.finish_sending();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
+  watch.set_attempt(&attempt);
+  pair.raw.reset();
+  Gather word;
+  word.add("x");
+  // The reset of a socket that is closed already comes as an answer to what is sent.
+  ASSERT_TRUE(bench.run_until([&] {
+    static_cast<void>(pair.stream->write_now(word));
+    if (word.empty()) word.add("x");
+    return watch.client_reset();
+  }));
+  EXPECT_EQ(attempt.times, 1);
+}
+
+TEST_F(WatchTest, D15_shutdown_ends_the_wait_and_not_the_attempt) {
+  watch.set_wait(&wait);
+  watch.set_attempt(&attempt);
+  watch.shut_down();
+  EXPECT_TRUE(watch.shutting_down());
+  EXPECT_EQ(wait.times, 1);
+  EXPECT_EQ(attempt.times, 0);
+}
+
+TEST_F(WatchTest, a_reset_reported_from_elsewhere_counts_once) {
+  watch.set_attempt(&attempt);
+  watch.report_reset();
+  watch.report_reset();
+  EXPECT_TRUE(watch.client_reset());
+  EXPECT_EQ(attempt.times, 1);
+}
+
+TEST_F(WatchTest, nothing_is_stopped_where_nothing_is_set) {
+  watch.shut_down();
+  watch.report_reset();
+  EXPECT_TRUE(watch.client_reset());
+}
+
+}  // namespace
+}  // namespace reprise::net
