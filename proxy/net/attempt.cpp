@@ -119,9 +119,9 @@ Task<policy::Outcome> HeadReader::read(Upload& upload) {
   Buffer& buffer = answer_.buffer;
   for (;;) {
     if (buffer.room_left() == 0) buffer.grow();
-    const ReadResult read = co_await upstream().read_some(buffer.room());
-    if (read.error) co_return failed(read.error, upload.end());
-    buffer.commit(read.bytes);
+    const auto [error, bytes] = co_await upstream().read_some(buffer.room());
+    if (error) co_return failed(error, upload.end());
+    buffer.commit(bytes);
     Taken taken = take_head();
     while (taken == Taken::interim) {
       if (!co_await pass_on_interim()) co_return Failed{Stage::head, Cause::cancelled};

@@ -89,12 +89,12 @@ asio::mutable_buffer BodyReader::room() {
 Task<BodyStep> BodyReader::read_more(std::string_view& piece) {
   BodyStep step = BodyStep::end;
   while (!take_at_hand(step, piece)) {
-    const ReadResult read = co_await stream_->read_some(room());
-    if (read.error) {
-      step = ended(read.error);
+    const auto [error, bytes] = co_await stream_->read_some(room());
+    if (error) {
+      step = ended(error);
       break;
     }
-    own_.commit(read.bytes);
+    own_.commit(bytes);
   }
   stream_->unlimit_read();
   co_return step;

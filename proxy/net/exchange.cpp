@@ -13,7 +13,7 @@ namespace {
 // failure.
 constexpr Duration keep_grace = std::chrono::seconds(1);
 
-/// One run of the state machine against sockets.
+/// The state machine of one exchange, and what it works with.
 class Run {
  public:
   Run(Loop& loop, Request& request, ClientSide client, policy::Budget* budget)
@@ -24,13 +24,26 @@ class Run {
         live_(request.live),
         kept_(request.kept) {}
 
-  Task<Served> to_the_end();
+  /// What to do next, or null if it is something else.
+  template <typename Kind>
+  const Kind* next() const {
+    // Of two actions the first cancels an attempt, and the watch has done that: the last is the one to obey.
+    return actions_.size() == 0 ? nullptr : std::get_if<Kind>(&actions_[actions_.size() - 1]);
+  }
+  bool over() const { return actions_.size() == 0; }
+
+  void begin() { actions_ = machine_.begin(Tick::now()); }
+  void attempted(const AttemptResult&);
+  Task<void> wait(policy::Wait wait);
+  Answer& chosen(policy::Deliver);
+  void delivered(const Delivered&);
+  Task<void> end_without_answer();
+
+  std::optional<Instant> deadline() const { return machine_.deadline(); }
   const policy::Ledger& ledger() const { return machine_.ledger(); }
+  const Served& served() const { return served_; }
 
  private:
-  Task<Actions> start(policy::Start start);
-  Task<Actions> wait(policy::Wait wait);
-  Task<Actions> deliver(policy::Deliver deliver);
   Task<void> keep(Instant until);
   Actions tell_departures();
 
@@ -38,55 +51,25 @@ class Run {
   Request& request_;
   ClientSide client_;
   policy::Exchange machine_;
+  Actions actions_;
   Answer& live_;
   Answer& kept_;
   ClientState client_state_ = ClientState::present;
   Served served_;
 };
 
-Task<Served> Run::to_the_end() {
-  Actions actions = machine_.begin(Tick::now());
-  while (actions.size() > 0) {
-    // A cancelled attempt has ended already: what cancels it here is the watch. The last action is the one to
-    // obey.
-    const policy::Action action = actions[actions.size() - 1];
-    actions = {};
-    if (const auto* attempt_action = std::get_if<policy::Start>(&action)) {
-      actions = co_await start(*attempt_action);
-    } else if (const auto* wait_action = std::get_if<policy::Wait>(&action)) {
-      actions = co_await wait(*wait_action);
-    } else if (const auto* deliver_action = std::get_if<policy::Deliver>(&action)) {
-      actions = co_await deliver(*deliver_action);
-    } else if (const auto* fail = std::get_if<policy::Fail>(&action)) {
-      served_ = co_await deliver_failure(loop_, request_, client_, machine_.ledger(), fail->gateway_timeout);
-    } else if (std::holds_alternative<policy::Cut>(action)) {
-      client_.stream.cut();
-      served_.ending = observe::Ending::cut;
-      served_.keep_alive = false;
-    } else if (client_state_ == ClientState::malformed) {
-      served_ = co_await deliver_rejection(loop_, request_, client_, request_.body.malformation());
-    } else {
-      served_.ending = observe::Ending::client_gone;
-      served_.keep_alive = false;
-    }
-  }
-  co_return served_;
-}
-
-Task<Actions> Run::start(policy::Start start) {
-  AttemptResult result = request_.tunnel
-                             ? co_await attempt_connect(loop_, request_, client_.watch, start, live_)
-                             : co_await attempt(loop_, request_, client_.stream, client_.watch, start,
-                                                machine_.deadline(), live_);
+void Run::attempted(const AttemptResult& result) {
   client_state_ = result.client;
   const Instant now = Tick::now();
-  if (result.client != ClientState::present || client_.watch.client_reset())
-    co_return machine_.client_reset(now);
-  tell_departures();
-  if (const auto* answered = std::get_if<policy::Answered>(&result.outcome)) {
-    co_return machine_.answered(result.report, *answered, now, loop_.dice);
+  if (result.client != ClientState::present || client_.watch.client_reset()) {
+    actions_ = machine_.client_reset(now);
+    return;
   }
-  co_return machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, loop_.dice);
+  tell_departures();
+  const auto* answered = std::get_if<policy::Answered>(&result.outcome);
+  actions_ = answered != nullptr
+                 ? machine_.answered(result.report, *answered, now, loop_.dice)
+                 : machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, loop_.dice);
 }
 
 // What the watch has seen; an answer only while the machine waits.
@@ -119,7 +102,7 @@ Task<void> Run::keep(Instant until) {
   live_.clear();
 }
 
-Task<Actions> Run::wait(policy::Wait wait) {
+Task<void> Run::wait(policy::Wait wait) {
   if (live_.any()) co_await keep(wait.until);
   Watch& watch = client_.watch;
   watch.look();
@@ -130,35 +113,77 @@ Task<Actions> Run::wait(policy::Wait wait) {
     watch.set_wait(nullptr);
     watch.look();
   }
-  if (Actions actions = tell_departures(); actions.size() > 0) co_return actions;
-  co_return machine_.waited(Tick::now());
+  actions_ = tell_departures();
+  if (actions_.size() == 0) actions_ = machine_.waited(Tick::now());
 }
 
-Task<Actions> Run::deliver(policy::Deliver deliver) {
-  Answer& chosen = live_.number == deliver.number ? live_ : kept_;
-  if (&chosen == &kept_) live_.clear();
-  const Delivered delivered = co_await deliver_answer(loop_, request_, client_, machine_.ledger(), chosen);
+Answer& Run::chosen(policy::Deliver deliver) {
+  if (live_.number == deliver.number) return live_;
+  live_.clear();
+  return kept_;
+}
+
+void Run::delivered(const Delivered& delivered) {
   served_ = delivered.served;
+  actions_ = {};
   if (delivered.end == Relayed::End::complete) {
     machine_.delivered();
-    co_return Actions{};
+  } else if (delivered.end == Relayed::End::client_gone) {
+    actions_ = machine_.client_reset(Tick::now());
+  } else {
+    actions_ = machine_.body_broke(delivered.cause, Tick::now());
   }
-  if (delivered.end == Relayed::End::client_gone) co_return machine_.client_reset(Tick::now());
-  co_return machine_.body_broke(delivered.cause, Tick::now());
+}
+
+// Fail, Cut or Leave: no upstream's answer reaches the client, or not the whole of one.
+Task<void> Run::end_without_answer() {
+  const auto* fail = next<policy::Fail>();
+  const bool gateway_timeout = fail != nullptr && fail->gateway_timeout;
+  const bool cut = next<policy::Cut>() != nullptr;
+  actions_ = {};
+  if (fail != nullptr) {
+    served_ = co_await deliver_failure(loop_, request_, client_, machine_.ledger(), gateway_timeout);
+  } else if (client_state_ == ClientState::malformed) {
+    served_ = co_await deliver_rejection(loop_, request_, client_, request_.body.malformation());
+  } else {
+    if (cut) client_.stream.cut();
+    served_.ending = cut ? observe::Ending::cut : observe::Ending::client_gone;
+    served_.keep_alive = false;
+  }
+}
+
+policy::Budget* budget_of(Loop& loop, Request& request) {
+  const policy::RoutePolicy& policy = *request.policy;
+  if (!policy.budget || policy.mode == policy::Mode::off) return nullptr;
+  const Purse purse = policy.mode == policy::Mode::observe ? Purse::shadow : Purse::real;
+  return loop.pool.budget(*request.upstream, *policy.budget, purse);
 }
 
 }  // namespace
 
 Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
-  policy::Budget* budget = nullptr;
-  if (request.policy->budget && request.policy->mode != policy::Mode::off) {
-    const Purse purse = request.policy->mode == policy::Mode::observe ? Purse::shadow : Purse::real;
-    budget = loop.pool.budget(*request.upstream, *request.policy->budget, purse);
+  Run run(loop, request, client, budget_of(loop, request));
+  run.begin();
+  while (!run.over()) {
+    if (const auto* start = run.next<policy::Start>()) {
+      AttemptResult result;
+      if (request.tunnel) {
+        result = co_await attempt_connect(loop, request, client.watch, *start, request.live);
+      } else {
+        result = co_await attempt(loop, request, client.stream, client.watch, *start, run.deadline(),
+                                  request.live);
+      }
+      run.attempted(result);
+    } else if (const auto* wait = run.next<policy::Wait>()) {
+      co_await run.wait(*wait);
+    } else if (const auto* deliver = run.next<policy::Deliver>()) {
+      run.delivered(co_await deliver_answer(loop, request, client, run.ledger(), run.chosen(*deliver)));
+    } else {
+      co_await run.end_without_answer();
+    }
   }
-  Run run(loop, request, client, budget);
-  const Served served = co_await run.to_the_end();
   request.ledger = run.ledger();
-  co_return served;
+  co_return run.served();
 }
 
 }  // namespace reprise::net

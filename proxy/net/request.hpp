@@ -22,8 +22,9 @@ struct Request {
   std::string host;  ///< upstream host, for the resolver
   std::uint16_t port = 0;
   std::shared_ptr<Upstream> upstream;
-  std::string outgoing;       ///< the head that every attempt sends, up to what `last_lines` adds
-  std::string last_lines;     ///< the attempt header and the blank line, where the route wants that header; else empty
+  std::string outgoing;  ///< the head that every attempt sends, up to what `last_lines` adds
+  std::string
+      last_lines;  ///< the attempt header and the blank line, where the route wants that header; else empty
   std::string answer_head;    ///< what goes to the client before the body
   std::string answer_fields;  ///< our own lines in it
   RequestBody body;

@@ -55,11 +55,16 @@ Task<void> Session::run() {
     if (buffer_.empty() && !co_await wait_for_bytes()) co_return;
     auto request = loop_.lend_request();
     Cause why{};
-    const Heard heard = co_await read_head(*request, why);
+    Heard heard = take_head(*request, why);
+    if (heard == Heard::more) heard = co_await read_head(*request, why);
+    Plan planned = Plan::refuse;
+    if (heard == Heard::request) planned = plan(*request, why);
     bool again = false;
-    if (heard == Heard::request) {
-      again = co_await handle(*request);
-    } else if (heard == Heard::refused) {
+    if (planned == Plan::exchange) {
+      again = co_await carry_out(*request);
+    } else if (planned == Plan::answer_here) {
+      again = co_await answer_here(*request);
+    } else if (heard != Heard::nothing) {
       co_await refuse(*request, why);
     }
     request->clear();
@@ -78,66 +83,74 @@ Task<bool> Session::wait_for_bytes() {
   if (loop_.draining) co_return false;
   idle_ = true;
   stream_.limit_read(quiet);
-  ReadResult read = co_await stream_.read_some(buffer_.room());
+  auto [error, bytes] = co_await stream_.read_some(buffer_.room());
   stream_.unlimit_read();
-  if (read.error && stream_.take_limit_hit()) {
+  if (error && stream_.take_limit_hit()) {
     buffer_.give_back();
     stream_.limit_read(loop_.shared.settings.timers.keep_alive);
-    const ErrorCode error = co_await stream_.wait_readable();
+    error = co_await stream_.wait_readable();
     stream_.unlimit_read();
     if (error) co_return false;
-    read = co_await stream_.read_some(buffer_.room());
+    std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
   }
   idle_ = false;
-  if (read.error) co_return false;
-  buffer_.commit(read.bytes);
+  if (error) co_return false;
+  buffer_.commit(bytes);
   co_return true;
 }
 
+Session::Heard Session::take_head(Request& request, Cause& why) {
+  const http::Parsed parsed = http::parse_request(buffer_.view(), loop_.head_limits, request.head);
+  if (const auto* cause = std::get_if<Cause>(&parsed)) {
+    why = *cause;
+    return Heard::refused;
+  }
+  if (std::get<http::Progress>(parsed) == http::Progress::partial) return Heard::more;
+  request.started = Tick::now();
+  buffer_.consume(request.head.bytes);
+  return Heard::request;
+}
+
 Task<Session::Heard> Session::read_head(Request& request, Cause& why) {
-  bool waiting = false;
-  for (;;) {
-    const http::Parsed parsed = http::parse_request(buffer_.view(), loop_.head_limits, request.head);
-    if (const auto* cause = std::get_if<Cause>(&parsed)) {
-      why = *cause;
-      co_return Heard::refused;
-    }
-    if (std::get<http::Progress>(parsed) == http::Progress::complete) break;
+  stream_.limit_read(loop_.shared.settings.timers.header);
+  Heard heard = Heard::more;
+  while (heard == Heard::more) {
     if (buffer_.room_left() == 0) buffer_.grow();
-    if (!waiting) stream_.limit_read(loop_.shared.settings.timers.header);
-    waiting = true;
-    const ReadResult read = co_await stream_.read_some(buffer_.room());
-    if (read.error) {
+    const auto [error, bytes] = co_await stream_.read_some(buffer_.room());
+    if (error) {
       why = Cause::header_timeout;
       co_return stream_.take_limit_hit() ? Heard::refused : Heard::nothing;
     }
-    buffer_.commit(read.bytes);
+    buffer_.commit(bytes);
+    heard = take_head(request, why);
   }
   stream_.unlimit_read();
-  request.started = Tick::now();
-  buffer_.consume(request.head.bytes);
-  co_return Heard::request;
+  co_return heard;
 }
 
-Task<bool> Session::handle(Request& request) {
-  const auto& settings = loop_.shared.settings;
+Session::Plan Session::plan(Request& request, Cause& why) {
+  const config::Listener& listener = role_.settings;
   const http::Intake intake =
-      role_.settings.mode == config::ListenerMode::forward
-          ? http::take_forward(request.head, settings.security.connect_ports)
-          : http::take_gateway(request.head, role_.settings.upstream.host, role_.settings.upstream.port,
+      listener.mode == config::ListenerMode::forward
+          ? http::take_forward(request.head, loop_.shared.settings.security.connect_ports)
+          : http::take_gateway(request.head, listener.upstream.host, listener.upstream.port,
                                role_.upstream_authority);
   if (const auto* rejected = std::get_if<http::Rejected>(&intake)) {
-    co_await refuse(request, rejected->cause);
-    co_return false;
+    why = rejected->cause;
+    return Plan::refuse;
   }
   if (http::has_looped(request.head, loop_.shared.pseudonym)) {
-    co_await refuse(request, Cause::loop);
-    co_return false;
+    why = Cause::loop;
+    return Plan::refuse;
   }
-  if (const auto* forwarded = std::get_if<http::Forward>(&intake))
-    co_return co_await forward(request, *forwarded);
-  if (const auto* tunnel = std::get_if<http::Connect>(&intake)) co_return co_await connect(request, *tunnel);
-  co_return co_await answer_here(request);
+  if (const auto* forward = std::get_if<http::Forward>(&intake)) {
+    plan_forward(request, *forward);
+  } else if (const auto* connect = std::get_if<http::Connect>(&intake)) {
+    plan_tunnel(request, *connect);
+  } else {
+    return Plan::answer_here;
+  }
+  return Plan::exchange;
 }
 
 void Session::take_over(Request& request, std::string_view host, std::uint16_t port) {
@@ -154,7 +167,7 @@ void Session::take_over(Request& request, std::string_view host, std::uint16_t p
   request.facts = read_facts(request);
 }
 
-Task<bool> Session::forward(Request& request, const http::Forward& forward) {
+void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.view.path = forward.target.path.empty() ? "/" : forward.target.path;
   request.view.query = forward.target.query;
   take_over(request, forward.host, forward.port);
@@ -164,13 +177,9 @@ Task<bool> Session::forward(Request& request, const http::Forward& forward) {
   if (!request.policy->attempt_header) request.outgoing.append("\r\n");
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;
   request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, bytes_to_hold(request));
-  const bool again = co_await carry_out(request);
-  if (request.body.complete() || !stream_.open()) co_return again;
-  co_await close_gently();
-  co_return false;
 }
 
-Task<bool> Session::connect(Request& request, const http::Connect& connect) {
+void Session::plan_tunnel(Request& request, const http::Connect& connect) {
   request.view.path = "/";
   request.view.query = {};
   request.tunnel = true;
@@ -178,7 +187,6 @@ Task<bool> Session::connect(Request& request, const http::Connect& connect) {
   // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
   request.facts.idempotent = policy::Idempotency::yes;
   request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, 0);
-  co_return co_await carry_out(request);
 }
 
 Task<bool> Session::carry_out(Request& request) {
@@ -188,7 +196,9 @@ Task<bool> Session::carry_out(Request& request) {
   const Served served = co_await exchange(loop_, request, {stream_, buffer_, pause_, watch, tunnel_});
   watch_ = nullptr;
   record(loop_, request, served);
-  co_return served.keep_alive;
+  if (request.body.complete() || !stream_.open()) co_return served.keep_alive;
+  co_await close_gently();
+  co_return false;
 }
 
 // Max-Forwards has run out, so the answer is ours (RFC 9110 7.6.2).
@@ -221,9 +231,9 @@ Task<void> Session::close_gently() {
   std::size_t drained = 0;
   while (drained < drain_bytes) {
     buffer_.clear();
-    const ReadResult read = co_await stream_.read_some(buffer_.room());
-    if (read.error) break;
-    drained += read.bytes;
+    const auto [error, bytes] = co_await stream_.read_some(buffer_.room());
+    if (error) break;
+    drained += bytes;
   }
   stream_.close();
 }

@@ -35,18 +35,20 @@ class Session {
  private:
   friend class Sessions;
 
-  enum class Heard : std::uint8_t { request, refused, nothing };
+  enum class Heard : std::uint8_t { request, more, refused, nothing };
+  enum class Plan : std::uint8_t { exchange, answer_here, refuse };
 
   Task<bool> wait_for_bytes();
+  Heard take_head(Request&, http::Cause& why);
   Task<Heard> read_head(Request&, http::Cause& why);
-  Task<bool> handle(Request&);
-  Task<bool> forward(Request&, const http::Forward&);
-  Task<bool> connect(Request&, const http::Connect&);
+  Plan plan(Request&, http::Cause& why);
+  void plan_forward(Request&, const http::Forward&);
+  void plan_tunnel(Request&, const http::Connect&);
+  void take_over(Request&, std::string_view host, std::uint16_t port);
   Task<bool> carry_out(Request&);
   Task<bool> answer_here(Request&);
   Task<void> refuse(Request&, http::Cause);
   Task<void> close_gently();
-  void take_over(Request&, std::string_view host, std::uint16_t port);
 
   Loop& loop_;
   Stream stream_;

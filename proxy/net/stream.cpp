@@ -17,6 +17,8 @@ void set_option(int descriptor, int level, int name, int value) {
   static_cast<void>(::setsockopt(descriptor, level, name, &value, sizeof value));
 }
 
+ReadTask aborted() { co_return std::tuple(ErrorCode(asio::error::operation_aborted), std::size_t{0}); }
+
 }  // namespace
 
 void Gather::consume(std::size_t bytes) {
@@ -35,10 +37,9 @@ Stream::Stream(Tick& tick, tcp::socket socket) : tick_(tick), socket_(std::move(
   if (socket_.is_open()) socket_.non_blocking(true, ignored);
 }
 
-Task<ReadResult> Stream::read_some(asio::mutable_buffer into) {
-  if (cancelled_ || limit_hit_) co_return ReadResult{asio::error::operation_aborted, 0};
-  const auto [error, bytes] = co_await socket_.async_read_some(asio::buffer(into), as_result);
-  co_return ReadResult{error, bytes};
+// No coroutine of its own where it has nothing to add to Asio's.
+ReadTask Stream::read_some(asio::mutable_buffer into) {
+  return cancelled_ || limit_hit_ ? aborted() : socket_.async_read_some(into, as_result);
 }
 
 Task<ErrorCode> Stream::wait_readable() {

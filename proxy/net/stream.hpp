@@ -45,7 +45,7 @@ class Stream final : public Cancellable {
   Stream& operator=(const Stream&) = delete;
 
   /// At least one byte, or an error (eof for FIN). The limit is whatever `limit_read` said last.
-  Task<ReadResult> read_some(asio::mutable_buffer);
+  ReadTask read_some(asio::mutable_buffer);
   /// Until there is something to read, holding no memory meanwhile.
   Task<ErrorCode> wait_readable();
   /// Sends what the kernel takes now and consumes it; what is left stays in `Gather`. Never blocks.

@@ -7,6 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
 #include <cstddef>
+#include <tuple>
 
 namespace reprise::net {
 
@@ -19,10 +20,7 @@ using Task = asio::awaitable<T>;
 
 inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-/// What a read came to.
-struct ReadResult {
-  ErrorCode error;
-  std::size_t bytes = 0;
-};
+/// What a read comes to: error and bytes.
+using ReadTask = Task<std::tuple<ErrorCode, std::size_t>>;
 
 }  // namespace reprise::net

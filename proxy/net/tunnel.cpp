@@ -62,13 +62,13 @@ Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
 Task<ErrorCode> Tunnel::read(Way& way, Buffer& buffer) {
   for (;;) {
     way.from.limit_read(idle_);
-    const ReadResult got = co_await way.from.read_some(buffer.room());
+    const auto [error, bytes] = co_await way.from.read_some(buffer.room());
     way.from.unlimit_read();
-    if (!got.error) {
-      buffer.commit(got.bytes);
+    if (!error) {
+      buffer.commit(bytes);
       co_return ErrorCode();
     }
-    if (!way.from.take_limit_hit()) co_return got.error;
+    if (!way.from.take_limit_hit()) co_return error;
     if (Tick::now() - last_move_ >= idle_) co_return ErrorCode(asio::error::timed_out);
   }
 }
