@@ -206,15 +206,23 @@ std::string format_date(std::int64_t unix_seconds) {
   return text += " GMT";
 }
 
+namespace {
+
+// The answer's own clock, where it shows one.
+std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
+  const FieldLine* const date = head.find(FieldId::date);
+  return (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
+}
+
+}  // namespace
+
 policy::Hints read_hints(const ResponseHead& head, std::int64_t now_unix) {
   policy::Hints hints;
-  const FieldLine* const date = head.find(FieldId::date);
-  const std::int64_t base =
-      (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
   std::int64_t longest = 0;
   for (const FieldLine& field : head.fields) {
-    if (field.id == FieldId::retry_after)
-      longest = std::max(longest, read_retry_after(field.value, base, now_unix));
+    if (field.id == FieldId::retry_after) {
+      longest = std::max(longest, read_retry_after(field.value, date_of(head, now_unix), now_unix));
+    }
     hints.said_no = hints.said_no || says_no(field);
   }
   if (longest > 0) hints.retry_after = std::chrono::seconds(longest);

@@ -196,8 +196,11 @@ Task<bool> Session::carry_out(Request& request) {
   const Served served = co_await exchange(loop_, request, {stream_, buffer_, pause_, watch, tunnel_});
   watch_ = nullptr;
   record(loop_, request, served);
-  if (request.body.complete() || !stream_.open()) co_return served.keep_alive;
-  co_await close_gently();
+  if (served.keep_alive) co_return true;
+  const bool answered = stream_.open() && served.ending == observe::Ending::answered && !request.tunnel;
+  const bool still_sending =
+      answered && (!request.body.complete() || !buffer_.empty() || stream_.has_unread());
+  if (still_sending) co_await close_gently();
   co_return false;
 }
 

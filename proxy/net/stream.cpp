@@ -113,6 +113,11 @@ void Stream::finish_sending() {
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
 }
 
+bool Stream::has_unread() {
+  char byte = 0;
+  return ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 void Stream::close() {
   ErrorCode ignored;
   socket_.close(ignored);

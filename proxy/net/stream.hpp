@@ -79,6 +79,8 @@ class Stream final : public Cancellable {
   /// Closes with RST, so that nobody takes what was sent for complete.
   void cut();
 
+  /// True if bytes of the other side wait in the kernel.
+  bool has_unread();
   int descriptor() { return socket_.native_handle(); }
   tcp::socket& socket() { return socket_; }
   bool open() const { return socket_.is_open(); }
