@@ -2,6 +2,7 @@
 
 #include "proxy/net/attempt.hpp"
 #include "proxy/net/deliver.hpp"
+#include "proxy/net/record.hpp"
 
 namespace reprise::net {
 
@@ -70,6 +71,7 @@ void Run::attempted(const AttemptResult& result) {
   actions_ = answered != nullptr
                  ? machine_.answered(result.report, *answered, now, loop_.dice)
                  : machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, loop_.dice);
+  narrate(loop_, request_, machine_.ledger().back());
 }
 
 // What the watch has seen; an answer only while the machine waits.

@@ -1,5 +1,7 @@
 #include "proxy/net/record.hpp"
 
+#include "proxy/observe/json_text.hpp"
+#include "proxy/observe/line_parts.hpp"
 #include "proxy/policy/ascii.hpp"
 
 namespace reprise::net {
@@ -43,6 +45,29 @@ void record(Loop& loop, const Request& request, const Served& served) {
   exchange.trace_id = trace_id(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");
   loop.shared.log.access(exchange, Loop::wall_nanoseconds());
+}
+
+// `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`
+void narrate(Loop& loop, const Request& request, const policy::LedgerEntry& entry) {
+  const config::Log& settings = loop.shared.settings.log;
+  if (settings.level < config::LogLevel::debug) return;
+  std::string text(observe::clipped(request.view.method));
+  text.append(" ").append(observe::clipped(request.view.host));
+  if (settings.path == config::LogPath::full && !request.tunnel)
+    text.append(observe::clipped(request.view.path));
+  text.append(": attempt ").append(std::to_string(entry.attempt.number)).append(": ");
+  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
+    text.append(std::to_string(answered->status));
+  } else {
+    const auto& failed = std::get<policy::Failed>(entry.outcome);
+    text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
+  }
+  text.append(", ").append(policy::word(entry.verdict.reason));
+  if (entry.verdict.retry) {
+    text.append(", again in ");
+    observe::append_span(text, entry.verdict.delay);
+  }
+  loop.shared.log.message(config::LogLevel::debug, text, Loop::wall_nanoseconds());
 }
 
 void log_rejection(Loop& loop, const http::Reply& reply, http::Cause cause) {

@@ -7,6 +7,8 @@
 namespace reprise::net {
 
 void record(Loop&, const Request&, const Served&);
+/// At log level `debug`: what has just been decided, while the request is still under way.
+void narrate(Loop&, const Request&, const policy::LedgerEntry&);
 /// A line for a request that was refused before it had a route.
 void log_rejection(Loop&, const http::Reply&, http::Cause);
 
