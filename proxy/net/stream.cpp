@@ -50,7 +50,7 @@ Task<ErrorCode> Stream::wait_readable() {
 
 ErrorCode Stream::write_now(Gather& pieces) {
   ErrorCode error;
-  if (cancelled_) return asio::error::operation_aborted;
+  if (cancelled_ || writing_ended_) return asio::error::operation_aborted;
   if (pieces.empty()) return error;
   // send(2) costs less than sendmsg(2) where one piece is all there is.
   const auto parts = pieces.parts();
@@ -65,7 +65,7 @@ ErrorCode Stream::write_now(Gather& pieces) {
 Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
   ErrorCode error = write_now(pieces);
   while (!error && !pieces.empty()) {
-    if (cancelled_) co_return asio::error::operation_aborted;
+    if (cancelled_ || writing_ended_) co_return asio::error::operation_aborted;
     tick_.arm(write_limit_, idle);
     const auto [failure, bytes] = co_await socket_.async_write_some(pieces.parts(), as_result);
     Tick::disarm(write_limit_);
@@ -104,6 +104,12 @@ void Stream::cancel() {
 }
 
 void Stream::end_read() {
+  ErrorCode ignored;
+  socket_.cancel(ignored);
+}
+
+void Stream::end_writing() {
+  writing_ended_ = true;
   ErrorCode ignored;
   socket_.cancel(ignored);
 }

@@ -73,6 +73,8 @@ class Stream final : public Cancellable {
   void cancel() override;
   /// Ends a read under way with operation_aborted; later ones work.
   void end_read();
+  /// Ends a write under way, or to come, with operation_aborted, and a read under way too; later reads work.
+  void end_writing();
   /// Sends FIN, goes on reading.
   void finish_sending();
   void close();
@@ -104,6 +106,7 @@ class Stream final : public Cancellable {
   std::uint64_t accepted_ = 0;
   bool limit_hit_ = false;
   bool cancelled_ = false;
+  bool writing_ended_ = false;
 };
 
 /// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:

@@ -17,6 +17,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
   pending_.add(head);
   pending_.add(last_lines);
   gather_held();
+  body_.sending_begins();
   const ErrorCode error = upstream_.write_now(pending_);
   if (error) {
     end_ = UploadEnd::upstream_failed;
@@ -58,8 +59,9 @@ void Upload::gather_last() {
 
 Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); }
 
+// What ends while it is being stopped is not `sent`, whatever the kernel took: its connection writes no more.
 void Upload::finish(UploadEnd end) {
-  end_ = end;
+  end_ = stopping_ ? UploadEnd::stopped : end;
   set_user_timeout(upstream_.socket(), user_timeout);
   if (!stopping_) listener_->upload_ended(end);
   joined_->cancel();
@@ -106,7 +108,8 @@ Task<UploadEnd> Upload::send_last() {
 Task<void> Upload::stop() {
   if (listener_ == nullptr || end_ != UploadEnd::running) co_return;
   stopping_ = true;
-  upstream_.cancel();
+  // An early answer's body is still to be read from the connection (row C5): only the sending ends.
+  upstream_.end_writing();
   body_.client().end_read();
   if (end_ == UploadEnd::running) co_await joined_->until(Instant::max());
 }
