@@ -1,0 +1,473 @@
+// Retries through the whole proxy: what is played again, from which byte, on which connection, and what the
+// client gets.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "proxy/http/chunked.hpp"
+#include "proxy/net/task.hpp"
+#include "tests/support/running_proxy.hpp"
+#include "tests/support/scripted_upstream.hpp"
+
+namespace reprise::net {
+namespace {
+
+using play::answer;
+using play::Heard;
+using play::Peer;
+using play::RawClient;
+using play::RunningProxy;
+using play::ScriptedUpstream;
+using play::Wire;
+using play::WireAnswer;
+using play::Wishes;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Resolver::Query resolves_to(std::vector<std::string> addresses) {
+  return [addresses](const std::string&) {
+    std::vector<asio::ip::address> found;
+    for (const auto& address : addresses) found.push_back(asio::ip::make_address(address));
+    return found;
+  };
+}
+
+Wishes attempts(unsigned most) {
+  Wishes wishes;
+  wishes.route.retry.max_attempts = most;
+  return wishes;
+}
+
+TEST(ProxyRetries, D2_every_attempt_is_the_same_bytes) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+      heard.add(got);
+      if (heard.size() == 2) return peer.socket.reset();
+      peer.send(heard.size() < 4 ? answer(503, "busy") : answer(200, "done"));
+    }
+  });
+  RunningProxy proxy;
+  const WireAnswer got = proxy.client().ask(play::with_body(
+      "PUT", upstream.authority(), std::string(3000, 'b'), "Authorization: x\r\nx-odd:  1\r\n"));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.body, "done");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "4");
+  ASSERT_EQ(heard.size(), 4U);
+  EXPECT_NE(heard.at(0).find("\r\nx-odd:  1\r\n"), std::string::npos);
+  EXPECT_TRUE(heard.at(0).ends_with(std::string(3000, 'b')));
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(heard.at(i), heard.at(0));
+  const auto via = heard.at(0).find("\r\nVia: ");  // D3: once
+  EXPECT_EQ(heard.at(0).find("\r\nVia: ", via + 1), std::string::npos);
+}
+
+TEST(ProxyRetries, D2_only_the_attempt_header_differs_where_it_is_wished) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+      heard.add(got);
+      peer.send(heard.size() < 3 ? answer(503, "") : answer(200, ""));
+    }
+  });
+  Wishes wishes;
+  wishes.route.attempt_header = true;
+  RunningProxy proxy(std::move(wishes));
+  EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
+  ASSERT_EQ(heard.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string line = "Reprise-Attempt: " + std::to_string(i + 1) + "\r\n";
+    std::string head = heard.at(i);
+    ASSERT_NE(head.find(line), std::string::npos) << head;
+    head.erase(head.find(line), line.size());
+    std::string first = heard.at(0);
+    first.erase(first.find("Reprise-Attempt: 1\r\n"), 20);
+    EXPECT_EQ(head, first);
+  }
+}
+
+TEST(ProxyRetries, D1_a_post_is_sent_once_and_the_upstreams_own_error_comes_through) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    heard.add(peer.read_request());
+    peer.send(answer(503, "the upstream's own words", "X-Mine: 1\r\n"));
+  });
+  RunningProxy proxy;
+  const WireAnswer got = proxy.client().ask(play::with_body("POST", upstream.authority(), "once"));
+  EXPECT_EQ(got.status, 503);
+  EXPECT_EQ(got.body, "the upstream's own words");
+  EXPECT_EQ(got.field("X-Mine"), "1");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+  EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
+  EXPECT_EQ(heard.size(), 1U);
+}
+
+TEST(ProxyRetries, an_earlier_answer_outlives_later_resets_and_leaks_into_no_other) {
+  std::atomic<int> asked{0};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_request();
+    if (++asked == 1) {
+      peer.send(answer(503, "kept", "X-First: 1\r\n"));
+    } else {
+      peer.socket.reset();
+    }
+  });
+  RunningProxy proxy(attempts(3));
+  const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 503);
+  EXPECT_EQ(got.body, "kept");
+  EXPECT_EQ(got.field("X-First"), "1");
+  EXPECT_GE(std::stoi(got.field("Reprise-Attempts")), 3);
+  EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
+  EXPECT_NE(got.field("Proxy-Status").find("received-status=503"), std::string::npos);
+
+  ScriptedUpstream better(play::answers({answer(503, "kept", "X-First: 1\r\n"), answer(200, "good")}));
+  const WireAnswer other = proxy.client().ask(play::get(better.authority()));
+  EXPECT_EQ(other.status, 200);
+  EXPECT_EQ(other.body, "good");
+  EXPECT_FALSE(other.has("X-First"));
+}
+
+TEST(ProxyRetries, a_kept_answer_keeps_chunked_bodies_and_trailers) {
+  std::atomic<int> asked{0};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_request();
+    if (++asked > 1) return peer.socket.reset();
+    peer.send(
+        "HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nke\r\n2\r\npt\r\n0\r\nX-T: 1\r\n\r\n");
+  });
+  RunningProxy proxy(attempts(2));
+  const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 503);
+  EXPECT_EQ(got.body, "keptX-T: 1\r\n");
+  EXPECT_TRUE(got.whole);
+}
+
+TEST(ProxyRetries, an_answer_above_the_limit_is_not_kept) {
+  for (const std::size_t bytes : {1000U, 1001U}) {
+    std::atomic<int> asked{0};
+    ScriptedUpstream upstream([&](Peer& peer) {
+      peer.read_request();
+      if (++asked > 1) return peer.socket.reset();
+      peer.send(answer(503, std::string(bytes, 'k')));
+      peer.read_request();
+      peer.socket.reset();
+    });
+    Wishes wishes = attempts(2);
+    wishes.settings.limits.kept_answer_bytes = 1000;
+    RunningProxy proxy(std::move(wishes));
+    const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
+    EXPECT_EQ(got.status, bytes == 1000 ? 503 : 502);
+    EXPECT_EQ(got.body == std::string(bytes, 'k'), bytes == 1000);
+    EXPECT_TRUE(got.whole);
+  }
+}
+
+TEST(ProxyRetries, a_kept_answer_that_never_ends_does_not_hold_the_retry_up) {
+  std::atomic<int> asked{0};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_request();
+    if (++asked > 1) return peer.send(answer(200, "good"));
+    peer.send("HTTP/1.1 503 No\r\nContent-Length: 10\r\n\r\nhalf");
+    peer.socket.read_to_end();
+  });
+  RunningProxy proxy;
+  EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "good");
+}
+
+TEST(ProxyRetries, D5_bodies_at_below_and_above_the_replay_limit) {
+  constexpr std::size_t limit = 40'000;
+  for (const std::size_t bytes : {limit - 1, limit, limit + 1}) {
+    for (const bool chunked : {false, true}) {
+      Heard heard;
+      ScriptedUpstream upstream([&](Peer& peer) {
+        for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+          heard.add(got);
+          peer.send(heard.size() == 1 ? answer(503, "busy") : answer(200, "done"));
+        }
+      });
+      Wishes wishes;
+      wishes.route.replay_memory_bytes = limit;
+      RunningProxy proxy(std::move(wishes));
+      const std::string body(bytes, 'b');
+      std::string request = play::with_body("PUT", upstream.authority(), body);
+      if (chunked) {
+        request = "PUT http://" + upstream.authority() + "/ HTTP/1.1\r\nHost: " + upstream.authority() +
+                  "\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nb\r\n";
+        http::write_chunk_size(bytes - 1, request);
+        request += body.substr(1) + "\r\n0\r\n\r\n";
+      }
+      const WireAnswer got = proxy.client().ask(request);
+      const bool held = bytes <= limit;
+      EXPECT_EQ(got.status, held ? 200 : 503) << bytes;
+      EXPECT_EQ(got.field("Reprise-Reason"), held ? "" : "not_replayable") << bytes;
+      ASSERT_EQ(heard.size(), held ? 2U : 1U);
+      for (std::size_t i = 0; i < heard.size(); ++i) {
+        const std::string message = heard.at(i);
+        EXPECT_EQ(static_cast<std::size_t>(std::count(message.begin(), message.end(), 'b')) >= bytes, true);
+        EXPECT_TRUE(chunked || message.ends_with("\r\n\r\n" + body)) << bytes;
+      }
+      EXPECT_EQ(proxy.metric("reprise_replay_bytes{store=\"memory\"}"), 0);
+    }
+  }
+}
+
+TEST(ProxyRetries, D4_a_body_that_comes_during_the_wait_is_sent_once_and_in_order) {
+  Heard heard;
+  std::atomic<bool> first_refused{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    if (peer.number == 1) {
+      peer.read_head();
+      first_refused = true;
+      return peer.socket.reset();
+    }
+    heard.add(peer.read_request());
+    peer.send(answer(200, "done"));
+  });
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  const std::string request = play::with_body("PUT", upstream.authority(), "0123456789");
+  client.send(request.substr(0, request.size() - 10));
+  ASSERT_TRUE(play::eventually([&] { return first_refused.load(); }));
+  client.socket().send_bytewise("0123456789");
+  EXPECT_EQ(client.read_answer().status, 200);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_TRUE(heard.at(0).ends_with("\r\n\r\n0123456789"));
+}
+
+TEST(ProxyRetries, D10_a_stale_connection_is_retried_at_once_and_only_once) {
+  std::atomic<bool> dying{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    while (!peer.read_request().empty()) {
+      if (dying) return peer.socket.reset();
+      peer.send(answer(200, "fine"));
+    }
+  });
+  Wishes wishes = attempts(1);  // a stale retry is charged to nobody
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  dying = true;
+  const WireAnswer got = client.ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 502);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+  EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
+  EXPECT_EQ(upstream.connections(), 2U);
+}
+
+TEST(ProxyRetries, D10_a_stale_connection_costs_the_client_nothing) {
+  std::atomic<int> asked{0};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    while (!peer.read_request().empty()) {
+      if (++asked == 2) return;
+      peer.send(answer(200, "fine"));
+    }
+  });
+  RunningProxy proxy(attempts(1));
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  const WireAnswer got = client.ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+}
+
+TEST(ProxyRetries, D10_a_post_on_a_connection_that_dies_is_not_repeated) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+      heard.add(got);
+      if (got.starts_with("POST")) return peer.socket.reset();
+      peer.send(answer(200, "fine"));
+    }
+  });
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  const WireAnswer got = client.ask(play::with_body("POST", upstream.authority(), "x"));
+  EXPECT_EQ(got.status, 502);
+  EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
+  EXPECT_EQ(heard.size(), 2U);
+}
+
+TEST(ProxyRetries, D11_a_421_on_a_reused_connection_goes_once_to_a_fresh_one) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    unsigned served = 0;
+    for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+      heard.add(got);
+      peer.send(++served == 1 ? answer(200, "fine") : answer(421, "misdirected"));
+    }
+  });
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  const WireAnswer got = client.ask(play::with_body("POST", upstream.authority(), "body"));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+  EXPECT_EQ(upstream.connections(), 2U);
+  ASSERT_EQ(heard.size(), 3U);
+  EXPECT_EQ(heard.at(1), heard.at(2));
+}
+
+TEST(ProxyRetries, D11_a_421_on_a_fresh_connection_is_an_answer) {
+  ScriptedUpstream upstream(play::answers({answer(421, "misdirected")}));
+  RunningProxy proxy;
+  const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 421);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+}
+
+TEST(ProxyRetries, D12_the_second_address_is_tried_where_the_first_refuses) {
+  ScriptedUpstream upstream(play::answers({answer(200, "second")}));
+  Wishes wishes = attempts(1);
+  wishes.query = resolves_to({"127.0.0.2", "127.0.0.1"});
+  RunningProxy proxy(std::move(wishes));
+  const WireAnswer got = proxy.client().ask(play::get("up.test:" + std::to_string(upstream.port())));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+}
+
+TEST(ProxyRetries, H3_of_denied_and_allowed_addresses_only_the_allowed_are_dialled) {
+  ScriptedUpstream upstream(play::answers({answer(200, "allowed")}));
+  Wishes wishes;
+  wishes.query = resolves_to({"169.254.169.254", "127.0.0.1"});
+  wishes.route.connect_timeout = seconds(20);
+  RunningProxy proxy(std::move(wishes));
+  EXPECT_EQ(proxy.client().ask(play::get("up.test:" + std::to_string(upstream.port()))).body, "allowed");
+}
+
+TEST(ProxyRetries, H1_H2_H4_denied_addresses_and_ourselves_are_refused_without_a_second_try) {
+  Wishes wishes;
+  wishes.query = resolves_to({"169.254.169.254"});
+  RunningProxy proxy(std::move(wishes));
+  for (const char* host : {"169.254.169.254", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]",
+                           "metadata.test", "2852039166", "0xa9fea9fe", "METADATA.test"}) {
+    const WireAnswer got = proxy.client().ask(play::get(host));
+    EXPECT_EQ(got.status, 403) << host;
+    EXPECT_EQ(got.field("Reprise-Reason"), "address_denied") << host;
+    EXPECT_NE(got.field("Proxy-Status").find("destination_ip_prohibited"), std::string::npos) << got.head;
+    EXPECT_EQ(got.body.find("169.254"), std::string::npos);  // H9
+  }
+  for (const std::string host : {"127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]"}) {
+    const WireAnswer got = proxy.client().ask(play::get(host + ":" + std::to_string(proxy.port())));
+    EXPECT_EQ(got.status, 508) << host;
+    const WireAnswer admin =
+        proxy.client().ask(play::get(host + ":" + std::to_string(proxy.admin_port()), "/metrics"));  // H6
+    EXPECT_EQ(admin.status, 508) << host;
+  }
+}
+
+TEST(ProxyRetries, any_method_is_retried_while_nothing_was_sent) {
+  // A port that was bound a moment ago and is free now refuses.
+  std::uint16_t port = 0;
+  {
+    const ScriptedUpstream gone([](Peer&) {});
+    port = gone.port();
+  }
+  RunningProxy proxy(attempts(3));
+  const WireAnswer got =
+      proxy.client().ask(play::with_body("POST", "127.0.0.1:" + std::to_string(port), "body"));
+  EXPECT_EQ(got.status, 502);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "3");
+  EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
+  EXPECT_NE(got.field("Proxy-Status").find("connection_refused"), std::string::npos);
+}
+
+TEST(ProxyRetries, a_name_that_does_not_resolve_and_one_that_never_answers) {
+  struct Hanging {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool over = false;
+  };
+  const auto hanging = std::make_shared<Hanging>();
+  Wishes wishes = attempts(2);
+  wishes.route.connect_timeout = milliseconds(100);
+  wishes.query = [hanging](const std::string& name) {
+    std::unique_lock lock(hanging->mutex);
+    if (name == "dead.test") hanging->changed.wait(lock, [&] { return hanging->over; });
+    return std::vector<asio::ip::address>();
+  };
+  {
+    RunningProxy proxy(std::move(wishes));
+    RawClient dead = proxy.client();
+    dead.send(play::get("dead.test"));
+    const WireAnswer none = proxy.client().ask(play::get("none.test"));
+    EXPECT_EQ(none.status, 502);
+    EXPECT_NE(none.field("Proxy-Status").find("dns_error"), std::string::npos);
+    const WireAnswer late = dead.read_answer();
+    EXPECT_EQ(late.status, 504);
+    EXPECT_NE(late.field("Proxy-Status").find("dns_timeout"), std::string::npos);
+  }
+  const std::scoped_lock lock(hanging->mutex);
+  hanging->over = true;
+  hanging->changed.notify_all();
+}
+
+TEST(ProxyRetries, D9_attempt_timeout_closes_the_attempt_before_the_next_one) {
+  std::atomic<bool> first_over{false};
+  std::atomic<bool> in_order{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_request();
+    if (peer.number == 1) {
+      peer.socket.read_to_end();
+      first_over = true;
+      return;
+    }
+    in_order = play::eventually([&] { return first_over.load(); });
+    peer.send(answer(200, "second"));
+  });
+  Wishes wishes = attempts(2);
+  wishes.route.retry.attempt_timeout = milliseconds(150);
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  client.send(play::get(upstream.authority()));
+  ASSERT_TRUE(play::eventually([&] { return first_over.load(); }));
+  const WireAnswer got = client.read_answer();
+  EXPECT_EQ(got.status, 200);
+  EXPECT_TRUE(in_order);
+}
+
+TEST(ProxyRetries, response_timeout_ends_what_attempt_timeout_may_not) {
+  ScriptedUpstream upstream([](Peer& peer) {
+    peer.read_request();
+    peer.socket.read_to_end();
+  });
+  Wishes wishes;
+  wishes.route.retry.attempt_timeout = milliseconds(50);
+  wishes.route.response_timeout = milliseconds(400);
+  RunningProxy proxy(std::move(wishes));
+  const auto before = std::chrono::steady_clock::now();
+  const WireAnswer got = proxy.client().ask(play::with_body("POST", upstream.authority(), "x"));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, milliseconds(400));
+  EXPECT_EQ(got.status, 504);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+  EXPECT_EQ(got.field("Reprise-Reason"), "not_retryable");
+  EXPECT_NE(got.field("Proxy-Status").find("http_response_timeout"), std::string::npos);
+}
+
+TEST(ProxyRetries, D13_pipelined_requests_are_answered_in_order_while_the_first_is_retried) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+      heard.add(got.substr(0, got.find(" HTTP")));
+      const bool busy = heard.size() < 3;
+      peer.send(busy ? answer(503, "busy") : answer(200, got.substr(0, got.find(" HTTP"))));
+    }
+  });
+  Wishes wishes;
+  wishes.route.retry.backoff.initial = milliseconds(30);
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  client.send(play::get(upstream.authority(), "/1") + play::with_body("POST", upstream.authority(), "p") +
+              play::get(upstream.authority(), "/3"));
+  EXPECT_EQ(client.read_answer().body, "GET /1");
+  EXPECT_EQ(client.read_answer().body, "POST /");
+  EXPECT_EQ(client.read_answer().body, "GET /3");
+  ASSERT_EQ(heard.size(), 5U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(heard.at(i), "GET /1");
+  EXPECT_EQ(heard.at(3), "POST /");
+}
+
+}  // namespace
+}  // namespace reprise::net
