@@ -14,6 +14,7 @@ void RequestBody::begin(Stream& client, Buffer& buffer, ReplayMemory& memory, co
   framing_ = framing;
   received_ = 0;
   replayable_ = true;
+  over_limit_ = false;
   const bool counted = framing.kind == Framing::Kind::length;
   // A body that is known to be too long is not held at all.
   hold_bytes_ = counted && framing.length > hold_bytes ? 0 : hold_bytes;

@@ -23,6 +23,11 @@ class RequestBody {
   /// the most that may be held (0: hold nothing). All references must outlive the body's use.
   void begin(Stream& client, Buffer& buffer, ReplayMemory& memory, const http::RequestHead& head,
              std::size_t hold_bytes);
+  /// A body that came with its head costs no memory to hold, but keeps the same limit: over `most_bytes` it
+  /// is not replayable once its sending has begun (row D5). Called after `begin`.
+  void limit_replay(std::size_t most_bytes) { over_limit_ = in_place_.size() > most_bytes; }
+  /// The first byte may now leave.
+  void sending_begins() { replayable_ = replayable_ && !over_limit_; }
   /// Gives held memory back; ready for another `begin`.
   void end();
 
@@ -32,7 +37,7 @@ class RequestBody {
   bool complete() const { return in_place() || reader_.complete(); }
   /// Every byte read so far is held.
   bool replayable() const { return replayable_; }
-  /// What is held, from byte 0. The whole body if also `complete`. Empty if not replayable.
+  /// What is at hand from byte 0: the whole body if also `complete`; nothing of a body that was let go of.
   std::string_view held() const { return in_place() ? in_place_ : std::string_view(held_); }
   /// Appends the trailer lines that go on to the upstream (row J1).
   void append_trailers(std::string& out) const;
@@ -58,6 +63,7 @@ class RequestBody {
   std::string held_;
   std::string_view in_place_;  ///< a whole body that came with its head is held where it lies
   bool replayable_ = true;
+  bool over_limit_ = false;
 };
 
 }  // namespace reprise::net

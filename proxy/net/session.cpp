@@ -177,6 +177,7 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   if (!request.policy->attempt_header) request.outgoing.append("\r\n");
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;
   request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, bytes_to_hold(request));
+  request.body.limit_replay(request.policy->replay_memory_bytes);
 }
 
 void Session::plan_tunnel(Request& request, const http::Connect& connect) {

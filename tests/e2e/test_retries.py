@@ -106,6 +106,30 @@ def test_body_over_the_replay_limit_is_not_replayable():
             eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
 
 
+def test_replay_limit_holds_for_a_body_that_came_with_its_head():
+    with Upstream({path: [503, 200] for path in ("/at", "/above")}) as upstream, \
+            Reprise(defaults={"replay": {"memory": "1KiB"}}) as reprise:
+        equal(ask(reprise, "PUT", upstream.url("/at"), b"x" * 1024).attempts, 2)
+        answer = ask(reprise, "PUT", upstream.url("/above"), b"x" * 1025)
+        equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))
+        held, port = closed_port()
+        with held:
+            refused = ask(reprise, "PUT", f"http://{LOOPBACK}:{port}/", b"x" * 1025)
+        equal((refused.status, refused.attempts), (502, 4), "while nothing was sent the body is still there")
+
+
+def test_attempts_are_told_as_they_happen_at_level_debug():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(log={"level": "debug"}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x?secret=1")).status, 200)
+        def debug_lines():
+            lines = [line["message"] for line in reprise.log() if line["level"] == "debug"]
+            return lines if len(lines) >= 2 else None
+        told = eventually(debug_lines, "two debug lines")
+        assert "attempt 1: 503, retryable_status, again in " in told[0], told
+        assert told[1].endswith("attempt 2: 200, success"), told
+        assert "secret" not in "".join(told), "no query in the log"
+
+
 def test_last_answer_wins_over_later_failures():
     body = b"the only answer there was\n"
     with Upstream({"/x": [Say(503, body, close=True), "reset", "reset"]}) as upstream, \
