@@ -34,9 +34,10 @@ void write_own_fields(const Request& request, const Ledger& ledger, std::string&
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");
 }
 
+// What a client sent behind a CONNECT that failed was meant for the tunnel, and is no request (row G2).
 bool may_stay_open(const Loop& loop, const Request& request) {
-  return request.head.minor_version > 0 && request.head.keep_alive() && request.body.complete() &&
-         !loop.draining;
+  return !request.tunnel && request.head.minor_version > 0 && request.head.keep_alive() &&
+         request.body.complete() && !loop.draining;
 }
 
 // A refused upstream answer after retries says so by RFC 9209 too.
