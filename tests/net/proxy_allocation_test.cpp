@@ -1,0 +1,82 @@
+// How often memory is asked for while a kept-alive connection is served again and again.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/support/running_proxy.hpp"
+#include "tests/support/scripted_upstream.hpp"
+
+namespace {
+std::atomic<std::size_t> allocations{0};
+
+void* allocate(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return std::malloc(size == 0 ? 1 : size);
+}
+}  // namespace
+
+// Replaced for the whole test program, to be counted. Not inlined: GCC would see free() meet `new` and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (void* const memory = allocate(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size);
+}
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace reprise::net {
+namespace {
+
+/// Asks once and reads the answer to its last bytes, without memory of its own.
+bool ask(int descriptor, std::string_view request, std::string_view last) {
+  if (::send(descriptor, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
+  std::array<char, 4096> room{};
+  std::size_t have = 0;
+  while (!std::string_view(room.data(), have).ends_with(last)) {
+    const auto got = ::recv(descriptor, room.data() + have, room.size() - have, 0);
+    if (got <= 0) return false;
+    have += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+double allocations_per_request(std::string_view method, std::string_view body) {
+  const std::string told = play::answer(200, "the end of it");
+  play::ScriptedUpstream upstream([&](play::Peer& peer) {
+    std::array<char, 4096> room{};
+    while (::recv(peer.socket.descriptor(), room.data(), room.size(), 0) > 0) {
+      ::send(peer.socket.descriptor(), told.data(), told.size(), MSG_NOSIGNAL);
+    }
+  });
+  play::Wishes wishes;
+  wishes.settings.log.access = false;
+  play::RunningProxy proxy(std::move(wishes));
+  play::RawClient client = proxy.client();
+  const std::string request = body.empty() ? play::get(upstream.authority(), "/path?query", "Accept: */*\r\n")
+                                           : play::with_body(method, upstream.authority(), body);
+  constexpr int warm_up = 50;
+  constexpr int rounds = 200;
+  for (int i = 0; i < warm_up; ++i) EXPECT_TRUE(ask(client.socket().descriptor(), request, "the end of it"));
+  const std::size_t before = allocations;
+  for (int i = 0; i < rounds; ++i) EXPECT_TRUE(ask(client.socket().descriptor(), request, "the end of it"));
+  const double each = static_cast<double>(allocations - before) / rounds;
+  std::printf("%.*s: %.2f allocations a request\n", static_cast<int>(method.size()), method.data(), each);
+  return each;
+}
+
+TEST(ProxyAllocation, a_clean_exchange_asks_for_next_to_nothing_in_steady_state) {
+  const std::size_t before = allocations;
+  EXPECT_LT(allocations_per_request("GET", ""), 20);
+  EXPECT_LT(allocations_per_request("POST", std::string(500, 'x')), 20);
+  EXPECT_GT(allocations, before);  // the counter counts
+}
+
+}  // namespace
+}  // namespace reprise::net
