@@ -38,6 +38,19 @@ Hints hints_of(const Outcome& outcome) {
   return answered == nullptr ? Hints{} : answered->hints;
 }
 
+Hints honoured_hints(const Outcome& outcome, const RoutePolicy& policy) {
+  return policy.retry.retry_after.honour ? hints_of(outcome) : Hints{};
+}
+
+// The rule of the AWS SDKs of 2026: their services may stretch a wait by at most five seconds, and never
+// shorten it.
+Duration with_aws_hint(Duration backoff, const Hints& hints) {
+  constexpr Duration most = std::chrono::seconds(5);
+  return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);
+}
+
+bool is_signed_at(const Facts& facts, Instant at) { return !facts.signed_until || at <= *facts.signed_until; }
+
 // The gates before the wait, in the order in which they are most useful to a reader.
 std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
                                         const RoutePolicy& policy) {
@@ -72,21 +85,21 @@ HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_re
 
 Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy,
                Instant now, std::optional<Instant> deadline, Dice& dice, double budget_left) {
-  const bool in_time = !deadline || now <= *deadline;
+  const bool in_time = (!deadline || now <= *deadline) && is_signed_at(facts, now);
   if (in_time && is_stale(attempt, outcome, is_repeatable(facts, policy, attempt.replayable))) {
     return {true, Duration::zero(), Reason::stale_connection};
   }
   if (const auto reason = first_closed_gate(facts, attempt, outcome, policy)) return {false, {}, *reason};
 
-  const RetryAfter& retry_after = policy.retry.retry_after;
-  const Duration hint =
-      retry_after.honour ? hints_of(outcome).retry_after.value_or(Duration::zero()) : Duration::zero();
-  if (hint > retry_after.maximum) return {false, hint, Reason::upstream_said_later};
+  const Hints hints = honoured_hints(outcome, policy);
+  const Duration hint = hints.retry_after.value_or(Duration::zero());
+  if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
   const bool asked = hint > Duration::zero();
   if (asked && deadline && hint > *deadline - now) return {false, hint, Reason::upstream_said_later};
-  const Duration delay =
-      std::max(hint, draw_wait(policy.retry.backoff, attempt.charged - 1, attempt.wait, dice));
+  const Duration backoff = draw_wait(policy.retry.backoff, attempt.charged - 1, attempt.wait, dice);
+  const Duration delay = std::max(hint, with_aws_hint(backoff, hints));
   if (deadline && delay > *deadline - now) return {false, delay, Reason::deadline_too_near};
+  if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};
   if (budget_left < 1) return {false, delay, Reason::budget_spent};
   if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
   const bool by_status = std::holds_alternative<Answered>(outcome);

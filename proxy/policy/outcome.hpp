@@ -44,7 +44,9 @@ std::string_view word(Cause);
 /// What the answer's head asks of a retrying client.
 struct Hints {
   std::optional<Duration>
-      retry_after;       ///< longest pause asked for; absent for junk and for 0 (product.md, Hints)
+      retry_after;  ///< longest pause asked for; absent for junk and for 0 (product.md, Hints)
+  std::optional<Duration>
+      aws_retry_after;   ///< x-amz-retry-after: kept between the backoff and the backoff + 5 s
   bool said_no = false;  ///< explicit pushback
 };
 

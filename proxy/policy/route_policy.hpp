@@ -62,6 +62,7 @@ struct RoutePolicy {
   Duration idle_timeout = std::chrono::minutes(5);
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
   std::size_t replay_memory_bytes = 256 * 1024;
+  bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
   bool response_headers = true;
   bool attempt_header = false;
 };

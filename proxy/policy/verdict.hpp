@@ -14,8 +14,9 @@ namespace reprise::policy {
 /// What the request is. Filled by whoever understands HTTP.
 struct Facts {
   Idempotency idempotent = Idempotency::no;
-  bool safe_method = false;  ///< no effect that could be repeated or ambiguous
-  bool nested = false;       ///< the client is itself on a retry
+  bool safe_method = false;             ///< no effect that could be repeated or ambiguous
+  bool nested = false;                  ///< the client is itself on a retry
+  std::optional<Instant> signed_until;  ///< when the signature runs out; absent: unsigned, or nobody asked
 };
 
 /// How much of the request the kernel has accepted for the upstream.
