@@ -20,7 +20,7 @@ constexpr Duration drain_time = std::chrono::seconds(2);
 
 policy::Facts read_facts(const Request& request) {
   return {policy::judge(request.policy->idempotent, request.view, nullptr),
-          policy::is_safe_method(request.view.method), http::is_nested_retry(request.head)};
+          policy::is_safe_method(request.view.method), http::is_nested_retry(request.head), std::nullopt};
 }
 
 // Nothing is held for a request that no rule could ever retry.
