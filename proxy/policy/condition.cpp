@@ -28,17 +28,17 @@ Idempotency holds(const Condition& condition, const RequestView& request, const 
 }
 
 // `settled` ends the search at once: yes for `any`, no for `all`.
-Idempotency combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
-                    Idempotency settled, Idempotency otherwise) {
+Judgement combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
+                  Idempotency settled, Idempotency otherwise) {
   // No condition at all licenses nothing, though all of none would hold.
-  if (rule.conditions.empty()) return Idempotency::no;
-  bool open = false;
+  if (rule.conditions.empty()) return {Idempotency::no, nullptr};
+  const Condition* open = nullptr;
   for (const Condition& condition : rule.conditions) {
     const Idempotency answer = holds(condition, request, body);
-    if (answer == settled) return settled;
-    open = open || answer == Idempotency::undecided;
+    if (answer == settled) return {settled, &condition};
+    if (answer == Idempotency::undecided && open == nullptr) open = &condition;
   }
-  return open ? Idempotency::undecided : otherwise;
+  return open != nullptr ? Judgement{Idempotency::undecided, open} : Judgement{otherwise, nullptr};
 }
 
 }  // namespace
@@ -62,11 +62,11 @@ bool query_has(std::string_view query, std::string_view name, std::string_view v
   return false;
 }
 
-Idempotency judge(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
+Judgement judge_with_ground(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
   switch (rule.kind) {
-    case IdempotencyRule::Kind::always: return Idempotency::yes;
-    case IdempotencyRule::Kind::never: return Idempotency::no;
-    case IdempotencyRule::Kind::by_method: return from(is_idempotent_method(request.method));
+    case IdempotencyRule::Kind::always: return {Idempotency::yes, nullptr};
+    case IdempotencyRule::Kind::never: return {Idempotency::no, nullptr};
+    case IdempotencyRule::Kind::by_method: return {from(is_idempotent_method(request.method)), nullptr};
     case IdempotencyRule::Kind::any: return combine(rule, request, body, Idempotency::yes, Idempotency::no);
     case IdempotencyRule::Kind::all: break;
   }

@@ -51,9 +51,20 @@ bool is_safe_method(std::string_view method);
 /// any value that is not empty. Names and values are compared percent-encoded, as sent.
 bool query_has(std::string_view query, std::string_view name, std::string_view value);
 
+/// What a rule says of a request, and the one condition of the rule that settled it: the one that holds under
+/// `any`, the one that does not under `all`, the JSON one that waits for the body of an `undecided`. Null
+/// where all had a say, and for the rules without conditions. It belongs to the rule.
+struct Judgement {
+  Idempotency verdict = Idempotency::no;
+  const Condition* because = nullptr;
+};
+
 /// What the rule says of the request. `body` is null while the body is not wholly held; a rule whose answer
 /// hangs on it is then `undecided`.
-Idempotency judge(const IdempotencyRule&, const RequestView&, const JsonBody* body);
+Judgement judge_with_ground(const IdempotencyRule&, const RequestView&, const JsonBody* body);
+inline Idempotency judge(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
+  return judge_with_ground(rule, request, body).verdict;
+}
 
 /// `header: If-Match`, for `explain`, logs and error messages.
 std::string describe(const Condition&);

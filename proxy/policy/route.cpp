@@ -1,6 +1,7 @@
 #include "proxy/policy/route.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "proxy/policy/ascii.hpp"
@@ -81,17 +82,24 @@ bool HostPattern::matches(std::string_view host) const {
          equals_ignoring_case(host.substr(host.size() - suffix.size()), suffix);
 }
 
-bool Match::matches(const RequestView& request) const {
-  if (!host.matches(request.host)) return false;
-  if (port && *port != request.port) return false;
+std::string_view word(Mismatch mismatch) {
+  static constexpr std::array<std::string_view, 7> words{"none", "host",  "port",  "method",
+                                                         "path", "query", "header"};
+  return words[static_cast<std::size_t>(mismatch)];
+}
+
+Mismatch Match::first_mismatch(const RequestView& request) const {
+  if (!host.matches(request.host)) return Mismatch::host;
+  if (port && *port != request.port) return Mismatch::port;
   if (!methods.empty() && std::find(methods.begin(), methods.end(), request.method) == methods.end())
-    return false;
-  if (!path.matches(request.path)) return false;
+    return Mismatch::method;
+  if (!path.matches(request.path)) return Mismatch::path;
   const auto in_query = [&](const Condition& wanted) { return matches_query(wanted, request.query); };
-  if (!std::all_of(query.begin(), query.end(), in_query)) return false;
-  return std::all_of(headers.begin(), headers.end(), [&](const Condition& wanted) {
+  if (!std::all_of(query.begin(), query.end(), in_query)) return Mismatch::query;
+  const auto in_fields = [&](const Condition& wanted) {
     return request.fields != nullptr && request.fields->has(wanted.name, wanted.value);
-  });
+  };
+  return std::all_of(headers.begin(), headers.end(), in_fields) ? Mismatch::none : Mismatch::header;
 }
 
 RouteTable::RouteTable(std::vector<Route> routes, Route fallback) : routes_(std::move(routes)) {

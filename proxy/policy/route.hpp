@@ -40,6 +40,11 @@ struct HostPattern {
   bool matches(std::string_view host) const;
 };
 
+/// The first part of a match that a request does not meet, in the order in which they are asked.
+enum class Mismatch : std::uint8_t { none, host, port, method, path, query, header };
+/// The enumerator's own name.
+std::string_view word(Mismatch);
+
 struct Match {
   HostPattern host;
   std::optional<std::uint16_t> port;
@@ -48,7 +53,9 @@ struct Match {
   std::vector<Condition> query;  ///< all must hold; an empty `value` here means "present", even with no value
   std::vector<Condition> headers;  ///< all must hold
 
-  bool matches(const RequestView&) const;
+  /// Why the request does not match; `none`: it does.
+  Mismatch first_mismatch(const RequestView&) const;
+  bool matches(const RequestView& request) const { return first_mismatch(request) == Mismatch::none; }
 };
 
 struct Route {

@@ -157,6 +157,26 @@ TEST(Rule, OfNoConditionsCallsNothingIdempotent) {
   EXPECT_EQ(judge(any({}), request, nullptr), Idempotency::no);
 }
 
+TEST(Rule, NamesTheConditionThatSettledIt) {
+  const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
+  const Keys body({"name"});
+  const auto ground = [&](const IdempotencyRule& rule, const JsonBody* held) -> std::string {
+    const Judgement judgement = judge_with_ground(rule, request, held);
+    EXPECT_EQ(judgement.verdict, judge(rule, request, held));
+    return judgement.because == nullptr ? "" : describe(*judgement.because);
+  };
+  EXPECT_EQ(ground(any({query("b"), query("a"), method("PUT")}), nullptr), "query: a")
+      << "the first that holds";
+  EXPECT_EQ(ground(any({query("b"), query("c")}), nullptr), "") << "all had a say";
+  EXPECT_EQ(ground(any({query("b"), json("etag"), json("id")}), nullptr), "json: etag");
+  EXPECT_EQ(ground(any({query("b"), json("etag")}), &body), "");
+  EXPECT_EQ(ground({Kind::all, {query("a"), method("POST"), query("b")}}, nullptr), "method: POST");
+  EXPECT_EQ(ground({Kind::all, {query("a"), json("etag")}}, nullptr), "json: etag");
+  EXPECT_EQ(ground({Kind::all, {query("a"), json("etag")}}, &body), "json: etag");
+  EXPECT_EQ(ground({Kind::all, {query("a"), method("PUT")}}, nullptr), "");
+  EXPECT_EQ(ground({Kind::by_method, {}}, nullptr), "");
+}
+
 TEST(Rule, DescribesItself) {
   EXPECT_EQ(describe(header("If-Match")), "header: If-Match");
   EXPECT_EQ(describe(query("uploadType", "resumable")), "query: uploadType=resumable");

@@ -102,6 +102,35 @@ TEST(Match, EveryPartMustHold) {
   EXPECT_FALSE(refused([](RequestView& r) { r.query = "alt=media&acl="; })) << "present, even with no value";
 }
 
+TEST(Match, SaysWhatDoesNotHold) {
+  Match match;
+  match.host.text = "api.example.com";
+  match.port = 8080;
+  match.path = *PathPattern::parse("/v1/**");
+  match.methods = {"GET"};
+  match.query = {{Condition::Kind::query, "alt", "media"}};
+  match.headers = {{Condition::Kind::header, "X-Kind", "upload"}};
+  const Lines lines{{{"x-kind", "upload"}}};
+  // Mended one after the other, in the order in which they are asked.
+  RequestView request{"PUT", "example.com", 80, "/", "", nullptr};
+  const auto is = [&](std::string_view wanted) { return word(match.first_mismatch(request)) == wanted; };
+  EXPECT_TRUE(is("host"));
+  request.host = "api.example.com";
+  EXPECT_TRUE(is("port"));
+  request.port = 8080;
+  EXPECT_TRUE(is("method"));
+  request.method = "GET";
+  EXPECT_TRUE(is("path"));
+  request.path = "/v1/x";
+  EXPECT_TRUE(is("query"));
+  request.query = "alt=media";
+  EXPECT_TRUE(is("header"));
+  EXPECT_FALSE(match.matches(request));
+  request.fields = &lines;
+  EXPECT_TRUE(is("none"));
+  EXPECT_TRUE(match.matches(request));
+}
+
 TEST(Match, OfNothingMatchesEverything) {
   EXPECT_TRUE(Match().matches(RequestView{"BREW", "pot", 1, "/tea", "", nullptr}));
 }
