@@ -14,9 +14,10 @@ namespace reprise::policy {
 /// What the request is. Filled by whoever understands HTTP.
 struct Facts {
   Idempotency idempotent = Idempotency::no;
-  bool safe_method = false;             ///< no effect that could be repeated or ambiguous
-  bool nested = false;                  ///< the client is itself on a retry
-  std::optional<Instant> signed_until;  ///< when the signature runs out; absent: unsigned, or nobody asked
+  bool safe_method = false;  ///< no effect that could be repeated or ambiguous
+  bool nested = false;       ///< the client is itself on a retry
+  /// When the signature runs out; absent: unsigned, or nobody asked.
+  std::optional<Instant> signed_until = std::nullopt;
 };
 
 /// How much of the request the kernel has accepted for the upstream.

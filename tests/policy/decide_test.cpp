@@ -49,6 +49,7 @@ const std::vector<Gate>& gates() {
   static const std::vector<Gate> all{
       {Reason::observe_only, [](Case& c) { c.policy.mode = Mode::observe; }},
       {Reason::budget_spent, [](Case& c) { c.budget_left = 0; }},
+      {Reason::signature_expired, [](Case& c) { c.facts.signed_until = now + 249ms; }},
       {Reason::deadline_too_near, [](Case& c) { c.deadline = now + 249ms; }},
       {Reason::upstream_said_later, [](Case& c) { std::get<Answered>(c.outcome).hints.retry_after = 61s; }},
       {Reason::attempts_spent, [](Case& c) { c.attempt.charged = 4; }},
@@ -87,7 +88,8 @@ TEST(Decide, NoDiceAreRolledBeforeTheWait) {
     gate.close(closed);
     closed.decided();
     const bool needs_the_wait = gate.reason == Reason::observe_only || gate.reason == Reason::budget_spent ||
-                                gate.reason == Reason::deadline_too_near;
+                                gate.reason == Reason::deadline_too_near ||
+                                gate.reason == Reason::signature_expired;
     EXPECT_EQ(closed.dice.rolled(), needs_the_wait ? 1U : 0U) << word(gate.reason);
   }
 }
@@ -152,6 +154,64 @@ TEST(Decide, AStaleConnectionMayBeReplacedUntilTheDeadline) {
   EXPECT_EQ(stale.decided().reason, Reason::stale_connection);
   stale.deadline = now - 1ns;
   EXPECT_EQ(stale.decided().reason, Reason::deadline_too_near);
+}
+
+TEST(Decide, TheLastMomentOfASignatureIsStillSigned) {
+  Case signed_request;
+  signed_request.facts.signed_until = now + 250ms;
+  EXPECT_TRUE(signed_request.decided().retry);
+  signed_request.facts.signed_until = now + 250ms - 1ns;
+  const Verdict verdict = signed_request.decided();
+  EXPECT_EQ(verdict.reason, Reason::signature_expired);
+  EXPECT_EQ(verdict.delay, 250ms);
+  signed_request.facts.signed_until.reset();
+  EXPECT_TRUE(signed_request.decided().retry) << "an unsigned request has no end";
+}
+
+TEST(Decide, AStaleConnectionMayBeReplacedWhileTheSignatureLasts) {
+  Case stale;
+  stale.attempt.reused = true;
+  stale.attempt.sent = Sent::nothing;
+  stale.outcome = Failed{Stage::send, Cause::reset};
+  stale.facts.signed_until = now;
+  EXPECT_EQ(stale.decided().reason, Reason::stale_connection);
+  stale.facts.signed_until = now - 1ns;
+  EXPECT_EQ(stale.decided().reason, Reason::signature_expired);
+}
+
+// The backoff is 250 ms: the highest roll of the first wait.
+TEST(Decide, XAmzRetryAfterStaysBetweenTheBackoffAndFiveSecondsMore) {
+  struct Row {
+    std::optional<Duration> retry_after;
+    std::optional<Duration> aws_retry_after;
+    Duration delay;
+  };
+  const std::vector<Row> rows{
+      {{}, {}, 250ms},
+      {{}, 0ms, 250ms},
+      {{}, 249ms, 250ms},
+      {{}, 251ms, 251ms},
+      {{}, 3s, 3s},
+      {{}, 5250ms, 5250ms},
+      {{}, 5251ms, 5250ms},
+      {{}, 24h, 5250ms},
+      {{}, Duration::max(), 5250ms},
+      {{}, -1s, 250ms},
+      {{}, Duration::min(), 250ms},
+      {2s, 3s, 3s},
+      {3s, 2s, 3s},
+      {10s, 24h, 10s},
+      {5s, 24h, 5250ms},
+      {1ms, 1ms, 250ms},
+  };
+  for (const Row& row : rows) {
+    Case asked;
+    std::get<Answered>(asked.outcome).hints = {row.retry_after, row.aws_retry_after, false};
+    EXPECT_EQ(asked.decided().delay, row.delay) << row.delay.count();
+    EXPECT_TRUE(asked.decided().retry);
+    asked.policy.retry.retry_after.honour = false;
+    EXPECT_EQ(asked.decided().delay, 250ms) << "not honoured";
+  }
 }
 
 TEST(Decide, ADeniedAddressIsNoMatterOfLists) {

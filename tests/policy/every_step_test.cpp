@@ -26,6 +26,8 @@ std::vector<Step> every_failure() {
   }
   failures.push_back(status(503).retry_after(2s));
   failures.push_back(status(503).retry_after(2h));
+  failures.push_back(status(503).aws_retry_after(3s));
+  failures.push_back(status(503).aws_retry_after(1h).retry_after(2s));
   failures.push_back(status(503).says_no());
   failures.push_back(status(200).body_breaks());
   return failures;

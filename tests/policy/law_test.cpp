@@ -121,6 +121,7 @@ class Chance {
     if (one_in(3)) route.retry.nested = policy::Nested::refuse;
     route.retry.backoff = backoff();
     route.retry.retry_after = {!one_in(4), std::chrono::seconds(below(100))};
+    if (one_in(6)) scene = scene.signed_until(epoch + std::chrono::milliseconds(below(20'000)));
     if (one_in(4)) return scene.no_budget();
     return one_in(2) ? scene.budget(static_cast<unsigned>(below(4))) : scene;
   }
@@ -155,6 +156,7 @@ class Chance {
       policy::Answered answer{one_in(2) ? 503 : static_cast<int>(200 + below(400)), {}};
       answer.hints.said_no = one_in(4);
       if (one_in(3)) answer.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
+      if (one_in(4)) answer.hints.aws_retry_after = std::chrono::milliseconds(below(20'000));
       step.outcome = answer;
       return;
     }
@@ -232,6 +234,10 @@ TEST(Law, IsNotBlind) {
   EXPECT_EQ(Laws(scene.attempts(1), script, good).first_broken(), "attempts are bounded");
   EXPECT_EQ(Laws(scene, {status(503).retry_after(1s), status(200)}, good).first_broken(),
             "never sooner than asked");
+  EXPECT_EQ(Laws(scene, {status(503).aws_retry_after(1s), status(200)}, good).first_broken(),
+            "never sooner than asked");
+  EXPECT_EQ(Laws(scene.signed_until(epoch), script, good).first_broken(),
+            "nothing is sent again after the signature has run out");
   EXPECT_EQ(Laws(scene, {status(501), status(200)}, good).first_broken(),
             "only what the route lists is retried");
   EXPECT_EQ(Laws(scene, {status(503), refused}, good).first_broken(),

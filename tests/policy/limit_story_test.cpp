@@ -162,6 +162,110 @@ std::vector<Story> hints() {
   };
 }
 
+std::vector<Story> aws_hints() {
+  return {
+      {"aws_a_hint_below_the_backoff",
+       get(),
+       {status(503).aws_retry_after(100ms), status(200)},
+       "attempt 1 -> 503 x-amz-retry-after 100ms | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"aws_a_hint_within_five_seconds",
+       get(),
+       {status(503).aws_retry_after(3s), status(503), status(200)},
+       "attempt 1 -> 503 x-amz-retry-after 3000ms | sleep 3000ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "attempt 3 -> 200 | deliver (success)\n"},
+      {"aws_a_hint_above_is_clamped",
+       get(),
+       {status(503).aws_retry_after(1h), status(200)},
+       "attempt 1 -> 503 x-amz-retry-after 3600000ms | sleep 5250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"aws_five_seconds_count_from_the_drawn_wait",
+       get().rolling(LoadedDice::lowest()),
+       {status(503).aws_retry_after(7s), status(200)},
+       "attempt 1 -> 503 x-amz-retry-after 7000ms | sleep 5000ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"aws_the_longer_of_both_hints_counts",
+       get(),
+       {status(503).retry_after(10s).aws_retry_after(3s), status(429).retry_after(1s).aws_retry_after(4s),
+        status(200)},
+       "attempt 1 -> 503 Retry-After 10000ms x-amz-retry-after 3000ms | sleep 10000ms\n"
+       "attempt 2 -> 429 Retry-After 1000ms x-amz-retry-after 4000ms | sleep 4000ms\n"
+       "attempt 3 -> 200 | deliver (success)\n"},
+      {"aws_a_hint_that_is_not_honoured",
+       deaf(get()),
+       {status(503).aws_retry_after(3s), status(200)},
+       "attempt 1 -> 503 x-amz-retry-after 3000ms | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"aws_a_hint_of_what_the_deadline_leaves",
+       get().deadline(3s),
+       {status(503).aws_retry_after(3s), status(200)},
+       "attempt 1 -> 503 x-amz-retry-after 3000ms | sleep 3000ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"aws_a_hint_above_what_the_deadline_leaves",
+       get().deadline(3s),
+       {status(503).aws_retry_after(3001ms)},
+       "attempt 1 -> 503 x-amz-retry-after 3001ms | deliver (deadline_too_near)\n"},
+      {"aws_a_hint_does_not_make_a_post_repeatable",
+       post(),
+       {status(503).aws_retry_after(1s)},
+       "attempt 1 -> 503 x-amz-retry-after 1000ms | deliver (not_idempotent)\n"},
+  };
+}
+
+std::vector<Story> signatures() {
+  return {
+      {"signed_until_the_last_attempt",
+       get().signed_until(epoch + 750ms),
+       {status(503), status(503), status(200)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | sleep 500ms\n"
+       "attempt 3 -> 200 | deliver (success)\n"},
+      {"a_wait_that_would_outlast_the_signature_is_never_started",
+       get().signed_until(epoch + 749ms),
+       {status(503)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 503 | deliver (signature_expired)\n"},
+      {"the_signature_runs_out_with_nothing_to_give",
+       get().signed_until(epoch + 249ms),
+       {refused},
+       "attempt 1 -> connect refused | fail (signature_expired)\n"},
+      {"a_hint_that_outlasts_the_signature",
+       get().signed_until(epoch + 2s),
+       {status(503).retry_after(3s)},
+       "attempt 1 -> 503 Retry-After 3000ms | deliver (signature_expired)\n"},
+      {"aws_a_hint_that_outlasts_the_signature",
+       get().signed_until(epoch + 2s),
+       {status(503).aws_retry_after(3s)},
+       "attempt 1 -> 503 x-amz-retry-after 3000ms | deliver (signature_expired)\n"},
+      {"the_deadline_is_named_before_the_signature",
+       get().deadline(200ms).signed_until(epoch + 100ms),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (deadline_too_near)\n"},
+      {"the_signature_is_named_before_the_budget",
+       get().budget(0).signed_until(epoch + 100ms),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (signature_expired)\n"},
+      {"a_stale_connection_at_the_end_of_the_signature",
+       get().signed_until(epoch + 1s),
+       {closed.reused().takes(1s), status(200)},
+       "attempt 1 reused -> await_head closed | again at once\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"a_stale_connection_after_the_end_of_the_signature",
+       get().signed_until(epoch + 1s),
+       {closed.reused().takes(1001ms)},
+       "attempt 1 reused -> await_head closed | fail (signature_expired)\n"},
+      {"a_stale_connection_after_the_end_though_nothing_was_sent",
+       post().signed_until(epoch + 1s),
+       {closed.reused().nothing_sent().takes(1001ms)},
+       "attempt 1 reused -> await_head closed | fail (signature_expired)\n"},
+      {"an_answer_after_the_end_of_the_signature_is_an_answer",
+       get().signed_until(epoch + 1s),
+       {status(200).takes(2s)},
+       "attempt 1 -> 200 | deliver (success)\n"},
+  };
+}
+
 class Limit : public testing::TestWithParam<Story> {};
 
 TEST_P(Limit, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().script), GetParam().transcript); }
@@ -250,8 +354,8 @@ TEST(Clause, NoInitialWaitStaysNone) {
 
 std::vector<Story> limit_stories() {
   std::vector<Story> all = limits();
-  const std::vector<Story> more = hints();
-  all.insert(all.end(), more.begin(), more.end());
+  for (const auto& part : {hints(), aws_hints(), signatures()})
+    all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 

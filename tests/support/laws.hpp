@@ -26,6 +26,7 @@ class Laws {
     if (!only_what_is_listed()) return "only what the route lists is retried";
     if (!attempts_are_bounded()) return "attempts are bounded";
     if (!deadline_is_kept()) return "no attempt starts and no wait ends after the deadline";
+    if (!signature_is_kept()) return "nothing is sent again after the signature has run out";
     if (!never_sooner_than_asked()) return "never sooner than asked";
     if (!delivering_never_waits()) return "delivering never waits";
     if (!gives_the_last_answer()) return "the client gets the last answer at hand";
@@ -153,6 +154,26 @@ class Laws {
     return true;
   }
 
+  bool signature_is_kept() const {
+    const auto end = scene_.facts.signed_until;
+    if (!end) return true;
+    for (const Event& event : played_.events) {
+      for (const policy::Action& action : event.actions) {
+        const auto* start = std::get_if<policy::Start>(&action);
+        if (start != nullptr && start->fresh && event.at > *end) return false;
+        const auto* wait = std::get_if<policy::Wait>(&action);
+        if (wait != nullptr && wait->until > *end) return false;
+      }
+    }
+    return true;
+  }
+
+  // x-amz-retry-after stretches a wait by five seconds at most and never shortens it.
+  static Duration stretched(Duration wait, const policy::Hints& hints) {
+    const Duration asked = hints.aws_retry_after.value_or(Duration::zero());
+    return std::max(wait, std::min(asked, wait + std::chrono::seconds(5)));
+  }
+
   bool never_sooner_than_asked() const {
     for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
       const Duration gap = played_.ledger[i + 1].started - played_.ledger[i].ended - late(i);
@@ -161,13 +182,14 @@ class Laws {
         continue;
       }
       const policy::RetryPolicy& retry = scene_.policy.retry;
-      Duration hint{};
-      if (answer(i) != nullptr && retry.retry_after.honour)
-        hint = answer(i)->hints.retry_after.value_or(hint);
+      policy::Hints hints;
+      if (answer(i) != nullptr && retry.retry_after.honour) hints = answer(i)->hints;
+      const Duration hint = hints.retry_after.value_or(Duration::zero());
       const policy::Attempt& attempt = played_.ledger[i].attempt;
       const auto range = wait_range(retry.backoff, attempt.charged - 1, attempt.wait);
-      if (hint > retry.retry_after.maximum || gap < hint || gap < range.lowest) return false;
-      if (gap > std::max(hint, range.highest)) return false;
+      if (hint > retry.retry_after.maximum || gap < hint || gap < stretched(range.lowest, hints))
+        return false;
+      if (gap > std::max(hint, stretched(range.highest, hints))) return false;
     }
     return true;
   }

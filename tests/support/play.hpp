@@ -193,6 +193,8 @@ inline std::string text(const policy::Outcome& outcome) {
   const auto& answered = std::get<policy::Answered>(outcome);
   std::string line = std::to_string(answered.status);
   if (answered.hints.retry_after) line += " Retry-After " + milliseconds(*answered.hints.retry_after);
+  if (answered.hints.aws_retry_after)
+    line += " x-amz-retry-after " + milliseconds(*answered.hints.aws_retry_after);
   if (answered.hints.said_no) line += " said no";
   return line;
 }

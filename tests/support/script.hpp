@@ -69,6 +69,9 @@ struct Step {
   Step retry_after(Duration hint) const {
     return with([&](Step& s) { s.hints().retry_after = hint; });
   }
+  Step aws_retry_after(Duration hint) const {
+    return with([&](Step& s) { s.hints().aws_retry_after = hint; });
+  }
   Step says_no() const {
     return with([](Step& s) { s.hints().said_no = true; });
   }
@@ -179,6 +182,13 @@ struct Scene {
   }
   Scene no_budget() const {
     return with([](auto& p, auto&) { p.budget.reset(); });
+  }
+  /// A request whose signature runs out then.
+  Scene signed_until(Instant end) const {
+    return with([&](auto& p, auto& f) {
+      p.signature_sigv4 = true;
+      f.signed_until = end;
+    });
   }
   Scene idempotent(Idempotency answer) const {
     return with([&](auto&, auto& f) { f.idempotent = answer; });
