@@ -1,0 +1,356 @@
+// Explanations: the same verdict as decide(), and bounds that no real run leaves.
+#include "proxy/policy/explanation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+
+#include "tests/policy/request_lines.hpp"
+#include "tests/support/play.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+using play::LoadedDice;
+
+struct Key final : JsonBody {
+  bool has(std::string_view key) const override { return key == "etag"; }
+};
+
+Route route_of(std::string name, Match match, const RoutePolicy& policy) {
+  Route route;
+  route.name = std::move(name);
+  route.match = std::move(match);
+  route.policy = policy;
+  return route;
+}
+
+/// Draws routes, requests and outcomes.
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : dice_(seed) {}
+
+  std::uint64_t below(std::uint64_t end) { return dice_.roll(end - 1); }
+  bool one_in(std::uint64_t times) { return below(times) == 0; }
+  template <typename List>
+  const typename List::value_type& of(const List& list) {
+    return list[below(list.size())];
+  }
+
+  RoutePolicy policy() {
+    static constexpr std::array deadlines{0s, 1s, 10s, 60s, 600s};
+    static constexpr std::array modes{Mode::active, Mode::active, Mode::active, Mode::observe, Mode::off};
+    RoutePolicy policy;
+    policy.mode = of(modes);
+    policy.idempotent = rule();
+    policy.retry.max_attempts = static_cast<unsigned>(below(9) + 1);
+    policy.retry.deadline = of(deadlines);
+    if (one_in(4)) policy.retry.max_attempts.reset();
+    if (policy.retry.max_attempts && one_in(4)) policy.retry.deadline.reset();
+    if (one_in(3)) policy.retry.attempt_timeout = std::chrono::milliseconds(1 + below(5000));
+    if (one_in(3)) policy.retry.nested = Nested::refuse;
+    if (one_in(2)) policy.replay_memory_bytes = 0;
+    policy.retry.backoff = backoff();
+    policy.retry.retry_after = {!one_in(4), std::chrono::seconds(below(100))};
+    if (one_in(4)) policy.budget.reset();
+    if (one_in(8)) policy.budget = BudgetPolicy{0, static_cast<double>(below(4)), 1s};
+    return policy;
+  }
+
+  Match match() {
+    Match match;
+    if (one_in(2)) match.host.text = "api.internal";
+    if (one_in(4)) match.port = 8080;
+    if (one_in(2)) match.methods = {"GET", "POST"};
+    if (one_in(2)) match.path = *PathPattern::parse("/v1/**");
+    if (one_in(4)) match.query = {{Condition::Kind::query, "id", ""}};
+    if (one_in(4)) match.headers = {{Condition::Kind::header, "If-Match", ""}};
+    return match;
+  }
+
+  RouteTable routes() {
+    std::vector<Route> list;
+    for (std::uint64_t i = below(4); i > 0; --i) list.push_back(route_of("route", match(), policy()));
+    return RouteTable(std::move(list), route_of("default", {}, policy()));
+  }
+
+  RequestView request() {
+    static constexpr std::array<std::string_view, 4> methods{"GET", "POST", "PUT", "PATCH"};
+    static constexpr std::array<std::string_view, 2> hosts{"api.internal", "other.internal"};
+    static constexpr std::array<std::string_view, 2> paths{"/v1/x", "/"};
+    static constexpr std::array<std::string_view, 2> queries{"", "id=7"};
+    static constexpr std::array<std::uint16_t, 2> ports{80, 8080};
+    static const Lines lines{{{"If-Match", "abc"}}};
+    return {of(methods), of(hosts), of(ports), of(paths), of(queries), one_in(2) ? &lines : nullptr};
+  }
+
+  Question question() {
+    static const Key body;
+    Question question;
+    question.request = request();
+    if (one_in(2)) question.body = &body;
+    if (one_in(2)) question.body_bytes = 1 + below(1000);
+    question.facts.nested = one_in(4);
+    if (one_in(8)) question.facts.signed_until = Instant{std::chrono::milliseconds(below(20'000))};
+    question.outcome = outcome();
+    question.first.charged = static_cast<unsigned>(one_in(2) ? 1 : 1 + below(9));
+    question.first.number = question.first.charged + static_cast<unsigned>(below(2));
+    question.first.stale_retry_used = question.first.number > question.first.charged;
+    question.first.reused = one_in(4);
+    question.first.replayable = !one_in(8);
+    const auto* failed = std::get_if<Failed>(&question.outcome);
+    const bool may_be_sent = failed == nullptr || failed->stage >= Stage::send;
+    question.first.sent = may_be_sent && !one_in(8) ? Sent::maybe : Sent::nothing;
+    return question;
+  }
+
+ private:
+  IdempotencyRule rule() {
+    static const std::vector<Condition> conditions{{Condition::Kind::json, "etag", ""},
+                                                   {Condition::Kind::header, "If-Match", ""},
+                                                   {Condition::Kind::method, "PUT", ""}};
+    const auto kind = static_cast<IdempotencyRule::Kind>(below(5));
+    if (kind < IdempotencyRule::Kind::any) return {kind, {}};
+    return {kind, {of(conditions), of(conditions)}};
+  }
+
+  Outcome outcome() {
+    static constexpr std::array statuses{200, 404, 421, 429, 503, 503, 503};
+    if (one_in(3)) return Failed{static_cast<Stage>(below(7)), static_cast<Cause>(below(cause_count))};
+    Answered answer{of(statuses), {}};
+    if (one_in(3)) answer.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
+    if (one_in(8)) answer.hints.aws_retry_after = std::chrono::milliseconds(1 + below(20'000));
+    answer.hints.said_no = one_in(10);
+    return answer;
+  }
+
+  Backoff backoff() {
+    static constexpr std::array initials{0ms, 1ms, 250ms, 1000ms, 64000ms};
+    static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
+    return {of(initials), of(growths), std::chrono::milliseconds(1 + below(64'000)),
+            static_cast<Jitter>(below(5))};
+  }
+
+  SeededDice dice_;
+};
+
+bool same(const Verdict& a, const Verdict& b) {
+  return a.retry == b.retry && a.delay == b.delay && a.reason == b.reason;
+}
+
+bool breaks(const Question& question) {
+  const auto* failed = std::get_if<Failed>(&question.outcome);
+  return failed != nullptr && failed->stage == Stage::body;
+}
+
+/// The verdict that decide() gives at the start of that course.
+Verdict decided(const Explanation& told, const Course& course, const RoutePolicy& policy, LoadedDice dice) {
+  const Instant now = Instant{} + course.first_ended;
+  std::optional<Instant> deadline;
+  if (policy.retry.deadline) deadline = Instant{} + *policy.retry.deadline;
+  return decide(told.facts, course.first, told.outcome, policy, now, deadline, dice,
+                course.first_budget_left);
+}
+
+TEST(Explanation, ItsFirstVerdictIsThatOfDecide) {
+  Chance chance(20260101);
+  std::map<Reason, unsigned> seen;
+  for (int i = 0; i < 20'000; ++i) {
+    const RouteTable routes = chance.routes();
+    const Question question = chance.question();
+    const Explanation told = explain(routes, question);
+    const RoutePolicy& policy = routes[told.route].policy;
+    if (!breaks(question)) {
+      ASSERT_TRUE(same(told.lowest.first_verdict, decided(told, told.lowest, policy, LoadedDice::lowest())));
+      ASSERT_TRUE(
+          same(told.highest.first_verdict, decided(told, told.highest, policy, LoadedDice::highest())));
+    }
+    ASSERT_EQ(told.lowest.first.number, question.first.number);
+    ASSERT_EQ(told.lowest.first.charged, question.first.charged);
+    ASSERT_EQ(told.lowest.first.reused, question.first.reused);
+    ASSERT_EQ(told.lowest.first.sent, question.first.sent);
+    ++seen[told.lowest.first_verdict.reason];
+  }
+  for (const Reason reason :
+       {Reason::success, Reason::not_retryable, Reason::retryable_status, Reason::retryable_failure,
+        Reason::stale_connection, Reason::not_idempotent, Reason::not_replayable, Reason::attempts_spent,
+        Reason::deadline_too_near, Reason::budget_spent, Reason::upstream_said_later,
+        Reason::upstream_said_no, Reason::nested_retry, Reason::signature_expired, Reason::address_denied,
+        Reason::response_started, Reason::observe_only, Reason::retries_off}) {
+    EXPECT_GE(seen[reason], 20U) << word(reason);
+  }
+}
+
+TEST(Explanation, ItsRouteAndItsJudgementAreThoseOfTheDataPath) {
+  Chance chance(20260102);
+  for (int i = 0; i < 5'000; ++i) {
+    const RouteTable routes = chance.routes();
+    const Question question = chance.question();
+    const Explanation told = explain(routes, question);
+    ASSERT_EQ(told.route, routes.find(question.request));
+    ASSERT_EQ(told.passed_over.size(), told.route);
+    for (const PassedOver& passed : told.passed_over) {
+      ASSERT_NE(passed.why, Mismatch::none);
+      ASSERT_EQ(passed.why, routes[passed.route].match.first_mismatch(question.request));
+    }
+    const Idempotency judged =
+        judge(routes[told.route].policy.idempotent, question.request, told.held ? question.body : nullptr);
+    ASSERT_EQ(told.judgement.verdict, judged);
+    ASSERT_EQ(told.facts.idempotent, judged == Idempotency::yes ? Idempotency::yes : Idempotency::no);
+  }
+}
+
+bool is_stale(const LedgerEntry& entry) { return entry.verdict.reason == Reason::stale_connection; }
+
+/// True if the wait after that attempt, and the start of the next one, are inside what was told.
+bool is_inside(const PlannedWait& told, const LedgerEntry& before, Instant started) {
+  const Duration start = started - play::epoch;
+  return told.after == before.attempt.number && told.lowest <= before.verdict.delay &&
+         before.verdict.delay <= told.highest && told.earliest <= start && start <= told.latest;
+}
+
+TEST(Explanation, NoRealRunLeavesItsBounds) {
+  Chance chance(20260103);
+  SeededDice rolls(5);
+  std::size_t waits = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const RouteTable routes = chance.routes();
+    Question question = chance.question();
+    question.first = Attempt{1, 1, question.first.reused, question.first.sent, true, false, {}};
+    question.facts.signed_until.reset();
+    const Explanation told = explain(routes, question);
+    const auto* failed = std::get_if<Failed>(&told.outcome);
+    const bool lasts = failed != nullptr &&
+                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
+    if (breaks(question) || lasts || told.waits_left_out) continue;
+    play::Step step;
+    step.outcome = told.outcome;
+    step.sent = question.first.sent;
+    step.on_reused = question.first.reused;
+    step.held = told.held;
+    const play::Scene scene{routes[told.route].policy, told.facts};
+    const Ledger ledger = play::World(scene, {step}, rolls).run().ledger;
+    ASSERT_FALSE(ledger.empty());
+    const bool by_budget = told.lowest.last_verdict.reason == Reason::budget_spent ||
+                           told.highest.last_verdict.reason == Reason::budget_spent;
+    for (std::size_t n = 0; n + 1 < ledger.size(); ++n) {
+      // With few retries in the budget, the rolls between both ends may get one more.
+      if (by_budget && n >= told.waits.size()) break;
+      ASSERT_LT(n, told.waits.size());
+      ASSERT_TRUE(is_inside(told.waits[n], ledger[n], ledger[n + 1].started)) << i << " wait " << n;
+      waits += is_stale(ledger[n]) ? 0 : 1;
+    }
+    if (told.lowest.last_verdict.reason == told.highest.last_verdict.reason && !by_budget) {
+      ASSERT_EQ(ledger.reason, told.lowest.last_verdict.reason) << i;
+    }
+  }
+  EXPECT_GT(waits, 2'000U);
+}
+
+RouteTable only(const RoutePolicy& policy) { return RouteTable({}, route_of("default", {}, policy)); }
+
+Question get() {
+  Question question;
+  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
+  question.first.sent = Sent::maybe;
+  return question;
+}
+
+TEST(Explanation, ListsEachWaitWithItsBounds) {
+  const Explanation told = explain(only({}), get());
+  ASSERT_EQ(told.waits.size(), 3U);
+  EXPECT_EQ(told.waits[0].highest, 250ms);
+  EXPECT_EQ(told.waits[1].highest, 500ms);
+  EXPECT_EQ(told.waits[2].highest, 1s);
+  EXPECT_EQ(told.waits[2].lowest, 0s);
+  EXPECT_EQ(told.waits[2].earliest, 0s);
+  EXPECT_EQ(told.waits[2].latest, 1750ms);
+  EXPECT_EQ(told.waits[2].after, 3U);
+  EXPECT_EQ(told.highest.last.number, 4U);
+  EXPECT_EQ(told.highest.last_verdict.reason, Reason::attempts_spent);
+}
+
+TEST(Explanation, TheDeadlineCutsTheBounds) {
+  RoutePolicy policy;
+  policy.retry.max_attempts.reset();
+  policy.retry.deadline = 10s;
+  policy.retry.backoff = {1s, 2, 64s, Jitter::equal};
+  const Explanation told = explain(only(policy), get());
+  ASSERT_EQ(told.waits.size(), 4U) << "0.5 + 1 + 2 + 4 s fit, 8 s more do not";
+  EXPECT_EQ(told.waits[2].highest, 4s);
+  EXPECT_EQ(told.waits[3].lowest, 4s);
+  EXPECT_EQ(told.waits[3].highest, 6500ms) << "not 8 s: attempt 4 starts after 3.5 s at least";
+  EXPECT_EQ(told.waits[3].latest, 10s);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::deadline_too_near);
+  EXPECT_EQ(told.lowest.last.number, 5U);
+  EXPECT_EQ(told.highest.last.number, 4U);
+  EXPECT_EQ(told.highest.last_ended, 7s);
+}
+
+TEST(Explanation, ListsNoMoreThanAPage) {
+  RoutePolicy policy;
+  policy.retry.max_attempts.reset();
+  policy.budget.reset();
+  const Explanation told = explain(only(policy), get());
+  EXPECT_EQ(told.waits.size(), most_waits);
+  EXPECT_TRUE(told.waits_left_out);
+  EXPECT_TRUE(told.lowest.endless) << "waits of 0 s never meet the deadline";
+  EXPECT_FALSE(told.highest.endless);
+}
+
+TEST(Explanation, BeginsAtALaterAttempt) {
+  Question question = get();
+  question.first.number = question.first.charged = 3;
+  const Explanation told = explain(only({}), question);
+  ASSERT_EQ(told.waits.size(), 1U);
+  EXPECT_EQ(told.waits[0].after, 3U);
+  EXPECT_EQ(told.waits[0].highest, 1s);
+  EXPECT_EQ(told.waits[0].latest, 1750ms) << "the waits before it count";
+}
+
+TEST(Explanation, TheRouteSaysWhichTimerEndsAnAttempt) {
+  Question question = get();
+  question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
+  Explanation told = explain(only({}), question);
+  EXPECT_EQ(std::get<Failed>(told.outcome).cause, Cause::response_timeout);
+  EXPECT_EQ(told.lowest.last_ended, 5min);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::not_retryable);
+  RoutePolicy policy;
+  policy.retry.attempt_timeout = 2s;
+  told = explain(only(policy), question);
+  EXPECT_EQ(std::get<Failed>(told.outcome).cause, Cause::attempt_timeout);
+  EXPECT_EQ(told.lowest.first_ended, 2s);
+  EXPECT_EQ(told.waits.size(), 3U);
+}
+
+TEST(Explanation, ATruncatedAnswerHasStarted) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  EXPECT_EQ(explain(only({}), question).lowest.last_verdict.reason, Reason::response_started);
+}
+
+TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {
+  Question question;
+  question.request = {"CONNECT", "api.internal", 443, "/", "", nullptr};
+  question.tunnel = true;
+  question.outcome = Failed{Stage::connect, Cause::refused};
+  const Explanation told = explain(only({}), question);
+  EXPECT_EQ(told.facts.idempotent, Idempotency::yes);
+  EXPECT_EQ(told.waits.size(), 3U);
+}
+
+TEST(Explanation, ABodyOverTheLimitIsNotHeldOnceItIsSent) {
+  RoutePolicy policy;
+  policy.idempotent.kind = IdempotencyRule::Kind::always;
+  Question question = get();
+  question.body_bytes = policy.replay_memory_bytes + 1;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::not_replayable);
+  question.outcome = Failed{Stage::connect, Cause::refused};
+  question.first.sent = Sent::nothing;
+  EXPECT_EQ(explain(only(policy), question).waits.size(), 3U);
+}
+
+}  // namespace
+}  // namespace reprise::policy
