@@ -156,28 +156,6 @@ void append_padded(int value, std::size_t width, std::string& out) {
   out += digits;
 }
 
-/// Retry-After of one field in seconds; 0 for none.
-std::int64_t read_retry_after(std::string_view value, std::int64_t base_unix, std::int64_t now_unix) {
-  constexpr std::int64_t longest = std::int64_t{1} << 31;  // as RFC 9111 1.2.2 has it for numbers too large
-  const bool digits =
-      !value.empty() && std::all_of(value.begin(), value.end(), [](char c) { return ascii::is_digit(c); });
-  if (digits) {
-    const auto seconds = ascii::decimal(value);
-    return seconds && *seconds < static_cast<std::uint64_t>(longest) ? static_cast<std::int64_t>(*seconds)
-                                                                     : longest;
-  }
-  const std::optional<std::int64_t> date = parse_date(value, now_unix);
-  return date ? std::clamp<std::int64_t>(*date - base_unix, 0, longest) : 0;
-}
-
-/// `x-should-retry: false`, and the pushback of gRPC where it is negative.
-bool says_no(const FieldLine& field) {
-  if (field.id != FieldId::other) return false;
-  if (ascii::same(field.name, "x-should-retry")) return ascii::same(field.value, "false");
-  return ascii::same(field.name, "grpc-retry-pushback-ms") && field.value.starts_with('-') &&
-         ascii::decimal(field.value.substr(1)).value_or(0) > 0;
-}
-
 }  // namespace
 
 std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now_unix) {
@@ -185,6 +163,20 @@ std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now_u
   if (text[3] == ',') return read_fixdate(text);
   if (text[3] == ' ') return read_asctime(text);
   return read_rfc850(text, now_unix);
+}
+
+std::optional<std::int64_t> parse_basic_date(std::string_view text) {
+  Reader reader(text);
+  Moment moment;
+  moment.year = reader.digits(4);
+  moment.month = static_cast<unsigned>(reader.digits(2));
+  moment.day = reader.digits(2);
+  reader.expect("T");
+  moment.hour = reader.digits(2);
+  moment.minute = reader.digits(2);
+  moment.second = reader.digits(2);
+  reader.expect("Z");
+  return reader.whole() ? to_unix(moment) : std::nullopt;
 }
 
 std::string format_date(std::int64_t unix_seconds) {
@@ -204,29 +196,6 @@ std::string format_date(std::int64_t unix_seconds) {
   text += ':';
   append_padded(static_cast<int>(clock.seconds().count()), 2, text);
   return text += " GMT";
-}
-
-namespace {
-
-// The answer's own clock, where it shows one.
-std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
-  const FieldLine* const date = head.find(FieldId::date);
-  return (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
-}
-
-}  // namespace
-
-policy::Hints read_hints(const ResponseHead& head, std::int64_t now_unix) {
-  policy::Hints hints;
-  std::int64_t longest = 0;
-  for (const FieldLine& field : head.fields) {
-    if (field.id == FieldId::retry_after) {
-      longest = std::max(longest, read_retry_after(field.value, date_of(head, now_unix), now_unix));
-    }
-    hints.said_no = hints.said_no || says_no(field);
-  }
-  if (longest > 0) hints.retry_after = std::chrono::seconds(longest);
-  return hints;
 }
 
 }  // namespace reprise::http

@@ -1,4 +1,4 @@
-// HTTP dates (RFC 9110 5.6.7) and Retry-After (10.2.3), read strictly: junk is no hint.
+// HTTP dates (RFC 9110 5.6.7) and the dates of signed requests, read strictly.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,14 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/http/head.hpp"
-#include "proxy/policy/outcome.hpp"
-
 namespace reprise::http {
 
 /// Seconds since 1970 UTC from any of the three forms; nothing for junk. RFC 850 years are placed within 50
 /// years of `now`.
 std::optional<std::int64_t> parse_date(std::string_view, std::int64_t now_unix);
+/// `YYYYMMDDTHHMMSSZ` (ISO 8601 basic), as X-Amz-Date and X-Goog-Date have it; nothing for anything else.
+std::optional<std::int64_t> parse_basic_date(std::string_view);
 /// IMF-fixdate.
 std::string format_date(std::int64_t unix_seconds);
-
-/// The hints of an answer: Retry-After as seconds, or as a date counted from the answer's own Date (from
-/// `now_unix` where it has none). 0, negative, junk and dates in the past are no hint. Several fields: the
-/// longest.
-policy::Hints read_hints(const ResponseHead&, std::int64_t now_unix);
 
 }  // namespace reprise::http

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "proxy/http/date.hpp"
+#include "proxy/http/hint.hpp"
 #include "proxy/net/dial.hpp"
 #include "proxy/net/failure.hpp"
 #include "proxy/net/interim.hpp"

@@ -1,9 +1,7 @@
-// HTTP dates in their three forms, and what an answer says about when to come back.
+// HTTP dates in their three forms, and the dates of signed requests.
 #include "proxy/http/date.hpp"
 
 #include <gtest/gtest.h>
-
-#include "tests/http/reading.hpp"
 
 namespace reprise::http {
 namespace {
@@ -66,49 +64,25 @@ TEST(Date, junk_is_no_date) {
   }
 }
 
+TEST(Date, basic_dates_of_signers) {
+  EXPECT_EQ(parse_basic_date("20231114T221320Z"), now);
+  EXPECT_EQ(parse_basic_date("19700101T000000Z"), 0);
+  EXPECT_EQ(parse_basic_date("20240229T000000Z"), 1709164800);
+  for (const string text :
+       {"", "20231114", "20231114T221320", "20231114T221320z", "20231114t221320Z", "2023-11-14T22:13:20Z",
+        "20231114T221320Z ", " 20231114T221320Z", "20231314T221320Z", "20230229T000000Z", "20231114T241320Z",
+        "20231114T226020Z", "20231114T221361Z", "20231100T221320Z", "20230014T221320Z", "2023111xT221320Z",
+        "-0231114T221320Z"}) {
+    EXPECT_EQ(parse_basic_date(text), std::nullopt) << text;
+  }
+}
+
 TEST(Date, formats_what_it_reads) {
   EXPECT_EQ(format_date(example), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(format_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
   for (std::int64_t time = 0; time < 4102444800; time += 86400 * 31 + 3661) {
     ASSERT_EQ(parse_date(format_date(time), now), time);
   }
-}
-
-policy::Hints hints(const string& lines) { return read_hints(ReadResponse(ok(lines)).head, now); }
-
-TEST(Hints, seconds) {
-  EXPECT_EQ(hints("Retry-After: 120\r\n").retry_after, std::chrono::seconds(120));
-  EXPECT_EQ(hints("Retry-After:  007 \r\n").retry_after, std::chrono::seconds(7));
-  for (const string value : {"0", "-1", "+1", "1.5", "1s", "", "soon", "0x10"}) {
-    EXPECT_EQ(hints("Retry-After: " + value + "\r\n").retry_after, std::nullopt) << value;
-  }
-  EXPECT_EQ(hints("").retry_after, std::nullopt);
-}
-
-TEST(Hints, a_number_beyond_all_measure_is_a_very_long_time) {
-  EXPECT_EQ(hints("Retry-After: 99999999999999999999999\r\n").retry_after,
-            std::chrono::seconds(std::int64_t{1} << 31));
-}
-
-TEST(Hints, dates_count_from_the_answers_own_date) {
-  const string later = "Retry-After: Tue, 14 Nov 2023 22:14:20 GMT\r\n";  // now + 60 s
-  EXPECT_EQ(hints(later).retry_after, std::chrono::seconds(60));
-  EXPECT_EQ(hints(later + "Date: Tue, 14 Nov 2023 22:14:00 GMT\r\n").retry_after, std::chrono::seconds(20));
-  EXPECT_EQ(hints(later + "Date: junk\r\n").retry_after, std::chrono::seconds(60));
-  EXPECT_EQ(hints(later + "Date: Tue, 14 Nov 2023 23:00:00 GMT\r\n").retry_after, std::nullopt);
-}
-
-TEST(Hints, the_longest_of_several_wins) {
-  EXPECT_EQ(hints("Retry-After: 5\r\nRetry-After: 9\r\nRetry-After: junk\r\nRetry-After: 7\r\n").retry_after,
-            std::chrono::seconds(9));
-}
-
-TEST(Hints, explicit_pushback) {
-  EXPECT_TRUE(hints("x-should-retry: false\r\n").said_no);
-  EXPECT_TRUE(hints("grpc-retry-pushback-ms: -1\r\n").said_no);
-  EXPECT_FALSE(hints("x-should-retry: true\r\n").said_no);
-  EXPECT_FALSE(hints("grpc-retry-pushback-ms: 100\r\n").said_no);
-  EXPECT_FALSE(hints("Retry-After: 5\r\n").said_no);
 }
 
 }  // namespace

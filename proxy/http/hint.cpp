@@ -1,0 +1,271 @@
+// Each hint field by its own grammar; fields that are no hint cost one look at the length of their name.
+#include "proxy/http/hint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/date.hpp"
+
+namespace reprise::http {
+namespace {
+
+using policy::Duration;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// As RFC 9111 1.2.2 has it for numbers too large.
+constexpr Duration longest_pause = seconds(std::int64_t{1} << 31);
+
+struct Number {
+  std::int64_t whole = 0;
+  std::int64_t millionths = 0;
+};
+
+/// `count` units, from 0 to the longest pause.
+Duration pause_of(const Number& count, Duration unit) {
+  if (count.whole < 0) return Duration::zero();
+  if (count.whole >= longest_pause / unit) return longest_pause;
+  return count.whole * unit + unit * count.millionths / 1'000'000;
+}
+
+/// Takes digits from the front of `text`. A number too large stays large, and stays within 18 digits.
+std::optional<std::int64_t> take_digits(std::string_view& text) {
+  if (text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
+  constexpr std::int64_t too_large = 100'000'000'000'000'000;
+  std::int64_t value = 0;
+  while (!text.empty() && ascii::is_digit(text.front())) {
+    if (value < too_large) value = value * 10 + (text.front() - '0');
+    text.remove_prefix(1);
+  }
+  return value;
+}
+
+/// Takes digits, and a fraction where there is one. What is less than a millionth is dropped.
+std::optional<Number> take_number(std::string_view& text) {
+  const std::optional<std::int64_t> whole = take_digits(text);
+  if (!whole) return std::nullopt;
+  Number number{*whole, 0};
+  if (!text.starts_with('.')) return number;
+  text.remove_prefix(1);
+  if (text.empty() || !ascii::is_digit(text.front())) return std::nullopt;
+  for (std::int64_t place = 100'000; !text.empty() && ascii::is_digit(text.front()); place /= 10) {
+    number.millionths += place * (text.front() - '0');
+    text.remove_prefix(1);
+  }
+  return number;
+}
+
+/// A number and nothing else.
+std::optional<Number> read_number(std::string_view text) {
+  const std::optional<Number> number = take_number(text);
+  return text.empty() ? number : std::nullopt;
+}
+
+std::optional<Number> read_whole_number(std::string_view text) {
+  const std::optional<std::int64_t> whole = take_digits(text);
+  return whole && text.empty() ? std::optional(Number{*whole, 0}) : std::nullopt;
+}
+
+/// The instant from which the dates of an answer count: its own clock, where it shows one.
+std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
+  const FieldLine* const date = head.find(FieldId::date);
+  return (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
+}
+
+Duration read_retry_after(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
+  if (const auto count = read_whole_number(value)) return pause_of(*count, seconds(1));
+  const std::optional<std::int64_t> date = parse_date(value, now_unix);
+  return date ? pause_of({*date - date_of(head, now_unix), 0}, seconds(1)) : Duration::zero();
+}
+
+Duration read_milliseconds(std::string_view value) {
+  const std::optional<Number> count = read_number(value);
+  return count ? pause_of(*count, milliseconds(1)) : Duration::zero();
+}
+
+/// `1h2m3.5s`: units from large to small, each at most once.
+Duration read_units(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    Duration length;
+  };
+  constexpr std::array<Unit, 4> units{{{"h", std::chrono::hours(1)},
+                                       {"m", std::chrono::minutes(1)},
+                                       {"s", seconds(1)},
+                                       {"ms", milliseconds(1)}}};
+  Duration sum{};
+  const Unit* next = units.begin();
+  while (!text.empty()) {
+    const std::optional<Number> count = take_number(text);
+    const auto letters =
+        static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), ascii::is_letter) - text.begin());
+    const std::string_view name = text.substr(0, letters);
+    const Unit* const unit = std::find_if(next, units.end(), [&](const Unit& u) { return u.name == name; });
+    if (!count || unit == units.end()) return Duration::zero();
+    sum += pause_of(*count, unit->length);
+    next = unit + 1;
+    text.remove_prefix(letters);
+  }
+  return std::min(sum, longest_pause);
+}
+
+Duration read_reset(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
+  constexpr std::int64_t unix_seconds = 1'000'000'000;         // as a delta: 31 years
+  constexpr std::int64_t unix_milliseconds = 100'000'000'000;  // as Unix seconds: the year 5138
+  std::optional<Number> number = read_number(value);
+  if (!number) return read_units(value);
+  if (number->whole > unix_milliseconds) {
+    number->whole -= date_of(head, now_unix) * 1000;
+    return pause_of(*number, milliseconds(1));
+  }
+  if (number->whole > unix_seconds) number->whole -= date_of(head, now_unix);
+  return pause_of(*number, seconds(1));
+}
+
+/// What one policy of a RateLimit field says.
+struct Quota {
+  std::optional<Number> remaining;
+  std::optional<Number> reset;
+
+  void take(std::string_view pair, std::string_view remaining_key, std::string_view reset_key) {
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const std::string_view key = pair.substr(0, equals);
+    const std::optional<Number> value = read_whole_number(pair.substr(std::min(equals + 1, pair.size())));
+    if (key == remaining_key) remaining = value;
+    if (key == reset_key) reset = value;
+  }
+  Duration pause() const {
+    const bool spent = remaining && remaining->whole == 0;
+    return spent && reset ? pause_of(*reset, seconds(1)) : Duration::zero();
+  }
+};
+
+/// Takes what stands before the separator, or all; between quotes (RFC 9651 3.3.3) nothing separates.
+std::string_view take_piece(std::string_view& text, char separator) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (; end < text.size() && (quoted || text[end] != separator); ++end) {
+    if (text[end] == '"') quoted = !quoted;
+    if (quoted && text[end] == '\\') ++end;
+  }
+  const std::string_view piece = ascii::trim(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return piece;
+}
+
+Duration read_rate_limit(std::string_view list) {
+  Quota named;  // the older form: one policy, spread over the members of a dictionary
+  Duration longest{};
+  while (!list.empty()) {
+    std::string_view member = take_piece(list, ',');
+    const std::string_view first = take_piece(member, ';');
+    if (!first.starts_with('"')) named.take(first, "remaining", "reset");
+    Quota quota;
+    while (!member.empty()) quota.take(take_piece(member, ';'), "r", "t");
+    longest = std::max(longest, quota.pause());
+  }
+  return std::max(longest, named.pause());
+}
+
+enum class HintField : std::uint8_t {
+  none,
+  retry_after,
+  retry_after_ms,
+  should_retry,
+  ratelimit,
+  ratelimit_reset,
+  ratelimit_remaining,
+  amz_retry_after,
+  pushback,
+};
+
+/// The length of its name rules out nearly every field.
+HintField identify(const FieldLine& field) {
+  if (field.id == FieldId::retry_after) return HintField::retry_after;
+  if (field.id != FieldId::other) return HintField::none;
+  const auto is = [&](std::string_view name) { return ascii::same(field.name, name); };
+  switch (field.name.size()) {
+    case 9: return is("ratelimit") ? HintField::ratelimit : HintField::none;
+    case 14:
+      if (is("retry-after-ms")) return HintField::retry_after_ms;
+      return is("x-should-retry") ? HintField::should_retry : HintField::none;
+    case 17:
+      if (is("x-ratelimit-reset")) return HintField::ratelimit_reset;
+      return is("x-amz-retry-after") ? HintField::amz_retry_after : HintField::none;
+    case 21: return is("x-ratelimit-remaining") ? HintField::ratelimit_remaining : HintField::none;
+    case 22: return is("grpc-retry-pushback-ms") ? HintField::pushback : HintField::none;
+    default: return HintField::none;
+  }
+}
+
+/// Gathers the hints of one head.
+class Reading {
+ public:
+  Reading(const ResponseHead& head, std::int64_t now_unix)
+      : head_(head), now_unix_(now_unix), refused_(head.status == 429 || head.status == 503) {}
+
+  void read(HintField hint, std::string_view value) {
+    switch (hint) {
+      case HintField::none: break;
+      case HintField::retry_after: lengthen(pause_, read_retry_after(value, head_, now_unix_)); break;
+      case HintField::retry_after_ms: lengthen(pause_, read_milliseconds(value)); break;
+      case HintField::should_retry: said_no_ = said_no_ || ascii::same(value, "false"); break;
+      case HintField::amz_retry_after: read_amz(value); break;
+      case HintField::pushback: read_pushback(value); break;
+      case HintField::ratelimit:
+        if (refused_) lengthen(pause_, read_rate_limit(value));
+        break;
+      case HintField::ratelimit_reset:
+        if (refused_) lengthen(reset_, read_reset(value, head_, now_unix_));
+        break;
+      case HintField::ratelimit_remaining: quota_left_ = ascii::decimal(value).value_or(0) > 0; break;
+    }
+  }
+
+  policy::Hints result() const {
+    policy::Hints hints;
+    const Duration pause = quota_left_ ? pause_ : std::max(pause_, reset_);
+    if (pause > Duration::zero()) hints.retry_after = pause;
+    if (amz_ > Duration::zero()) hints.aws_retry_after = amz_;
+    hints.said_no = said_no_;
+    return hints;
+  }
+
+ private:
+  static void lengthen(Duration& pause, Duration other) { pause = std::max(pause, other); }
+
+  void read_amz(std::string_view value) {
+    if (const auto count = read_whole_number(value)) lengthen(amz_, pause_of(*count, milliseconds(1)));
+  }
+  // gRPC A6: what is no such number forbids the retry, as a negative one does.
+  void read_pushback(std::string_view value) {
+    const std::optional<Number> count = read_whole_number(value);
+    const bool allowed = count && count->whole <= std::numeric_limits<std::int32_t>::max();
+    said_no_ = said_no_ || !allowed;
+    if (allowed) lengthen(pause_, pause_of(*count, milliseconds(1)));
+  }
+
+  const ResponseHead& head_;
+  std::int64_t now_unix_;
+  bool refused_;  // for want of quota or strength
+  bool said_no_ = false;
+  bool quota_left_ = false;
+  Duration pause_{};
+  Duration reset_{};
+  Duration amz_{};
+};
+
+}  // namespace
+
+policy::Hints read_hints(const ResponseHead& head, std::int64_t now_unix) {
+  Reading reading(head, now_unix);
+  for (const FieldLine& field : head.fields) {
+    if (const HintField hint = identify(field); hint != HintField::none) reading.read(hint, field.value);
+  }
+  return reading.result();
+}
+
+}  // namespace reprise::http
