@@ -1,7 +1,10 @@
 #include "proxy/net/session.hpp"
 
+#include <algorithm>
+
 #include "proxy/http/answer_here.hpp"
 #include "proxy/http/rewrite.hpp"
+#include "proxy/http/signature.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/exchange.hpp"
 #include "proxy/net/record.hpp"
@@ -18,9 +21,25 @@ constexpr Duration quiet = Tick::granule;
 constexpr std::size_t drain_bytes = std::size_t{256} * 1024;
 constexpr Duration drain_time = std::chrono::seconds(2);
 
+// A moment of the wall clock on the clock of attempts; far ones are brought near enough to count with.
+Instant instant_of(std::int64_t unix_seconds) {
+  constexpr std::int64_t far = std::int64_t{1} << 31;
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::int64_t wall = Loop::wall_nanoseconds();
+  const std::int64_t left = std::clamp(unix_seconds - wall / second, -far, far);
+  return Tick::now() + std::chrono::seconds(left) - std::chrono::nanoseconds(wall % second);
+}
+
+std::optional<Instant> read_signed_until(const Request& request) {
+  if (!request.policy->signature_sigv4) return std::nullopt;
+  const auto expiry = http::signature_expiry(request.head, request.view.query);
+  return expiry ? std::optional(instant_of(*expiry)) : std::nullopt;
+}
+
 policy::Facts read_facts(const Request& request) {
   return {policy::judge(request.policy->idempotent, request.view, nullptr),
-          policy::is_safe_method(request.view.method), http::is_nested_retry(request.head), std::nullopt};
+          policy::is_safe_method(request.view.method), http::is_nested_retry(request.head),
+          read_signed_until(request)};
 }
 
 // Nothing is held for a request that no rule could ever retry.

@@ -1,0 +1,103 @@
+// The lifetimes of signed requests: the query's own, else those of the signing fields.
+#include "proxy/http/signature.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/date.hpp"
+
+namespace reprise::http {
+namespace {
+
+constexpr std::int64_t clock_skew = 300;         // what AWS services allow, both ways
+constexpr std::uint64_t longest_life = 604'800;  // a week: the most that AWS and Cloud Storage sign for
+constexpr std::uint64_t last_unix_second = 253'402'300'799;  // of the year 9999
+
+/// The parameters of a query that say something about a signature; null views for absent ones. Their values
+/// need no percent-encoding, so none is undone.
+struct SigningParameters {
+  std::string_view amz_date, amz_expires, amz_signature;
+  std::string_view goog_date, goog_expires, goog_signature;
+  std::string_view access_id, expires, signature;
+
+  explicit SigningParameters(std::string_view query) {
+    while (!query.empty()) {
+      const std::size_t end = std::min(query.find('&'), query.size());
+      take(query.substr(0, end));
+      query.remove_prefix(std::min(end + 1, query.size()));
+    }
+  }
+
+ private:
+  void take(std::string_view parameter) {
+    const std::size_t equals = parameter.find('=');
+    if (equals == std::string_view::npos) return;
+    if (std::string_view* const slot = find(parameter.substr(0, equals)))
+      *slot = parameter.substr(equals + 1);
+  }
+  std::string_view* find(std::string_view name) {
+    if (ascii::starts_with(name, "X-Amz-")) return find(name.substr(6), amz_date, amz_expires, amz_signature);
+    if (ascii::starts_with(name, "X-Goog-"))
+      return find(name.substr(7), goog_date, goog_expires, goog_signature);
+    if (name == "GoogleAccessId" || name == "AWSAccessKeyId") return &access_id;
+    if (name == "Expires") return &expires;
+    return name == "Signature" ? &signature : nullptr;
+  }
+  static std::string_view* find(std::string_view name, std::string_view& date, std::string_view& lifetime,
+                                std::string_view& signed_with) {
+    if (ascii::same(name, "Date")) return &date;
+    if (ascii::same(name, "Expires")) return &lifetime;
+    return ascii::same(name, "Signature") ? &signed_with : nullptr;
+  }
+};
+
+std::optional<std::int64_t> end_of_life(std::optional<std::int64_t> begin, std::string_view lifetime) {
+  const std::optional<std::uint64_t> life = ascii::decimal(lifetime);
+  if (!begin || !life || *life < 1 || *life > longest_life) return std::nullopt;
+  return *begin + static_cast<std::int64_t>(*life);
+}
+
+std::optional<std::int64_t> read_unix(std::string_view text) {
+  const std::optional<std::uint64_t> value = ascii::decimal(text);
+  if (!value || *value > last_unix_second) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
+const FieldLine* find_field(const RequestHead& head, std::string_view name) {
+  const auto found = std::find_if(head.fields.begin(), head.fields.end(),
+                                  [name](const FieldLine& field) { return ascii::same(field.name, name); });
+  return found == head.fields.end() ? nullptr : &*found;
+}
+
+/// Date as signers write it. RFC 850 dates are left out: their century would need a clock.
+std::optional<std::int64_t> read_signing_date(std::string_view text) {
+  if (text.size() > 3 && text[3] == ',') return parse_date(text, 0);
+  return parse_basic_date(text);
+}
+
+std::optional<std::int64_t> date_of(const RequestHead& head) {
+  if (const FieldLine* const date = find_field(head, "x-amz-date")) return parse_basic_date(date->value);
+  const FieldLine* const date = head.find(FieldId::date);
+  return date == nullptr ? std::nullopt : read_signing_date(date->value);
+}
+
+std::optional<std::int64_t> expiry_by_fields(const RequestHead& head) {
+  const FieldLine* const authorization = find_field(head, "authorization");
+  if (authorization == nullptr || !authorization->value.starts_with("AWS4-HMAC-SHA256 ")) return std::nullopt;
+  const std::optional<std::int64_t> date = date_of(head);
+  if (const FieldLine* const life = find_field(head, "x-amz-expires")) return end_of_life(date, life->value);
+  return date ? std::optional(*date + clock_skew) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> signature_expiry(const RequestHead& head, std::string_view query) {
+  const SigningParameters found(query);
+  if (!found.amz_signature.empty()) return end_of_life(parse_basic_date(found.amz_date), found.amz_expires);
+  if (!found.goog_signature.empty())
+    return end_of_life(parse_basic_date(found.goog_date), found.goog_expires);
+  if (!found.signature.empty() && !found.access_id.empty()) return read_unix(found.expires);
+  return expiry_by_fields(head);
+}
+
+}  // namespace reprise::http
