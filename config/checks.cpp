@@ -1,8 +1,11 @@
 #include "config/checks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "config/reach.hpp"
 #include "config/reader.hpp"
@@ -47,15 +50,31 @@ class RouteChecker {
   // refused.
   std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
     std::optional<Blame> found;
-    for (const RouteOrigin::Layer* layer : {&origin_.route, &origin_.policy, &origin_.defaults}) {
+    std::vector<const Node*> hiding;
+    for (const auto& [layer, shipped_below] : layers()) {
       for (const std::string_view key : keys) {
         const Node* node = layer->node == nullptr ? nullptr : locate(*layer->node, key);
-        if (node == nullptr) continue;
+        if (node == nullptr || is_hidden(hiding, key)) continue;
         if (is_refused(*node, key)) return std::nullopt;
         if (!found) found = Blame{node->line, node->column, layer->path + "." + std::string(key)};
       }
+      hiding.insert(hiding.end(), shipped_below->begin(), shipped_below->end());
     }
     return found;
+  }
+
+  // Strongest first, each with what a preset says between it and the next.
+  std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 3> layers() const {
+    static const std::vector<const Node*> nothing;
+    return {{{&origin_.route, &origin_.shipped_route},
+             {&origin_.policy, &origin_.shipped_policies},
+             {&origin_.defaults, &nothing}}};
+  }
+
+  // What a preset decides is not the doing of a weaker section of the file.
+  static bool is_hidden(const std::vector<const Node*>& hiding, std::string_view key) {
+    return std::any_of(hiding.begin(), hiding.end(),
+                       [&](const Node* shipped) { return locate(*shipped, key) != nullptr; });
   }
 
   void error(std::initializer_list<std::string_view> keys, const std::string& message) {
@@ -112,7 +131,10 @@ class RouteChecker {
 };
 
 void check_reachable(const BuiltRoutes& built, Report& report) {
-  const std::size_t count = built.routes.size() - 1;
+  // Routes of presets come last and are none of the author's: what hides them is meant to.
+  const auto own_end = std::find_if(built.routes.begin(), built.routes.end() - 1,
+                                    [](const Route& route) { return !route.source.empty(); });
+  const auto count = static_cast<std::size_t>(own_end - built.routes.begin());
   // A match that was refused in part is wider than its author wrote it: nothing follows from it.
   std::vector<bool> known(count);
   for (std::size_t i = 0; i < count; ++i)

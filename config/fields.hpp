@@ -37,6 +37,7 @@ void route_fields(Fields& fields, Policy& route) {
     fields.field("budget.window", budget.window);
   });
   fields.field("replay.memory", route.replay_memory_bytes);
+  fields.field("signature.sigv4", route.signature_sigv4);
   fields.field("response_headers", route.response_headers);
   fields.field("attempt_header", route.attempt_header);
 }
@@ -45,6 +46,7 @@ void route_fields(Fields& fields, Policy& route) {
 template <typename Fields, typename Match>
 void match_fields(Fields& fields, Match& match) {
   fields.field("host", match.host);
+  fields.field("hosts", match.hosts);
   fields.field("port", match.port);
   fields.field("path", match.path);
   fields.field("methods", match.methods);

@@ -25,7 +25,6 @@ constexpr auto table = std::to_array<Key>({
   {.path = "admin.allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound. Other machines get only /metrics, /livez and /readyz."},
   {.path = "admin.control", .kind = text, .standard = "", .sentence = "Path of a unix socket for commands that change state.", .built = no},
 
-  {.path = "presets", .kind = list, .standard = "", .sentence = "Routes of shipped packs, appended after the file's own.", .built = no},
   {.path = "parent", .kind = text, .standard = "none", .sentence = "Another proxy to dial through.", .built = no, .neutral = "none"},
 
   {.path = "defaults", .kind = mapping, .standard = "", .sentence = "What every route inherits, and what requests get that no route matches."},
@@ -61,24 +60,31 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.hedge", .kind = mapping, .standard = "off", .sentence = "A second copy beside a slow first one.", .words = "off", .built = no, .neutral = "off"},
   {.path = "defaults.circuit", .kind = mapping, .standard = "off", .sentence = "Stops sending to an upstream that fails.", .words = "off", .built = no, .neutral = "off"},
   {.path = "defaults.host_pause", .kind = word, .standard = "off", .sentence = "What requests do while their host has asked for a pause.", .words = "off", .built = no, .neutral = "off", .planned = "wait fail"},
-  {.path = "defaults.signature", .kind = mapping, .standard = "", .sentence = "No attempt after a request's signature has run out.", .built = no},
+  {.path = "defaults.signature", .kind = mapping, .standard = "{sigv4: false}", .sentence = "Requests whose signature has an end."},
+  {.path = "defaults.signature.sigv4", .kind = boolean, .standard = "false", .sentence = "No attempt that cannot arrive before an AWS signature (version 4) has run out."},
   {.path = "defaults.tls", .kind = mapping, .standard = "off", .sentence = "The client says http://, the upstream gets https.", .words = "off", .built = no, .neutral = "off"},
   {.path = "defaults.response_headers", .kind = boolean, .standard = "true", .sentence = "`Reprise-Attempts` and `Reprise-Reason` to the client."},
   {.path = "defaults.attempt_header", .kind = boolean, .standard = "false", .sentence = "`Reprise-Attempt` to the upstream, from attempt 1 on."},
 
-  {.path = "policies", .kind = mapping, .standard = "", .sentence = "Named bundles of the keys of `defaults`, for routes to use."},
+  {.path = "policies", .kind = mapping, .standard = "", .sentence = "Named bundles of the keys of `defaults`, for routes to use. Those of every shipped preset are there by name."},
   {.path = "policies.*", .kind = mapping, .standard = "", .sentence = "Every key of `defaults`, under a name of your choice."},
 
   {.path = "routes", .kind = list, .standard = "[]", .sentence = "The first route that matches a request decides about it. At most 1000."},
-  {.path = "routes[].name", .kind = name, .standard = "", .sentence = "Must be there, once: metrics and logs use it. `default` is the name of what no route matches."},
+  {.path = "routes[].name", .kind = route, .standard = "", .sentence = "Must be there, once: metrics and logs use it. `default` is the name of what no route matches."},
   {.path = "routes[].match", .kind = mapping, .standard = "{}", .sentence = "All of these must hold; without any, the route matches everything."},
   {.path = "routes[].match.host", .kind = host, .standard = "", .sentence = "An exact name, or `*.suffix` for every name below it."},
+  {.path = "routes[].match.hosts", .kind = list, .standard = "[]", .sentence = "Any of these, each written like `host`.", .item = host},
   {.path = "routes[].match.port", .kind = whole, .standard = "", .sentence = "The upstream's port.", .lowest = "1", .highest = "65535"},
   {.path = "routes[].match.path", .kind = path, .standard = "/**", .sentence = "The raw path, still percent-encoded: `{x}` is one segment, `**` at the end the rest."},
   {.path = "routes[].match.methods", .kind = list, .standard = "[]", .sentence = "Any of these; upper case, as methods are.", .item = method},
   {.path = "routes[].match.query", .kind = pairs, .standard = "", .sentence = "Parameters that must be there, percent-encoded as sent: a list of `name` or `name=value`, or a mapping `name: value`, where `\"*\"` or nothing as value is any."},
   {.path = "routes[].match.headers", .kind = pairs, .standard = "", .sentence = "Header fields that must be there, written like `query`."},
-  {.path = "routes[].policy", .kind = name, .standard = "", .sentence = "One of `policies`: its keys win over `defaults`, the route's own win over it."},
+  {.path = "routes[].policy", .kind = name, .standard = "", .sentence = "One of `policies`, or of the presets' own: its keys win over `defaults`, the route's own win over it."},
+
+  {.path = "presets", .kind = list, .standard = "", .sentence = "Shipped packs of routes, appended after the file's own: names, or items with `name` and what is to differ. `reprise config --preset NAME` prints one."},
+  {.path = "presets[].name", .kind = word, .standard = "", .sentence = "Must be there, once.", .words = "aws gcs gcs-metadata gsutil llm memorystore"},
+  {.path = "presets[].hosts", .kind = list, .standard = "", .sentence = "Where the service is, in place of the preset's hosts. A preset with routes for names and others for `*.suffix` gets each kind for its own; without any of a kind, those routes are left out.", .item = host},
+  {.path = "presets[].policy", .kind = name, .standard = "", .sentence = "One of `policies` or of the presets' own: its keys win over the preset's policy, not over a route's own."},
 
   {.path = "intercept", .kind = mapping, .standard = "", .sentence = "Opens tunnels to listed hosts with a local CA.", .built = no},
 

@@ -9,7 +9,7 @@ namespace reprise::config {
 namespace {
 
 constexpr std::string_view shared = "defaults";
-constexpr std::array<std::string_view, 2> inheritors{"routes[]", "policies.*"};
+constexpr std::array<std::string_view, 3> inheritors{"routes[]", "policies.*", "presets[]"};
 
 std::string_view parent_of(std::string_view path) {
   const std::size_t dot = path.rfind('.');
@@ -77,7 +77,8 @@ std::string_view article(Kind kind) {
     case Kind::network: return "a network such as 10.0.0.0/8";
     case Kind::ports: return "a port, or a range such as 1024-65535";
     case Kind::status: return "a status such as 503, 500-599 or 5xx";
-    case Kind::name: return "a name";
+    case Kind::name:
+    case Kind::route: return "a name";
     case Kind::host: return "a host name such as api.example.com or *.example.com";
     case Kind::path: return "a path such as /v1/orders/**";
     case Kind::method: return "a method such as POST";

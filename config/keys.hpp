@@ -27,7 +27,8 @@ enum class Kind : std::uint8_t {
   network,
   ports,
   status,  // 503, 500-599, 5xx or one of `words`
-  name,    // of a route or a policy
+  name,    // of a policy
+  route,   // name of a route: those of presets have PRESET/ before it
   host,    // exact or *.suffix
   path,
   method,

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "config/address.hpp"
+#include "config/presets.hpp"
 #include "proxy/policy/ascii.hpp"
 
 namespace reprise::config {
@@ -71,6 +72,13 @@ Parsed<std::string> parse_name(std::string_view text) {
   if (text.empty() || text.size() > longest || !std::all_of(text.begin(), text.end(), allowed))
     return refuse<std::string>("is no name: 1 to 64 letters, digits, dots, dashes and underscores");
   return {std::string(text), {}, {}};
+}
+
+Parsed<std::string> parse_route_name(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const bool of_preset = slash != std::string_view::npos && preset_text(text.substr(0, slash)).has_value();
+  const auto name = parse_name(of_preset ? text.substr(slash + 1) : text);
+  return name ? Parsed<std::string>{std::string(text), {}, {}} : name;
 }
 
 Parsed<policy::HostPattern> parse_host_pattern(std::string_view text) {

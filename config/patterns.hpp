@@ -12,6 +12,8 @@ namespace reprise::config {
 
 /// Of a route or a policy: letters, digits, `.`, `-` and `_`, up to 64, because it becomes a label.
 Parsed<std::string> parse_name(std::string_view);
+/// As above, or PRESET/name: what a route of a shipped preset is called.
+Parsed<std::string> parse_route_name(std::string_view);
 /// An exact host or `*.suffix`, lower case.
 Parsed<policy::HostPattern> parse_host_pattern(std::string_view);
 Parsed<policy::PathPattern> parse_path(std::string_view);

@@ -1,6 +1,7 @@
 #include "config/reach.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,25 @@ bool covers_host(const std::string& earlier, const std::string& later) {
   // "*.example.com" against "a.example.com" and "*.a.example.com": something must stand before the dot.
   const std::string_view suffix = std::string_view(earlier).substr(1);
   return later.size() > suffix.size() && std::string_view(later).ends_with(suffix) && later != earlier;
+}
+
+using Hosts = std::span<const policy::HostPattern>;
+
+// True if every host of the narrow ones is under one of the wide ones.
+bool covers_each(Hosts wide, Hosts narrow) {
+  return std::all_of(narrow.begin(), narrow.end(), [&](const policy::HostPattern& later) {
+    return std::any_of(wide.begin(), wide.end(), [&](const policy::HostPattern& earlier) {
+      return covers_host(earlier.text, later.text);
+    });
+  });
+}
+
+// `host` and `hosts` must both hold, so either of the narrow one is enough.
+bool covers_hosts(const policy::Match& earlier, const policy::Match& later) {
+  const auto covered_by = [&](Hosts wide) {
+    return covers_each(wide, {&later.host, 1}) || (!later.hosts.empty() && covers_each(wide, later.hosts));
+  };
+  return covered_by({&earlier.host, 1}) && (earlier.hosts.empty() || covered_by(earlier.hosts));
 }
 
 std::vector<std::string_view> segments_of(std::string_view path) {
@@ -73,7 +93,7 @@ bool covers_pairs(const std::vector<Condition>& earlier, const std::vector<Condi
 }  // namespace
 
 bool covers(const policy::Match& earlier, const policy::Match& later) {
-  return covers_host(earlier.host.text, later.host.text) && (!earlier.port || earlier.port == later.port) &&
+  return covers_hosts(earlier, later) && (!earlier.port || earlier.port == later.port) &&
          covers_path(earlier.path.text(), later.path.text()) &&
          covers_methods(earlier.methods, later.methods) && covers_pairs(earlier.query, later.query) &&
          covers_pairs(earlier.headers, later.headers);

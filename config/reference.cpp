@@ -37,8 +37,23 @@ has a default, `${file:/path}` is the content of a file of up to 64 KiB without 
 `${`. Inside `{..}` and `[..]` such a value needs quotes. Messages never print what was put in;
 `config --effective` does.
 
+**Presets.** `presets: [gcs]` appends the routes of a shipped file, so a route of your own always goes first.
+`reprise config --preset gcs` prints the file, whose keys are the ones on this page; its policies are there by name for
+your own routes, listed or not. `{name: gcs, hosts: [..]}` moves it to other hosts; any other key of an item wins over
+what the preset says.
+
+| preset | for |
+|---|---|
+| [gcs](presets/gcs.yaml) | Google Cloud Storage, JSON and XML API, operation by operation |
+| [gcs-metadata](presets/gcs-metadata.yaml) | the same as the Python library times it; policy `gcs-metadata` |
+| [gsutil](presets/gsutil.yaml) | the same as the command-line tools time it; policies `gsutil`, `gcloud` |
+| [memorystore](presets/memorystore.yaml) | the administration API of Google Memorystore |
+| [aws](presets/aws.yaml) | AWS; policies `aws` (standard mode), `aws-2026` and `aws-2026-dynamodb` |
+| [llm](presets/llm.yaml) | language-model APIs: 429, 503, 529, and the pause they ask for |
+
 **Which key wins.** Built-in defaults, then `defaults`, then the route's `policy`, then the route's own keys, merged
 key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempotent` are replaced as a whole.
+For a preset: `defaults`, the preset's policy, the item's `policy`, the preset's route, the item's own keys.
 `budget: off` of one layer is switched on again by any key of `budget` in a stronger one.
 
 **Idempotency.** `always`, `never`, `by_method` (GET, HEAD, OPTIONS, TRACE, PUT, DELETE), or `{any: [...]}` and
@@ -98,8 +113,10 @@ std::string reference_markdown() {
     if (key->path == "policies") continue;
     if (key->path == "routes") {
       add_section(page, "Items of `routes`, beside every key of `defaults`", "routes[].");
+    } else if (key->path == "presets") {
+      add_section(page, "Items of `presets`, beside every key of `defaults`", "presets[].");
     } else if (key->path == "defaults") {
-      add_section(page, "`defaults`, and the same keys in `policies` and `routes`", "defaults.");
+      add_section(page, "`defaults`, and the same keys in `policies`, `routes` and `presets`", "defaults.");
     } else if (key->kind == Kind::list) {
       add_section(page, "Items of " + code(key->path), std::string(key->path) + "[].");
     } else {

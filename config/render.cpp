@@ -134,6 +134,11 @@ Rendered render(const Key&, const policy::HostPattern& host) {
   return host.text.empty() ? std::nullopt : Rendered(yaml_scalar(host.text));
 }
 
+Rendered render(const Key&, const std::vector<policy::HostPattern>& hosts) {
+  if (hosts.empty()) return std::nullopt;
+  return scalar_list(hosts, [](const policy::HostPattern& host) { return host.text; });
+}
+
 Rendered render(const Key&, const policy::PathPattern& path) { return yaml_scalar(path.text()); }
 
 Rendered render(const Key&, const std::vector<std::string>& methods) {

@@ -6,6 +6,8 @@
 
 #include "config/fields.hpp"
 #include "config/patterns.hpp"
+#include "config/preset_hosts.hpp"
+#include "config/presets.hpp"
 #include "config/reader.hpp"
 
 namespace reprise::config {
@@ -39,12 +41,13 @@ class RouteBuilder {
       const Node& item = routes->items[i];
       if (item.kind == Node::Kind::mapping) add(item, "routes[" + std::to_string(i) + "]");
     }
+    add_presets();
     policy::Route fallback;
     fallback.name = std::string(fallback_name);
     fallback.policy = base_;
     fallback.line = fallback_line_;
     built_.routes.push_back(std::move(fallback));
-    built_.origins.push_back({{}, {}, defaults_});
+    built_.origins.push_back({{}, {}, {}, {}, defaults_});
     return std::move(built_);
   }
 
@@ -53,9 +56,10 @@ class RouteBuilder {
     policy::Route route;
     route.policy = base_;
     route.line = node.line;
-    RouteOrigin origin{{&node, path}, {}, defaults_};
+    RouteOrigin origin{{&node, path}, {}, {}, {}, defaults_};
     read_name(node, path, route);
-    read_policy(node, path, route, origin);
+    read_policy(node, path, origin);
+    apply_policies(origin, route.policy);
     Reader reader(node, "routes[]");
     route_fields(reader, route.policy);
     if (const Node* match = node.find("match"); is_mapping(match)) {
@@ -70,47 +74,130 @@ class RouteBuilder {
     const Node* name = node.find("name");
     if (name == nullptr)
       return report_.error(node.line, node.column, path, "has no name: write name: something");
-    if (name->kind != Node::Kind::scalar || name->broken || !parse_name(name->text)) return;
+    if (name->kind != Node::Kind::scalar || name->broken || !parse_route_name(name->text)) return;
     route.name = name->text;
     const std::string place = child_path(path, "name");
     if (name->text == fallback_name)
       return report_.error(name->line, name->column, place,
                            shown(*name) + " is the name of what no route matches: choose another");
-    const auto [first, is_new] = names_.emplace(name->text, name->line);
+    const auto [first, is_new] = names_.emplace(name->text, Owner{name->line, false});
     if (!is_new)
       report_.error(
           name->line, name->column, place,
-          shown(*name) + " is taken: the route in line " + std::to_string(first->second) + " has it");
+          shown(*name) + " is taken: the route in line " + std::to_string(first->second.line) + " has it");
   }
 
-  void read_policy(const Node& node, const std::string& path, policy::Route& route, RouteOrigin& origin) {
+  // A policy of the file hides one of a preset that has its name.
+  void read_policy(const Node& node, const std::string& path, RouteOrigin& origin) {
     const Node* name = node.find("policy");
     if (name == nullptr || name->kind != Node::Kind::scalar || name->broken || !parse_name(name->text))
       return;
     const Node* policies = root_.find("policies");
     const Node* bundle = policies == nullptr ? nullptr : policies->find(name->text);
-    if (bundle == nullptr) {
-      std::vector<std::string_view> known;
-      if (policies != nullptr) {
-        for (const Entry& entry : policies->entries) known.emplace_back(entry.key);
-      }
-      const std::string_view near = name->origin.empty() ? nearest(name->text, known) : std::string_view();
-      const std::string meant = near.empty() ? "" : " (did you mean " + std::string(near) + "?)";
-      return report_.error(name->line, name->column, child_path(path, "policy"),
-                           shown(*name) + " is not under policies" + meant);
+    if (is_mapping(bundle)) origin.policy = {bundle, child_path("policies", name->text)};
+    if (bundle != nullptr) return;
+    if (const Node* shipped = preset_policy(name->text)) return origin.shipped_policies.push_back(shipped);
+    std::vector<std::string_view> known = preset_policy_names();
+    if (policies != nullptr) {
+      for (const Entry& entry : policies->entries) known.emplace_back(entry.key);
     }
-    if (!is_mapping(bundle)) return;
-    origin.policy = {bundle, child_path("policies", name->text)};
-    Reader reader(*bundle, "policies.*");
-    route_fields(reader, route.policy);
+    const std::string_view near = name->origin.empty() ? nearest(name->text, known) : std::string_view();
+    const std::string meant = near.empty() ? "" : " (did you mean " + std::string(near) + "?)";
+    report_.error(name->line, name->column, child_path(path, "policy"),
+                  shown(*name) + " is not under policies, and no preset has it" + meant);
   }
+
+  static void apply_policies(const RouteOrigin& origin, policy::RoutePolicy& policy) {
+    const auto apply = [&](const Node& bundle) {
+      Reader reader(bundle, "policies.*");
+      route_fields(reader, policy);
+    };
+    for (const Node* shipped : origin.shipped_policies) apply(*shipped);
+    if (origin.policy.node != nullptr) apply(*origin.policy.node);
+  }
+
+  void add_presets() {
+    const Node* presets = root_.find("presets");
+    if (presets == nullptr) return;
+    for (std::size_t i = 0; i < presets->items.size(); ++i) {
+      const Node& item = presets->items[i];
+      const std::string path = "presets[" + std::to_string(i) + "]";
+      const Node* name = item.kind == Node::Kind::scalar ? &item : item.find("name");
+      if (item.kind == Node::Kind::mapping && name == nullptr)
+        report_.error(item.line, item.column, path,
+                      "has no name: write name: gcs, or that of another preset");
+      if (name == nullptr || name->kind != Node::Kind::scalar || name->broken) continue;
+      add_preset(item, path, name->text);
+    }
+  }
+
+  // `entry` is the name alone, or a mapping whose keys win over the preset's.
+  void add_preset(const Node& entry, const std::string& path, const std::string& name) {
+    std::vector<PresetRoute> shipped = preset_routes(name);
+    std::vector<policy::HostPattern> hosts;
+    if (entry.find("hosts") != nullptr) {
+      Reader reader(entry, "presets[]");
+      reader.field("hosts", hosts);
+      const Node& list = *entry.find("hosts");
+      if (list.kind == Node::Kind::list && list.items.empty())
+        report_.error(list.line, list.column, path + ".hosts", "is empty: name a host, or remove the key");
+    }
+    RouteOrigin origin{{&entry, path}, {}, {}, {}, defaults_};
+    read_policy(entry, path, origin);
+    const PresetHosts place(std::move(hosts), shipped);
+    for (const PresetRoute& one : shipped) {
+      policy::Route route;
+      RouteOrigin its = origin;
+      make_preset_route(one, route, its);
+      if (!place.put(route.match)) continue;
+      if (!claim_name(entry, path, route.name)) return;
+      built_.routes.push_back(std::move(route));
+      built_.origins.push_back(std::move(its));
+    }
+  }
+
+  // Weakest first: defaults, the preset's policies, the entry's, the route's own keys, the entry's own.
+  void make_preset_route(const PresetRoute& shipped, policy::Route& route, RouteOrigin& origin) const {
+    route.policy = base_;
+    route.source = std::string(shipped.preset);
+    route.line = shipped.route->line;
+    route.name = shipped.route->find("name")->text;
+    origin.shipped_route.push_back(shipped.route);
+    origin.shipped_policies.insert(origin.shipped_policies.begin(), shipped.policies.begin(),
+                                   shipped.policies.end());
+    apply_policies(origin, route.policy);
+    Reader own(*shipped.route, "routes[]");
+    route_fields(own, route.policy);
+    Reader match(*shipped.route->find("match"), "routes[].match");
+    match_fields(match, route.match);
+    Reader differs(*origin.route.node, "presets[]");
+    route_fields(differs, route.policy);
+  }
+
+  bool claim_name(const Node& entry, const std::string& path, const std::string& name) {
+    const auto [first, is_new] = names_.emplace(name, Owner{entry.line, true});
+    if (is_new) return true;
+    const std::string line = std::to_string(first->second.line);
+    report_.error(entry.line, entry.column, path,
+                  first->second.preset ? "brings the routes that the preset in line " + line +
+                                             " has brought: remove one of them"
+                                       : "brings a route " + quoted(name) + ", but the route in line " +
+                                             line + " has that name: rename it");
+    return false;
+  }
+
+  // Who has taken the name of a route.
+  struct Owner {
+    std::size_t line = 0;
+    bool preset = false;  // a preset's entry, not a route of the file
+  };
 
   const Node& root_;
   Report& report_;
   policy::RoutePolicy base_;
   RouteOrigin::Layer defaults_;
   std::size_t fallback_line_ = 0;
-  std::map<std::string, std::size_t> names_;
+  std::map<std::string, Owner> names_;
   BuiltRoutes built_;
 };
 

@@ -10,19 +10,22 @@
 
 namespace reprise::config {
 
-/// The sections that made one route, strongest first; each is null where the file has none.
+/// The sections that made one route, strongest first; each is null where the file has none. Of a preset's
+/// route, `route` is the entry of `presets`, and what the preset itself says stands between the layers.
 struct RouteOrigin {
   struct Layer {
     const Node* node = nullptr;
     std::string path;
   };
   Layer route;
+  std::vector<const Node*> shipped_route;  ///< hides what is below
   Layer policy;
+  std::vector<const Node*> shipped_policies;
   Layer defaults;
 };
 
 struct BuiltRoutes {
-  std::vector<policy::Route> routes;  ///< the fallback, named `default`, is the last
+  std::vector<policy::Route> routes;  ///< the file's own, those of presets, and the fallback, named `default`
   std::vector<RouteOrigin> origins;   ///< of each route; they point into the document
 };
 

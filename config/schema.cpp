@@ -84,6 +84,7 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::ports: choices.push_back(reference("ports")); break;
     case Kind::endpoint: choices.push_back(matching(R"(^([0-9.]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$)")); break;
     case Kind::upstream: choices.push_back(matching("^[Hh][Tt][Tt][Pp]://")); break;
+    case Kind::route: choices.push_back(matching("^([a-z-]+/)?[A-Za-z0-9._-]{1,64}$")); break;
     case Kind::name: choices.push_back(matching("^[A-Za-z0-9._-]{1,64}$")); break;
     case Kind::path: choices.push_back(matching("^/[^?#]*$")); break;
     default: choices.push_back(object({{"type", quote("string")}})); break;
@@ -116,9 +117,10 @@ Json shape_of(const Key& key) {
     case Kind::list: {
       std::vector<Json> items;
       if (key.item == Kind::mapping) {
-        const bool routes = key.path == "routes";
+        const bool named = key.path == "routes" || key.path == "presets";
         items.push_back(closed_object(properties_of(std::string(key.path) + "[]"),
-                                      routes ? std::vector<Json>{quote("name")} : std::vector<Json>{}));
+                                      named ? std::vector<Json>{quote("name")} : std::vector<Json>{}));
+        if (key.path == "presets") add_words(items, *find_key("presets[].name"));
       } else {
         add_scalar(items, key, key.item);
       }
@@ -138,7 +140,7 @@ Members properties_of(std::string_view path) {
     if (!has_effect(*key)) continue;
     const std::string name(last_part(key->path));
     // A route's copy of a shared key points to the one description of it.
-    if (path == "routes[]" && key->path.starts_with("defaults.")) {
+    if ((path == "routes[]" || path == "presets[]") && key->path.starts_with("defaults.")) {
       properties.emplace_back(name, reference("policy/properties/" + name));
       continue;
     }

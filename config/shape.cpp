@@ -105,7 +105,10 @@ class Checker {
     for (std::size_t i = 0; i < place.node.items.size() && !report_.full(); ++i) {
       const Place item{place.node.items[i], place.path + "[" + std::to_string(i) + "]", place.schema + "[]"};
       if (item.node.broken) continue;
-      if (key.item != Kind::mapping) {
+      const Key* lone = key.path == "presets" ? find_key("presets[].name") : nullptr;
+      if (lone != nullptr && item.node.kind == Node::Kind::scalar) {
+        scalar(item, *lone);
+      } else if (key.item != Kind::mapping) {
         scalar(item, key);
       } else if (item.node.kind == Node::Kind::mapping) {
         keys(item);

@@ -58,6 +58,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::ports: return check(parse_ports(text));
     case Kind::status: return check(parse_statuses(text));
     case Kind::name: return check(parse_name(text));
+    case Kind::route: return check(parse_route_name(text));
     case Kind::host: return check(parse_host_pattern(text));
     case Kind::path: return check(parse_path(text));
     case Kind::method: return check(parse_method(text));
@@ -136,6 +137,12 @@ void assign(const Key&, const Node& node, policy::PathPattern& target) { put(par
 
 void assign(const Key&, const Node& node, policy::HostPattern& target) {
   put(parse_host_pattern(node.text), target);
+}
+
+void assign(const Key&, const Node& node, std::vector<policy::HostPattern>& target) {
+  put_list(node, target, [](const std::string& text, auto& hosts) {
+    if (auto host = parse_host_pattern(text)) hosts.push_back(std::move(*host.value));
+  });
 }
 
 void assign(const Key& key, const Node& node, double& target) {

@@ -36,6 +36,7 @@ void assign(const Key&, const Node&, std::vector<std::pair<std::uint16_t, std::u
 void assign(const Key&, const Node&, policy::RetryOn&);
 void assign(const Key&, const Node&, policy::IdempotencyRule&);
 void assign(const Key&, const Node&, policy::HostPattern&);
+void assign(const Key&, const Node&, std::vector<policy::HostPattern>&);
 void assign(const Key&, const Node&, policy::PathPattern&);
 void assign(const Key&, const Node&, std::vector<std::string>&);
 void assign(const Key&, const Node&, std::vector<policy::Condition>&);

@@ -1,6 +1,8 @@
 #include <cstdio>
 #include <string>
+#include <string_view>
 
+#include "config/presets.hpp"
 #include "config/reference.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
@@ -15,21 +17,35 @@ int print_effective(const std::string& file) {
   return exit_ok;
 }
 
+int print_preset(const std::string& name) {
+  if (const auto text = config::preset_text(name)) {
+    std::fwrite(text->data(), 1, text->size(), stdout);
+    return exit_ok;
+  }
+  std::string known;
+  for (const std::string_view preset : config::preset_names()) known.append(" ").append(preset);
+  std::fprintf(stderr, "reprise: there is no preset %s; the presets are:%s\n", name.c_str(), known.c_str());
+  return exit_usage;
+}
+
 }  // namespace
 
 void add_config(CLI::App& app, int& code) {
-  CLI::App* command =
-      app.add_subcommand("config", "print the settings in force, the reference page or the JSON Schema");
+  CLI::App* command = app.add_subcommand(
+      "config", "print the settings in force, a preset, the reference page or the JSON Schema");
   const CLI::Option* file =
       command->add_option("-c,--config", "configuration file; without it the built-in defaults");
   const CLI::Option* effective =
       command->add_flag("--effective")->description("the settings in force, as YAML");
   const CLI::Option* reference = command->add_flag("--reference")->description("every key, as Markdown");
   const CLI::Option* schema = command->add_flag("--schema")->description("JSON Schema, for editors");
+  const CLI::Option* preset =
+      command->add_option("--preset", "the file of a shipped preset")->type_name("NAME");
   command->require_option(1, 2);
-  command->callback([file, effective, reference, schema, &code] {
+  command->callback([file, effective, reference, schema, preset, &code] {
     if (reference->count() > 0) std::fputs(config::reference_markdown().c_str(), stdout);
     if (schema->count() > 0) std::fputs(config::schema_json().c_str(), stdout);
+    if (preset->count() > 0) code = print_preset(preset->as<std::string>());
     if (effective->count() > 0) code = print_effective(given_file(file));
   });
 }

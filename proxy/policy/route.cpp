@@ -89,7 +89,9 @@ std::string_view word(Mismatch mismatch) {
 }
 
 Mismatch Match::first_mismatch(const RequestView& request) const {
-  if (!host.matches(request.host)) return Mismatch::host;
+  const auto names_host = [&](const HostPattern& pattern) { return pattern.matches(request.host); };
+  if (!names_host(host)) return Mismatch::host;
+  if (!hosts.empty() && std::none_of(hosts.begin(), hosts.end(), names_host)) return Mismatch::host;
   if (port && *port != request.port) return Mismatch::port;
   if (!methods.empty() && std::find(methods.begin(), methods.end(), request.method) == methods.end())
     return Mismatch::method;

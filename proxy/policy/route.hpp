@@ -52,6 +52,7 @@ struct Match {
   std::vector<std::string> methods;  ///< empty: any
   std::vector<Condition> query;  ///< all must hold; an empty `value` here means "present", even with no value
   std::vector<Condition> headers;  ///< all must hold
+  std::vector<HostPattern> hosts;  ///< any of them, beside `host`; empty: any
 
   /// Why the request does not match; `none`: it does.
   Mismatch first_mismatch(const RequestView&) const;
@@ -62,7 +63,8 @@ struct Route {
   std::string name;  ///< the `route` label
   Match match;
   RoutePolicy policy;
-  std::size_t line = 0;  ///< in the configuration file, from 1; 0 for the built-in default
+  std::size_t line = 0;     ///< in the file that `source` names, from 1; 0 for the built-in default
+  std::string source = {};  ///< the preset that it comes from; empty: the configuration file
 };
 
 /// Immutable after construction; shared by all threads.

@@ -71,12 +71,12 @@ TEST(DefaultFile, mentions_every_supported_key) {
 
 TEST(DefaultFile, examples_in_its_comments_load) {
   std::string text = golden::read(golden::in_source("config/reprise.yaml"));
-  // Uncomments `# policies:`, `# routes:`, what is indented below them, and the gateway.
+  // Uncomments `# policies:`, `# routes:`, `# presets:`, what is indented below them, and the gateway.
   std::string active;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const bool key =
-        line.starts_with("# policies:") || line.starts_with("# routes:") || line.starts_with("#   ");
+    const bool key = line.starts_with("# policies:") || line.starts_with("# routes:") ||
+                     line.starts_with("# presets:") || line.starts_with("#   ");
     const bool item = line.starts_with("#  - ") || line.starts_with("#    ");
     if (key)
       line.erase(0, line.starts_with("#    ") && !line.starts_with("#     ") ? 1 : 2);
@@ -87,8 +87,10 @@ TEST(DefaultFile, examples_in_its_comments_load) {
   EXPECT_NE(active, text);
   const Settings settings = load(active);
   EXPECT_EQ(settings.listeners.size(), 2U);
-  ASSERT_EQ(settings.routes->size(), 2U);
+  ASSERT_GT(settings.routes->size(), 100U);
   EXPECT_EQ((*settings.routes)[0].policy.retry.max_attempts, 8U);
+  EXPECT_EQ((*settings.routes)[1].name, "memorystore/api");
+  EXPECT_EQ((*settings.routes)[2].policy.retry.max_attempts, 24U);
 }
 
 TEST(Examples, all_load_without_a_word) {
@@ -139,8 +141,14 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.replay.memory", "1KiB"},
       {"defaults.response_headers", "false"},
       {"defaults.attempt_header", "true"},
+      {"defaults.signature.sigv4", "true"},
+      {"presets", "[memorystore]"},
+      {"presets[].name", "{name: memorystore}"},
+      {"presets[].hosts", "{name: memorystore, hosts: [a]}"},
+      {"presets[].policy", "{name: memorystore, policy: aws}"},
       {"routes[].name", "another"},
       {"routes[].match.host", "'*.a'"},
+      {"routes[].match.hosts", "[a, '*.a']"},
       {"routes[].match.port", "81"},
       {"routes[].match.path", "'/a/{b}/**'"},
       {"routes[].match.methods", "[GET]"},
@@ -179,6 +187,7 @@ std::string nested(std::string_view path, const std::string& value) {
 
 std::string file_with(std::string_view path, const std::string& value) {
   if (path.starts_with("listeners[].")) return "version: 1\nlisteners: [" + value + "]\n";
+  if (path.starts_with("presets[].")) return "version: 1\npresets: [" + value + "]\n";
   if (!path.starts_with("routes[].")) return "version: 1\n" + nested(path, value) + "\n";
   const std::string_view key = path.substr(std::string_view("routes[].").size());
   const std::string name = key == "name" ? "" : "name: r, ";
