@@ -132,6 +132,8 @@ TEST_P(EveryStep, of_the_request) {
     if (get) {
       EXPECT_EQ(got.status, 200);
       EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+    } else if (read == 0 && got.status == 200) {
+      EXPECT_EQ(plan.executed, 1U);  // cut before the first byte was sent: provably nothing was carried out
     } else {
       EXPECT_EQ(got.status, 502);
       EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
