@@ -5,11 +5,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "proxy/net/host_table.hpp"
 #include "proxy/policy/budget.hpp"
 
 namespace reprise::net {
@@ -17,11 +16,11 @@ namespace reprise::net {
 /// Who draws: retries that are sent, or those that observe mode only records.
 enum class Purse : std::uint8_t { real, shadow };
 
-/// One account per host:port, budget settings and purse. Thread-safe. At most `most` hosts; the one asked for
-/// longest ago goes first, and starts full when it comes back.
+/// One account per host:port, budget settings and purse. Thread-safe. At most `most` hosts; a forgotten one
+/// starts full.
 class Budgets {
  public:
-  explicit Budgets(std::size_t most) : most_(most) {}
+  explicit Budgets(std::size_t most) : hosts_(most) {}
 
   std::shared_ptr<policy::Budget> account(std::string_view host_port, const policy::BudgetPolicy&, Purse);
   /// Calls back with every real account's host:port and what is left of it, for the gauge.
@@ -33,17 +32,9 @@ class Budgets {
     Purse purse = Purse::real;
     std::shared_ptr<policy::Budget> budget;
   };
-  struct Host {
-    std::vector<Account> accounts;
-    std::uint64_t asked = 0;
-  };
 
-  void forget_oldest();
-
-  const std::size_t most_;
   std::mutex mutex_;
-  std::unordered_map<std::string, Host> hosts_;
-  std::uint64_t clock_ = 0;
+  HostTable<std::vector<Account>> hosts_;
 };
 
 }  // namespace reprise::net

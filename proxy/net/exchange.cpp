@@ -17,11 +17,11 @@ constexpr Duration keep_grace = std::chrono::seconds(1);
 /// The state machine of one exchange, and what it works with.
 class Run {
  public:
-  Run(Loop& loop, Request& request, ClientSide client, policy::Budget* budget)
+  Run(Loop& loop, Request& request, ClientSide client, policy::HostShare host)
       : loop_(loop),
         request_(request),
         client_(client),
-        machine_(*request.policy, request.facts, budget, request.started),
+        machine_(*request.policy, request.facts, host, request.started),
         live_(request.live),
         kept_(request.kept) {}
 
@@ -33,7 +33,7 @@ class Run {
   }
   bool over() const { return actions_.size() == 0; }
 
-  void begin() { actions_ = machine_.begin(Tick::now()); }
+  void begin() { actions_ = machine_.begin(Tick::now(), loop_.dice); }
   void attempted(const AttemptResult&);
   Task<void> wait(policy::Wait wait);
   Answer& chosen(policy::Deliver);
@@ -108,14 +108,15 @@ Task<void> Run::wait(policy::Wait wait) {
   if (live_.any()) co_await keep(wait.until);
   Watch& watch = client_.watch;
   watch.look();
-  const bool undisturbed = !watch.client_reset() && !watch.client_finished() && !watch.shutting_down();
-  if (undisturbed && wait.until > Tick::now()) {
+  actions_ = tell_departures();
+  // A departure may leave the wait as it is: attempt 1 always starts.
+  while (actions_.size() == 0 && Tick::now() < wait.until) {
     watch.set_wait(&client_.pause);
     co_await client_.pause.until(wait.until);
     watch.set_wait(nullptr);
     watch.look();
+    actions_ = tell_departures();
   }
-  actions_ = tell_departures();
   if (actions_.size() == 0) actions_ = machine_.waited(Tick::now());
 }
 
@@ -154,17 +155,24 @@ Task<void> Run::end_without_answer() {
   }
 }
 
-policy::Budget* budget_of(Loop& loop, Request& request) {
+// A route that is off or only observes shall not be stopped by what it does not take part in.
+policy::HostShare host_share(Loop& loop, Request& request) {
   const policy::RoutePolicy& policy = *request.policy;
-  if (!policy.budget || policy.mode == policy::Mode::off) return nullptr;
-  const Purse purse = policy.mode == policy::Mode::observe ? Purse::shadow : Purse::real;
-  return loop.pool.budget(*request.upstream, *policy.budget, purse);
+  policy::HostShare share;
+  if (policy.mode == policy::Mode::off) return share;
+  const bool active = policy.mode == policy::Mode::active;
+  Upstream& upstream = *request.upstream;
+  if (policy.budget)
+    share.budget = loop.pool.budget(upstream, *policy.budget, active ? Purse::real : Purse::shadow);
+  if (policy.circuit && active) share.circuit = loop.pool.circuit(upstream, *policy.circuit);
+  if (policy.while_paused != policy::WhilePaused::go && active) share.pause = loop.pool.pause(upstream);
+  return share;
 }
 
 }  // namespace
 
 Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
-  Run run(loop, request, client, budget_of(loop, request));
+  Run run(loop, request, client, host_share(loop, request));
   run.begin();
   while (!run.over()) {
     if (const auto* start = run.next<policy::Start>()) {

@@ -29,7 +29,7 @@ void ReplayMemory::give_back(std::size_t bytes) {
 Loop::Loop(Shared& all, std::uint64_t seed)
     : shared(all),
       dice(seed),
-      pool(tick, all.settings.pool, all.settings.limits.upstreams, all.budgets, all.metrics),
+      pool(tick, all.settings.pool, all.settings.limits.upstreams, all.budgets, all.gates, all.metrics),
       head_limits{all.settings.limits.header_bytes, all.settings.limits.header_fields,
                   all.settings.limits.target_bytes} {}
 

@@ -13,6 +13,7 @@
 #include "proxy/http/head.hpp"
 #include "proxy/net/budgets.hpp"
 #include "proxy/net/doors.hpp"
+#include "proxy/net/gates.hpp"
 #include "proxy/net/pool.hpp"
 #include "proxy/net/resolver.hpp"
 #include "proxy/net/tick.hpp"
@@ -45,6 +46,7 @@ struct Shared {
   observe::Metrics& metrics;
   observe::Log& log;
   Budgets& budgets;
+  Gates& gates;
   Resolver& resolver;
   ReplayMemory& replay_memory;
   const Doors& doors;

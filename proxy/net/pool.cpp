@@ -46,11 +46,12 @@ UpstreamConnection::~UpstreamConnection() {
 void UpstreamConnection::time_is_up() { pool_.discard(*this); }
 
 Pool::Pool(Tick& tick, const config::Pool& settings, std::size_t most_upstreams, Budgets& budgets,
-           observe::Metrics& metrics)
+           Gates& gates, observe::Metrics& metrics)
     : tick_(tick),
       settings_(settings),
       most_upstreams_(most_upstreams),
       budgets_(budgets),
+      gates_(gates),
       metrics_(metrics) {}
 
 Pool::~Pool() { close(); }
@@ -77,6 +78,19 @@ policy::Budget* Pool::budget(Upstream& upstream, const policy::BudgetPolicy& pol
   }
   upstream.budgets.push_back({policy, purse, budgets_.account(upstream.key, policy, purse)});
   return upstream.budgets.back().budget.get();
+}
+
+policy::Circuit* Pool::circuit(Upstream& upstream, const policy::CircuitPolicy& policy) {
+  for (const auto& [settings, circuit] : upstream.circuits) {
+    if (settings == policy) return circuit.get();
+  }
+  upstream.circuits.emplace_back(policy, gates_.circuit(upstream.key, policy));
+  return upstream.circuits.back().second.get();
+}
+
+policy::HostPause* Pool::pause(Upstream& upstream) {
+  if (upstream.pause == nullptr) upstream.pause = gates_.pause(upstream.key);
+  return upstream.pause.get();
 }
 
 // Those in use are kept: their connections must find the way back.

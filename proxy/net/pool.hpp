@@ -11,6 +11,7 @@
 
 #include "config/settings.hpp"
 #include "proxy/net/budgets.hpp"
+#include "proxy/net/gates.hpp"
 #include "proxy/net/stream.hpp"
 #include "proxy/observe/metrics.hpp"
 
@@ -58,6 +59,8 @@ struct Upstream {
     std::shared_ptr<policy::Budget> budget;
   };
   std::vector<KnownBudget> budgets;
+  std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>> circuits;  ///< the same
+  std::shared_ptr<policy::HostPause> pause;                                                  ///< the same
 };
 
 /// Whether any quiet connection will do, or only one used within the last second: a request that must not be
@@ -68,13 +71,15 @@ enum class Freshness : std::uint8_t { any, recent };
 /// out.
 class Pool {
  public:
-  Pool(Tick&, const config::Pool&, std::size_t most_upstreams, Budgets&, observe::Metrics&);
+  Pool(Tick&, const config::Pool&, std::size_t most_upstreams, Budgets&, Gates&, observe::Metrics&);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port);
   policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, Purse);
+  policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
+  policy::HostPause* pause(Upstream&);
 
   /// A connection without FIN and without unasked bytes, or null.
   std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness);
@@ -94,6 +99,7 @@ class Pool {
   const config::Pool settings_;
   const std::size_t most_upstreams_;
   Budgets& budgets_;
+  Gates& gates_;
   observe::Metrics& metrics_;
   Order order_;  ///< the most recently used first
   std::unordered_map<std::string_view, Order::iterator> upstreams_;

@@ -87,6 +87,7 @@ struct Proxy::Parts {
   observe::Metrics metrics;
   observe::Log log;
   Budgets budgets;
+  Gates gates;
   ReplayMemory replay_memory;
   EventLoop binding{1};
   std::vector<tcp::endpoint> endpoints;  ///< in the order of the listeners; admin last
@@ -111,6 +112,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       metrics(route_names(*settings.routes), http::all_words(), options.version),
       log(settings.log, route_names(*settings.routes), options.log_descriptor, options.log_to_terminal),
       budgets(settings.limits.upstreams),
+      gates(settings.limits.upstreams),
       replay_memory(settings.limits.replay_memory_bytes, metrics) {
   metrics.set_config_hash(options.config_hash);
   bind();
@@ -120,7 +122,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   doors = std::make_unique<Doors>(settings.security.deny, endpoints);
   // clang 14 cannot initialise an aggregate through make_unique.
   shared.reset(
-      new Shared{settings, metrics, log, budgets, *resolver, replay_memory, *doors, make_pseudonym()});
+      new Shared{settings, metrics, log, budgets, gates, *resolver, replay_memory, *doors, make_pseudonym()});
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
   for (const config::Listener& listener : settings.listeners) {
@@ -164,17 +166,28 @@ std::string Proxy::Parts::status() {
 }
 
 std::string Proxy::Parts::metrics_text() {
-  const std::vector<std::string> known = configured_hosts(settings);
+  const std::vector<std::string> hosts = configured_hosts(settings);
+  const auto is_configured = [&](std::string_view host_port) {
+    return std::find(hosts.begin(), hosts.end(), host_port.substr(0, host_port.rfind(':'))) != hosts.end();
+  };
   double others = 1;
   budgets.each(Tick::now(), [&](std::string_view host_port, double ratio) {
-    const std::string host(host_port.substr(0, host_port.rfind(':')));
-    if (std::find(known.begin(), known.end(), host) != known.end()) {
+    if (is_configured(host_port)) {
       metrics.set_budget_ratio(host_port, ratio);
     } else {
       others = std::min(others, ratio);
     }
   });
   metrics.set_budget_ratio("other", others);
+  auto worst = policy::Circuit::State::closed;
+  gates.each(Tick::now(), [&](std::string_view host_port, policy::Circuit::State state) {
+    if (is_configured(host_port)) {
+      metrics.set_circuit_state(host_port, state);
+    } else {
+      worst = std::max(worst, state);
+    }
+  });
+  metrics.set_circuit_state("other", worst);
   metrics.set_log_dropped(log.dropped());
   return metrics.text();
 }

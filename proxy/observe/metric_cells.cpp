@@ -168,6 +168,7 @@ Metrics::Cells::Cells(std::span<const std::string> route_names,
       routes(route_names.size()),
       rejected(rejection_words.size()),
       budget_family(register_gauge(registry, Metric::budget_available)),
+      circuit_family(register_gauge(registry, Metric::circuit_state)),
       config_family(register_gauge(registry, Metric::config_hash)) {
   register_gauge(registry, Metric::build_version).Add({{"version", std::string(version)}}).Set(1);
 }

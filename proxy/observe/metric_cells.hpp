@@ -111,6 +111,7 @@ struct Metrics::Cells final : prometheus::Collectable {
 
   prometheus::Registry registry;
   prometheus::Family<prometheus::Gauge>& budget_family;
+  prometheus::Family<prometheus::Gauge>& circuit_family;
   prometheus::Family<prometheus::Gauge>& config_family;
   std::mutex config_mutex;
   prometheus::Gauge* config_gauge = nullptr;  ///< under config_mutex

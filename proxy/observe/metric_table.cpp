@@ -36,6 +36,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {"reprise_retry_after_seconds", Type::Histogram, "route", "Pauses that upstreams asked for."},
     {"reprise_budget_available_ratio", Type::Gauge, "upstream",
      "Share of the retry budget that is left, 0 to 1, by configured host:port; the rest is `other`."},
+    {"reprise_circuit_state", Type::Gauge, "upstream",
+     "0 closed, 1 half-open, 2 open, by configured host:port; the rest is `other`, the worst of them."},
     {"reprise_ambiguous_total", Type::Counter, "route",
      "Answers 404, 409 or 412 after an earlier attempt that may have taken effect."},
     {"reprise_replay_bytes", Type::Gauge, "store", "Bytes of request bodies that are held for replay."},

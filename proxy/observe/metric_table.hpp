@@ -24,6 +24,7 @@ enum class Metric : std::uint8_t {
   backoff,
   retry_after,
   budget_available,
+  circuit_state,
   ambiguous,
   replay_bytes,
   upstream_connections,
@@ -42,7 +43,7 @@ enum class Metric : std::uint8_t {
   process_threads,
 };
 
-inline constexpr std::size_t metric_count = 27;
+inline constexpr std::size_t metric_count = 28;
 
 struct MetricRow {
   std::string_view name;

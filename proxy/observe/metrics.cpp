@@ -125,6 +125,10 @@ void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {
   cells_->budget_family.Add({{"upstream", std::string(upstream)}}).Set(ratio);
 }
 
+void Metrics::set_circuit_state(std::string_view upstream, policy::Circuit::State state) {
+  cells_->circuit_family.Add({{"upstream", std::string(upstream)}}).Set(static_cast<double>(state));
+}
+
 std::string Metrics::text() {
   std::vector<prometheus::MetricFamily> families = cells_->registry.Collect();
   std::erase_if(families, [](const auto& each) { return each.metric.empty(); });

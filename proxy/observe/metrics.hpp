@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "proxy/observe/exchange_record.hpp"
+#include "proxy/policy/circuit.hpp"
 
 namespace reprise::observe {
 
@@ -47,6 +48,8 @@ class Metrics {
   void replay_bytes_changed(std::int64_t by);  ///< store="memory"
   /// Called at scrape time on a helper thread: name ("host:port" or "other") and ratio.
   void set_budget_ratio(std::string_view upstream, double ratio);
+  /// The same for circuits.
+  void set_circuit_state(std::string_view upstream, policy::Circuit::State);
 
   /// The Prometheus text format. Takes milliseconds: call it on a helper thread.
   std::string text();

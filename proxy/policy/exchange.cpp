@@ -4,17 +4,61 @@
 
 namespace reprise::policy {
 
-Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, Budget* budget, Instant head_at)
-    : policy_(policy), facts_(facts), budget_(budget) {
+Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at)
+    : policy_(policy), facts_(facts), host_(host) {
   if (policy.retry.deadline) deadline_ = head_at + *policy.retry.deadline;
 }
 
-Actions Exchange::begin(Instant now) {
-  if (budget_ != nullptr) budget_->deposit(now);
+Actions Exchange::begin(Instant now, Dice& dice) {
+  if (state_ != State::idle) return {};
+  if (host_.budget != nullptr) host_.budget->deposit(now);
+  // Those who wait for the end of a pause shall not come back all at once.
+  const bool paused = host_.pause != nullptr && host_.pause->until(now).has_value();
+  const auto widest = static_cast<std::uint64_t>(policy_.retry.backoff.initial.count());
+  return approach(now, paused ? Duration(static_cast<Duration::rep>(dice.roll(widest))) : Duration::zero());
+}
+
+// Before any attempt starts, its host is asked.
+Actions Exchange::approach(Instant now, Duration spread) {
+  const auto paused_until = host_.pause == nullptr ? std::nullopt : host_.pause->until(now);
+  if (paused_until && policy_.while_paused != WhilePaused::go) {
+    const Instant due = *paused_until + spread;
+    const bool fits = !deadline_ || due <= *deadline_;
+    if (policy_.while_paused == WhilePaused::fail || !fits) return stop_waiting(Reason::host_paused, now);
+    state_ = State::waiting;
+    return Action(Wait{due});
+  }
+  if (host_.circuit != nullptr && !host_.circuit->admit(now)) return stop_waiting(Reason::circuit_open, now);
+  return start_next(now);
+}
+
+Actions Exchange::start_next(Instant now) {
+  withdrawn_.reset();
   state_ = State::attempting;
-  number_ = charged_ = 1;
+  ++number_;
+  ++charged_;
   started_ = now;
   return Action(Start{number_, false});
+}
+
+// What this attempt says of its host to the others.
+void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant now) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  const bool asks = answered != nullptr && answered->hints.retry_after && policy_.retry.retry_after.honour;
+  if (host_.pause != nullptr && asks && policy_.retry.on.lists(outcome)) {
+    // Capped, so that one strange field cannot shut a host out for days.
+    host_.pause->ask(now + std::min(*answered->hints.retry_after, policy_.retry.retry_after.maximum));
+  }
+  if (host_.circuit == nullptr) return;
+  const bool says_nothing =
+      verdict.reason == Reason::stale_connection || verdict.reason == Reason::address_denied;
+  if (says_nothing) {
+    host_.circuit->forget(now);
+  } else if (answered != nullptr && answered->status < 500) {
+    host_.circuit->succeeded(now);
+  } else {
+    host_.circuit->failed(now);
+  }
 }
 
 Actions Exchange::answered(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
@@ -31,10 +75,12 @@ Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Ins
 
 Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, Instant now, Dice& dice) {
   facts_.idempotent = report.idempotent;
-  const double left = budget_ == nullptr ? std::numeric_limits<double>::infinity() : budget_->left(now);
+  const double left =
+      host_.budget == nullptr ? std::numeric_limits<double>::infinity() : host_.budget->left(now);
   const Verdict verdict =
       overrule(decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, left), now);
   enter(report, outcome, verdict, now);
+  tell_host(outcome, verdict, now);
   if (!verdict.retry) return stop(verdict.reason);
   return verdict.reason == Reason::stale_connection ? go_on_at_once() : go_on(verdict, now);
 }
@@ -42,14 +88,14 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
 // What may still turn a yes into a no, and what a yes costs.
 Verdict Exchange::overrule(Verdict verdict, Instant now) {
   if (verdict.reason == Reason::observe_only) {
-    if (budget_ != nullptr) budget_->withdraw(now);
+    if (host_.budget != nullptr) host_.budget->withdraw(now);
     return verdict;
   }
   if (!verdict.retry) return verdict;
   if (client_finished_) return {false, verdict.delay, Reason::client_gone};
   if (shutting_down_) return {false, verdict.delay, Reason::shutting_down};
-  if (verdict.reason == Reason::stale_connection || budget_ == nullptr) return verdict;
-  if (!budget_->withdraw(now)) return {false, verdict.delay, Reason::budget_spent};
+  if (verdict.reason == Reason::stale_connection || host_.budget == nullptr) return verdict;
+  if (!host_.budget->withdraw(now)) return {false, verdict.delay, Reason::budget_spent};
   withdrawn_ = now;
   return verdict;
 }
@@ -82,12 +128,7 @@ Actions Exchange::waited(Instant now) {
   if (state_ != State::waiting) return {};
   if (deadline_ && now > *deadline_) return stop_waiting(Reason::deadline_too_near, now);
   if (answer_ == number_ && !answer_whole_) answer_.reset();
-  withdrawn_.reset();
-  state_ = State::attempting;
-  ++number_;
-  ++charged_;
-  started_ = now;
-  return Action(Start{number_, false});
+  return approach(now, Duration::zero());
 }
 
 void Exchange::answer_kept() {
@@ -129,18 +170,18 @@ bool Exchange::is_ambiguous(unsigned number) const {
   return false;
 }
 
-void Exchange::give_back(Instant now) {
-  if (withdrawn_ && budget_ != nullptr) budget_->refund(*withdrawn_, now);
-  withdrawn_.reset();
+// The scheduled attempt never starts: the budget gets it back, and the ledger says why.
+Actions Exchange::stop_waiting(Reason reason, Instant now) {
+  end_wait(reason, now);
+  return stop(reason);
 }
 
-// The scheduled retry never starts: the budget gets it back, and the ledger says why.
-Actions Exchange::stop_waiting(Reason reason, Instant now) {
-  give_back(now);
-  Verdict& verdict = ledger_.back().verdict;
-  verdict.retry = false;
-  verdict.reason = reason;
-  return stop(reason);
+void Exchange::end_wait(Reason reason, Instant now) {
+  if (withdrawn_ && host_.budget != nullptr) host_.budget->refund(*withdrawn_, now);
+  withdrawn_.reset();
+  if (ledger_.empty()) return;
+  ledger_.back().verdict.retry = false;
+  ledger_.back().verdict.reason = reason;
 }
 
 Actions Exchange::body_broke(Cause cause, Instant now) {
@@ -156,9 +197,10 @@ Actions Exchange::body_broke(Cause cause, Instant now) {
 
 void Exchange::delivered() { state_ = State::over; }
 
+// Attempt 1 always starts: a wait before it goes on.
 Actions Exchange::client_finished(Instant now) {
   client_finished_ = true;
-  return state_ == State::waiting ? stop_waiting(Reason::client_gone, now) : Actions{};
+  return state_ == State::waiting && number_ > 0 ? stop_waiting(Reason::client_gone, now) : Actions{};
 }
 
 Actions Exchange::shutdown(Instant now) {
@@ -172,15 +214,14 @@ Actions Exchange::client_reset(Instant now) {
   if (before == State::over) return {};
   ledger_.reason = Reason::client_gone;
   if (before == State::waiting) {
-    give_back(now);
-    ledger_.back().verdict.retry = false;
-    ledger_.back().verdict.reason = Reason::client_gone;
+    end_wait(Reason::client_gone, now);
     return Action(Leave{});
   }
   if (before == State::idle) return Action(Leave{});
   if (before == State::attempting) {
     AttemptReport report;
     report.sent = Sent::maybe;
+    if (host_.circuit != nullptr) host_.circuit->forget(now);
     enter(report, Failed{Stage::await_head, Cause::cancelled}, {false, {}, Reason::client_gone}, now);
   }
   return {Cancel{before == State::delivering ? *answer_ : number_}, Leave{}};

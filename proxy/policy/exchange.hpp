@@ -65,15 +65,28 @@ struct AttemptReport {
   Idempotency idempotent = Idempotency::no;  ///< judged now, on what is held of the body now
 };
 
-/// One per request. Single-threaded; the budget it draws on may be shared. An event that does not fit the
-/// state (a timer that fires after the wait was ended, news of a cancelled attempt) asks for nothing and
-/// changes nothing.
+/// What all requests to one upstream host share; each part may be null (off).
+struct HostShare {
+  HostShare(Budget* for_retries = nullptr, Circuit* breaker = nullptr,  // NOLINT(google-explicit-constructor)
+            HostPause* asked_pause = nullptr)
+      : budget(for_retries), circuit(breaker), pause(asked_pause) {}
+
+  Budget* budget;
+  Circuit* circuit;
+  HostPause* pause;
+};
+
+/// One per request. Single-threaded; what it shares with others of its host is thread-safe. An event that
+/// does not fit the state (a timer that fires after the wait was ended, news of a cancelled attempt) asks for
+/// nothing and changes nothing.
 class Exchange {
  public:
-  /// `budget` may be null (off); it and `policy` must outlive the exchange. The deadline runs from `head_at`.
-  Exchange(const RoutePolicy& policy, const Facts& facts, Budget* budget, Instant head_at);
+  /// `host` and `policy` must outlive the exchange. The deadline runs from `head_at`.
+  Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at);
 
-  Actions begin(Instant now);
+  /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
+  /// route's first wait), or is turned away by the pause or the circuit: nothing is sent then.
+  Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
   Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);
   /// The running attempt ended without one.
@@ -105,13 +118,16 @@ class Exchange {
  private:
   enum class State : std::uint8_t { idle, attempting, waiting, delivering, over };
 
+  Actions approach(Instant now, Duration spread);
+  Actions start_next(Instant now);
+  void tell_host(const Outcome&, const Verdict&, Instant now);
   Actions settle(const AttemptReport&, const Outcome&, Instant now, Dice&);
   Actions go_on(const Verdict&, Instant now);
   Actions go_on_at_once();
   Actions stop(Reason);
   Actions deliver(unsigned number);
   Actions stop_waiting(Reason, Instant now);
-  void give_back(Instant now);
+  void end_wait(Reason, Instant now);
   Attempt attempt_now(const AttemptReport&) const;
   void enter(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
   Verdict overrule(Verdict, Instant now);
@@ -119,7 +135,7 @@ class Exchange {
 
   const RoutePolicy& policy_;
   Facts facts_;
-  Budget* budget_;
+  HostShare host_;
   std::optional<Instant> deadline_;
   Ledger ledger_;
   State state_ = State::idle;

@@ -10,7 +10,9 @@
 
 #include "proxy/policy/backoff.hpp"
 #include "proxy/policy/budget.hpp"
+#include "proxy/policy/circuit.hpp"
 #include "proxy/policy/condition.hpp"
+#include "proxy/policy/host_pause.hpp"
 #include "proxy/policy/outcome.hpp"
 
 namespace reprise::policy {
@@ -61,6 +63,8 @@ struct RoutePolicy {
   Duration response_timeout = std::chrono::minutes(5);
   Duration idle_timeout = std::chrono::minutes(5);
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
+  std::optional<CircuitPolicy> circuit;        ///< absent: off
+  WhilePaused while_paused = WhilePaused::go;  ///< `host_pause`: off, wait, fail
   std::size_t replay_memory_bytes = 256 * 1024;
   bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
   bool response_headers = true;

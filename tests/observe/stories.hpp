@@ -105,7 +105,7 @@ class Story {
 
 inline policy::Outcome status(int code) { return policy::Answered{code, {}}; }
 inline policy::Outcome status(int code, policy::Duration retry_after) {
-  return policy::Answered{code, {retry_after, false}};
+  return policy::Answered{code, {retry_after, {}, false}};
 }
 inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
   return policy::Failed{stage, cause};

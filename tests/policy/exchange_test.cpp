@@ -28,7 +28,7 @@ TEST_F(ExchangeTest, KnowsItsDeadlineFromTheRequestHead) {
 
 TEST_F(ExchangeTest, SaysWhetherItWaitsOrIsOver) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   EXPECT_FALSE(exchange.waiting());
   exchange.answered(safe, {503, {}}, epoch, dice);
   EXPECT_TRUE(exchange.waiting());
@@ -43,8 +43,8 @@ TEST_F(ExchangeTest, SaysWhetherItWaitsOrIsOver) {
 TEST_F(ExchangeTest, LosesTheRaceForTheLastRetry) {
   Exchange first(policy, get, &budget, epoch);
   Exchange second(policy, get, &budget, epoch);
-  first.begin(epoch);
-  second.begin(epoch);
+  first.begin(epoch, dice);
+  second.begin(epoch, dice);
   first.answered(safe, {503, {}}, epoch, dice);
   EXPECT_TRUE(first.waiting());
   second.answered(safe, {503, {}}, epoch, dice);
@@ -55,7 +55,7 @@ TEST_F(ExchangeTest, LosesTheRaceForTheLastRetry) {
 TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
   const auto waits_then = [&](auto leave) {
     Exchange exchange(policy, get, &budget, epoch);
-    exchange.begin(epoch);
+    exchange.begin(epoch, dice);
     exchange.answered(safe, {503, {}}, epoch, dice);
     EXPECT_EQ(budget.left(epoch), 0);
     leave(exchange);
@@ -69,7 +69,7 @@ TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
 
 TEST_F(ExchangeTest, KeepsWhatAStartedRetryCost) {
   Exchange exchange(policy, get, &budget, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.answered(safe, {503, {}}, epoch, dice);
   exchange.waited(epoch + 250ms);
   exchange.client_reset(epoch + 1s);
@@ -80,7 +80,7 @@ TEST_F(ExchangeTest, CountsItsFirstAttemptForTheBudget) {
   Budget earned({1, 0, 10s});
   Exchange exchange(policy, get, &earned, epoch);
   EXPECT_EQ(earned.left(epoch), 0);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   EXPECT_EQ(earned.left(epoch), 1);
 }
 
@@ -89,7 +89,7 @@ TEST_F(ExchangeTest, KeepsAnOlderAnswerWhateverIsSaidOfANewerOne) {
   policy.retry.max_attempts = 2;
   for (const bool whole : {true, false}) {
     Exchange exchange(policy, get, nullptr, epoch);
-    exchange.begin(epoch);
+    exchange.begin(epoch, dice);
     exchange.answered(safe, {503, {}}, epoch, dice);
     if (whole) exchange.answer_kept();
     exchange.waited(epoch + 1s);
@@ -100,7 +100,7 @@ TEST_F(ExchangeTest, KeepsAnOlderAnswerWhateverIsSaidOfANewerOne) {
   }
   policy.retry.max_attempts = 3;
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.answered(safe, {503, {}}, epoch, dice);
   exchange.answer_kept();
   exchange.waited(epoch + 1s);
@@ -112,7 +112,7 @@ TEST_F(ExchangeTest, KeepsAnOlderAnswerWhateverIsSaidOfANewerOne) {
 TEST_F(ExchangeTest, ObserveDrawsOnItsShadowBudget) {
   policy.mode = Mode::observe;
   Exchange exchange(policy, get, &budget, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.answered(safe, {503, {}}, epoch, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::observe_only);
   EXPECT_EQ(budget.left(epoch), 0);
@@ -129,7 +129,7 @@ TEST_F(ExchangeTest, AResetBeforeTheBeginningLeaves) {
 
 TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.client_reset(epoch + 3s);
   ASSERT_EQ(exchange.ledger().size(), 1U);
   const LedgerEntry& entry = exchange.ledger()[0];
@@ -141,7 +141,7 @@ TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
 
 TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.answered(safe, {200, {}}, epoch + 1s, dice);
   exchange.body_broke(Cause::reset, epoch + 9s);
   const LedgerEntry& entry = exchange.ledger()[0];
@@ -155,7 +155,7 @@ TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
 TEST_F(ExchangeTest, ABreakOfAKeptAnswerIsWrittenToItsOwnAttempt) {
   policy.retry.max_attempts = 2;
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.answered(safe, {503, {}}, epoch, dice);
   exchange.answer_kept();
   exchange.waited(epoch + 1s);
@@ -167,7 +167,7 @@ TEST_F(ExchangeTest, ABreakOfAKeptAnswerIsWrittenToItsOwnAttempt) {
 
 TEST_F(ExchangeTest, ReportsReachTheLedger) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.failed({true, Sent::nothing, true, Idempotency::no}, {Stage::send, Cause::reset}, epoch, dice);
   exchange.answered({false, Sent::maybe, false, Idempotency::no}, {503, {}}, epoch, dice);
   ASSERT_EQ(exchange.ledger().size(), 2U);
@@ -182,7 +182,7 @@ TEST_F(ExchangeTest, ReportsReachTheLedger) {
 
 TEST_F(ExchangeTest, TheNewestJudgementCounts) {
   Exchange exchange(policy, {Idempotency::undecided, false, false}, nullptr, epoch);
-  exchange.begin(epoch);
+  exchange.begin(epoch, dice);
   exchange.answered({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);
   exchange.waited(epoch + 250ms);
   exchange.answered({false, Sent::maybe, true, Idempotency::no}, {503, {}}, epoch + 1s, dice);

@@ -52,7 +52,7 @@ class World {
 
   Played run() {
     played_.deadline = exchange_.deadline();
-    policy::Actions actions = note(Event::Kind::began, exchange_.begin(now_));
+    policy::Actions actions = note(Event::Kind::began, exchange_.begin(now_, dice_));
     played_.budget_before = budget_.left(now_);
     while (actions.size() > 0 && !played_.endless) actions = obey(actions[actions.size() - 1]);
     played_.over = exchange_.over();

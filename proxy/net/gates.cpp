@@ -1,0 +1,31 @@
+#include "proxy/net/gates.hpp"
+
+namespace reprise::net {
+
+std::shared_ptr<policy::Circuit> Gates::circuit(std::string_view host_port,
+                                                const policy::CircuitPolicy& policy) {
+  const std::scoped_lock lock(mutex_);
+  Host& host = hosts_.at(host_port);
+  for (const auto& [settings, circuit] : host.circuits) {
+    if (settings == policy) return circuit;
+  }
+  host.circuits.emplace_back(policy, std::make_shared<policy::Circuit>(policy));
+  return host.circuits.back().second;
+}
+
+std::shared_ptr<policy::HostPause> Gates::pause(std::string_view host_port) {
+  const std::scoped_lock lock(mutex_);
+  Host& host = hosts_.at(host_port);
+  if (host.pause == nullptr) host.pause = std::make_shared<policy::HostPause>();
+  return host.pause;
+}
+
+void Gates::each(policy::Instant now,
+                 const std::function<void(std::string_view, policy::Circuit::State)>& report) {
+  const std::scoped_lock lock(mutex_);
+  hosts_.each([&](std::string_view host_port, const Host& host) {
+    for (const auto& [settings, circuit] : host.circuits) report(host_port, circuit->state(now));
+  });
+}
+
+}  // namespace reprise::net

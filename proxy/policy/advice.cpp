@@ -1,0 +1,110 @@
+#include "proxy/policy/advice.hpp"
+
+namespace reprise::policy {
+namespace {
+
+std::string names_of(const IdempotencyRule& rule) {
+  std::string names;
+  for (const Condition& condition : rule.conditions) {
+    if (!names.empty()) names += ", ";
+    names += "`" + describe(condition) + "`";
+  }
+  return names;
+}
+
+std::string for_not_idempotent(const Explanation& told, const IdempotencyRule& rule) {
+  if (told.judgement.verdict == Idempotency::undecided) {
+    return "Send the body whole and not content-coded, and give the route a `replay.memory` above its size: "
+           "only then can `" +
+           describe(*told.judgement.because) + "` be looked for.";
+  }
+  switch (rule.kind) {
+    case IdempotencyRule::Kind::any: return "Send, not empty, one of " + names_of(rule) + ".";
+    case IdempotencyRule::Kind::all:
+      if (told.judgement.because == nullptr) break;
+      return "Let the request have `" + describe(*told.judgement.because) + "`, too.";
+    case IdempotencyRule::Kind::never:
+      return "The route says `idempotent: never`: take that away only if a second execution does no harm.";
+    case IdempotencyRule::Kind::by_method:
+    case IdempotencyRule::Kind::always: break;
+  }
+  return "If the upstream knows a repeated request by a key, give the route `idempotent: {any: [{header: "
+         "Idempotency-Key}]}` and send that header.";
+}
+
+std::string for_not_listed(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed != nullptr && failed->cause == Cause::response_timeout) {
+    return "Give the route an `attempt_timeout`: it ends an attempt that may be repeated, and `timeout` "
+           "under "
+           "`retry.on` lists it; the end by `response_timeout` is never tried again.";
+  }
+  const std::string word = retry_word(outcome);
+  if (word.empty()) return "No key does: nothing under `retry.on` stands for this failure.";
+  return "List `" + word + "` under `retry.on` of the route.";
+}
+
+std::string for_later(const Explanation& told, const RetryPolicy& retry) {
+  const Duration asked = told.lowest.last_verdict.delay;
+  if (asked > retry.retry_after.maximum) {
+    return "Raise `retry.retry_after.maximum` (and the deadline, if the pause does not fit), or wait the "
+           "backoff alone with `retry_after: {honour: false}`.";
+  }
+  return "Raise `retry.deadline` until the pause fits, or wait the backoff alone with `retry_after: {honour: "
+         "false}`.";
+}
+
+}  // namespace
+
+std::string retry_word(const Outcome& outcome) {
+  if (const auto* answered = std::get_if<Answered>(&outcome)) return std::to_string(answered->status);
+  // The lists tell which word it is: the first that would hold it.
+  RetryOn on;
+  const auto holds = [&](bool RetryOn::*kind) {
+    on = RetryOn{};
+    on.*kind = true;
+    return on.lists(outcome);
+  };
+  if (holds(&RetryOn::connect)) return "connect";
+  if (holds(&RetryOn::tls)) return "tls";
+  if (holds(&RetryOn::reset)) return "reset";
+  if (holds(&RetryOn::timeout)) return "timeout";
+  return holds(&RetryOn::truncated) ? "truncated" : "";
+}
+
+std::string advice(Reason reason, const Explanation& told, const RoutePolicy& policy) {
+  switch (reason) {
+    case Reason::success:
+      return "Nothing is wrong; to have it tried again, list its status under `retry.on`.";
+    case Reason::not_retryable: return for_not_listed(told.outcome);
+    case Reason::not_idempotent: return for_not_idempotent(told, policy.idempotent);
+    case Reason::not_replayable: return "Raise `replay.memory` of the route above the size of the body.";
+    case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
+    case Reason::deadline_too_near: return "Raise `retry.deadline` of the route, or shorten its `backoff`.";
+    case Reason::budget_spent: return "Raise `budget.floor` or `budget.ratio` of the route.";
+    case Reason::upstream_said_later: return for_later(told, policy.retry);
+    case Reason::upstream_said_no: return "No key does: the upstream itself has to stop saying no.";
+    case Reason::nested_retry:
+      return "Switch the client's own retries off, or give the route `nested: allow` under `retry`.";
+    case Reason::signature_expired: return "Sign the request for longer, or shorten `backoff`.";
+    case Reason::address_denied: return "Take the address out of `security.deny`.";
+    case Reason::response_started:
+      return "No key does yet: resuming a broken answer is not built, and the client has to ask again.";
+    case Reason::observe_only: return "Give the route `mode: active`.";
+    case Reason::retries_off: return "Give the route `mode: active`, or `mode: observe` to count first.";
+    case Reason::circuit_open: return "Give the route `circuit: off`, or a shorter `open`.";
+    case Reason::host_paused: return "Give the route `host_pause: wait`.";
+    case Reason::retryable_status:
+    case Reason::retryable_failure:
+    case Reason::stale_connection: return "Limit it with `retry.max_attempts` or `retry.deadline`.";
+    case Reason::retryable_body:
+    case Reason::hedged:
+    case Reason::resumed:
+    case Reason::resume_mismatch:
+    case Reason::client_gone:
+    case Reason::shutting_down: break;
+  }
+  return "No key changes it.";
+}
+
+}  // namespace reprise::policy

@@ -1,0 +1,224 @@
+// What requests to one host share: the circuit and the pause alone, and an exchange that meets them.
+#include <gtest/gtest.h>
+
+#include "tests/support/play.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+using play::epoch;
+
+const AttemptReport safe{false, Sent::maybe, true, Idempotency::yes};
+const Facts get{Idempotency::yes, true, false, {}};
+constexpr CircuitPolicy quick{0.5, 10s, 4, 5s};
+
+template <typename Kind>
+const Kind& only(const Actions& actions) {
+  EXPECT_EQ(actions.size(), 1U);
+  return std::get<Kind>(actions[0]);
+}
+
+Hints asking(Duration pause) {
+  Hints hints;
+  hints.retry_after = pause;
+  return hints;
+}
+
+TEST(Circuit, StaysClosedBelowTheNumberOfRequests) {
+  Circuit circuit(quick);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  EXPECT_TRUE(circuit.admit(epoch));
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
+}
+
+TEST(Circuit, OpensAtTheShareOfFailuresAndAdmitsNothing) {
+  Circuit circuit(quick);
+  circuit.succeeded(epoch);
+  circuit.succeeded(epoch);
+  circuit.failed(epoch);
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
+  circuit.failed(epoch);
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::open);
+  EXPECT_FALSE(circuit.admit(epoch + 4999ms));
+}
+
+TEST(Circuit, ForgetsWhatLeftTheWindow) {
+  Circuit circuit(quick);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  circuit.failed(epoch + 12s);
+  EXPECT_EQ(circuit.state(epoch + 12s), Circuit::State::closed);
+}
+
+struct OpenCircuit : testing::Test {
+  OpenCircuit() {
+    for (int i = 0; i < 4; ++i) circuit.failed(epoch);
+  }
+  Circuit circuit{quick};
+};
+
+TEST_F(OpenCircuit, LetsOneProbeThrough) {
+  EXPECT_EQ(circuit.state(epoch + 5s), Circuit::State::half_open);
+  EXPECT_TRUE(circuit.admit(epoch + 5s));
+  EXPECT_FALSE(circuit.admit(epoch + 5s));
+}
+
+TEST_F(OpenCircuit, ClosesWhenTheProbeSucceeds) {
+  ASSERT_TRUE(circuit.admit(epoch + 5s));
+  circuit.succeeded(epoch + 6s);
+  EXPECT_EQ(circuit.state(epoch + 6s), Circuit::State::closed);
+  circuit.failed(epoch + 6s);
+  EXPECT_EQ(circuit.state(epoch + 6s), Circuit::State::closed) << "the old failures are forgotten";
+}
+
+TEST_F(OpenCircuit, OpensAgainWhenTheProbeFails) {
+  ASSERT_TRUE(circuit.admit(epoch + 5s));
+  circuit.failed(epoch + 6s);
+  EXPECT_FALSE(circuit.admit(epoch + 10999ms));
+  EXPECT_TRUE(circuit.admit(epoch + 11s));
+}
+
+TEST_F(OpenCircuit, HearsOnlyTheProbe) {
+  circuit.succeeded(epoch + 1s);
+  EXPECT_EQ(circuit.state(epoch + 1s), Circuit::State::open) << "an attempt from before it opened";
+}
+
+TEST_F(OpenCircuit, GivesAProbeUpThatIsNotHeardOf) {
+  ASSERT_TRUE(circuit.admit(epoch + 5s));
+  EXPECT_FALSE(circuit.admit(epoch + 9s));
+  EXPECT_TRUE(circuit.admit(epoch + 10s));
+}
+
+TEST_F(OpenCircuit, AdmitsAnotherProbeAfterOneThatSaidNothing) {
+  ASSERT_TRUE(circuit.admit(epoch + 5s));
+  circuit.forget(epoch + 5s);
+  EXPECT_TRUE(circuit.admit(epoch + 5s));
+}
+
+TEST(HostPause, KeepsTheLaterEndAndIsOverAtIt) {
+  HostPause pause;
+  EXPECT_EQ(pause.until(epoch), std::nullopt);
+  pause.ask(epoch + 3s);
+  pause.ask(epoch + 2s);
+  EXPECT_EQ(pause.until(epoch + 2s), epoch + 3s);
+  EXPECT_EQ(pause.until(epoch + 3s), std::nullopt);
+}
+
+struct SharedHost : testing::Test {
+  RoutePolicy policy;
+  Circuit circuit{quick};
+  HostPause pause;
+  play::LoadedDice dice = play::LoadedDice::highest();
+  Exchange exchange() { return Exchange(policy, get, {nullptr, &circuit, &pause}, epoch); }
+};
+
+TEST_F(SharedHost, AnOpenCircuitTurnsARequestAway) {
+  for (int i = 0; i < 4; ++i) circuit.failed(epoch);
+  Exchange turned = exchange();
+  only<Fail>(turned.begin(epoch, dice));
+  EXPECT_EQ(turned.ledger().reason, Reason::circuit_open);
+  EXPECT_TRUE(turned.ledger().empty()) << "nothing was sent";
+  EXPECT_TRUE(turned.over());
+}
+
+TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastAnswer) {
+  Exchange waiting = exchange();
+  waiting.begin(epoch, dice);
+  only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
+  waiting.answer_kept();
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
+  EXPECT_EQ(waiting.ledger().reason, Reason::circuit_open);
+  EXPECT_FALSE(waiting.ledger()[0].verdict.retry) << "the retry never started";
+}
+
+TEST_F(SharedHost, AnswersBelow500CloseAndOthersOpenTheCircuit) {
+  policy.retry.max_attempts = 1;
+  for (const int status : {404, 429, 200, 500, 503}) {
+    Exchange one = exchange();
+    one.begin(epoch, dice);
+    one.answered(safe, {status, {}}, epoch, dice);
+  }
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::closed) << "2 of 5";
+  Exchange last = exchange();
+  last.begin(epoch, dice);
+  last.failed(safe, {Stage::connect, Cause::refused}, epoch, dice);
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::open) << "3 of 6";
+}
+
+TEST_F(SharedHost, AProbeThatIsResetByItsClientFreesThePlace) {
+  for (int i = 0; i < 4; ++i) circuit.failed(epoch);
+  Exchange probe = exchange();
+  only<Start>(probe.begin(epoch + 5s, dice));
+  probe.client_reset(epoch + 5s);
+  EXPECT_TRUE(circuit.admit(epoch + 5s));
+}
+
+TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
+  policy.while_paused = WhilePaused::fail;
+  Exchange first = exchange();
+  first.begin(epoch, dice);
+  first.answered(safe, {429, asking(10s)}, epoch, dice);
+  EXPECT_EQ(pause.until(epoch), epoch + 10s);
+  Exchange second = exchange();
+  only<Fail>(second.begin(epoch + 1s, dice));
+  EXPECT_EQ(second.ledger().reason, Reason::host_paused);
+}
+
+TEST_F(SharedHost, AStrangeHintPausesTheHostNoLongerThanTheRouteAllows) {
+  Exchange first = exchange();
+  first.begin(epoch, dice);
+  first.answered(safe, {429, asking(48h)}, epoch, dice);
+  EXPECT_EQ(pause.until(epoch), epoch + 60s);
+}
+
+TEST_F(SharedHost, WaitersComeBackSpreadByTheFirstWait) {
+  policy.while_paused = WhilePaused::wait;
+  pause.ask(epoch + 10s);
+  Exchange late = exchange();
+  EXPECT_EQ(only<Wait>(late.begin(epoch, dice)).until, epoch + 10s + 250ms);
+  EXPECT_EQ(only<Start>(late.waited(epoch + 10250ms)).number, 1U);
+}
+
+TEST_F(SharedHost, APauseThatDoesNotFitTheDeadlineIsNotWaitedFor) {
+  policy.while_paused = WhilePaused::wait;
+  pause.ask(epoch + 60s);
+  Exchange late = exchange();
+  only<Fail>(late.begin(epoch, dice));
+  EXPECT_EQ(late.ledger().reason, Reason::host_paused);
+}
+
+TEST_F(SharedHost, AFinDuringThePauseLetsAttempt1Start) {
+  policy.while_paused = WhilePaused::wait;
+  pause.ask(epoch + 1s);
+  Exchange waiting = exchange();
+  waiting.begin(epoch, dice);
+  EXPECT_EQ(waiting.client_finished(epoch).size(), 0U);
+  EXPECT_EQ(only<Start>(waiting.waited(epoch + 2s)).number, 1U);
+}
+
+TEST_F(SharedHost, ShutdownAndResetDuringThePauseEndIt) {
+  policy.while_paused = WhilePaused::wait;
+  pause.ask(epoch + 1s);
+  Exchange stopped = exchange();
+  stopped.begin(epoch, dice);
+  only<Fail>(stopped.shutdown(epoch));
+  EXPECT_EQ(stopped.ledger().reason, Reason::shutting_down);
+  Exchange left = exchange();
+  left.begin(epoch, dice);
+  only<Leave>(left.client_reset(epoch));
+  EXPECT_EQ(left.ledger().reason, Reason::client_gone);
+}
+
+TEST_F(SharedHost, ARetryWaitsForAPauseThatGrewMeanwhile) {
+  policy.while_paused = WhilePaused::wait;
+  Exchange retrying = exchange();
+  retrying.begin(epoch, dice);
+  retrying.answered(safe, {503, {}}, epoch, dice);
+  pause.ask(epoch + 7s);
+  EXPECT_EQ(only<Wait>(retrying.waited(epoch + 1s)).until, epoch + 7s);
+  EXPECT_EQ(only<Start>(retrying.waited(epoch + 7s)).number, 2U);
+}
+
+}  // namespace
+}  // namespace reprise::policy
