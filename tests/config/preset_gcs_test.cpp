@@ -1,0 +1,219 @@
+// Preset gcs against every operation of Cloud Storage, each with every condition that there is, alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/config/asking.hpp"
+#include "tests/config/golden.hpp"
+
+namespace reprise::config {
+namespace {
+
+using policy::Idempotency;
+
+// One line of the table.
+struct Row {
+  std::string line;
+  std::string route;
+  std::string method;
+  std::string target;
+  std::string rule;  // always, never, or conditions with commas between them
+  bool on_408 = false;
+  std::string header;
+
+  Asked asked() const {
+    Asked request(method, target);
+    const std::size_t equals = header.find('=');
+    if (equals != std::string::npos)
+      request.with("header:" + header.substr(0, equals), header.substr(equals + 1));
+    return request;
+  }
+  bool names(const std::string& condition) const {
+    return ("," + rule + ",").find("," + condition + ",") != std::string::npos;
+  }
+};
+
+const std::vector<Row>& table() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> rows;
+    std::istringstream lines(golden::read(golden::in_source("tests/config/presets/gcs.txt")));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty() || line.front() == '#') continue;
+      Row row{line, {}, {}, {}, {}, false, {}};
+      std::string on;
+      std::istringstream words(line);
+      words >> row.route >> row.method >> row.target >> row.rule >> on >> row.header;
+      EXPECT_FALSE(row.header.empty()) << "six columns: " << line;
+      row.route.insert(0, "gcs/");
+      row.on_408 = on == "408";
+      rows.push_back(row);
+    }
+    return rows;
+  }();
+  return all;
+}
+
+const Settings& gcs() {
+  static const Settings settings = settings_of("presets: [gcs]\n");
+  return settings;
+}
+
+// Right ones and near misses: each must count exactly where the table names it.
+const std::vector<std::string> conditions{"query:ifGenerationMatch",
+                                          "query:ifMetagenerationMatch",
+                                          "query:generation",
+                                          "query:ifSourceGenerationMatch",
+                                          "query:ifSourceMetagenerationMatch",
+                                          "query:ifGenerationNotMatch",
+                                          "query:ifMetagenerationNotMatch",
+                                          "query:ifgenerationmatch",
+                                          "query:sourceGeneration",
+                                          "header:If-Match",
+                                          "header:If-None-Match",
+                                          "header:x-goog-if-generation-match",
+                                          "header:x-goog-if-metageneration-match",
+                                          "header:x-goog-copy-source-if-generation-match",
+                                          "json:etag",
+                                          "json:metadata",
+                                          "json:ifGenerationMatch"};
+
+TEST(PresetGcs, A3_every_operation_has_its_route) {
+  for (const Row& row : table()) EXPECT_EQ(row.asked().route(gcs()).name, row.route) << row.line;
+}
+
+TEST(PresetGcs, A3_no_route_is_without_a_line_of_the_table) {
+  std::set<std::string> told;
+  for (const Row& row : table()) told.insert(row.route);
+  std::set<std::string> shipped{};
+  for (std::size_t i = 0; i + 1 < gcs().routes->size(); ++i) shipped.insert((*gcs().routes)[i].name);
+  EXPECT_EQ(told, shipped);
+}
+
+TEST(PresetGcs, C31_C33_without_a_condition_only_always_is_repeated) {
+  for (const Row& row : table()) EXPECT_EQ(row.asked().repeatable(gcs()), row.rule == "always") << row.line;
+}
+
+TEST(PresetGcs, C33_C34_C37_C38_only_the_right_condition_counts) {
+  for (const Row& row : table()) {
+    for (const std::string& condition : conditions) {
+      const bool right = row.rule == "always" || row.names(condition);
+      EXPECT_EQ(row.asked().with(condition, "7").repeatable(gcs()), right) << row.line << " + " << condition;
+    }
+  }
+}
+
+TEST(PresetGcs, C34_zero_is_a_condition) {
+  EXPECT_TRUE(
+      Asked("POST", "storage.googleapis.com/upload/storage/v1/b/p/o?ifGenerationMatch=0").repeatable(gcs()));
+  EXPECT_TRUE(Asked("PUT", "storage.googleapis.com/p/o")
+                  .with("header:X-Goog-If-Generation-Match", "0")
+                  .repeatable(gcs()));
+}
+
+TEST(PresetGcs, C35_an_empty_condition_is_none) {
+  for (const Row& row : table()) {
+    for (const std::string& condition : conditions)
+      EXPECT_EQ(row.asked().with(condition, "").repeatable(gcs()), row.rule == "always")
+          << row.line << " + empty " << condition;
+    EXPECT_EQ(row.asked().with("query:ifGenerationMatch=&x", "1").repeatable(gcs()), row.rule == "always")
+        << row.line;
+  }
+}
+
+TEST(PresetGcs, C36_etag_in_the_body_counts_at_the_top_and_waits_for_the_whole_body) {
+  std::size_t asked = 0;
+  for (const Row& row : table()) {
+    if (!row.names("json:etag")) continue;
+    ++asked;
+    const Asked request = row.asked();
+    const auto& rule = request.route(gcs()).policy.idempotent;
+    EXPECT_EQ(policy::judge(rule, request.view(), nullptr), Idempotency::undecided) << row.line;
+    EXPECT_FALSE(row.asked().with("json:bindings", "nested etag").repeatable(gcs())) << row.line;
+    EXPECT_TRUE(row.asked().with("json:etag", "x").repeatable(gcs())) << row.line;
+  }
+  EXPECT_EQ(asked, 8U);  // bucket, object and managed-folder policies, HMAC keys; two hosts each
+}
+
+TEST(PresetGcs, C33a_to_C33f_by_name) {
+  const std::string at = "storage.googleapis.com/storage/v1/";
+  const auto is = [&](const std::string& method, const std::string& target, const std::string& condition) {
+    return Asked(method, at + target).with(condition, "5").repeatable(gcs());
+  };
+  EXPECT_TRUE(is("PATCH", "b/p", "query:ifMetagenerationMatch"));                   // a
+  EXPECT_TRUE(is("PUT", "b/p/o/x", "header:If-Match"));                             // b
+  EXPECT_TRUE(is("PUT", "b/p/iam", "json:etag"));                                   // c
+  EXPECT_TRUE(is("PUT", "projects/q/hmacKeys/k", "json:etag"));                     // d
+  EXPECT_TRUE(is("POST", "b/p/o/x/rewriteTo/b/q/o/y", "query:ifGenerationMatch"));  // e
+  EXPECT_TRUE(is("DELETE", "b/p/o/x", "query:generation"));                         // f
+  EXPECT_FALSE(is("PATCH", "b/p/o/x", "query:ifGenerationMatch"));
+  EXPECT_FALSE(is("DELETE", "b/p/o/x", "query:ifMetagenerationMatch"));
+  EXPECT_FALSE(is("POST", "b/p/o/x/copyTo/b/q/o/y", "query:ifSourceGenerationMatch"));
+  EXPECT_FALSE(is("POST", "b/p/acl", "query:ifMetagenerationMatch"));
+}
+
+TEST(PresetGcs, C40_what_is_unknown_is_never_repeated_and_reads_may_be) {
+  for (const char* target :
+       {"storage.googleapis.com/storage/v2/b/p", "storage.googleapis.com/storage/v1/b/p/o/x/explode",
+        "storage.googleapis.com/", "pail.storage.googleapis.com/x"}) {
+    EXPECT_FALSE(Asked("POST", target).repeatable(gcs())) << target;
+    EXPECT_FALSE(Asked("BREW", target).repeatable(gcs())) << target;
+    EXPECT_TRUE(Asked("GET", target).repeatable(gcs())) << target;
+  }
+  EXPECT_EQ(Asked("POST", "example.com/storage/v1/b").route(gcs()).name, "default");
+}
+
+TEST(PresetGcs, C39_C41_the_operator_overrides_each_way) {
+  const std::string upload = "storage.googleapis.com/upload/storage/v1/b/p/o?uploadType=media";
+  const std::string route =
+      "routes: [{name: uploads, match: {host: storage.googleapis.com, path: /upload/**}, policy: gcs, "
+      "idempotent: {any: [{method: POST}]}}]\npresets: [gcs]\n";
+  const Settings forced = settings_of(route);
+  EXPECT_TRUE(Asked("POST", upload).repeatable(forced));
+  EXPECT_EQ(Asked("POST", upload).route(forced).name, "uploads");
+  EXPECT_FALSE(Asked("POST", "storage.googleapis.com/storage/v1/b/p/o").repeatable(forced));
+  const Settings refused = settings_of("presets: [{name: gcs, idempotent: never}]\n");
+  EXPECT_FALSE(Asked("GET", "storage.googleapis.com/p/o").repeatable(refused));
+}
+
+TEST(PresetGcs, object_names_are_one_raw_segment) {
+  const std::string at = "storage.googleapis.com/storage/v1/b/p/o/";
+  EXPECT_EQ(Asked("DELETE", at + "a%2Fb%2Fc").route(gcs()).name, "gcs/objects.delete");
+  EXPECT_EQ(Asked("DELETE", at + "a/b").route(gcs()).name, "gcs/json.other");
+  EXPECT_EQ(Asked("DELETE", at + "b%2Facl%2Fc").route(gcs()).name, "gcs/objects.delete");
+  EXPECT_EQ(Asked("DELETE", at + "b/acl/c").route(gcs()).name, "gcs/object_acl.delete");
+}
+
+TEST(PresetGcs, another_method_override_is_no_patch) {
+  const Asked put = Asked("POST", "storage.googleapis.com/storage/v1/b/p/o/x?ifMetagenerationMatch=1")
+                        .with("header:X-HTTP-Method-Override", "PUT");
+  EXPECT_EQ(put.route(gcs()).name, "gcs/json.other");
+}
+
+TEST(PresetGcs, C3_408_on_resumable_uploads_alone_C5_and_308_499_never) {
+  for (const Row& row : table()) {
+    const auto& on = row.asked().route(gcs()).policy.retry.on;
+    EXPECT_EQ(on.statuses.test(408), row.on_408) << row.line;
+    EXPECT_FALSE(on.statuses.test(308) || on.statuses.test(499)) << row.line;
+    EXPECT_TRUE(on.statuses.test(429) && on.statuses.test(508)) << row.line;
+  }
+  const Settings all = settings_of("presets: [{name: gcs, retry: {on: [5xx, 429, 408]}}]\n");
+  EXPECT_TRUE(Asked("GET", "storage.googleapis.com/p/o").route(all).policy.retry.on.statuses.test(408));
+}
+
+TEST(PresetGcs, hosts_go_where_their_kind_is) {
+  const Settings both = settings_of("presets: [{name: gcs, hosts: [emulator, '*.emulator', private]}]\n");
+  EXPECT_EQ(Asked("PUT", "emulator/p/x").route(both).name, "gcs/xml.object.put_or_copy");
+  EXPECT_EQ(Asked("PUT", "private/p").route(both).name, "gcs/xml.bucket.create");
+  EXPECT_EQ(Asked("PUT", "p.emulator/x").route(both).name, "gcs/xml_host.object.put_or_copy");
+  EXPECT_EQ(Asked("PUT", "storage.googleapis.com/p").route(both).name, "default");
+  const Settings exact = settings_of("presets: [{name: gcs, hosts: [emulator]}]\n");
+  EXPECT_EQ(Asked("PUT", "p.storage.googleapis.com/x").route(exact).name, "default");
+  EXPECT_EQ(Asked("PUT", "p.emulator/x").route(exact).name, "default");
+}
+
+}  // namespace
+}  // namespace reprise::config
