@@ -1,10 +1,10 @@
 # Run as a script: writes the *.yaml files of FOLDER into OUTPUT, a C++ source that has their names and texts.
-file(GLOB files ${FOLDER}/*.yaml)
-list(SORT files)
+file(GLOB names RELATIVE ${FOLDER} ${FOLDER}/*.yaml)
+list(TRANSFORM names REPLACE "[.]yaml$" "")
+list(SORT names)
 set(rows "")
-foreach(file ${files})
-  cmake_path(GET file STEM name)
-  file(READ ${file} text)
+foreach(name ${names})
+  file(READ ${FOLDER}/${name}.yaml text)
   string(APPEND rows "    {\"${name}\", R\"preset(${text})preset\"},\n")
 endforeach()
 file(WRITE ${OUTPUT} "#include <array>

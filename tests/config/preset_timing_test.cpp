@@ -1,0 +1,357 @@
+// What each preset does with answers and failures, when its attempts start, and what a configuration changes
+// about it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/keys.hpp"
+#include "config/presets.hpp"
+#include "config/reference.hpp"
+#include "proxy/policy/decide.hpp"
+#include "tests/config/asking.hpp"
+#include "tests/config/golden.hpp"
+
+namespace reprise::config {
+namespace {
+
+using namespace std::chrono_literals;
+using policy::Answered;
+using policy::Cause;
+using policy::Failed;
+using policy::Instant;
+using policy::Outcome;
+using policy::Reason;
+using policy::Stage;
+
+// Always the lowest, or always the highest number.
+class LowDice final : public policy::Dice {
+  std::uint64_t roll(std::uint64_t) override { return 0; }
+};
+class HighDice final : public policy::Dice {
+  std::uint64_t roll(std::uint64_t highest) override { return highest; }
+};
+
+policy::Verdict first_verdict(const Settings& settings, const Asked& request, const Outcome& outcome) {
+  policy::Facts facts;
+  facts.idempotent = request.verdict(settings);
+  policy::Attempt attempt;
+  attempt.sent = policy::Sent::maybe;
+  const auto& route = request.route(settings).policy;
+  const Instant now{};
+  HighDice dice;
+  std::optional<Instant> deadline;
+  if (route.retry.deadline) deadline = now + *route.retry.deadline;
+  return policy::decide(facts, attempt, outcome, route, now, deadline, dice, 1e9);
+}
+
+bool retries(const Settings& settings, const Asked& request, const Outcome& outcome) {
+  return first_verdict(settings, request, outcome).retry;
+}
+
+struct Course {
+  std::vector<long> starts;  // seconds, rounded down
+  Reason end = Reason::success;
+};
+
+// Every attempt fails at once with 503.
+Course course(const Settings& settings, const Asked& request, policy::Dice& dice) {
+  const auto& route = request.route(settings).policy;
+  policy::Facts facts;
+  facts.idempotent = request.verdict(settings);
+  Course made;
+  Instant now{};
+  std::optional<Instant> deadline;
+  if (route.retry.deadline) deadline = now + *route.retry.deadline;
+  for (policy::Attempt attempt; attempt.number < 100; ++attempt.number, ++attempt.charged) {
+    made.starts.push_back(std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count());
+    attempt.sent = policy::Sent::maybe;
+    const auto verdict = policy::decide(facts, attempt, Answered{503, {}}, route, now, deadline, dice, 1e9);
+    made.end = verdict.reason;
+    if (!verdict.retry) return made;
+    now += verdict.delay;
+    attempt.wait = verdict.delay;
+  }
+  return made;
+}
+
+Settings preset(const std::string& name) { return settings_of("presets: [" + name + "]\n"); }
+
+const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");
+const Asked write_object("PUT", "storage.googleapis.com/p/x");
+
+TEST(PresetTiming, C1_C2_C4_statuses_of_gcs) {
+  const Settings gcs = preset("gcs");
+  for (const int status : {429, 500, 501, 502, 503, 504, 505, 507, 508, 599})
+    EXPECT_TRUE(retries(gcs, read_object, Answered{status, {}})) << status;
+  for (const int status : {200, 206, 304, 308, 400, 401, 403, 404, 408, 409, 410, 412, 416, 499})
+    EXPECT_FALSE(retries(gcs, read_object, Answered{status, {}})) << status;
+}
+
+TEST(PresetTiming, C3_408_of_resumable_uploads) {
+  const Settings gcs = preset("gcs");
+  const std::string at = "storage.googleapis.com/upload/storage/v1/b/p/o?";
+  EXPECT_TRUE(retries(gcs, {"PUT", at + "upload_id=u"}, Answered{408, {}}));
+  EXPECT_TRUE(retries(gcs, {"POST", at + "uploadType=resumable&ifGenerationMatch=0"}, Answered{408, {}}));
+  EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=resumable"}, Answered{408, {}}));
+  EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=media&ifGenerationMatch=0"}, Answered{408, {}}));
+}
+
+TEST(PresetTiming, C7_C8_C9_C11_failures_of_gcs) {
+  const Settings gcs = preset("gcs");
+  const std::vector<Failed> failures{{Stage::resolve, Cause::dns_error},
+                                     {Stage::connect, Cause::refused},
+                                     {Stage::connect, Cause::connect_timeout},
+                                     {Stage::tls, Cause::closed},
+                                     {Stage::send, Cause::reset},
+                                     {Stage::await_head, Cause::closed},
+                                     {Stage::await_head, Cause::attempt_timeout},
+                                     {Stage::head, Cause::closed}};
+  for (const Failed& failed : failures) {
+    EXPECT_TRUE(retries(gcs, read_object, failed)) << word(failed.cause);
+    // Before anything is sent, every request may be.
+    EXPECT_EQ(retries(gcs, write_object, failed), failed.stage < Stage::send) << word(failed.cause);
+  }
+}
+
+TEST(PresetTiming, C19_C25_gcs_starts_15_attempts_in_600_seconds) {
+  LowDice low;
+  const Course made = course(preset("gcs"), read_object, low);
+  EXPECT_EQ(made.starts, (std::vector<long>{0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383, 447, 511, 575}));
+  EXPECT_EQ(made.end, Reason::deadline_too_near);
+  const auto& retry = read_object.route(preset("gcs")).policy.retry;
+  EXPECT_EQ(retry.backoff.jitter, policy::Jitter::additive);
+  EXPECT_EQ(retry.backoff.maximum, 64s);
+  EXPECT_FALSE(retry.max_attempts);
+  EXPECT_EQ(first_verdict(preset("gcs"), read_object, Answered{503, {}}).delay, 2s);  // 1 s + 1000 ms
+}
+
+TEST(PresetTiming, C26_C27_C30_gcs_metadata_has_media_and_the_rest) {
+  const Settings settings = preset("gcs-metadata");
+  HighDice high;
+  const Course metadata = course(settings, read_object, high);
+  EXPECT_EQ(metadata.starts, (std::vector<long>{0, 1, 3, 7, 15, 31, 63}));
+  EXPECT_EQ(metadata.end, Reason::deadline_too_near);
+  for (const Asked& media : {Asked("GET", "storage.googleapis.com/storage/v1/b/p/o/x?alt=media"),
+                             Asked("GET", "storage.googleapis.com/download/storage/v1/b/p/o/x"),
+                             Asked("PUT", "storage.googleapis.com/upload/storage/v1/b/p/o?upload_id=u")}) {
+    EXPECT_EQ(media.route(settings).policy.retry.deadline, Duration(600s)) << media.path;
+    EXPECT_EQ(media.route(settings).policy.retry.backoff.maximum, 64s) << media.path;
+    EXPECT_TRUE(media.repeatable(settings)) << media.path;
+  }
+  EXPECT_FALSE(write_object.repeatable(settings));
+  EXPECT_EQ(write_object.route(settings).source, "gcs");
+}
+
+TEST(PresetTiming, C28_gsutil_has_23_retries_with_full_jitter) {
+  HighDice high;
+  LowDice low;
+  const Course longest = course(preset("gsutil"), read_object, high);
+  EXPECT_EQ(longest.starts.size(), 24U);
+  EXPECT_EQ(longest.starts.back(), 1083);
+  EXPECT_EQ(longest.end, Reason::attempts_spent);
+  EXPECT_EQ(course(preset("gsutil"), read_object, low).starts.back(), 0);
+  EXPECT_FALSE(write_object.repeatable(preset("gsutil")));
+}
+
+TEST(PresetTiming, C29_memorystore_is_capped_and_counted) {
+  const Asked read("GET", "redis.googleapis.com/v1/projects/p/locations/l/instances");
+  LowDice low;
+  const Course made = course(preset("memorystore"), read, low);
+  EXPECT_EQ(made.starts, (std::vector<long>{0, 1, 3, 7, 15, 31, 63, 95}));
+  EXPECT_EQ(made.end, Reason::attempts_spent);
+  const Course wider =
+      course(preset("{name: memorystore, retry: {max_attempts: 9, backoff: {maximum: 64s}}}"), read, low);
+  EXPECT_EQ(wider.starts, (std::vector<long>{0, 1, 3, 7, 15, 31, 63, 127, 191}));
+  EXPECT_FALSE(retries(preset("memorystore"), {"POST", "memcache.googleapis.com/v1/x"}, Answered{503, {}}));
+  EXPECT_TRUE(
+      retries(preset("memorystore"), {"DELETE", "memorystore.googleapis.com/v1/x"}, Answered{501, {}}));
+}
+
+struct Answer {
+  Asked request;
+  Outcome outcome;
+  bool retried;
+};
+
+TEST(PresetTable, aws) {
+  const Settings aws = preset("aws");
+  const std::string s3 = "pail.s3.eu-west-1.amazonaws.com/key";
+  const std::string dynamodb = "dynamodb.eu-west-1.amazonaws.com/";
+  const std::vector<Answer> table{{{"GET", s3}, Answered{503, {}}, true},
+                                  {{"PUT", s3}, Answered{500, {}}, true},
+                                  {{"DELETE", s3}, Answered{429, {}}, true},
+                                  {{"GET", s3}, Answered{501, {}}, false},
+                                  {{"GET", s3}, Answered{400, {}}, false},
+                                  {{"GET", s3}, Answered{408, {}}, false},
+                                  {{"GET", s3}, Failed{Stage::await_head, Cause::reset}, true},
+                                  {{"POST", dynamodb}, Answered{503, {}}, false},
+                                  {{"POST", dynamodb}, Failed{Stage::connect, Cause::refused}, true},
+                                  {{"GET", "s3.cn-north-1.amazonaws.com.cn/x"}, Answered{502, {}}, true}};
+  for (const Answer& row : table)
+    EXPECT_EQ(retries(aws, row.request, row.outcome), row.retried) << row.request.method << row.request.host;
+  const Asked get("GET", s3);
+  EXPECT_TRUE(get.route(aws).policy.signature_sigv4);
+  HighDice high;
+  EXPECT_EQ(course(aws, get, high).starts, (std::vector<long>{0, 1, 3}));
+  EXPECT_EQ(first_verdict(aws, get, Answered{503, {}}).delay, 1s);
+}
+
+TEST(PresetTable, aws_of_2026) {
+  const Settings settings = preset("{name: aws, policy: aws-2026}");
+  const Asked get("GET", "pail.s3.eu-west-1.amazonaws.com/key");
+  EXPECT_EQ(get.route(settings).policy.retry.max_attempts, 3U);
+  EXPECT_EQ(first_verdict(settings, get, Answered{503, {}}).delay, 50ms);
+  policy::Hints hints;
+  hints.aws_retry_after = 2s;
+  EXPECT_EQ(first_verdict(settings, get, Answered{503, hints}).delay, 2s);
+  const Settings dynamodb = preset("{name: aws, policy: aws-2026-dynamodb}");
+  EXPECT_EQ(get.route(dynamodb).policy.retry.max_attempts, 4U);
+  EXPECT_EQ(first_verdict(dynamodb, get, Answered{503, {}}).delay, 25ms);
+}
+
+TEST(PresetTable, llm) {
+  const Settings llm = preset("llm");
+  const Asked message("POST", "api.anthropic.com/v1/messages");
+  policy::Hints pause;
+  pause.retry_after = 90s;
+  policy::Hints too_long;
+  too_long.retry_after = 121s;
+  policy::Hints no;
+  no.said_no = true;
+  const std::vector<Answer> table{{message, Answered{429, {}}, true},
+                                  {message, Answered{503, {}}, true},
+                                  {message, Answered{529, {}}, true},
+                                  {message, Answered{500, {}}, false},
+                                  {message, Answered{504, {}}, false},
+                                  {message, Answered{400, {}}, false},
+                                  {message, Answered{429, pause}, true},
+                                  {message, Answered{429, too_long}, false},
+                                  {message, Answered{529, no}, false},
+                                  {message, Failed{Stage::connect, Cause::refused}, true},
+                                  {message, Failed{Stage::await_head, Cause::reset}, false},
+                                  {message, Failed{Stage::await_head, Cause::attempt_timeout}, false},
+                                  {{"POST", "api.openai.com/v1/responses"}, Answered{429, {}}, true}};
+  for (const Answer& row : table)
+    EXPECT_EQ(retries(llm, row.request, row.outcome), row.retried) << outcome_label(row.outcome);
+  EXPECT_EQ(first_verdict(llm, message, Answered{429, pause}).delay, 90s);
+  EXPECT_EQ(first_verdict(llm, message, Answered{529, no}).reason, Reason::upstream_said_no);
+}
+
+// A preset states its limits: what defaults say of them must not come through.
+TEST(Presets, inherit_no_limit_from_defaults) {
+  const std::string hostile =
+      "defaults: {retry: {on: [404], max_attempts: 2, deadline: 7s, backoff: {initial: 3ms, multiplier: 9, "
+      "maximum: 4ms, jitter: decorrelated}}, idempotent: never, mode: observe, connect_timeout: 1s}\n";
+  for (const std::string_view name : preset_names()) {
+    const std::string list = "presets: [" + std::string(name) + "]\n";
+    const Settings plain = settings_of(list);
+    const Settings other = settings_of(hostile + list);
+    ASSERT_EQ(plain.routes->size(), other.routes->size());
+    ASSERT_GT(plain.routes->size(), 1U) << name;
+    for (std::size_t i = 0; i + 1 < plain.routes->size(); ++i) {
+      const policy::Route& expected = (*plain.routes)[i];
+      const policy::Route& route = (*other.routes)[i];
+      EXPECT_EQ(route.policy.retry.on, expected.policy.retry.on) << route.name;
+      EXPECT_EQ(route.policy.retry.max_attempts, expected.policy.retry.max_attempts) << route.name;
+      EXPECT_EQ(route.policy.retry.deadline, expected.policy.retry.deadline) << route.name;
+      EXPECT_EQ(route.policy.retry.backoff.initial, expected.policy.retry.backoff.initial) << route.name;
+      EXPECT_EQ(route.policy.retry.backoff.multiplier, 2) << route.name;
+      EXPECT_EQ(route.policy.retry.backoff.maximum, expected.policy.retry.backoff.maximum) << route.name;
+      EXPECT_EQ(route.policy.retry.backoff.jitter, expected.policy.retry.backoff.jitter) << route.name;
+      EXPECT_EQ(route.policy.idempotent, expected.policy.idempotent) << route.name;
+      EXPECT_EQ(route.policy.mode, policy::Mode::observe) << route.name;  // this is no limit
+      EXPECT_EQ(route.policy.connect_timeout, 1s) << route.name;
+    }
+  }
+}
+
+TEST(Presets, texts_are_the_files_and_load_as_configurations) {
+  for (const std::string_view name : preset_names()) {
+    const std::string file = golden::read(golden::in_source("config/presets/" + std::string(name) + ".yaml"));
+    EXPECT_EQ(preset_text(name), file) << name;
+    const Loaded loaded = load_text(file, {});
+    for (const Problem& problem : loaded.problems)
+      EXPECT_EQ(problem.severity, Problem::Severity::warning) << to_line(problem, name);
+    ASSERT_TRUE(loaded.settings) << name;
+    const Settings listed = preset(std::string(name));
+    EXPECT_EQ(effective_yaml(*loaded.settings), effective_yaml(listed)) << name;
+  }
+  EXPECT_FALSE(preset_text("gcs.yaml"));
+  EXPECT_FALSE(preset_text(""));
+}
+
+TEST(Presets, are_the_words_of_the_key) {
+  const auto words = split_words(find_key("presets[].name")->words);
+  EXPECT_EQ(preset_names(), words);
+}
+
+TEST(Presets, come_after_the_files_own_routes_and_keep_their_lines) {
+  const Settings settings =
+      settings_of("presets: [llm]\nroutes: [{name: mine, match: {host: api.openai.com}}]\n");
+  ASSERT_EQ(settings.routes->size(), 3U);
+  EXPECT_EQ((*settings.routes)[0].name, "mine");
+  EXPECT_EQ((*settings.routes)[0].source, "");
+  EXPECT_EQ((*settings.routes)[1].name, "llm/api");
+  EXPECT_EQ((*settings.routes)[1].source, "llm");
+  const std::string file = golden::read(golden::in_source("config/presets/llm.yaml"));
+  const auto start = file.begin();
+  const auto lines_before =
+      std::count(start, start + static_cast<std::ptrdiff_t>(file.find("- {name: llm/api")), '\n');
+  EXPECT_EQ((*settings.routes)[1].line, static_cast<std::size_t>(lines_before) + 1);
+  EXPECT_EQ(Asked("POST", "api.openai.com/v1").route(settings).name, "mine");
+}
+
+TEST(Presets, policies_are_there_by_name_and_the_files_own_hide_them) {
+  for (const std::string_view name : preset_policy_names()) {
+    const Settings settings =
+        settings_of("routes: [{name: r, match: {host: h}, policy: " + std::string(name) + "}]\n");
+    EXPECT_NE((*settings.routes)[0].policy.retry.deadline, Duration(60s)) << name;
+    EXPECT_EQ((*settings.routes)[0].policy.idempotent.kind, policy::IdempotencyRule::Kind::by_method) << name;
+  }
+  EXPECT_EQ(preset_policy_names().size(), 9U);
+  const Settings own = settings_of(
+      "policies: {llm: {retry: {max_attempts: 3}}}\nroutes: [{name: r, match: {host: h}, policy: llm}]\n");
+  EXPECT_EQ((*own.routes)[0].policy.retry.max_attempts, 3U);
+  EXPECT_EQ((*own.routes)[0].policy.retry.deadline, Duration(60s));
+}
+
+TEST(Presets, layers_go_from_defaults_to_the_entry) {
+  const Settings settings = settings_of(R"(
+defaults: {retry: {attempt_timeout: 9s}}
+policies: {mine: {retry: {max_attempts: 5, deadline: 30s, on: [418]}}}
+presets: [{name: gcs, policy: mine, retry: {deadline: 20s}, budget: off}]
+)");
+  const auto& chunk =
+      Asked("PUT", "storage.googleapis.com/upload/storage/v1/b/p/o?upload_id=1").route(settings);
+  EXPECT_EQ(chunk.policy.retry.attempt_timeout, Duration(9s));  // defaults
+  EXPECT_EQ(chunk.policy.retry.backoff.maximum, 64s);           // the preset's policy
+  EXPECT_EQ(chunk.policy.retry.max_attempts, 5U);               // the entry's policy
+  EXPECT_TRUE(chunk.policy.retry.on.statuses.test(408));        // the route's own keys
+  EXPECT_FALSE(chunk.policy.retry.on.statuses.test(418));
+  EXPECT_EQ(chunk.policy.retry.deadline, Duration(20s));  // the entry
+  EXPECT_FALSE(chunk.policy.budget);
+  EXPECT_TRUE(read_object.route(settings).policy.retry.on.statuses.test(418));
+}
+
+TEST(Presets, survive_printing) {
+  for (const std::string_view name : preset_names()) {
+    const std::string printed = effective_yaml(preset(std::string(name)));
+    const Loaded again = load_text(printed, {});
+    ASSERT_TRUE(again.settings) << name;
+    EXPECT_EQ(effective_yaml(*again.settings), printed) << name;
+  }
+}
+
+TEST(Presets, all_together_but_one_of_cloud_storage) {
+  const Settings settings = settings_of("presets: [aws, gsutil, llm, memorystore]\n");
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < settings.routes->size(); ++i) names.insert((*settings.routes)[i].name);
+  EXPECT_EQ(names.size(), settings.routes->size());
+}
+
+}  // namespace
+}  // namespace reprise::config
