@@ -4,11 +4,13 @@
 #   bash tests/run.sh               every group
 #   bash tests/run.sh fast          the groups for the loop: format floors release e2e
 #   bash tests/run.sh tidy papers   only those groups
+#   bash tests/run.sh mutants       the long one, which no other call includes
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 
-all_groups=(format floors release e2e asan tsan tidy papers)
+all_groups=(format floors release e2e asan tsan fuzz tidy papers)
+named_groups=(mutants)   # long: only when asked for
 jobs=$(nproc)
 passed=0
 failed=0
@@ -111,6 +113,7 @@ group_format() { check "clang-format" unformatted; }
 group_floors() {
   check "floors notice what they must" python3 tests/floors.py --self-test
   check "floors" python3 tests/floors.py
+  check "mutants are of this code" python3 tests/mutate.py --check
 }
 
 group_release() { build_and_ctest release; }
@@ -142,6 +145,28 @@ group_tsan() {
   wrapper=()
 }
 
+# run_fuzz TARGET: a million inputs or 30 seconds, from the corpus of the tree; what is new stays in the build folder.
+run_fuzz() {
+  local found=build/fuzz/corpus/$1
+  mkdir -p "$found"
+  # Without shuffled addresses, for the reason given at tsan.
+  if setarch -R "build/fuzz/tests/$1_fuzz" -runs=1000000 -max_total_time=30 -max_len=256 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/$1-" "$found" "tests/fuzz/corpus/$1" >"$log" 2>&1; then
+    sed -n 's/^stat::\(number_of_executed_units\|average_exec_per_sec\): */\1 /p' "$log"
+  else
+    tail -n 60 "$log"
+    return 1
+  fi
+}
+
+group_fuzz() {
+  local before=$failed
+  check "build fuzz" build fuzz decide_fuzz
+  [ "$failed" -eq "$before" ] && check "fuzz decide" run_fuzz decide
+}
+
+group_mutants() { counted "mutants" python3 tests/mutate.py --jobs "$jobs"; }
+
 # proxy/net is left out: its Boost headers cost clang-tidy minutes a file.
 group_tidy() {
   [ -f build/release/compile_commands.json ] || cmake --preset release -DREPRISE_TESTS=ON >/dev/null
@@ -163,7 +188,7 @@ case "${1:-}" in
 esac
 for group in "${groups[@]}"; do
   if ! declare -F "group_$group" >/dev/null; then
-    echo "no group '$group'; there are: fast ${all_groups[*]}" >&2
+    echo "no group '$group'; there are: fast ${all_groups[*]} ${named_groups[*]}" >&2
     exit 2
   fi
 done

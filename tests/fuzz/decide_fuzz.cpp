@@ -1,0 +1,251 @@
+// Fuzz target: the laws of decide(), of the waits and of the route table, on whatever bytes come.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "proxy/policy/decide.hpp"
+#include "proxy/policy/route.hpp"
+#include "tests/fuzz/input.hpp"
+
+namespace reprise::fuzz {
+namespace {
+
+using namespace policy;
+using namespace std::chrono_literals;
+
+/// Rolls one number again and again, as far as it fits, and counts.
+class OneNumberDice final : public Dice {
+ public:
+  explicit OneNumberDice(std::uint64_t number) : number_(number) {}
+  std::uint64_t roll(std::uint64_t highest) override {
+    ++rolled;
+    return std::min(number_, highest);
+  }
+  unsigned rolled = 0;
+
+ private:
+  std::uint64_t number_;
+};
+
+Duration duration(Input& input, Duration highest) {
+  static constexpr std::array<Duration, 8> usual{0ns, 1ns, 1ms, 250ms, 1s, 5s, 60s, 1h};
+  const Duration chosen =
+      input.flip()
+          ? input.of(usual)
+          : Duration(static_cast<Duration::rep>(input.upto(static_cast<std::uint64_t>(highest.count()))));
+  return std::min(chosen, highest);
+}
+
+template <typename Value>
+std::optional<Value> perhaps(Input& input, Value value) {
+  return input.flip() ? std::optional(value) : std::nullopt;
+}
+
+Outcome outcome(Input& input) {
+  if (input.flip()) {
+    return Failed{static_cast<Stage>(input.upto(6)), static_cast<Cause>(input.upto(cause_count - 1))};
+  }
+  static constexpr std::array statuses{200, 308, 400, 408, 421, 429, 500, 503};
+  Answered answer{input.flip() ? input.of(statuses) : static_cast<int>(200 + input.upto(399)), {}};
+  answer.hints.retry_after = perhaps(input, duration(input, Duration::max() - 1ns));
+  answer.hints.aws_retry_after = perhaps(input, duration(input, Duration::max() - 1ns));
+  answer.hints.said_no = input.upto(7) == 0;
+  return answer;
+}
+
+RetryOn retry_on(Input& input) {
+  RetryOn on = RetryOn::defaults();
+  on.connect = input.flip();
+  on.tls = input.flip();
+  on.reset = input.flip();
+  on.timeout = input.flip();
+  on.truncated = input.flip();
+  for (auto more = input.upto(4); more > 0; --more) on.statuses.flip(200 + input.upto(399));
+  return on;
+}
+
+// The bounds are those that the configuration allows, or wider.
+RoutePolicy route_policy(Input& input) {
+  static constexpr std::array<double, 6> growths{1, 1.5, 2, 10, 1e3, 1e308};
+  RoutePolicy policy;
+  policy.mode = static_cast<Mode>(input.upto(2));
+  policy.retry.on = retry_on(input);
+  policy.retry.max_attempts = perhaps(input, static_cast<unsigned>(1 + input.upto(9)));
+  policy.retry.nested = static_cast<Nested>(input.upto(1));
+  policy.retry.retry_after = {input.flip(), duration(input, 24h)};
+  policy.retry.backoff = {duration(input, 24h), input.of(growths), duration(input, 24h),
+                          static_cast<Jitter>(input.upto(4))};
+  return policy;
+}
+
+struct Case {
+  explicit Case(Input& input)
+      : facts{static_cast<Idempotency>(input.upto(2)), input.flip(), input.flip(), {}},
+        ended(outcome(input)),
+        policy(route_policy(input)),
+        now(duration(input, 24h * 36500)) {
+    attempt.charged = 1 + static_cast<unsigned>(input.flip() ? input.upto(9) : input.upto(1U << 31U));
+    attempt.number = attempt.charged + static_cast<unsigned>(input.upto(1));
+    attempt.reused = input.flip();
+    attempt.sent = static_cast<Sent>(input.upto(1));
+    attempt.replayable = input.flip();
+    attempt.stale_retry_used = input.flip();
+    attempt.wait = duration(input, 25h);
+    deadline = perhaps(input, now + duration(input, 24h) - duration(input, 24h));
+    facts.signed_until = perhaps(input, now + duration(input, 24h) - duration(input, 24h));
+    budget_left = static_cast<double>(input.upto(3)) / 2;
+    number = input.word();
+  }
+
+  Verdict decided(Dice& dice) const {
+    return decide(facts, attempt, ended, policy, now, deadline, dice, budget_left);
+  }
+
+  Facts facts;
+  Attempt attempt;
+  Outcome ended;
+  RoutePolicy policy;
+  Instant now;
+  std::optional<Instant> deadline;
+  double budget_left = 0;
+  std::uint64_t number = 0;
+};
+
+bool nothing_sent(const Case& c) {
+  const auto* failed = std::get_if<Failed>(&c.ended);
+  return failed != nullptr && (failed->stage < Stage::send || c.attempt.sent == Sent::nothing);
+}
+
+void judge_stale(const Case& c, const Verdict& verdict, unsigned rolled) {
+  const auto* answered = std::get_if<Answered>(&c.ended);
+  const bool misdirected = answered != nullptr && answered->status == 421;
+  const bool active = c.policy.mode == Mode::active;
+  law(verdict.delay == 0ns && rolled == 0, "a stale retry is at once, without chance");
+  law(c.attempt.reused && !c.attempt.stale_retry_used, "one stale retry, of a reused connection");
+  law(misdirected || nothing_sent(c) || (active && c.facts.idempotent == Idempotency::yes),
+      "a stale retry repeats no effect");
+}
+
+void judge_retry(const Case& c, const Verdict& verdict) {
+  const auto* answered = std::get_if<Answered>(&c.ended);
+  const RetryPolicy& retry = c.policy.retry;
+  law(c.policy.mode == Mode::active, "only an active route retries");
+  law(retry.on.lists(c.ended), "only what is listed is retried");
+  law(c.facts.idempotent == Idempotency::yes || nothing_sent(c), "no effect is repeated");
+  law(!retry.max_attempts || c.attempt.charged < *retry.max_attempts, "attempts are bounded");
+  law(!c.facts.nested || retry.nested == Nested::allow, "a nested retry is refused where asked");
+  law(c.budget_left >= 1, "a retry costs one of the budget");
+  const WaitRange range = wait_range(retry.backoff, c.attempt.charged - 1, c.attempt.wait);
+  law(verdict.delay >= range.lowest, "never sooner than the backoff");
+  Duration longest = range.highest;
+  if (answered != nullptr) {
+    law(!answered->hints.said_no, "a no is obeyed");
+    if (retry.retry_after.honour) {
+      const Duration asked = answered->hints.retry_after.value_or(0ns);
+      law(verdict.delay >= asked, "never sooner than the hint");
+      law(asked <= retry.retry_after.maximum, "never later than the route allows");
+      if (answered->hints.aws_retry_after) longest += 5s;
+      longest = std::max(longest, asked);
+    }
+  }
+  law(verdict.delay <= longest, "never later than backoff and hints");
+}
+
+void judge_decision(const Case& c) {
+  OneNumberDice dice(c.number);
+  const Verdict verdict = c.decided(dice);
+  law(dice.rolled <= 1, "dice are rolled at most once");
+  law(verdict.retry == is_retry(verdict.reason) && is_built(verdict.reason), "the reason fits the verdict");
+  OneNumberDice again(c.number);
+  const Verdict repeated = c.decided(again);
+  law(repeated.reason == verdict.reason && repeated.delay == verdict.delay,
+      "the same case, the same verdict");
+  if (!verdict.retry) return;
+  law(c.attempt.replayable, "only a held body is sent again");
+  law(!c.deadline || c.now + verdict.delay <= *c.deadline, "never a wait past the deadline");
+  law(!c.facts.signed_until || c.now + verdict.delay <= *c.facts.signed_until,
+      "nothing after the signature has run out");
+  if (verdict.reason == Reason::stale_connection) return judge_stale(c, verdict, dice.rolled);
+  judge_retry(c, verdict);
+}
+
+void judge_wait(const Case& c) {
+  const Backoff& backoff = c.policy.retry.backoff;
+  const unsigned n = c.attempt.charged - 1;
+  const WaitRange range = wait_range(backoff, n, c.attempt.wait);
+  OneNumberDice dice(c.number);
+  const Duration wait = draw_wait(backoff, n, c.attempt.wait, dice);
+  law(range.lowest >= 0ns && range.lowest <= range.highest, "a range is a range");
+  law(range.highest <= backoff.maximum, "no wait is above the maximum");
+  law(wait >= range.lowest && wait <= range.highest, "the range contains the wait");
+}
+
+constexpr std::string_view path_letters = "/ab{}*%";
+
+/// A pattern that parses more often than not, or none.
+std::optional<PathPattern> pattern(Input& input) {
+  static constexpr std::array<std::string_view, 6> segments{"/a", "/b", "/{x}", "/**", "/", "/a%2Fb"};
+  std::string text;
+  if (input.flip()) {
+    text = input.text(path_letters, 12);
+  } else {
+    for (auto left = 1 + input.upto(3); left > 0; --left) text += input.of(segments);
+  }
+  auto parsed = PathPattern::parse(text);
+  const bool literal = text.starts_with('/') && text.find_first_of("{}*") == std::string::npos;
+  law(!literal || parsed.has_value(), "a path without signs is a pattern");
+  law(!parsed || parsed->text() == text, "a pattern keeps its text");
+  if (literal) law(parsed->matches(text), "a path without signs matches itself");
+  return parsed;
+}
+
+Route route(Input& input) {
+  static const std::array<std::string, 4> methods{"GET", "PUT", "POST", "get"};
+  Route route;
+  if (auto path = pattern(input)) route.match.path = *path;
+  if (input.flip()) route.match.host.text = input.text("ab.*", 5);
+  if (input.flip()) route.match.port = static_cast<std::uint16_t>(80 + input.upto(1));
+  if (input.flip()) route.match.methods = {input.of(methods), input.of(methods)};
+  if (input.flip()) {
+    route.match.query.push_back({Condition::Kind::query, input.text("ab", 2), input.text("ab", 2)});
+  }
+  return route;
+}
+
+void judge_routes(Input& input) {
+  std::vector<Route> routes;
+  for (auto count = input.upto(4); count > 0; --count) routes.push_back(route(input));
+  const std::string host = input.text("aAbB.", 6);
+  const std::string path = "/" + input.text(path_letters, 12);
+  const std::string query = input.text("ab=&", 10);
+  const std::string method = input.flip() ? "GET" : "POST";
+  const RequestView request{method, host,  static_cast<std::uint16_t>(80 + input.upto(1)),
+                            path,   query, nullptr};
+  const RouteTable table(routes, {});
+  const std::size_t found = table.find(request);
+  law(table.size() == routes.size() + 1 && found < table.size(), "every request has a route");
+  for (std::size_t i = 0; i < found; ++i) law(!routes[i].match.matches(request), "the first match wins");
+  law(found == routes.size() || routes[found].match.matches(request), "what is found matches");
+  const std::string other_host(host);
+  const std::string other_path(path);
+  const RequestView copied{method, other_host, request.port, other_path, query, nullptr};
+  law(table.find(copied) == found, "the same request, the same route");
+  for (const Route& one : routes) {
+    const std::string& text = one.match.path.text();
+    if (text.find_first_of("{}*") == std::string::npos)
+      law(one.match.path.matches(path) == (path == text), "a path without signs matches itself alone");
+  }
+}
+
+}  // namespace
+}  // namespace reprise::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  reprise::fuzz::Input input(bytes, size);
+  const reprise::fuzz::Case one(input);
+  reprise::fuzz::judge_decision(one);
+  reprise::fuzz::judge_wait(one);
+  reprise::fuzz::judge_routes(input);
+  return 0;
+}

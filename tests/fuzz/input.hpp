@@ -1,0 +1,58 @@
+// A fuzzer's bytes, taken one number at a time, and how a law that does not hold is told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace reprise::fuzz {
+
+/// Takes numbers from the front; when nothing is left, zeros. Borrows the bytes.
+class Input {
+ public:
+  Input(const std::uint8_t* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
+
+  bool empty() const { return size_ == 0; }
+  std::uint8_t byte() {
+    if (size_ == 0) return 0;
+    --size_;
+    return *bytes_++;
+  }
+  /// 0 to 2^64 - 1, low byte first.
+  std::uint64_t word() {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64; shift += 8) number |= std::uint64_t{byte()} << shift;
+    return number;
+  }
+  /// 0 to `highest`, which must be below 2^64 - 1.
+  std::uint64_t upto(std::uint64_t highest) {
+    return highest < 256 ? byte() % (highest + 1) : word() % (highest + 1);
+  }
+  bool flip() { return (byte() & 1U) != 0; }
+  template <typename List>
+  const typename List::value_type& of(const List& list) {
+    return list[upto(list.size() - 1)];
+  }
+  /// Up to `longest` letters of an alphabet.
+  std::string text(std::string_view alphabet, std::size_t longest) {
+    std::string letters(upto(longest), '\0');
+    for (char& letter : letters) letter = alphabet[upto(alphabet.size() - 1)];
+    return letters;
+  }
+
+ private:
+  const std::uint8_t* bytes_;
+  std::size_t size_;
+};
+
+/// Ends the fuzzer, which then keeps the input.
+inline void law(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "not so: %s\n", what);
+  std::abort();
+}
+
+}  // namespace reprise::fuzz

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Plants one-line defects in proxy/policy, one at a time, and expects policy_test to fail each time.
+
+    python3 tests/mutate.py             plants all of MUTANTS; the last line is `N passed, N failed`
+    python3 tests/mutate.py --only 7    number 7 alone, as --list counts them
+    python3 tests/mutate.py --check     only that every text still occurs exactly once in its file
+
+The tree is not touched: a changed file is compiled in a temporary folder and linked before the unchanged library.
+"""
+import argparse
+import concurrent.futures
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT = 120  # seconds; a test program that runs longer has noticed
+
+# (file of proxy/policy, its text, what stands there instead). A defect that changes nothing that can be seen is not
+# in the table: before one is taken out, say here why.
+#   decide: `attempt.charged >= most` as `==`: charged grows by one, and most is at least 1.
+#   backoff: `!(grown < maximum)` as `grown > maximum`: the same but for no number, which an initial wait of 0 alone gives.
+#   budget: the ring emptied by `steps` or by `slots`: std::min only spares work.
+#   exchange: start_next() without `withdrawn_.reset()`: whatever waits and has a budget has withdrawn anew.
+#   exchange: answer_kept() for an older answer: that one was whole, or it would have been dropped.
+#   exchange: `stale_retry_used_` left out of attempt_now(): then stale retries have no end; that is planted in go_on_at_once.
+MUTANTS = [
+    ("decide", "if (!attempt.reused || ", "if ("),
+    ("decide", "|| attempt.stale_retry_used ", ""),
+    ("decide", " || !attempt.replayable) return false;", ") return false;"),
+    ("decide", "return answered->status == misdirected_request;", "return false;"),
+    ("decide", "misdirected_request = 421", "misdirected_request = 420"),
+    ("decide", "failed.cause == Cause::closed || ", ""),
+    ("decide", "ended && before_answer && (", "ended && ("),
+    ("decide", "ended && before_answer", "before_answer"),
+    ("decide", "(attempt.sent == Sent::nothing || repeatable)", "true"),
+    ("decide", "(attempt.sent == Sent::nothing || repeatable)", "repeatable"),
+    ("decide", "answered->status < 400 &&", "answered->status <= 400 &&"),
+    ("decide", "status < 400 && !on.lists(outcome)", "status < 400"),
+    ("decide", "failed->stage < Stage::send ||", "failed->stage <= Stage::send ||"),
+    ("decide", "(failed->stage < Stage::send || attempt.sent == Sent::nothing)", "failed->stage < Stage::send"),
+    ("decide", "? hints_of(outcome) : Hints{}", "? hints_of(outcome) : hints_of(outcome)"),
+    ("decide", "most = std::chrono::seconds(5)", "most = std::chrono::seconds(6)"),
+    ("decide", "value_or(backoff), backoff, backoff + most)", "value_or(backoff), Duration::zero(), backoff + most)"),
+    ("decide", "|| at <= *facts.signed_until", "|| at < *facts.signed_until"),
+    ("decide", "(!deadline || now <= *deadline) && is_signed_at(facts, now)", "(!deadline || now <= *deadline)"),
+    ("decide", "(!deadline || now <= *deadline) &&", "(!deadline || now < *deadline) &&"),
+    ("decide", "is_signed_at(facts, now + delay)", "is_signed_at(facts, now)"),
+    ("decide", "if (hints_of(outcome).said_no)", "if (false)"),
+    ("decide", "facts.nested && policy", "policy"),
+    ("decide", "facts.idempotent != Idempotency::yes && !", "facts.idempotent == Idempotency::no && !"),
+    ("decide", "Idempotency::yes && !nothing_was_sent(attempt, outcome))", "Idempotency::yes)"),
+    ("decide", "if (!attempt.replayable) return Reason", "if (false) return Reason"),
+    ("decide", "attempt.charged >= *policy", "attempt.charged > *policy"),
+    ("decide", "attempt.charged >= *policy", "attempt.number >= *policy"),
+    ("decide", "hint > policy.retry.retry_after.maximum", "hint >= policy.retry.retry_after.maximum"),
+    ("decide", "hint > *deadline - now", "hint >= *deadline - now"),
+    ("decide", "attempt.charged - 1", "attempt.charged"),
+    ("decide", "std::max(hint, with_aws_hint(backoff, hints))", "with_aws_hint(backoff, hints)"),
+    ("decide", "delay > *deadline - now", "delay >= *deadline - now"),
+    ("decide", "budget_left < 1", "budget_left <= 1"),
+    ("decide", "if (policy.mode == Mode::observe) return", "if (false) return"),
+    ("decide", "!repeatable || !policy.retry.attempt_timeout", "!policy.retry.attempt_timeout"),
+    ("decide", "std::min(attempt_end, *deadline)", "attempt_end"),
+    ("decide", "policy.mode == Mode::active && facts", "facts"),
+    ("exchange", "  answer_whole_ = false;\n", ""),
+    ("exchange", "  ++charged_;\n", ""),
+    ("exchange", "if (deadline_ && now > *deadline_)", "if (deadline_ && now >= *deadline_)"),
+    ("exchange", "if (answer_ == number_ && !answer_whole_) answer_.reset();", ""),
+    ("exchange", "if (facts_.safe_method) return false;", ""),
+    ("exchange", "  stale_retry_used_ = true;\n", ""),
+    ("exchange", "  wait_ = Duration::zero();\n", ""),
+    ("exchange", "  wait_ = verdict.delay;\n", ""),
+    ("exchange", "  if (answer_ == number_) answer_.reset();\n", ""),
+    ("exchange", "if (client_finished_) return", "if (false) return"),
+    ("exchange", "if (shutting_down_) return", "if (false) return"),
+    ("exchange", "Fail{answer_.has_value() && out_of_time}", "Fail{out_of_time}"),
+    ("exchange", "if (answer_ && !out_of_time) return", "if (answer_) return"),
+    ("exchange", "  facts_.idempotent = report.idempotent;\n", ""),
+    ("exchange", "return earlier_effect && (", "return ("),
+    ("exchange", "answer->status == 404 || ", ""),
+    ("exchange", "earlier_effect = earlier_effect || entry", "earlier_effect = entry"),
+    ("exchange", "started_ = ledger_.back().ended;", ""),
+    ("exchange", "answer_ == number_) answer_.reset();\n}\n\nActions Exchange::stop(", "true) answer_.reset();\n}\n\nActions Exchange::stop("),
+    ("exchange", "Start{number_, true}", "Start{number_, false}"),
+    ("exchange", "  ledger_.reason = Reason::response_started;\n", ""),
+    ("exchange", "  ledger_.back().verdict.retry = false;\n", ""),
+    ("exchange", "{Cancel{before == State::delivering ? *answer_ : number_}, Leave{}}", "{Cancel{number_}, Leave{}}"),
+    ("exchange", "  client_finished_ = true;\n", ""),
+    ("exchange", "  shutting_down_ = true;\n", ""),
+    ("exchange", "head_at + *policy.retry.deadline", "head_at"),
+    ("budget", "i == oldest ? 0 : ", ""),
+    ("budget", "+ 1 > allowance()", "> allowance()"),
+    ("budget", "if (slot.retries > 0) --slot.retries;", ""),
+    ("budget", "if (number <= newest_) return;", ""),
+    ("budget", "(newest_ + i) %", "newest_ %"),
+    ("budget", "std::floor(", "("),
+    ("budget", "std::min(slot_number(taken), newest_)", "newest_"),
+    ("budget", "policy_.floor_per_second * seconds", "policy_.floor_per_second"),
+    ("backoff", "{d / 2, d}", "{d / 3, d}"),
+    ("backoff", "case Jitter::full: return {Duration::zero(), d}", "case Jitter::full: return {d, d}"),
+    ("backoff", "previous > third ? backoff.maximum : ", ""),
+    ("backoff", "std::min(backoff.maximum, exponential(backoff, n) + Duration(extra))", "exponential(backoff, n) + Duration(extra)"),
+    ("backoff", "additive_milliseconds = 1000", "additive_milliseconds = 999"),
+    ("backoff", "Duration(std::llround(grown))", "Duration(static_cast<Duration::rep>(grown))"),
+    ("backoff", "previous * 3", "previous * 2"),
+    ("backoff", "if (backoff.initial == Duration::zero()) return Duration::zero();", ""),
+    ("dice", "if (highest == top) return next(state_);", ""),
+    ("dice", "highest + 1", "highest"),
+    ("dice", "while (number >= fair) number = next(state_);", ""),
+    ("condition", "value.empty() ? !given.empty() : given == value", "given == value"),
+    ("condition", "value.empty() ? !given.empty()", "value.empty() ? true"),
+    ("condition", "if (rule.conditions.empty()) return {Idempotency::no, nullptr};", ""),
+    ("condition", "pair.substr(0, equals) != name) continue", "false) continue"),
+    ("condition", "body == nullptr ? Idempotency::undecided", "body == nullptr ? Idempotency::yes"),
+    ("condition", '{"PUT", "DELETE"}', '{"PUT", "PATCH"}'),
+    ("condition", "if (answer == settled) return {settled, &condition};", ""),
+    ("route", "segments_[i].any ? segment.empty() : ", "!segments_[i].any && "),
+    ("route", "host.size() > suffix.size() &&", "host.size() >= suffix.size() &&"),
+    ("route", "if (host.ends_with('.')) host.remove_suffix(1);", ""),
+    ("route", "if (ends_here) return false;", ""),
+    ("route", "return !left.empty() && left.front() != '/';", "return true;"),
+    ("route", "if (port && *port != request.port)", "if (false)"),
+    ("route", "pair.substr(0, pair.find('=')) == name", "pair == name"),
+    ("route", "if (routes_[i].match.matches(request)) return i;", "if (!routes_[i].match.matches(request)) return i;"),
+    ("route_policy", "failed.stage <= Stage::connect", "failed.stage < Stage::connect"),
+    ("route_policy", "failed.stage == Stage::body ? on.truncated : on.reset", "on.reset"),
+    ("route_policy", "case Cause::response_timeout: return false;", "case Cause::response_timeout: return on.timeout;"),
+    ("route_policy", "{429U, 408U,", "{429U,"),
+    ("route_policy", "statuses.size() &&", "statuses.size() ||"),
+    ("outcome", "if (status < 300)", "if (status <= 300)"),
+    ("outcome", "failed.cause == Cause::attempt_timeout || ", ""),
+    ("ledger", "size_ < inline_entries", "size_ <= inline_entries"),
+    ("ledger", "overflow_.clear();", ""),
+    ("reason", '{"hedged", true,', '{"hedged", false,'),
+]
+
+
+def source(mutant):
+    return ROOT / "proxy" / "policy" / f"{mutant[0]}.cpp"
+
+
+def occurs_once(mutant):
+    return source(mutant).read_text(encoding="utf-8").count(mutant[1]) == 1
+
+
+def name(number):
+    file, text, instead = MUTANTS[number - 1]
+    return f"{number:3} {file}.cpp: {text.strip()!r} -> {instead.strip()!r}"
+
+
+class Build:
+    """The unchanged policy_test, and the commands that built it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        flags = ["-G", "Ninja", "-DREPRISE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0"]
+        self.run("cmake", "-S", str(ROOT), "-B", str(folder), *flags)
+        self.run("ninja", "-C", str(folder), "-j2", "policy_test")
+        listed = self.run("ninja", "-C", str(folder), "-t", "commands", "policy_test").splitlines()
+        self.compile = {}
+        for line in listed:
+            for file in {mutant[0] for mutant in MUTANTS}:
+                if f"reprise_policy.dir/{file}.cpp.o" in line and " -c " in line:
+                    self.compile[file] = shlex.split(line)
+        self.link = [word for word in shlex.split(listed[-1]) if word not in (":", "&&")]
+
+    @staticmethod
+    def run(*command):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def plant(self, mutant, place):
+        """True if the test program noticed; a text if the defect could not be planted."""
+        changed, built, program = place / f"{mutant[0]}.cpp", place / "changed.o", place / "policy_test"
+        text = source(mutant).read_text(encoding="utf-8")
+        changed.write_text(text.replace(mutant[1], mutant[2]), encoding="utf-8")
+        command = list(self.compile[mutant[0]])
+        for option, value in (("-o", built), ("-c", changed), ("-MF", place / "changed.d")):
+            command[command.index(option) + 1] = str(value)
+        done = subprocess.run([*command, "-w"], cwd=self.folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return f"does not compile\n{done.stderr}"
+        # The changed object stands first: the library's own is then not asked for.
+        command = list(self.link)
+        output = command.index("-o")
+        command[output + 1] = str(program)
+        done = subprocess.run([*command[:output], str(built), *command[output:]], cwd=self.folder, capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            return f"does not link\n{done.stderr}"
+        return self.notices(program)
+
+    @staticmethod
+    def notices(program):
+        try:
+            done = subprocess.run([program, "--gtest_brief=1", "--gtest_fail_fast"], capture_output=True, timeout=LIMIT,
+                                  check=False)
+        except subprocess.TimeoutExpired:
+            return True
+        return done.returncode != 0
+
+
+def check():
+    wrong = [number for number, mutant in enumerate(MUTANTS, 1) if not occurs_once(mutant)]
+    for number in wrong:
+        print(f"the text is not there exactly once: {name(number)}")
+    return len(wrong)
+
+
+def judge(build, number):
+    mutant = MUTANTS[number - 1]
+    if not occurs_once(mutant):
+        return "the text is not there exactly once"
+    with tempfile.TemporaryDirectory() as place:
+        noticed = build.plant(mutant, Path(place))
+    return {True: "killed", False: "SURVIVED"}.get(noticed, noticed)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--only", type=int, metavar="N")
+    arguments.add_argument("--jobs", type=int, default=2)
+    arguments.add_argument("--list", action="store_true")
+    arguments.add_argument("--check", action="store_true")
+    arguments.add_argument("--build", type=Path, default=ROOT / "build" / "mutants", help="build folder of its own")
+    given = arguments.parse_args()
+    numbers = [given.only] if given.only else list(range(1, len(MUTANTS) + 1))
+    if given.only is not None and not 1 <= given.only <= len(MUTANTS):
+        arguments.error(f"there are mutants 1 to {len(MUTANTS)}")
+    if given.list:
+        print("\n".join(name(number) for number in numbers))
+        return 0
+    if given.check:
+        wrong = check()
+        print(f"mutants: {len(MUTANTS)} texts, {wrong} not found exactly once")
+        return 1 if wrong else 0
+    build = Build(given.build)
+    if build.notices(build.folder / "tests" / "policy_test"):
+        sys.exit("policy_test fails without any defect")
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as workers:
+        for number, result in zip(numbers, workers.map(lambda n: judge(build, n), numbers)):
+            failed += result != "killed"
+            print(f"{result}: {name(number)}", flush=True)
+    print(f"{len(numbers) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
