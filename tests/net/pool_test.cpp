@@ -9,7 +9,7 @@ namespace {
 class PoolTest : public ::testing::Test {
  protected:
   std::unique_ptr<Pool> make(const config::Pool& settings = {}, std::size_t hosts = 8) {
-    return std::make_unique<Pool>(bench.tick, settings, hosts, budgets, *metrics);
+    return std::make_unique<Pool>(bench.tick, settings, hosts, budgets, gates, *metrics);
   }
   /// A connection that has served, at rest in the pool; returns its other end.
   RawSocket add(Pool& pool, const std::string& host = "a.test", Duration life = Duration::max()) {
@@ -38,6 +38,7 @@ class PoolTest : public ::testing::Test {
 
   Bench bench;
   Budgets budgets{8};
+  Gates gates{8};
   std::unique_ptr<observe::Metrics> metrics = make_metrics();
 };
 
