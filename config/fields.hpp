@@ -36,6 +36,13 @@ void route_fields(Fields& fields, Policy& route) {
     fields.field("budget.floor", budget.floor_per_second);
     fields.field("budget.window", budget.window);
   });
+  fields.section("circuit", route.circuit, [&](auto& circuit) {
+    fields.field("circuit.failures", circuit.failures);
+    fields.field("circuit.window", circuit.window);
+    fields.field("circuit.requests", circuit.requests);
+    fields.field("circuit.open", circuit.open);
+  });
+  fields.field("host_pause", route.while_paused);
   fields.field("replay.memory", route.replay_memory_bytes);
   fields.field("signature.sigv4", route.signature_sigv4);
   fields.field("response_headers", route.response_headers);

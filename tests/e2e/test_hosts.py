@@ -1,0 +1,58 @@
+"""What requests to one host share: the circuit, and the pause that a host has asked for."""
+import time
+
+from client import ask
+from harness import Reprise, equal, eventually
+from upstream import Say, Upstream
+
+
+def test_circuit_opens_turns_away_and_closes_again():
+    route = {"retry": {"max_attempts": 1}, "circuit": {"requests": 4, "open": "300ms"}}
+    with Upstream({"/x": [500, 500, 500, 500, 200]}) as upstream, Reprise(defaults=route) as reprise:
+        for _ in range(4):
+            equal(ask(reprise, "GET", upstream.url("/x")).status, 500)
+        turned_away = ask(reprise, "GET", upstream.url("/x"))
+        equal((turned_away.status, turned_away.reason, turned_away.attempts), (503, "circuit_open", 0))
+        equal(upstream.count("/x"), 4, "nothing was sent")
+        equal(reprise.metric("reprise_circuit_state", upstream="other"), 2)
+        equal(reprise.metric("reprise_retries_refused_total", reason="circuit_open"), 1)
+        eventually(lambda: ask(reprise, "GET", upstream.url("/x")).status == 200, "a probe closes the circuit")
+        equal(reprise.metric("reprise_circuit_state", upstream="other"), 0)
+
+
+def test_host_pause_fails_others_at_once():
+    route = {"host_pause": "fail", "retry": {"max_attempts": 1}}
+    with Upstream({"/x": [Say(429, b"slow down", [("Retry-After", "30")])], "/y": [200]}) as upstream, \
+            Reprise(defaults=route) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 429)
+        start = time.monotonic()
+        answer = ask(reprise, "GET", upstream.url("/y"))
+        equal((answer.status, answer.reason), (503, "host_paused"))
+        assert time.monotonic() - start < 10, "it fails at once"
+        equal(upstream.count("/y"), 0)
+
+
+def test_host_pause_is_waited_for():
+    route = {"host_pause": "wait", "retry": {"max_attempts": 1}}
+    with Upstream({"/x": [Say(503, b"a moment", [("Retry-After", "1")])], "/y": [200]}) as upstream, \
+            Reprise(defaults=route) as reprise:
+        start = time.monotonic()
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 503)
+        answer = ask(reprise, "GET", upstream.url("/y"))
+        equal((answer.status, answer.attempts), (200, 1))
+        assert time.monotonic() - start >= 1.0, "not before the pause is over"
+
+
+def test_server_hints_and_signatures_are_heard():
+    hints = [("retry-after-ms", "400")]
+    with Upstream({"/x": [Say(429, b"", hints), 200], "/no": [Say(503, b"", [("x-should-retry", "false")])],
+                   "/signed": [503, 200]}) as upstream, \
+            Reprise(defaults={"signature": {"sigv4": True}}) as reprise:
+        start = time.monotonic()
+        equal(ask(reprise, "GET", upstream.url("/x")).attempts, 2)
+        assert time.monotonic() - start >= 0.4, "retry-after-ms"
+        refused = ask(reprise, "GET", upstream.url("/no"))
+        equal((refused.status, refused.reason, refused.attempts), (503, "upstream_said_no", 1))
+        old = "/signed?X-Amz-Date=20200101T000000Z&X-Amz-Expires=60&X-Amz-Signature=00"
+        expired = ask(reprise, "GET", upstream.url(old))
+        equal((expired.status, expired.reason, expired.attempts), (503, "signature_expired", 1))
