@@ -5,6 +5,7 @@ With --write, the parts that come from elsewhere are written anew instead of com
 import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -14,10 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 QUOTED_FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
 REASONS = re.compile(r"(<!-- reasons -->\n)(.*?)(<!-- /reasons -->)", re.S)
+EXPLAINED = re.compile(r"(<!-- explain: (.+?) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
 RUNNABLE = re.compile(r"<!-- run -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
-FOLDERS = [".", "config", "proxy", "proxy/decisions", "tests", "deploy", "deploy/kubernetes", "deploy/systemd"]
+FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "tests", "deploy", "deploy/kubernetes", "deploy/systemd"]
 
 
 class Papers:
@@ -102,6 +104,15 @@ class Papers:
             return
         self.replace("README.md", REASONS, lambda _: out, "the table of reasons")
 
+    def explanations(self):
+        """Blocks marked with <!-- explain: ARGUMENTS --> are what `reprise explain ARGUMENTS` prints, under its command line."""
+        def said(match):
+            code, out, err = self.run("explain", *shlex.split(match.group(2)))
+            return f"$ reprise explain {match.group(2)}\n{out}{err}" + (f"exit {code}\n" if code else "")
+
+        for page in ("README.md", "proxy/cli/README.md"):
+            self.replace(page, EXPLAINED, said, "answers of `explain`")
+
     def links(self):
         for page in sorted(ROOT.rglob("*.md")):
             if "build" in page.relative_to(ROOT).parts:
@@ -132,6 +143,7 @@ def main():
     papers.reasons()
     papers.examples()
     papers.commands()
+    papers.explanations()
     papers.links()
     papers.metrics()
     print(f"{papers.passed} passed, {papers.failed} failed")

@@ -15,6 +15,7 @@ inline constexpr int exit_bad_configuration = 78;
 void add_run(CLI::App&, int& code);
 void add_check(CLI::App&, int& code);
 void add_config(CLI::App&, int& code);
+void add_explain(CLI::App&, int& code);
 void add_reasons(CLI::App&, int& code);
 void add_demo(CLI::App&, int& code);
 void add_version(CLI::App&, int& code);

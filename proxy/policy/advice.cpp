@@ -32,9 +32,10 @@ std::string for_not_idempotent(const Explanation& told, const IdempotencyRule& r
          "Idempotency-Key}]}` and send that header.";
 }
 
-std::string for_not_listed(const Outcome& outcome) {
+std::string for_not_listed(const Outcome& outcome, const RetryPolicy& retry) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed != nullptr && failed->cause == Cause::response_timeout) {
+    if (retry.attempt_timeout) return "Only an attempt that may be repeated ends at `attempt_timeout`.";
     return "Give the route an `attempt_timeout`: it ends an attempt that may be repeated, and `timeout` "
            "under "
            "`retry.on` lists it; the end by `response_timeout` is never tried again.";
@@ -54,29 +55,16 @@ std::string for_later(const Explanation& told, const RetryPolicy& retry) {
          "false}`.";
 }
 
-}  // namespace
-
-std::string retry_word(const Outcome& outcome) {
-  if (const auto* answered = std::get_if<Answered>(&outcome)) return std::to_string(answered->status);
-  // The lists tell which word it is: the first that would hold it.
-  RetryOn on;
-  const auto holds = [&](bool RetryOn::*kind) {
-    on = RetryOn{};
-    on.*kind = true;
-    return on.lists(outcome);
-  };
-  if (holds(&RetryOn::connect)) return "connect";
-  if (holds(&RetryOn::tls)) return "tls";
-  if (holds(&RetryOn::reset)) return "reset";
-  if (holds(&RetryOn::timeout)) return "timeout";
-  return holds(&RetryOn::truncated) ? "truncated" : "";
+bool may_have_arrived(const Explanation& told) {
+  const auto* failed = std::get_if<Failed>(&told.outcome);
+  return failed == nullptr || (failed->stage >= Stage::send && told.lowest.last.sent == Sent::maybe);
 }
 
-std::string advice(Reason reason, const Explanation& told, const RoutePolicy& policy) {
+std::string advice_alone(Reason reason, const Explanation& told, const RoutePolicy& policy) {
   switch (reason) {
     case Reason::success:
       return "Nothing is wrong; to have it tried again, list its status under `retry.on`.";
-    case Reason::not_retryable: return for_not_listed(told.outcome);
+    case Reason::not_retryable: return for_not_listed(told.outcome, policy.retry);
     case Reason::not_idempotent: return for_not_idempotent(told, policy.idempotent);
     case Reason::not_replayable: return "Raise `replay.memory` of the route above the size of the body.";
     case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
@@ -105,6 +93,34 @@ std::string advice(Reason reason, const Explanation& told, const RoutePolicy& po
     case Reason::shutting_down: break;
   }
   return "No key changes it.";
+}
+
+}  // namespace
+
+std::string retry_word(const Outcome& outcome) {
+  if (const auto* answered = std::get_if<Answered>(&outcome)) return std::to_string(answered->status);
+  // The lists tell which word it is: the first that would hold it.
+  RetryOn on;
+  const auto holds = [&](bool RetryOn::*kind) {
+    on = RetryOn{};
+    on.*kind = true;
+    return on.lists(outcome);
+  };
+  if (holds(&RetryOn::connect)) return "connect";
+  if (holds(&RetryOn::tls)) return "tls";
+  if (holds(&RetryOn::reset)) return "reset";
+  if (holds(&RetryOn::timeout)) return "timeout";
+  return holds(&RetryOn::truncated) ? "truncated" : "";
+}
+
+std::string advice(Reason reason, const Explanation& told, const RoutePolicy& policy) {
+  const bool earlier =
+      reason == Reason::not_retryable || reason == Reason::retries_off || reason == Reason::nested_retry;
+  std::string text = advice_alone(reason, told, policy);
+  if (earlier && told.facts.idempotent != Idempotency::yes && may_have_arrived(told)) {
+    text += " That alone is not enough: it is not idempotent. " + for_not_idempotent(told, policy.idempotent);
+  }
+  return text;
 }
 
 }  // namespace reprise::policy

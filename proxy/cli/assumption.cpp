@@ -1,0 +1,114 @@
+#include "proxy/cli/assumption.hpp"
+
+#include <array>
+#include <chrono>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/hint.hpp"
+#include "proxy/http/signature.hpp"
+
+namespace reprise::cli {
+namespace {
+
+namespace ascii = http::ascii;
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+struct FailureWord {
+  std::string_view word;
+  Failed failure;
+  std::string_view told;
+};
+
+constexpr std::array<FailureWord, 5> failure_words{{
+    {"connect", {Stage::connect, Cause::refused}, "the connection is refused"},
+    {"tls", {Stage::tls, Cause::closed}, "the TLS handshake breaks"},
+    {"reset", {Stage::await_head, Cause::reset}, "the connection is reset before the answer"},
+    {"timeout", {Stage::await_head, Cause::attempt_timeout}, "no answer comes"},
+    {"truncated", {Stage::body, Cause::truncated}, "the answer is 200 and its body breaks"},
+}};
+
+const FailureWord& failure_of(const std::string& given) {
+  for (const FailureWord& known : failure_words) {
+    if (known.word == given) return known;
+  }
+  throw BadUse("no failure is called " + given + "; there are connect, tls, reset, timeout, truncated");
+}
+
+// Fields that only answers have: what read_hints looks at.
+bool belongs_to_answer(const std::string& header) {
+  static constexpr std::array<std::string_view, 9> names{
+      "retry-after",       "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",
+      "x-ratelimit-reset", "x-ratelimit-remaining", "grpc-retry-pushback-ms", "ratelimit",
+      "ratelimit-policy"};
+  const std::string_view name = ascii::trim(std::string_view(header).substr(0, header.find(':')));
+  for (const std::string_view known : names) {
+    if (ascii::same(name, known)) return true;
+  }
+  return false;
+}
+
+std::int64_t now_unix() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+policy::Hints hints_of(int status, const std::vector<std::string>& headers) {
+  std::string text = "HTTP/1.1 " + std::to_string(status) + " \r\n";
+  for (const std::string& header : headers) ascii::append(text, header, "\r\n");
+  text += "\r\n";
+  http::ResponseHead head;
+  const http::Parsed parsed = http::parse_response(text, {}, "GET", head);
+  if (const auto* cause = std::get_if<http::Cause>(&parsed))
+    throw BadUse("in the answer: " + refusal(*cause));
+  if (head.bytes != text.size()) throw BadUse("in the answer: a header has a line break");
+  return http::read_hints(head, now_unix());
+}
+
+std::string from_attempt(unsigned attempt) {
+  return attempt == 1 ? "every attempt" : "every attempt from " + std::to_string(attempt) + " on";
+}
+
+Assumption assume_failure(const AssumptionArguments& given, const std::vector<std::string>& headers) {
+  if (!given.answer_headers.empty())
+    throw BadUse("an attempt that fails has no answer, and no answer header");
+  const FailureWord& failure = failure_of(given.failure);
+  return {failure.failure, given.attempt, from_attempt(given.attempt) + ": " + std::string(failure.told),
+          headers};
+}
+
+}  // namespace
+
+Assumption assume(const AssumptionArguments& given, const std::vector<std::string>& headers, bool tunnel) {
+  if (!given.failure.empty()) return assume_failure(given, headers);
+  if (tunnel) throw BadUse("the answers inside a tunnel cannot be seen; ask with --failure connect");
+  const int status = given.status.value_or(503);
+  if (status < 200 || status > 599) throw BadUse("a status is a number from 200 to 599");
+  Assumption assumed;
+  assumed.attempt = given.attempt;
+  assumed.words = from_attempt(given.attempt) + " is answered " + std::to_string(status);
+  std::vector<std::string> answer = given.answer_headers;
+  for (const std::string& header : headers) {
+    (belongs_to_answer(header) ? answer : assumed.request_headers).push_back(header);
+  }
+  for (const std::string& header : answer) ascii::append(assumed.words, ", ", header);
+  assumed.outcome = policy::Answered{status, hints_of(status, answer)};
+  return assumed;
+}
+
+std::optional<policy::Instant> signature_end(const http::RequestHead& head, std::string_view query,
+                                             const policy::RoutePolicy& policy) {
+  if (!policy.signature_sigv4) return std::nullopt;
+  const auto expiry = http::signature_expiry(head, query);
+  if (!expiry) return std::nullopt;
+  return policy::Instant{} + std::chrono::seconds(*expiry - now_unix());
+}
+
+std::string refusal(http::Cause cause) {
+  std::string text(http::sentence(cause));
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,46 @@
+// What `explain` assumes of the attempts, read from the command line.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "proxy/http/head.hpp"
+#include "proxy/policy/explanation.hpp"
+
+namespace reprise::cli {
+
+/// The command line asks for something that is none; the text is one sentence without a full stop.
+class BadUse : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct AssumptionArguments {
+  std::optional<int> status;
+  std::string failure;  ///< empty: none
+  std::vector<std::string> answer_headers;
+  unsigned attempt = 1;
+};
+
+struct Assumption {
+  policy::Outcome outcome;
+  unsigned attempt = 1;
+  std::string words;  ///< for people
+  std::vector<std::string> request_headers;
+};
+
+/// Without a status and a failure: 503. Where the attempts are answered, those of `headers` that only answers
+/// have (Retry-After, x-should-retry ...) are the answer's; the others stay the request's. Throws BadUse.
+Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
+
+/// When the request's signature runs out, for a route that looks at it; told as policy::explain tells time,
+/// with the request head at Instant{}.
+std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query,
+                                             const policy::RoutePolicy&);
+
+/// The sentence of a refusal without its full stop.
+std::string refusal(http::Cause);
+
+}  // namespace reprise::cli

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "proxy/cli/assumption.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+#include "proxy/cli/telling.hpp"
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/intake.hpp"
+#include "proxy/http/json_probe.hpp"
+
+namespace reprise::cli {
+namespace {
+
+namespace ascii = http::ascii;
+
+struct Arguments {
+  std::string method;
+  std::string url;
+  std::string file;
+  std::string body_file;
+  std::string format = "text";
+  std::vector<std::string> headers;
+  AssumptionArguments assumption;
+};
+
+/// The request as a head that went through the proxy's own parser, and where it goes.
+struct Asked {
+  std::string text;  ///< what `head` has its views into
+  http::RequestHead head;
+  policy::RequestView view;
+  bool tunnel = false;
+  std::string body;
+  std::vector<std::string> notes;
+};
+
+bool names(const std::vector<std::string>& headers, std::string_view name) {
+  return std::any_of(headers.begin(), headers.end(), [&](const std::string& header) {
+    return ascii::same(ascii::trim(std::string_view(header).substr(0, header.find(':'))), name);
+  });
+}
+
+/// What the Host field says; a CONNECT names nothing but its authority.
+std::string authority_of(const Arguments& given) {
+  if (given.method == "CONNECT") return given.url;
+  const auto split = http::split_absolute(given.url);
+  if (const auto* cause = std::get_if<http::Cause>(&split)) throw BadUse(given.url + ": " + refusal(*cause));
+  return std::string(std::get<http::Target>(split).authority);
+}
+
+std::string head_text(const Arguments& given, std::size_t body_bytes) {
+  std::string text = given.method + " " + given.url + " HTTP/1.1\r\n";
+  const std::string authority = authority_of(given);
+  if (!names(given.headers, "Host")) ascii::append(text, "Host: ", authority, "\r\n");
+  const bool framed = names(given.headers, "Content-Length") || names(given.headers, "Transfer-Encoding");
+  if (!given.body_file.empty() && !framed)
+    ascii::append(text, "Content-Length: ", std::to_string(body_bytes), "\r\n");
+  for (const std::string& header : given.headers) ascii::append(text, header, "\r\n");
+  return text + "\r\n";
+}
+
+void read_body(const Arguments& given, Asked& asked) {
+  if (given.body_file.empty()) return;
+  std::ifstream file(given.body_file, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  const bool folder = std::filesystem::is_directory(given.body_file);
+  if (folder || !file.is_open() || bytes.bad())
+    throw BadUse("the body file " + given.body_file + " cannot be read");
+  asked.body = std::move(bytes).str();
+}
+
+void parse_head(const Arguments& given, const config::Limits& limits, Asked& asked) {
+  const std::string line = given.method + given.url;
+  if (line.find_first_of("\r\n") != std::string::npos) throw BadUse("the method or the URL has a line break");
+  asked.text = head_text(given, asked.body.size());
+  const http::HeadLimits head_limits{limits.header_bytes, limits.header_fields, limits.target_bytes};
+  const http::Parsed parsed = http::parse_request(asked.text, head_limits, asked.head);
+  if (const auto* cause = std::get_if<http::Cause>(&parsed)) throw BadUse(refusal(*cause));
+  if (asked.head.bytes != asked.text.size()) throw BadUse("a header has a line break");
+}
+
+void go_to(const http::Target& target, policy::RequestView& view) {
+  view.host = target.origin.host;
+  view.port = target.origin.port;
+  view.path = target.path.empty() ? "/" : target.path;
+  view.query = target.query;
+}
+
+const config::Listener* gateway_at(const config::Settings& settings, const policy::RequestView& view) {
+  const auto is_it = [&](const config::Listener& listener) {
+    return listener.mode == config::ListenerMode::gateway && listener.bind.port == view.port &&
+           listener.bind.address == view.host;
+  };
+  const auto found = std::find_if(settings.listeners.begin(), settings.listeners.end(), is_it);
+  return found == settings.listeners.end() ? nullptr : &*found;
+}
+
+/// Takes the request as a forward listener would, or as the gateway listener that the URL names.
+void take(const config::Settings& settings, const Arguments& given, Asked& asked) {
+  asked.view.method = asked.head.method;
+  asked.view.fields = &asked.head;
+  const http::Intake intake = http::take_forward(asked.head, settings.security.connect_ports);
+  if (const auto* connect = std::get_if<http::Connect>(&intake)) {
+    asked.tunnel = true;
+    asked.view.host = connect->host;
+    asked.view.port = connect->port;
+    asked.view.path = "/";
+    return;
+  }
+  if (std::holds_alternative<http::AnswerHere>(intake))
+    throw BadUse("Max-Forwards has run out: reprise answers that request itself, nothing is attempted");
+  const auto split = http::split_absolute(asked.head.target);
+  const auto* target = std::get_if<http::Target>(&split);
+  const auto* rejected = std::get_if<http::Rejected>(&intake);
+  const bool https = target != nullptr && target->https;
+  if (rejected != nullptr && !https) throw BadUse(refusal(rejected->cause));
+  go_to(*target, asked.view);
+  if (https) {
+    asked.notes.emplace_back(
+        "https is not supported yet in this release: such a URL is answered 501, and through CONNECT only "
+        "the "
+        "dial is tried again. This is what the route would do.");
+  } else if (const config::Listener* gateway = gateway_at(settings, asked.view)) {
+    asked.view.host = gateway->upstream.host;
+    asked.view.port = gateway->upstream.port;
+    asked.notes.push_back(given.url.substr(0, given.url.find('/', 7)) +
+                          " is a gateway listener: the upstream is " + gateway->upstream.host + ":" +
+                          std::to_string(gateway->upstream.port) + ".");
+  }
+}
+
+policy::Question question_of(const Asked& asked, const policy::RoutePolicy& policy, const Assumption& assumed,
+                             const http::JsonText& json) {
+  policy::Question question;
+  question.request = asked.view;
+  question.tunnel = asked.tunnel;
+  if (!asked.head.has("Content-Encoding", "")) question.body = &json;
+  question.body_bytes = std::max<std::uint64_t>(asked.body.size(), asked.head.framing.length);
+  question.facts.nested = http::is_nested_retry(asked.head);
+  question.facts.signed_until = signature_end(asked.head, asked.view.query, policy);
+  question.outcome = assumed.outcome;
+  question.first.number = question.first.charged = assumed.attempt;
+  const auto* failed = std::get_if<policy::Failed>(&assumed.outcome);
+  const bool sent = failed == nullptr || failed->stage >= policy::Stage::send;
+  question.first.sent = sent ? policy::Sent::maybe : policy::Sent::nothing;
+  return question;
+}
+
+int explain(Arguments given) {
+  const config::Loaded loaded = load_configuration(given.file);
+  if (!loaded.settings) return exit_bad_configuration;
+  const bool tunnel = given.method == "CONNECT";
+  const Assumption assumed = assume(given.assumption, given.headers, tunnel);
+  given.headers = assumed.request_headers;
+  Asked asked;
+  read_body(given, asked);
+  parse_head(given, loaded.settings->limits, asked);
+  take(*loaded.settings, given, asked);
+  const policy::RouteTable& routes = *loaded.settings->routes;
+  const http::JsonText json(asked.body);
+  Telling telling;
+  telling.method = given.method;
+  telling.url = given.url;
+  telling.file = given.file;
+  telling.assumed = assumed.words;
+  telling.notes = asked.notes;
+  telling.routes = &routes;
+  telling.question = question_of(asked, routes[routes.find(asked.view)].policy, assumed, json);
+  telling.explanation = policy::explain(routes, telling.question);
+  std::fputs((given.format == "json" ? to_json(telling) : to_text(telling)).c_str(), stdout);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("explain", "say what would become of a request, and why");
+  const auto given = std::make_shared<Arguments>();
+  command->add_option("method", given->method, "GET, POST ...")->required();
+  command->add_option("url", given->url, "absolute; host:port for CONNECT")->required();
+  command->add_option("-c,--config", given->file, "configuration file; without it the built-in defaults");
+  command->add_option("--header", given->headers, "'Name: value' of the request, repeated")
+      ->allow_extra_args(false);
+  command->add_option("--body", given->body_file, "file with the request body");
+  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  AssumptionArguments& assumption = given->assumption;
+  CLI::Option* status =
+      command->add_option("--status", assumption.status, "every attempt is answered so (default 503)");
+  command
+      ->add_option("--failure", assumption.failure,
+                   "every attempt fails so: connect tls reset timeout truncated")
+      ->excludes(status);
+  command->add_option("--answer-header", assumption.answer_headers, "'Name: value' of the answers, repeated")
+      ->allow_extra_args(false);
+  command->add_option("--attempt", assumption.attempt, "begin with attempt N; those before it failed, too")
+      ->check(CLI::Range(1U, 1000U));
+  command->callback([given, &code] {
+    try {
+      code = explain(*given);
+    } catch (const BadUse& error) {
+      std::fprintf(stderr, "reprise explain: %s\n", error.what());
+      code = exit_usage;
+    }
+  });
+}
+
+}  // namespace reprise::cli

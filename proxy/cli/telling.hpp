@@ -1,0 +1,37 @@
+// An explanation as text for people and as JSON for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proxy/policy/explanation.hpp"
+
+namespace reprise::cli {
+
+/// Everything that `explain` prints.
+struct Telling {
+  std::string method;
+  std::string url;      ///< as given
+  std::string file;     ///< of the configuration, as given; empty: the built-in defaults
+  std::string assumed;  ///< what every attempt comes to, in words
+  std::vector<std::string> notes;
+  const policy::RouteTable* routes = nullptr;  ///< must outlive the telling
+  policy::Question question;
+  policy::Explanation explanation;
+
+  const policy::Route& route() const { return (*routes)[explanation.route]; }
+};
+
+/// About twenty lines, each with what it is about in the first column.
+std::string to_text(const Telling&);
+/// One object with the same; spans are milliseconds.
+std::string to_json(const Telling&);
+
+/// `reprise.yaml:8`, `preset gcs:12` or `built-in`.
+std::string place_of(const policy::Route&, const std::string& file);
+/// What the client gets in the end, with the highest rolls.
+std::string client_gets(const Telling&);
+/// One sentence for each reason that a course ends with.
+std::vector<std::string> advices(const Telling&);
+
+}  // namespace reprise::cli

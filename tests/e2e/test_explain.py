@@ -1,0 +1,70 @@
+"""`reprise explain` says what tests/golden/explain holds. A file there begins with its command line; UPDATE_GOLDEN=1 writes the rest anew."""
+import difflib
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+from harness import equal, options
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GOLDEN = ROOT / "tests/golden/explain"
+
+
+def explain(*arguments):
+    """Exit code and both outputs, one after the other."""
+    done = subprocess.run([options.binary, "explain", *arguments], capture_output=True, text=True, timeout=30, check=False,
+                          cwd=ROOT)
+    return done.returncode, done.stdout + done.stderr
+
+
+def transcript(command):
+    """The command line, what it printed, and its exit code."""
+    words = shlex.split(command, comments=False)
+    equal(words[:3], ["$", "reprise", "explain"], "a golden file begins with its command")
+    code, out = explain(*words[3:])
+    return f"{command}\n{out}exit {code}\n"
+
+
+def test_explanations_are_as_they_were():
+    files = sorted(GOLDEN.glob("*.txt"))
+    assert len(files) >= 20, f"only {len(files)} golden files"
+    drifted = []
+    for file in files:
+        wanted = file.read_text(encoding="utf-8")
+        actual = transcript(wanted.split("\n", 1)[0])
+        if os.environ.get("UPDATE_GOLDEN"):
+            file.write_text(actual, encoding="utf-8")
+        elif actual != wanted:
+            drifted += difflib.unified_diff(wanted.splitlines(), actual.splitlines(), file.name, "actual", lineterm="")
+    if drifted:
+        raise AssertionError("\n".join(drifted))
+
+
+def test_json_says_the_same_as_text():
+    arguments = ["GET", "http://reports.internal/x", "-c", "config/examples/legacy-daemon.yaml"]
+    code, out = explain(*arguments, "--format", "json")
+    equal(code, 0)
+    told = json.loads(out)
+    equal(told["route"]["name"], "reports")
+    equal(told["idempotent"], {"verdict": True, "rule": "by_method", "because": None})
+    equal([wait["after"] for wait in told["waits"]], list(range(1, 8)))
+    equal([(wait["lowest_ms"], wait["highest_ms"]) for wait in told["waits"]][:3], [(1000, 2000), (2000, 3000), (4000, 5000)])
+    equal(told["deadline_ms"], 600_000)
+    for course in told["courses"].values():
+        equal((course["last_attempt"], course["last"]["reason"]), (8, "attempts_spent"))
+        equal((course["first"]["retry"], course["first"]["reason"]), (True, "retryable_status"))
+    _, text = explain(*arguments)
+    assert told["client_gets"] in text and told["to_change"][0] in text
+
+
+def test_an_unreadable_body_and_a_bad_configuration_are_told():
+    code, out = explain("POST", "http://h/", "--body", "/nowhere/body")
+    equal(code, 2)
+    assert "/nowhere/body cannot be read" in out, out
+    code, out = explain("POST", "http://h/", "--body", str(ROOT))
+    equal(code, 2, "a folder is no body")
+    code, out = explain("GET", "http://h/", "-c", "tests/golden/config/tabs.yaml")
+    equal(code, 78)
+    assert "tabs.yaml:" in out, out

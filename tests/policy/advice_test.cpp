@@ -1,0 +1,128 @@
+// Advice: every reason has a sentence, and whoever follows it gets the other answer.
+#include "proxy/policy/advice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/policy/request_lines.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+
+RouteTable only(const RoutePolicy& policy) {
+  Route route;
+  route.name = "default";
+  route.policy = policy;
+  return RouteTable({}, std::move(route));
+}
+
+Question ask(std::string_view method, const Outcome& outcome) {
+  Question question;
+  question.request = {method, "api.internal", 80, "/", "", nullptr};
+  question.outcome = outcome;
+  question.first.sent = Sent::maybe;
+  return question;
+}
+
+Answered later(Duration pause) {
+  Answered answer{503, {}};
+  answer.hints.retry_after = pause;
+  return answer;
+}
+
+Reason end_of(const Question& question, const RoutePolicy& policy) {
+  return explain(only(policy), question).highest.last_verdict.reason;
+}
+
+std::string advised(const Question& question, const RoutePolicy& policy) {
+  const RouteTable routes = only(policy);
+  const Explanation told = explain(routes, question);
+  return advice(told.highest.last_verdict.reason, told, policy);
+}
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(Advice, EveryReasonHasASentence) {
+  const RoutePolicy policy;
+  const RouteTable routes = only(policy);
+  const Explanation told = explain(routes, ask("GET", Answered{503, {}}));
+  for (const Reason reason : all_reasons()) {
+    const std::string text = advice(reason, told, policy);
+    EXPECT_GT(text.size(), 15U) << word(reason);
+    EXPECT_TRUE(text.ends_with('.')) << word(reason);
+  }
+}
+
+TEST(Advice, TheWordThatListsAnOutcome) {
+  EXPECT_EQ(retry_word(Answered{418, {}}), "418");
+  EXPECT_EQ(retry_word(Failed{Stage::resolve, Cause::dns_error}), "connect");
+  EXPECT_EQ(retry_word(Failed{Stage::tls, Cause::closed}), "tls");
+  EXPECT_EQ(retry_word(Failed{Stage::await_head, Cause::closed}), "reset");
+  EXPECT_EQ(retry_word(Failed{Stage::await_head, Cause::attempt_timeout}), "timeout");
+  EXPECT_EQ(retry_word(Failed{Stage::body, Cause::truncated}), "truncated");
+  EXPECT_EQ(retry_word(Failed{Stage::head, Cause::malformed_response}), "");
+}
+
+TEST(Advice, ListingTheStatusGetsTheOtherAnswer) {
+  const Question question = ask("GET", Answered{418, {}});
+  RoutePolicy policy;
+  EXPECT_EQ(end_of(question, policy), Reason::not_retryable);
+  EXPECT_TRUE(says(advised(question, policy), "List `418` under `retry.on`"));
+  EXPECT_FALSE(says(advised(question, policy), "not enough"));
+  policy.retry.on.statuses.set(418);
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+}
+
+TEST(Advice, NamesTheSecondGateToo) {
+  const Question question = ask("POST", Answered{418, {}});
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(question, policy), "not enough"));
+  policy.retry.on.statuses.set(418);
+  EXPECT_EQ(end_of(question, policy), Reason::not_idempotent);
+  EXPECT_TRUE(says(advised(question, policy), "Idempotency-Key"));
+  Question refused = ask("POST", Failed{Stage::connect, Cause::refused});
+  refused.first.sent = Sent::nothing;
+  policy.mode = Mode::off;
+  EXPECT_FALSE(says(advised(refused, policy), "not enough")) << "nothing was sent";
+}
+
+TEST(Advice, TheKeyThatARuleWantsGetsTheOtherAnswer) {
+  Question question = ask("POST", Answered{503, {}});
+  RoutePolicy policy;
+  policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::header, "Idempotency-Key", ""}}};
+  EXPECT_TRUE(says(advised(question, policy), "`header: Idempotency-Key`"));
+  const Lines lines{{{"idempotency-key", "7"}}};
+  question.request.fields = &lines;
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+  policy.idempotent = {
+      IdempotencyRule::Kind::all,
+      {{Condition::Kind::header, "Idempotency-Key", ""}, {Condition::Kind::method, "PUT", ""}}};
+  EXPECT_TRUE(says(advised(question, policy), "`method: PUT`"));
+}
+
+TEST(Advice, ABodyThatCannotBeLookedInto) {
+  RoutePolicy policy;
+  policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::json, "etag", ""}}};
+  EXPECT_TRUE(says(advised(ask("PATCH", Answered{503, {}}), policy), "not content-coded"));
+}
+
+TEST(Advice, WhichKeyHoldsAPauseBack) {
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(ask("GET", later(90s)), policy), "retry_after.maximum"));
+  policy.retry.deadline = 30s;
+  EXPECT_TRUE(says(advised(ask("GET", later(40s)), policy), "Raise `retry.deadline`"));
+}
+
+TEST(Advice, AnAttemptWithoutAnAnswer) {
+  const Question question = ask("GET", Failed{Stage::await_head, Cause::attempt_timeout});
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(question, policy), "Give the route an `attempt_timeout`"));
+  policy.retry.attempt_timeout = 2s;
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+  const Question write = ask("POST", question.outcome);
+  EXPECT_TRUE(says(advised(write, policy), "Only an attempt that may be repeated"));
+}
+
+}  // namespace
+}  // namespace reprise::policy
