@@ -4,11 +4,14 @@
 #include <array>
 #include <initializer_list>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "config/reach.hpp"
 #include "config/reader.hpp"
+#include "proxy/policy/ascii.hpp"
 #include "proxy/policy/backoff.hpp"
 
 namespace reprise::config {
@@ -109,9 +112,34 @@ class RouteChecker {
     const auto& rule = route_.policy.idempotent;
     const bool asks_json = std::any_of(rule.conditions.begin(), rule.conditions.end(),
                                        [](const Condition& c) { return c.kind == Condition::Kind::json; });
-    if (!asks_json || route_.policy.replay_memory_bytes > 0) return;
-    error({"idempotent", "replay.memory"},
-          "a json condition needs the body held, and replay.memory is 0: write replay: {memory: 256KiB}");
+    if (!asks_json) return;
+    if (route_.policy.replay_memory_bytes == 0)
+      error({"idempotent", "replay.memory"},
+            "a json condition needs the body held, and replay.memory is 0: write replay: {memory: 256KiB}");
+    // An inherited rule also serves other routes, and a preset's rows are not the author's choice.
+    const Node* own = origin_.route.node == nullptr ? nullptr : locate(*origin_.route.node, "idempotent");
+    if (own == nullptr || !route_.source.empty()) return;
+    if (const std::string why = why_no_json(route_.match); !why.empty())
+      error({"idempotent"}, "a json condition can never hold here: " + why);
+  }
+
+  // What the match itself says about the body.
+  static std::string why_no_json(const policy::Match& match) {
+    static constexpr std::array<std::string_view, 4> bodiless{"GET", "HEAD", "TRACE", "CONNECT"};
+    const auto has_no_body = [](const std::string& method) {
+      return std::find(bodiless.begin(), bodiless.end(), method) != bodiless.end();
+    };
+    if (!match.methods.empty() && std::all_of(match.methods.begin(), match.methods.end(), has_no_body))
+      return "requests of these methods have no body";
+    for (const Condition& field : match.headers) {
+      const std::string value = policy::lower(field.value);
+      if (policy::equals_ignoring_case(field.name, "Content-Type") && !value.empty() &&
+          value.find("json") == std::string::npos)
+        return "the match asks for a body that is not JSON";
+      if (policy::equals_ignoring_case(field.name, "Content-Encoding") && value != "identity")
+        return "the match asks for a coded body, which is not read";
+    }
+    return {};
   }
 
   void check_always() {

@@ -40,8 +40,13 @@ std::vector<std::string> route_names(const policy::RouteTable& routes) {
 std::vector<std::string> configured_hosts(const config::Settings& settings) {
   std::vector<std::string> hosts;
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
-    const std::string& host = (*settings.routes)[i].match.host.text;
-    if (!host.empty() && !host.starts_with("*")) hosts.push_back(host);
+    const policy::Match& match = (*settings.routes)[i].match;
+    std::vector<policy::HostPattern> patterns = match.hosts;
+    patterns.push_back(match.host);
+    for (const policy::HostPattern& host : patterns) {
+      const bool known = std::find(hosts.begin(), hosts.end(), host.text) != hosts.end();
+      if (!known && !host.text.empty() && !host.text.starts_with("*")) hosts.push_back(host.text);
+    }
   }
   for (const auto& listener : settings.listeners) {
     if (listener.mode == config::ListenerMode::gateway) hosts.push_back(listener.upstream.host);
