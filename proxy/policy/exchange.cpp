@@ -33,6 +33,8 @@ Actions Exchange::approach(Instant now, Duration spread) {
 }
 
 Actions Exchange::start_next(Instant now) {
+  // An answer that is still being read has its connection taken away now, and not before.
+  if (answer_ == number_ && !answer_whole_) answer_.reset();
   withdrawn_.reset();
   state_ = State::attempting;
   ++number_;
@@ -127,7 +129,9 @@ Actions Exchange::go_on_at_once() {
 Actions Exchange::waited(Instant now) {
   if (state_ != State::waiting) return {};
   if (deadline_ && now > *deadline_) return stop_waiting(Reason::deadline_too_near, now);
-  if (answer_ == number_ && !answer_whole_) answer_.reset();
+  // Attempt 1 goes out whatever its signature says: that is for the upstream to judge.
+  const bool signature_is_over = number_ > 0 && facts_.signed_until && now > *facts_.signed_until;
+  if (signature_is_over) return stop_waiting(Reason::signature_expired, now);
   return approach(now, Duration::zero());
 }
 

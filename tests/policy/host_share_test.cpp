@@ -132,6 +132,37 @@ TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastAnswer) {
   EXPECT_FALSE(waiting.ledger()[0].verdict.retry) << "the retry never started";
 }
 
+TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAnAnswerThatIsStillBeingRead) {
+  Exchange waiting = exchange();
+  waiting.begin(epoch, dice);
+  only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
+}
+
+TEST_F(SharedHost, Attempt1GoesOutWhateverItsSignatureSays) {
+  policy.while_paused = WhilePaused::wait;
+  pause.ask(epoch + 1s);
+  Facts signed_request = get;
+  signed_request.signed_until = epoch;
+  Exchange late(policy, signed_request, {nullptr, nullptr, &pause}, epoch);
+  only<Wait>(late.begin(epoch, dice));
+  EXPECT_EQ(only<Start>(late.waited(epoch + 2s)).number, 1U);
+}
+
+TEST_F(SharedHost, APauseThatOutlastsTheSignatureEndsTheRetries) {
+  policy.while_paused = WhilePaused::wait;
+  Facts signed_request = get;
+  signed_request.signed_until = epoch + 5s;
+  Exchange paused(policy, signed_request, {nullptr, nullptr, &pause}, epoch);
+  paused.begin(epoch, dice);
+  only<Wait>(paused.answered(safe, {503, {}}, epoch, dice));
+  pause.ask(epoch + 6s);
+  only<Wait>(paused.waited(epoch + 1s));
+  EXPECT_EQ(only<Deliver>(paused.waited(epoch + 6s)).number, 1U);
+  EXPECT_EQ(paused.ledger().reason, Reason::signature_expired);
+}
+
 TEST_F(SharedHost, AnswersBelow500CloseAndOthersOpenTheCircuit) {
   policy.retry.max_attempts = 1;
   for (const int status : {404, 429, 200, 500, 503}) {

@@ -226,6 +226,16 @@ std::vector<Story> signatures() {
        {status(503)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> 503 | deliver (signature_expired)\n"},
+      {"a_wait_that_ends_after_the_signature_starts_nothing",
+       get().signed_until(epoch + 250ms).budget(2),
+       {status(503).wakes_late(1ms)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "the wait ends late | deliver (signature_expired)\n"},
+      {"a_wait_that_ends_with_the_signature",
+       get().signed_until(epoch + 251ms),
+       {status(503).wakes_late(1ms), status(200)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
       {"the_signature_runs_out_with_nothing_to_give",
        get().signed_until(epoch + 249ms),
        {refused},

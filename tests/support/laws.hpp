@@ -160,7 +160,7 @@ class Laws {
     for (const Event& event : played_.events) {
       for (const policy::Action& action : event.actions) {
         const auto* start = std::get_if<policy::Start>(&action);
-        if (start != nullptr && start->fresh && event.at > *end) return false;
+        if (start != nullptr && start->number > 1 && event.at > *end) return false;
         const auto* wait = std::get_if<policy::Wait>(&action);
         if (wait != nullptr && wait->until > *end) return false;
       }
