@@ -71,7 +71,8 @@ then sent again.
 
 **Refused as a whole.** `retry.max_attempts` and `retry.deadline` both unlimited; a maximum wait below the initial one;
 a deadline that no first wait fits into; a listener that other machines reach without `allow_remote: true`; two
-listeners on one address and port; a `json` condition where `replay.memory` is 0.
+listeners on one address and port; a `json` condition where `replay.memory` is 0, or in a route whose methods,
+`Content-Type` or `Content-Encoding` leave no JSON body; two presets with the same routes.
 )";
 
 std::string code(std::string_view text) { return text.empty() ? "" : "`" + std::string(text) + "`"; }
