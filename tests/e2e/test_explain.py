@@ -2,6 +2,7 @@
 import difflib
 import json
 import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -57,6 +58,17 @@ def test_json_says_the_same_as_text():
         equal((course["first"]["retry"], course["first"]["reason"]), (True, "retryable_status"))
     _, text = explain(*arguments)
     assert told["client_gets"] in text and told["to_change"][0] in text
+
+
+def test_a_route_of_a_preset_names_it():
+    url = "http://storage.googleapis.com/storage/v1/b/photos"
+    code, out = explain("PATCH", url, "-c", "tests/golden/explain/presets.yaml")
+    equal(code, 0)
+    assert re.search(r"^route +gcs/[\w.]+ \(preset gcs:\d+\)$", out, re.M), out
+    assert "ends        not_idempotent after attempt 1" in out, out
+    code, out = explain("PATCH", f"{url}?ifMetagenerationMatch=3", "-c", "tests/golden/explain/presets.yaml")
+    assert "idempotent  yes: it has `query: ifMetagenerationMatch`" in out, out
+    assert len(out.splitlines()) < 90, "an unlimited route still fits a few pages"
 
 
 def test_an_unreadable_body_and_a_bad_configuration_are_told():
