@@ -57,6 +57,27 @@ struct OpenCircuit : testing::Test {
   Circuit circuit{quick};
 };
 
+TEST(Circuit, CountsAnOlderNowIntoTheNewestSlot) {
+  Circuit circuit(quick);
+  circuit.failed(epoch);
+  circuit.failed(epoch);
+  circuit.succeeded(epoch - 1s);
+  circuit.failed(epoch);
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::open) << "3 of 4";
+}
+
+TEST_F(OpenCircuit, IsNotProlongedByAttemptsFromBefore) {
+  circuit.failed(epoch + 1s);
+  EXPECT_TRUE(circuit.admit(epoch + 5s));
+}
+
+TEST_F(OpenCircuit, ForgetsItsProbeWhenThatFails) {
+  ASSERT_TRUE(circuit.admit(epoch + 5s));
+  circuit.failed(epoch + 6s);
+  circuit.succeeded(epoch + 7s);
+  EXPECT_EQ(circuit.state(epoch + 7s), Circuit::State::open) << "an attempt from before, and no probe";
+}
+
 TEST_F(OpenCircuit, LetsOneProbeThrough) {
   EXPECT_EQ(circuit.state(epoch + 5s), Circuit::State::half_open);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
@@ -194,6 +215,32 @@ TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
   Exchange second = exchange();
   only<Fail>(second.begin(epoch + 1s, dice));
   EXPECT_EQ(second.ledger().reason, Reason::host_paused);
+}
+
+TEST_F(SharedHost, OnlyAnHonouredHintOfAListedAnswerPausesTheHost) {
+  Exchange unlisted = exchange();
+  unlisted.begin(epoch, dice);
+  unlisted.answered(safe, {404, asking(10s)}, epoch, dice);
+  EXPECT_EQ(pause.until(epoch), std::nullopt);
+  policy.retry.retry_after.honour = false;
+  Exchange deaf = exchange();
+  deaf.begin(epoch, dice);
+  deaf.answered(safe, {503, asking(10s)}, epoch, dice);
+  EXPECT_EQ(pause.until(epoch), std::nullopt);
+}
+
+TEST_F(SharedHost, ARouteThatIsNotAskedToGoesOnWhileItsHostIsPaused) {
+  pause.ask(epoch + 10s);
+  Exchange going = exchange();
+  EXPECT_EQ(only<Start>(going.begin(epoch, dice)).number, 1U);
+}
+
+TEST_F(SharedHost, AStaleConnectionSaysNothingOfTheHost) {
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  Exchange stale = exchange();
+  stale.begin(epoch, dice);
+  stale.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed}, epoch, dice);
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
 TEST_F(SharedHost, AStrangeHintPausesTheHostNoLongerThanTheRouteAllows) {
