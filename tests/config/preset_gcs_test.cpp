@@ -93,6 +93,22 @@ TEST(PresetGcs, A3_no_route_is_without_a_line_of_the_table) {
   EXPECT_EQ(told, shipped);
 }
 
+TEST(PresetGcs, C32_what_the_documents_call_always_idempotent) {
+  const std::vector<std::pair<std::string, std::string>> always{
+      {"GET", "storage.googleapis.com/storage/v1/b"},
+      {"GET", "storage.googleapis.com/storage/v1/b/pail/o/a%2Fb"},
+      {"GET", "storage.googleapis.com/storage/v1/b/pail/iam/testPermissions?permissions=x"},
+      {"POST", "storage.googleapis.com/storage/v1/b?project=p"},
+      {"DELETE", "storage.googleapis.com/storage/v1/b/pail"},
+      {"POST", "storage.googleapis.com/storage/v1/b/pail/lockRetentionPolicy?ifMetagenerationMatch=1"},
+      {"DELETE", "storage.googleapis.com/storage/v1/projects/p/hmacKeys/k"},
+      {"DELETE", "storage.googleapis.com/storage/v1/b/pail/notificationConfigs/1"},
+  };
+  for (const auto& [method, target] : always) {
+    EXPECT_TRUE(Asked(method, target).repeatable(gcs())) << method << " " << target;
+  }
+}
+
 TEST(PresetGcs, C31_C33_without_a_condition_only_always_is_repeated) {
   for (const Row& row : table()) EXPECT_EQ(row.asked().repeatable(gcs()), row.rule == "always") << row.line;
 }

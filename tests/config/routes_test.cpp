@@ -21,6 +21,17 @@ Settings load(const std::string& text) {
 
 policy::RoutePolicy first(const std::string& text) { return (*load(text).routes)[0].policy; }
 
+TEST(Clause, C21_endless_retry_is_refused_wherever_it_is_asked_for) {
+  const std::string endless = "retry: {max_attempts: unlimited, deadline: unlimited}";
+  for (const std::string& text : {"defaults: {" + endless + "}\n", "routes: [{name: r, " + endless + "}]\n",
+                                  "policies: {p: {" + endless + "}}\nroutes: [{name: r, policy: p}]\n"}) {
+    EXPECT_FALSE(load_text("version: 1\n" + text, {}).settings.has_value()) << text;
+  }
+  EXPECT_TRUE(
+      load_text("version: 1\ndefaults: {retry: {max_attempts: unlimited}}\n", {}).settings.has_value());
+  EXPECT_TRUE(load_text("version: 1\ndefaults: {retry: {deadline: unlimited}}\n", {}).settings.has_value());
+}
+
 TEST(Precedence, is_built_in_then_defaults_then_policy_then_route_key_by_key) {
   const Settings settings = load(R"(
 defaults:
