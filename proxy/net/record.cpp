@@ -63,8 +63,9 @@ void narrate(Loop& loop, const Request& request, const policy::LedgerEntry& entr
     text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
   }
   text.append(", ").append(policy::word(entry.verdict.reason));
-  if (entry.verdict.retry) {
-    text.append(", again in ");
+  const bool would_retry = entry.verdict.reason == policy::Reason::observe_only;
+  if (entry.verdict.retry || would_retry) {
+    text.append(would_retry ? ", would be sent again in " : ", again in ");
     observe::append_span(text, entry.verdict.delay);
   }
   loop.shared.log.message(config::LogLevel::debug, text, Loop::wall_nanoseconds());

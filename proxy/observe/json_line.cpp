@@ -59,6 +59,9 @@ void append_attempt(std::string& out, const policy::LedgerEntry& entry) {
   span_member(out, "ms", entry.ended - entry.started);
   span_member(out, "wait_ms", entry.attempt.wait);
   word_member(out, "reason", policy::word(entry.verdict.reason));
+  if (entry.verdict.reason == policy::Reason::observe_only) {
+    span_member(out, "would_wait_ms", entry.verdict.delay);
+  }
   name(out, "reused");
   out += entry.attempt.reused ? "true}" : "false}";
 }

@@ -253,9 +253,12 @@ def test_routes_give_different_policies():
 
 
 def test_observe_mode_counts_and_does_not_retry():
-    with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"mode": "observe"}) as reprise:
+    retry = {"backoff": {"initial": "40ms", "maximum": "40ms", "jitter": "none"}}
+    with Upstream({"/x": [503, 200]}) as upstream, \
+            Reprise(defaults={"mode": "observe", "retry": retry}) as reprise:
         answer = ask(reprise, "GET", upstream.url("/x"))
         equal((answer.status, upstream.count()), (503, 1))
+        equal(reprise.requests(1)[0]["attempts"][0]["would_wait_ms"], 40, "what it would have done")
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="observe_only")
 
 
