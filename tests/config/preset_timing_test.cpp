@@ -118,15 +118,16 @@ TEST(PresetTiming, C7_C8_C9_C11_failures_of_gcs) {
 }
 
 TEST(PresetTiming, C19_C25_gcs_starts_15_attempts_in_600_seconds) {
+  const Settings gcs = preset("gcs");
   LowDice low;
-  const Course made = course(preset("gcs"), read_object, low);
+  const Course made = course(gcs, read_object, low);
   EXPECT_EQ(made.starts, (std::vector<long>{0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383, 447, 511, 575}));
   EXPECT_EQ(made.end, Reason::deadline_too_near);
-  const auto& retry = read_object.route(preset("gcs")).policy.retry;
+  const auto& retry = read_object.route(gcs).policy.retry;
   EXPECT_EQ(retry.backoff.jitter, policy::Jitter::additive);
   EXPECT_EQ(retry.backoff.maximum, 64s);
   EXPECT_FALSE(retry.max_attempts);
-  EXPECT_EQ(first_verdict(preset("gcs"), read_object, Answered{503, {}}).delay, 2s);  // 1 s + 1000 ms
+  EXPECT_EQ(first_verdict(gcs, read_object, Answered{503, {}}).delay, 2s);  // 1 s + 1000 ms
 }
 
 TEST(PresetTiming, C26_C27_C30_gcs_metadata_has_media_and_the_rest) {
