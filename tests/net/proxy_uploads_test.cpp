@@ -163,8 +163,8 @@ TEST(ProxyUploads, C5_an_early_answer_to_a_body_that_is_then_read_whole) {
   std::atomic<bool> answered{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_head();
-    peer.send(answer(200, "early"));
     answered = true;
+    peer.send(answer(200, "early"));
     peer.socket.read_to_end();
   });
   RunningProxy proxy;
