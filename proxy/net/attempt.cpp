@@ -25,7 +25,8 @@ std::unique_ptr<UpstreamConnection> lease(Loop& loop, Request& request, const po
 }
 
 Task<std::optional<Failed>> connect(Loop& loop, Request& request, Watch& watch, Answer& answer) {
-  Dialled dialled = co_await dial(loop, request.host, request.port, request.policy->connect_timeout, watch);
+  const Upstream& upstream = *request.upstream;
+  Dialled dialled = co_await dial(loop, upstream.host, upstream.port, request.policy->connect_timeout, watch);
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   answer.connection = std::make_unique<UpstreamConnection>(
       loop.pool, request.upstream, std::get<std::unique_ptr<Stream>>(std::move(dialled)));

@@ -33,7 +33,6 @@ class BodyReader {
 
   bool complete() const { return complete_; }
   bool chunked() const { return framing_.kind == http::Framing::Kind::chunked; }
-  const http::Framing& framing() const { return framing_; }
   const std::string& trailers() const { return decoder_.trailers(); }
   http::Cause malformation() const { return malformation_; }
   Stream& stream() { return *stream_; }

@@ -59,7 +59,6 @@ class Sessions {
  public:
   void add(Session&);
   void remove(Session&);
-  bool empty() const { return first_ == nullptr; }
   /// Calls `visit` for each; a visited session may remove itself.
   template <typename Visit>
   void each(Visit visit);

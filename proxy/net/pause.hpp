@@ -13,19 +13,13 @@ class Pause final : public Cancellable {
   explicit Pause(const asio::any_io_executor& executor) : timer_(executor) {}
 
   Task<void> until(Instant due) {
-    cancelled_ = false;
     timer_.expires_at(due);
     co_await timer_.async_wait(as_result);
   }
-  void cancel() override {
-    cancelled_ = true;
-    timer_.cancel();
-  }
-  bool cancelled() const { return cancelled_; }
+  void cancel() override { timer_.cancel(); }
 
  private:
   asio::steady_timer timer_;
-  bool cancelled_ = false;
 };
 
 }  // namespace reprise::net

@@ -29,7 +29,7 @@ void record(Loop& loop, const Request& request, const Served& served) {
   exchange.route = request.route;
   exchange.method = request.view.method;
   exchange.host = request.view.host;
-  exchange.port = request.port;
+  exchange.port = request.view.port;
   exchange.path = request.tunnel ? std::string_view() : request.view.path;
   exchange.ending = served.ending;
   exchange.status = served.status;

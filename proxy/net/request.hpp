@@ -19,8 +19,6 @@ struct Request {
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;
   policy::Facts facts;
-  std::string host;  ///< upstream host, for the resolver
-  std::uint16_t port = 0;
   std::shared_ptr<Upstream> upstream;
   std::string outgoing;  ///< the head that every attempt sends, up to what `last_lines` adds
   std::string

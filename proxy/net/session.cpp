@@ -180,8 +180,6 @@ void Session::take_over(Request& request, std::string_view host, std::uint16_t p
   request.view.fields = &request.head;
   request.route = routes.find(request.view);
   request.policy = &routes[request.route].policy;
-  request.host.assign(host);
-  request.port = port;
   request.upstream = loop_.pool.upstream(host, port);
   request.facts = read_facts(request);
 }
