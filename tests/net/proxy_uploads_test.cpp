@@ -294,7 +294,7 @@ TEST(ProxyUploads, an_upstream_that_takes_nothing_is_given_up_after_idle_timeout
     play::eventually([&] { return over.load(); });
   });
   Wishes wishes;
-  wishes.route.idle_timeout = seconds(1);
+  wishes.route.idle_timeout = std::chrono::seconds(1);
   wishes.route.replay_memory_bytes = 0;
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
