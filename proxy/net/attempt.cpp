@@ -24,32 +24,27 @@ std::unique_ptr<UpstreamConnection> lease(Loop& loop, Request& request, const po
   return loop.pool.lease(*request.upstream, repeatable ? Freshness::any : Freshness::recent);
 }
 
-Task<std::optional<Failed>> connect(Loop& loop, Request& request, Watch& watch, Answer& answer) {
+Task<std::optional<Failed>> connect(Loop& loop, Request& request, Stop& stop, Answer& answer) {
   const Upstream& upstream = *request.upstream;
-  Dialled dialled = co_await dial(loop, upstream.host, upstream.port, request.policy->connect_timeout, watch);
+  Dialled dialled = co_await dial(loop, upstream.host, upstream.port, request.policy->connect_timeout, stop);
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   answer.connection = std::make_unique<UpstreamConnection>(
       loop.pool, request.upstream, std::get<std::unique_ptr<Stream>>(std::move(dialled)));
   co_return std::nullopt;
 }
 
-void write_last_lines(Request& request, unsigned number) {
-  request.last_lines.clear();
-  if (!request.policy->attempt_header) return;
-  request.last_lines.append("Reprise-Attempt: ").append(std::to_string(number)).append("\r\n\r\n");
+// What an attempt's head ends with where the route wants the attempt header; else the head is whole already.
+std::string last_lines(const Request& request, unsigned number) {
+  if (!request.policy->attempt_header) return {};
+  return "Reprise-Attempt: " + std::to_string(number) + "\r\n\r\n";
 }
 
 /// Reads the answer's head while the request may still be on its way.
 class HeadReader final : public UploadListener {
  public:
-  HeadReader(Loop& loop, Request& request, Stream& client, Watch& watch, std::optional<Instant> deadline,
+  HeadReader(Loop& loop, Request& request, Stream* client, Stop& stop, std::optional<Instant> deadline,
              Answer& answer)
-      : loop_(loop),
-        request_(request),
-        client_(client),
-        watch_(watch),
-        deadline_(deadline),
-        answer_(answer) {}
+      : loop_(loop), request_(request), client_(client), stop_(stop), deadline_(deadline), answer_(answer) {}
 
   Task<policy::Outcome> read(Upload& upload);
   ClientState client_state() const { return client_state_; }
@@ -66,8 +61,8 @@ class HeadReader final : public UploadListener {
 
   Loop& loop_;
   Request& request_;
-  Stream& client_;
-  Watch& watch_;
+  Stream* client_;
+  Stop& stop_;
   std::optional<Instant> deadline_;
   Answer& answer_;
   Interims interims_;
@@ -79,7 +74,7 @@ class HeadReader final : public UploadListener {
 void HeadReader::upload_ended(UploadEnd end) {
   if (end == UploadEnd::client_gone) {
     client_state_ = ClientState::gone;
-    watch_.report_reset();
+    stop_.cancel();
   } else if (end == UploadEnd::malformed) {
     client_state_ = ClientState::malformed;
     upstream().cancel();
@@ -159,7 +154,8 @@ HeadReader::Taken HeadReader::take_head() {
 }
 
 Task<bool> HeadReader::pass_on_interim() {
-  const bool passed = co_await pass_interim(client_, request_, answer_.head, loop_.shared.pseudonym);
+  const bool passed =
+      client_ == nullptr || co_await pass_interim(*client_, request_, answer_.head, loop_.shared.pseudonym);
   answer_.buffer.consume(answer_.head.bytes);
   answer_.buffer.compact();
   if (!passed) client_state_ = ClientState::gone;
@@ -168,28 +164,28 @@ Task<bool> HeadReader::pass_on_interim() {
 
 }  // namespace
 
-Task<AttemptResult> attempt(Loop& loop, Request& request, Stream& client, Watch& watch,
+Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& stop,
                             const policy::Start& start, std::optional<Instant> deadline, Answer& answer) {
   AttemptResult result;
   answer.clear();
   answer.connection = lease(loop, request, start);
   if (answer.connection == nullptr) {
-    if (const auto failed = co_await connect(loop, request, watch, answer)) {
+    if (const auto failed = co_await connect(loop, request, stop, answer)) {
       result.outcome = *failed;
       result.report = {false, policy::Sent::nothing, request.body.replayable(), judge_now(request)};
       co_return result;
     }
   }
   Stream& stream = answer.connection->stream();
-  watch.set_attempt(&stream);
-  write_last_lines(request, start.number);
+  stop.aim_at(&stream);
+  const std::string last = last_lines(request, start.number);
   Upload upload(loop.io.get_executor(), stream, request.body, request.policy->idle_timeout);
-  HeadReader reader(loop, request, client, watch, deadline, answer);
-  upload.start(request.outgoing, request.last_lines, reader);
+  HeadReader reader(loop, request, client, stop, deadline, answer);
+  upload.start(request.outgoing, last, reader);
   result.outcome = co_await reader.read(upload);
   stream.unlimit_read();
   co_await upload.stop();
-  watch.set_attempt(nullptr);
+  stop.aim_at(nullptr);
 
   result.client = reader.client_state();
   result.report.reused = answer.connection->reused();
@@ -205,11 +201,11 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream& client, Watch&
   co_return result;
 }
 
-Task<AttemptResult> attempt_connect(Loop& loop, Request& request, Watch& watch, const policy::Start& start,
+Task<AttemptResult> attempt_connect(Loop& loop, Request& request, Stop& stop, const policy::Start& start,
                                     Answer& answer) {
   AttemptResult result;
   answer.clear();
-  if (const auto failed = co_await connect(loop, request, watch, answer)) {
+  if (const auto failed = co_await connect(loop, request, stop, answer)) {
     result.outcome = *failed;
   } else {
     answer.number = start.number;

@@ -15,15 +15,15 @@ struct Resolved {
   Failed failure{Stage::resolve, Cause::dns_error};
 };
 
-Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Watch& watch) {
+Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Stop& stop) {
   ErrorCode not_a_literal;
   const auto literal = asio::ip::make_address(host, not_a_literal);
   if (!not_a_literal) co_return Resolved{std::make_shared<const Addresses>(Addresses{{literal}}), {}};
   const auto lookup = loop.shared.resolver.start(host, loop.io.get_executor());
-  watch.set_attempt(lookup.get());
+  stop.aim_at(lookup.get());
   auto addresses = co_await lookup->wait(limit);
-  watch.set_attempt(nullptr);
-  if (watch.client_reset()) co_return Resolved{nullptr, {Stage::resolve, Cause::cancelled}};
+  stop.aim_at(nullptr);
+  if (stop.stopped()) co_return Resolved{nullptr, {Stage::resolve, Cause::cancelled}};
   if (addresses == nullptr) {
     loop.shared.metrics.count_lookup(observe::LookupOutcome::timeout);
     co_return Resolved{nullptr, {Stage::resolve, Cause::dns_timeout}};
@@ -32,11 +32,11 @@ Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Watc
   co_return Resolved{std::move(addresses), {}};
 }
 
-Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Watch& watch) {
+Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Stop& stop) {
   auto stream = std::make_unique<Stream>(loop.tick, tcp::socket(loop.io));
-  watch.set_attempt(stream.get());
+  stop.aim_at(stream.get());
   const ErrorCode error = co_await stream->connect(endpoint, limit);
-  watch.set_attempt(nullptr);
+  stop.aim_at(nullptr);
   if (!error) {
     set_user_timeout(stream->socket(), user_timeout);
     co_return std::move(stream);
@@ -47,8 +47,8 @@ Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit
 
 }  // namespace
 
-Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, Duration limit, Watch& watch) {
-  const Resolved resolved = co_await resolve(loop, host, limit, watch);
+Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, Duration limit, Stop& stop) {
+  const Resolved resolved = co_await resolve(loop, host, limit, stop);
   if (resolved.addresses == nullptr) co_return resolved.failure;
   Failed failure{Stage::connect, Cause::address_denied};
   for (const auto& address : resolved.addresses->list) {
@@ -59,7 +59,7 @@ Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, Dura
       failure.cause = Cause::address_is_self;
       continue;
     }
-    Dialled one = co_await dial_one(loop, endpoint, limit, watch);
+    Dialled one = co_await dial_one(loop, endpoint, limit, stop);
     if (std::holds_alternative<std::unique_ptr<Stream>>(one)) co_return one;
     failure = std::get<Failed>(one);
     if (failure.cause == Cause::cancelled) break;

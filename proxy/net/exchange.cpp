@@ -176,13 +176,15 @@ Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
   run.begin();
   while (!run.over()) {
     if (const auto* start = run.next<policy::Start>()) {
+      Stop stop;
+      client.watch.set_attempt(&stop);
       AttemptResult result;
       if (request.tunnel) {
-        result = co_await attempt_connect(loop, request, client.watch, *start, request.live);
+        result = co_await attempt_connect(loop, request, stop, *start, request.live);
       } else {
-        result = co_await attempt(loop, request, client.stream, client.watch, *start, run.deadline(),
-                                  request.live);
+        result = co_await attempt(loop, request, &client.stream, stop, *start, run.deadline(), request.live);
       }
+      client.watch.set_attempt(nullptr);
       run.attempted(result);
     } else if (const auto* wait = run.next<policy::Wait>()) {
       co_await run.wait(*wait);

@@ -13,7 +13,6 @@ void Request::clear() {
   view = {};
   upstream.reset();
   outgoing.clear();
-  last_lines.clear();
   answer_head.clear();
   answer_fields.clear();
   upgrade = continue_sent = tunnel = gateway = false;

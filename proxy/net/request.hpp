@@ -20,9 +20,8 @@ struct Request {
   const policy::RoutePolicy* policy = nullptr;
   policy::Facts facts;
   std::shared_ptr<Upstream> upstream;
-  std::string outgoing;  ///< the head that every attempt sends, up to what `last_lines` adds
-  std::string
-      last_lines;  ///< the attempt header and the blank line, where the route wants that header; else empty
+  /// The head that every attempt sends; without its blank line where the route wants the attempt header.
+  std::string outgoing;
   std::string answer_head;    ///< what goes to the client before the body
   std::string answer_fields;  ///< our own lines in it
   RequestBody body;
