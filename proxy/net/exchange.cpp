@@ -134,7 +134,7 @@ void Run::delivered(const Delivered& delivered) {
   } else if (delivered.end == Relayed::End::client_gone) {
     actions_ = machine_.client_reset(Tick::now());
   } else {
-    actions_ = machine_.body_broke(delivered.cause, Tick::now());
+    actions_ = machine_.body_broke({delivered.cause}, Tick::now(), loop_.dice);
   }
 }
 

@@ -74,6 +74,10 @@ bool is_repeatable(const Facts& facts, const RoutePolicy& policy, bool replayabl
   return policy.mode == Mode::active && facts.idempotent == Idempotency::yes && replayable;
 }
 
+Duration wait_for(Duration backoff, const Hints& hints) {
+  return std::max(hints.retry_after.value_or(Duration::zero()), with_aws_hint(backoff, hints));
+}
+
 HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_request_byte,
                      std::optional<Instant> deadline) {
   if (!repeatable || !policy.retry.attempt_timeout) {
@@ -97,7 +101,7 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   const bool asked = hint > Duration::zero();
   if (asked && deadline && hint > *deadline - now) return {false, hint, Reason::upstream_said_later};
   const Duration backoff = draw_wait(policy.retry.backoff, attempt.charged - 1, attempt.wait, dice);
-  const Duration delay = std::max(hint, with_aws_hint(backoff, hints));
+  const Duration delay = wait_for(backoff, hints);
   if (deadline && delay > *deadline - now) return {false, delay, Reason::deadline_too_near};
   if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};
   if (budget_left < 1) return {false, delay, Reason::budget_spent};

@@ -16,6 +16,9 @@ Verdict decide(const Facts&, const Attempt&, const Outcome&, const RoutePolicy&,
 /// (product.md, Time).
 bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 
+/// The backoff, or longer where the hints ask for it.
+Duration wait_for(Duration backoff, const Hints&);
+
 /// When an attempt must have its response head. `last_request_byte` is when the request was wholly sent. Only
 /// a repeatable attempt ends at attempt_timeout or at the deadline; any other has response_timeout alone.
 struct HeadLimit {

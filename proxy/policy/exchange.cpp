@@ -29,7 +29,7 @@ Actions Exchange::approach(Instant now, Duration spread) {
     return Action(Wait{due});
   }
   if (host_.circuit != nullptr && !host_.circuit->admit(now)) return stop_waiting(Reason::circuit_open, now);
-  return start_next(now);
+  return is_out() ? resume_next(now) : start_next(now);
 }
 
 Actions Exchange::start_next(Instant now) {
@@ -64,6 +64,7 @@ void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant
 }
 
 Actions Exchange::answered(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
+  if (state_ == State::resuming) return resume_refused(report, answer, now, dice);
   if (state_ != State::attempting) return {};
   answer_ = number_;
   answer_whole_ = false;
@@ -71,20 +72,23 @@ Actions Exchange::answered(const AttemptReport& report, const Answered& answer, 
 }
 
 Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
+  if (state_ == State::resuming) return resume_failed(report, failure, now, dice);
   if (state_ != State::attempting) return {};
   return settle(report, failure, now, dice);
 }
 
 Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, Instant now, Dice& dice) {
   facts_.idempotent = report.idempotent;
-  const double left =
-      host_.budget == nullptr ? std::numeric_limits<double>::infinity() : host_.budget->left(now);
-  const Verdict verdict =
-      overrule(decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, left), now);
+  const Verdict verdict = overrule(
+      decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, budget_left(now)), now);
   enter(report, outcome, verdict, now);
   tell_host(outcome, verdict, now);
   if (!verdict.retry) return stop(verdict.reason);
   return verdict.reason == Reason::stale_connection ? go_on_at_once() : go_on(verdict, now);
+}
+
+double Exchange::budget_left(Instant now) {
+  return host_.budget == nullptr ? std::numeric_limits<double>::infinity() : host_.budget->left(now);
 }
 
 // What may still turn a yes into a no, and what a yes costs.
@@ -144,6 +148,7 @@ void Exchange::answer_dropped() {
 }
 
 Actions Exchange::stop(Reason reason) {
+  if (is_out()) return cut(reason);
   ledger_.reason = reason;
   const bool out_of_time =
       reason == Reason::deadline_too_near && policy_.retry.out_of_time == OutOfTime::gateway_timeout;
@@ -154,6 +159,7 @@ Actions Exchange::stop(Reason reason) {
 
 Actions Exchange::deliver(unsigned number) {
   state_ = State::delivering;
+  body_of_ = number;
   ledger_.ambiguous = is_ambiguous(number);
   return Action(Deliver{number});
 }
@@ -184,19 +190,9 @@ void Exchange::end_wait(Reason reason, Instant now) {
   if (withdrawn_ && host_.budget != nullptr) host_.budget->refund(*withdrawn_, now);
   withdrawn_.reset();
   if (ledger_.empty()) return;
-  ledger_.back().verdict.retry = false;
-  ledger_.back().verdict.reason = reason;
-}
-
-Actions Exchange::body_broke(Cause cause, Instant now) {
-  if (state_ != State::delivering) return {};
-  LedgerEntry& entry = ledger_[*answer_ - 1];
-  entry.outcome = Failed{Stage::body, cause};
-  entry.verdict = {false, {}, Reason::response_started};
-  entry.ended = now;
-  ledger_.reason = Reason::response_started;
-  state_ = State::over;
-  return Action(Cut{});
+  Verdict& verdict = is_out() ? ledger_[broken_].verdict : ledger_.back().verdict;
+  verdict.retry = false;
+  verdict.reason = reason;
 }
 
 void Exchange::delivered() { state_ = State::over; }
@@ -222,13 +218,13 @@ Actions Exchange::client_reset(Instant now) {
     return Action(Leave{});
   }
   if (before == State::idle) return Action(Leave{});
-  if (before == State::attempting) {
+  if (before == State::attempting || before == State::resuming) {
     AttemptReport report;
     report.sent = Sent::maybe;
     if (host_.circuit != nullptr) host_.circuit->forget(now);
     enter(report, Failed{Stage::await_head, Cause::cancelled}, {false, {}, Reason::client_gone}, now);
   }
-  return {Cancel{before == State::delivering ? *answer_ : number_}, Leave{}};
+  return {Cancel{before == State::delivering ? *body_of_ : number_}, Leave{}};
 }
 
 }  // namespace reprise::policy

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "proxy/policy/decide.hpp"
+#include "proxy/policy/decide_resume.hpp"
 #include "proxy/policy/ledger.hpp"
 
 namespace reprise::policy {
@@ -30,6 +31,15 @@ struct Deliver {
 struct Cancel {
   unsigned number = 1;
 };
+/// Begin attempt `number`, on a connection that never carried a request: it asks for what is missing of the
+/// delivered answer's body. Report `continued` or `differed` where its status is 200 or 206.
+struct Resume {
+  unsigned number = 1;
+};
+/// Append the body of that attempt's answer to what the client has.
+struct Continue {
+  unsigned number = 1;
+};
 /// Break the client's connection: part of the answer is out and the rest cannot follow.
 struct Cut {};
 /// Answer in our own words: there is no upstream answer to give, or the deadline asks for a 504.
@@ -39,7 +49,7 @@ struct Fail {
 /// The client is gone: there is nobody to answer.
 struct Leave {};
 
-using Action = std::variant<Start, Wait, Deliver, Cancel, Cut, Fail, Leave>;
+using Action = std::variant<Start, Wait, Deliver, Cancel, Resume, Continue, Cut, Fail, Leave>;
 
 /// What one event asks for, in order; never more than two.
 class Actions {
@@ -98,8 +108,13 @@ class Exchange {
   void answer_kept();
   /// The answer of the last attempt cannot be kept (too long, broken): there is nothing to fall back on.
   void answer_dropped();
-  /// The delivered answer's body ended early, after the head was sent.
-  Actions body_broke(Cause, Instant now);
+  /// The delivered answer's body, or that of the attempt that continued it, ended early: waits to resume it,
+  /// or cuts. From here on the deadline does not apply.
+  Actions body_broke(const Break&, Instant now, Dice&);
+  /// The running attempt's answer to a `Resume` is the rest of the body.
+  Actions continued(const AttemptReport&, const Answered&, Instant now);
+  /// It is a 200 or a 206, and not the rest.
+  Actions differed(const AttemptReport&, const Answered&, Instant now);
   /// The delivered answer went out whole.
   void delivered();
   /// The client closed its sending side: the running attempt goes on, no later one starts, a wait ends.
@@ -116,7 +131,7 @@ class Exchange {
   bool waiting() const { return state_ == State::waiting; }
 
  private:
-  enum class State : std::uint8_t { idle, attempting, waiting, delivering, over };
+  enum class State : std::uint8_t { idle, attempting, waiting, delivering, resuming, over };
 
   Actions approach(Instant now, Duration spread);
   Actions start_next(Instant now);
@@ -132,6 +147,15 @@ class Exchange {
   void enter(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
   Verdict overrule(Verdict, Instant now);
   bool is_ambiguous(unsigned number) const;
+
+  bool is_out() const { return body_of_.has_value(); }
+  double budget_left(Instant now);
+  Actions resume_next(Instant now);
+  Actions resume_refused(const AttemptReport&, const Answered&, Instant now, Dice&);
+  Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);
+  Actions resume_again(const Hints&, Instant now, Dice&);
+  Actions give_up(const AttemptReport&, const Outcome&, Reason, Instant now);
+  Actions cut(Reason);
 
   const RoutePolicy& policy_;
   Facts facts_;
@@ -149,6 +173,10 @@ class Exchange {
   std::optional<Instant> withdrawn_;  ///< when the scheduled retry was taken from the budget
   std::optional<unsigned> answer_;    ///< the attempt whose answer is at hand
   bool answer_whole_ = false;         ///< it was read to its end
+  std::optional<unsigned> body_of_;   ///< the attempt whose body the client is getting; set from Deliver on
+  std::size_t broken_ = 0;            ///< index of the ledger's entry that a resume is to make good
+  bool continuable_ = false;
+  unsigned in_vain_ = 0;  ///< resumes in a row that brought no byte
 };
 
 }  // namespace reprise::policy

@@ -21,7 +21,7 @@ constexpr std::array<Row, reason_count> rows{{
      "a reused connection ended before any answer byte, or answered 421: once more, at once, on a fresh "
      "connection"},
     {"hedged", true, false, "a second copy was sent beside the first"},
-    {"resumed", true, false, "a broken download is being continued"},
+    {"resumed", true, true, "a broken download is being continued"},
     {"not_idempotent", false, true,
      "bytes may have reached the upstream and no rule calls the request idempotent"},
     {"not_replayable", false, true, "the request body is no longer held (limits)"},
@@ -37,7 +37,7 @@ constexpr std::array<Row, reason_count> rows{{
     {"host_paused", false, true, "the upstream has asked for a pause; nothing was sent"},
     {"address_denied", false, true, "every address of the upstream is under security.deny"},
     {"response_started", false, true, "part of the answer is out and it cannot be continued"},
-    {"resume_mismatch", false, false, "the continuation of a download is not the rest of it"},
+    {"resume_mismatch", false, true, "the continuation of a download is not the rest of it"},
     {"client_gone", false, true, "the client closed or reset its connection"},
     {"shutting_down", false, true, "reprise is shutting down"},
     {"observe_only", false, true, "the route only observes: it would have been tried again"},

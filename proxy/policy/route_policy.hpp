@@ -55,6 +55,13 @@ struct RetryPolicy {
   Nested nested = Nested::allow;
 };
 
+/// Downloads that break after their head was delivered go on where they stopped.
+struct ResumePolicy {
+  bool enabled = true;
+  unsigned max_attempts = 10;                 ///< in a row that brought no byte
+  Duration stall = std::chrono::seconds(30);  ///< so long without a byte counts as a break
+};
+
 struct RoutePolicy {
   Mode mode = Mode::active;
   IdempotencyRule idempotent;
@@ -66,6 +73,7 @@ struct RoutePolicy {
   std::optional<CircuitPolicy> circuit;        ///< absent: off
   WhilePaused while_paused = WhilePaused::go;  ///< `host_pause`: off, wait, fail
   std::size_t replay_memory_bytes = 256 * 1024;
+  ResumePolicy resume;
   bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
   bool response_headers = true;
   bool attempt_header = false;

@@ -29,7 +29,11 @@ std::vector<Step> every_failure() {
   failures.push_back(status(503).aws_retry_after(3s));
   failures.push_back(status(503).aws_retry_after(1h).retry_after(2s));
   failures.push_back(status(503).says_no());
-  failures.push_back(status(200).body_breaks());
+  for (const Breaking how : {Breaking::for_good, Breaking::in_vain, Breaking::mid_way}) {
+    failures.push_back(status(200).body_breaks(how));
+    failures.push_back(status(206).body_breaks(how).body_sees(Interruption::fin));
+  }
+  failures.push_back(status(206).differing());
   return failures;
 }
 
@@ -46,6 +50,7 @@ std::vector<Step> every_interruption(const Step& step) {
   steps.push_back(step.takes(61s));
   steps.push_back(step.not_held());
   steps.push_back(step.body_breaks());
+  steps.push_back(step.body_breaks(Breaking::mid_way));
   return steps;
 }
 

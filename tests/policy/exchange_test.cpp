@@ -143,7 +143,7 @@ TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
   Exchange exchange(policy, get, nullptr, epoch);
   exchange.begin(epoch, dice);
   exchange.answered(safe, {200, {}}, epoch + 1s, dice);
-  exchange.body_broke(Cause::reset, epoch + 9s);
+  exchange.body_broke({Cause::reset}, epoch + 9s, dice);
   const LedgerEntry& entry = exchange.ledger()[0];
   EXPECT_EQ(outcome_label(entry.outcome), "truncated");
   EXPECT_EQ(std::get<Failed>(entry.outcome).cause, Cause::reset);
@@ -160,7 +160,7 @@ TEST_F(ExchangeTest, ABreakOfAKeptAnswerIsWrittenToItsOwnAttempt) {
   exchange.answer_kept();
   exchange.waited(epoch + 1s);
   exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
-  exchange.body_broke(Cause::reset, epoch + 2s);
+  exchange.body_broke({Cause::reset}, epoch + 2s, dice);
   EXPECT_EQ(outcome_label(exchange.ledger()[0].outcome), "truncated");
   EXPECT_EQ(outcome_label(exchange.ledger()[1].outcome), "connect");
 }

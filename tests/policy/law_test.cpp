@@ -45,6 +45,7 @@ std::vector<Step> outcomes() {
           status(503),
           status(503).retry_after(2s),
           status(503).retry_after(2h),
+          status(206),
           fails(Stage::resolve, Cause::dns_error),
           refused,
           fails(Stage::tls, Cause::closed),
@@ -119,6 +120,8 @@ class Chance {
     if (route.retry.max_attempts && one_in(4)) route.retry.deadline.reset();
     if (one_in(3)) route.retry.out_of_time = policy::OutOfTime::gateway_timeout;
     if (one_in(3)) route.retry.nested = policy::Nested::refuse;
+    route.resume.enabled = !one_in(8);
+    route.resume.max_attempts = static_cast<unsigned>(1 + below(4));
     route.retry.backoff = backoff();
     route.retry.retry_after = {!one_in(4), std::chrono::seconds(below(100))};
     if (one_in(6)) scene = scene.signed_until(epoch + std::chrono::milliseconds(below(20'000)));
@@ -134,7 +137,8 @@ class Chance {
     step.keeping = static_cast<Keeping>(below(3));
     if (one_in(4)) step.late = std::chrono::milliseconds(below(20'000));
     if (one_in(8)) step.judged = one_in(2) ? Idempotency::yes : Idempotency::no;
-    step.breaks = one_in(6);
+    if (one_in(3)) step.breaks = static_cast<Breaking>(1 + below(3));
+    step.differs = one_in(12);
     if (one_in(8)) step.in_attempt = interruption();
     if (one_in(8)) step.in_wait = interruption();
     if (one_in(8)) step.in_body = interruption();

@@ -27,6 +27,7 @@ class Laws {
     if (!attempts_are_bounded()) return "attempts are bounded";
     if (!deadline_is_kept()) return "no attempt starts and no wait ends after the deadline";
     if (!signature_is_kept()) return "nothing is sent again after the signature has run out";
+    if (!only_the_rest_is_appended()) return "only the rest of a download is appended to it";
     if (!never_sooner_than_asked()) return "never sooner than asked";
     if (!delivering_never_waits()) return "delivering never waits";
     if (!gives_the_last_answer()) return "the client gets the last answer at hand";
@@ -64,6 +65,39 @@ class Laws {
     for (std::size_t i = 0; i < played_.ledger.size(); ++i) count += went_stale(i) ? 1 : 0;
     return count;
   }
+
+  // Attempt i was followed by one that asked for the rest of its download.
+  bool resumed(std::size_t i) const {
+    return i + 1 < played_.ledger.size() && played_.ledger[i].verdict.reason == policy::Reason::resumed;
+  }
+  bool is_resume(std::size_t i) const { return i > 0 && resumed(i - 1); }
+  bool has_body(std::size_t i) const {
+    return answer(i) != nullptr && (!is_resume(i) || answer(i)->status == 200 || answer(i)->status == 206);
+  }
+  bool may_resume(std::size_t i) const {
+    if (!has_body(i)) return is_resume(i);
+    const Breaking how = breaking(script_, i + 1);
+    return how == Breaking::in_vain || how == Breaking::mid_way;
+  }
+  // Resumes in a row before the one after attempt i that brought nothing.
+  unsigned in_vain(std::size_t i) const {
+    const bool brought = has_body(i) && breaking(script_, i + 1) == Breaking::mid_way;
+    return brought || !is_resume(i) ? 0 : in_vain(i - 1) + 1;
+  }
+  std::size_t resumes() const {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < played_.ledger.size(); ++i) found += resumed(i) ? 1 : 0;
+    return found;
+  }
+  // The attempt that was followed by Deliver, from 1; all of them, if none was.
+  std::size_t attempts_to_the_head() const {
+    for (const Event& event : played_.events) {
+      for (const policy::Action& action : event.actions) {
+        if (std::holds_alternative<policy::Deliver>(action)) return event.number;
+      }
+    }
+    return played_.ledger.size();
+  }
   template <typename Kind>
   std::size_t count() const {
     std::size_t found = 0;
@@ -92,7 +126,7 @@ class Laws {
 
   bool ledger_is_consistent() const {
     const policy::Ledger& ledger = played_.ledger;
-    if (ledger.size() != count<policy::Start>()) return false;
+    if (ledger.size() != count<policy::Start>() + count<policy::Resume>()) return false;
     unsigned charged = 1;
     for (std::size_t i = 0; i < ledger.size(); ++i) {
       const policy::LedgerEntry& entry = ledger[i];
@@ -103,7 +137,7 @@ class Laws {
         return false;
       if (last_one) break;
       if (ledger[i + 1].started - entry.ended != ledger[i + 1].attempt.wait + late(i)) return false;
-      charged += went_stale(i) ? 0 : 1;
+      charged += went_stale(i) || resumed(i) ? 0 : 1;
     }
     const bool left_in_body = last(Interruption::rst) != nullptr && count<policy::Deliver>() == 1;
     return ledger.reason == (left_in_body ? policy::Reason::client_gone : ledger.back().verdict.reason);
@@ -112,7 +146,9 @@ class Laws {
 
   bool no_effect_is_repeated() const {
     for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
-      if (!step(i).held) return false;
+      // A download has no body to hold, and what was judged at its head stays so.
+      if (is_resume(i)) continue;
+      if (!step(i).held && !resumed(i)) return false;
       const bool misdirected =
           answer(i) != nullptr && answer(i)->status == 421 && played_.ledger[i].attempt.reused;
       if (step(i).sent == Sent::maybe && judged(i) != Idempotency::yes && !misdirected) return false;
@@ -126,18 +162,40 @@ class Laws {
         if (!may_go_stale(i)) return false;
         continue;
       }
-      if (scene_.policy.mode != policy::Mode::active || !scene_.policy.retry.on.lists(step(i).outcome))
+      if (scene_.policy.mode != policy::Mode::active) return false;
+      if (resumed(i) ? !may_resume(i) || !scene_.policy.resume.enabled
+                     : !scene_.policy.retry.on.lists(step(i).outcome))
         return false;
-      if (answer(i) != nullptr && answer(i)->hints.said_no) return false;
+      if (is_resume(i) && answer(i) != nullptr && !has_body(i) &&
+          !scene_.policy.retry.on.lists(step(i).outcome))
+        return false;
+      if (answer(i) != nullptr && answer(i)->hints.said_no && !has_body_broken(i)) return false;
       if (scene_.facts.nested && scene_.policy.retry.nested == policy::Nested::refuse) return false;
     }
     return true;
   }
 
+  bool has_body_broken(std::size_t i) const { return resumed(i) && has_body(i); }
+
   bool attempts_are_bounded() const {
     if (stale_retries() > 1) return false;
+    for (std::size_t i = 0; i < played_.ledger.size(); ++i) {
+      if (resumed(i) && in_vain(i) >= scene_.policy.resume.max_attempts) return false;
+    }
     const auto most = scene_.policy.retry.max_attempts;
-    return !most || played_.ledger.size() - stale_retries() <= *most;
+    return !most || played_.ledger.size() - stale_retries() - resumes() <= *most;
+  }
+
+  bool only_the_rest_is_appended() const {
+    for (const Event& event : played_.events) {
+      for (const policy::Action& action : event.actions) {
+        const auto* more = std::get_if<policy::Continue>(&action);
+        if (more == nullptr) continue;
+        const std::size_t i = more->number - 1;
+        if (more->number != event.number || !is_resume(i) || !has_body(i) || step(i).differs) return false;
+      }
+    }
+    return true;
   }
 
   bool deadline_is_kept() const {
@@ -148,7 +206,9 @@ class Laws {
         const auto* start = std::get_if<policy::Start>(&action);
         if (start != nullptr && start->number > 1 && event.at > *played_.deadline) return false;
         const auto* wait = std::get_if<policy::Wait>(&action);
-        if (wait != nullptr && wait->until > *played_.deadline) return false;
+        const bool head_is_out =
+            event.kind == Event::Kind::body_broke || event.number > attempts_to_the_head();
+        if (wait != nullptr && !head_is_out && wait->until > *played_.deadline) return false;
       }
     }
     return true;
@@ -160,7 +220,9 @@ class Laws {
     for (const Event& event : played_.events) {
       for (const policy::Action& action : event.actions) {
         const auto* start = std::get_if<policy::Start>(&action);
-        if (start != nullptr && start->number > 1 && event.at > *end) return false;
+        const bool again =
+            (start != nullptr && start->number > 1) || std::holds_alternative<policy::Resume>(action);
+        if (again && event.at > *end) return false;
         const auto* wait = std::get_if<policy::Wait>(&action);
         if (wait != nullptr && wait->until > *end) return false;
       }
@@ -183,10 +245,12 @@ class Laws {
       }
       const policy::RetryPolicy& retry = scene_.policy.retry;
       policy::Hints hints;
-      if (answer(i) != nullptr && retry.retry_after.honour) hints = answer(i)->hints;
+      if (answer(i) != nullptr && retry.retry_after.honour && !has_body_broken(i)) hints = answer(i)->hints;
       const Duration hint = hints.retry_after.value_or(Duration::zero());
       const policy::Attempt& attempt = played_.ledger[i].attempt;
-      const auto range = wait_range(retry.backoff, attempt.charged - 1, attempt.wait);
+      const bool first_again = resumed(i) && in_vain(i) == 0;
+      const auto range = wait_range(retry.backoff, resumed(i) ? in_vain(i) : attempt.charged - 1,
+                                    first_again ? Duration::zero() : attempt.wait);
       if (hint > retry.retry_after.maximum || gap < hint || gap < stretched(range.lowest, hints))
         return false;
       if (gap > std::max(hint, stretched(range.highest, hints))) return false;
@@ -206,9 +270,10 @@ class Laws {
   // The attempt whose answer the client must get when nothing more is tried, from 1; 0: there is none.
   unsigned answer_at_hand() const {
     unsigned at_hand = 0;
-    for (std::size_t i = 0; i < played_.ledger.size(); ++i) {
+    const std::size_t attempts = attempts_to_the_head();
+    for (std::size_t i = 0; i < attempts; ++i) {
       if (answer(i) == nullptr || cancelled(i)) continue;
-      const bool retried = i + 1 < played_.ledger.size();
+      const bool retried = i + 1 < attempts;
       const bool waited = retried ? !went_stale(i) : waits_after(i);
       at_hand = static_cast<unsigned>(i + 1);
       if (went_stale(i) || (waited && step(i).keeping == Keeping::dropped)) at_hand = 0;
@@ -239,7 +304,8 @@ class Laws {
         if (fail != nullptr && fail->gateway_timeout != (at_hand != 0 && out_of_time)) return false;
         if (fail != nullptr && at_hand != 0 && !out_of_time) return false;
         const auto* cancel = std::get_if<policy::Cancel>(&action);
-        const unsigned running = count<policy::Deliver>() == 1 ? at_hand : event.number;
+        const bool first_body = count<policy::Deliver>() == 1 && count<policy::Resume>() == 0;
+        const unsigned running = first_body ? at_hand : event.number;
         if (cancel != nullptr && cancel->number != running) return false;
       }
     }
@@ -251,8 +317,9 @@ class Laws {
     for (const Event& event : played_.events) {
       departed = departed || event.interruption != Interruption::none;
       for (const policy::Action& action : event.actions) {
-        const bool goes_on =
-            std::holds_alternative<policy::Start>(action) || std::holds_alternative<policy::Wait>(action);
+        const bool goes_on = std::holds_alternative<policy::Start>(action) ||
+                             std::holds_alternative<policy::Wait>(action) ||
+                             std::holds_alternative<policy::Resume>(action);
         if (departed && goes_on) return false;
       }
     }
@@ -274,11 +341,12 @@ class Laws {
   bool budget_is_exact() const {
     if (!scene_.policy.budget || scene_.policy.budget->window < std::chrono::hours(100)) return true;
     const std::size_t retries = played_.ledger.size() - 1 - stale_retries();
-    bool shadow = false;
+    std::size_t shadows = 0;  // decisions that observe mode only wrote down
     for (const Event& event : played_.events) {
-      shadow = shadow || event.reason == policy::Reason::observe_only;
+      const bool decided = event.kind == Event::Kind::attempt_ended || event.kind == Event::Kind::body_broke;
+      shadows += decided && event.reason == policy::Reason::observe_only ? 1 : 0;
     }
-    const double spent = static_cast<double>(retries) + (shadow ? 1 : 0);
+    const auto spent = static_cast<double>(retries + shadows);
     return std::abs(played_.budget_before - played_.budget_after - spent) < 0.5;
   }
 

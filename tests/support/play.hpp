@@ -39,6 +39,12 @@ struct Played {
   double budget_after = 0;
 };
 
+/// How the body of that attempt (from 1) breaks. A last step that is repeated does not break again: a
+/// download that makes progress for ever has no end.
+inline Breaking breaking(const Script& script, std::size_t number) {
+  return number > script.size() ? Breaking::no : script[number - 1].breaks;
+}
+
 /// Obeys one exchange with the steps of a script; the last step repeats for ever. A story may be played only
 /// once by a world.
 class World {
@@ -71,6 +77,8 @@ class World {
     if (const auto* start = std::get_if<policy::Start>(&action)) return attempt(*start);
     if (const auto* wait = std::get_if<policy::Wait>(&action)) return sleep(wait->until);
     if (const auto* deliver = std::get_if<policy::Deliver>(&action)) return relay(deliver->number);
+    if (const auto* resume = std::get_if<policy::Resume>(&action)) return attempt({resume->number, true});
+    if (const auto* more = std::get_if<policy::Continue>(&action)) return relay(more->number);
     return {};
   }
 
@@ -84,6 +92,11 @@ class World {
     const policy::AttemptReport report{step().on_reused && !start.fresh, step().sent, step().held,
                                        step().judged.value_or(scene_.facts.idempotent)};
     if (const auto* answer = std::get_if<policy::Answered>(&step().outcome)) {
+      const bool offers_bytes = answer->status == 200 || answer->status == 206;
+      if (out_ && offers_bytes) {
+        return note(Event::Kind::attempt_ended, step().differs ? exchange_.differed(report, *answer, now_)
+                                                               : exchange_.continued(report, *answer, now_));
+      }
       return note(Event::Kind::attempt_ended, exchange_.answered(report, *answer, now_, dice_));
     }
     const auto& failure = std::get<policy::Failed>(step().outcome);
@@ -106,8 +119,12 @@ class World {
     if (const auto actions = interrupt(step().in_body, Event::During::body, Duration::zero())) {
       return *actions;
     }
-    if (step().breaks && number == number_) {
-      return note(Event::Kind::body_broke, exchange_.body_broke(Cause::truncated, now_));
+    out_ = true;
+    const Breaking how = breaking(script_, number_);
+    if (how != Breaking::no && number == number_) {
+      const policy::Break what{Cause::truncated, how != Breaking::for_good, how == Breaking::mid_way,
+                               scene_.facts.signed_until};
+      return note(Event::Kind::body_broke, exchange_.body_broke(what, now_, dice_));
     }
     exchange_.delivered();
     return note(Event::Kind::delivered, {});
@@ -147,7 +164,9 @@ class World {
     asked += exchange_.failed(report, {Stage::connect, Cause::refused}, now_, dice_).size();
     exchange_.answer_dropped();
     exchange_.answer_kept();
-    asked += exchange_.body_broke(Cause::reset, now_).size();
+    asked += exchange_.body_broke({Cause::reset, true, true}, now_, dice_).size();
+    asked += exchange_.continued(report, {206, {}}, now_).size();
+    asked += exchange_.differed(report, {206, {}}, now_).size();
     asked += exchange_.client_finished(now_).size();
     asked += exchange_.shutdown(now_).size();
     asked += exchange_.client_reset(now_).size();
@@ -162,6 +181,7 @@ class World {
   policy::Exchange exchange_;
   Instant now_ = epoch;
   unsigned number_ = 1;
+  bool out_ = false;  ///< the client has a head
   Played played_;
 };
 
@@ -213,6 +233,10 @@ inline std::string text(const policy::Action& action, const Event& event) {
   if (const auto* fail = std::get_if<policy::Fail>(&action)) {
     return (fail->gateway_timeout ? "fail 504" : "fail") + because;
   }
+  if (const auto* resume = std::get_if<policy::Resume>(&action))
+    return "resume " + std::to_string(resume->number);
+  if (const auto* more = std::get_if<policy::Continue>(&action))
+    return more->number == event.number ? "continue" : "continue " + std::to_string(more->number);
   if (const auto* cancel = std::get_if<policy::Cancel>(&action))
     return "cancel " + std::to_string(cancel->number);
   return (std::holds_alternative<policy::Cut>(action) ? "cut" : "leave") + because;
@@ -233,13 +257,17 @@ inline std::string line(const Event& event, const policy::Ledger& ledger, const 
     case Event::Kind::delivered: return {};
     case Event::Kind::attempt_ended: {
       const std::size_t step = std::min<std::size_t>(event.number, script.size()) - 1;
-      before = "attempt " + std::to_string(event.number) +
-               (ledger[event.number - 1].attempt.reused ? " reused" : "") + " -> " +
-               text(script[step].outcome);
+      before =
+          "attempt " + std::to_string(event.number) +
+          (ledger[event.number - 1].attempt.reused ? " reused" : "") + " -> " + text(script[step].outcome) +
+          (event.reason == policy::Reason::resume_mismatch && script[step].differs ? " that is not the rest"
+                                                                                   : "");
       break;
     }
     case Event::Kind::wait_ended:
-      if (std::holds_alternative<policy::Start>(event.actions[0])) return {};
+      if (std::holds_alternative<policy::Start>(event.actions[0]) ||
+          std::holds_alternative<policy::Resume>(event.actions[0]))
+        return {};
       before = "the wait ends late";
       break;
     case Event::Kind::body_broke: before = "the body breaks"; break;

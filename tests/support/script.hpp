@@ -51,6 +51,14 @@ enum class Interruption : std::uint8_t { none, fin, rst, shutdown };
 /// What becomes of a refused answer during the wait.
 enum class Keeping : std::uint8_t { whole, dropped, still_reading };
 
+/// How the body of a delivered answer ends early, if it does.
+enum class Breaking : std::uint8_t {
+  no,
+  for_good,  ///< the rest cannot be asked for
+  in_vain,   ///< it can, and this attempt brought no byte
+  mid_way,   ///< it can, and some bytes came
+};
+
 /// What one attempt comes to, and what happens meanwhile.
 struct Step {
   policy::Outcome outcome;
@@ -61,7 +69,8 @@ struct Step {
   Duration lasting{};                 ///< how long the attempt runs
   Duration late{};                    ///< how much later than asked the wait ends
   Keeping keeping = Keeping::whole;
-  bool breaks = false;  ///< the body ends early if this answer is delivered straight away
+  Breaking breaks = Breaking::no;  ///< if this answer is delivered straight away, or continues a download
+  bool differs = false;            ///< asked for the rest of a download, a 200 or 206 brings something else
   Interruption in_attempt = Interruption::none;
   Interruption in_wait = Interruption::none;
   Interruption in_body = Interruption::none;
@@ -96,8 +105,11 @@ struct Step {
   Step answer(Keeping fate) const {
     return with([&](Step& s) { s.keeping = fate; });
   }
-  Step body_breaks() const {
-    return with([](Step& s) { s.breaks = true; });
+  Step body_breaks(Breaking how = Breaking::for_good) const {
+    return with([&](Step& s) { s.breaks = how; });
+  }
+  Step differing() const {
+    return with([](Step& s) { s.differs = true; });
   }
   Step attempt_sees(Interruption what) const {
     return with([&](Step& s) { s.in_attempt = what; });
@@ -182,6 +194,9 @@ struct Scene {
   }
   Scene no_budget() const {
     return with([](auto& p, auto&) { p.budget.reset(); });
+  }
+  Scene resumes(unsigned most) const {
+    return with([&](auto& p, auto&) { p.resume.max_attempts = most; });
   }
   /// A request whose signature runs out then.
   Scene signed_until(Instant end) const {

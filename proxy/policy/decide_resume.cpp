@@ -1,0 +1,37 @@
+#include "proxy/policy/decide_resume.hpp"
+
+#include "proxy/policy/decide.hpp"
+
+namespace reprise::policy {
+namespace {
+
+std::optional<Reason> first_closed_gate(const Facts& facts, bool continuable, const ResumeHistory& history,
+                                        const Hints& hints, const RoutePolicy& policy) {
+  const bool wanted = policy.mode != Mode::off && policy.resume.enabled;
+  if (!wanted || !continuable) return Reason::response_started;
+  if (facts.idempotent != Idempotency::yes) return Reason::not_idempotent;
+  if (hints.said_no) return Reason::upstream_said_no;
+  if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
+  if (history.in_vain >= policy.resume.max_attempts) return Reason::attempts_spent;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory& history, const Hints& said,
+                      const RoutePolicy& policy, Instant now, Dice& dice, double budget_left) {
+  if (const auto reason = first_closed_gate(facts, continuable, history, said, policy))
+    return {false, {}, *reason};
+  const Hints hints = policy.retry.retry_after.honour ? said : Hints{};
+  const Duration hint = hints.retry_after.value_or(Duration::zero());
+  if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
+  const Duration delay =
+      wait_for(draw_wait(policy.retry.backoff, history.in_vain, history.wait, dice), hints);
+  if (facts.signed_until && now + delay > *facts.signed_until)
+    return {false, delay, Reason::signature_expired};
+  if (budget_left < 1) return {false, delay, Reason::budget_spent};
+  if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
+  return {true, delay, Reason::resumed};
+}
+
+}  // namespace reprise::policy

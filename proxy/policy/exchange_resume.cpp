@@ -1,0 +1,94 @@
+// What the exchange does once the head is out and the body breaks: wait, ask for the rest, append it, or cut.
+#include "proxy/policy/exchange.hpp"
+
+namespace reprise::policy {
+namespace {
+
+// Whatever broke is tried again, but for what no repetition mends.
+Reason final_reason(Cause cause) {
+  if (cause == Cause::address_denied) return Reason::address_denied;
+  if (cause == Cause::address_is_self) return Reason::not_retryable;
+  const bool unreadable = cause == Cause::malformed_response || cause == Cause::header_too_large;
+  return unreadable ? Reason::resume_mismatch : Reason::resumed;
+}
+
+}  // namespace
+
+Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
+  if (state_ != State::delivering) return {};
+  broken_ = *body_of_ - 1;
+  ledger_[broken_].outcome = Failed{Stage::body, what.cause};
+  ledger_[broken_].ended = now;
+  continuable_ = what.continuable;
+  if (what.progress) in_vain_ = 0;
+  if (what.signed_until) facts_.signed_until = what.signed_until;
+  deadline_.reset();
+  return resume_again({}, now, dice);
+}
+
+// Decides about the entry at `broken_`.
+Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
+  const ResumeHistory history{in_vain_, in_vain_ == 0 ? Duration::zero() : wait_};
+  Verdict& verdict = ledger_[broken_].verdict;
+  verdict = overrule(
+      decide_resume(facts_, continuable_, history, hints, policy_, now, dice, budget_left(now)), now);
+  if (!verdict.retry) return cut(verdict.reason);
+  ++in_vain_;
+  return go_on(verdict, now);
+}
+
+Actions Exchange::resume_next(Instant now) {
+  withdrawn_.reset();
+  state_ = State::resuming;
+  ++number_;
+  started_ = now;
+  return Action(Resume{number_});
+}
+
+Actions Exchange::continued(const AttemptReport& report, const Answered& answer, Instant now) {
+  if (state_ != State::resuming) return {};
+  const Verdict verdict{false, {}, ledger_.reason};
+  enter(report, answer, verdict, now);
+  tell_host(answer, verdict, now);
+  state_ = State::delivering;
+  body_of_ = number_;
+  return Action(Continue{number_});
+}
+
+Actions Exchange::differed(const AttemptReport& report, const Answered& answer, Instant now) {
+  return state_ == State::resuming ? give_up(report, answer, Reason::resume_mismatch, now) : Actions{};
+}
+
+// A status that has no bytes to offer: the route says whether it is worth another attempt.
+Actions Exchange::resume_refused(const AttemptReport& report, const Answered& answer, Instant now,
+                                 Dice& dice) {
+  if (!policy_.retry.on.lists(answer)) return give_up(report, answer, Reason::resume_mismatch, now);
+  enter(report, answer, {}, now);
+  tell_host(answer, {}, now);
+  broken_ = ledger_.size() - 1;
+  return resume_again(answer.hints, now, dice);
+}
+
+Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
+  const Reason reason = final_reason(failure.cause);
+  if (!is_retry(reason)) return give_up(report, failure, reason, now);
+  enter(report, failure, {}, now);
+  tell_host(failure, {}, now);
+  broken_ = ledger_.size() - 1;
+  return resume_again({}, now, dice);
+}
+
+Actions Exchange::give_up(const AttemptReport& report, const Outcome& outcome, Reason reason, Instant now) {
+  const Verdict verdict{false, {}, reason};
+  enter(report, outcome, verdict, now);
+  tell_host(outcome, verdict, now);
+  return cut(reason);
+}
+
+Actions Exchange::cut(Reason reason) {
+  ledger_.reason = reason;
+  state_ = State::over;
+  return Action(Cut{});
+}
+
+}  // namespace reprise::policy

@@ -1,0 +1,102 @@
+// Broken downloads: which can be continued, what to ask for, and whether an answer is the rest of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proxy/policy/byte_range.hpp"
+
+namespace reprise::policy {
+
+/// What a request says of ranges and of who signed it. Field texts without outer blanks; views of the caller.
+struct DownloadRequest {
+  bool get = false;
+  bool has_body = false;
+  std::string_view range;       ///< Range; empty: none
+  bool conditional = false;     ///< has If-Range
+  bool fields_signed = false;   ///< a signature covers Range, or a field that is left out of a continuation
+  bool target_signed = false;   ///< not a byte of the target may change
+  std::string_view generation;  ///< the target's own `generation` parameter; empty: none
+  bool doubled = false;         ///< Range or If-Range came more than once
+};
+
+/// How the end of an answer's body is told.
+enum class BodyEnd : std::uint8_t { none, length, last_chunk, close };
+
+/// Which bytes of which representation an answer's body is, as its head says. Field texts without outer
+/// blanks; views of the caller; empty: no such field.
+struct PartHead {
+  int status = 0;
+  BodyEnd end = BodyEnd::none;
+  std::uint64_t length = 0;  ///< for `BodyEnd::length`
+  std::string_view entity_tag;
+  std::string_view last_modified;
+  std::string_view content_range;
+  std::string_view content_type;
+  std::string_view content_encoding;
+  std::string_view generation;                   ///< x-goog-generation
+  std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent for junk
+  std::optional<std::int64_t> date;              ///< the same, of Date
+  bool doubled = false;                          ///< one of these came more than once
+  bool has_trailer = false;                      ///< trailers were announced
+};
+
+/// What the request for the rest has to say.
+struct RangeAsked {
+  ByteRange range;
+  std::string_view if_range;    ///< empty: no If-Range
+  std::string_view generation;  ///< `generation=` to add to the query; empty: the target stays as it is
+};
+
+/// What an answer to the request for the rest is.
+struct Continuation {
+  enum class Kind : std::uint8_t {
+    rest,      ///< a 206 with exactly the bytes that are missing
+    whole,     ///< a 200 with the same representation: its first `skip` bytes are with the client
+    mismatch,  ///< 200 or 206, but not, or not surely, the rest of the download
+    refused,   ///< another status: no bytes at all
+  };
+  Kind kind = Kind::mismatch;
+  std::uint64_t skip = 0;
+  std::uint64_t bytes = 0;  ///< for `rest` and `whole`: what the client is still to get
+};
+
+/// A download as its first answer began it. Owns its texts. `sent` always counts body bytes of that answer
+/// that the client has.
+class Download {
+ public:
+  /// Nothing where a break could not be mended without doubt: no GET with 200, or with the 206 of a single
+  /// range that the client asked for; a coded body; no validator (row E2); no end that can be proved (E10); a
+  /// signature in the way (E11).
+  static std::optional<Download> begin(const DownloadRequest&, const PartHead&);
+
+  /// The views live as long as the download.
+  RangeAsked ask(std::uint64_t sent) const;
+  /// Whether that answer to `ask(sent)` is the rest. Learns the end of a download that named none.
+  Continuation judge(const PartHead&, std::uint64_t sent);
+  /// False where nothing is left to ask for: the bytes are all there, or more than all, and only their end
+  /// was not told.
+  bool has_rest(std::uint64_t sent) const { return !end_ || first_ + sent < *end_; }
+
+ private:
+  Download() = default;
+  bool place(const DownloadRequest&, const PartHead&);
+  bool find_validator(const DownloadRequest&, const PartHead&);
+  bool is_same(const PartHead&) const;
+  Continuation judge_part(const PartHead&, std::uint64_t sent);
+  Continuation judge_whole(const PartHead&, std::uint64_t sent) const;
+
+  std::uint64_t first_ = 0;                ///< offset of the answer's first byte in the representation
+  std::optional<std::uint64_t> end_;       ///< one past its last byte; absent: not known yet
+  std::optional<std::uint64_t> complete_;  ///< bytes of the whole representation
+  bool part_ = false;                      ///< the first answer was a 206
+  std::string entity_tag_;
+  std::string last_modified_;
+  std::string content_type_;
+  std::string generation_;
+  bool pins_ = false;  ///< the generation is added to the query
+};
+
+}  // namespace reprise::policy
