@@ -44,6 +44,7 @@ class RouteChecker {
     check_limits();
     check_backoff();
     check_first_wait();
+    check_hedge();
     check_json();
     check_always();
   }
@@ -106,6 +107,23 @@ class RouteChecker {
            "retry.max_attempts"},
           "the deadline is shorter than the shortest first wait, so no retry could start: write a longer "
           "deadline or a shorter backoff.initial");
+  }
+
+  void check_hedge() {
+    const policy::RoutePolicy& policy = route_.policy;
+    if (!policy.hedge || policy.mode == policy::Mode::off) return;
+    std::string why;
+    if (policy.idempotent.kind == IdempotencyRule::Kind::never) {
+      why = "idempotent is never, and only idempotent requests are copied";
+    } else if (policy.retry.max_attempts == 1U) {
+      why = "max_attempts is 1, and a copy is an attempt";
+    } else if (policy.retry.deadline && policy.hedge->after &&
+               *policy.hedge->after > *policy.retry.deadline) {
+      why = "hedge.after is longer than the deadline";
+    }
+    if (why.empty()) return;
+    if (const auto at = blame({"hedge.after", "idempotent", "retry.max_attempts", "retry.deadline"}))
+      report_.warning(at->line, at->column, at->path, "no copy can ever be sent here: " + why);
   }
 
   void check_json() {

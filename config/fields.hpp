@@ -36,6 +36,7 @@ void route_fields(Fields& fields, Policy& route) {
     fields.field("budget.floor", budget.floor_per_second);
     fields.field("budget.window", budget.window);
   });
+  fields.section("hedge", route.hedge, [&](auto& hedge) { fields.field("hedge.after", hedge.after); });
   fields.section("circuit", route.circuit, [&](auto& circuit) {
     fields.field("circuit.failures", circuit.failures);
     fields.field("circuit.window", circuit.window);

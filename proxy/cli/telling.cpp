@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "proxy/http/reply.hpp"
 #include "proxy/policy/advice.hpp"
@@ -159,7 +160,37 @@ std::string budget_text(const Telling& telling) {
                      std::floor(telling.explanation.lowest.first_budget_left));
 }
 
+std::string hedge_text(const Telling& telling) {
+  const policy::RoutePolicy& policy = telling.route().policy;
+  const auto& after = policy.hedge->after;
+  const std::string when = after ? span(*after) + " without a response head"
+                                 : "the route's p95 without a response head (from 20 answers on)";
+  const Reason judged = hedge_verdict(telling);
+  if (judged == Reason::hedged) return "a copy after " + when;
+  if (judged == Reason::observe_only) return "none; outside observe mode a copy after " + when;
+  return fmt::format("none: {}", policy::word(judged));
+}
+
 }  // namespace
+
+bool is_hedged(const Telling& telling) {
+  const policy::RoutePolicy& policy = telling.route().policy;
+  return policy.hedge && policy.mode != policy::Mode::off && !telling.question.tunnel &&
+         telling.explanation.lowest.first.number == 1;
+}
+
+Reason hedge_verdict(const Telling& telling) {
+  const policy::Explanation& told = telling.explanation;
+  policy::Attempt first = told.lowest.first;
+  first.replayable = told.held;
+  const policy::RoutePolicy& policy = telling.route().policy;
+  constexpr policy::Instant head_at{};
+  const policy::Instant due = head_at + policy.hedge->after.value_or(Duration::zero());
+  std::optional<policy::Instant> deadline;
+  if (policy.retry.deadline) deadline = head_at + *policy.retry.deadline;
+  const double left = policy.budget ? told.lowest.first_budget_left : std::numeric_limits<double>::infinity();
+  return policy::judge_hedge(told.facts, first, policy, due, deadline, left);
+}
 
 std::string place_of(const policy::Route& route, const std::string& file) {
   if (route.line == 0) return "built-in";
@@ -214,6 +245,7 @@ std::string to_text(const Telling& telling) {
   list_waits(told, page);
   page.line("deadline", deadline_text(telling));
   page.line("budget", budget_text(telling));
+  if (is_hedged(telling)) page.line("hedge", hedge_text(telling));
   list_endings(told, page);
   page.line("client gets", client_gets(telling));
   for (const std::string& text : advices(telling)) page.line("to change", text);

@@ -31,6 +31,10 @@ std::string to_json(const Telling&);
 std::string place_of(const policy::Route&, const std::string& file);
 /// What the client gets in the end, with the highest rolls.
 std::string client_gets(const Telling&);
+/// True where the explained attempt is one that the route may send a copy of.
+bool is_hedged(const Telling&);
+/// Whether its copy would start, or the gate that is closed, if there is no response head by then.
+policy::Reason hedge_verdict(const Telling&);
 /// One sentence for each reason that a course ends with.
 std::vector<std::string> advices(const Telling&);
 

@@ -121,6 +121,18 @@ void write_waits(const policy::Explanation& told, Json& json) {
   json.word("waits_left_out", yes_or_no(told.waits_left_out));
 }
 
+void write_hedge(const Telling& telling, Json& json) {
+  const auto& after = telling.route().policy.hedge->after;
+  json.open("hedge", '{');
+  if (after) {
+    json.span("after_ms", *after);
+  } else {
+    json.text("after_ms", "p95");
+  }
+  json.text("reason", policy::word(hedge_verdict(telling)));
+  json.close('}');
+}
+
 void write_texts(std::string_view key, const std::vector<std::string>& texts, Json& json) {
   json.open(key, '[');
   for (const std::string& text : texts) json.text("", text);
@@ -152,6 +164,7 @@ std::string to_json(const Telling& telling) {
   } else {
     json.word("budget_left", "null");
   }
+  if (is_hedged(telling)) write_hedge(telling, json);
   json.open("courses", '{');
   write_course("shortest_waits", told.lowest, json);
   write_course("longest_waits", told.highest, json);

@@ -172,7 +172,8 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   if (answer.connection == nullptr) {
     if (const auto failed = co_await connect(loop, request, stop, answer)) {
       result.outcome = *failed;
-      result.report = {false, policy::Sent::nothing, request.body.replayable(), judge_now(request)};
+      result.report = {false, policy::Sent::nothing, request.body.replayable(), judge_now(request),
+                       start.number};
       co_return result;
     }
   }
@@ -192,6 +193,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   result.report.sent = stream.accepted() > 0 ? policy::Sent::maybe : policy::Sent::nothing;
   result.report.replayable = request.body.replayable();
   result.report.idempotent = judge_now(request);
+  result.report.number = start.number;
   if (std::holds_alternative<Failed>(result.outcome)) {
     answer.clear();
   } else {
@@ -204,6 +206,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
 Task<AttemptResult> attempt_connect(Loop& loop, Request& request, Stop& stop, const policy::Start& start,
                                     Answer& answer) {
   AttemptResult result;
+  result.report.number = start.number;
   answer.clear();
   if (const auto failed = co_await connect(loop, request, stop, answer)) {
     result.outcome = *failed;

@@ -2,6 +2,7 @@
 
 #include "proxy/net/attempt.hpp"
 #include "proxy/net/deliver.hpp"
+#include "proxy/net/race.hpp"
 #include "proxy/net/record.hpp"
 
 namespace reprise::net {
@@ -14,6 +15,11 @@ namespace {
 // failure.
 constexpr Duration keep_grace = std::chrono::seconds(1);
 
+policy::ObservedLatency* latency_of(Loop& loop, const Request& request) {
+  const auto& hedge = request.policy->hedge;
+  return hedge && !hedge->after && !request.tunnel ? &loop.latency(request.route) : nullptr;
+}
+
 /// The state machine of one exchange, and what it works with.
 class Run {
  public:
@@ -21,8 +27,8 @@ class Run {
       : loop_(loop),
         request_(request),
         client_(client),
-        machine_(*request.policy, request.facts, host, request.started),
-        live_(request.live),
+        machine_(*request.policy, request.facts, host, request.started, latency_of(loop, request)),
+        live_(&request.live),
         kept_(request.kept) {}
 
   /// What to do next, or null if it is something else.
@@ -34,8 +40,13 @@ class Run {
   bool over() const { return actions_.size() == 0; }
 
   void begin() { actions_ = machine_.begin(Tick::now(), loop_.dice); }
+  /// True if the attempt that is to start gets a copy beside it once it is slow.
+  bool may_race() const;
+  Task<void> race(policy::Start);
   void attempted(const AttemptResult&);
   Task<void> wait(policy::Wait wait);
+  /// Where the next attempt's answer goes, and the last one's lies.
+  Answer& live() { return *live_; }
   Answer& chosen(policy::Deliver);
   void delivered(const Delivered&);
   Task<void> end_without_answer();
@@ -45,6 +56,7 @@ class Run {
   const Served& served() const { return served_; }
 
  private:
+  policy::AttemptReport report_of_slow(unsigned number) const;
   Task<void> keep(Instant until);
   Actions tell_departures();
 
@@ -53,11 +65,41 @@ class Run {
   ClientSide client_;
   policy::Exchange machine_;
   Actions actions_;
-  Answer& live_;
+  Answer* live_;
   Answer& kept_;
   ClientState client_state_ = ClientState::present;
   Served served_;
 };
+
+// An upgrade is no copy's business: two upstreams might switch protocols.
+bool Run::may_race() const { return machine_.hedge_at() && !request_.tunnel && !request_.upgrade; }
+
+// The machine says when a copy is due, and whether an end is the end of both.
+Task<void> Run::race(policy::Start start) {
+  Race race(loop_, request_, client_.pause, machine_.deadline());
+  client_.watch.set_attempt(&race);
+  race.start(start, &client_.stream, request_.live);
+  Answer* latest = nullptr;
+  for (actions_ = {}; actions_.size() == 0;) {
+    const Race::Runner* ended = co_await race.next_end(machine_.hedge_at().value_or(Instant::max()));
+    if (ended == nullptr) {
+      actions_ = machine_.hedge_due(report_of_slow(start.number), Tick::now());
+      if (const auto* copy = next<policy::Start>()) race.start(*copy, nullptr, request_.copy);
+      actions_ = {};
+    } else {
+      if (std::holds_alternative<policy::Answered>(ended->result.outcome)) latest = ended->answer;
+      attempted(ended->result);
+    }
+  }
+  client_.watch.set_attempt(nullptr);
+  co_await race.stop(latest);
+  live_ = latest == nullptr ? &request_.live : latest;
+}
+
+policy::AttemptReport Run::report_of_slow(unsigned number) const {
+  const RequestBody& body = request_.body;
+  return {false, policy::Sent::maybe, body.complete() && body.replayable(), judge_now(request_), number};
+}
 
 void Run::attempted(const AttemptResult& result) {
   client_state_ = result.client;
@@ -71,7 +113,7 @@ void Run::attempted(const AttemptResult& result) {
   actions_ = answered != nullptr
                  ? machine_.answered(result.report, *answered, now, loop_.dice)
                  : machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, loop_.dice);
-  narrate(loop_, request_, machine_.ledger().back());
+  narrate(loop_, request_, machine_.ledger()[result.report.number - 1]);
 }
 
 // What the watch has seen; an answer only while the machine waits.
@@ -90,22 +132,22 @@ Task<void> Run::keep(Instant until) {
   Instant limit = std::max(until, Tick::now() + keep_grace);
   if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
   kept_.clear();
-  if (live_.connection != nullptr && !request_.tunnel) {
-    client_.watch.set_attempt(&live_.connection->stream());
-    co_await keep_answer(loop_.pool, live_, loop_.shared.settings.limits.kept_answer_bytes, limit);
+  if (live_->connection != nullptr && !request_.tunnel) {
+    client_.watch.set_attempt(&live_->connection->stream());
+    co_await keep_answer(loop_.pool, *live_, loop_.shared.settings.limits.kept_answer_bytes, limit);
     client_.watch.set_attempt(nullptr);
   }
-  if (live_.kept) {
+  if (live_->kept) {
     machine_.answer_kept();
-    std::swap(kept_, live_);
+    std::swap(kept_, *live_);
   } else {
     machine_.answer_dropped();
   }
-  live_.clear();
+  live_->clear();
 }
 
 Task<void> Run::wait(policy::Wait wait) {
-  if (live_.any()) co_await keep(wait.until);
+  if (live_->any()) co_await keep(wait.until);
   Watch& watch = client_.watch;
   watch.look();
   actions_ = tell_departures();
@@ -121,8 +163,8 @@ Task<void> Run::wait(policy::Wait wait) {
 }
 
 Answer& Run::chosen(policy::Deliver deliver) {
-  if (live_.number == deliver.number) return live_;
-  live_.clear();
+  if (live_->number == deliver.number) return *live_;
+  live_->clear();
   return kept_;
 }
 
@@ -176,16 +218,18 @@ Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
   run.begin();
   while (!run.over()) {
     if (const auto* start = run.next<policy::Start>()) {
-      Stop stop;
-      client.watch.set_attempt(&stop);
-      AttemptResult result;
-      if (request.tunnel) {
-        result = co_await attempt_connect(loop, request, stop, *start, request.live);
+      if (run.may_race()) {
+        co_await run.race(*start);
       } else {
-        result = co_await attempt(loop, request, &client.stream, stop, *start, run.deadline(), request.live);
+        Stop stop;
+        client.watch.set_attempt(&stop);
+        const AttemptResult result =
+            request.tunnel
+                ? co_await attempt_connect(loop, request, stop, *start, run.live())
+                : co_await attempt(loop, request, &client.stream, stop, *start, run.deadline(), run.live());
+        client.watch.set_attempt(nullptr);
+        run.attempted(result);
       }
-      client.watch.set_attempt(nullptr);
-      run.attempted(result);
     } else if (const auto* wait = run.next<policy::Wait>()) {
       co_await run.wait(*wait);
     } else if (const auto* deliver = run.next<policy::Deliver>()) {

@@ -62,4 +62,10 @@ std::string_view Loop::date() {
   return date_;
 }
 
+policy::ObservedLatency& Loop::latency(std::size_t route) {
+  if (latencies_.size() <= route) latencies_.resize(route + 1);
+  if (latencies_[route] == nullptr) latencies_[route] = std::make_unique<policy::ObservedLatency>();
+  return *latencies_[route];
+}
+
 }  // namespace reprise::net

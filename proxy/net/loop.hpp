@@ -20,6 +20,7 @@
 #include "proxy/observe/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/policy/dice.hpp"
+#include "proxy/policy/latency.hpp"
 
 namespace reprise::net {
 
@@ -84,6 +85,8 @@ struct Loop {
   /// IMF-fixdate of this second.
   std::string_view date();
   static std::int64_t wall_nanoseconds();
+  /// What first attempts of that route have taken on this thread.
+  policy::ObservedLatency& latency(std::size_t route);
 
   Shared& shared;
   EventLoop io{1};
@@ -96,6 +99,7 @@ struct Loop {
 
  private:
   std::vector<std::unique_ptr<Request>> idle_requests_;
+  std::vector<std::unique_ptr<policy::ObservedLatency>> latencies_;  ///< by route; null until asked for
   std::int64_t date_second_ = 0;
   std::string date_;
 };

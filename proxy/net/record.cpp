@@ -64,7 +64,10 @@ void narrate(Loop& loop, const Request& request, const policy::LedgerEntry& entr
   }
   text.append(", ").append(policy::word(entry.verdict.reason));
   const bool would_retry = entry.verdict.reason == policy::Reason::observe_only;
-  if (entry.verdict.retry || would_retry) {
+  if (entry.verdict.reason == policy::Reason::hedged) {
+    text.append(" after ");
+    observe::append_span(text, entry.verdict.delay);
+  } else if (entry.verdict.retry || would_retry) {
     text.append(would_retry ? ", would be sent again in " : ", again in ");
     observe::append_span(text, entry.verdict.delay);
   }

@@ -7,6 +7,7 @@ namespace reprise::net {
 void Request::clear() {
   body.end();
   live.clear();
+  copy.clear();
   kept.clear();
   head.method = head.target = {};
   head.fields.clear();

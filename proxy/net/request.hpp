@@ -26,6 +26,7 @@ struct Request {
   std::string answer_fields;  ///< our own lines in it
   RequestBody body;
   Answer live;            ///< of the last attempt
+  Answer copy;            ///< of a second copy beside the first attempt
   Answer kept;            ///< what the client gets if nothing better follows
   policy::Ledger ledger;  ///< once the exchange is over
   policy::Instant started{};

@@ -13,11 +13,7 @@ std::string_view word(Ending ending) {
 
 bool is_recovered(const ExchangeRecord& record) {
   if (record.ending != Ending::answered || record.status == 0 || record.status >= 400) return false;
-  const policy::Ledger& ledger = *record.ledger;
-  for (std::size_t i = 0; i < ledger.size(); ++i) {
-    if (ledger[i].verdict.retry) return true;
-  }
-  return false;
+  return record.ledger->retried();
 }
 
 }  // namespace reprise::observe

@@ -79,6 +79,14 @@ void append_attempts(std::string& out, const policy::Ledger& ledger) {
   if (left_out > 0) number_member(out, "attempts_left_out", left_out);
 }
 
+void append_hedge(std::string& out, const policy::Ledger& ledger) {
+  if (ledger.hedge == policy::HedgeOutcome::none) return;
+  word_member(out, "hedge", policy::word(ledger.hedge));
+  if (ledger.hedge == policy::HedgeOutcome::refused) {
+    word_member(out, "hedge_refused", policy::word(ledger.hedge_refusal));
+  }
+}
+
 void append_ids(std::string& out, const ExchangeRecord& record) {
   if (!record.request_id.empty()) text_member(out, "request_id", clipped(record.request_id));
   if (!record.trace_id.empty()) text_member(out, "trace_id", clipped(record.trace_id));
@@ -111,6 +119,7 @@ void write_json_line(const ExchangeRecord& record, std::string_view route, confi
   number_member(out, "response_bytes", record.response_bytes);
   span_member(out, "ms", record.ended - record.started);
   if (record.ledger->ambiguous) out += ",\"ambiguous\":true";
+  append_hedge(out, *record.ledger);
   if (record.tunnel) out += ",\"tunnel\":true";
   append_ids(out, record);
   out += "}\n";

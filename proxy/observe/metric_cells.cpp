@@ -60,6 +60,7 @@ struct RouteFamilies {
   MetricFamily backoff = family(Metric::backoff);
   MetricFamily retry_after = family(Metric::retry_after);
   MetricFamily ambiguous = family(Metric::ambiguous);
+  MetricFamily hedges = family(Metric::hedges);
 
   void add(const std::string& route, const RouteCells&);
 
@@ -91,6 +92,10 @@ void RouteFamilies::add(const std::string& route, const RouteCells& cells) {
   }
   add_counter(recovered, {{"route", route}}, value_of(cells.recovered));
   add_counter(ambiguous, {{"route", route}}, value_of(cells.ambiguous));
+  for (std::size_t i = 1; i < cells.hedges.size(); ++i) {
+    const std::string outcome(policy::word(static_cast<policy::HedgeOutcome>(i)));
+    add_if_touched(hedges, {{"route", route}, {"outcome", outcome}}, cells.hedges[i]);
+  }
   add_distribution(duration, route, cells.duration);
   add_distribution(attempts_per_request, route, cells.attempts_per_request);
   add_distribution(backoff, route, cells.backoff);
@@ -203,6 +208,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       by_route.backoff,
       by_route.retry_after,
       by_route.ambiguous,
+      by_route.hedges,
       replay,
       upstream_connections,
       clients,

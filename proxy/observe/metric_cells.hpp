@@ -78,6 +78,7 @@ struct alignas(64) RouteCells {
   std::array<Counter, policy::reason_count> exhausted{};
   Counter recovered{0};
   Counter ambiguous{0};
+  std::array<Counter, policy::hedge_outcome_count> hedges{};
   Distribution duration;
   Distribution attempts_per_request;
   Distribution backoff;

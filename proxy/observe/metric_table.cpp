@@ -40,6 +40,9 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "0 closed, 1 half-open, 2 open, by configured host:port; the rest is `other`, the worst of them."},
     {"reprise_ambiguous_total", Type::Counter, "route",
      "Answers 404, 409 or 412 after an earlier attempt that may have taken effect."},
+    {"reprise_hedges_total", Type::Counter, "route, outcome",
+     "Second copies that were due: won (the client got its answer) lost failed cancelled refused (a gate was "
+     "closed) observed (the route only observes)."},
     {"reprise_replay_bytes", Type::Gauge, "store", "Bytes of request bodies that are held for replay."},
     {"reprise_upstream_connections", Type::Gauge, "state", "Open upstream connections: active or idle."},
     {"reprise_client_connections", Type::Gauge, "", "Open client connections."},

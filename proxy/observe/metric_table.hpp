@@ -26,6 +26,7 @@ enum class Metric : std::uint8_t {
   budget_available,
   circuit_state,
   ambiguous,
+  hedges,
   replay_bytes,
   upstream_connections,
   client_connections,
@@ -43,7 +44,7 @@ enum class Metric : std::uint8_t {
   process_threads,
 };
 
-inline constexpr std::size_t metric_count = 28;
+inline constexpr std::size_t metric_count = 29;
 
 struct MetricRow {
   std::string_view name;

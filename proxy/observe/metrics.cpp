@@ -35,7 +35,9 @@ void count_entry(RouteCells& cells, const OutcomeLabels& labels, const policy::L
   }
   if (!entry.verdict.retry) return;
   add_one(cells.retries[index(entry.verdict.reason)]);
-  if (entry.verdict.reason != Reason::stale_connection) cells.backoff.observe(seconds(entry.verdict.delay));
+  const bool waited =
+      entry.verdict.reason != Reason::stale_connection && entry.verdict.reason != Reason::hedged;
+  if (waited) cells.backoff.observe(seconds(entry.verdict.delay));
 }
 
 void count_final_reason(RouteCells& cells, Reason reason) {
@@ -86,6 +88,8 @@ void Metrics::count(const ExchangeRecord& record) {
   count_final_reason(cells, ledger.reason);
   if (ledger.size() > 1 && is_recovered(record)) add_one(cells.recovered);
   if (ledger.ambiguous) add_one(cells.ambiguous);
+  if (ledger.hedge != policy::HedgeOutcome::none)
+    add_one(cells.hedges[static_cast<std::size_t>(ledger.hedge)]);
 }
 
 void Metrics::count_rejection(std::size_t cause) { add_one(cells_->rejected.at(cause)); }

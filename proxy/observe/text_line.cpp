@@ -116,6 +116,11 @@ void put_ending(Pen& pen, const ExchangeRecord& record) {
     pen.put("  ");
     pen.put("client_gone", yellow);
   }
+  const policy::HedgeOutcome hedge = record.ledger->hedge;
+  if (hedge != policy::HedgeOutcome::none && hedge != policy::HedgeOutcome::refused) {
+    pen.put("  ");
+    pen.put(fmt::format("hedge {}", policy::word(hedge)), hedge == policy::HedgeOutcome::won ? green : dim);
+  }
   if (record.ledger->ambiguous) {
     pen.put("  ");
     pen.put("ambiguous", yellow);

@@ -4,8 +4,9 @@
 
 namespace reprise::policy {
 
-Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at)
-    : policy_(policy), facts_(facts), host_(host) {
+Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
+                   ObservedLatency* latency)
+    : policy_(policy), facts_(facts), host_(host), latency_(latency) {
   if (policy.retry.deadline) deadline_ = head_at + *policy.retry.deadline;
 }
 
@@ -34,12 +35,14 @@ Actions Exchange::approach(Instant now, Duration spread) {
 
 Actions Exchange::start_next(Instant now) {
   // An answer that is still being read has its connection taken away now, and not before.
-  if (answer_ == number_ && !answer_whole_) answer_.reset();
+  if (!answer_whole_) answer_.reset();
   withdrawn_.reset();
   state_ = State::attempting;
+  copies_ = Copies::one;
   ++number_;
   ++charged_;
   started_ = now;
+  hedge_at_ = number_ == 1 ? policy::hedge_due(policy_, latency_, now) : std::nullopt;
   return Action(Start{number_, false});
 }
 
@@ -65,25 +68,29 @@ void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant
 
 Actions Exchange::answered(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
   if (state_ == State::resuming) return resume_refused(report, answer, now, dice);
-  if (state_ != State::attempting) return {};
-  answer_ = number_;
+  if (!runs(report)) return {};
+  answer_ = number_of(report);
   answer_whole_ = false;
   return settle(report, answer, now, dice);
 }
 
 Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
   if (state_ == State::resuming) return resume_failed(report, failure, now, dice);
-  if (state_ != State::attempting) return {};
+  if (!runs(report)) return {};
   return settle(report, failure, now, dice);
 }
 
 Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, Instant now, Dice& dice) {
   facts_.idempotent = report.idempotent;
+  observe_latency(outcome, now);
+  if (copies_ == Copies::both && !ends_race(outcome, policy_)) return one_copy_failed(report, outcome, now);
   const Verdict verdict = overrule(
       decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, budget_left(now)), now);
-  enter(report, outcome, verdict, now);
+  const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);
   tell_host(outcome, verdict, now);
-  if (!verdict.retry) return stop(verdict.reason);
+  if (!verdict.retry) {
+    return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
+  }
   return verdict.reason == Reason::stale_connection ? go_on_at_once() : go_on(verdict, now);
 }
 
@@ -124,8 +131,10 @@ Actions Exchange::go_on(const Verdict& verdict, Instant now) {
 Actions Exchange::go_on_at_once() {
   stale_retry_used_ = true;
   wait_ = Duration::zero();
-  if (answer_ == number_) answer_.reset();
+  if (!answer_whole_) answer_.reset();
   started_ = ledger_.back().ended;
+  copies_ = Copies::one;
+  hedge_at_.reset();
   ++number_;
   return Action(Start{number_, true});
 }
@@ -140,11 +149,11 @@ Actions Exchange::waited(Instant now) {
 }
 
 void Exchange::answer_kept() {
-  if (state_ == State::waiting && answer_ == number_) answer_whole_ = true;
+  if (state_ == State::waiting && answer_) answer_whole_ = true;
 }
 
 void Exchange::answer_dropped() {
-  if (state_ == State::waiting && answer_ == number_) answer_.reset();
+  if (state_ == State::waiting && !answer_whole_) answer_.reset();
 }
 
 Actions Exchange::stop(Reason reason) {
@@ -167,15 +176,15 @@ Actions Exchange::deliver(unsigned number) {
 // "Somebody else won" may have been ourselves. Without an effect to repeat there is nothing ambiguous.
 bool Exchange::is_ambiguous(unsigned number) const {
   if (facts_.safe_method) return false;
-  bool earlier_effect = false;
+  const LedgerEntry& given = ledger_[number - 1];
+  const auto* answer = std::get_if<Answered>(&given.outcome);
+  if (answer == nullptr) return false;
+  if (answer->status != 404 && answer->status != 409 && answer->status != 412) return false;
   for (std::size_t i = 0; i < ledger_.size(); ++i) {
-    const LedgerEntry& entry = ledger_[i];
-    if (entry.attempt.number == number) {
-      const auto* answer = std::get_if<Answered>(&entry.outcome);
-      if (answer == nullptr) return false;
-      return earlier_effect && (answer->status == 404 || answer->status == 409 || answer->status == 412);
-    }
-    earlier_effect = earlier_effect || entry.attempt.sent == Sent::maybe;
+    const LedgerEntry& other = ledger_[i];
+    // A copy that was started later may have been there first.
+    const bool before = i + 1 < number || other.started < given.ended;
+    if (i + 1 != number && before && other.attempt.sent == Sent::maybe) return true;
   }
   return false;
 }
@@ -218,13 +227,8 @@ Actions Exchange::client_reset(Instant now) {
     return Action(Leave{});
   }
   if (before == State::idle) return Action(Leave{});
-  if (before == State::attempting || before == State::resuming) {
-    AttemptReport report;
-    report.sent = Sent::maybe;
-    if (host_.circuit != nullptr) host_.circuit->forget(now);
-    enter(report, Failed{Stage::await_head, Cause::cancelled}, {false, {}, Reason::client_gone}, now);
-  }
-  return {Cancel{before == State::delivering ? *body_of_ : number_}, Leave{}};
+  if (before == State::attempting || before == State::resuming) return abandon_attempts(now);
+  return {Cancel{*body_of_}, Leave{}};
 }
 
 }  // namespace reprise::policy

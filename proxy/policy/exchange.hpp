@@ -51,19 +51,20 @@ struct Leave {};
 
 using Action = std::variant<Start, Wait, Deliver, Cancel, Resume, Continue, Cut, Fail, Leave>;
 
-/// What one event asks for, in order; never more than two.
+/// What one event asks for, in order; never more than three. What ends the exchange comes last.
 class Actions {
  public:
   Actions() = default;
   Actions(Action only) : list_{only, {}}, size_(1) {}  // NOLINT(google-explicit-constructor)
   Actions(Action first, Action second) : list_{first, second}, size_(2) {}
+  Actions(Action first, Action second, Action third) : list_{first, second, third}, size_(3) {}
   const Action* begin() const { return list_.data(); }
   const Action* end() const { return list_.data() + size_; }
   std::size_t size() const { return size_; }
   const Action& operator[](std::size_t i) const { return list_[i]; }
 
  private:
-  std::array<Action, 2> list_{};
+  std::array<Action, 3> list_{};
   std::size_t size_ = 0;
 };
 
@@ -73,6 +74,7 @@ struct AttemptReport {
   Sent sent = Sent::nothing;
   bool replayable = true;
   Idempotency idempotent = Idempotency::no;  ///< judged now, on what is held of the body now
+  unsigned number = 0;                       ///< which attempt; 0: the only one that runs
 };
 
 /// What all requests to one upstream host share; each part may be null (off).
@@ -91,8 +93,10 @@ struct HostShare {
 /// nothing and changes nothing.
 class Exchange {
  public:
-  /// `host` and `policy` must outlive the exchange. The deadline runs from `head_at`.
-  Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at);
+  /// `host`, `policy` and `latency` must outlive the exchange. The deadline runs from `head_at`. `latency` is
+  /// the route's; null where nobody goes by it.
+  Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
+           ObservedLatency* latency = nullptr);
 
   /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
   /// route's first wait), or is turned away by the pause or the circuit: nothing is sent then.
@@ -101,6 +105,11 @@ class Exchange {
   Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);
   /// The running attempt ended without one.
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
+  /// When `hedge_due` is to be said of the running attempt; nothing where it gets no copy.
+  std::optional<Instant> hedge_at() const;
+  /// The running attempt has no answer yet. Asks for a copy beside it, or for nothing: the ledger says why.
+  /// The report tells of the body now: `replayable` only if it is whole, too.
+  Actions hedge_due(const AttemptReport&, Instant now);
   /// The wait is over.
   Actions waited(Instant now);
   /// The answer of the last attempt was read whole and is held: what the client gets if nothing better
@@ -132,11 +141,22 @@ class Exchange {
 
  private:
   enum class State : std::uint8_t { idle, attempting, waiting, delivering, resuming, over };
+  /// Which copies of a hedged attempt run. The second is `number_`, the first the one before it.
+  enum class Copies : std::uint8_t { one, both, first_only, second_only };
 
   Actions approach(Instant now, Duration spread);
   Actions start_next(Instant now);
   void tell_host(const Outcome&, const Verdict&, Instant now);
   Actions settle(const AttemptReport&, const Outcome&, Instant now, Dice&);
+  bool runs(const AttemptReport&) const;
+  unsigned number_of(const AttemptReport&) const;
+  Reason admit_hedge(const AttemptReport&, Instant now);
+  Actions one_copy_failed(const AttemptReport&, const Outcome&, Instant now);
+  std::optional<unsigned> end_race(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
+  void enter_first(const AttemptReport&, const Outcome&, Instant now);
+  void enter_cancelled(const Verdict&, Instant now);
+  void observe_latency(const Outcome&, Instant now);
+  Actions abandon_attempts(Instant now);
   Actions go_on(const Verdict&, Instant now);
   Actions go_on_at_once();
   Actions stop(Reason);
@@ -160,9 +180,12 @@ class Exchange {
   const RoutePolicy& policy_;
   Facts facts_;
   HostShare host_;
+  ObservedLatency* latency_;
   std::optional<Instant> deadline_;
   Ledger ledger_;
   State state_ = State::idle;
+  Copies copies_ = Copies::one;
+  std::optional<Instant> hedge_at_;
   unsigned number_ = 0;
   unsigned charged_ = 0;
   bool stale_retry_used_ = false;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "proxy/policy/verdict.hpp"
+#include "proxy/policy/hedge.hpp"
 
 namespace reprise::policy {
 
@@ -31,6 +31,8 @@ class Ledger {
   LedgerEntry& operator[](std::size_t i) {
     return i < inline_entries ? inline_[i] : overflow_[i - inline_entries];
   }
+  /// True if an attempt was made because an earlier one had failed, and not only beside it.
+  bool retried() const;
   const LedgerEntry& back() const { return (*this)[size_ - 1]; }
   LedgerEntry& back() { return (*this)[size_ - 1]; }
 
@@ -38,6 +40,9 @@ class Ledger {
   Reason reason = Reason::success;
   /// An earlier attempt may have taken effect, and the answer is one that a second execution would give.
   bool ambiguous = false;
+  HedgeOutcome hedge = HedgeOutcome::none;
+  /// Why no copy was sent, where `hedge` is `refused`.
+  Reason hedge_refusal = Reason::success;
 
  private:
   static constexpr std::size_t inline_entries = 4;

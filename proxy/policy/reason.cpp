@@ -20,7 +20,7 @@ constexpr std::array<Row, reason_count> rows{{
     {"stale_connection", true, true,
      "a reused connection ended before any answer byte, or answered 421: once more, at once, on a fresh "
      "connection"},
-    {"hedged", true, false, "a second copy was sent beside the first"},
+    {"hedged", true, true, "a second copy was sent beside the first"},
     {"resumed", true, true, "a broken download is being continued"},
     {"not_idempotent", false, true,
      "bytes may have reached the upstream and no rule calls the request idempotent"},

@@ -12,6 +12,7 @@
 #include "proxy/policy/budget.hpp"
 #include "proxy/policy/circuit.hpp"
 #include "proxy/policy/condition.hpp"
+#include "proxy/policy/hedge.hpp"
 #include "proxy/policy/host_pause.hpp"
 #include "proxy/policy/outcome.hpp"
 
@@ -70,6 +71,7 @@ struct RoutePolicy {
   Duration response_timeout = std::chrono::minutes(5);
   Duration idle_timeout = std::chrono::minutes(5);
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
+  std::optional<HedgePolicy> hedge;            ///< absent: off
   std::optional<CircuitPolicy> circuit;        ///< absent: off
   WhilePaused while_paused = WhilePaused::go;  ///< `host_pause`: off, wait, fail
   std::size_t replay_memory_bytes = 256 * 1024;

@@ -154,6 +154,8 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"routes[].match.methods", "[GET]"},
       {"routes[].match.query", "[a, b=c]"},
       {"routes[].match.headers", "{a: b, c: }"},
+      {"defaults.hedge", "{}"},
+      {"defaults.hedge.after", "p95"},
       {"defaults.circuit", "{}"},
       {"defaults.circuit.failures", "10%"},
       {"defaults.circuit.window", "1s"},

@@ -137,8 +137,20 @@ std::set<policy::Reason> reached_before_any_attempt() {
   return {paused.ledger().reason, broken.ledger().reason};
 }
 
+// hedge_test.cpp has the stories of copies.
+policy::Reason reached_beside_an_attempt() {
+  LoadedDice dice = LoadedDice::lowest();
+  policy::RoutePolicy route;
+  route.hedge = policy::HedgePolicy{};
+  policy::Exchange slow(route, {Idempotency::yes, true, false}, {}, epoch);
+  slow.begin(epoch, dice);
+  slow.hedge_due({false, Sent::maybe, true, Idempotency::yes, 1}, epoch + std::chrono::seconds(1));
+  return slow.ledger().back().verdict.reason;
+}
+
 TEST(EveryReason, ThatIsBuiltIsReachedByAStory) {
   std::set<policy::Reason> reached = reached_before_any_attempt();
+  reached.insert(reached_beside_an_attempt());
   for (const Story& story : all_stories()) {
     const Played played = run(story.scene, story.script);
     reached.insert(played.ledger.reason);

@@ -1,0 +1,56 @@
+#include "proxy/net/race.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+namespace reprise::net {
+
+using State = Race::Runner::State;
+
+void Race::start(const policy::Start& start, Stream* client, Answer& answer) {
+  Runner& runner = runners_[0].state == State::idle ? runners_[0] : runners_[1];
+  runner.answer = &answer;
+  runner.state = State::running;
+  asio::co_spawn(loop_.io.get_executor(), run(*this, runner, start, client), asio::detached);
+}
+
+Task<void> Race::run(Race& race, Runner& runner, policy::Start start, Stream* client) {
+  runner.result =
+      co_await attempt(race.loop_, race.request_, client, runner.stop, start, race.deadline_, *runner.answer);
+  runner.state = State::ended;
+  race.pause_.cancel();
+}
+
+Task<Race::Runner*> Race::next_end(Instant due) {
+  for (;;) {
+    for (Runner& runner : runners_) {
+      if (runner.state != State::ended) continue;
+      runner.state = State::told;
+      co_return &runner;
+    }
+    if (Tick::now() >= due) co_return nullptr;
+    co_await pause_.until(due);
+  }
+}
+
+bool Race::any_runs() const {
+  return std::any_of(runners_.begin(), runners_.end(),
+                     [](const Runner& runner) { return runner.state == State::running; });
+}
+
+void Race::cancel() {
+  for (Runner& runner : runners_) {
+    if (runner.state == State::running) runner.stop.cancel();
+  }
+}
+
+Task<void> Race::stop(const Answer* worth_keeping) {
+  cancel();
+  while (any_runs()) co_await pause_.until(Instant::max());
+  for (Runner& runner : runners_) {
+    if (runner.answer != nullptr && runner.answer != worth_keeping) runner.answer->clear();
+  }
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,46 @@
+#include "proxy/policy/hedge.hpp"
+
+#include <array>
+
+#include "proxy/policy/route_policy.hpp"
+
+namespace reprise::policy {
+namespace {
+
+constexpr int misdirected_request = 421;
+
+// In the order of the enumerators.
+constexpr std::array<std::string_view, hedge_outcome_count> words{"none", "refused", "observed", "won",
+                                                                  "lost", "failed",  "cancelled"};
+
+}  // namespace
+
+std::string_view word(HedgeOutcome outcome) { return words[static_cast<std::size_t>(outcome)]; }
+
+std::optional<Instant> hedge_due(const RoutePolicy& policy, const ObservedLatency* latency, Instant start) {
+  if (!policy.hedge || policy.mode == Mode::off) return std::nullopt;
+  if (policy.hedge->after) return start + *policy.hedge->after;
+  const auto p95 = latency == nullptr ? std::nullopt : latency->p95();
+  return p95 ? std::optional(start + *p95) : std::nullopt;
+}
+
+Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy& policy, Instant now,
+                   std::optional<Instant> deadline, double budget_left) {
+  if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
+  if (facts.idempotent != Idempotency::yes) return Reason::not_idempotent;
+  if (!attempt.replayable) return Reason::not_replayable;
+  if (policy.retry.max_attempts && attempt.charged >= *policy.retry.max_attempts)
+    return Reason::attempts_spent;
+  if (deadline && now > *deadline) return Reason::deadline_too_near;
+  if (facts.signed_until && now > *facts.signed_until) return Reason::signature_expired;
+  if (budget_left < 1) return Reason::budget_spent;
+  return policy.mode == Mode::observe ? Reason::observe_only : Reason::hedged;
+}
+
+// A 421 may be our own doing (RFC 9110 15.5.20): a copy on another connection may do better.
+bool ends_race(const Outcome& outcome, const RoutePolicy& policy) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  return answered != nullptr && answered->status != misdirected_request && !policy.retry.on.lists(outcome);
+}
+
+}  // namespace reprise::policy

@@ -1,0 +1,31 @@
+"""A second copy of a slow request."""
+from client import ask
+from harness import Reprise, equal
+from upstream import Upstream
+
+
+def test_a_copy_answers_for_a_first_that_hangs():
+    with Upstream({"/x": ["hang", 200]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts), (200, 2))
+        line = reprise.requests(1)[0]
+        equal((line["hedge"], line["reason"]), ("won", "success"))
+        equal([attempt["reason"] for attempt in line["attempts"]], ["hedged", "success"])
+        reprise.expect_metric(1, "reprise_hedges_total", outcome="won")
+        reprise.expect_metric(1, "reprise_retries_total", reason="hedged")
+
+
+def test_a_copy_after_the_observed_p95():
+    script = {"/x": [200] * 20 + ["hang", 200]}
+    with Upstream(script) as upstream, Reprise(defaults={"hedge": {"after": "p95"}}) as reprise:
+        for _ in range(20):
+            equal(ask(reprise, "GET", upstream.url("/x")).attempts, 1, "nobody knows yet what is slow")
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts), (200, 2))
+
+
+def test_a_post_is_never_copied():
+    with Upstream({"/x": [200]}) as upstream, Reprise(defaults={"hedge": {"after": "1ms"}}) as reprise:
+        for _ in range(20):
+            equal(ask(reprise, "POST", upstream.url("/x"), body=b"x").attempts, 1)
+        equal(upstream.count("/x"), 20)

@@ -1,0 +1,384 @@
+// A second copy of a slow request: every transition of the exchange that is about it, and every closed gate.
+#include "proxy/policy/hedge.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proxy/policy/exchange.hpp"
+#include "tests/support/script.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant epoch{std::chrono::hours(1)};
+const Facts get{Idempotency::yes, true, false};
+
+AttemptReport of(unsigned number) { return {false, Sent::maybe, true, Idempotency::yes, number}; }
+
+template <typename Kind>
+const Kind* at(const Actions& actions, std::size_t i) {
+  return i < actions.size() ? std::get_if<Kind>(&actions[i]) : nullptr;
+}
+
+struct HedgeTest : testing::Test {
+  HedgeTest() { policy.hedge = HedgePolicy{200ms}; }
+
+  Exchange exchange(HostShare host = {}, ObservedLatency* latency = nullptr) const {
+    return Exchange(policy, get, host, epoch, latency);
+  }
+  // Attempt 1 runs since `epoch`, its copy since 200 ms later.
+  void race(Exchange& exchange) {
+    exchange.begin(epoch, dice);
+    const Actions asked = exchange.hedge_due(of(1), epoch + 200ms);
+    ASSERT_NE(at<Start>(asked, 0), nullptr);
+    EXPECT_EQ(at<Start>(asked, 0)->number, 2U);
+  }
+
+  RoutePolicy policy;
+  play::LoadedDice dice = play::LoadedDice::highest();
+};
+
+TEST_F(HedgeTest, IsDueAfterTheFixedDelay) {
+  Exchange one = exchange();
+  EXPECT_EQ(one.hedge_at(), std::nullopt);
+  one.begin(epoch, dice);
+  EXPECT_EQ(one.hedge_at(), epoch + 200ms);
+}
+
+TEST_F(HedgeTest, IsDueAfterTheObservedP95) {
+  policy.hedge->after.reset();
+  ObservedLatency latency;
+  Exchange too_early = exchange({}, &latency);
+  too_early.begin(epoch, dice);
+  EXPECT_EQ(too_early.hedge_at(), std::nullopt);
+  for (int i = 1; i <= 100; ++i) latency.add(i * 1ms);
+  Exchange one = exchange({}, &latency);
+  one.begin(epoch, dice);
+  EXPECT_EQ(one.hedge_at(), epoch + 95ms);
+}
+
+TEST_F(HedgeTest, IsNeverDueWhereTheRouteHasNone) {
+  policy.hedge.reset();
+  Exchange none = exchange();
+  none.begin(epoch, dice);
+  EXPECT_EQ(none.hedge_at(), std::nullopt);
+  policy.hedge = HedgePolicy{};
+  policy.mode = Mode::off;
+  Exchange off = exchange();
+  off.begin(epoch, dice);
+  EXPECT_EQ(off.hedge_at(), std::nullopt);
+}
+
+TEST_F(HedgeTest, IsOfTheFirstAttemptOnly) {
+  Exchange one = exchange();
+  one.begin(epoch, dice);
+  one.answered(of(1), {503, {}}, epoch + 10ms, dice);
+  EXPECT_EQ(one.hedge_at(), std::nullopt);
+  one.waited(epoch + 300ms);
+  EXPECT_EQ(one.hedge_at(), std::nullopt);
+  EXPECT_EQ(one.hedge_due(of(2), epoch + 600ms).size(), 0U);
+}
+
+TEST_F(HedgeTest, IsDueOnce) {
+  Exchange one = exchange();
+  race(one);
+  EXPECT_EQ(one.hedge_at(), std::nullopt);
+  EXPECT_EQ(one.hedge_due(of(1), epoch + 400ms).size(), 0U);
+}
+
+TEST_F(HedgeTest, TheCopyWins) {
+  Exchange one = exchange();
+  race(one);
+  const Actions asked = one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_EQ(at<Cancel>(asked, 0)->number, 1U);
+  EXPECT_EQ(at<Deliver>(asked, 1)->number, 2U);
+  const Ledger& ledger = one.ledger();
+  ASSERT_EQ(ledger.size(), 2U);
+  EXPECT_EQ(ledger.hedge, HedgeOutcome::won);
+  EXPECT_EQ(ledger.reason, Reason::success);
+  EXPECT_EQ(ledger[0].verdict.reason, Reason::hedged);
+  EXPECT_EQ(ledger[0].verdict.delay, 200ms);
+  EXPECT_EQ(std::get<Failed>(ledger[0].outcome).cause, Cause::cancelled);
+  EXPECT_EQ(ledger[0].ended, epoch + 250ms);
+  EXPECT_EQ(ledger[1].started, epoch + 200ms);
+  EXPECT_EQ(std::get<Answered>(ledger[1].outcome).status, 200);
+  EXPECT_FALSE(ledger.retried()) << "it was slow, it had not failed";
+}
+
+TEST_F(HedgeTest, TheFirstWins) {
+  Exchange one = exchange();
+  race(one);
+  const Actions asked = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_EQ(at<Cancel>(asked, 0)->number, 2U);
+  EXPECT_EQ(at<Deliver>(asked, 1)->number, 1U);
+  const Ledger& ledger = one.ledger();
+  ASSERT_EQ(ledger.size(), 2U);
+  EXPECT_EQ(ledger.hedge, HedgeOutcome::lost);
+  EXPECT_EQ(std::get<Answered>(ledger[0].outcome).status, 200);
+  EXPECT_EQ(std::get<Failed>(ledger[1].outcome).cause, Cause::cancelled);
+  EXPECT_EQ(ledger[1].verdict.reason, Reason::success);
+  EXPECT_FALSE(ledger.retried());
+}
+
+TEST_F(HedgeTest, AnAnswerThatNobodyWouldAskForAgainWinsToo) {
+  Exchange one = exchange();
+  race(one);
+  const Actions asked = one.answered(of(2), {404, {}}, epoch + 250ms, dice);
+  EXPECT_EQ(at<Deliver>(asked, 1)->number, 2U);
+  EXPECT_EQ(one.ledger().reason, Reason::not_retryable);
+}
+
+TEST_F(HedgeTest, WaitsForTheOtherWhenOneFails) {
+  for (const unsigned failing : {1U, 2U}) {
+    const unsigned other = 3 - failing;
+    Exchange one = exchange();
+    race(one);
+    EXPECT_EQ(one.answered(of(failing), {503, {}}, epoch + 210ms, dice).size(), 0U);
+    EXPECT_EQ(one.answered(of(failing), {200, {}}, epoch + 220ms, dice).size(), 0U) << "it has ended";
+    const Actions asked = one.answered(of(other), {200, {}}, epoch + 250ms, dice);
+    ASSERT_EQ(asked.size(), 1U) << "nobody is left to cancel";
+    EXPECT_EQ(at<Deliver>(asked, 0)->number, other);
+    ASSERT_EQ(one.ledger().size(), 2U);
+    EXPECT_EQ(std::get<Answered>(one.ledger()[failing - 1].outcome).status, 503);
+    EXPECT_EQ(one.ledger()[failing - 1].ended, epoch + 210ms);
+    EXPECT_EQ(one.ledger().hedge, other == 2 ? HedgeOutcome::won : HedgeOutcome::failed);
+    EXPECT_EQ(one.ledger().retried(), other == 2) << "only the copy repaired a failure";
+  }
+}
+
+TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
+  for (const unsigned last : {1U, 2U}) {
+    Exchange one = exchange();
+    race(one);
+    one.answered(of(3 - last), {503, {}}, epoch + 210ms, dice);
+    const Actions asked = one.failed(of(last), {Stage::await_head, Cause::reset}, epoch + 250ms, dice);
+    ASSERT_NE(at<Wait>(asked, 0), nullptr);
+    EXPECT_EQ(at<Wait>(asked, 0)->until, epoch + 250ms + 500ms)
+        << "the second wait: two attempts are charged";
+    EXPECT_EQ(one.ledger().hedge, HedgeOutcome::failed);
+    EXPECT_EQ(one.ledger().back().verdict.reason, Reason::retryable_failure);
+    EXPECT_EQ(one.ledger()[0].verdict.reason, Reason::hedged);
+    one.answer_kept();
+    EXPECT_EQ(at<Start>(one.waited(epoch + 1s), 0)->number, 3U);
+    one.failed(of(3), {Stage::await_head, Cause::reset}, epoch + 1s, dice);
+    one.waited(epoch + 5s);
+    const Actions end = one.failed(of(4), {Stage::await_head, Cause::reset}, epoch + 6s, dice);
+    EXPECT_EQ(at<Deliver>(end, 0)->number, 3 - last) << "the last answer, although others failed after it";
+    EXPECT_EQ(one.ledger().reason, Reason::attempts_spent);
+  }
+}
+
+TEST_F(HedgeTest, AStaleConnectionOfOneCopyAsksForNothing) {
+  Exchange one = exchange();
+  race(one);
+  AttemptReport stale = of(1);
+  stale.reused = true;
+  EXPECT_EQ(one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 210ms, dice).size(), 0U);
+  const Actions asked = one.failed(of(2), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
+  EXPECT_NE(at<Wait>(asked, 0), nullptr);
+}
+
+TEST_F(HedgeTest, A421LosesAgainstACopyThatRuns) {
+  Exchange one = exchange();
+  race(one);
+  EXPECT_EQ(one.answered(of(1), {421, {}}, epoch + 210ms, dice).size(), 0U);
+  EXPECT_EQ(at<Deliver>(one.answered(of(2), {200, {}}, epoch + 220ms, dice), 0)->number, 2U);
+}
+
+TEST_F(HedgeTest, AResetCancelsBoth) {
+  Exchange one = exchange();
+  race(one);
+  const Actions asked = one.client_reset(epoch + 250ms);
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_EQ(at<Cancel>(asked, 0)->number, 1U);
+  EXPECT_EQ(at<Cancel>(asked, 1)->number, 2U);
+  EXPECT_NE(at<Leave>(asked, 2), nullptr);
+  ASSERT_EQ(one.ledger().size(), 2U);
+  EXPECT_EQ(one.ledger().hedge, HedgeOutcome::cancelled);
+  EXPECT_EQ(one.ledger().back().verdict.reason, Reason::client_gone);
+  EXPECT_TRUE(one.over());
+}
+
+TEST_F(HedgeTest, AResetCancelsTheOneThatIsLeft) {
+  for (const unsigned failing : {1U, 2U}) {
+    Exchange one = exchange();
+    race(one);
+    one.failed(of(failing), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
+    const Actions asked = one.client_reset(epoch + 250ms);
+    ASSERT_EQ(asked.size(), 2U);
+    EXPECT_EQ(at<Cancel>(asked, 0)->number, 3 - failing);
+    ASSERT_EQ(one.ledger().size(), 2U);
+    EXPECT_EQ(one.ledger().back().verdict.reason, Reason::client_gone);
+    EXPECT_EQ(one.ledger().hedge, failing == 2 ? HedgeOutcome::failed : HedgeOutcome::cancelled);
+  }
+}
+
+TEST_F(HedgeTest, AFinLetsBothGoOnAndStartsNone) {
+  Exchange running = exchange();
+  race(running);
+  EXPECT_EQ(running.client_finished(epoch + 210ms).size(), 0U);
+  EXPECT_EQ(at<Deliver>(running.answered(of(2), {200, {}}, epoch + 220ms, dice), 1)->number, 2U);
+  Exchange before = exchange();
+  before.begin(epoch, dice);
+  before.client_finished(epoch + 100ms);
+  EXPECT_EQ(before.hedge_due(of(1), epoch + 200ms).size(), 0U);
+  EXPECT_EQ(before.ledger().hedge_refusal, Reason::client_gone);
+  Exchange stopping = exchange();
+  stopping.begin(epoch, dice);
+  stopping.shutdown(epoch + 100ms);
+  EXPECT_EQ(stopping.hedge_due(of(1), epoch + 200ms).size(), 0U);
+  EXPECT_EQ(stopping.ledger().hedge_refusal, Reason::shutting_down);
+}
+
+// Why no copy was sent, given what is different from a request that gets one.
+Reason refusal(const RoutePolicy& policy, const Facts& facts, AttemptReport report, HostShare host = {},
+               Duration late = 200ms) {
+  play::LoadedDice dice = play::LoadedDice::highest();
+  Exchange one(policy, facts, host, epoch);
+  one.begin(epoch, dice);
+  EXPECT_EQ(one.hedge_due(report, epoch + late).size(), 0U);
+  EXPECT_EQ(one.ledger().hedge, HedgeOutcome::refused);
+  EXPECT_TRUE(one.ledger().empty()) << "nothing was written of an attempt that runs on";
+  EXPECT_NE(at<Deliver>(one.answered(of(1), {200, {}}, epoch + 1s, dice), 0), nullptr);
+  return one.ledger().hedge_refusal;
+}
+
+TEST_F(HedgeTest, EveryGateIsItsOwnReason) {
+  AttemptReport unsafe = of(1);
+  unsafe.idempotent = Idempotency::no;
+  EXPECT_EQ(refusal(policy, get, unsafe), Reason::not_idempotent);
+  AttemptReport let_go = of(1);
+  let_go.replayable = false;
+  EXPECT_EQ(refusal(policy, get, let_go), Reason::not_replayable);
+  EXPECT_EQ(refusal(policy, get, of(1), {}, 61s), Reason::deadline_too_near);
+  Facts signed_facts = get;
+  signed_facts.signed_until = epoch + 100ms;
+  EXPECT_EQ(refusal(policy, signed_facts, of(1)), Reason::signature_expired);
+  Budget spent({0, 0.1, 10s});
+  ASSERT_TRUE(spent.withdraw(epoch));
+  EXPECT_EQ(refusal(policy, get, of(1), &spent), Reason::budget_spent);
+  RoutePolicy once = policy;
+  once.retry.max_attempts = 1;
+  EXPECT_EQ(refusal(once, get, of(1)), Reason::attempts_spent);
+  RoutePolicy refusing = policy;
+  refusing.retry.nested = Nested::refuse;
+  Facts nested = get;
+  nested.nested = true;
+  EXPECT_EQ(refusal(refusing, nested, of(1)), Reason::nested_retry);
+}
+
+TEST_F(HedgeTest, AHostThatAskedForAPauseGetsNoCopy) {
+  policy.while_paused = WhilePaused::wait;
+  HostPause pause;
+  Exchange one = exchange({nullptr, nullptr, &pause});
+  one.begin(epoch, dice);
+  pause.ask(epoch + 10s);
+  one.hedge_due(of(1), epoch + 200ms);
+  EXPECT_EQ(one.ledger().hedge_refusal, Reason::host_paused);
+}
+
+TEST_F(HedgeTest, AnOpenCircuitGetsNoCopyAndTheBudgetItsShareBack) {
+  Budget budget({0, 0.1, 10s});
+  Circuit circuit({0.5, 10s, 1, 5s});
+  Exchange one = exchange({&budget, &circuit, nullptr});
+  one.begin(epoch, dice);
+  ASSERT_TRUE(circuit.admit(epoch));
+  circuit.failed(epoch);
+  one.hedge_due(of(1), epoch + 200ms);
+  EXPECT_EQ(one.ledger().hedge_refusal, Reason::circuit_open);
+  EXPECT_EQ(budget.left(epoch + 200ms), 1);
+}
+
+TEST_F(HedgeTest, DrawsOnTheBudgetOfRetries) {
+  Budget budget({0, 0.2, 10s});
+  Exchange one = exchange(&budget);
+  race(one);
+  EXPECT_EQ(budget.left(epoch + 200ms), 1);
+  one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  EXPECT_EQ(budget.left(epoch + 250ms), 1) << "it was sent: nothing is given back";
+}
+
+TEST_F(HedgeTest, ObserveSendsNoneAndSaysSo) {
+  policy.mode = Mode::observe;
+  Budget shadow({0, 0.2, 10s});
+  Exchange one = exchange(&shadow);
+  one.begin(epoch, dice);
+  EXPECT_EQ(one.hedge_due(of(1), epoch + 200ms).size(), 0U);
+  EXPECT_EQ(one.ledger().hedge, HedgeOutcome::observed);
+  EXPECT_EQ(shadow.left(epoch + 200ms), 1);
+  EXPECT_NE(at<Deliver>(one.answered(of(1), {200, {}}, epoch + 250ms, dice), 0), nullptr);
+}
+
+TEST_F(HedgeTest, AnAnswerThatACopyMayHaveCausedIsAmbiguous) {
+  Exchange one(policy, {Idempotency::yes, false, false}, {}, epoch);
+  race(one);
+  one.answered(of(1), {412, {}}, epoch + 250ms, dice);
+  EXPECT_TRUE(one.ledger().ambiguous) << "the copy, sent later, may have been there first";
+}
+
+TEST_F(HedgeTest, AProbeOfAHalfOpenCircuitGetsNoCopy) {
+  Circuit circuit({1.0, 10s, 1, 1s});
+  ASSERT_TRUE(circuit.admit(epoch - 2s));
+  circuit.failed(epoch - 2s);
+  ASSERT_EQ(circuit.state(epoch), Circuit::State::half_open);
+  Exchange one = exchange({nullptr, &circuit, nullptr});
+  one.begin(epoch, dice);
+  one.hedge_due(of(1), epoch + 200ms);
+  EXPECT_EQ(one.ledger().hedge_refusal, Reason::circuit_open);
+  one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
+}
+
+// A circuit that opens at the second failure of two attempts: whatever a cancelled copy counted for would
+// show.
+TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
+  Circuit circuit({1.0, 10s, 1, 5s});
+  Exchange lost = exchange({nullptr, &circuit, nullptr});
+  race(lost);
+  lost.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
+  Exchange left = exchange({nullptr, &circuit, nullptr});
+  race(left);
+  left.client_reset(epoch + 250ms);
+  EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
+  Circuit fresh({1.0, 10s, 1, 5s});
+  Exchange both = exchange({nullptr, &fresh, nullptr});
+  race(both);
+  both.failed(of(2), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
+  EXPECT_EQ(fresh.state(epoch + 210ms), Circuit::State::open) << "a copy that failed says something";
+}
+
+TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
+  policy.hedge->after.reset();
+  ObservedLatency latency;
+  for (int i = 0; i < 20; ++i) {
+    Exchange one = exchange({}, &latency);
+    one.begin(epoch, dice);
+    one.answered(of(1), {200, {}}, epoch + 10ms, dice);
+  }
+  EXPECT_EQ(latency.p95(), 10ms);
+  for (int i = 0; i < 20; ++i) {
+    Exchange slow = exchange({}, &latency);
+    slow.begin(epoch, dice);
+    slow.hedge_due(of(1), epoch + 10ms);
+    slow.answered(of(2), {200, {}}, epoch + 50ms, dice);
+  }
+  EXPECT_EQ(latency.p95(), 50ms) << "the first had run for 50 ms, the copy for 40";
+  Exchange failing = exchange({}, &latency);
+  failing.begin(epoch, dice);
+  for (int i = 0; i < 200; ++i) failing.answered(of(1), {503, {}}, epoch + 1s, dice);
+  EXPECT_EQ(latency.p95(), 50ms) << "a bad answer says nothing of good ones";
+}
+
+TEST(HedgeOutcomes, HaveAWordEach) {
+  std::vector<std::string_view> words;
+  for (std::uint8_t i = 0; i < hedge_outcome_count; ++i) words.push_back(word(static_cast<HedgeOutcome>(i)));
+  EXPECT_EQ(words, (std::vector<std::string_view>{"none", "refused", "observed", "won", "lost", "failed",
+                                                  "cancelled"}));
+}
+
+}  // namespace
+}  // namespace reprise::policy
