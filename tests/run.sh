@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs, builds and tests everything. The last line is the sum: `N passed, N failed`.
+# Installs, builds and tests everything. The last line is the sum: `N passed, N failed`; what failed is told once more
+# before it, so that the end of a log is enough.
 #
 #   bash tests/run.sh               every group
 #   bash tests/run.sh fast          the groups for the loop: format floors release e2e
@@ -12,13 +13,16 @@ source deploy/packages.sh
 all_groups=(format floors release e2e asan tsan fuzz tidy papers)
 named_groups=(mutants)   # long: only when asked for
 jobs=$(nproc)
+# A sanitizer's test program keeps several threads busy: side by side they would only wait for each other.
+sanitizer_jobs=$(((jobs + 1) / 2))
 passed=0
 failed=0
 broken=()   # the groups with a failure
 times=()
 wrapper=()   # what unit tests and e2e run under
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+failures=$(mktemp -d)   # a file for each failed test, with what it said
+trap 'rm -rf "$log" "$failures"' EXIT
 
 # note PASSED FAILED: adds to the sum.
 note() {
@@ -26,17 +30,50 @@ note() {
   failed=$((failed + $2))
 }
 
+# failed_with NAME: a failed test; what it said is read from standard input.
+failed_with() {
+  { echo "FAILED: $1"; cat; } >"$failures/$(find "$failures" -type f | wc -l)"
+}
+
+# keep_failures GROUP BEGIN END: each part of $log from a line that matches BEGIN to one that matches END is a failed test.
+keep_failures() {
+  awk -v group="$1" -v begin="$2" -v end="$3" -v folder="$failures" -v number="$(find "$failures" -type f | wc -l)" '
+    $0 ~ begin { if (file) close(file); file = folder "/" number++; print "FAILED: " group ": " $0 > file; next }
+    $0 ~ end { if (file) close(file); file = ""; next }
+    file { print > file }' "$log"
+}
+
+# The last lines of what each failed test said, as many as make some fifty lines in all.
+tell_failures() {
+  local files=("$failures"/*) each number=0
+  [ -e "${files[0]}" ] || return 0
+  each=$((48 / ${#files[@]}))
+  [ "$each" -ge 5 ] || each=5
+  echo
+  for file in "${files[@]}"; do
+    number=$((number + 1))
+    [ "$number" -le 9 ] || { echo "and $((${#files[@]} - 9)) more"; break; }
+    head -n 1 "$file"
+    tail -n +2 "$file" | grep -vE '^ *$|^\[( RUN|  +OK|-+|=+|  PASSED) *\]|^Note: Google Test filter|^Running main' | tail -n $((each - 1)) |
+      cut -c 1-400 | sed 's/^/  /'
+  done
+}
+
 # check NAME COMMAND...: one test that is a command.
 check() {
-  local name=$1
+  local name=$1 status
   shift
-  if "$@"; then
+  "$@" 2>&1 | tee "$log.check"
+  status=${PIPESTATUS[0]}
+  if [ "$status" -eq 0 ]; then
     echo "ok: $name"
     note 1 0
   else
     echo "FAILED: $name"
+    failed_with "$name" <"$log.check"
     note 0 1
   fi
+  rm -f "$log.check"
 }
 
 # counted NAME COMMAND...: a command whose last line says `N passed, N failed`.
@@ -48,9 +85,13 @@ counted() {
   line=$(tail -n 1 "$log")
   if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     note "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
-    [ "$status" -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ] || { echo "FAILED: $name ended with $status"; note 0 1; }
+    keep_failures "$name" '^FAILED' '^ok |^[0-9]+ passed, '
+    [ "$status" -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ] || {
+      failed_with "$name ended with $status" < <(tail -n 20 "$log")
+      note 0 1
+    }
   else
-    echo "FAILED: $name ended with $status and without a count"
+    failed_with "$name ended with $status and without a count" < <(tail -n 20 "$log")
     note 0 1
   fi
 }
@@ -65,16 +106,19 @@ build() {
 
 # run_ctest PRESET [ARGUMENT...]: the unit tests of a build, each counted.
 run_ctest() {
-  local preset=$1 total bad
+  local preset=$1 total bad at_once=$jobs
+  [ "$preset" = release ] || at_once=$sanitizer_jobs
   shift
-  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 300 -j "$jobs" "$@" 2>&1 |
+  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$at_once" "$@" 2>&1 |
     tee "$log" | grep --line-buffered -vE '^ +Start +[0-9]+:'
   bad=$(sed -nE 's/.* ([0-9]+) tests failed out of [0-9]+.*/\1/p' "$log")
   total=$(sed -nE 's/.* [0-9]+ tests failed out of ([0-9]+).*/\1/p' "$log")
   if [ -n "$total" ]; then
     note $((total - bad)) "$bad"
+    keep_failures "ctest of $preset" '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*[*][*][*][^S]' \
+      '^ *[0-9]+/[0-9]+ Test +#|^ *Start +[0-9]+:|^[0-9]+% tests passed'
   else
-    echo "FAILED: ctest of $preset ran nothing"
+    failed_with "ctest of $preset ran nothing" < <(tail -n 20 "$log")
     note 0 1
   fi
 }
@@ -93,7 +137,7 @@ run_e2e() {
   if [ -x "build/$preset/reprise" ]; then
     counted "e2e of $preset" "${wrapper[@]}" python3 tests/e2e/run.py --bin "build/$preset/reprise" "$@"
   else
-    echo "FAILED: there is no build/$preset/reprise to run"
+    failed_with "there is no build/$preset/reprise to run" </dev/null
     note 0 1
   fi
 }
@@ -211,6 +255,7 @@ done
 echo
 printf '%s\n' "${times[@]}"
 printf 'total    %3d:%02d min\n' $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60))
+tell_failures
 [ "${#broken[@]}" -eq 0 ] || echo "failing: ${broken[*]}"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

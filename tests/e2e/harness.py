@@ -7,10 +7,12 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 
 LOOPBACK = "127.0.0.1"
+PATIENCE = 60  # seconds: far above what anything here takes, on any machine
 SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:)")
 
 
@@ -22,15 +24,15 @@ class options:
     load = 10000
 
 
-def eventually(check, what, timeout=10.0):
-    """Polls until `check` gives something true, and returns it; fails after `timeout` seconds."""
-    limit = time.monotonic() + timeout
+def eventually(check, what):
+    """Polls until `check` gives something true, and returns it; fails after PATIENCE."""
+    limit = time.monotonic() + PATIENCE
     while True:
         value = check()
         if value:
             return value
         if time.monotonic() > limit:
-            raise AssertionError(f"not within {timeout} s: {what}")
+            raise AssertionError(f"not within {PATIENCE} s: {what}")
         time.sleep(0.005)
 
 
@@ -60,6 +62,26 @@ def merge(base, over):
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)
         merged[key] = merge(merged[key], value) if both else value
     return merged
+
+
+def under_some_limit(milliseconds, case):
+    """For what is right only while nobody stalls for as long as a limit: runs `case` with limits that grow from the
+    given one to half a minute, until it gives something true. What is wrong is wrong under each."""
+    while milliseconds < 30_000:
+        if case(milliseconds):
+            return
+        milliseconds *= 4
+    raise AssertionError("under none of the limits")
+
+
+def opened_after(attempts, reprise, open_it):
+    """A thread that calls `open_it` once that many attempts are told in the log of reprise (its level must be debug)."""
+    def work():
+        eventually(lambda: f"attempt {attempts}: " in reprise.text(), f"{attempts} attempts")
+        open_it()
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
 
 
 def closed_port():
@@ -121,7 +143,7 @@ class Reprise:
             if self.process.poll() is None:
                 self.process.send_signal(signal.SIGTERM)
                 try:
-                    self.process.wait(20)
+                    self.process.wait(PATIENCE)
                 except subprocess.TimeoutExpired:
                     self.process.kill()
                     self.process.wait()
@@ -172,7 +194,7 @@ class Reprise:
         request = urllib.request.Request("http://%s:%d%s" % (*self.addresses["admin"], path), method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=10) as answer:
+            with opener.open(request, timeout=PATIENCE) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -192,7 +214,7 @@ class Reprise:
 
     def expect_metric(self, value, name, **labels):
         """Waits until the metric has exactly that value: some are counted just after the answer left."""
-        eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}", 5)
+        eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}")
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
@@ -200,8 +222,8 @@ class Reprise:
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
 
-    def wait(self, timeout=15):
-        return self.process.wait(timeout)
+    def wait(self):
+        return self.process.wait(PATIENCE)
 
 
 class Curl:
@@ -210,10 +232,10 @@ class Curl:
     def __init__(self, reprise, url, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             head, body = os.path.join(folder, "head"), os.path.join(folder, "body")
-            command = ["curl", "-sS", "--max-time", "20", "-x", reprise.proxy_url, "--noproxy", "", "-D", head,
+            command = ["curl", "-sS", "--max-time", str(PATIENCE), "-x", reprise.proxy_url, "--noproxy", "", "-D", head,
                        "-o", body, *arguments, url]
             environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-            done = subprocess.run(command, capture_output=True, env=environment, timeout=25, check=False)
+            done = subprocess.run(command, capture_output=True, env=environment, timeout=2 * PATIENCE, check=False)
             self.code, self.stderr = done.returncode, done.stderr.decode()
             self.head = self._read(head).decode("latin-1")
             self.body = self._read(body)

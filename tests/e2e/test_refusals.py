@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import tempfile
-import time
 
 from client import Client, ask, head_of
 from harness import LOOPBACK, Reprise, equal, options
@@ -49,7 +48,7 @@ def test_malformed_requests_are_answered_counted_and_closed():
                 equal(answer.field("Content-Type").split(";")[0], "text/plain", cause)
                 equal(client.read_to_end(), b"", f"{cause}: the connection is closed")
             expected[cause] = expected.get(cause, 0) + 1
-            equal(reprise.metric("reprise_rejected_requests_total", cause=cause), expected[cause], cause)
+            reprise.expect_metric(expected[cause], "reprise_rejected_requests_total", cause=cause)
         equal(reprise.metric("reprise_requests_total"), 0)
 
 
@@ -70,12 +69,10 @@ def test_slow_head_is_408():
 
 
 def test_metadata_address_is_denied_without_dialling():
-    with Reprise() as reprise:
+    with Reprise(defaults={"connect_timeout": "10m"}) as reprise:  # a dial would outlast the client
         for host in ("169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]"):
-            start = time.monotonic()
             answer = ask(reprise, "GET", f"http://{host}/latest/meta-data/")
             equal((answer.status, answer.reason, answer.attempts), (403, "address_denied", 1), host)
-            assert time.monotonic() - start < 2, "nothing was dialled"
         reprise.expect_metric(3, "reprise_retries_refused_total", reason="address_denied")
 
 
@@ -125,7 +122,7 @@ def run_with(text, command="run"):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(text)
         file.flush()
-        done = subprocess.run([options.binary, command, "-c", file.name], capture_output=True, timeout=20, check=False)
+        done = subprocess.run([options.binary, command, "-c", file.name], capture_output=True, timeout=60, check=False)
         return done.returncode, (done.stdout + done.stderr).decode(), os.path.basename(file.name)
 
 

@@ -1,12 +1,9 @@
 """What is played again, what is not, when it stops, and which word says so."""
-import threading
 import time
 
 from client import Client, ask, chunked, head_of
-from harness import LOOPBACK, Curl, Reprise, closed_port, eventually, equal
+from harness import LOOPBACK, PATIENCE, Curl, Reprise, closed_port, equal, eventually, opened_after, under_some_limit
 from upstream import Say, Upstream, reset
-
-STEADY = {"initial": "100ms", "maximum": "100ms", "jitter": "none"}
 
 
 def reasons(line):
@@ -63,18 +60,17 @@ def test_post_to_a_refusing_port_is_retried_as_nothing_was_sent():
 
 def test_post_succeeds_when_the_port_opens_meanwhile():
     listener, port = closed_port()
-    retry = {"max_attempts": 100, "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
+    retry = {"max_attempts": 1000000, "deadline": "unlimited", "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
     upstream = Upstream({"/x": [Say(200, b"taken")]}, listener=listener)
-    with Reprise(defaults={"retry": retry, "budget": "off"}) as reprise:
-        opening = threading.Timer(0.3, upstream.__enter__)
-        opening.start()
+    with Reprise(defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
+        opening = opened_after(2, reprise, upstream.__enter__)
         try:
             answer = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x?id=1", b"payload")
         finally:
             opening.join()
             upstream.__exit__()
         equal((answer.status, answer.body), (200, b"taken"))
-        assert answer.attempts > 1, answer.attempts
+        assert answer.attempts > 2, answer.attempts
         equal([request.body for request in upstream.requests], [b"payload"])
 
 
@@ -163,40 +159,52 @@ def test_retry_after_is_waited_for():
 
 def test_retry_after_above_the_limit_ends_the_exchange():
     with Upstream({"/x": [Say(503, b"later", [("Retry-After", "61")])]}) as upstream, Reprise() as reprise:
-        start = time.monotonic()
         answer = ask(reprise, "GET", upstream.url("/x"))
         equal((answer.status, answer.reason, answer.field("Retry-After")), (503, "upstream_said_later", "61"))
-        assert time.monotonic() - start < 10, "a pause that does not fit is not waited for"
         equal(upstream.count(), 1)
 
 
 def test_no_wait_crosses_the_deadline():
-    retry = {"deadline": "350ms", "max_attempts": 10, "backoff": STEADY}
-    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry, "budget": "off"}) as reprise:
-        start = time.monotonic()
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        took = time.monotonic() - start
-        equal((answer.status, answer.reason), (503, "deadline_too_near"))
-        assert 1 < answer.attempts <= 4, answer.attempts
-        equal(upstream.count(), answer.attempts)
-        assert took < 5, took
+    def case(deadline):
+        wait = f"{deadline // 4}ms"
+        retry = {"deadline": f"{deadline}ms", "max_attempts": 10, "backoff": {"initial": wait, "maximum": wait, "jitter": "none"}}
+        with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry, "budget": "off"}) as reprise:
+            answer = ask(reprise, "GET", upstream.url("/x"))
+            equal((answer.status, answer.reason), (503, "deadline_too_near"))
+            assert answer.attempts <= 5, answer.attempts
+            equal(upstream.count(), answer.attempts)
+            return answer.attempts > 1
+    under_some_limit(400, case)
 
 
 def test_deadline_may_answer_504():
-    retry = {"deadline": "150ms", "backoff": STEADY, "out_of_time": 504}
-    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.reason, answer.attempts), (504, "deadline_too_near", 2))
+    def case(deadline):
+        retry = {"deadline": f"{deadline}ms", "backoff": {"initial": f"{deadline // 2}ms", "maximum": f"{deadline}ms", "jitter": "none"},
+                 "out_of_time": 504}
+        with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+            answer = ask(reprise, "GET", upstream.url("/x"))
+            equal((answer.status, answer.reason), (504, "deadline_too_near"))
+            return answer.attempts == 2
+    under_some_limit(200, case)
 
 
 def test_attempt_timeout_is_retried_and_ends_as_504():
-    retry = {"attempt_timeout": "100ms", "max_attempts": 2}
-    with Upstream({"/dead": ["hang"], "/slow": ["hang", 200]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+    def given_up(connection, _):
+        """No answer, until reprise closes the connection."""
+        connection.settimeout(PATIENCE)
+        connection.recv(1)
+        return False
+    retry = {"attempt_timeout": "200ms", "max_attempts": 2}
+    routes = [{"name": "slow", "match": {"path": "/slow"}, "retry": {"max_attempts": 1000000, "deadline": "unlimited"}, "budget": "off"}]
+    # Where the upstream is itself too slow for the limit, another attempt follows.
+    with Upstream({"/dead": [given_up], "/slow": [given_up, 200]}) as upstream, \
+            Reprise(defaults={"retry": retry}, routes=routes) as reprise:
         answer = ask(reprise, "GET", upstream.url("/slow"))
-        equal((answer.status, answer.attempts), (200, 2))
+        equal(answer.status, 200)
+        assert answer.attempts >= 2, answer.attempts
         answer = ask(reprise, "GET", upstream.url("/dead"))
         equal((answer.status, answer.attempts, answer.reason), (504, 2, "attempts_spent"))
-        reprise.expect_metric(3, "reprise_attempts_total", outcome="timeout")
+        reprise.expect_metric(2, "reprise_attempts_total", route="default", outcome="timeout")
 
 
 def test_attempt_timeout_does_not_cut_a_post():
@@ -263,7 +271,7 @@ def test_observe_mode_counts_and_does_not_retry():
 
 
 def test_spent_budget_ends_the_retries():
-    budget = {"ratio": "0%", "floor": "1/s", "window": "2s"}
+    budget = {"ratio": "0%", "floor": "0.001/s", "window": "2000s"}
     with Upstream({"/x": [503]}) as upstream, \
             Reprise(defaults={"retry": {"max_attempts": 10}, "budget": budget}) as reprise:
         answer = ask(reprise, "GET", upstream.url("/x"))
@@ -307,12 +315,20 @@ def test_stale_connection_is_replaced_at_once():
         reprise.expect_metric(1, "reprise_retries_total", reason="stale_connection")
 
 
+def established(ports):
+    """Those of the local ports that have a connection without a FIN, as Linux tells it."""
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        rows = [line.split() for line in file.readlines()[1:]]
+    return [int(row[1].split(":")[1], 16) for row in rows if row[3] == "01" and int(row[1].split(":")[1], 16) in ports]
+
+
 def test_connection_closed_while_idle_costs_nothing():
     with Upstream({"/x": [Say(200, close=False)]}) as upstream, Reprise() as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+        closed = [connection.getpeername()[1] for connection in list(upstream.open)]
         for connection in list(upstream.open):
             connection.shutdown(2)
-        eventually(lambda: not upstream.open, "the upstream closed its idle connection")
+        eventually(lambda: not established(closed), "reprise has the FIN of its idle connection")
         answer = ask(reprise, "POST", upstream.url("/x"), b"not idempotent")
         equal((answer.status, upstream.count()), (200, 2))
 

@@ -1,12 +1,11 @@
 """Departures: the client leaves, or SIGTERM comes, before, during and between attempts."""
 import threading
-import time
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, Reprise, equal
+from harness import LOOPBACK, PATIENCE, Reprise, equal
 from upstream import Say, Upstream
 
-LONG_WAIT = {"backoff": {"initial": "30s", "maximum": "30s", "jitter": "none"}}
+LONG_WAIT = {"deadline": "unlimited", "backoff": {"initial": "1h", "maximum": "1h", "jitter": "none"}}
 
 
 class Gate:
@@ -18,7 +17,7 @@ class Gate:
 
     def __call__(self, connection, request):
         self.arrived.set()
-        self.opened.wait(20)
+        self.opened.wait(PATIENCE)
         connection.sendall(self.say.text(request, 1))
         return True
 
@@ -26,9 +25,7 @@ class Gate:
 def wait_until_kept(reprise, upstream):
     """The upstream has answered and reprise has begun to wait: it may be told to stop now."""
     upstream.seen(1)
-    deadline = time.monotonic() + 10
-    while reprise.metric("reprise_upstream_connections", state="active") > 0:
-        assert time.monotonic() < deadline, "the answer of attempt 1 was never read whole"
+    reprise.expect_metric(0, "reprise_upstream_connections", state="active")
 
 
 def test_half_closed_client_gets_its_answer():
@@ -36,7 +33,7 @@ def test_half_closed_client_gets_its_answer():
     with Upstream({"/x": [gate]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         client.finish()
-        assert gate.arrived.wait(10)
+        assert gate.arrived.wait(PATIENCE)
         gate.opened.set()
         answer = client.read_answer()
         equal((answer.status, answer.body), (200, b"whole answer"))
@@ -47,7 +44,7 @@ def test_half_closed_client_gets_no_second_attempt():
     with Upstream({"/x": [gate, 200]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         client.finish()
-        assert gate.arrived.wait(10)
+        assert gate.arrived.wait(PATIENCE)
         gate.opened.set()
         answer = client.read_answer()
         equal((answer.status, answer.body, answer.reason), (503, b"first and last", "client_gone"))
@@ -72,10 +69,10 @@ def test_client_that_resets_during_an_attempt_stops_it():
 
     def watch(connection, _):
         """No answer; notes when reprise closes the connection."""
-        connection.settimeout(15)
+        connection.settimeout(None)
         try:
             connection.recv(1)
-        except OSError:
+        except ConnectionResetError:
             pass
         gone.set()
         return False
@@ -85,19 +82,21 @@ def test_client_that_resets_during_an_attempt_stops_it():
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         upstream.seen(1)
         client.reset()
-        assert gone.wait(5), "the attempt goes on for a client that is gone"
+        assert gone.wait(PATIENCE), "the attempt goes on for a client that is gone"
         reprise.requests(1)
         equal(upstream.count(), 1)
 
 
 def test_upload_that_ends_early_is_never_completed():
     seen = []
-    done = threading.Event()
+    begun, done = threading.Event(), threading.Event()
 
     def raw_server(connection):
         try:
             while data := connection.recv(65536):
                 seen.append(data)
+                if b"hello" in b"".join(seen):
+                    begun.set()
         except OSError:
             pass
         done.set()
@@ -107,18 +106,19 @@ def test_upload_that_ends_early_is_never_completed():
         client = Client(reprise.forward)
         url = f"http://{LOOPBACK}:{talker.port}/x"
         client.send(head_of("PUT", url, LOOPBACK, [("Transfer-Encoding", "chunked")]) + b"5\r\nhello\r\n")
+        assert begun.wait(PATIENCE)
         client.reset()
-        ask_again = reprise.requests(1)[0]
-        equal(ask_again["attempts"][-1]["reason"] if ask_again["attempts"] else "client_gone", "client_gone")
-        done.wait(5)
+        equal(reprise.requests(1)[0]["attempts"][-1]["reason"], "client_gone")
+        assert done.wait(PATIENCE)
         assert b"0\r\n\r\n" not in b"".join(seen), "half a body was ended as a whole one"
 
 
 def test_sigterm_lets_a_request_finish():
     gate = Gate(Say(200, b"finished"))
-    with Upstream({"/x": [gate]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+    with Upstream({"/x": [gate]}) as upstream, Reprise(shutdown={"grace": "60s"}) as reprise, \
+            Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
-        assert gate.arrived.wait(10)
+        assert gate.arrived.wait(PATIENCE)
         reprise.terminate()
         gate.opened.set()
         answer = client.read_answer()
@@ -127,8 +127,8 @@ def test_sigterm_lets_a_request_finish():
 
 
 def test_sigterm_ends_a_wait_with_the_last_answer():
-    with Upstream({"/x": [Say(503, b"the last answer")]}) as upstream, Reprise(defaults={"retry": LONG_WAIT}) as reprise, \
-            Client(reprise.forward) as client:
+    with Upstream({"/x": [Say(503, b"the last answer")]}) as upstream, \
+            Reprise(defaults={"retry": LONG_WAIT}, shutdown={"grace": "60s"}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         wait_until_kept(reprise, upstream)
         reprise.terminate()
@@ -139,8 +139,8 @@ def test_sigterm_ends_a_wait_with_the_last_answer():
 
 
 def test_sigterm_ends_a_wait_without_an_answer_as_our_own():
-    with Upstream({"/x": ["reset"]}) as upstream, Reprise(defaults={"retry": LONG_WAIT}) as reprise, \
-            Client(reprise.forward) as client:
+    with Upstream({"/x": ["reset"]}) as upstream, \
+            Reprise(defaults={"retry": LONG_WAIT}, shutdown={"grace": "60s"}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         wait_until_kept(reprise, upstream)
         reprise.terminate()
@@ -150,12 +150,10 @@ def test_sigterm_ends_a_wait_without_an_answer_as_our_own():
 
 
 def test_sigterm_with_idle_clients_ends_at_once():
-    with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+    with Upstream() as upstream, Reprise(shutdown={"grace": "10m"}) as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
-        start = time.monotonic()
         reprise.terminate()
-        equal(reprise.wait(), 0)
-        assert time.monotonic() - start < 4, "idle connections hold nothing up"
+        equal(reprise.wait(), 0, "idle connections hold nothing up")
 
 
 def test_sigterm_does_not_wait_for_ever():
@@ -163,7 +161,7 @@ def test_sigterm_does_not_wait_for_ever():
     with Upstream({"/x": [gate]}) as upstream, Reprise(shutdown={"grace": "500ms"}) as reprise, \
             Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
-        assert gate.arrived.wait(10)
+        assert gate.arrived.wait(PATIENCE)
         reprise.terminate()
         equal(reprise.wait(), 0)
         gate.opened.set()

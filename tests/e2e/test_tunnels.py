@@ -3,7 +3,7 @@ import socket
 import threading
 
 from client import Client, Cut, head_of
-from harness import LOOPBACK, Reprise, closed_port, equal
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, opened_after
 
 ANY_PORT = {"connect_ports": ["1-65535"]}
 
@@ -34,7 +34,7 @@ class Talker:
 
     def _talk(self, connection):
         with connection:
-            connection.settimeout(15)
+            connection.settimeout(PATIENCE)
             try:
                 self.talk(connection)
             except OSError:
@@ -86,7 +86,7 @@ def test_half_close_from_the_upstream():
         equal(client.read_to_end(), b"greeting")
         client.send(b"still talking")
         client.finish()
-        assert heard.wait(10), "the upstream hears what follows its own FIN"
+        assert heard.wait(PATIENCE), "the upstream hears what follows its own FIN"
         equal(got, [b"still talking"])
 
 
@@ -118,15 +118,14 @@ def test_refused_dial_is_retried_and_then_502():
 
 def test_dial_succeeds_when_the_port_opens_meanwhile():
     listener, port = closed_port()
-    retry = {"max_attempts": 100, "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
+    retry = {"max_attempts": 1000000, "deadline": "unlimited", "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
     talker = Talker.__new__(Talker)
     talker.talk, talker.listener, talker.port = echo_backwards_at_the_end, listener, port
-    with Reprise(security=ANY_PORT, defaults={"retry": retry, "budget": "off"}) as reprise:
+    with Reprise(security=ANY_PORT, defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
         def open_port():
             listener.listen(16)
             talker.__enter__()
-        opening = threading.Timer(0.3, open_port)
-        opening.start()
+        opening = opened_after(2, reprise, open_port)
         with Client(reprise.forward) as client:
             try:
                 equal(open_tunnel(client, port).status, 200)
@@ -136,7 +135,7 @@ def test_dial_succeeds_when_the_port_opens_meanwhile():
             finally:
                 opening.join()
                 talker.__exit__()
-        assert len(reprise.requests(1)[0]["attempts"]) > 1
+        assert len(reprise.requests(1)[0]["attempts"]) > 2
 
 
 def test_denied_port_is_403():

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/net/loopback.hpp"
+#include "tests/support/some_limit.hpp"
 
 namespace reprise::net {
 namespace {
@@ -216,19 +217,28 @@ TEST_F(BodyReaderTest, next_until_stalls_at_its_moment) {
 }
 
 TEST_F(BodyReaderTest, a_stall_is_counted_from_the_last_byte) {
-  begin(Kind::length, 100);
-  std::thread sender([&] {
-    for (int i = 0; i < 5; ++i) {
-      pair.raw.send("x");
-      pair.raw.read_more(milliseconds(100));  // nothing comes: a pause
-    }
-  });
-  const Instant before = Tick::now();
-  const Read all = read(seconds(2));
-  sender.join();
-  EXPECT_EQ(all.last, BodyStep::stalled);
-  EXPECT_EQ(all.body, "xxxxx");
-  EXPECT_GE(Tick::now() - before, seconds(2) + milliseconds(400));
+  EXPECT_TRUE(play::under_some_limit(milliseconds(300), [&](milliseconds limit) {
+    Pair fresh = connect_pair(bench);
+    Buffer behind;
+    BodyReader one;
+    http::Framing framing;
+    framing.kind = Kind::length;
+    framing.length = 100;
+    one.begin(*fresh.stream, behind, framing);
+    std::thread sender([&] {
+      for (int i = 0; i < 5; ++i) {
+        fresh.raw.send("x");
+        fresh.raw.read_more(limit / 3);  // nothing comes: a pause
+      }
+    });
+    const Instant before = Tick::now();
+    const Read all = bench.run(read_all(one, limit));
+    const Duration took = Tick::now() - before;
+    sender.join();
+    EXPECT_EQ(all.last, BodyStep::stalled);
+    // Five bytes came, with four pauses between them, before the limit began for the last time.
+    return all.body == "xxxxx" && took >= limit + 4 * (limit / 3);
+  }));
 }
 
 TEST_F(BodyReaderTest, is_ready_for_another_body_after_its_end) {

@@ -1,22 +1,9 @@
 // Answers on their way through the whole proxy: framing kept, broken ones cut, connections reused only when
 // proved clean.
-#include <gtest/gtest.h>
-
-#include "tests/support/running_proxy.hpp"
-#include "tests/support/scripted_upstream.hpp"
+#include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
 namespace {
-
-using play::answer;
-using play::Heard;
-using play::Peer;
-using play::RawClient;
-using play::RunningProxy;
-using play::ScriptedUpstream;
-using play::Wire;
-using play::WireAnswer;
-using play::Wishes;
 
 // What goes through: methods, lengths, chunks, trailers.
 TEST(ProxyAnswers, a_get_comes_through_and_the_connections_stay) {

@@ -1,31 +1,17 @@
 // What clients do to a proxy: leave, stall, come in crowds; and how it ends its day.
-#include <gtest/gtest.h>
-
-#include "tests/support/running_proxy.hpp"
-#include "tests/support/scripted_upstream.hpp"
+#include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
 namespace {
 
-using play::answer;
-using play::Heard;
-using play::Peer;
-using play::RawClient;
-using play::RunningProxy;
-using play::ScriptedUpstream;
-using play::Wire;
-using play::WireAnswer;
-using play::Wishes;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using Clock = std::chrono::steady_clock;
-
 constexpr std::string_view gone = "reprise_requests_total{route=\"default\",code=\"client_gone\"}";
 
-/// Long waits between attempts, so that something can happen in them.
+/// Waits between attempts that no test sees the end of, so that something can happen in them.
 Wishes patient() {
   Wishes wishes;
-  wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = seconds(40);
+  wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = std::chrono::hours(1);
+  wishes.route.retry.deadline.reset();
+  wishes.settings.shutdown.grace = seconds(60);
   return wishes;
 }
 
@@ -52,12 +38,10 @@ TEST(ProxyClients, D14_a_reset_during_a_wait_stops_it) {
   ScriptedUpstream upstream(play::answers({answer(503, "busy")}));
   RunningProxy proxy(patient());
   RawClient client = proxy.client();
-  const auto before = Clock::now();
   client.send(play::get(upstream.authority()));
   ASSERT_TRUE(play::eventually([&] { return upstream.connections() == 1; }));
   client.socket().reset();
   EXPECT_TRUE(play::eventually([&] { return proxy.metric(gone) == 1; }));
-  EXPECT_LT(Clock::now() - before, seconds(40));
   EXPECT_TRUE(play::eventually([&] { return proxy.metric("reprise_client_connections") == 0; }));
 }
 
@@ -65,7 +49,6 @@ TEST(ProxyClients, D14_a_fin_during_a_wait_gives_the_last_answer) {
   ScriptedUpstream upstream(play::answers({answer(503, "busy")}));
   RunningProxy proxy(patient());
   RawClient client = proxy.client();
-  const auto before = Clock::now();
   client.send(play::get(upstream.authority()));
   ASSERT_TRUE(play::eventually([&] { return upstream.connections() == 1; }));
   client.socket().finish_sending();
@@ -73,7 +56,6 @@ TEST(ProxyClients, D14_a_fin_during_a_wait_gives_the_last_answer) {
   EXPECT_EQ(got.status, 503);
   EXPECT_EQ(got.body, "busy");
   EXPECT_EQ(got.field("Reprise-Reason"), "client_gone");
-  EXPECT_LT(Clock::now() - before, seconds(40));
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
 }
 
@@ -174,18 +156,16 @@ TEST(ProxyClients, a_slow_head_gets_408) {
   wishes.settings.timers.header = milliseconds(200);
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
-  const auto before = Clock::now();
+  const auto before = std::chrono::steady_clock::now();
   client.send("GET http://a.test/ HTTP/1.1\r\nHo");
   // A byte now and then is no progress that counts.
-  std::thread dripping([&] {
-    for (int i = 0; i < 3; ++i) {
-      play::yield_a_moment();
-      client.send("s");
-    }
-  });
-  dripping.join();
+  ASSERT_TRUE(play::eventually([&] {
+    if (client.socket().read_more(milliseconds(20))) return true;
+    client.send("s");
+    return false;
+  }));
   const WireAnswer got = client.read_answer();
-  EXPECT_GE(Clock::now() - before, milliseconds(200));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, milliseconds(200));
   EXPECT_EQ(got.status, 408);
   EXPECT_EQ(got.field("Connection"), "close");
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
@@ -197,9 +177,14 @@ TEST(ProxyClients, an_idle_client_is_closed_after_keep_alive) {
   Wishes wishes;
   wishes.settings.timers.keep_alive = milliseconds(200);
   RunningProxy proxy(std::move(wishes));
-  RawClient used = proxy.client();
   RawClient silent = proxy.client();
-  EXPECT_EQ(used.ask(play::get(upstream.authority())).status, 200);
+  RawClient used = proxy.client();
+  // Who asks too late is closed already, and asks again.
+  ASSERT_TRUE(play::eventually([&] {
+    if (used.ask(play::get(upstream.authority())).status == 200) return true;
+    used = proxy.client();
+    return false;
+  }));
   EXPECT_EQ(used.socket().read_to_end(), Wire::fin);
   EXPECT_EQ(silent.socket().read_to_end(), Wire::fin);
 }

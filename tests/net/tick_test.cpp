@@ -41,10 +41,10 @@ TEST(Tick, a_shorter_limit_armed_later_fires_first) {
   Bench bench;
   Bell slow;
   Bell quick;
-  bench.tick.arm(slow, milliseconds(400));
+  bench.tick.arm(slow, std::chrono::hours(1));
   bench.tick.arm(quick, milliseconds(60));
-  ASSERT_TRUE(bench.run_until([&] { return !quick.rung.empty() && !slow.rung.empty(); }));
-  EXPECT_LT(quick.rung.front(), slow.rung.front());
+  ASSERT_TRUE(bench.run_until([&] { return !quick.rung.empty(); }));
+  EXPECT_TRUE(slow.rung.empty());
 }
 
 TEST(Tick, fires_everything_of_every_duration) {
@@ -72,16 +72,19 @@ TEST(Tick, fires_everything_of_every_duration) {
 
 TEST(Tick, arming_again_moves_the_limit) {
   Bench bench;
-  Bell moved;
-  Bell first;
-  bench.tick.arm(moved, milliseconds(100));
-  bench.tick.arm(first, milliseconds(100));
-  ASSERT_TRUE(bench.run_until([started = Tick::now()] { return Tick::now() - started > milliseconds(40); }));
-  const Instant due = Tick::now() + milliseconds(100);
-  bench.tick.arm(moved, milliseconds(100));
-  ASSERT_TRUE(bench.run_until([&] { return !moved.rung.empty(); }));
-  EXPECT_GE(moved.rung.front(), due);
-  EXPECT_EQ(first.rung.size(), 1U);
+  Bell later;
+  Bell sooner;
+  Bell same;
+  bench.tick.arm(later, milliseconds(60));
+  bench.tick.arm(sooner, std::chrono::hours(1));
+  bench.tick.arm(same, milliseconds(60));
+  bench.tick.arm(later, std::chrono::hours(1));
+  const Instant due = Tick::now() + milliseconds(90);
+  bench.tick.arm(sooner, milliseconds(90));
+  ASSERT_TRUE(bench.run_until([&] { return !same.rung.empty() && !sooner.rung.empty(); }));
+  EXPECT_GE(sooner.rung.front(), due);
+  EXPECT_TRUE(later.rung.empty());
+  EXPECT_EQ(same.rung.size(), 1U);
 }
 
 TEST(Tick, arm_until_takes_moments_in_any_order) {
@@ -90,16 +93,12 @@ TEST(Tick, arm_until_takes_moments_in_any_order) {
   Bell early;
   Bell past;
   const Instant now = Tick::now();
-  bench.tick.arm_until(late, now + milliseconds(300));
+  bench.tick.arm_until(late, now + std::chrono::hours(1));
   bench.tick.arm_until(early, now + milliseconds(80));
   bench.tick.arm_until(past, now - seconds(1));
-  ASSERT_TRUE(bench.run_until([&] { return !late.rung.empty(); }));
-  ASSERT_FALSE(early.rung.empty());
-  ASSERT_FALSE(past.rung.empty());
+  ASSERT_TRUE(bench.run_until([&] { return !early.rung.empty() && !past.rung.empty(); }));
   EXPECT_GE(early.rung.front(), now + milliseconds(80));
-  EXPECT_GE(late.rung.front(), now + milliseconds(300));
-  EXPECT_LT(early.rung.front(), late.rung.front());
-  EXPECT_LE(past.rung.front(), early.rung.front());
+  EXPECT_TRUE(late.rung.empty());
 }
 
 TEST(Tick, an_entry_may_arm_itself_again_while_it_fires) {

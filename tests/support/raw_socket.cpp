@@ -138,11 +138,15 @@ void RawSocket::reset() {
 }
 
 void RawSocket::close() {
+  const std::scoped_lock lock(closing_);
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
 }
 
-void RawSocket::wake() { ::shutdown(descriptor_, SHUT_RDWR); }
+void RawSocket::wake() {
+  const std::scoped_lock lock(closing_);
+  ::shutdown(descriptor_, SHUT_RDWR);
+}
 
 void yield_a_moment() { std::this_thread::sleep_for(milliseconds(1)); }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -64,6 +65,7 @@ class RawSocket {
  private:
   bool wait_for(short events, std::chrono::milliseconds limit) const;
 
+  std::mutex closing_;  // a descriptor that is closed may be another's at once: `wake` must not meet that
   int descriptor_ = -1;
   std::string received_;
   Wire wire_ = Wire::open;

@@ -1,16 +1,12 @@
 #include "tests/support/scripted_upstream.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <memory>
-#include <stdexcept>
 
 namespace reprise::play {
 namespace {
@@ -71,22 +67,8 @@ std::string Peer::read_request() {
   return head + socket.take(length);
 }
 
-ScriptedUpstream::ScriptedUpstream(Script script) : script_(std::move(script)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  sockaddr generic{};
-  std::memcpy(&generic, &address, sizeof address);
-  socklen_t bytes = sizeof generic;
-  if (::bind(listener_, &generic, sizeof address) != 0 || ::listen(listener_, SOMAXCONN) != 0 ||
-      ::getsockname(listener_, &generic, &bytes) != 0) {
-    throw std::runtime_error("no port for a scripted upstream");
-  }
-  std::memcpy(&address, &generic, sizeof address);
-  port_ = ntohs(address.sin_port);
-  acceptor_ = std::thread([this] { accept(); });
-}
+ScriptedUpstream::ScriptedUpstream(Script script)
+    : script_(std::move(script)), listener_(port_.listen()), acceptor_([this] { accept(); }) {}
 
 ScriptedUpstream::~ScriptedUpstream() {
   {
@@ -94,18 +76,20 @@ ScriptedUpstream::~ScriptedUpstream() {
     ending_ = true;
     for (Connection& connection : connections_) connection.peer.socket.wake();
   }
-  ::shutdown(listener_, SHUT_RDWR);
+  stop_listening();
   acceptor_.join();
   for (Connection& connection : connections_) connection.thread.join();
   ::close(listener_);
 }
+
+void ScriptedUpstream::stop_listening() { ::shutdown(listener_, SHUT_RDWR); }
 
 void ScriptedUpstream::accept() {
   for (;;) {
     pollfd asked{listener_, POLLIN, 0};
     static_cast<void>(::poll(&asked, 1, -1));
     const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (descriptor < 0) yield_a_moment();  // no descriptor left, perhaps
+    if (descriptor < 0) yield_a_moment();  // no descriptor left, or it listens no more
     const std::scoped_lock lock(mutex_);
     if (ending_) {
       if (descriptor >= 0) ::close(descriptor);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/support/raw_socket.hpp"
+#include "tests/support/refusing_port.hpp"
 
 namespace reprise::play {
 
@@ -40,8 +41,10 @@ class ScriptedUpstream {
   ScriptedUpstream(const ScriptedUpstream&) = delete;
   ScriptedUpstream& operator=(const ScriptedUpstream&) = delete;
 
-  std::uint16_t port() const { return port_; }
-  std::string authority() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::uint16_t port() const { return port_.number(); }
+  std::string authority() const { return port_.authority(); }
+  /// From now on new connections are refused; those that stand go on. May be called by a script.
+  void stop_listening();
   /// Connections accepted so far.
   unsigned connections() const { return accepted_; }
   /// Connections whose script has not returned yet.
@@ -57,8 +60,8 @@ class ScriptedUpstream {
   void run(Connection&);
 
   const Script script_;
-  int listener_ = -1;
-  std::uint16_t port_ = 0;
+  const RefusingPort port_;
+  const int listener_;
   std::atomic<unsigned> accepted_{0};
   std::atomic<unsigned> running_{0};
   std::mutex mutex_;
