@@ -23,12 +23,12 @@ fail() { printf '%s%s%s\n' "$red" "$*" "$plain" >&2; exit 1; }
 # await FILE PATTERN: waits until a line of the file matches.
 await() {
   local tries
-  for tries in {1..200}; do
+  for tries in {1..1200}; do
     if [ -e "$1" ] && grep -qE "$2" "$1"; then return 0; fi
     sleep 0.05
   done
   cat "$1" >&2
-  fail "no '$2' within ten seconds"
+  fail "no '$2' within a minute"
 }
 
 # show NAME: prefixes every line with who said it, as it happens.

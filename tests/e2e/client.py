@@ -110,14 +110,18 @@ class Client:
         head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
         return head + b"\r\n"
 
-    def read_answer(self, method="GET"):
-        """The next final answer with its whole body."""
+    def read_final_head(self):
+        """The next final answer, its body not yet read."""
         interim = []
         while True:
             answer = Answer(self.read_head(), interim)
             if answer.status >= 200 or answer.status == 101:
-                break
+                return answer
             interim.append(answer)
+
+    def read_answer(self, method="GET"):
+        """The next final answer with its whole body."""
+        answer = self.read_final_head()
         if method == "HEAD" or answer.status in (204, 304, 101):
             return answer
         if method == "CONNECT" and answer.status == 200:

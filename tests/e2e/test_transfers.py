@@ -1,0 +1,116 @@
+"""Transfers of every size through an upstream that breaks at every kind of place: they end whole or visibly cut, never wrong."""
+from harness import Reprise, equal
+from transfers import GIB, KIB, MIB, Break, Transfers, download, upload
+
+SIZES = (0, 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB)
+QUICK = {"retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}, "budget": "off"}
+HOW = ("rst", "fin")
+
+
+def offsets(size):
+    """Places in a body of that size: the ends, what lies beside a buffer's end, and some between."""
+    places = {0, 1, 1000, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 64 * KIB - 1, 64 * KIB, size // 2, size - 1}
+    return sorted(place for place in places if 0 <= place < size)
+
+
+def check_download(reprise, upstream, path, size, broken):
+    """Whole where nothing of the answer was out when it broke; else whole or visibly cut."""
+    answer, checker = download(reprise, upstream.url(path), size)
+    assert checker.right, f"wrong bytes: {path} {broken}"
+    if broken is None or broken.place != "body":
+        equal((answer.status, checker.whole), (200, True), f"{path} {broken}")
+    else:
+        assert answer is None or answer.status in (200, 502), f"{path} {broken}"
+        assert checker.whole or checker.taken < size, f"{path} {broken}: {checker.taken} bytes"
+    return answer, checker
+
+
+def test_downloads_of_every_size():
+    with Transfers() as upstream, Reprise() as reprise:
+        for size in (*SIZES, 100 * MIB):
+            check_download(reprise, upstream, f"/{size}/whole", size, None)
+
+
+def test_a_download_of_two_gib():
+    with Transfers() as upstream, Reprise() as reprise:
+        check_download(reprise, upstream, f"/{2 * GIB}/whole", 2 * GIB, None)
+
+
+def test_downloads_that_break_before_their_body():
+    with Transfers() as upstream, Reprise(defaults=QUICK) as reprise:
+        for size in SIZES:
+            for place in ("before_head", "in_head", "status"):
+                for how in HOW:
+                    path = f"/{size}/{place}-{how}"
+                    upstream.breaks[path] = [Break(place, how=how), Break(place, how=how), None]
+                    answer, _ = check_download(reprise, upstream, path, size, upstream.breaks[path][0])
+                    equal(answer.attempts, 3, path)
+
+
+def test_downloads_that_break_in_their_body():
+    with Transfers() as upstream, Reprise(defaults=QUICK) as reprise:
+        for size in (*SIZES, 100 * MIB):
+            for offset in offsets(size):
+                for how in HOW:
+                    path = f"/{size}/{offset}-{how}"
+                    upstream.breaks[path] = [Break("body", offset, how), None]
+                    check_download(reprise, upstream, path, size, upstream.breaks[path][0])
+
+
+def test_a_download_of_two_gib_that_breaks_in_its_middle():
+    with Transfers() as upstream, Reprise(defaults=QUICK) as reprise:
+        path = f"/{2 * GIB}/half"
+        upstream.breaks[path] = [Break("body", GIB + 12345), None]
+        check_download(reprise, upstream, path, 2 * GIB, upstream.breaks[path][0])
+
+
+def check_upload(reprise, upstream, path, size, replayable, chunk=None):
+    """Never taken for whole when it was not; whole after a break where it could be sent again."""
+    answer = upload(reprise, upstream.url(path), size, chunk)
+    told = upstream.breaks.get(path, [None])[0]
+    assert all(right for where, right in upstream.uploads if where == path), f"{path} {told}: wrong bytes"
+    if told is None or replayable:
+        assert answer is not None, f"{path} {told}: no answer"
+        equal((answer.status, answer.body), (200, b"%d bytes, right" % size), f"{path} {told} {answer.reason}")
+    else:
+        assert answer is None or answer.status in (502, 503), f"{path} {told}: {answer.status}"
+    return answer
+
+
+def test_uploads_of_every_size():
+    with Transfers() as upstream, Reprise() as reprise:
+        for size in (*SIZES, 100 * MIB):
+            check_upload(reprise, upstream, f"/{size}/counted", size, True)
+            check_upload(reprise, upstream, f"/{size}/chunked", size, True, chunk=True)
+
+
+def test_an_upload_of_two_gib():
+    with Transfers() as upstream, Reprise() as reprise:
+        check_upload(reprise, upstream, f"/{2 * GIB}/whole", 2 * GIB, True)
+
+
+def breaks_of_an_upload(size):
+    yield from (Break(place, how=how) for place in ("before_head", "after_upload", "in_head", "status") for how in HOW)
+    yield from (Break("body", offset, how) for offset in offsets(size) for how in HOW)
+
+
+def test_uploads_that_break_and_are_held_in_memory():
+    held = {**QUICK, "replay": {"memory": "2MiB"}}
+    with Transfers() as upstream, Reprise(defaults=held) as reprise:
+        for size in SIZES:
+            for number, told in enumerate(breaks_of_an_upload(size)):
+                for chunk in (None, True):
+                    path = f"/{size}/{number}-{chunk}"
+                    upstream.breaks[path] = [told, told, None]
+                    answer = check_upload(reprise, upstream, path, size, True, chunk)
+                    equal(answer.attempts, 3, f"{path} {told}")
+
+
+def test_uploads_that_break_and_are_too_long_to_be_held():
+    with Transfers() as upstream, Reprise(defaults={**QUICK, "replay": {"memory": "1KiB"}}) as reprise:
+        for size in (100 * MIB, 2 * GIB):
+            for number, told in enumerate((Break("body", 5 * MIB), Break("body", size // 4, "fin"), Break("body", 64 * KIB))):
+                path = f"/{size}/{number}"
+                upstream.breaks[path] = [told, None]
+                answer = check_upload(reprise, upstream, path, size, False)
+                equal((answer.status, answer.reason), (502, "not_replayable"), f"{path} {told}")

@@ -1,0 +1,254 @@
+"""Both ends of large transfers: an upstream that knows ranges and breaks as told, and a client that checks every byte. Neither stores them.
+
+What stands at a position depends on the position alone, so a byte that is lost, repeated or displaced is seen."""
+import functools
+import hashlib
+import random
+import socket
+import threading
+
+from client import Client, Cut, head_of
+from harness import LOOPBACK, PATIENCE
+from upstream import Gone, Request, more, reset, take_until
+
+PERIOD = (1 << 20) + 7  # no power of two, so that a shift by any buffer's size shows
+PATTERN = random.Random(11).randbytes(PERIOD) * 2
+PIECE = 1 << 20
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+HASHED = 128 * MIB  # what is longer is compared with what must stand there, byte for byte, and not hashed besides
+ETAG = '"whole-1"'
+
+
+def pieces(start, end):
+    """The content from byte `start` to before byte `end`."""
+    while start < end:
+        at = start % PERIOD
+        piece = PATTERN[at:at + min(PIECE, PERIOD, end - start)]
+        yield piece
+        start += len(piece)
+
+
+@functools.lru_cache
+def sha256_of(size):
+    digest = hashlib.sha256()
+    for piece in pieces(0, size):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+class Checker:
+    """Takes content in order; knows whether it was right so far, and its hash."""
+
+    def __init__(self, size):
+        self.size, self.taken, self.right = size, 0, True
+        self.digest = hashlib.sha256() if size <= HASHED else None
+
+    def take(self, data):
+        for piece in pieces(self.taken, self.taken + len(data)):
+            self.right = self.right and bytes(data[:len(piece)]) == piece
+            data = data[len(piece):]
+            self.taken += len(piece)
+            if self.digest:
+                self.digest.update(piece if self.right else b"wrong")
+
+    @property
+    def whole(self):
+        return self.right and self.taken == self.size and (not self.digest or self.digest.hexdigest() == sha256_of(self.size))
+
+
+class Break:
+    """Where the upstream breaks, and how: RST, or FIN.
+
+    place: before_head, in_head; `body` (after `offset` bytes of what it sends, or of what it reads of an upload);
+    after_upload (the upload is read whole, and nothing is answered); status (it answers 503)."""
+
+    def __init__(self, place, offset=0, how="rst"):
+        self.place, self.offset, self.how = place, offset, how
+
+    def __repr__(self):
+        return f"{self.place}@{self.offset}/{self.how}"
+
+
+class Transfers:
+    """The upstream. Paths: /SIZE/NAME; `breaks[path]` has a Break or None for each of its requests, the last one is repeated."""
+
+    def __init__(self, breaks=None):
+        self.breaks = breaks or {}
+        self.lock = threading.Lock()
+        self.requests = []
+        self.uploads = []  # of every upload that was read whole: path, and whether it was right
+
+    def __enter__(self):
+        self.listener = socket.create_server((LOOPBACK, 0), backlog=256)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def url(self, path):
+        return f"http://{LOOPBACK}:{self.port}{path}"
+
+    def seen(self, path):
+        with self.lock:
+            return [request for request in self.requests if request.path == path]
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        connection.settimeout(PATIENCE)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        buffer = bytearray()
+        try:
+            while self._answer(connection, buffer):
+                pass
+        except (OSError, Gone):
+            pass
+        finally:
+            connection.close()
+
+    def _answer(self, connection, buffer):
+        request = Request(take_until(connection, buffer, b"\r\n\r\n"), 0, 0)
+        with self.lock:
+            breaks = self.breaks.get(request.path, [None])
+            order = sum(1 for earlier in self.requests if earlier.path == request.path)
+            self.requests.append(request)
+        told = breaks[min(order, len(breaks) - 1)] or Break("nowhere")
+        size = int(request.path.split("/")[1])
+        if request.method == "PUT":
+            return self._take_upload(connection, buffer, request, size, told)
+        return self._send_download(connection, request, size, told)
+
+    @staticmethod
+    def _leave(connection, told):
+        if told.how == "rst":
+            reset(connection)
+        return False
+
+    def _send_download(self, connection, request, size, told):
+        if told.place == "before_head":
+            return self._leave(connection, told)
+        if told.place == "status":
+            connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy")
+            return True
+        start, wanted = 0, request.field("Range")
+        if wanted and request.field("If-Range") in (None, ETAG):
+            start = int(wanted.removeprefix("bytes=").rstrip("-"))
+        head = f"HTTP/1.1 206 Part\r\nContent-Range: bytes {start}-{size - 1}/{size}\r\n" if start else "HTTP/1.1 200 Whole\r\n"
+        head = f"{head}ETag: {ETAG}\r\nAccept-Ranges: bytes\r\nContent-Length: {size - start}\r\n\r\n".encode()
+        if told.place == "in_head":
+            connection.sendall(head[:len(head) // 2])
+            return self._leave(connection, told)
+        connection.sendall(head)
+        end = min(size, told.offset) if told.place == "body" else size
+        for piece in pieces(start, end):
+            connection.sendall(piece)
+        return self._leave(connection, told) if told.place == "body" else True
+
+    def _take_upload(self, connection, buffer, request, size, told):
+        if told.place == "before_head":
+            return self._leave(connection, told)
+        checker = Checker(size)
+        for data in upload_of(connection, buffer, request, told.offset if told.place == "body" else None):
+            checker.take(data)
+        if told.place == "body":
+            return self._leave(connection, told)
+        with self.lock:
+            self.uploads.append((request.path, checker.whole))
+        if told.place == "after_upload":
+            return self._leave(connection, told)
+        answer = b"%d bytes, %s" % (checker.taken, b"right" if checker.whole else b"WRONG")
+        head = b"HTTP/1.1 %d Taken\r\nContent-Length: %d\r\n\r\n" % (503 if told.place == "status" else 200, len(answer))
+        if told.place == "in_head":
+            connection.sendall(head[:len(head) // 2])
+            return self._leave(connection, told)
+        connection.sendall(head + answer)
+        return True
+
+
+def upload_of(connection, buffer, request, limit=None):
+    """The body's data, to its end or until there were at least `limit` bytes of it."""
+    chunked = (request.field("Transfer-Encoding") or "").lower() == "chunked"
+    left = 0 if chunked else int(request.field("Content-Length"))
+    taken = 0
+    while limit is None or taken < limit:
+        if chunked and left == 0:
+            left = int(take_until(connection, buffer, b"\r\n").split(b";")[0], 16)
+            if left == 0:
+                take_until(connection, buffer, b"\r\n")
+                return
+        elif left == 0:
+            return
+        if not buffer:
+            more(connection, buffer)
+        data = bytes(buffer[:left])
+        del buffer[:left]
+        left -= len(data)
+        taken += len(data)
+        yield data
+        if chunked and left == 0:
+            take_until(connection, buffer, b"\r\n")
+
+
+def download(reprise, url, size):
+    """One GET: the answer's head, and the checker of its body; (None, checker) if not even a head came."""
+    checker = Checker(size)
+    room = bytearray(PIECE)
+    with Client(reprise.forward) as client:
+        client.socket.settimeout(PATIENCE)
+        client.send(head_of("GET", url, url.split("/")[2]))
+        try:
+            answer = client.read_final_head()
+        except (Cut, ConnectionResetError):
+            return None, checker
+        if answer.status != 200:
+            return answer, checker
+        checker.take(memoryview(client.buffer))
+        try:
+            while checker.taken < int(answer.field("Content-Length")):
+                count = client.socket.recv_into(room)
+                if count == 0:
+                    break
+                checker.take(memoryview(room)[:count])
+        except ConnectionResetError:
+            pass
+    return answer, checker
+
+
+def upload(reprise, url, size, chunk=None):
+    """One PUT, sent and answered at once: its final answer, or None if there was none."""
+    fields = [("Transfer-Encoding", "chunked")] if chunk else [("Content-Length", str(size))]
+    with Client(reprise.forward) as client:
+        client.socket.settimeout(PATIENCE)
+
+        def send():
+            try:
+                client.send(head_of("PUT", url, url.split("/")[2], fields))
+                for piece in pieces(0, size):
+                    client.send(b"%x\r\n" % len(piece) if chunk else b"")
+                    client.send(piece)
+                    client.send(b"\r\n" if chunk else b"")
+                client.send(b"0\r\n\r\n" if chunk else b"")
+            except OSError:
+                pass  # the answer says why
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            return client.read_answer("PUT")
+        except (Cut, ConnectionResetError):
+            return None
+        finally:
+            try:
+                client.socket.shutdown(socket.SHUT_RDWR)  # ends the sender
+            except OSError:
+                pass
+            sender.join()
