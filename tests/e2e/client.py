@@ -48,7 +48,7 @@ def chunked(body, size=1000):
 class Client:
     """One connection."""
 
-    def __init__(self, address, timeout=60):
+    def __init__(self, address, timeout=120):
         self.socket = socket.create_connection(address, timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""

@@ -12,7 +12,7 @@ import time
 import urllib.request
 
 LOOPBACK = "127.0.0.1"
-PATIENCE = 60  # seconds: far above what anything here takes, on any machine
+PATIENCE = 120  # seconds: far above what anything here takes, on any machine
 SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:)")
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE))
 
 import harness  # noqa: E402
 
-TIMEOUT = 240  # seconds a case may take, unless it says otherwise in `timeout`
+TIMEOUT = 480  # seconds a case may take, unless it says otherwise in `timeout`
 
 
 class OutOfTime(Exception):

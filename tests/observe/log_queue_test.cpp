@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 // Far above what anything here takes, on any machine.
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds patience{120};
 
 struct Pipe {
   Pipe() {
@@ -87,7 +87,7 @@ config::Log json_settings() {
   return settings;
 }
 
-// False if it did not come true in half a minute.
+// False if it did not come true in two minutes.
 template <typename Condition>
 bool becomes_true(const Condition& condition) {
   const auto end = Clock::now() + patience;

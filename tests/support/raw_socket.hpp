@@ -21,7 +21,7 @@ enum class Wire : std::uint8_t {
 /// longer than `patience`, which is far above what any test needs, so that a slow machine fails no test.
 class RawSocket {
  public:
-  static constexpr std::chrono::milliseconds patience = std::chrono::seconds(30);
+  static constexpr std::chrono::milliseconds patience = std::chrono::minutes(2);
 
   RawSocket() = default;
   explicit RawSocket(int descriptor);
