@@ -1,22 +1,10 @@
 // Two copies of one request on the wire: who wins, what becomes of the other, and what is never copied.
-#include <gtest/gtest.h>
-
-#include "tests/support/running_proxy.hpp"
-#include "tests/support/scripted_upstream.hpp"
+#include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
 namespace {
 
-using play::answer;
 using play::eventually;
-using play::Heard;
-using play::Peer;
-using play::RawClient;
-using play::RunningProxy;
-using play::ScriptedUpstream;
-using play::WireAnswer;
-using play::Wishes;
-using std::chrono::milliseconds;
 
 Wishes hedging() {
   Wishes wishes;
@@ -89,7 +77,8 @@ TEST(ProxyHedges, both_copies_are_the_same_bytes) {
     }
   });
   RunningProxy proxy(hedging());
-  const std::string body(100'000, 'b');
+  // It comes in one piece with its head: a body that is still coming when the copy is due is not copied.
+  const std::string body(10'000, 'b');
   EXPECT_EQ(proxy.client().ask(play::with_body("PUT", upstream.authority(), body)).status, 200);
   ASSERT_TRUE(eventually([&] { return heard.size() == 2; }));
   EXPECT_EQ(heard.at(0), heard.at(1));
@@ -178,12 +167,14 @@ TEST(ProxyHedges, two_that_fail_are_retried_and_the_last_answer_is_kept) {
 }
 
 TEST(ProxyHedges, only_the_first_speaks_in_interim_answers) {
+  std::atomic<bool> passed{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 103 Early\r\nX-From: " + std::to_string(peer.number) + "\r\n\r\n");
     if (peer.number == 1) {
       peer.socket.read_to_end();
     } else {
+      eventually([&] { return passed.load(); });
       peer.send(answer(200, "ok"));
     }
   });
@@ -193,6 +184,7 @@ TEST(ProxyHedges, only_the_first_speaks_in_interim_answers) {
   const WireAnswer interim = client.read_answer_without_body();
   EXPECT_EQ(interim.status, 103);
   EXPECT_EQ(interim.field("X-From"), "1");
+  passed = true;
   EXPECT_EQ(client.read_answer().status, 200);
 }
 
