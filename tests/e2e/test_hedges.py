@@ -1,11 +1,18 @@
 """A second copy of a slow request."""
 from client import ask
 from harness import Reprise, equal
-from upstream import Upstream
+from upstream import Say, Upstream
 
 
 def test_a_copy_answers_for_a_first_that_hangs():
-    with Upstream({"/x": ["hang", 200]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
+    def first_hangs(connection, request):
+        """By the order of the connections: the copy's request may be read first."""
+        if request.connection == 1:
+            connection.recv(1)
+            return False
+        connection.sendall(Say(200).text(request, 1))
+        return True
+    with Upstream({"/x": [first_hangs]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
         answer = ask(reprise, "GET", upstream.url("/x"))
         equal((answer.status, answer.attempts), (200, 2))
         line = reprise.requests(1)[0]
