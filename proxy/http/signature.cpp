@@ -1,4 +1,4 @@
-// The lifetimes of signed requests: the query's own, else those of the signing fields.
+// Signed requests: their lifetimes (the query's own, else those of the signing fields), and what they cover.
 #include "proxy/http/signature.hpp"
 
 #include <algorithm>
@@ -89,7 +89,76 @@ std::optional<std::int64_t> expiry_by_fields(const RequestHead& head) {
   return date ? std::optional(*date + clock_skew) : std::nullopt;
 }
 
+bool names_range_field(std::string_view token) {
+  return std::any_of(range_fields.begin(), range_fields.end(),
+                     [token](std::string_view each) { return ascii::same(each, token); });
+}
+
+/// Looks at every run of letters, digits and hyphens, wherever it stands; percent-encoded bytes end a run.
+/// May be wrong only in one way: a download is then not continued.
+bool mentions_range_field(std::string_view text) {
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && (ascii::is_letter(text[i]) || ascii::is_digit(text[i]) || text[i] == '-'))
+      continue;
+    if (names_range_field(text.substr(begin, i - begin))) return true;
+    if (i < text.size() && text[i] == '%') i = std::min(i + 2, text.size());
+    begin = i + 1;
+  }
+  return false;
+}
+
+bool is_signing_parameter(std::string_view name) {
+  constexpr std::string_view word = "signature";
+  if (ascii::same(name, "sig")) return true;
+  for (std::size_t i = 0; i + word.size() <= name.size(); ++i) {
+    if (ascii::same(name.substr(i, word.size()), word)) return true;
+  }
+  return false;
+}
+
+bool is_signing_field(std::string_view name) {
+  return ascii::same(name, "signature") || ascii::same(name, "signature-input");
+}
+
+/// Calls back with each parameter's name and value; stops and says true where `visit` does.
+template <class Visit>
+bool any_parameter(std::string_view query, Visit visit) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view one = query.substr(0, end);
+    const std::size_t equals = std::min(one.find('='), one.size());
+    if (visit(one.substr(0, equals), one.substr(std::min(equals + 1, one.size())))) return true;
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return false;
+}
+
 }  // namespace
+
+bool signs_range_fields(const RequestHead& head, std::string_view query) {
+  const bool by_field = std::any_of(head.fields.begin(), head.fields.end(), [](const FieldLine& field) {
+    const bool signs = ascii::same(field.name, "authorization") || is_signing_field(field.name);
+    return signs && mentions_range_field(field.value);
+  });
+  return by_field || any_parameter(query, [](std::string_view name, std::string_view value) {
+           constexpr std::string_view list = "-signedheaders";
+           return name.size() > list.size() && ascii::same(name.substr(name.size() - list.size()), list) &&
+                  mentions_range_field(value);
+         });
+}
+
+bool signs_target(const RequestHead& head, std::string_view query) {
+  const bool by_field = std::any_of(head.fields.begin(), head.fields.end(), [](const FieldLine& field) {
+    if (is_signing_field(field.name)) return true;
+    const bool plain =
+        ascii::starts_with(field.value, "bearer ") || ascii::starts_with(field.value, "basic ");
+    return ascii::same(field.name, "authorization") && !plain;
+  });
+  return by_field || any_parameter(query, [](std::string_view name, std::string_view) {
+           return is_signing_parameter(name);
+         });
+}
 
 std::optional<std::int64_t> signature_expiry(const RequestHead& head, std::string_view query) {
   const SigningParameters found(query);

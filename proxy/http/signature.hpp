@@ -1,7 +1,7 @@
-// Until when a signed request may be sent: SigV4 headers, presigned URLs of AWS and Cloud Storage (V4 and
-// V2).
+// What a signed request's signature allows: until when it may be sent, and which of its parts may change.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -15,5 +15,16 @@ namespace reprise::http {
 /// X-Goog-Expires, `Expires` of a V2 signed URL; for an `Authorization: AWS4-HMAC-SHA256` without a lifetime,
 /// X-Amz-Date (or Date) plus 300 s, what AWS services allow.
 std::optional<std::int64_t> signature_expiry(const RequestHead&, std::string_view query);
+
+/// What a request for the rest of a download has of its own, or leaves out (RFC 9110 13.1, 14.2).
+inline constexpr std::array<std::string_view, 6> range_fields{
+    "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"};
+
+/// True if a signature names one of `range_fields`: SignedHeaders of SigV4 (AWS and Cloud Storage, in
+/// Authorization or in the query), `headers` of a Signature authorization, Signature-Input (RFC 9421).
+bool signs_range_fields(const RequestHead&, std::string_view query);
+/// True if the target may be signed: any signature in the query or in fields, and any authorization but
+/// Bearer and Basic.
+bool signs_target(const RequestHead&, std::string_view query);
 
 }  // namespace reprise::http

@@ -1,0 +1,124 @@
+// Downloads: fields told apart once, and a head with a few lines exchanged.
+#include "proxy/http/download.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/date.hpp"
+#include "proxy/http/signature.hpp"
+
+namespace reprise::http {
+namespace {
+
+using policy::BodyEnd;
+
+/// Keeps the one value of a field, and notices a second.
+void keep(std::string_view value, std::string_view& place, bool& doubled) {
+  if (place.data() != nullptr) doubled = true;
+  place = value;
+}
+
+BodyEnd body_end(Framing::Kind kind) {
+  switch (kind) {
+    case Framing::Kind::length: return BodyEnd::length;
+    case Framing::Kind::chunked: return BodyEnd::last_chunk;
+    case Framing::Kind::until_close: return BodyEnd::close;
+    case Framing::Kind::none: break;
+  }
+  return BodyEnd::none;
+}
+
+std::string_view parameter(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view one = query.substr(0, end);
+    if (one.size() > name.size() && one.starts_with(name) && one[name.size()] == '=')
+      return one.substr(name.size() + 1);
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return {};
+}
+
+bool is_replaced(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(':'));
+  return std::any_of(range_fields.begin(), range_fields.end(),
+                     [name](std::string_view each) { return ascii::same(each, name); });
+}
+
+void append_range_lines(const policy::RangeAsked& asked, std::string& out) {
+  const std::string last = asked.range.last ? std::to_string(*asked.range.last) : std::string();
+  ascii::append(out, "Range: bytes=", std::to_string(asked.range.first), "-", last, "\r\n");
+  if (!asked.if_range.empty()) ascii::append(out, "If-Range: ", asked.if_range, "\r\n");
+}
+
+// `GET /path?query HTTP/1.1CRLF` with one more parameter.
+void append_pinned(std::string_view request_line, std::string_view generation, std::string& out) {
+  const std::size_t version = request_line.rfind(' ');
+  const bool has_query = request_line.find('?') != std::string_view::npos;
+  ascii::append(out, request_line.substr(0, version), has_query ? "&" : "?", "generation=", generation,
+                request_line.substr(version));
+}
+
+}  // namespace
+
+policy::DownloadRequest read_download_request(const RequestHead& head, std::string_view query) {
+  policy::DownloadRequest request;
+  request.get = head.method == "GET";
+  request.has_body = head.framing.kind != Framing::Kind::none;
+  std::string_view condition;
+  for (const FieldLine& field : head.fields) {
+    if (ascii::same(field.name, "range")) keep(field.value, request.range, request.doubled);
+    if (ascii::same(field.name, "if-range")) keep(field.value, condition, request.doubled);
+  }
+  request.conditional = condition.data() != nullptr;
+  request.fields_signed = signs_range_fields(head, query);
+  request.target_signed = signs_target(head, query);
+  request.generation = parameter(query, "generation");
+  return request;
+}
+
+policy::PartHead read_part_head(const ResponseHead& head, std::int64_t now_unix) {
+  policy::PartHead part;
+  part.status = head.status;
+  part.end = body_end(head.framing.kind);
+  part.length = head.framing.length;
+  const std::array<std::pair<std::string_view, std::string_view*>, 6> places{{
+      {"etag", &part.entity_tag},
+      {"last-modified", &part.last_modified},
+      {"content-range", &part.content_range},
+      {"content-type", &part.content_type},
+      {"content-encoding", &part.content_encoding},
+      {"x-goog-generation", &part.generation},
+  }};
+  for (const FieldLine& field : head.fields) {
+    if (field.id == FieldId::trailer) part.has_trailer = true;
+    if (field.id != FieldId::other) continue;
+    for (const auto& [name, place] : places) {
+      if (ascii::same(field.name, name)) keep(field.value, *place, part.doubled);
+    }
+  }
+  part.last_modified_at = parse_date(part.last_modified, now_unix);
+  if (const FieldLine* date = head.find(FieldId::date)) part.date = parse_date(date->value, now_unix);
+  return part;
+}
+
+void write_range_request(std::string_view outgoing, const policy::RangeAsked& asked, std::string& out) {
+  bool ended = false;
+  for (bool first = true; !outgoing.empty(); first = false) {
+    const std::string_view line = outgoing.substr(0, outgoing.find("\r\n") + 2);
+    outgoing.remove_prefix(line.size());
+    if (first && !asked.generation.empty()) {
+      append_pinned(line, asked.generation, out);
+    } else if (line == "\r\n") {
+      append_range_lines(asked, out);
+      out += line;
+      ended = true;
+    } else if (first || !is_replaced(line)) {
+      out += line;
+    }
+  }
+  if (!ended) append_range_lines(asked, out);
+}
+
+}  // namespace reprise::http
