@@ -45,6 +45,9 @@ void route_fields(Fields& fields, Policy& route) {
   });
   fields.field("host_pause", route.while_paused);
   fields.field("replay.memory", route.replay_memory_bytes);
+  fields.field("resume.enabled", route.resume.enabled);
+  fields.field("resume.max_attempts", route.resume.max_attempts);
+  fields.field("resume.stall", route.resume.stall);
   fields.field("signature.sigv4", route.signature_sigv4);
   fields.field("response_headers", route.response_headers);
   fields.field("attempt_header", route.attempt_header);

@@ -140,9 +140,22 @@ std::string ending(const Course& course) {
                      policy::meaning(reason));
 }
 
+void list_resume(const Telling& telling, Page& page) {
+  const policy::Explanation& told = telling.explanation;
+  if (!told.resumes) return;
+  const policy::RoutePolicy& policy = telling.route().policy;
+  page.line("resume",
+            "if the answer has a strong ETag, a known length and no content coding, it is continued:");
+  page.line("resume",
+            fmt::format("after {}, then longer; up to {} attempts in a row without a byte; {} without "
+                        "a byte count as a break",
+                        between(told.resume_wait.lowest, told.resume_wait.highest),
+                        policy.resume.max_attempts, span(policy.resume.stall)));
+}
+
 void list_endings(const policy::Explanation& told, Page& page) {
-  const std::string low = ending(told.lowest);
-  const std::string high = ending(told.highest);
+  const std::string low = (told.resumes ? "otherwise " : "") + ending(told.lowest);
+  const std::string high = (told.resumes ? "otherwise " : "") + ending(told.highest);
   if (low == high) return page.line("ends", low);
   page.line("ends", "with the shortest waits: " + low);
   page.line("ends", "with the longest waits: " + high);
@@ -203,6 +216,7 @@ std::string client_gets(const Telling& telling) {
   const Course& course = told.highest;
   const Reason reason = course.last_verdict.reason;
   if (course.endless) return "nothing yet";
+  if (told.resumes) return "the whole answer if it is continued; else what came of it, and a cut connection";
   if (reason == Reason::response_started)
     return "the part of the answer that came, and a connection that is cut";
   const auto* answered = std::get_if<policy::Answered>(&told.outcome);
@@ -246,6 +260,7 @@ std::string to_text(const Telling& telling) {
   page.line("deadline", deadline_text(telling));
   page.line("budget", budget_text(telling));
   if (is_hedged(telling)) page.line("hedge", hedge_text(telling));
+  list_resume(telling, page);
   list_endings(told, page);
   page.line("client gets", client_gets(telling));
   for (const std::string& text : advices(telling)) page.line("to change", text);

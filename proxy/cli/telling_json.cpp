@@ -169,6 +169,7 @@ std::string to_json(const Telling& telling) {
   write_course("shortest_waits", told.lowest, json);
   write_course("longest_waits", told.highest, json);
   json.close('}');
+  json.word("resumes", yes_or_no(told.resumes));
   json.text("client_gets", client_gets(telling));
   write_texts("to_change", advices(telling), json);
   write_texts("notes", telling.notes, json);

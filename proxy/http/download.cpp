@@ -65,7 +65,7 @@ void append_pinned(std::string_view request_line, std::string_view generation, s
 policy::DownloadRequest read_download_request(const RequestHead& head, std::string_view query) {
   policy::DownloadRequest request;
   request.get = head.method == "GET";
-  request.has_body = head.framing.kind != Framing::Kind::none;
+  request.has_body = head.framing.kind == Framing::Kind::chunked || head.framing.length > 0;
   std::string_view condition;
   for (const FieldLine& field : head.fields) {
     if (ascii::same(field.name, "range")) keep(field.value, request.range, request.doubled);

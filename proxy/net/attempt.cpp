@@ -1,5 +1,6 @@
 #include "proxy/net/attempt.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "proxy/http/hint.hpp"
@@ -86,6 +87,12 @@ void HeadReader::upload_ended(UploadEnd end) {
 // From the last request byte on, the head has to come in time.
 void HeadReader::limit_head() {
   const policy::RoutePolicy& policy = *request_.policy;
+  if (request_.resuming) {
+    limit_cause_ = Cause::attempt_timeout;
+    upstream().limit_read(std::min({policy.resume.stall, policy.response_timeout,
+                                    policy.retry.attempt_timeout.value_or(policy.resume.stall)}));
+    return;
+  }
   policy::Facts facts = request_.facts;
   facts.idempotent = judge_now(request_);
   const bool repeatable = policy::is_repeatable(facts, policy, request_.body.replayable());

@@ -2,8 +2,10 @@
 
 #include "proxy/net/attempt.hpp"
 #include "proxy/net/deliver.hpp"
+#include "proxy/net/host_share.hpp"
 #include "proxy/net/race.hpp"
 #include "proxy/net/record.hpp"
+#include "proxy/net/resume.hpp"
 
 namespace reprise::net {
 
@@ -48,7 +50,9 @@ class Run {
   /// Where the next attempt's answer goes, and the last one's lies.
   Answer& live() { return *live_; }
   Answer& chosen(policy::Deliver);
-  void delivered(const Delivered&);
+  void delivered(const Delivered&, Answer&);
+  Task<void> resume(policy::Resume);
+  Task<void> continue_body();
   Task<void> end_without_answer();
 
   std::optional<Instant> deadline() const { return machine_.deadline(); }
@@ -59,6 +63,8 @@ class Run {
   policy::AttemptReport report_of_slow(unsigned number) const;
   Task<void> keep(Instant until);
   Actions tell_departures();
+  void resumed(const AttemptResult&);
+  void body_ended(Relayed::End, policy::Cause, std::uint64_t bytes);
 
   Loop& loop_;
   Request& request_;
@@ -68,6 +74,7 @@ class Run {
   Answer* live_;
   Answer& kept_;
   ClientState client_state_ = ClientState::present;
+  std::unique_ptr<Resumption> resumption_;  ///< once the delivered body broke
   Served served_;
 };
 
@@ -147,7 +154,7 @@ Task<void> Run::keep(Instant until) {
 }
 
 Task<void> Run::wait(policy::Wait wait) {
-  if (live_->any()) co_await keep(wait.until);
+  if (live_->any() && resumption_ == nullptr) co_await keep(wait.until);
   Watch& watch = client_.watch;
   watch.look();
   actions_ = tell_departures();
@@ -168,16 +175,65 @@ Answer& Run::chosen(policy::Deliver deliver) {
   return kept_;
 }
 
-void Run::delivered(const Delivered& delivered) {
+void Run::delivered(const Delivered& delivered, Answer& answer) {
   served_ = delivered.served;
+  if (delivered.end == Relayed::End::broken) resumption_ = std::make_unique<Resumption>(request_, answer);
+  body_ended(delivered.end, delivered.cause, delivered.served.response_bytes);
+}
+
+void Run::body_ended(Relayed::End end, policy::Cause cause, std::uint64_t bytes) {
   actions_ = {};
-  if (delivered.end == Relayed::End::complete) {
+  if (end == Relayed::End::complete) {
     machine_.delivered();
-  } else if (delivered.end == Relayed::End::client_gone) {
+  } else if (end == Relayed::End::client_gone) {
     actions_ = machine_.client_reset(Tick::now());
   } else {
-    actions_ = machine_.body_broke({delivered.cause}, Tick::now(), loop_.dice);
+    client_.watch.look();
+    actions_ = tell_departures();
+    if (actions_.size() > 0) return;
+    actions_ = machine_.body_broke(resumption_->broke(cause, bytes), Tick::now(), loop_.dice);
   }
+}
+
+Task<void> Run::resume(policy::Resume resume) {
+  resumption_->ask();
+  Stop stop;
+  client_.watch.set_attempt(&stop);
+  const AttemptResult result = co_await attempt(loop_, request_, nullptr, stop, {resume.number, true},
+                                                std::nullopt, resumption_->answer());
+  client_.watch.set_attempt(nullptr);
+  resumed(result);
+}
+
+void Run::resumed(const AttemptResult& result) {
+  const Instant now = Tick::now();
+  if (client_.watch.client_reset()) {
+    actions_ = machine_.client_reset(now);
+    return;
+  }
+  tell_departures();
+  using Kind = policy::Continuation::Kind;
+  const auto* answered = std::get_if<policy::Answered>(&result.outcome);
+  const Kind found = answered == nullptr ? Kind::refused : resumption_->judge();
+  if (answered == nullptr) {
+    actions_ = machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, loop_.dice);
+  } else if (found == Kind::refused) {
+    actions_ = machine_.answered(result.report, *answered, now, loop_.dice);
+  } else {
+    actions_ = found == Kind::mismatch ? machine_.differed(result.report, *answered, now)
+                                       : machine_.continued(result.report, *answered, now);
+  }
+  narrate(loop_, request_, machine_.ledger().back());
+}
+
+Task<void> Run::continue_body() {
+  client_.watch.set_attempt(&resumption_->answer().connection->stream());
+  Relayed relayed = co_await resumption_->relay_rest(loop_.pool, client_.stream);
+  client_.watch.set_attempt(nullptr);
+  served_.response_bytes += relayed.bytes;
+  if (relayed.end == Relayed::End::broken && client_.watch.client_reset())
+    relayed.end = Relayed::End::client_gone;
+  body_ended(relayed.end, relayed.cause, relayed.bytes);
 }
 
 // Fail, Cut or Leave: no upstream's answer reaches the client, or not the whole of one.
@@ -195,20 +251,6 @@ Task<void> Run::end_without_answer() {
     served_.ending = cut ? observe::Ending::cut : observe::Ending::client_gone;
     served_.keep_alive = false;
   }
-}
-
-// A route that is off or only observes shall not be stopped by what it does not take part in.
-policy::HostShare host_share(Loop& loop, Request& request) {
-  const policy::RoutePolicy& policy = *request.policy;
-  policy::HostShare share;
-  if (policy.mode == policy::Mode::off) return share;
-  const bool active = policy.mode == policy::Mode::active;
-  Upstream& upstream = *request.upstream;
-  if (policy.budget)
-    share.budget = loop.pool.budget(upstream, *policy.budget, active ? Purse::real : Purse::shadow);
-  if (policy.circuit && active) share.circuit = loop.pool.circuit(upstream, *policy.circuit);
-  if (policy.while_paused != policy::WhilePaused::go && active) share.pause = loop.pool.pause(upstream);
-  return share;
 }
 
 }  // namespace
@@ -233,7 +275,12 @@ Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
     } else if (const auto* wait = run.next<policy::Wait>()) {
       co_await run.wait(*wait);
     } else if (const auto* deliver = run.next<policy::Deliver>()) {
-      run.delivered(co_await deliver_answer(loop, request, client, run.ledger(), run.chosen(*deliver)));
+      Answer& answer = run.chosen(*deliver);
+      run.delivered(co_await deliver_answer(loop, request, client, run.ledger(), answer), answer);
+    } else if (const auto* resume = run.next<policy::Resume>()) {
+      co_await run.resume(*resume);
+    } else if (run.next<policy::Continue>() != nullptr) {
+      co_await run.continue_body();
     } else {
       co_await run.end_without_answer();
     }

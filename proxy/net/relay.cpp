@@ -1,8 +1,10 @@
 #include "proxy/net/relay.hpp"
 
 #include <array>
+#include <optional>
 
 #include "proxy/http/rewrite.hpp"
+#include "proxy/net/resume.hpp"
 
 namespace reprise::net {
 
@@ -110,6 +112,7 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer
   writer.add_head(request.answer_head);
   BodyStep step = BodyStep::piece;
   std::string_view piece;
+  std::optional<Duration> patience;  // asked for only where the body has to be waited for
   for (;;) {
     while (step == BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
       writer.add(step, piece, reader.trailers());
@@ -119,7 +122,8 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer
     if (error) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
     if (step == BodyStep::end) break;
     if (step != BodyStep::piece) co_return broken(step, writer.bytes());
-    step = co_await reader.next(idle, piece);
+    if (!patience) patience = patience_with(request, answer);
+    step = co_await reader.next(*patience, piece);
     writer.add(step, piece, reader.trailers());
   }
   finish_connection(pool, answer, reader.has_surplus());

@@ -11,11 +11,12 @@ struct Relayed {
   enum class End : std::uint8_t { complete, broken, client_gone };
   End end = End::complete;
   policy::Cause cause = policy::Cause::truncated;  ///< for `broken`
-  std::uint64_t bytes = 0;                         ///< of the body
+  std::uint64_t bytes =
+      0;  ///< of the body; for `complete` and `broken` the client's kernel has taken them all
 };
 
-/// `request.answer_head` is sent first. A body that breaks is never ended: no last chunk, no clean close (the
-/// caller cuts).
+/// `request.answer_head` is sent first. A body that brings no byte for `patience_with` has broken. A body
+/// that breaks is never ended: no last chunk, no clean close (the caller cuts).
 Task<Relayed> relay(Pool&, Request&, Stream& client, Answer&);
 
 /// True if the body goes out chunked: the client understands it, and its length is not known beforehand.

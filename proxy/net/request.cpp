@@ -16,7 +16,7 @@ void Request::clear() {
   outgoing.clear();
   answer_head.clear();
   answer_fields.clear();
-  upgrade = continue_sent = tunnel = gateway = false;
+  upgrade = continue_sent = resuming = tunnel = gateway = false;
 }
 
 policy::Idempotency judge_now(const Request& request) {

@@ -32,6 +32,7 @@ struct Request {
   policy::Instant started{};
   bool upgrade = false;        ///< the client asks for another protocol (RFC 9110 7.8)
   bool continue_sent = false;  ///< the client has had its 100
+  bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
   bool tunnel = false;         ///< CONNECT
   bool gateway = false;        ///< came by a gateway listener
 

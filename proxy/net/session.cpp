@@ -8,6 +8,7 @@
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/exchange.hpp"
 #include "proxy/net/record.hpp"
+#include "proxy/net/wall.hpp"
 
 namespace reprise::net {
 
@@ -20,15 +21,6 @@ constexpr Duration quiet = Tick::granule;
 // What is still read from a client that was answered before it had sent everything (rows C5, I4).
 constexpr std::size_t drain_bytes = std::size_t{256} * 1024;
 constexpr Duration drain_time = std::chrono::seconds(2);
-
-// A moment of the wall clock on the clock of attempts; far ones are brought near enough to count with.
-Instant instant_of(std::int64_t unix_seconds) {
-  constexpr std::int64_t far = std::int64_t{1} << 31;
-  constexpr std::int64_t second = 1'000'000'000;
-  const std::int64_t wall = Loop::wall_nanoseconds();
-  const std::int64_t left = std::clamp(unix_seconds - wall / second, -far, far);
-  return Tick::now() + std::chrono::seconds(left) - std::chrono::nanoseconds(wall % second);
-}
 
 std::optional<Instant> read_signed_until(const Request& request) {
   if (!request.policy->signature_sigv4) return std::nullopt;

@@ -16,4 +16,13 @@ bool is_recovered(const ExchangeRecord& record) {
   return record.ledger->retried();
 }
 
+bool is_resumed(const ExchangeRecord& record) {
+  if (record.ending != Ending::answered) return false;
+  const policy::Ledger& ledger = *record.ledger;
+  for (std::size_t i = 0; i < ledger.size(); ++i) {
+    if (ledger[i].verdict.reason == policy::Reason::resumed) return true;
+  }
+  return false;
+}
+
 }  // namespace reprise::observe

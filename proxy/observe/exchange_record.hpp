@@ -36,5 +36,7 @@ struct ExchangeRecord {
 
 /// A whole answer below 400 after any retry, stale ones included: what `reprise_recovered_total` counts.
 bool is_recovered(const ExchangeRecord&);
+/// A whole answer that was continued after a break: what `reprise_resumed_downloads_total` counts.
+bool is_resumed(const ExchangeRecord&);
 
 }  // namespace reprise::observe

@@ -56,6 +56,7 @@ struct RouteFamilies {
   MetricFamily retries = family(Metric::retries);
   MetricFamily refused = family(Metric::retries_refused);
   MetricFamily recovered = family(Metric::recovered);
+  MetricFamily resumed_downloads = family(Metric::resumed_downloads);
   MetricFamily exhausted = family(Metric::exhausted);
   MetricFamily backoff = family(Metric::backoff);
   MetricFamily retry_after = family(Metric::retry_after);
@@ -91,6 +92,7 @@ void RouteFamilies::add(const std::string& route, const RouteCells& cells) {
     if (is_exhausted(reason)) add_counter(exhausted, labels, value_of(cells.exhausted[i]));
   }
   add_counter(recovered, {{"route", route}}, value_of(cells.recovered));
+  add_counter(resumed_downloads, {{"route", route}}, value_of(cells.resumed_downloads));
   add_counter(ambiguous, {{"route", route}}, value_of(cells.ambiguous));
   for (std::size_t i = 1; i < cells.hedges.size(); ++i) {
     const std::string outcome(policy::word(static_cast<policy::HedgeOutcome>(i)));
@@ -204,6 +206,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       by_route.retries,
       by_route.refused,
       by_route.recovered,
+      by_route.resumed_downloads,
       by_route.exhausted,
       by_route.backoff,
       by_route.retry_after,

@@ -77,6 +77,7 @@ struct alignas(64) RouteCells {
   std::array<Counter, policy::reason_count> refused{};
   std::array<Counter, policy::reason_count> exhausted{};
   Counter recovered{0};
+  Counter resumed_downloads{0};
   Counter ambiguous{0};
   std::array<Counter, policy::hedge_outcome_count> hedges{};
   Distribution duration;

@@ -28,6 +28,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Requests that ended without another attempt, by the final reason; `success` is not counted."},
     {"reprise_recovered_total", Type::Counter, "route",
      "Whole answers below 400 after any retry: failures that the client never saw."},
+    {"reprise_resumed_downloads_total", Type::Counter, "route",
+     "Whole answers that broke on the way and were continued."},
     {"reprise_exhausted_total", Type::Counter, "route, reason",
      "Requests that a limit ended after a retryable outcome: attempts_spent deadline_too_near budget_spent "
      "upstream_said_later."},

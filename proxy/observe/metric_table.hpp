@@ -20,6 +20,7 @@ enum class Metric : std::uint8_t {
   retries,
   retries_refused,
   recovered,
+  resumed_downloads,
   exhausted,
   backoff,
   retry_after,
@@ -44,7 +45,7 @@ enum class Metric : std::uint8_t {
   process_threads,
 };
 
-inline constexpr std::size_t metric_count = 29;
+inline constexpr std::size_t metric_count = 30;
 
 struct MetricRow {
   std::string_view name;

@@ -87,6 +87,7 @@ void Metrics::count(const ExchangeRecord& record) {
   if (!ledger.empty()) cells.attempts_per_request.observe(static_cast<double>(ledger.size()));
   count_final_reason(cells, ledger.reason);
   if (ledger.size() > 1 && is_recovered(record)) add_one(cells.recovered);
+  if (ledger.size() > 1 && is_resumed(record)) add_one(cells.resumed_downloads);
   if (ledger.ambiguous) add_one(cells.ambiguous);
   if (ledger.hedge != policy::HedgeOutcome::none)
     add_one(cells.hedges[static_cast<std::size_t>(ledger.hedge)]);

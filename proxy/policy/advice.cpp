@@ -55,6 +55,16 @@ std::string for_later(const Explanation& told, const RetryPolicy& retry) {
          "false}`.";
 }
 
+std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
+  if (told.resumes)
+    return "Let the upstream give its answer a strong ETag, a Content-Length and no content coding.";
+  if (policy.mode == Mode::active && !policy.resume.enabled)
+    return "Give the route `resume: {enabled: true}`: a GET whose answer has a strong ETag is then "
+           "continued.";
+  return "No key does: what is continued is a GET, without a body and without If-Range, of a route with "
+         "`mode: active`.";
+}
+
 bool may_have_arrived(const Explanation& told) {
   const auto* failed = std::get_if<Failed>(&told.outcome);
   return failed == nullptr || (failed->stage >= Stage::send && told.lowest.last.sent == Sent::maybe);
@@ -76,8 +86,7 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
       return "Switch the client's own retries off, or give the route `nested: allow` under `retry`.";
     case Reason::signature_expired: return "Sign the request for longer, or shorten `backoff`.";
     case Reason::address_denied: return "Take the address out of `security.deny`.";
-    case Reason::response_started:
-      return "No key does yet: resuming a broken answer is not built, and the client has to ask again.";
+    case Reason::response_started: return for_broken(told, policy);
     case Reason::observe_only: return "Give the route `mode: active`.";
     case Reason::retries_off: return "Give the route `mode: active`, or `mode: observe` to count first.";
     case Reason::circuit_open: return "Give the route `circuit: off`, or a shorter `open`.";

@@ -14,6 +14,7 @@ struct Break {
   Cause cause = Cause::truncated;
   bool continuable = false;  ///< the rest can be asked for without doubt: Download
   bool progress = false;     ///< the client got body bytes of the attempt that broke
+  bool differs = false;      ///< a continuation brought more than the rest
   /// When the request's signature runs out, whatever the route says of signatures: an upstream that checks it
   /// refuses what comes later (row E11).
   std::optional<Instant> signed_until = std::nullopt;

@@ -23,7 +23,9 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   if (what.progress) in_vain_ = 0;
   if (what.signed_until) facts_.signed_until = what.signed_until;
   deadline_.reset();
-  return resume_again({}, now, dice);
+  if (!what.differs) return resume_again({}, now, dice);
+  ledger_[broken_].verdict = {false, {}, Reason::resume_mismatch};
+  return cut(Reason::resume_mismatch);
 }
 
 // Decides about the entry at `broken_`.

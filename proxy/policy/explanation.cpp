@@ -173,6 +173,17 @@ std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView&
   return passed;
 }
 
+// A GET without a body of its own and without a condition on its range (row E8).
+bool may_resume(const Question& question, const RoutePolicy& policy, const Explanation& told) {
+  const RequestView& request = question.request;
+  const bool conditional = request.fields != nullptr && request.fields->has("If-Range", "");
+  return breaks_in_body(question.outcome) && !question.tunnel && request.method == "GET" && !conditional &&
+         question.body_bytes == 0 && policy.mode == Mode::active && policy.resume.enabled &&
+         told.lowest.last_verdict.reason == Reason::response_started &&
+         told.facts.idempotent == Idempotency::yes &&
+         !(told.facts.nested && policy.retry.nested == Nested::refuse);
+}
+
 /// A course with its steps, drawing on a budget of its own.
 std::vector<Step> whole_walk(const Case& asked, Dice& dice) {
   std::optional<Budget> budget;
@@ -209,6 +220,8 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   const std::size_t count = std::max(count_waits(low), count_waits(high));
   told.waits_left_out = count > most_waits;
   told.waits = bounds_of_waits(asked, std::min(count, most_waits));
+  told.resumes = may_resume(question, policy, told);
+  told.resume_wait = wait_range(policy.retry.backoff, 0, Duration::zero());
   return told;
 }
 

@@ -33,56 +33,75 @@ bool is_clear(const PartHead& head) {
          !is_multipart(head.content_type);
 }
 
-}  // namespace
-
-std::optional<Download> Download::begin(const DownloadRequest& request, const PartHead& head) {
-  if (!request.get || request.has_body || request.conditional || request.doubled || request.fields_signed)
-    return std::nullopt;
-  Download download;
-  if (!is_clear(head) || !download.place(request, head) || !download.find_validator(request, head))
-    return std::nullopt;
-  download.content_type_ = head.content_type;
-  return download;
-}
-
-// Where the first answer's bytes lie.
-bool Download::place(const DownloadRequest& request, const PartHead& head) {
+// Where the first answer's bytes lie; nothing where that is in doubt.
+std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead& head) {
   const auto asked = parse_range(request.range);
-  if (!request.range.empty() && !asked) return false;
-  if (head.end == BodyEnd::none || head.end == BodyEnd::close) return false;
+  if (!request.range.empty() && !asked) return std::nullopt;
+  if (head.end == BodyEnd::none || head.end == BodyEnd::close) return std::nullopt;
   const bool counted = head.end == BodyEnd::length;
   if (head.status == ok) {
-    if (!head.content_range.empty() || (counted && head.length == 0)) return false;
-    if (counted) end_ = complete_ = head.length;
-    return true;
+    if (!head.content_range.empty() || (counted && head.length == 0)) return std::nullopt;
+    return counted ? BodyPlace{0, head.length, head.length, false} : BodyPlace{};
   }
   const auto range = parse_content_range(head.content_range);
-  if (head.status != partial_content || !asked || !range || range->first != asked->first) return false;
-  if ((asked->last && range->last > *asked->last) || (counted && head.length != range->bytes())) return false;
-  part_ = true;
-  first_ = range->first;
-  end_ = range->last + 1;
-  complete_ = range->complete;
-  return true;
+  if (head.status != partial_content || !asked || !range || range->first != asked->first) return std::nullopt;
+  if (asked->last && range->last > *asked->last) return std::nullopt;
+  if (counted && head.length != range->bytes()) return std::nullopt;
+  return BodyPlace{range->first, range->last + 1, range->complete, true};
 }
 
-// What proves that a later answer is of the same representation (row E2).
-bool Download::find_validator(const DownloadRequest& request, const PartHead& head) {
+/// What proves that a later answer is of the same representation.
+struct Validator {
+  std::string_view entity_tag;
+  std::string_view last_modified;
+  std::string_view generation;
+  bool pins = false;
+};
+
+// Row E2.
+std::optional<Validator> validator_of(const DownloadRequest& request, const PartHead& head) {
   const TagKind tag = tag_kind(head.entity_tag);
-  if (tag == TagKind::weak) return false;
-  entity_tag_ = head.entity_tag;
-  if (is_number(head.generation)) generation_ = head.generation;
-  const bool pinned_already = !generation_.empty() && request.generation == generation_;
-  pins_ = !generation_.empty() && request.generation.empty() && !request.target_signed;
+  if (tag == TagKind::weak) return std::nullopt;
+  Validator found;
+  found.entity_tag = head.entity_tag;
+  if (is_number(head.generation)) found.generation = head.generation;
+  const bool numbered = !found.generation.empty();
+  const bool pinned_already = numbered && request.generation == found.generation;
+  found.pins = numbered && request.generation.empty() && !request.target_signed;
   // A date says nothing where the upstream has a tag for the representation (RFC 9110 13.1.5).
-  if (tag == TagKind::none && has_settled(head)) last_modified_ = head.last_modified;
-  return tag == TagKind::strong || pins_ || pinned_already || !last_modified_.empty();
+  if (tag == TagKind::none && has_settled(head)) found.last_modified = head.last_modified;
+  const bool proves = tag == TagKind::strong || found.pins || pinned_already || !found.last_modified.empty();
+  return proves ? std::optional(found) : std::nullopt;
+}
+
+bool asks_plainly(const DownloadRequest& request) {
+  return request.get && !request.has_body && !request.conditional && !request.doubled &&
+         !request.fields_signed;
+}
+
+}  // namespace
+
+bool Download::can_begin(const DownloadRequest& request, const PartHead& head) {
+  return asks_plainly(request) && is_clear(head) && place_of(request, head) && validator_of(request, head);
+}
+
+std::optional<Download> Download::begin(const DownloadRequest& request, const PartHead& head) {
+  if (!can_begin(request, head)) return std::nullopt;
+  const Validator validator = *validator_of(request, head);
+  Download download;
+  download.place_ = *place_of(request, head);
+  download.entity_tag_ = validator.entity_tag;
+  download.last_modified_ = validator.last_modified;
+  download.content_type_ = head.content_type;
+  download.generation_ = validator.generation;
+  download.pins_ = validator.pins;
+  return download;
 }
 
 RangeAsked Download::ask(std::uint64_t sent) const {
   RangeAsked asked;
-  asked.range.first = first_ + sent;
-  if (part_) asked.range.last = *end_ - 1;
+  asked.range.first = place_.first + sent;
+  if (place_.part) asked.range.last = *place_.end - 1;
   if (tag_kind(entity_tag_) == TagKind::strong) {
     asked.if_range = entity_tag_;
   } else {
@@ -112,20 +131,20 @@ bool Download::is_same(const PartHead& head) const {
 Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
   const auto range = parse_content_range(head.content_range);
   if (!range || !is_clear(head) || !is_same(head)) return {};
-  if (range->first != first_ + sent) return {};
-  if (range->complete && complete_ && *range->complete != *complete_) return {};
-  const auto end = end_ ? end_ : range->complete;
+  if (range->first != place_.first + sent) return {};
+  if (range->complete && place_.complete && *range->complete != *place_.complete) return {};
+  const auto end = place_.end ? place_.end : range->complete;
   if (!end || range->last + 1 != *end) return {};
   if (head.end == BodyEnd::none || (head.end == BodyEnd::length && head.length != range->bytes())) return {};
-  end_ = end;
-  if (!complete_) complete_ = range->complete;
+  place_.end = end;
+  if (!place_.complete) place_.complete = range->complete;
   return {Continuation::Kind::rest, 0, range->bytes()};
 }
 
 // Row E1. Without the whole representation's length there is nothing to compare.
 Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) const {
-  const bool same_length =
-      !part_ && head.end == BodyEnd::length && end_ && complete_ && head.length == *complete_;
+  const bool same_length = !place_.part && head.end == BodyEnd::length && place_.end && place_.complete &&
+                           head.length == *place_.complete;
   if (!same_length || !head.content_range.empty() || sent >= head.length) return {};
   if (!is_clear(head) || !is_same(head) || tag_kind(entity_tag_) != TagKind::strong) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};

@@ -63,6 +63,14 @@ struct Continuation {
   std::uint64_t bytes = 0;  ///< for `rest` and `whole`: what the client is still to get
 };
 
+/// Where the bytes of an answer lie in its representation.
+struct BodyPlace {
+  std::uint64_t first = 0;                ///< offset of the first byte
+  std::optional<std::uint64_t> end;       ///< one past the last byte; absent: not known yet
+  std::optional<std::uint64_t> complete;  ///< bytes of the whole representation
+  bool part = false;                      ///< a 206
+};
+
 /// A download as its first answer began it. Owns its texts. `sent` always counts body bytes of that answer
 /// that the client has.
 class Download {
@@ -71,6 +79,8 @@ class Download {
   /// range that the client asked for; a coded body; no validator (row E2); no end that can be proved (E10); a
   /// signature in the way (E11).
   static std::optional<Download> begin(const DownloadRequest&, const PartHead&);
+  /// Whether `begin` would give one. Allocates nothing.
+  static bool can_begin(const DownloadRequest&, const PartHead&);
 
   /// The views live as long as the download.
   RangeAsked ask(std::uint64_t sent) const;
@@ -78,20 +88,15 @@ class Download {
   Continuation judge(const PartHead&, std::uint64_t sent);
   /// False where nothing is left to ask for: the bytes are all there, or more than all, and only their end
   /// was not told.
-  bool has_rest(std::uint64_t sent) const { return !end_ || first_ + sent < *end_; }
+  bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:
   Download() = default;
-  bool place(const DownloadRequest&, const PartHead&);
-  bool find_validator(const DownloadRequest&, const PartHead&);
   bool is_same(const PartHead&) const;
   Continuation judge_part(const PartHead&, std::uint64_t sent);
   Continuation judge_whole(const PartHead&, std::uint64_t sent) const;
 
-  std::uint64_t first_ = 0;                ///< offset of the answer's first byte in the representation
-  std::optional<std::uint64_t> end_;       ///< one past its last byte; absent: not known yet
-  std::optional<std::uint64_t> complete_;  ///< bytes of the whole representation
-  bool part_ = false;                      ///< the first answer was a 206
+  BodyPlace place_;
   std::string entity_tag_;
   std::string last_modified_;
   std::string content_type_;

@@ -44,6 +44,7 @@ TEST(DownloadRequest, E10_other_methods_and_bodies) {
   EXPECT_FALSE(asked(ReadRequest("HEAD http://h/ HTTP/1.1\r\nHost: h\r\n\r\n")).get);
   EXPECT_TRUE(asked(ReadRequest(get("Content-Length: 3\r\n"))).has_body);
   EXPECT_TRUE(asked(ReadRequest(get("Transfer-Encoding: chunked\r\n"))).has_body);
+  EXPECT_FALSE(asked(ReadRequest(get("Content-Length: 0\r\n"))).has_body);
 }
 
 TEST(DownloadRequest, TheGenerationInTheQuery) {

@@ -181,6 +181,17 @@ TEST_F(MetricsTest, recovered_wants_a_whole_good_answer_after_a_retry) {
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
+TEST_F(MetricsTest, resumed_downloads_are_whole_ones) {
+  Story story("cut", "GET", "/");
+  story.attempt(failure(policy::Stage::body, policy::Cause::truncated), 1, {true, {}, Reason::resumed})
+      .attempt(status(206), 1, stop(Reason::resume_mismatch));
+  metrics_.count(story.ends(Ending::cut, 200).record());
+  EXPECT_EQ(value("reprise_resumed_downloads_total{route=\"api\"}"), "0");
+  metrics_.count(story.ends(Ending::answered, 200).record());
+  EXPECT_EQ(value("reprise_resumed_downloads_total{route=\"api\"}"), "1");
+  EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
+}
+
 TEST_F(MetricsTest, buckets_hold_what_is_at_or_below_their_bound) {
   Story two("two", "GET", "/");
   two.attempt(status(503), 1, {true, milliseconds(249), Reason::retryable_status})

@@ -331,6 +331,34 @@ TEST(Explanation, ATruncatedAnswerHasStarted) {
   EXPECT_EQ(explain(only({}), question).lowest.last_verdict.reason, Reason::response_started);
 }
 
+TEST(Explanation, ATruncatedAnswerIsContinuedWhereTheRouteAndTheRequestAllow) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  const Explanation told = explain(only({}), question);
+  EXPECT_TRUE(told.resumes);
+  EXPECT_EQ(told.resume_wait.highest, 250ms);
+  const auto resumes = [&](auto change) {
+    RoutePolicy policy;
+    Question changed = question;
+    change(policy, changed);
+    return explain(only(policy), changed).resumes;
+  };
+  EXPECT_TRUE(resumes([](auto&, auto&) {}));
+  EXPECT_FALSE(resumes([](auto& p, auto&) { p.resume.enabled = false; }));
+  EXPECT_FALSE(resumes([](auto& p, auto&) { p.mode = Mode::observe; }));
+  EXPECT_FALSE(resumes([](auto& p, auto&) { p.idempotent.kind = IdempotencyRule::Kind::never; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.body_bytes = 1; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.request.method = "HEAD"; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.outcome = Answered{200, {}}; }));
+  EXPECT_FALSE(resumes([](auto& p, auto& q) {
+    p.retry.nested = Nested::refuse;
+    q.facts.nested = true;
+  }));
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  const Lines conditional(Fields{{"If-Range", "x"}});
+  EXPECT_FALSE(resumes([&](auto&, auto& q) { q.request.fields = &conditional; }));
+}
+
 TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {
   Question question;
   question.request = {"CONNECT", "api.internal", 443, "/", "", nullptr};

@@ -290,6 +290,24 @@ TEST(ResumeLedger, ABackoffThatRemembersForgetsAfterProgress) {
   EXPECT_EQ(played.ledger[3].attempt.wait, 300ms);
 }
 
+TEST(ResumeLedger, MoreThanTheRestIsAMismatch) {
+  LoadedDice dice = LoadedDice::lowest();
+  const policy::RoutePolicy route;
+  const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
+  policy::Exchange exchange(route, get().facts, {}, epoch);
+  exchange.begin(epoch, dice);
+  exchange.answered(report, {200, {}}, epoch, dice);
+  exchange.body_broke({Cause::reset, true, true}, epoch, dice);
+  exchange.waited(epoch);
+  exchange.continued(report, {206, {}}, epoch);
+  policy::Break more{Cause::malformed_response, true, true};
+  more.differs = true;
+  const policy::Actions end = exchange.body_broke(more, epoch, dice);
+  ASSERT_TRUE(std::holds_alternative<policy::Cut>(end[0]));
+  EXPECT_EQ(exchange.ledger().reason, policy::Reason::resume_mismatch);
+  EXPECT_EQ(exchange.ledger()[1].verdict.reason, policy::Reason::resume_mismatch);
+}
+
 // What requests to one host share holds for resumes, too.
 TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
   LoadedDice dice = LoadedDice::lowest();

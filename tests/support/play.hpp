@@ -122,7 +122,7 @@ class World {
     out_ = true;
     const Breaking how = breaking(script_, number_);
     if (how != Breaking::no && number == number_) {
-      const policy::Break what{Cause::truncated, how != Breaking::for_good, how == Breaking::mid_way,
+      const policy::Break what{Cause::truncated, how != Breaking::for_good, how == Breaking::mid_way, false,
                                scene_.facts.signed_until};
       return note(Event::Kind::body_broke, exchange_.body_broke(what, now_, dice_));
     }

@@ -1,0 +1,167 @@
+#include "proxy/net/resume.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/chunked.hpp"
+#include "proxy/http/download.hpp"
+#include "proxy/http/signature.hpp"
+#include "proxy/net/wall.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Continuation;
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+policy::PartHead part_of(const http::ResponseHead& head) {
+  return http::read_part_head(head, Loop::wall_nanoseconds() / second);
+}
+
+policy::DownloadRequest asked_by(const Request& request) {
+  return http::read_download_request(request.head, request.view.query);
+}
+
+std::optional<policy::Download> begin(const Request& request, const Answer& first) {
+  if (first.kept || request.tunnel || request.upgrade) return std::nullopt;
+  return policy::Download::begin(asked_by(request), part_of(first.head));
+}
+
+std::optional<Instant> end_of_signature(const Request& request) {
+  const auto expiry = http::signature_expiry(request.head, request.view.query);
+  return expiry ? std::optional(instant_of(*expiry)) : std::nullopt;
+}
+
+Cause what_broke(BodyStep step) {
+  if (step == BodyStep::malformed) return Cause::malformed_response;
+  return step == BodyStep::failed ? Cause::reset : Cause::truncated;
+}
+
+}  // namespace
+
+Duration patience_with(const Request& request, const Answer& answer) {
+  const policy::RoutePolicy& policy = *request.policy;
+  const bool resumes = policy.mode == policy::Mode::active && policy.resume.enabled;
+  if (!resumes || request.upgrade || policy.idle_timeout <= policy.resume.stall) return policy.idle_timeout;
+  const bool continuable = policy::Download::can_begin(asked_by(request), part_of(answer.head));
+  return continuable ? policy.resume.stall : policy.idle_timeout;
+}
+
+Resumption::Resumption(Request& request, Answer& first)
+    : request_(request),
+      download_(begin(request, first)),
+      signed_until_(end_of_signature(request)),
+      outgoing_(request.outgoing),
+      chunked_(sends_chunked(request, first)) {
+  first.connection.reset();
+  request.resuming = true;
+}
+
+policy::Break Resumption::broke(Cause cause, std::uint64_t bytes) {
+  sent_ += bytes;
+  policy::Break what{cause};
+  // What was not HTTP leaves a doubt about all that came with it.
+  what.continuable = download_ && cause != Cause::malformed_response && download_->has_rest(sent_);
+  what.progress = bytes > 0;
+  what.differs = overran_;
+  what.signed_until = signed_until_;
+  return what;
+}
+
+void Resumption::ask() {
+  request_.outgoing.clear();
+  http::write_range_request(outgoing_, download_->ask(sent_), request_.outgoing);
+}
+
+Continuation::Kind Resumption::judge() {
+  found_ = download_->judge(part_of(answer_.head), sent_);
+  return found_.kind;
+}
+
+/// How far the rest has come.
+struct Resumption::Rest {
+  std::uint64_t skip = 0;  ///< bytes that the client has already
+  std::uint64_t left = 0;  ///< bytes that it is still to get
+  std::uint64_t sent = 0;
+  std::string_view piece;  ///< what may go out now
+  bool counted = true;     ///< the body's framing proves its length
+  std::string last;        ///< the last byte, until the end is proved
+};
+
+// Cuts what the client has off `piece`, and keeps the last byte of all back: a body that goes on behind its
+// range was not the rest. False for such a one.
+bool Resumption::take(Rest& rest, std::string_view piece) {
+  const std::uint64_t skipped = std::min<std::uint64_t>(rest.skip, piece.size());
+  rest.skip -= skipped;
+  piece.remove_prefix(static_cast<std::size_t>(skipped));
+  if (piece.size() > rest.left - rest.last.size()) return false;
+  if (!rest.counted && !piece.empty() && piece.size() == rest.left) {
+    rest.last = piece.back();
+    piece.remove_suffix(1);
+  }
+  rest.piece = piece;
+  return true;
+}
+
+Task<ErrorCode> Resumption::send(Stream& client, std::string_view piece) {
+  Gather pieces;
+  std::string size_line;
+  if (chunked_) {
+    http::write_chunk_size(piece.size(), size_line);
+    pieces.add(size_line);
+  }
+  pieces.add(piece);
+  if (chunked_) pieces.add("\r\n");
+  co_return co_await client.write_all(pieces, request_.policy->idle_timeout);
+}
+
+Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client) {
+  const policy::RoutePolicy& policy = *request_.policy;
+  const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
+  BodyReader reader;
+  reader.begin(answer_.connection->stream(), answer_.buffer, answer_.head.framing);
+  Rest rest;
+  rest.skip = found_.skip;
+  rest.left = found_.bytes;
+  rest.counted = answer_.head.framing.kind == http::Framing::Kind::length;
+  for (;;) {
+    std::string_view piece;
+    const BodyStep step = co_await reader.next(stall, piece);
+    if (step == BodyStep::end && rest.left == rest.last.size()) {
+      co_return co_await finish(pool, client, rest, reader.has_surplus());
+    }
+    if (step != BodyStep::piece) co_return Relayed{Relayed::End::broken, what_broke(step), rest.sent};
+    if (!take(rest, piece)) {
+      overran_ = true;
+      co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
+    }
+    if (rest.piece.empty()) continue;
+    if (co_await send(client, rest.piece))
+      co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
+    rest.left -= rest.piece.size();
+    rest.sent += rest.piece.size();
+  }
+}
+
+// Everything came: what was kept back may go, and the client's framing ends.
+Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Rest& rest, bool surplus) {
+  if (!rest.last.empty()) {
+    if (co_await send(client, rest.last))
+      co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
+    ++rest.sent;
+  }
+  if (chunked_) {
+    std::string end;
+    http::write_last_chunk({}, end);
+    Gather pieces;
+    pieces.add(end);
+    if (co_await client.write_all(pieces, request_.policy->idle_timeout))
+      co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
+  }
+  finish_connection(pool, answer_, surplus);
+  co_return Relayed{Relayed::End::complete, Cause::truncated, rest.sent};
+}
+
+}  // namespace reprise::net

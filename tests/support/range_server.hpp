@@ -1,0 +1,80 @@
+// An upstream's answers to ranges of one representation, honest unless told otherwise.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace reprise::play {
+
+/// Byte i of every representation is a function of i alone, so that a byte in the wrong place shows.
+inline std::string representation(std::size_t bytes) {
+  std::string body(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) body[i] = static_cast<char>('!' + (i * 31 + i / 94) % 94);
+  return body;
+}
+
+/// The value of the first line of that name in a head as it came; else "".
+inline std::string field_of(std::string_view head, std::string_view name) {
+  const std::string key = "\r\n" + std::string(name) + ": ";
+  const auto place = head.find(key);
+  if (place == std::string_view::npos) return {};
+  const auto start = place + key.size();
+  return std::string(head.substr(start, head.find("\r\n", start) - start));
+}
+
+/// The first byte of `Range: bytes=N-`; nothing without one.
+inline std::optional<std::size_t> range_start(std::string_view head) {
+  const std::string range = field_of(head, "Range");
+  std::size_t first = 0;
+  if (!range.starts_with("bytes=")) return std::nullopt;
+  if (std::from_chars(range.data() + 6, range.data() + range.size(), first).ec != std::errc())
+    return std::nullopt;
+  return first;
+}
+
+/// What a 206 or a 200 is made of; every part can be made to lie.
+struct RangeAnswer {
+  int status = 200;
+  std::string entity_tag = "\"v1\"";  ///< empty: none
+  std::string content_type = "text/plain";
+  std::string content_range;  ///< empty: none
+  std::string fields;         ///< more of them, with CRLF
+  std::string body;
+  std::optional<std::size_t> length;  ///< as announced; absent: the body's
+
+  std::string text() const {
+    std::string out = "HTTP/1.1 " + std::to_string(status) +
+                      " Told\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Type: " + content_type +
+                      "\r\n";
+    if (!entity_tag.empty()) out += "ETag: " + entity_tag + "\r\n";
+    if (!content_range.empty()) out += "Content-Range: " + content_range + "\r\n";
+    out += fields + "Content-Length: " + std::to_string(length.value_or(body.size())) + "\r\n\r\n";
+    return out + body;
+  }
+};
+
+inline RangeAnswer whole_of(const std::string& body) {
+  RangeAnswer answer;
+  answer.body = body;
+  return answer;
+}
+
+inline RangeAnswer rest_of(const std::string& body, std::size_t first) {
+  RangeAnswer answer;
+  answer.status = 206;
+  answer.body = body.substr(first);
+  answer.content_range = "bytes " + std::to_string(first) + "-" + std::to_string(body.size() - 1) + "/" +
+                         std::to_string(body.size());
+  return answer;
+}
+
+/// As an honest upstream answers that request.
+inline RangeAnswer honest(const std::string& body, std::string_view head) {
+  const auto first = range_start(head);
+  const std::string condition = field_of(head, "If-Range");
+  return first && *first < body.size() && condition == "\"v1\"" ? rest_of(body, *first) : whole_of(body);
+}
+
+}  // namespace reprise::play
