@@ -26,6 +26,15 @@ void BodyReader::end() {
   complete_ = true;
 }
 
+std::uint64_t BodyReader::counted_left() const {
+  return framing_.kind == Framing::Kind::length && !has_surplus() ? left_ : 0;
+}
+
+void BodyReader::skip(std::uint64_t bytes) {
+  left_ -= bytes;
+  complete_ = left_ == 0;
+}
+
 BodyStep BodyReader::take_counted(Buffer& from, std::string_view& piece) {
   const bool to_the_end = framing_.kind == Framing::Kind::until_close;
   const auto bytes =

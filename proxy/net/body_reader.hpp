@@ -39,6 +39,10 @@ class BodyReader {
   /// True if bytes lie behind the end of the body: of the next request, or sent unasked.
   bool has_surplus() const { return !behind_head_->empty() || !own_.empty(); }
 
+  /// Bytes of a body of known length that are still to come from the stream; 0 while some are at hand.
+  std::uint64_t counted_left() const;
+  /// That many of them were taken from the stream by somebody else.
+  void skip(std::uint64_t bytes);
   /// The next piece without any I/O, if one is at hand. `piece` lives until something is read: until `next`.
   bool take_at_hand(BodyStep& step, std::string_view& piece);
   /// Stalled if no byte comes for `idle`.

@@ -5,6 +5,7 @@
 
 #include "proxy/http/rewrite.hpp"
 #include "proxy/net/resume.hpp"
+#include "proxy/net/splice.hpp"
 
 namespace reprise::net {
 
@@ -62,6 +63,8 @@ class BodyWriter {
   }
 
   std::uint64_t bytes() const { return bytes_; }
+  /// Bytes of the body that went another way.
+  void count(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:
   void clear() {
@@ -123,6 +126,16 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer
     if (step == BodyStep::end) break;
     if (step != BodyStep::piece) co_return broken(step, writer.bytes());
     if (!patience) patience = patience_with(request, answer);
+    if (SplicePipe pipe = may_splice(reader) ? SplicePipe::lend() : SplicePipe(); pipe) {
+      const SpliceLimits limits{.read = *patience, .write = idle};
+      const Spliced rest =
+          co_await splice(std::move(pipe), reader.stream(), client, reader.counted_left(), limits);
+      reader.skip(rest.bytes);
+      writer.count(rest.bytes);
+      if (rest.unsent) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+      step = rest.step;
+      continue;
+    }
     step = co_await reader.next(*patience, piece);
     writer.add(step, piece, reader.trailers());
   }

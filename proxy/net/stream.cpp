@@ -48,6 +48,14 @@ Task<ErrorCode> Stream::wait_readable() {
   co_return error;
 }
 
+Task<ErrorCode> Stream::wait_writable(Duration idle) {
+  if (cancelled_ || writing_ended_) co_return asio::error::operation_aborted;
+  tick_.arm(write_limit_, idle);
+  const auto [error] = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
+  Tick::disarm(write_limit_);
+  co_return error;
+}
+
 ErrorCode Stream::write_now(Gather& pieces) {
   ErrorCode error;
   if (cancelled_ || writing_ended_) return asio::error::operation_aborted;

@@ -48,6 +48,8 @@ class Stream final : public Cancellable {
   ReadTask read_some(asio::mutable_buffer);
   /// Until there is something to read, holding no memory meanwhile.
   Task<ErrorCode> wait_readable();
+  /// Until the kernel takes bytes again; fails after `idle`.
+  Task<ErrorCode> wait_writable(Duration idle);
   /// Sends what the kernel takes now and consumes it; what is left stays in `Gather`. Never blocks.
   ErrorCode write_now(Gather&);
   /// Sends the rest; fails if no byte moves for `idle`. `accepted` counts what the kernel took.

@@ -216,8 +216,20 @@ class Reprise:
         """Waits until the metric has exactly that value: some are counted just after the answer left."""
         eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}")
 
+    def _descriptor_targets(self):
+        folder = f"/proc/{self.process.pid}/fd"
+        for name in os.listdir(folder):
+            try:
+                yield os.readlink(os.path.join(folder, name))
+            except FileNotFoundError:  # closed meanwhile
+                pass
+
     def descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        """Open ones, without the pipes that rest for the next long download."""
+        return sum(1 for target in self._descriptor_targets() if not target.startswith("pipe:"))
+
+    def pipe_ends(self):
+        return sum(1 for target in self._descriptor_targets() if target.startswith("pipe:"))
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)

@@ -119,6 +119,7 @@ def test_mixed_requests_through_a_failing_upstream():
                 # A request that met a dying connection never came through: the upstream may have seen fewer.
                 assert reprise.metric("reprise_attempts_total") >= report["attempts"]
                 eventually(lambda: reprise.descriptors() <= before, "every descriptor is closed again")
+                assert reprise.pipe_ends() <= 16 * options.threads, f"{reprise.pipe_ends()} ends of pipes rest"
                 reprise.expect_metric(0, "reprise_client_connections")
         finally:
             upstream.kill()

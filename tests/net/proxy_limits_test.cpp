@@ -1,39 +1,12 @@
 // Limits through the whole proxy: descriptors, memory, budget, deadline, and routes that retry nothing.
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "tests/net/whole_proxy.hpp"
+#include "tests/support/scarce_descriptors.hpp"
 
 namespace reprise::net {
 namespace {
 
-// The undefined behaviour sanitizer opens a pipe to see whether an object is there: without a descriptor it
-// takes a sound one for broken.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitizer_needs_descriptors = true;
-#else
-constexpr bool sanitizer_needs_descriptors = false;
-#endif
-
-/// Lets this process open only so many descriptors more, until it is destroyed.
-class ScarceDescriptors {
- public:
-  explicit ScarceDescriptors(rlim_t more) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    // The limit is on the number itself: everything below it is filled first.
-    const int lowest = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ::close(lowest);
-    const rlimit scarce{static_cast<rlim_t>(lowest) + more, before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &scarce);
-  }
-  ~ScarceDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  ScarceDescriptors(const ScarceDescriptors&) = delete;
-  ScarceDescriptors& operator=(const ScarceDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
+using play::sanitizer_needs_descriptors;
+using play::ScarceDescriptors;
 
 TEST(ProxyLimits, I6_without_a_descriptor_for_the_upstream_the_answer_is_ours) {
   if (sanitizer_needs_descriptors) GTEST_SKIP();

@@ -89,4 +89,13 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
+std::size_t open_pipe_ends() {
+  std::size_t ends = 0;
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // closed between the listing and the look
+    if (std::filesystem::read_symlink(one.path(), gone).string().starts_with("pipe:")) ++ends;
+  }
+  return ends;
+}
+
 }  // namespace reprise::play

@@ -65,5 +65,7 @@ std::string with_body(std::string_view method, std::string_view authority, std::
                       std::string_view fields = {});
 /// Open descriptors of this process.
 std::size_t open_descriptors();
+/// Those of them that are ends of pipes.
+std::size_t open_pipe_ends();
 
 }  // namespace reprise::play

@@ -1,0 +1,120 @@
+"""Long bodies: memory stays the same however many stream at once, and however much a fast side has to give."""
+import re
+import socket
+import threading
+
+from client import Client, head_of
+from harness import LOOPBACK, Reprise, equal
+from upstream import Upstream
+
+STREAMS, EACH = 64, 2 << 20
+BLOCK = bytes(range(256)) * 1024
+# For all streams together; one alone moves a quarter of this, and has gigabytes more to give.
+MOST_KIB = STREAMS * 512
+
+
+def peak_kib(reprise):
+    """The most memory that the process has had resident."""
+    with open(f"/proc/{reprise.process.pid}/status", encoding="ascii") as file:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1))
+
+
+def endless(framing):
+    """An answer of 16 GiB, as fast as it is taken."""
+    def step(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n")
+        piece = BLOCK if framing.startswith(b"Content-Length") else b"%x\r\n%s\r\n" % (len(BLOCK), BLOCK)
+        for _ in range((16 << 30) // len(BLOCK)):
+            connection.sendall(piece)
+    return step
+
+
+def read_some(address, url, problems):
+    """A client that takes its time and leaves early."""
+    try:
+        with Client(address, 60) as client:
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            client.send(head_of("GET", url, LOOPBACK))
+            head = client.read_head()
+            taken = client.read_bytes(EACH)
+            if b"chunked" not in head and taken != (BLOCK * (EACH // len(BLOCK) + 1))[:EACH]:
+                problems.append("other bytes")
+    except Exception as error:  # pylint: disable=broad-except
+        problems.append(repr(error))
+
+
+def stream(reprise, url):
+    """All clients at once; what went wrong."""
+    problems = []
+    clients = [threading.Thread(target=read_some, args=(reprise.forward, url, problems)) for _ in range(STREAMS)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    return problems
+
+
+def check_memory(framing):
+    with Upstream({"/endless": [endless(framing)]}) as upstream, Reprise(log={"access": False}) as reprise:
+        read_some(reprise.forward, upstream.url("/endless"), [])
+        before = peak_kib(reprise)
+        equal(stream(reprise, upstream.url("/endless")), [], "64 downloads at once")
+        grown = peak_kib(reprise) - before
+        assert grown < MOST_KIB, f"{STREAMS} downloads of {EACH} bytes took {grown} KiB more"
+        print(f"note: {STREAMS} downloads at once: {grown} KiB more")
+
+
+def test_memory_of_64_long_downloads():
+    check_memory(b"Content-Length: %d\r\n" % (16 << 30))
+
+
+def test_memory_of_64_long_downloads_in_chunks():
+    check_memory(b"Transfer-Encoding: chunked\r\n")
+
+
+def send_some(address, host, problems):
+    """A client that uploads to an upstream that takes little."""
+    try:
+        with Client(address, 60) as client:
+            client.send(head_of("POST", f"http://{host}/slow", host, [("Content-Length", str(16 << 30))]))
+            for _ in range(EACH // len(BLOCK)):
+                client.send(BLOCK)
+    except Exception as error:  # pylint: disable=broad-except
+        problems.append(repr(error))
+
+
+def swallow(listener, stop):
+    """An upstream that reads every connection to its end."""
+    def take(connection):
+        with connection:
+            try:
+                while connection.recv(65536):
+                    pass
+            except OSError:
+                pass
+    while not stop.is_set():
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        threading.Thread(target=take, args=(connection,), daemon=True).start()
+
+
+def test_memory_of_64_long_uploads():
+    stop = threading.Event()
+    with socket.create_server((LOOPBACK, 0), backlog=128) as listener, Reprise(log={"access": False}) as reprise:
+        threading.Thread(target=swallow, args=(listener, stop), daemon=True).start()
+        host = "%s:%d" % listener.getsockname()
+        send_some(reprise.forward, host, [])
+        before, problems = peak_kib(reprise), []
+        clients = [threading.Thread(target=send_some, args=(reprise.forward, host, problems)) for _ in range(STREAMS)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        equal(problems, [], "64 uploads at once")
+        grown = peak_kib(reprise) - before
+        stop.set()
+        listener.shutdown(socket.SHUT_RDWR)
+        assert grown < MOST_KIB, f"{STREAMS} uploads of {EACH} bytes took {grown} KiB more"
+        print(f"note: {STREAMS} uploads at once: {grown} KiB more")
