@@ -7,9 +7,13 @@
 namespace reprise::net {
 namespace {
 
-// At most this much is kept after a burst: 4 MiB of small blocks and 4 MiB of large ones per thread.
+// At most this much is kept after a burst: 4 MiB of each size per thread.
 constexpr std::size_t most_small = 256;
 constexpr std::size_t most_large = 64;
+constexpr std::size_t most_largest = 16;
+
+// What a body is read with once a read has filled a large block.
+constexpr std::size_t largest_block_bytes = 256 * 1024;
 
 struct FreeList {
   explicit FreeList(std::size_t most_blocks) : most(most_blocks) { blocks.reserve(most); }
@@ -40,6 +44,11 @@ FreeList& large_blocks() {
   return list;
 }
 
+FreeList& largest_blocks() {
+  thread_local FreeList list(most_largest);
+  return list;
+}
+
 }  // namespace
 
 Block::Block(std::size_t bytes) {
@@ -49,6 +58,9 @@ Block::Block(std::size_t bytes) {
   } else if (bytes <= large_block_bytes) {
     bytes_ = large_block_bytes;
     memory_ = large_blocks().take_or_make(bytes_);
+  } else if (bytes == largest_block_bytes) {
+    bytes_ = largest_block_bytes;
+    memory_ = largest_blocks().take_or_make(bytes_);
   } else {
     bytes_ = bytes;
     memory_ = std::make_unique_for_overwrite<char[]>(bytes).release();
@@ -70,6 +82,8 @@ void Block::release() {
     small_blocks().give(memory_);
   } else if (bytes_ == large_block_bytes) {
     large_blocks().give(memory_);
+  } else if (bytes_ == largest_block_bytes) {
+    largest_blocks().give(memory_);
   } else {
     const std::unique_ptr<char[]> owned(memory_);
   }
@@ -107,9 +121,11 @@ void Buffer::give_back() {
 }
 
 void Buffer::enlarge_if_empty() {
-  if (!empty() || block_.size() >= large_block_bytes) return;
+  if (!empty() || block_.size() >= largest_block_bytes) return;
+  const std::size_t bytes = block_.size() < large_block_bytes ? large_block_bytes : largest_block_bytes;
   begin_ = end_ = 0;
-  block_ = Block(large_block_bytes);
+  block_.release();
+  block_ = Block(bytes);
 }
 
 }  // namespace reprise::net

@@ -13,7 +13,7 @@ inline constexpr std::size_t block_bytes = 16 * 1024;
 /// What a long body is read with.
 inline constexpr std::size_t large_block_bytes = 64 * 1024;
 
-/// Owns memory of one of the two sizes (given back to the thread's free list) or of a size of its own.
+/// Owns memory of one of three sizes (given back to the thread's free list) or of a size of its own.
 /// Movable; the bytes stay where they are.
 class Block {
  public:
@@ -56,7 +56,7 @@ class Buffer {
   void give_back();
   /// Forgets the bytes, keeps the block.
   void clear() { begin_ = end_ = 0; }
-  /// Swaps an empty buffer's block for a large one, for long bodies.
+  /// Swaps an empty buffer's block for a large one, and that for one of 256 KiB, for long bodies.
   void enlarge_if_empty();
 
  private:

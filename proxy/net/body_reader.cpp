@@ -87,8 +87,10 @@ BodyStep BodyReader::ended(const ErrorCode& error) {
 }
 
 asio::mutable_buffer BodyReader::room() {
+  // A read that filled its room says that more waits: fewer, larger ones cost less.
+  const bool filled = own_.room_left() == 0;
   own_.clear();
-  own_.enlarge_if_empty();
+  if (filled || own_.room_left() < large_block_bytes) own_.enlarge_if_empty();
   const asio::mutable_buffer all = own_.room();
   if (framing_.kind != Framing::Kind::length) return all;
   return asio::buffer(all, static_cast<std::size_t>(std::min<std::uint64_t>(left_, all.size())));

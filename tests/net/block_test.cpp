@@ -146,5 +146,19 @@ TEST(Buffer, a_large_block_is_lent_to_an_empty_buffer_only) {
   EXPECT_EQ(buffer.room().size(), large_block_bytes);
 }
 
+TEST(Buffer, a_larger_block_follows_a_large_one_and_none_follows_that) {
+  constexpr std::size_t largest = std::size_t{256} * 1024;
+  Buffer buffer;
+  for (const std::size_t bytes : {large_block_bytes, largest, largest}) {
+    buffer.enlarge_if_empty();
+    EXPECT_EQ(buffer.room().size(), bytes);
+    fill(buffer, std::string(bytes, 'x'));  // a sanitizer would notice
+    buffer.clear();
+  }
+  const void* const place = buffer.room().data();
+  buffer.give_back();
+  EXPECT_EQ(Block(largest).data(), place);
+}
+
 }  // namespace
 }  // namespace reprise::net

@@ -2,6 +2,7 @@
 #include "proxy/net/body_reader.hpp"
 
 #include <cstring>
+#include <thread>
 
 #include "tests/net/loopback.hpp"
 #include "tests/support/some_limit.hpp"
@@ -56,6 +57,24 @@ class BodyReaderTest : public ::testing::Test {
   Buffer buffer;
   BodyReader reader;
 };
+
+Task<std::size_t> next_size(BodyReader& reader) {
+  std::string_view piece;
+  co_await reader.next(long_enough, piece);
+  co_return piece.size();
+}
+
+TEST_F(BodyReaderTest, a_read_that_filled_its_room_is_followed_by_a_larger_one) {
+  constexpr std::size_t sent = 2 * large_block_bytes + 1;
+  const int room = 1 << 20;
+  ASSERT_EQ(::setsockopt(pair.stream->descriptor(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room), 0);
+  std::thread sender([&] { static_cast<void>(pair.raw.send(std::string(sent, 'x'))); });
+  ASSERT_TRUE(has_arrived(*pair.stream, sent));
+  sender.join();
+  begin(Kind::length, sent + 1);
+  EXPECT_EQ(bench.run(next_size(reader)), large_block_bytes);
+  EXPECT_EQ(bench.run(next_size(reader)), large_block_bytes + 1);
+}
 
 TEST_F(BodyReaderTest, no_body_is_complete_at_once) {
   begin(Kind::none);
