@@ -68,7 +68,8 @@ def test_a_file_that_changed_meanwhile_is_cut():
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
         curl = Curl(reprise, upstream.url("/file"))
         equal((curl.code in (18, 56), curl.status), (True, 200), curl.stderr)
-        equal(curl.body, script.file[:MIB // 2])
+        # A cut takes what is still on its way along.
+        equal(script.file[:MIB // 2].startswith(curl.body), True)
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="resume_mismatch")
         reprise.expect_metric(1, "reprise_requests_total", code="cut")
         line = reprise.requests(1)[0]
