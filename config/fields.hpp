@@ -45,6 +45,7 @@ void route_fields(Fields& fields, Policy& route) {
   });
   fields.field("host_pause", route.while_paused);
   fields.field("replay.memory", route.replay_memory_bytes);
+  fields.field("replay.disk", route.replay_disk_bytes);
   fields.field("resume.enabled", route.resume.enabled);
   fields.field("resume.max_attempts", route.resume.max_attempts);
   fields.field("resume.stall", route.resume.stall);
@@ -89,6 +90,8 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.header_fields", limits.header_fields);
   fields.field("limits.target", limits.target_bytes);
   fields.field("limits.replay_memory", limits.replay_memory_bytes);
+  fields.field("limits.replay_disk", limits.replay_disk_bytes);
+  fields.field("limits.replay_folder", limits.replay_folder);
   fields.field("limits.kept_answer", limits.kept_answer_bytes);
   fields.field("limits.upstreams", limits.upstreams);
   fields.field("timers.header", settings.timers.header);

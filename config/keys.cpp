@@ -84,6 +84,7 @@ std::string_view article(Kind kind) {
     case Kind::method: return "a method such as POST";
     case Kind::pairs: return "a list of name or name=value, or a mapping";
     case Kind::rule: return "{any: [...]} or {all: [...]} of header, query, json, method";
+    case Kind::folder: return "an absolute path such as /var/tmp";
     case Kind::text: break;
   }
   return "text";

@@ -34,6 +34,7 @@ enum class Kind : std::uint8_t {
   method,
   pairs,  // names that must be present, with or without a value
   rule,   // idempotent
+  folder,
   text,
 };
 

@@ -63,7 +63,7 @@ For a preset: `defaults`, the preset's policy, the item's `policy`, the preset's
 |---|---|
 | `{header: NAME}` `{header: NAME=value}` | the field is there with a value, or with that value |
 | `{query: NAME}` `{query: NAME=value}` | the parameter is there with a value, or with that value, percent-encoded as sent |
-| `{json: KEY}` | the JSON body has that top-level key, not null and not empty; needs `replay.memory` |
+| `{json: KEY}` | the JSON body has that top-level key, not null and not empty; judged on a body of at most `replay.memory` |
 | `{method: NAME}` | the method is that one |
 
 `always` on a route that matches POST loads with a warning: a request that took effect before its answer was lost is

@@ -71,6 +71,7 @@ std::string yaml_scalar(std::string_view text) {
 }
 
 Rendered render(const Key&, bool value) { return value ? "true" : "false"; }
+Rendered render(const Key&, const std::string& value) { return yaml_scalar(value); }
 Rendered render(const Key&, Duration value) { return duration_text(value); }
 Rendered render(const Key&, unsigned value) { return std::to_string(value); }
 Rendered render(const Key&, const Endpoint& value) { return yaml_scalar(endpoint_text(value)); }

@@ -19,6 +19,7 @@ using Rendered = std::optional<std::string>;
 Rendered render(const Key&, bool);
 Rendered render(const Key&, Duration);
 Rendered render(const Key&, double);
+Rendered render(const Key&, const std::string&);
 Rendered render(const Key&, unsigned);
 Rendered render(const Key&, std::size_t);
 Rendered render(const Key&, const std::optional<Duration>&);

@@ -86,6 +86,7 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::upstream: choices.push_back(matching("^[Hh][Tt][Tt][Pp]://")); break;
     case Kind::route: choices.push_back(matching("^([a-z-]+/)?[A-Za-z0-9._-]{1,64}$")); break;
     case Kind::name: choices.push_back(matching("^[A-Za-z0-9._-]{1,64}$")); break;
+    case Kind::folder: choices.push_back(matching("^/")); break;
     case Kind::path: choices.push_back(matching("^/[^?#]*$")); break;
     default: choices.push_back(object({{"type", quote("string")}})); break;
     case Kind::word: break;

@@ -69,6 +69,8 @@ struct Limits {
   std::size_t header_fields = 128;
   std::size_t target_bytes = 16 * 1024;
   std::size_t replay_memory_bytes = 64 * 1024 * 1024;
+  std::uint64_t replay_disk_bytes = 1024 * 1024 * 1024;
+  std::string replay_folder = "/tmp";
   std::size_t kept_answer_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
 };

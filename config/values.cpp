@@ -42,6 +42,11 @@ std::optional<Complaint> check_word(const Key& key, std::string_view text) {
   return Complaint{"is not a known word: write " + expectation(key), std::string(nearest(text, words)), true};
 }
 
+std::optional<Complaint> check_folder(std::string_view text) {
+  if (text.starts_with("/")) return std::nullopt;
+  return Complaint{"is not an absolute path: write one such as /var/tmp", {}, false};
+}
+
 std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view text) {
   switch (kind) {
     case Kind::word: return check_word(key, text);
@@ -62,6 +67,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::host: return check(parse_host_pattern(text));
     case Kind::path: return check(parse_path(text));
     case Kind::method: return check(parse_method(text));
+    case Kind::folder: return check_folder(text);
     case Kind::mapping:
     case Kind::list:
     case Kind::pairs:
@@ -130,6 +136,9 @@ std::optional<std::size_t> word_index(const Key& key, std::string_view text) {
 }
 
 void assign(const Key&, const Node& node, bool& target) { put(parse_boolean(node.text), target); }
+void assign(const Key& key, const Node& node, std::string& target) {
+  if (node.kind == Node::Kind::scalar && !complaint(key, node)) target = node.text;
+}
 void assign(const Key&, const Node& node, Duration& target) { put(parse_duration(node.text), target); }
 void assign(const Key&, const Node& node, Endpoint& target) { put(parse_endpoint(node.text), target); }
 void assign(const Key&, const Node& node, GatewayUpstream& target) { put(parse_upstream(node.text), target); }

@@ -24,6 +24,7 @@ std::optional<std::size_t> word_index(const Key&, std::string_view text);
 void assign(const Key&, const Node&, bool&);
 void assign(const Key&, const Node&, Duration&);
 void assign(const Key&, const Node&, double&);
+void assign(const Key&, const Node&, std::string&);
 void assign(const Key&, const Node&, unsigned&);
 void assign(const Key&, const Node&, std::size_t&);
 void assign(const Key&, const Node&, std::optional<Duration>&);

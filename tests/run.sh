@@ -185,7 +185,7 @@ group_tsan() {
   # The sanitizer of clang 14 cannot place its shadow where the kernel shuffles addresses more than this.
   [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -le 28 ] || wrapper=(setarch -R)
   run_ctest tsan -R '^(net|observe)\.'
-  run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|load|shutdown|tunnels)\.'
+  run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|replay|load|shutdown|tunnels)\.'
   wrapper=()
 }
 

@@ -147,6 +147,7 @@ policy::Question question_of(const Asked& asked, const policy::RoutePolicy& poli
   if (!asked.head.has("Content-Encoding", "")) question.body = &json;
   question.body_bytes = std::max<std::uint64_t>(asked.body.size(), asked.head.framing.length);
   question.facts.nested = http::is_nested_retry(asked.head);
+  question.facts.no_store = http::is_no_store(asked.head);
   question.facts.signed_until = signature_end(asked.head, asked.view.query, policy);
   question.outcome = assumed.outcome;
   question.first.number = question.first.charged = assumed.attempt;

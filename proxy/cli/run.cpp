@@ -17,6 +17,8 @@ int run(const std::string& file) {
   if (!loaded.settings) return exit_bad_configuration;
   // A client or a log reader that leaves is an error code, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   net::ProxyOptions options;
   options.version = REPRISE_VERSION;
   options.config_file = file;

@@ -152,6 +152,12 @@ bool is_nested_retry(const RequestHead& head) {
   return std::any_of(head.fields.begin(), head.fields.end(), says_retry);
 }
 
+bool is_no_store(const RequestHead& head) {
+  return std::any_of(head.fields.begin(), head.fields.end(), [](const FieldLine& field) {
+    return ascii::same(field.name, "Cache-Control") && ascii::lists(field.value, "no-store");
+  });
+}
+
 bool asks_upgrade(const RequestHead& head) {
   if (head.minor_version == 0) return false;
   bool named = false;

@@ -49,6 +49,8 @@ bool has_looped(const RequestHead&, std::string_view pseudonym);
 /// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1,
 /// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.
 bool is_nested_retry(const RequestHead&);
+/// `Cache-Control: no-store` (RFC 9111 5.2.1.5): the request is not to be put on disk.
+bool is_no_store(const RequestHead&);
 
 /// True for a real upgrade: HTTP/1.1, `Connection: upgrade`, and a protocol other than h2c (RFC 9110 7.8, row
 /// C9).

@@ -39,6 +39,8 @@ constexpr std::array<FailureRow, policy::cause_count> failures{{
      "the answer's head is larger than the limits"},
     {policy::Cause::truncated, 502, "http_response_incomplete", "the answer ended early"},
     {policy::Cause::cancelled, 503, "proxy_internal_response", "the attempt was cancelled"},
+    {policy::Cause::replay_lost, 502, "proxy_internal_error",
+     "the held request body could not be read back from disk"},
 }};
 
 constexpr bool failures_are_in_order() {

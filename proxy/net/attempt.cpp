@@ -79,6 +79,8 @@ void HeadReader::upload_ended(UploadEnd end) {
   } else if (end == UploadEnd::malformed) {
     client_state_ = ClientState::malformed;
     upstream().cancel();
+  } else if (end == UploadEnd::replay_lost) {
+    upstream().cancel();
   } else {
     limit_head();
   }
@@ -110,6 +112,7 @@ void HeadReader::limit_head() {
 
 Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload) const {
   Stream& stream = answer_.connection->stream();
+  if (upload == UploadEnd::replay_lost) return {Stage::send, Cause::replay_lost};
   const bool began = !answer_.buffer.empty();
   const bool sending = upload != UploadEnd::sent;
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
@@ -193,12 +196,17 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   result.outcome = co_await reader.read(upload);
   stream.unlimit_read();
   co_await upload.stop();
+  // Before a retry is decided on, it has to be known whether the body is really held.
+  if (request.body.stored() > 0 && !stop.stopped() && request.policy->retry.on.lists(result.outcome)) {
+    stop.aim_at(&request.body);
+    co_await request.body.settle();
+  }
   stop.aim_at(nullptr);
 
   result.client = reader.client_state();
   result.report.reused = answer.connection->reused();
   result.report.sent = stream.accepted() > 0 ? policy::Sent::maybe : policy::Sent::nothing;
-  result.report.replayable = request.body.replayable();
+  result.report.replayable = request.body.replayable() && upload.end() != UploadEnd::replay_lost;
   result.report.idempotent = judge_now(request);
   result.report.number = start.number;
   if (std::holds_alternative<Failed>(result.outcome)) {

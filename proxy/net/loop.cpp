@@ -12,20 +12,6 @@ constexpr std::size_t most_idle_requests = 256;
 
 }  // namespace
 
-bool ReplayMemory::take(std::size_t bytes) {
-  if (held_.fetch_add(bytes, std::memory_order_relaxed) + bytes > most_) {
-    held_.fetch_sub(bytes, std::memory_order_relaxed);
-    return false;
-  }
-  metrics_.replay_bytes_changed(static_cast<std::int64_t>(bytes));
-  return true;
-}
-
-void ReplayMemory::give_back(std::size_t bytes) {
-  held_.fetch_sub(bytes, std::memory_order_relaxed);
-  metrics_.replay_bytes_changed(-static_cast<std::int64_t>(bytes));
-}
-
 Loop::Loop(Shared& all, std::uint64_t seed)
     : shared(all),
       dice(seed),

@@ -15,6 +15,7 @@
 #include "proxy/net/doors.hpp"
 #include "proxy/net/gates.hpp"
 #include "proxy/net/pool.hpp"
+#include "proxy/net/replay_store.hpp"
 #include "proxy/net/resolver.hpp"
 #include "proxy/net/tick.hpp"
 #include "proxy/observe/access_log.hpp"
@@ -27,20 +28,6 @@ namespace reprise::net {
 class Session;
 struct Request;
 
-/// Bytes of request bodies held in memory by all requests of the process.
-class ReplayMemory {
- public:
-  ReplayMemory(std::size_t most_bytes, observe::Metrics& metrics) : most_(most_bytes), metrics_(metrics) {}
-  /// False where it would go over the limit: the request is then no longer replayable.
-  bool take(std::size_t bytes);
-  void give_back(std::size_t bytes);
-
- private:
-  const std::size_t most_;
-  observe::Metrics& metrics_;
-  std::atomic<std::size_t> held_{0};
-};
-
 /// What all io threads share. Each part is thread-safe or immutable.
 struct Shared {
   const config::Settings& settings;
@@ -49,7 +36,7 @@ struct Shared {
   Budgets& budgets;
   Gates& gates;
   Resolver& resolver;
-  ReplayMemory& replay_memory;
+  ReplayStore& replay;
   const Doors& doors;
   std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
   std::atomic<std::size_t> client_connections{0};

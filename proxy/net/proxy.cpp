@@ -73,6 +73,10 @@ struct Doorway {
 
 struct Proxy::Parts {
   Parts(config::Settings given, ProxyOptions given_options);
+  /// No job of the disk thread comes back to a loop that is gone.
+  ~Parts() { replay.stop(); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
 
   void bind();
   void open_doors(std::size_t index);
@@ -93,7 +97,7 @@ struct Proxy::Parts {
   observe::Log log;
   Budgets budgets;
   Gates gates;
-  ReplayMemory replay_memory;
+  ReplayStore replay;
   EventLoop binding{1};
   std::vector<tcp::endpoint> endpoints;  ///< in the order of the listeners; admin last
   std::vector<tcp::acceptor> bound;      ///< the same
@@ -118,7 +122,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       log(settings.log, route_names(*settings.routes), options.log_descriptor, options.log_to_terminal),
       budgets(settings.limits.upstreams),
       gates(settings.limits.upstreams),
-      replay_memory(settings.limits.replay_memory_bytes, metrics) {
+      replay(settings.limits, options.files, metrics, log) {
   metrics.set_config_hash(options.config_hash);
   bind();
   Resolver::Limits limits;
@@ -127,7 +131,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   doors = std::make_unique<Doors>(settings.security.deny, endpoints);
   // clang 14 cannot initialise an aggregate through make_unique.
   shared.reset(
-      new Shared{settings, metrics, log, budgets, gates, *resolver, replay_memory, *doors, make_pseudonym()});
+      new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, make_pseudonym()});
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
   for (const config::Listener& listener : settings.listeners) {

@@ -7,6 +7,7 @@
 
 #include "config/settings.hpp"
 #include "proxy/net/resolver.hpp"
+#include "proxy/net/temporary_file.hpp"
 
 namespace reprise::net {
 
@@ -18,6 +19,7 @@ struct ProxyOptions {
   bool log_to_terminal = false;
   bool handle_signals = true;  ///< SIGTERM and SIGINT end it; tests call `stop` instead
   Resolver::Query query = query_system;
+  FileCalls files = system_file_calls();
 };
 
 /// Binds in its constructor, works in `run`.

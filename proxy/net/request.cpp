@@ -1,6 +1,9 @@
 #include "proxy/net/request.hpp"
 
+#include <algorithm>
+
 #include "proxy/http/json_probe.hpp"
+#include "proxy/policy/decide.hpp"
 
 namespace reprise::net {
 
@@ -19,12 +22,29 @@ void Request::clear() {
   upgrade = continue_sent = resuming = tunnel = gateway = false;
 }
 
+bool is_too_long_for_memory(const Request& request) {
+  const http::Framing& framing = request.head.framing;
+  const bool counted = framing.kind == http::Framing::Kind::length;
+  return framing.kind == http::Framing::Kind::chunked ||
+         (counted && framing.length > request.policy->replay_memory_bytes);
+}
+
+HoldLimits hold_limits(const Request& request, const config::Limits& process) {
+  const policy::RoutePolicy& policy = *request.policy;
+  const bool pointless =
+      policy.mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
+  HoldLimits limits;
+  limits.memory = pointless ? 0 : policy.replay_memory_bytes;
+  limits.disk = std::min(policy::disk_share(request.facts, policy), process.replay_disk_bytes);
+  limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
+  return limits;
+}
+
 policy::Idempotency judge_now(const Request& request) {
   if (request.facts.idempotent != policy::Idempotency::undecided) return request.facts.idempotent;
   const RequestBody& body = request.body;
   // A content-coded body cannot be looked into.
-  if (!body.complete() || !body.replayable() || request.head.has("Content-Encoding", ""))
-    return policy::Idempotency::no;
+  if (!body.whole_in_memory() || request.head.has("Content-Encoding", "")) return policy::Idempotency::no;
   const http::JsonText json(body.held());
   return policy::judge(request.policy->idempotent, request.view, &json);
 }

@@ -6,47 +6,81 @@ namespace reprise::net {
 
 using http::Framing;
 
-void RequestBody::begin(Stream& client, Buffer& buffer, ReplayMemory& memory, const http::RequestHead& head,
-                        std::size_t hold_bytes) {
+void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, const http::RequestHead& head,
+                        HoldLimits limits) {
   const Framing& framing = head.framing;
-  memory_ = &memory;
+  store_ = &store;
   head_ = &head;
   framing_ = framing;
+  limits_ = limits;
+  wanted_ = limits.memory > 0 || limits.disk > 0;
+  memory_ = Allotment(store.memory());
   received_ = 0;
   replayable_ = true;
-  over_limit_ = false;
   const bool counted = framing.kind == Framing::Kind::length;
-  // A body that is known to be too long is not held at all.
-  hold_bytes_ = counted && framing.length > hold_bytes ? 0 : hold_bytes;
   if (counted && framing.length > 0 && framing.length <= buffer.size()) {
     in_place_ = buffer.view().substr(0, static_cast<std::size_t>(framing.length));
     buffer.consume(in_place_.size());
     received_ = in_place_.size();
   }
+  over_limit_ = in_place_.size() > limits.in_place;
+  // A body that is known to be too long for memory goes straight to disk.
+  if (counted && framing.length > limits.memory) limits_.memory = 0;
   reader_.begin(client, buffer, framing);
 }
 
 void RequestBody::end() {
-  stop_holding();
+  let_go();
   in_place_ = {};
   framing_ = {};
   reader_.end();
 }
 
-void RequestBody::stop_holding() {
-  if (!held_.empty()) memory_->give_back(held_.size());
+void RequestBody::let_go() {
+  replayable_ = false;
+  file_.reset();
   std::string().swap(held_);
+  memory_.release();
 }
 
 void RequestBody::hold(std::string_view piece) {
   received_ += piece.size();
   if (!replayable_ || piece.empty()) return;
-  if (held_.size() + piece.size() <= hold_bytes_ && memory_->take(piece.size())) {
-    held_.append(piece);
-    return;
+  if (file_ == nullptr && received_ <= limits_.memory) {
+    hold_in_memory(piece);
+  } else {
+    hold_on_disk(piece);
   }
-  replayable_ = false;
-  stop_holding();
+}
+
+void RequestBody::hold_in_memory(std::string_view piece) {
+  if (memory_.grow(piece.size())) {
+    held_.append(piece);
+  } else {
+    store_->tell(NotHeld::memory_spent);
+    let_go();
+  }
+}
+
+void RequestBody::hold_on_disk(std::string_view piece) {
+  // A body that is known to be too long is not written at all.
+  const bool counted = framing_.kind == Framing::Kind::length;
+  const std::uint64_t length = counted ? framing_.length : received_;
+  if (length > limits_.disk) {
+    if (wanted_) store_->tell(NotHeld::too_long);
+    return let_go();
+  }
+  bool kept = true;
+  if (file_ == nullptr) {
+    file_ = std::make_unique<ReplayFile>(*store_, executor());
+    if (!held_.empty()) kept = file_->append_held(std::move(held_), std::move(memory_));
+    held_.clear();
+  }
+  if (!kept || !file_->append(piece)) let_go();
+}
+
+std::unique_ptr<ReplayReader> RequestBody::read_stored() {
+  return std::make_unique<ReplayReader>(*store_, file_->flushed(), file_->size(), executor());
 }
 
 void RequestBody::append_trailers(std::string& out) const {
@@ -55,9 +89,20 @@ void RequestBody::append_trailers(std::string& out) const {
 
 Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   if (complete()) co_return BodyStep::end;
+  if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
+    co_return BodyStep::stalled;
+  }
   const BodyStep step = co_await reader_.next(idle, piece);
   if (step == BodyStep::piece) hold(piece);
   co_return step;
+}
+
+Task<void> RequestBody::settle() {
+  if (file_ != nullptr) co_await file_->wait_for_all();
+}
+
+void RequestBody::cancel() {
+  if (file_ != nullptr) file_->cancel();
 }
 
 }  // namespace reprise::net

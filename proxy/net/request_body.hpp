@@ -1,34 +1,41 @@
 // The body of one request: read from the client as attempts need it, and held for replay as far as the limits
-// allow.
+// allow: in memory, then on disk.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "proxy/net/body_reader.hpp"
-#include "proxy/net/loop.hpp"
+#include "proxy/net/replay_file.hpp"
+#include "proxy/net/replay_reader.hpp"
 
 namespace reprise::net {
 
-/// Belongs to one request of one session.
-class RequestBody {
+/// The most that may be held of one body, in bytes. Nothing of a request that no rule could retry.
+struct HoldLimits {
+  std::uint64_t memory = 0;
+  std::uint64_t disk = 0;  ///< a body over `memory` goes to disk whole
+  /// A body that came with its head costs nothing to hold, but keeps a limit: over it, it is not replayable
+  /// once its sending has begun (row D5).
+  std::uint64_t in_place = 0;
+};
+
+/// Belongs to one request of one session. `cancel` ends a wait for the disk.
+class RequestBody final : public Cancellable {
  public:
   RequestBody() = default;
   ~RequestBody() { end(); }
   RequestBody(const RequestBody&) = delete;
   RequestBody& operator=(const RequestBody&) = delete;
 
-  /// `buffer` holds the bytes behind the head, and gets back what was read beyond the body. `hold_bytes` is
-  /// the most that may be held (0: hold nothing). All references must outlive the body's use.
-  void begin(Stream& client, Buffer& buffer, ReplayMemory& memory, const http::RequestHead& head,
-             std::size_t hold_bytes);
-  /// A body that came with its head costs no memory to hold, but keeps the same limit: over `most_bytes` it
-  /// is not replayable once its sending has begun (row D5). Called after `begin`.
-  void limit_replay(std::size_t most_bytes) { over_limit_ = in_place_.size() > most_bytes; }
+  /// `buffer` holds the bytes behind the head, and gets back what was read beyond the body. All references
+  /// must outlive the body's use.
+  void begin(Stream& client, Buffer& buffer, ReplayStore& store, const http::RequestHead& head, HoldLimits);
   /// The first byte may now leave.
   void sending_begins() { replayable_ = replayable_ && !over_limit_; }
-  /// Gives held memory back; ready for another `begin`.
+  /// Gives back what is held; ready for another `begin`.
   void end();
 
   bool has_body() const { return framing_.kind != http::Framing::Kind::none; }
@@ -36,9 +43,16 @@ class RequestBody {
   /// Everything was read from the client.
   bool complete() const { return in_place() || reader_.complete(); }
   /// Every byte read so far is held.
-  bool replayable() const { return replayable_; }
-  /// What is at hand from byte 0: the whole body if also `complete`; nothing of a body that was let go of.
+  bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
+  /// All of it is in memory, inside the limit for that: a rule may look into `held`.
+  bool whole_in_memory() const { return complete() && replayable_ && !over_limit_ && file_ == nullptr; }
+  /// What is at hand from byte 0: the whole body if also `complete`; nothing of a body that is on disk or was
+  /// let go of.
   std::string_view held() const { return in_place() ? in_place_ : std::string_view(held_); }
+  /// Bytes from byte 0 that are on disk, or on their way there.
+  std::uint64_t stored() const { return file_ == nullptr ? 0 : file_->size(); }
+  /// Reads what is stored now; only while that is more than 0.
+  std::unique_ptr<ReplayReader> read_stored();
   /// Appends the trailer lines that go on to the upstream (row J1).
   void append_trailers(std::string& out) const;
   std::uint64_t received() const { return received_; }
@@ -46,24 +60,33 @@ class RequestBody {
   Stream& client() { return reader_.stream(); }
 
   /// Reads the next piece from the client (or from what was read with the head) and holds it. `piece` lives
-  /// until the next call.
+  /// until the next call. Waits for a disk that is slower than the client; stalled if `cancel` ended that.
   Task<BodyStep> next(Duration idle, std::string_view& piece);
+  /// Until it is known whether what is stored is stored.
+  Task<void> settle();
+  void cancel() override;
 
  private:
   bool in_place() const { return !in_place_.empty(); }
   void hold(std::string_view piece);
-  void stop_holding();
+  void hold_in_memory(std::string_view piece);
+  void hold_on_disk(std::string_view piece);
+  void let_go();
+  asio::any_io_executor executor() { return reader_.stream().socket().get_executor(); }
 
   BodyReader reader_;
-  ReplayMemory* memory_ = nullptr;
+  ReplayStore* store_ = nullptr;
   const http::RequestHead* head_ = nullptr;
   http::Framing framing_;
-  std::size_t hold_bytes_ = 0;
+  HoldLimits limits_;
   std::uint64_t received_ = 0;
   std::string held_;
+  Allotment memory_;
+  std::unique_ptr<ReplayFile> file_;
   std::string_view in_place_;  ///< a whole body that came with its head is held where it lies
   bool replayable_ = true;
   bool over_limit_ = false;
+  bool wanted_ = false;  ///< some rule could send it again
 };
 
 }  // namespace reprise::net

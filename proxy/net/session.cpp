@@ -31,14 +31,7 @@ std::optional<Instant> read_signed_until(const Request& request) {
 policy::Facts read_facts(const Request& request) {
   return {policy::judge(request.policy->idempotent, request.view, nullptr),
           policy::is_safe_method(request.view.method), http::is_nested_retry(request.head),
-          read_signed_until(request)};
-}
-
-// Nothing is held for a request that no rule could ever retry.
-std::size_t bytes_to_hold(const Request& request) {
-  const bool pointless =
-      request.policy->mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
-  return pointless ? 0 : request.policy->replay_memory_bytes;
+          read_signed_until(request), is_too_long_for_memory(request) && http::is_no_store(request.head)};
 }
 
 }  // namespace
@@ -185,8 +178,8 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
                            request.upgrade, request.outgoing);
   if (!request.policy->attempt_header) request.outgoing.append("\r\n");
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;
-  request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, bytes_to_hold(request));
-  request.body.limit_replay(request.policy->replay_memory_bytes);
+  request.body.begin(stream_, buffer_, loop_.shared.replay, request.head,
+                     hold_limits(request, loop_.shared.settings.limits));
 }
 
 void Session::plan_tunnel(Request& request, const http::Connect& connect) {
@@ -196,7 +189,7 @@ void Session::plan_tunnel(Request& request, const http::Connect& connect) {
   take_over(request, connect.host, connect.port);
   // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
   request.facts.idempotent = policy::Idempotency::yes;
-  request.body.begin(stream_, buffer_, loop_.shared.replay_memory, request.head, 0);
+  request.body.begin(stream_, buffer_, loop_.shared.replay, request.head, {});
 }
 
 Task<bool> Session::carry_out(Request& request) {

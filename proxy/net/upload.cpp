@@ -21,7 +21,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
   const ErrorCode error = upstream_.write_now(pending_);
   if (error) {
     end_ = UploadEnd::upstream_failed;
-  } else if (pending_.empty() && body_.complete()) {
+  } else if (pending_.empty() && body_.complete() && body_.stored() == 0) {
     end_ = UploadEnd::sent;
   } else {
     listener_ = &listener;
@@ -45,7 +45,7 @@ void Upload::gather_held() {
   } else {
     pending_.add(held);
   }
-  if (!body_.complete() || !body_.chunked()) return;
+  if (!body_.complete() || !body_.chunked() || body_.stored() > 0) return;
   gather_last();
   last_is_gathered_ = true;
 }
@@ -69,6 +69,10 @@ void Upload::finish(UploadEnd end) {
 
 Task<UploadEnd> Upload::pump() {
   if (co_await upstream_.write_all(pending_, idle_)) co_return UploadEnd::upstream_failed;
+  if (body_.stored() > 0) {
+    const UploadEnd sent = co_await send_stored();
+    if (sent != UploadEnd::running) co_return sent;
+  }
   for (;;) {
     if (stopping_) co_return UploadEnd::stopped;
     std::string_view piece;
@@ -80,6 +84,25 @@ Task<UploadEnd> Upload::pump() {
     const UploadEnd sent = co_await send_piece(piece);
     if (sent != UploadEnd::running) co_return sent;
   }
+}
+
+// What earlier attempts have put on disk. Half of it is never sent as the whole: the connection ends with it.
+Task<UploadEnd> Upload::send_stored() {
+  stored_ = body_.read_stored();
+  UploadEnd end = UploadEnd::running;
+  while (end == UploadEnd::running && !stored_->at_end()) {
+    std::string_view piece;
+    const bool read = !stopping_ && co_await stored_->next(piece);
+    if (stopping_) {
+      end = UploadEnd::stopped;
+    } else if (!read) {
+      end = UploadEnd::replay_lost;
+    } else {
+      end = co_await send_piece(piece);
+    }
+  }
+  stored_.reset();
+  co_return end;
 }
 
 Task<UploadEnd> Upload::send_piece(std::string_view piece) {
@@ -111,6 +134,8 @@ Task<void> Upload::stop() {
   // An early answer's body is still to be read from the connection (row C5): only the sending ends.
   upstream_.end_writing();
   body_.client().end_read();
+  body_.cancel();
+  if (stored_ != nullptr) stored_->cancel();
   if (end_ == UploadEnd::running) co_await joined_->until(Instant::max());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ enum class UploadEnd : std::uint8_t {
   upstream_failed,  ///< EPIPE, reset or no progress: the answer may be there all the same
   client_gone,      ///< the client left before its body's end
   malformed,        ///< the client's chunked coding is broken
+  replay_lost,      ///< what is held on disk cannot be read back
   stopped,          ///< by `stop`
 };
 
@@ -48,6 +50,7 @@ class Upload {
   void gather_held();
   void gather_last();
   Task<UploadEnd> pump();
+  Task<UploadEnd> send_stored();
   Task<UploadEnd> send_piece(std::string_view piece);
   Task<UploadEnd> send_last();
   void finish(UploadEnd);
@@ -58,6 +61,7 @@ class Upload {
   RequestBody& body_;
   Duration idle_;
   UploadListener* listener_ = nullptr;
+  std::unique_ptr<ReplayReader> stored_;  ///< while what is held on disk is sent
   Gather pending_;
   std::string size_line_;
   std::string last_chunk_;

@@ -188,7 +188,8 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
     add_gauge(upstream_connections, {{"state", std::string(upstream_words[i])}}, upstreams[i].load());
   }
   MetricFamily replay = family(Metric::replay_bytes);
-  add_gauge(replay, {{"store", "memory"}}, replay_bytes.load());
+  add_gauge(replay, {{"store", "memory"}}, replay_bytes[0].load());
+  add_gauge(replay, {{"store", "disk"}}, replay_bytes[1].load());
   MetricFamily clients = family(Metric::client_connections);
   add_gauge(clients, {}, client_connections.load());
   MetricFamily rejected_requests = family(Metric::rejected_requests);

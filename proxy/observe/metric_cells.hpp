@@ -109,7 +109,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Level, upstream_words.size()> upstreams{};
   Counter log_dropped{0};
   Level client_connections{0};
-  Level replay_bytes{0};
+  std::array<Level, 2> replay_bytes{};  ///< by ReplayMedium
 
   prometheus::Registry registry;
   prometheus::Family<prometheus::Gauge>& budget_family;

@@ -122,8 +122,8 @@ void Metrics::upstream_changed(UpstreamState state, int by) {
   cells_->upstreams[static_cast<std::size_t>(state)].fetch_add(by, std::memory_order_relaxed);
 }
 
-void Metrics::replay_bytes_changed(std::int64_t by) {
-  cells_->replay_bytes.fetch_add(by, std::memory_order_relaxed);
+void Metrics::replay_bytes_changed(ReplayMedium medium, std::int64_t by) {
+  cells_->replay_bytes[static_cast<std::size_t>(medium)].fetch_add(by, std::memory_order_relaxed);
 }
 
 void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {

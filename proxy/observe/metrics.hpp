@@ -19,6 +19,8 @@ enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained };
 enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout, stale };
 /// States of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
+/// Where `reprise_replay_bytes` are held.
+enum class ReplayMedium : std::uint8_t { memory, disk };
 
 /// One registry for the life of the process. All members are thread-safe; counting takes no lock but a
 /// histogram's.
@@ -45,7 +47,7 @@ class Metrics {
   void client_connected();
   void client_disconnected();
   void upstream_changed(UpstreamState, int by);
-  void replay_bytes_changed(std::int64_t by);  ///< store="memory"
+  void replay_bytes_changed(ReplayMedium, std::int64_t by);
   /// Called at scrape time on a helper thread: name ("host:port" or "other") and ratio.
   void set_budget_ratio(std::string_view upstream, double ratio);
   /// The same for circuits.

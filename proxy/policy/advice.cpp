@@ -65,6 +65,14 @@ std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
          "`mode: active`.";
 }
 
+std::string for_not_replayable(const Explanation& told, const RoutePolicy& policy) {
+  if (disk_share(told.facts, policy) > 0)
+    return "Raise `replay.disk` of the route above the size of the body.";
+  return "Raise `replay.memory` of the route above the size of the body" +
+         std::string(told.facts.no_store ? ": a `no-store` request is not written to disk."
+                                         : ", or `replay.disk` where the route retries such requests.");
+}
+
 bool may_have_arrived(const Explanation& told) {
   const auto* failed = std::get_if<Failed>(&told.outcome);
   return failed == nullptr || (failed->stage >= Stage::send && told.lowest.last.sent == Sent::maybe);
@@ -76,7 +84,7 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
       return "Nothing is wrong; to have it tried again, list its status under `retry.on`.";
     case Reason::not_retryable: return for_not_listed(told.outcome, policy.retry);
     case Reason::not_idempotent: return for_not_idempotent(told, policy.idempotent);
-    case Reason::not_replayable: return "Raise `replay.memory` of the route above the size of the body.";
+    case Reason::not_replayable: return for_not_replayable(told, policy);
     case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
     case Reason::deadline_too_near: return "Raise `retry.deadline` of the route, or shorten its `backoff`.";
     case Reason::budget_spent: return "Raise `budget.floor` or `budget.ratio` of the route.";

@@ -28,6 +28,11 @@ bool is_denied(const Outcome& outcome) {
   return failed != nullptr && failed->cause == Cause::address_denied;
 }
 
+bool is_lost(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->cause == Cause::replay_lost;
+}
+
 bool nothing_was_sent(const Attempt& attempt, const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr && (failed->stage < Stage::send || attempt.sent == Sent::nothing);
@@ -56,6 +61,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
                                         const RoutePolicy& policy) {
   if (is_success(outcome, policy.retry.on)) return Reason::success;
   if (is_denied(outcome)) return Reason::address_denied;
+  if (is_lost(outcome)) return Reason::not_replayable;
   if (!policy.retry.on.lists(outcome)) return Reason::not_retryable;
   if (policy.mode == Mode::off) return Reason::retries_off;
   if (hints_of(outcome).said_no) return Reason::upstream_said_no;
@@ -76,6 +82,13 @@ bool is_repeatable(const Facts& facts, const RoutePolicy& policy, bool replayabl
 
 Duration wait_for(Duration backoff, const Hints& hints) {
   return std::max(hints.retry_after.value_or(Duration::zero()), with_aws_hint(backoff, hints));
+}
+
+// A rule that has to look into the body holds it in memory: what is longer is not idempotent.
+std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
+  const bool retried = is_repeatable(facts, policy, true) && policy.retry.max_attempts != 1U;
+  const bool refused = policy.retry.nested == Nested::refuse && facts.nested;
+  return retried && !refused && !facts.no_store ? policy.replay_disk_bytes : 0;
 }
 
 HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_request_byte,

@@ -19,6 +19,10 @@ bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 /// The backoff, or longer where the hints ask for it.
 Duration wait_for(Duration backoff, const Hints&);
 
+/// How many bytes of the request's body may go to disk: none where nothing could ever send them again, and
+/// none of a `no-store` request (row D16).
+std::uint64_t disk_share(const Facts&, const RoutePolicy&);
+
 /// When an attempt must have its response head. `last_request_byte` is when the request was wholly sent. Only
 /// a repeatable attempt ends at attempt_timeout or at the deadline; any other has response_timeout alone.
 struct HeadLimit {

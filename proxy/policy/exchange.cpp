@@ -55,8 +55,10 @@ void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant
     host_.pause->ask(now + std::min(*answered->hints.retry_after, policy_.retry.retry_after.maximum));
   }
   if (host_.circuit == nullptr) return;
+  const auto* failed = std::get_if<Failed>(&outcome);
+  const bool lost = failed != nullptr && failed->cause == Cause::replay_lost;
   const bool says_nothing =
-      verdict.reason == Reason::stale_connection || verdict.reason == Reason::address_denied;
+      lost || verdict.reason == Reason::stale_connection || verdict.reason == Reason::address_denied;
   if (says_nothing) {
     host_.circuit->forget(now);
   } else if (answered != nullptr && answered->status < 500) {

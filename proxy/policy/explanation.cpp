@@ -115,19 +115,21 @@ Course course_of(const std::vector<Step>& steps) {
           last.attempt,  last.ended - head_at,  last.verdict,      last.verdict.retry};
 }
 
-// Judged as the data path does: first on the head, then, where that leaves it open, on the held body.
-Judgement judge_question(const Question& question, const RoutePolicy& policy, bool held) {
+// Judged as the data path does: first on the head, then, where that leaves it open, on a body held in memory.
+Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   const Judgement by_head = judge_with_ground(policy.idempotent, question.request, nullptr);
-  if (by_head.verdict != Idempotency::undecided || !held || question.body == nullptr) return by_head;
+  const bool in_memory = question.first.replayable && question.body_bytes <= policy.replay_memory_bytes;
+  if (by_head.verdict != Idempotency::undecided || !in_memory || question.body == nullptr) return by_head;
   return judge_with_ground(policy.idempotent, question.request, question.body);
 }
 
 // A body over the limit is let go of once it is being sent.
-bool is_held(const Question& question, const RoutePolicy& policy) {
+bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
-  return question.first.replayable && (!sending_began || question.body_bytes <= policy.replay_memory_bytes);
+  const auto most = std::max<std::uint64_t>(policy.replay_memory_bytes, disk_share(facts, policy));
+  return question.first.replayable && (!sending_began || question.body_bytes <= most);
 }
 
 // The answer of a body that breaks was a good one up to its head. Which timer ends an attempt without an
@@ -198,13 +200,13 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   told.route = routes.find(question.request);
   told.passed_over = passed_over(routes, question.request, told.route);
   const RoutePolicy& policy = routes[told.route].policy;
-  told.held = is_held(question, policy);
-  told.judgement = judge_question(question, policy, told.held);
+  told.judgement = judge_question(question, policy);
   told.facts = question.facts;
   told.facts.safe_method = is_safe_method(question.request.method);
   // Whoever waits for a body that cannot be looked into waits for ever.
   const bool repeatable = told.judgement.verdict == Idempotency::yes;
   told.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
+  told.held = is_held(question, told.facts, policy);
   told.outcome = assumed_outcome(question, policy, told.facts, told.held);
 
   Case asked{policy,         told.facts,   told.outcome,

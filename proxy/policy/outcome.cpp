@@ -27,10 +27,11 @@ constexpr std::array<std::string_view, cause_count> cause_words{
     "header_too_large",
     "truncated",
     "cancelled",
+    "replay_lost",
 };
 
 std::string_view failure_label(const Failed& failed) {
-  if (failed.cause == Cause::cancelled) return "cancelled";
+  if (failed.cause == Cause::cancelled || failed.cause == Cause::replay_lost) return "cancelled";
   switch (failed.stage) {
     case Stage::resolve: return "resolve";
     case Stage::connect: return "connect";

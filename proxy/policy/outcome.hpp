@@ -34,9 +34,10 @@ enum class Cause : std::uint8_t {
   header_too_large,    // the head is over limits.header or limits.header_fields
   truncated,           // the body ended before its end
   cancelled,           // we stopped it: client gone or shutting down
+  replay_lost,         // we stopped it: the held request body could not be read back
 };
 
-inline constexpr std::uint8_t cause_count = 18;
+inline constexpr std::uint8_t cause_count = 19;
 
 std::string_view word(Stage);
 std::string_view word(Cause);

@@ -6,6 +6,7 @@ namespace {
 bool lists_failure(const RetryOn& on, const Failed& failed) {
   switch (failed.cause) {
     case Cause::cancelled:
+    case Cause::replay_lost:
     case Cause::address_denied:
     case Cause::address_is_self:
     case Cause::malformed_response:

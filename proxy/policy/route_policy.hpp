@@ -76,6 +76,7 @@ struct RoutePolicy {
   WhilePaused while_paused = WhilePaused::go;  ///< `host_pause`: off, wait, fail
   std::size_t replay_memory_bytes = 256 * 1024;
   ResumePolicy resume;
+  std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;
   bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
   bool response_headers = true;
   bool attempt_header = false;

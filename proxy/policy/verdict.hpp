@@ -18,6 +18,9 @@ struct Facts {
   bool nested = false;       ///< the client is itself on a retry
   /// When the signature runs out; absent: unsigned, or nobody asked.
   std::optional<Instant> signed_until = std::nullopt;
+  /// `Cache-Control: no-store`: its body is not written to disk (RFC 9111 5.2.1.5). Asked of bodies that are
+  /// too long for memory.
+  bool no_store = false;
 };
 
 /// How much of the request the kernel has accepted for the upstream.

@@ -88,7 +88,7 @@ def test_body_over_the_replay_limit_is_not_replayable():
     limit = 64 * 1024
     for form in ("length", "chunked"):
         with Upstream({path: [503, 200] for path in ("/below", "/at", "/above")}) as upstream, \
-                Reprise(defaults={"replay": {"memory": "64KiB"}}) as reprise:
+                Reprise(defaults={"replay": {"memory": "64KiB", "disk": 0}}) as reprise:
             for path, size, status, attempts in (("/below", limit - 1, 200, 2), ("/at", limit, 200, 2), ("/above", limit + 1, 503, 1)):
                 body = bytes(i % 251 for i in range(size))
                 with Client(reprise.forward) as client:
@@ -104,7 +104,7 @@ def test_body_over_the_replay_limit_is_not_replayable():
 
 def test_replay_limit_holds_for_a_body_that_came_with_its_head():
     with Upstream({path: [503, 200] for path in ("/at", "/above")}) as upstream, \
-            Reprise(defaults={"replay": {"memory": "1KiB"}}) as reprise:
+            Reprise(defaults={"replay": {"memory": "1KiB", "disk": 0}}) as reprise:
         equal(ask(reprise, "PUT", upstream.url("/at"), b"x" * 1024).attempts, 2)
         answer = ask(reprise, "PUT", upstream.url("/above"), b"x" * 1025)
         equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))

@@ -146,6 +146,16 @@ TEST(Intake, H5_own_pseudonym_in_via_is_a_loop) {
   EXPECT_FALSE(looped("Via: reprise-x1\r\nX: 1.1 reprise-x1\r\n"));
 }
 
+TEST(Intake, D16_no_store) {
+  const auto no_store = [](const string& lines) { return is_no_store(ReadRequest(get(lines)).head); };
+  EXPECT_TRUE(no_store("Cache-Control: no-store\r\n"));
+  EXPECT_TRUE(no_store("cache-control: max-age=0 , NO-STORE,x\r\n"));
+  EXPECT_TRUE(no_store("Cache-Control: no-cache\r\nCache-Control: no-store\r\n"));
+  EXPECT_FALSE(no_store("Cache-Control: no-cache\r\n"));
+  EXPECT_FALSE(no_store("Cache-Control: x-no-store\r\nPragma: no-store\r\n"));
+  EXPECT_FALSE(no_store(""));
+}
+
 TEST(Intake, nested_retries) {
   const auto nested = [](const string& lines) { return is_nested_retry(ReadRequest(get(lines)).head); };
   EXPECT_TRUE(nested("amz-sdk-request: attempt=2; max=3\r\n"));

@@ -44,7 +44,8 @@ TEST(Reply, K2_status_and_error_of_every_failure) {
       {policy::Cause::malformed_response, 502, "http_protocol_error"},
       {policy::Cause::header_too_large, 502, "http_response_header_section_size"},
       {policy::Cause::truncated, 502, "http_response_incomplete"},
-      {policy::Cause::cancelled, 503, "proxy_internal_response"}};
+      {policy::Cause::cancelled, 503, "proxy_internal_response"},
+      {policy::Cause::replay_lost, 502, "proxy_internal_error"}};
   ASSERT_EQ(std::size(expected), policy::cause_count);
   for (const auto& [cause, status, error] : expected) {
     const policy::Ledger ledger =

@@ -174,6 +174,7 @@ TEST(ProxyRetries, D5_bodies_at_below_and_above_the_replay_limit) {
       });
       Wishes wishes;
       wishes.route.replay_memory_bytes = limit;
+      wishes.route.replay_disk_bytes = 0;
       RunningProxy proxy(std::move(wishes));
       const std::string body(bytes, 'b');
       std::string request = play::with_body("PUT", upstream.authority(), body);

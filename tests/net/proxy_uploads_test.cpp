@@ -194,6 +194,7 @@ TEST(ProxyUploads, C7_an_early_503_to_a_body_above_the_limit_is_delivered) {
   });
   Wishes wishes;
   wishes.route.replay_memory_bytes = 1000;
+  wishes.route.replay_disk_bytes = 0;
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   client.send(head_of("PUT", upstream.authority(), "Content-Length: 100000\r\n") + std::string(50'000, 'x'));

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "tests/net/loopback.hpp"
+#include "tests/net/replay_bench.hpp"
 
 namespace reprise::net {
 namespace {
@@ -17,6 +17,20 @@ Task<BodyStep> read_rest(RequestBody& body, std::string& out) {
     if (step != BodyStep::piece) co_return step;
     out.append(piece);
   }
+}
+
+Task<bool> read_back(ReplayReader& reader, std::string& out) {
+  while (!reader.at_end()) {
+    std::string_view piece;
+    if (!co_await reader.next(piece)) co_return false;
+    out.append(piece);
+  }
+  co_return true;
+}
+
+Task<int> settled(RequestBody& body) {
+  co_await body.settle();
+  co_return 1;
 }
 
 std::string as_chunks(std::string_view text) {
@@ -42,27 +56,37 @@ class RequestBodyTest : public ::testing::Test {
     std::memcpy(buffer.room().data(), bytes.data(), bytes.size());
     buffer.commit(bytes.size());
   }
-  void begin(const http::RequestHead& of, std::size_t hold) {
+  ~RequestBodyTest() override { stores.store->stop(); }
+
+  void begin(const http::RequestHead& of, std::uint64_t in_memory, std::uint64_t on_disk = 0) {
     head = of;
-    body.begin(*pair.stream, buffer, memory, head, hold);
+    body.begin(*pair.stream, buffer, *stores.store, head, {in_memory, on_disk, std::max(in_memory, on_disk)});
+  }
+  /// What attempt 2 would send, from memory or from disk.
+  std::string replayed() {
+    std::string bytes(body.held());
+    if (body.stored() == 0) return bytes;
+    const auto from = body.read_stored();
+    EXPECT_TRUE(bench.run(read_back(*from, bytes)));
+    return bytes;
   }
   BodyStep read() {
     out.clear();
     return bench.run(read_rest(body, out));
   }
-  /// True if nothing is held by anybody.
-  bool memory_is_free() {
-    if (!memory.take(most_held)) return false;
-    memory.give_back(most_held);
-    return true;
+  bool memory_is_free() { return StoreBench::is_free(stores.store->memory(), most_held); }
+  /// Files are closed a little later than they are let go of.
+  bool disk_becomes_free() {
+    return play::eventually([&] { return StoreBench::is_free(stores.store->disk(), most_stored); });
   }
 
   static constexpr std::size_t most_held = 100;
+  static constexpr std::size_t most_stored = 1'000'000;
+  StoreBench stores{most_held, most_stored};
+  ReplayAllowance& memory = stores.store->memory();
   Bench bench;
   Pair pair = connect_pair(bench);
   Buffer buffer;
-  std::unique_ptr<observe::Metrics> metrics = make_metrics();
-  ReplayMemory memory{most_held, *metrics};
   http::RequestHead head;
   RequestBody body;
   std::string out;
@@ -159,7 +183,7 @@ TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
   {
     RequestBody other;
     head = counted(10);
-    other.begin(*pair.stream, buffer, memory, head, 50);
+    other.begin(*pair.stream, buffer, *stores.store, head, {50, 0, 50});
     pair.raw.send("0123456789");
     EXPECT_EQ(bench.run(read_rest(other, out)), BodyStep::end);
     EXPECT_FALSE(memory_is_free());
@@ -176,6 +200,61 @@ TEST_F(RequestBodyTest, D17_a_failed_end_still_gives_back) {
   EXPECT_FALSE(body.complete());
   body.end();
   EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, D5_a_body_over_memory_goes_to_disk_whole_and_one_over_disk_nowhere) {
+  for (const std::size_t bytes : {39U, 40U, 41U, 69'999U, 70'000U, 70'001U}) {
+    std::string text(bytes, 'x');
+    for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>('a' + i % 23);
+    for (const bool is_chunked : {false, true}) {
+      const std::uint64_t written = stores.disk.written;
+      begin(is_chunked ? chunked() : counted(bytes), 40, 70'000);
+      std::thread client([&] { pair.raw.send(is_chunked ? as_chunks(text) : text); });
+      EXPECT_EQ(read(), BodyStep::end);
+      client.join();
+      EXPECT_TRUE(out == text);
+      EXPECT_EQ(body.replayable(), bytes <= 70'000) << bytes << is_chunked;
+      EXPECT_EQ(body.whole_in_memory(), bytes <= 40) << bytes << is_chunked;
+      EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
+      EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
+      // What is known to be too long is not written at all; what turns out to be may have been begun with.
+      const bool on_disk = bytes > 40 && bytes <= 70'000;
+      if (on_disk || bytes <= 40 || !is_chunked) {
+        EXPECT_EQ(stores.disk.written > written, on_disk) << bytes << is_chunked;
+      }
+      body.end();
+      EXPECT_TRUE(play::eventually([&] { return memory_is_free(); }));
+      EXPECT_TRUE(disk_becomes_free());
+    }
+  }
+}
+
+TEST_F(RequestBodyTest, D17_a_disk_that_fills_ends_the_holding_and_not_the_body) {
+  const std::string text(900'000, 'y');
+  for (const bool is_chunked : {false, true}) {
+    stores.disk.room = 200'000;
+    begin(is_chunked ? chunked() : counted(text.size()), 40, most_stored);
+    std::thread client([&] { pair.raw.send(is_chunked ? as_chunks(text) : text); });
+    EXPECT_EQ(read(), BodyStep::end);
+    client.join();
+    EXPECT_TRUE(out == text);
+    EXPECT_EQ(bench.run(settled(body)), 1);
+    EXPECT_FALSE(body.replayable());
+    body.end();
+    EXPECT_TRUE(disk_becomes_free());
+  }
+}
+
+TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_part_given_back) {
+  ASSERT_TRUE(stores.store->disk().take(most_stored - 1000));
+  begin(counted(2000), 40, 5000);
+  pair.raw.send(std::string(2000, 'x'));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out.size(), 2000U);
+  EXPECT_FALSE(body.replayable());
+  EXPECT_EQ(body.stored(), 0U);
+  stores.store->disk().give_back(most_stored - 1000);
+  EXPECT_TRUE(disk_becomes_free());
 }
 
 TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buffer) {

@@ -73,8 +73,9 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.client_disconnected();
   metrics_.upstream_changed(UpstreamState::active, 2);
   metrics_.upstream_changed(UpstreamState::idle, 1);
-  metrics_.replay_bytes_changed(4096);
-  metrics_.replay_bytes_changed(-96);
+  metrics_.replay_bytes_changed(ReplayMedium::memory, 4096);
+  metrics_.replay_bytes_changed(ReplayMedium::memory, -96);
+  metrics_.replay_bytes_changed(ReplayMedium::disk, 1'000'000);
   metrics_.set_budget_ratio("api.internal:80", 0.75);
   metrics_.set_budget_ratio("other", 1);
   expect_golden("metrics.txt", without_process(metrics_.text()));

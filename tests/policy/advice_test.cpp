@@ -64,6 +64,19 @@ TEST(Advice, TheWordThatListsAnOutcome) {
   EXPECT_EQ(retry_word(Failed{Stage::head, Cause::malformed_response}), "");
 }
 
+TEST(Advice, TheLimitThatABodyIsOverIsTheOneToRaise) {
+  RoutePolicy policy;
+  Question question = ask("PUT", Answered{503, {}});
+  question.body_bytes = policy.replay_disk_bytes + 1;
+  EXPECT_TRUE(says(advised(question, policy), "Raise `replay.disk`"));
+  question.facts.no_store = true;
+  EXPECT_TRUE(says(advised(question, policy), "Raise `replay.memory`"));
+  EXPECT_TRUE(says(advised(question, policy), "no-store"));
+  question.facts.no_store = false;
+  policy.mode = Mode::observe;
+  EXPECT_TRUE(says(advised(question, policy), "or `replay.disk` where the route retries"));
+}
+
 TEST(Advice, ListingTheStatusGetsTheOtherAnswer) {
   const Question question = ask("GET", Answered{418, {}});
   RoutePolicy policy;

@@ -39,6 +39,40 @@ TEST(Decide, AnOpenRoadIsARetry) {
   EXPECT_EQ(open.decided().reason, Reason::retryable_failure);
 }
 
+TEST(Decide, D17_a_body_that_cannot_be_read_back_is_not_replayable) {
+  Case lost;
+  lost.outcome = Failed{Stage::send, Cause::replay_lost};
+  EXPECT_FALSE(lost.decided().retry);
+  EXPECT_EQ(lost.decided().reason, Reason::not_replayable);
+  lost.attempt.reused = true;
+  EXPECT_EQ(lost.decided().reason, Reason::not_replayable);
+}
+
+TEST(Decide, NothingGoesToDiskForARequestThatNoRuleCouldRetry) {
+  const Facts facts{Idempotency::yes, false, true};
+  const RoutePolicy policy;
+  EXPECT_EQ(disk_share(facts, policy), policy.replay_disk_bytes);
+  const auto share = [&](void (*change)(Facts&, RoutePolicy&)) {
+    Facts changed_facts = facts;
+    RoutePolicy changed = policy;
+    change(changed_facts, changed);
+    return disk_share(changed_facts, changed);
+  };
+  EXPECT_EQ(share([](Facts& f, RoutePolicy&) { f.no_store = true; }), 0U);  // D16
+  EXPECT_EQ(share([](Facts& f, RoutePolicy&) { f.idempotent = Idempotency::no; }), 0U);
+  EXPECT_EQ(share([](Facts& f, RoutePolicy&) { f.idempotent = Idempotency::undecided; }), 0U);
+  EXPECT_EQ(share([](Facts&, RoutePolicy& p) { p.mode = Mode::off; }), 0U);
+  EXPECT_EQ(share([](Facts&, RoutePolicy& p) { p.mode = Mode::observe; }), 0U);
+  EXPECT_EQ(share([](Facts&, RoutePolicy& p) { p.retry.max_attempts = 1; }), 0U);
+  EXPECT_EQ(share([](Facts&, RoutePolicy& p) { p.retry.nested = Nested::refuse; }), 0U);
+  EXPECT_GT(share([](Facts&, RoutePolicy& p) { p.retry.max_attempts.reset(); }), 0U);
+  EXPECT_GT(share([](Facts& f, RoutePolicy& p) {
+              f.nested = false;
+              p.retry.nested = Nested::refuse;
+            }),
+            0U);
+}
+
 struct Gate {
   Reason reason;
   void (*close)(Case&);

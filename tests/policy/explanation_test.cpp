@@ -52,6 +52,7 @@ class Chance {
     if (one_in(3)) policy.retry.attempt_timeout = std::chrono::milliseconds(1 + below(5000));
     if (one_in(3)) policy.retry.nested = Nested::refuse;
     if (one_in(2)) policy.replay_memory_bytes = 0;
+    if (one_in(2)) policy.replay_disk_bytes = 0;
     policy.retry.backoff = backoff();
     policy.retry.retry_after = {!one_in(4), std::chrono::seconds(below(100))};
     if (one_in(4)) policy.budget.reset();
@@ -195,8 +196,10 @@ TEST(Explanation, ItsRouteAndItsJudgementAreThoseOfTheDataPath) {
       ASSERT_NE(passed.why, Mismatch::none);
       ASSERT_EQ(passed.why, routes[passed.route].match.first_mismatch(question.request));
     }
+    const RoutePolicy& policy = routes[told.route].policy;
+    const bool in_memory = question.first.replayable && question.body_bytes <= policy.replay_memory_bytes;
     const Idempotency judged =
-        judge(routes[told.route].policy.idempotent, question.request, told.held ? question.body : nullptr);
+        judge(policy.idempotent, question.request, in_memory ? question.body : nullptr);
     ASSERT_EQ(told.judgement.verdict, judged);
     ASSERT_EQ(told.facts.idempotent, judged == Idempotency::yes ? Idempotency::yes : Idempotency::no);
   }
@@ -373,7 +376,12 @@ TEST(Explanation, ABodyOverTheLimitIsNotHeldOnceItIsSent) {
   RoutePolicy policy;
   policy.idempotent.kind = IdempotencyRule::Kind::always;
   Question question = get();
-  question.body_bytes = policy.replay_memory_bytes + 1;
+  question.body_bytes = policy.replay_disk_bytes;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::attempts_spent);
+  question.facts.no_store = true;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::not_replayable);
+  question.facts.no_store = false;
+  question.body_bytes = policy.replay_disk_bytes + 1;
   EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::not_replayable);
   question.outcome = Failed{Stage::connect, Cause::refused};
   question.first.sent = Sent::nothing;

@@ -243,6 +243,14 @@ TEST_F(SharedHost, AStaleConnectionSaysNothingOfTheHost) {
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
+TEST_F(SharedHost, D17_ABodyThatCannotBeReadBackSaysNothingOfTheHost) {
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  Exchange lost = exchange();
+  lost.begin(epoch, dice);
+  lost.failed({false, Sent::maybe, false, Idempotency::yes}, {Stage::send, Cause::replay_lost}, epoch, dice);
+  EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
+}
+
 TEST_F(SharedHost, AStrangeHintPausesTheHostNoLongerThanTheRouteAllows) {
   Exchange first = exchange();
   first.begin(epoch, dice);

@@ -29,7 +29,8 @@ TEST(Word, OfCausesIsUnique) {
   EXPECT_EQ(word(Cause::dns_error), "dns_error");
   EXPECT_EQ(word(Cause::keepalive_lost), "keepalive_lost");
   EXPECT_EQ(word(Cause::cancelled), "cancelled");
-  EXPECT_EQ(static_cast<std::uint8_t>(Cause::cancelled) + 1, cause_count);
+  EXPECT_EQ(word(Cause::replay_lost), "replay_lost");
+  EXPECT_EQ(static_cast<std::uint8_t>(Cause::replay_lost) + 1, cause_count);
 }
 
 TEST(OutcomeLabel, OfAnswers) {
@@ -57,6 +58,7 @@ TEST(OutcomeLabel, OfFailures) {
   EXPECT_EQ(outcome_label(Failed{Stage::body, Cause::reset}), "truncated");
   for (std::uint8_t s = 0; s <= static_cast<std::uint8_t>(Stage::body); ++s) {
     EXPECT_EQ(outcome_label(Failed{static_cast<Stage>(s), Cause::cancelled}), "cancelled");
+    EXPECT_EQ(outcome_label(Failed{static_cast<Stage>(s), Cause::replay_lost}), "cancelled");
   }
 }
 

@@ -74,6 +74,11 @@ std::vector<Story> answers() {
        put(),
        {status(503).not_held()},
        "attempt 1 -> 503 | deliver (not_replayable)\n"},
+      {"D17_a_held_body_that_cannot_be_read_back",
+       put(),
+       {status(503), fails(Stage::send, Cause::replay_lost).not_held()},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> send replay_lost | deliver 1 (not_replayable)\n"},
       {"pushback_is_obeyed",
        get(),
        {status(503).says_no()},

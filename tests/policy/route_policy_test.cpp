@@ -36,6 +36,7 @@ TEST(RetryOn, StatusesOutOfRangeAreNotListed) {
 std::string needed(Stage stage, Cause cause) {
   switch (cause) {
     case Cause::cancelled:
+    case Cause::replay_lost:
     case Cause::address_denied:
     case Cause::address_is_self:
     case Cause::malformed_response:

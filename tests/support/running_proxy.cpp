@@ -38,6 +38,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.log_descriptor = log_;
   options.handle_signals = false;
   options.query = wishes.query;
+  options.files = wishes.files;
   if (!options.query)
     options.query = [](const std::string&) { return std::vector<boost::asio::ip::address>(); };
   proxy_ = std::make_unique<net::Proxy>(std::move(settings), std::move(options));

@@ -20,6 +20,7 @@ struct Wishes {
   policy::RoutePolicy route;
   config::Settings settings;   ///< listeners and routes are filled by RunningProxy
   net::Resolver::Query query;  ///< empty: no name resolves
+  net::FileCalls files = net::system_file_calls();
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 

@@ -1,0 +1,49 @@
+// How many bytes of request bodies the process may hold in one place, and one request's part of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "proxy/observe/metrics.hpp"
+
+namespace reprise::net {
+
+/// The whole: counted, bounded and told to the gauge of its medium. Thread-safe; outlives its allotments.
+class ReplayAllowance {
+ public:
+  ReplayAllowance(std::uint64_t most_bytes, observe::ReplayMedium medium, observe::Metrics& metrics)
+      : most_(most_bytes), medium_(medium), metrics_(metrics) {}
+
+  /// False, and nothing taken, where it would go over the limit.
+  bool take(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes);
+
+ private:
+  const std::uint64_t most_;
+  const observe::ReplayMedium medium_;
+  observe::Metrics& metrics_;
+  std::atomic<std::uint64_t> held_{0};
+};
+
+/// What one request has taken; gives it back when it goes. May be moved to another thread and end there.
+class Allotment {
+ public:
+  Allotment() = default;
+  explicit Allotment(ReplayAllowance& whole) : whole_(&whole) {}
+  Allotment(Allotment&& other) noexcept
+      : whole_(std::exchange(other.whole_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Allotment& operator=(Allotment&& other) noexcept;
+  ~Allotment() { release(); }
+
+  /// False, and nothing taken, where the whole has no more.
+  bool grow(std::uint64_t bytes);
+  void release();
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  ReplayAllowance* whole_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace reprise::net
