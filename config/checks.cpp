@@ -32,6 +32,7 @@ struct Blame {
 bool is_refused(const Node& node, std::string_view path) {
   const Key* key = find_key(std::string("defaults.").append(path));
   if (node.broken || key == nullptr) return true;
+  if (key->kind == Kind::list) return node.kind != Node::Kind::list;
   return key->kind != Kind::rule && (node.kind != Node::Kind::scalar || complaint(*key, node));
 }
 
@@ -47,6 +48,7 @@ class RouteChecker {
     check_hedge();
     check_json();
     check_always();
+    check_truncated();
   }
 
  private:
@@ -169,6 +171,16 @@ class RouteChecker {
           at->line, at->column, at->path,
           "always holds for POST too: a request that took effect before its answer was lost is sent "
           "again, and may be executed twice; limit match.methods, or name a condition");
+  }
+
+  void check_truncated() {
+    const auto& policy = route_.policy;
+    const bool holds = policy.hold && (policy.hold->bytes > 0 || !policy.hold->body.empty());
+    if (!policy.retry.on.truncated || holds) return;
+    if (const auto at = blame({"retry.on"}))
+      report_.warning(at->line, at->column, at->path,
+                      "truncated is listed, but nothing is held back that could be tried again: write hold: "
+                      "{bytes: 64KiB}");
   }
 
   const Route& route_;

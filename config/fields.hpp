@@ -36,6 +36,11 @@ void route_fields(Fields& fields, Policy& route) {
     fields.field("budget.floor", budget.floor_per_second);
     fields.field("budget.window", budget.window);
   });
+  fields.section("hold", route.hold, [&](auto& hold) {
+    fields.field("hold.bytes", hold.bytes);
+    fields.field("hold.time", hold.time);
+    fields.field("hold.body", hold.body);
+  });
   fields.section("hedge", route.hedge, [&](auto& hedge) { fields.field("hedge.after", hedge.after); });
   fields.section("circuit", route.circuit, [&](auto& circuit) {
     fields.field("circuit.failures", circuit.failures);

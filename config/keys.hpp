@@ -32,8 +32,9 @@ enum class Kind : std::uint8_t {
   host,    // exact or *.suffix
   path,
   method,
-  pairs,  // names that must be present, with or without a value
-  rule,   // idempotent
+  pairs,       // names that must be present, with or without a value
+  rule,        // idempotent
+  predicates,  // hold.body
   folder,
   text,
 };

@@ -66,6 +66,22 @@ For a preset: `defaults`, the preset's policy, the item's `policy`, the preset's
 | `{json: KEY}` | the JSON body has that top-level key, not null and not empty; judged on a body of at most `replay.memory` |
 | `{method: NAME}` | the method is that one |
 
+**Held answers.** With `hold`, the client sees nothing of an answer until its body is whole, or `bytes` of it are
+there, or the first event of an event stream (`text/event-stream`), or until `time` is over. If the body breaks before
+that, the attempt has failed as `truncated`, which `retry.on` may list (it does not by default); where it is not tried
+again, the client gets what came, cut. `body` names what makes an answer worth another attempt although its status does
+not; a list holds if one of its items does, an item if all of its keys do:
+
+| predicate | holds when |
+|---|---|
+| `{json: error.type}` | the JSON object has a value at that dotted path, not null and not empty |
+| `{json: error.type, equals: overloaded_error}` | the string, number or boolean there has that text |
+| `{event: error}` | the first event of the event stream has that name; `message` is one without a name |
+| `{event: error, json: error.type, equals: overloaded_error}` | both; in an event stream `json` looks into the data of the first event |
+
+JSON is looked for in a whole body of `application/json`, any `+json` type or none, never in a content-coded one.
+Whether the request may be sent again is judged as for every other retry.
+
 `always` on a route that matches POST loads with a warning: a request that took effect before its answer was lost is
 then sent again.
 

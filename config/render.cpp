@@ -114,6 +114,7 @@ Rendered render(const Key&, const policy::RetryOn& on) {
   if (on.tls) items.emplace_back("tls");
   if (on.reset) items.emplace_back("reset");
   if (on.timeout) items.emplace_back("timeout");
+  if (on.truncated) items.emplace_back("truncated");
   return flow_list(items);
 }
 
@@ -129,6 +130,21 @@ Rendered render(const Key&, const policy::IdempotencyRule& rule) {
     items.push_back("{" + kind + ": " + yaml_scalar(condition_text(condition)) + "}");
   }
   return "{" + word + ": " + flow_list(items) + "}";
+}
+
+Rendered render(const Key&, const std::vector<policy::BodyPredicate>& predicates) {
+  if (predicates.empty()) return std::nullopt;
+  std::vector<std::string> items;
+  for (const policy::BodyPredicate& predicate : predicates) {
+    std::vector<std::string> parts;
+    if (!predicate.event.empty()) parts.push_back("event: " + yaml_scalar(predicate.event));
+    if (!predicate.json.empty()) parts.push_back("json: " + yaml_scalar(predicate.json));
+    if (predicate.equals) parts.push_back("equals: " + yaml_scalar(*predicate.equals));
+    std::string item = "{";
+    for (const std::string& part : parts) item.append(item.size() > 1 ? ", " : "").append(part);
+    items.push_back(item.append("}"));
+  }
+  return flow_list(items);
 }
 
 Rendered render(const Key&, const policy::HostPattern& host) {

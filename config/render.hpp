@@ -31,6 +31,7 @@ Rendered render(const Key&, const Deny&);
 Rendered render(const Key&, const std::vector<std::pair<std::uint16_t, std::uint16_t>>&);
 Rendered render(const Key&, const policy::RetryOn&);
 Rendered render(const Key&, const policy::IdempotencyRule&);
+Rendered render(const Key&, const std::vector<policy::BodyPredicate>&);
 Rendered render(const Key&, const policy::HostPattern&);
 Rendered render(const Key&, const std::vector<policy::HostPattern>&);
 Rendered render(const Key&, const policy::PathPattern&);

@@ -130,6 +130,7 @@ Json shape_of(const Key& key) {
     }
     case Kind::rule: choices.push_back(reference("rule")); break;
     case Kind::pairs: choices.push_back(reference("pairs")); break;
+    case Kind::predicates: choices.push_back(reference("predicates")); break;
     default: add_scalar(choices, key, key.kind); break;
   }
   return any_of(choices);
@@ -169,6 +170,13 @@ Json pairs_schema() {
                  object({{"type", quote("object")}, {"additionalProperties", scalar}})});
 }
 
+Json predicates_schema() {
+  const Json scalar = object({{"type", R"(["string","number","boolean"])"}});
+  const Json one = closed_object({{"event", scalar}, {"json", scalar}, {"equals", scalar}}, {});
+  return any_of(
+      {one, object({{"type", quote("array")}, {"minItems", "1"}, {"maxItems", "16"}, {"items", one}})});
+}
+
 Json definitions() {
   const Json zero = object({{"const", "0"}});
   const Json port = R"({"type":"integer","minimum":1,"maximum":65535})";
@@ -184,6 +192,7 @@ Json definitions() {
        {"ports", any_of({port, matching("^[0-9]{1,5}(-[0-9]{1,5})?$")})},
        {"rule", rule_schema()},
        {"pairs", pairs_schema()},
+       {"predicates", predicates_schema()},
        {"policy", closed_object(properties_of("defaults"), {})}});
 }
 

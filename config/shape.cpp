@@ -5,6 +5,7 @@
 
 #include "config/keys.hpp"
 #include "config/patterns.hpp"
+#include "config/predicates.hpp"
 #include "config/rule.hpp"
 #include "config/values.hpp"
 
@@ -73,6 +74,7 @@ class Checker {
       case Kind::mapping: return mapping(place, key);
       case Kind::list: return list(place, key);
       case Kind::rule: return check_rule(place);
+      case Kind::predicates: return check_predicates(place);
       case Kind::pairs: return check_pairs(place, key);
       default: return scalar(place, key);
     }
@@ -130,6 +132,11 @@ class Checker {
   void check_rule(const Place& place) {
     policy::IdempotencyRule ignored;
     read_rule(place.node, place.path, report_, ignored);
+  }
+
+  void check_predicates(const Place& place) {
+    std::vector<policy::BodyPredicate> ignored;
+    read_predicates(place.node, place.path, report_, ignored);
   }
 
   void check_pairs(const Place& place, const Key& key) {

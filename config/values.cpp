@@ -4,6 +4,7 @@
 
 #include "config/address.hpp"
 #include "config/patterns.hpp"
+#include "config/predicates.hpp"
 #include "config/rule.hpp"
 
 namespace reprise::config {
@@ -72,6 +73,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::list:
     case Kind::pairs:
     case Kind::rule:
+    case Kind::predicates:
     case Kind::text: break;
   }
   return std::nullopt;
@@ -203,6 +205,7 @@ void assign(const Key&, const Node& node, policy::RetryOn& target) {
     on.tls = on.tls || text == "tls";
     on.reset = on.reset || text == "reset";
     on.timeout = on.timeout || text == "timeout";
+    on.truncated = on.truncated || text == "truncated";
     const auto range = parse_statuses(text);
     if (!range) return;
     for (int status = range.value->first; status <= range.value->last; ++status)
@@ -213,6 +216,11 @@ void assign(const Key&, const Node& node, policy::RetryOn& target) {
 void assign(const Key&, const Node& node, policy::IdempotencyRule& target) {
   Report ignored;
   read_rule(node, {}, ignored, target);
+}
+
+void assign(const Key&, const Node& node, std::vector<policy::BodyPredicate>& target) {
+  Report ignored;
+  read_predicates(node, {}, ignored, target);
 }
 
 void assign(const Key&, const Node& node, std::vector<std::string>& target) {

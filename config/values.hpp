@@ -36,6 +36,7 @@ void assign(const Key&, const Node&, Deny&);
 void assign(const Key&, const Node&, std::vector<std::pair<std::uint16_t, std::uint16_t>>&);
 void assign(const Key&, const Node&, policy::RetryOn&);
 void assign(const Key&, const Node&, policy::IdempotencyRule&);
+void assign(const Key&, const Node&, std::vector<policy::BodyPredicate>&);
 void assign(const Key&, const Node&, policy::HostPattern&);
 void assign(const Key&, const Node&, std::vector<policy::HostPattern>&);
 void assign(const Key&, const Node&, policy::PathPattern&);

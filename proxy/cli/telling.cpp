@@ -217,17 +217,18 @@ std::string client_gets(const Telling& telling) {
   const Reason reason = course.last_verdict.reason;
   if (course.endless) return "nothing yet";
   if (told.resumes) return "the whole answer if it is continued; else what came of it, and a cut connection";
-  if (reason == Reason::response_started)
-    return "the part of the answer that came, and a connection that is cut";
-  const auto* answered = std::get_if<policy::Answered>(&told.outcome);
+  const bool broken = policy::is_broken_answer(told.outcome);
   const bool late = reason == Reason::deadline_too_near &&
                     telling.route().policy.retry.out_of_time == policy::OutOfTime::gateway_timeout;
+  if (reason == Reason::response_started || (broken && !late))
+    return "the part of the answer that came, and a connection that is cut";
+  const auto* answered = std::get_if<policy::Answered>(&told.outcome);
   if (answered != nullptr && !late)
     return fmt::format("the upstream's last answer, {}, unchanged", answered->status);
   policy::Ledger ledger;
   ledger.add({course.last, told.outcome, course.last_verdict, {}, {}});
   ledger.reason = reason;
-  const int status = http::failure_reply(ledger, answered != nullptr, "reprise").status;
+  const int status = http::failure_reply(ledger, answered != nullptr || broken, "reprise").status;
   std::string text = fmt::format("{} from reprise", status);
   if (telling.route().policy.response_headers)
     text += fmt::format(", with Reprise-Reason: {}", policy::word(reason));
@@ -261,6 +262,7 @@ std::string to_text(const Telling& telling) {
   page.line("budget", budget_text(telling));
   if (is_hedged(telling)) page.line("hedge", hedge_text(telling));
   list_resume(telling, page);
+  for (const std::string& text : held_back(telling)) page.line("held back", text);
   list_endings(told, page);
   page.line("client gets", client_gets(telling));
   for (const std::string& text : advices(telling)) page.line("to change", text);

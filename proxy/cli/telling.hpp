@@ -35,6 +35,8 @@ std::string client_gets(const Telling&);
 bool is_hedged(const Telling&);
 /// Whether its copy would start, or the gate that is closed, if there is no response head by then.
 policy::Reason hedge_verdict(const Telling&);
+/// What `hold` does with such an answer; nothing where it is off or does not apply.
+std::vector<std::string> held_back(const Telling&);
 /// One sentence for each reason that a course ends with.
 std::vector<std::string> advices(const Telling&);
 

@@ -165,6 +165,7 @@ std::string to_json(const Telling& telling) {
     json.word("budget_left", "null");
   }
   if (is_hedged(telling)) write_hedge(telling, json);
+  write_texts("held_back", held_back(telling), json);
   json.open("courses", '{');
   write_course("shortest_waits", told.lowest, json);
   write_course("longest_waits", told.highest, json);

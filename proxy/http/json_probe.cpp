@@ -4,87 +4,132 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace reprise::http {
 namespace {
 
 namespace json = boost::json;
 
-/// Follows how deep the parser is, and whether the last value of the wanted top-level key is one that counts.
-class KeyWatch {
+/// Follows the wanted path down through objects, and remembers whether the last value at its end counts.
+class PathWatch {
  public:
   static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
 
-  explicit KeyWatch(std::string_view key) : key_(key) {}
+  PathWatch(const std::vector<std::string_view>& path, const std::optional<std::string>& equals)
+      : path_(path), equals_(equals) {}
   bool found() const { return found_; }
 
   bool on_document_begin(json::error_code&) { return true; }
   bool on_document_end(json::error_code&) { return true; }
-  bool on_object_begin(json::error_code&) { return enter(); }
-  bool on_object_end(std::size_t size, json::error_code&) { return leave(size > 0); }
-  bool on_array_begin(json::error_code&) { return enter(); }
-  bool on_array_end(std::size_t size, json::error_code&) { return leave(size > 0); }
-  bool on_key_part(json::string_view part, std::size_t, json::error_code&) { return add_to_key(part); }
-  bool on_key(json::string_view part, std::size_t, json::error_code&) {
-    add_to_key(part);
-    if (depth_ == 1) {
-      is_wanted_ = current_ == key_;
-      current_.clear();
-    }
-    return true;
-  }
-  bool on_string_part(json::string_view, std::size_t, json::error_code&) { return true; }
-  bool on_string(json::string_view, std::size_t size, json::error_code&) { return value(size > 0); }
-  bool on_number_part(json::string_view, json::error_code&) { return true; }
-  bool on_int64(std::int64_t, json::string_view, json::error_code&) { return value(true); }
-  bool on_uint64(std::uint64_t, json::string_view, json::error_code&) { return value(true); }
-  bool on_double(double, json::string_view, json::error_code&) { return value(true); }
-  bool on_bool(bool, json::error_code&) { return value(true); }
-  bool on_null(json::error_code&) { return value(false); }
-  bool on_comment_part(json::string_view, json::error_code&) { return true; }
-  bool on_comment(json::string_view, json::error_code&) { return true; }
-
- private:
-  bool enter() {
+  bool on_object_begin(json::error_code&) {
+    const bool onward = depth_ == 0 || (is_wanted_here() && depth_ < path_.size());
     ++depth_;
-    return true;
-  }
-  bool leave(bool has_members) {
-    --depth_;
-    return value(has_members);
-  }
-  /// Keys exist in objects alone, so a wanted key at depth 1 means that the top level is an object.
-  bool add_to_key(json::string_view part) {
-    if (depth_ == 1) current_.append(part.data(), part.size());
-    return true;
-  }
-  bool value(bool counts) {
-    if (depth_ == 1 && is_wanted_) {
-      found_ = counts;
+    if (onward) {
+      on_path_ = depth_;
       is_wanted_ = false;
     }
     return true;
   }
+  bool on_object_end(std::size_t size, json::error_code&) {
+    if (on_path_ == depth_) --on_path_;
+    --depth_;
+    return value(size > 0, {});
+  }
+  bool on_array_begin(json::error_code&) {
+    ++depth_;
+    return true;
+  }
+  bool on_array_end(std::size_t size, json::error_code&) {
+    --depth_;
+    return value(size > 0, {});
+  }
+  bool on_key_part(json::string_view part, std::size_t, json::error_code&) { return add_to_key(part); }
+  bool on_key(json::string_view part, std::size_t, json::error_code&) {
+    add_to_key(part);
+    if (depth_ != on_path_) return true;
+    is_wanted_ = current_ == path_[depth_ - 1];
+    // A repeated key counts by its last value, whatever lies below.
+    if (is_wanted_) found_ = false;
+    current_.clear();
+    return true;
+  }
+  bool on_string_part(json::string_view part, std::size_t, json::error_code&) { return add_to_text(part); }
+  bool on_string(json::string_view part, std::size_t size, json::error_code&) {
+    add_to_text(part);
+    const std::string text = std::move(text_);
+    text_.clear();
+    return value(size > 0, text);
+  }
+  bool on_number_part(json::string_view part, json::error_code&) { return add_to_text(part); }
+  bool on_int64(std::int64_t, json::string_view part, json::error_code&) { return number(part); }
+  bool on_uint64(std::uint64_t, json::string_view part, json::error_code&) { return number(part); }
+  bool on_double(double, json::string_view part, json::error_code&) { return number(part); }
+  bool on_bool(bool yes, json::error_code&) { return value(true, yes ? "true" : "false"); }
+  bool on_null(json::error_code&) { return value(false, {}); }
+  bool on_comment_part(json::string_view, json::error_code&) { return true; }
+  bool on_comment(json::string_view, json::error_code&) { return true; }
 
-  std::string_view key_;
+ private:
+  bool is_wanted_here() const { return is_wanted_ && depth_ == on_path_; }
+  /// Keys exist in objects alone, so that depth 1 on the path means an object at the top level.
+  bool add_to_key(json::string_view part) {
+    if (depth_ == on_path_) current_.append(part.data(), part.size());
+    return true;
+  }
+  bool add_to_text(json::string_view part) {
+    if (equals_ && is_wanted_here()) text_.append(part.data(), part.size());
+    return true;
+  }
+  bool number(json::string_view part) {
+    add_to_text(part);
+    const std::string text = std::move(text_);
+    text_.clear();
+    return value(true, text);
+  }
+  bool value(bool counts, std::string_view text) {
+    if (!is_wanted_here()) return true;
+    if (depth_ == path_.size()) found_ = counts && (!equals_ || text == *equals_);
+    is_wanted_ = false;
+    return true;
+  }
+
+  const std::vector<std::string_view>& path_;
+  const std::optional<std::string>& equals_;
   std::string current_;
-  unsigned depth_ = 0;
-  bool is_wanted_ = false;
+  std::string text_;
+  std::size_t depth_ = 0;
+  std::size_t on_path_ = 0;  // depth of the innermost object that lies on the path
+  bool is_wanted_ = false;   // the key under way is the next of the path
   bool found_ = false;
 };
 
-}  // namespace
-
-bool JsonText::has(std::string_view key) const {
+bool is_there(std::string_view text, const std::vector<std::string_view>& path,
+              const std::optional<std::string>& equals) {
   json::parse_options options;
   options.max_depth = 64;
-  json::basic_parser<KeyWatch> parser(options, key);
+  json::basic_parser<PathWatch> parser(options, path, equals);
   json::error_code error;
-  const std::size_t read = parser.write_some(false, text_.data(), text_.size(), error);
-  return !error && read == text_.size() && parser.handler().found();
+  const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
+  return !error && read == text.size() && parser.handler().found();
+}
+
+}  // namespace
+
+bool JsonText::has(std::string_view key) const { return is_there(text_, {key}, std::nullopt); }
+
+bool JsonText::has_at(std::string_view path, const std::optional<std::string>& equals) const {
+  std::vector<std::string_view> keys;
+  for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+    keys.push_back(path.substr(0, dot));
+    path.remove_prefix(dot + 1);
+  }
+  keys.push_back(path);
+  return is_there(text_, keys, equals);
 }
 
 }  // namespace reprise::http

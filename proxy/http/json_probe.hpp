@@ -1,6 +1,8 @@
-// Looks into a JSON body for one top-level key, without building a tree (C33c, C36).
+// Looks into a JSON body for one key, at the top level or down a path, without building a tree (C33c, C36).
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "proxy/policy/condition.hpp"
@@ -14,6 +16,9 @@ class JsonText final : public policy::JsonBody {
   /// True for a top-level key of an object whose value is neither null nor an empty string, array or object.
   /// A repeated key counts by its last value.
   bool has(std::string_view key) const override;
+  /// The same at the end of a dotted path of keys, through objects alone; with `equals`, true for a string,
+  /// number or boolean of exactly that text (numbers as they are written).
+  bool has_at(std::string_view path, const std::optional<std::string>& equals) const;
 
  private:
   std::string_view text_;

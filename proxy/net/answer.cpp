@@ -24,14 +24,42 @@ void heed_keep_alive(UpstreamConnection& connection, const http::ResponseHead& h
 
 }  // namespace
 
+BodyReader& Answer::begin_body() {
+  if (begun) {
+    reader.lie_behind(buffer);
+  } else {
+    reader.begin(connection->stream(), buffer, head.framing);
+  }
+  begun = true;
+  return reader;
+}
+
 void Answer::clear() {
   number = 0;
   connection.reset();
+  reader.drop();
   buffer.clear();
   buffer.give_back();
-  body.clear();
+  give_back(body);
   trailers.clear();
-  kept = reusable = false;
+  broken.reset();
+  begun = kept = reusable = false;
+}
+
+void give_back(std::string& text) {
+  if (text.capacity() > block_bytes) {
+    std::string().swap(text);
+  } else {
+    text.clear();
+  }
+}
+
+void keep_whole(Pool& pool, Answer& answer) {
+  answer.trailers = answer.reader.trailers();
+  answer.kept = true;
+  const bool surplus = answer.reader.has_surplus();
+  answer.reader.drop();
+  finish_connection(pool, answer, surplus);
 }
 
 void finish_connection(Pool& pool, Answer& answer, bool surplus) {
@@ -44,24 +72,20 @@ void finish_connection(Pool& pool, Answer& answer, bool surplus) {
 }
 
 Task<void> keep_answer(Pool& pool, Answer& answer, std::size_t most, Instant until) {
-  BodyReader reader;
-  Stream& stream = answer.connection->stream();
-  reader.begin(stream, answer.buffer, answer.head.framing);
+  BodyReader& reader = answer.begin_body();
   bool whole = false;
   for (;;) {
     std::string_view piece;
     const BodyStep step = co_await reader.next_until(until, piece);
-    whole = step == BodyStep::end;
+    whole = step == BodyStep::end && answer.body.size() <= most;
     if (step != BodyStep::piece || answer.body.size() + piece.size() > most) break;
     answer.body.append(piece);
   }
-  if (!whole) {
+  if (whole) {
+    keep_whole(pool, answer);
+  } else {
     answer.clear();
-    co_return;
   }
-  answer.trailers = reader.trailers();
-  answer.kept = true;
-  finish_connection(pool, answer, reader.has_surplus());
 }
 
 }  // namespace reprise::net

@@ -6,7 +6,9 @@
 #include "proxy/http/hint.hpp"
 #include "proxy/net/dial.hpp"
 #include "proxy/net/failure.hpp"
+#include "proxy/net/hold.hpp"
 #include "proxy/net/interim.hpp"
+#include "proxy/net/resume.hpp"
 #include "proxy/net/upload.hpp"
 #include "proxy/policy/decide.hpp"
 
@@ -38,6 +40,12 @@ Task<std::optional<Failed>> connect(Loop& loop, Request& request, Stop& stop, An
 std::string last_lines(const Request& request, unsigned number) {
   if (!request.policy->attempt_header) return {};
   return "Reprise-Attempt: " + std::to_string(number) + "\r\n\r\n";
+}
+
+// After the deadline nothing is tried again, so there is nothing to hold for.
+Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
+  const Instant until = Tick::now() + hold.time;
+  return deadline ? std::min(until, *deadline) : until;
 }
 
 /// Reads the answer's head while the request may still be on its way.
@@ -196,25 +204,34 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   result.outcome = co_await reader.read(upload);
   stream.unlimit_read();
   co_await upload.stop();
-  // Before a retry is decided on, it has to be known whether the body is really held.
-  if (request.body.stored() > 0 && !stop.stopped() && request.policy->retry.on.lists(result.outcome)) {
-    stop.aim_at(&request.body);
-    co_await request.body.settle();
-  }
-  stop.aim_at(nullptr);
 
   result.client = reader.client_state();
   result.report.reused = answer.connection->reused();
   result.report.sent = stream.accepted() > 0 ? policy::Sent::maybe : policy::Sent::nothing;
+  if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
+    answer.number = start.number;
+    answer.reusable = answer.head.reusable && upload.end() == UploadEnd::sent;
+    const policy::HoldPolicy* hold = policy::hold_for(*request.policy, *answered);
+    if (hold != nullptr && !request.resuming && is_held(*hold, answer)) {
+      const Instant until = hold_limit(*hold, deadline);
+      result.outcome =
+          co_await hold_back(loop.pool, *hold, *answered, patience_with(request, answer), until, answer);
+      // A body that we cut off ourselves did not break.
+      if (stop.stopped()) result.outcome = Failed{Stage::body, Cause::cancelled};
+    }
+  } else {
+    answer.clear();
+  }
+  stop.aim_at(nullptr);
+  // Before a retry is decided on, it has to be known whether the body is really held.
+  if (request.body.stored() > 0 && !stop.stopped() && request.policy->retry.on.lists(result.outcome)) {
+    stop.aim_at(&request.body);
+    co_await request.body.settle();
+    stop.aim_at(nullptr);
+  }
   result.report.replayable = request.body.replayable() && upload.end() != UploadEnd::replay_lost;
   result.report.idempotent = judge_now(request);
   result.report.number = start.number;
-  if (std::holds_alternative<Failed>(result.outcome)) {
-    answer.clear();
-  } else {
-    answer.number = start.number;
-    answer.reusable = answer.head.reusable && upload.end() == UploadEnd::sent;
-  }
   co_return result;
 }
 

@@ -35,6 +35,13 @@ void BodyReader::skip(std::uint64_t bytes) {
   complete_ = left_ == 0;
 }
 
+void BodyReader::drop() {
+  own_.clear();
+  own_.give_back();
+  behind_head_ = nullptr;
+  complete_ = true;
+}
+
 BodyStep BodyReader::take_counted(Buffer& from, std::string_view& piece) {
   const bool to_the_end = framing_.kind == Framing::Kind::until_close;
   const auto bytes =

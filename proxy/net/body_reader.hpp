@@ -28,6 +28,10 @@ enum class BodyStep : std::uint8_t {
 class BodyReader {
  public:
   void begin(Stream& stream, Buffer& behind_head, const http::Framing& framing);
+  /// Forgets the body and what was read beyond it, and gives its own memory back.
+  void drop();
+  /// The buffer of `begin` has moved.
+  void lie_behind(Buffer& behind_head) { behind_head_ = &behind_head; }
   /// Gives memory back; bytes read beyond the body go to the buffer of `begin` if that is empty.
   void end();
 

@@ -94,7 +94,8 @@ Task<void> Run::race(policy::Start start) {
       if (const auto* copy = next<policy::Start>()) race.start(*copy, nullptr, request_.copy);
       actions_ = {};
     } else {
-      if (std::holds_alternative<policy::Answered>(ended->result.outcome)) latest = ended->answer;
+      const bool broken = policy::is_broken_answer(ended->result.outcome);
+      if (broken || std::holds_alternative<policy::Answered>(ended->result.outcome)) latest = ended->answer;
       attempted(ended->result);
     }
   }
@@ -139,9 +140,11 @@ Task<void> Run::keep(Instant until) {
   Instant limit = std::max(until, Tick::now() + keep_grace);
   if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
   kept_.clear();
+  const std::size_t most = loop_.shared.settings.limits.kept_answer_bytes;
+  if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !request_.tunnel) {
     client_.watch.set_attempt(&live_->connection->stream());
-    co_await keep_answer(loop_.pool, *live_, loop_.shared.settings.limits.kept_answer_bytes, limit);
+    co_await keep_answer(loop_.pool, *live_, most, limit);
     client_.watch.set_attempt(nullptr);
   }
   if (live_->kept) {
@@ -154,6 +157,8 @@ Task<void> Run::keep(Instant until) {
 }
 
 Task<void> Run::wait(policy::Wait wait) {
+  // An answer that broke while it was held is for nobody once the attempt is tried again.
+  if (live_->broken && resumption_ == nullptr) live_->clear();
   if (live_->any() && resumption_ == nullptr) co_await keep(wait.until);
   Watch& watch = client_.watch;
   watch.look();

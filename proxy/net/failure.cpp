@@ -16,6 +16,11 @@ Cause cause_of(const ErrorCode& error) {
   return Cause::reset;
 }
 
+Cause cause_of(BodyStep step) {
+  if (step == BodyStep::failed) return Cause::reset;
+  return step == BodyStep::malformed ? Cause::malformed_response : Cause::truncated;
+}
+
 Cause cause_of_dial(const ErrorCode& error) {
   if (error == asio::error::connection_refused) return Cause::refused;
   if (error == asio::error::timed_out) return Cause::connect_timeout;

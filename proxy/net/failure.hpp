@@ -1,6 +1,7 @@
-// The only translator from error codes to the causes that the policy knows.
+// The only translator from errors of the network to the causes that the policy knows.
 #pragma once
 
+#include "proxy/net/body_reader.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/policy/outcome.hpp"
 
@@ -11,5 +12,7 @@ namespace reprise::net {
 policy::Cause cause_of(const ErrorCode&);
 /// The same for a connection that never stood: unknown errors are `unreachable`.
 policy::Cause cause_of_dial(const ErrorCode&);
+/// Why a body ended that neither goes on nor is complete.
+policy::Cause cause_of(BodyStep);
 
 }  // namespace reprise::net

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "proxy/http/rewrite.hpp"
+#include "proxy/net/failure.hpp"
 #include "proxy/net/resume.hpp"
 #include "proxy/net/splice.hpp"
 
@@ -81,12 +82,7 @@ class BodyWriter {
   std::uint64_t bytes_ = 0;
 };
 
-Relayed broken(BodyStep step, std::uint64_t bytes) {
-  const Cause cause = step == BodyStep::failed      ? Cause::reset
-                      : step == BodyStep::malformed ? Cause::malformed_response
-                                                    : Cause::truncated;
-  return {Relayed::End::broken, cause, bytes};
-}
+Relayed broken(BodyStep step, std::uint64_t bytes) { return {Relayed::End::broken, cause_of(step), bytes}; }
 
 Task<Relayed> relay_kept(Request& request, Stream& client, Answer& answer) {
   BodyWriter writer(sends_chunked(request, answer), answer.head);
@@ -110,10 +106,10 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer
   if (answer.kept) co_return co_await relay_kept(request, client, answer);
   const Duration idle = request.policy->idle_timeout;
   BodyWriter writer(sends_chunked(request, answer), answer.head);
-  BodyReader reader;
-  reader.begin(answer.connection->stream(), answer.buffer, answer.head.framing);
+  BodyReader& reader = answer.begin_body();
   writer.add_head(request.answer_head);
-  BodyStep step = BodyStep::piece;
+  if (!answer.body.empty()) writer.add_piece(answer.body);
+  BodyStep step = answer.broken.value_or(BodyStep::piece);
   std::string_view piece;
   std::optional<Duration> patience;  // asked for only where the body has to be waited for
   for (;;) {
@@ -123,8 +119,12 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer
     ErrorCode error;
     if (!writer.send_now(client, error)) error = co_await writer.send_rest(client, idle);
     if (error) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+    give_back(answer.body);
     if (step == BodyStep::end) break;
-    if (step != BodyStep::piece) co_return broken(step, writer.bytes());
+    if (step != BodyStep::piece) {
+      reader.drop();
+      co_return broken(step, writer.bytes());
+    }
     if (!patience) patience = patience_with(request, answer);
     if (SplicePipe pipe = may_splice(reader) ? SplicePipe::lend() : SplicePipe(); pipe) {
       const SpliceLimits limits{.read = *patience, .write = idle};

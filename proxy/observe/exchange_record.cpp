@@ -1,5 +1,8 @@
 #include "proxy/observe/exchange_record.hpp"
 
+#include <cstddef>
+#include <variant>
+
 namespace reprise::observe {
 
 std::string_view word(Ending ending) {
@@ -11,9 +14,22 @@ std::string_view word(Ending ending) {
   return "client_gone";
 }
 
+namespace {
+
+// The answer that the client got is the last one there was: a good status, and a body that the route lists.
+bool says_no(const policy::Ledger& ledger) {
+  for (std::size_t i = ledger.size(); i > 0; --i) {
+    if (const auto* answered = std::get_if<policy::Answered>(&ledger[i - 1].outcome))
+      return answered->body_listed;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_recovered(const ExchangeRecord& record) {
   if (record.ending != Ending::answered || record.status == 0 || record.status >= 400) return false;
-  return record.ledger->retried();
+  return record.ledger->retried() && !says_no(*record.ledger);
 }
 
 bool is_resumed(const ExchangeRecord& record) {

@@ -56,6 +56,12 @@ Duration with_aws_hint(Duration backoff, const Hints& hints) {
 
 bool is_signed_at(const Facts& facts, Instant at) { return !facts.signed_until || at <= *facts.signed_until; }
 
+Reason reason_to_retry(const Outcome& outcome) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  if (answered == nullptr) return Reason::retryable_failure;
+  return answered->body_listed ? Reason::retryable_body : Reason::retryable_status;
+}
+
 // The gates before the wait, in the order in which they are most useful to a reader.
 std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attempt, const Outcome& outcome,
                                         const RoutePolicy& policy) {
@@ -119,8 +125,7 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};
   if (budget_left < 1) return {false, delay, Reason::budget_spent};
   if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
-  const bool by_status = std::holds_alternative<Answered>(outcome);
-  return {true, delay, by_status ? Reason::retryable_status : Reason::retryable_failure};
+  return {true, delay, reason_to_retry(outcome)};
 }
 
 }  // namespace reprise::policy

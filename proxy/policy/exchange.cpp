@@ -88,9 +88,12 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   if (copies_ == Copies::both && !ends_race(outcome, policy_)) return one_copy_failed(report, outcome, now);
   const Verdict verdict = overrule(
       decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, budget_left(now)), now);
+  const unsigned number = number_of(report);
   const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);
   tell_host(outcome, verdict, now);
   if (!verdict.retry) {
+    // What came of it is the client's, as it would have been without `hold`.
+    if (is_broken_answer(outcome)) answer_ = number;
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
   return verdict.reason == Reason::stale_connection ? go_on_at_once() : go_on(verdict, now);

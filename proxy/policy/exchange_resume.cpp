@@ -17,15 +17,28 @@ Reason final_reason(Cause cause) {
 Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   if (state_ != State::delivering) return {};
   broken_ = *body_of_ - 1;
+  // A break that was seen while the body was held has a verdict: why the attempt was not repeated.
+  const bool judged = is_broken_answer(ledger_[broken_].outcome);
+  const Verdict before = ledger_[broken_].verdict;
   ledger_[broken_].outcome = Failed{Stage::body, what.cause};
   ledger_[broken_].ended = now;
   continuable_ = what.continuable;
   if (what.progress) in_vain_ = 0;
   if (what.signed_until) facts_.signed_until = what.signed_until;
   deadline_.reset();
-  if (!what.differs) return resume_again({}, now, dice);
-  ledger_[broken_].verdict = {false, {}, Reason::resume_mismatch};
-  return cut(Reason::resume_mismatch);
+  if (what.differs) {
+    ledger_[broken_].verdict = {false, {}, Reason::resume_mismatch};
+    return cut(Reason::resume_mismatch);
+  }
+  const Actions actions = resume_again({}, now, dice);
+  Verdict& verdict = ledger_[broken_].verdict;
+  if (judged && verdict.reason == Reason::response_started) {
+    verdict = before;
+    ledger_.reason = before.reason;
+  } else if (judged && verdict.retry) {
+    ledger_.reason = Reason::success;  // of what comes of it, not of the attempt that broke
+  }
+  return actions;
 }
 
 // Decides about the entry at `broken_`.

@@ -42,9 +42,11 @@ bool is_timeout(const Outcome& outcome) {
          (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
 }
 
-bool breaks_in_body(const Outcome& outcome) {
+// Where the route holds bytes back, the break is taken to come in these.
+bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
-  return failed != nullptr && failed->stage == Stage::body;
+  const bool holds = policy.hold && policy.hold->bytes > 0 && policy.mode != Mode::off;
+  return failed != nullptr && failed->stage == Stage::body && !holds;
 }
 
 /// Walks attempt by attempt through decide(), with the bookkeeping of Exchange.
@@ -135,7 +137,7 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
 // The answer of a body that breaks was a good one up to its head. Which timer ends an attempt without an
 // answer is for the route to say.
 Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
-  if (breaks_in_body(question.outcome)) return Answered{200, {}};
+  if (breaks_after_release(question.outcome, policy)) return Answered{200, {}};
   if (!is_timeout(question.outcome)) return question.outcome;
   const HeadLimit limit = head_limit(policy, is_repeatable(facts, policy, held), head_at, std::nullopt);
   return Failed{std::get<Failed>(question.outcome).stage, limit.cause};
@@ -179,9 +181,15 @@ std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView&
 bool may_resume(const Question& question, const RoutePolicy& policy, const Explanation& told) {
   const RequestView& request = question.request;
   const bool conditional = request.fields != nullptr && request.fields->has("If-Range", "");
-  return breaks_in_body(question.outcome) && !question.tunnel && request.method == "GET" && !conditional &&
+  const Reason reason = told.lowest.last_verdict.reason;
+  const bool cut_as_504 =
+      reason == Reason::deadline_too_near && policy.retry.out_of_time == OutOfTime::gateway_timeout;
+  // A break in what is held back is delivered too, once it is not repeated any more.
+  const bool delivered = is_broken_answer(told.outcome) ? !told.lowest.last_verdict.retry && !cut_as_504
+                                                        : breaks_after_release(question.outcome, policy) &&
+                                                              reason == Reason::response_started;
+  return delivered && !question.tunnel && request.method == "GET" && !conditional &&
          question.body_bytes == 0 && policy.mode == Mode::active && policy.resume.enabled &&
-         told.lowest.last_verdict.reason == Reason::response_started &&
          told.facts.idempotent == Idempotency::yes &&
          !(told.facts.nested && policy.retry.nested == Nested::refuse);
 }
@@ -210,7 +218,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   told.outcome = assumed_outcome(question, policy, told.facts, told.held);
 
   Case asked{policy,         told.facts,   told.outcome,
-             question.first, std::nullopt, breaks_in_body(question.outcome)};
+             question.first, std::nullopt, breaks_after_release(question.outcome, policy)};
   asked.first.replayable = told.held;
   if (policy.retry.deadline) asked.deadline = head_at + *policy.retry.deadline;
   LowestDice low_dice;

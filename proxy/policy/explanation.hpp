@@ -21,7 +21,7 @@ struct Question {
   Facts facts;          ///< idempotent and safe_method are judged here, the rest is taken as given
   /// What the first attempt and every later one comes to. attempt_timeout and response_timeout stand for "no
   /// answer": the route says which of them it is and when. The body of a Failed at Stage::body breaks after
-  /// a head of 200.
+  /// a head of 200: within what the route holds back, if it holds bytes back.
   Outcome outcome = Answered{503, {}};
   /// The attempt that the explanation begins with. Those before it are taken to have failed at once, each
   /// followed by its backoff; `wait` is filled from that.

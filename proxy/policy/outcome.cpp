@@ -50,6 +50,11 @@ std::string_view failure_label(const Failed& failed) {
 std::string_view word(Stage stage) { return stage_words[static_cast<std::size_t>(stage)]; }
 std::string_view word(Cause cause) { return cause_words[static_cast<std::size_t>(cause)]; }
 
+bool is_broken_answer(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->stage == Stage::body && failed->cause != Cause::cancelled;
+}
+
 std::string_view outcome_label(const Outcome& outcome) {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return failure_label(*failed);
   const int status = std::get<Answered>(outcome).status;

@@ -54,6 +54,7 @@ struct Hints {
 struct Answered {
   int status = 0;  ///< 200 to 599; interim answers are never an outcome
   Hints hints;
+  bool body_listed = false;  ///< the held body matches a predicate of the route
 };
 
 struct Failed {
@@ -62,6 +63,9 @@ struct Failed {
 };
 
 using Outcome = std::variant<Answered, Failed>;
+
+/// True for an answer whose body broke while all of it was held back: what came of it can still be given.
+bool is_broken_answer(const Outcome&);
 
 /// The `outcome` label of an attempt: 2xx 3xx 4xx 5xx resolve connect tls reset timeout truncated cancelled.
 /// A malformed head counts as `reset`: no complete head came.

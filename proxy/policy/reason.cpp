@@ -16,7 +16,8 @@ constexpr std::array<Row, reason_count> rows{{
     {"not_retryable", false, true, "any other answer or failure that the route does not list"},
     {"retryable_status", true, true, "the route lists the status and playing the request again is safe"},
     {"retryable_failure", true, true, "the route lists the failure and playing the request again is safe"},
-    {"retryable_body", true, false, "the body of a held answer matches the route's predicate"},
+    {"retryable_body", true, true,
+     "the held body matches a predicate of the route and playing the request again is safe"},
     {"stale_connection", true, true,
      "a reused connection ended before any answer byte, or answered 421: once more, at once, on a fresh "
      "connection"},

@@ -35,7 +35,9 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
 
 bool RetryOn::lists(const Outcome& outcome) const {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return lists_failure(*this, *failed);
-  const int status = std::get<Answered>(outcome).status;
+  const auto& answered = std::get<Answered>(outcome);
+  const int status = answered.status;
+  if (answered.body_listed) return true;
   return status >= 0 && static_cast<std::size_t>(status) < statuses.size() &&
          statuses.test(static_cast<std::size_t>(status));
 }

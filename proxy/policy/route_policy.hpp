@@ -13,6 +13,7 @@
 #include "proxy/policy/circuit.hpp"
 #include "proxy/policy/condition.hpp"
 #include "proxy/policy/hedge.hpp"
+#include "proxy/policy/hold.hpp"
 #include "proxy/policy/host_pause.hpp"
 #include "proxy/policy/outcome.hpp"
 
@@ -72,6 +73,7 @@ struct RoutePolicy {
   Duration idle_timeout = std::chrono::minutes(5);
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
   std::optional<HedgePolicy> hedge;            ///< absent: off
+  std::optional<HoldPolicy> hold;              ///< absent: off
   std::optional<CircuitPolicy> circuit;        ///< absent: off
   WhilePaused while_paused = WhilePaused::go;  ///< `host_pause`: off, wait, fail
   std::size_t replay_memory_bytes = 256 * 1024;

@@ -38,8 +38,9 @@ TEST(Reference, page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // Four rows of the table of conditions begin like a key; `policies.*` is told at `policies`.
-  EXPECT_EQ(rows, all_keys().size() + 4 - 1);
+  // Four rows of the table of conditions and four of that of predicates begin like a key; `policies.*` is
+  // told at `policies`.
+  EXPECT_EQ(rows, all_keys().size() + 4 + 4 - 1);
   for (const Key& key : all_keys())
     EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
 }
@@ -158,6 +159,10 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"routes[].match.methods", "[GET]"},
       {"routes[].match.query", "[a, b=c]"},
       {"routes[].match.headers", "{a: b, c: }"},
+      {"defaults.hold", "{}"},
+      {"defaults.hold.bytes", "1KiB"},
+      {"defaults.hold.time", "2s"},
+      {"defaults.hold.body", "[{event: error}, {json: a.b, equals: c}]"},
       {"defaults.hedge", "{}"},
       {"defaults.hedge.after", "p95"},
       {"defaults.circuit", "{}"},

@@ -51,6 +51,7 @@ Outcome outcome(Input& input) {
   answer.hints.retry_after = perhaps(input, duration(input, Duration::max() - 1ns));
   answer.hints.aws_retry_after = perhaps(input, duration(input, Duration::max() - 1ns));
   answer.hints.said_no = input.upto(7) == 0;
+  answer.body_listed = input.upto(3) == 0;
   return answer;
 }
 

@@ -182,6 +182,21 @@ TEST_F(MetricsTest, recovered_wants_a_whole_good_answer_after_a_retry) {
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
+TEST_F(MetricsTest, recovered_is_no_answer_whose_body_says_no) {
+  const policy::Outcome listed = policy::Answered{200, {}, true};
+  Story story("listed", "GET", "/");
+  story.attempt(listed, 1, {true, {}, Reason::retryable_body})
+      .attempt(listed, 1, stop(Reason::attempts_spent));
+  metrics_.count(story.ends(Ending::answered, 200).record());
+  EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "0");
+  EXPECT_EQ(value("reprise_retries_total{route=\"api\",reason=\"retryable_body\"}"), "1");
+  Story better("listed", "GET", "/");
+  better.attempt(listed, 1, {true, {}, Reason::retryable_body})
+      .attempt(status(200), 1, stop(Reason::success));
+  metrics_.count(better.ends(Ending::answered, 200).record());
+  EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
+}
+
 TEST_F(MetricsTest, resumed_downloads_are_whole_ones) {
   Story story("cut", "GET", "/");
   story.attempt(failure(policy::Stage::body, policy::Cause::truncated), 1, {true, {}, Reason::resumed})

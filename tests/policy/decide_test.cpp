@@ -37,6 +37,9 @@ TEST(Decide, AnOpenRoadIsARetry) {
   EXPECT_EQ(verdict.delay, 250ms);
   open.outcome = Failed{Stage::await_head, Cause::reset};
   EXPECT_EQ(open.decided().reason, Reason::retryable_failure);
+  open.outcome = Answered{200, {}, true};
+  EXPECT_TRUE(open.decided().retry);
+  EXPECT_EQ(open.decided().reason, Reason::retryable_body);
 }
 
 TEST(Decide, D17_a_body_that_cannot_be_read_back_is_not_replayable) {

@@ -34,6 +34,8 @@ std::vector<Step> every_failure() {
     failures.push_back(status(206).body_breaks(how).body_sees(Interruption::fin));
   }
   failures.push_back(status(206).differing());
+  failures.push_back(status(200).body_listed());
+  failures.push_back(status(200).body_listed().retry_after(2s).answer(Keeping::dropped));
   return failures;
 }
 

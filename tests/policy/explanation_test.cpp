@@ -362,6 +362,23 @@ TEST(Explanation, ATruncatedAnswerIsContinuedWhereTheRouteAndTheRequestAllow) {
   EXPECT_FALSE(resumes([&](auto&, auto& q) { q.request.fields = &conditional; }));
 }
 
+TEST(Explanation, ATruncatedAnswerThatIsHeldIsAFailure) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  policy.hold.emplace();
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started)
+      << "no bytes are held back";
+  policy.hold->bytes = 1;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::not_retryable);
+  policy.retry.on.truncated = true;
+  const Explanation told = explain(only(policy), question);
+  EXPECT_EQ(told.lowest.first_verdict.reason, Reason::retryable_failure);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::attempts_spent);
+  policy.mode = Mode::off;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started);
+}
+
 TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {
   Question question;
   question.request = {"CONNECT", "api.internal", 443, "/", "", nullptr};

@@ -26,11 +26,12 @@ std::vector<Story> connection_stories();
 std::vector<Story> limit_stories();
 std::vector<Story> departure_stories();
 std::vector<Story> resume_stories();
+std::vector<Story> hold_stories();
 
 inline std::vector<Story> all_stories() {
   std::vector<Story> all;
-  for (const auto& part :
-       {retry_stories(), connection_stories(), limit_stories(), departure_stories(), resume_stories()}) {
+  for (const auto& part : {retry_stories(), connection_stories(), limit_stories(), departure_stories(),
+                           resume_stories(), hold_stories()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -71,7 +71,11 @@ class Laws {
     return i + 1 < played_.ledger.size() && played_.ledger[i].verdict.reason == policy::Reason::resumed;
   }
   bool is_resume(std::size_t i) const { return i > 0 && resumed(i - 1); }
+  bool broke_while_held(std::size_t i) const {
+    return !is_resume(i) && policy::is_broken_answer(step(i).outcome);
+  }
   bool has_body(std::size_t i) const {
+    if (broke_while_held(i)) return true;
     return answer(i) != nullptr && (!is_resume(i) || answer(i)->status == 200 || answer(i)->status == 206);
   }
   bool may_resume(std::size_t i) const {
@@ -272,8 +276,11 @@ class Laws {
     unsigned at_hand = 0;
     const std::size_t attempts = attempts_to_the_head();
     for (std::size_t i = 0; i < attempts; ++i) {
-      if (answer(i) == nullptr || cancelled(i)) continue;
+      if (cancelled(i)) continue;
       const bool retried = i + 1 < attempts;
+      // A broken answer is nobody's once its attempt is to be tried again.
+      if (broke_while_held(i) && !retried && !waits_after(i)) at_hand = static_cast<unsigned>(i + 1);
+      if (answer(i) == nullptr) continue;
       const bool waited = retried ? !went_stale(i) : waits_after(i);
       at_hand = static_cast<unsigned>(i + 1);
       if (went_stale(i) || (waited && step(i).keeping == Keeping::dropped)) at_hand = 0;
@@ -332,6 +339,7 @@ class Laws {
     const unsigned at_hand = answer_at_hand();
     bool effect = false;
     for (unsigned i = 0; i + 1 < at_hand; ++i) effect = effect || step(i).sent == Sent::maybe;
+    if (answer(at_hand - 1) == nullptr) return !played_.ledger.ambiguous;
     const int code = answer(at_hand - 1)->status;
     const bool telling = code == 404 || code == 409 || code == 412;
     return played_.ledger.ambiguous == (effect && telling && !scene_.facts.safe_method);
@@ -343,7 +351,11 @@ class Laws {
     const std::size_t retries = played_.ledger.size() - 1 - stale_retries();
     std::size_t shadows = 0;  // decisions that observe mode only wrote down
     for (const Event& event : played_.events) {
-      const bool decided = event.kind == Event::Kind::attempt_ended || event.kind == Event::Kind::body_broke;
+      const std::size_t i = event.number - 1;
+      // A held break has had its decision; the body's break is another one only where it could be continued.
+      const bool anew = !broke_while_held(i) || (may_resume(i) && scene_.policy.resume.enabled);
+      const bool decided =
+          event.kind == Event::Kind::attempt_ended || (event.kind == Event::Kind::body_broke && anew);
       shadows += decided && event.reason == policy::Reason::observe_only ? 1 : 0;
     }
     const auto spent = static_cast<double>(retries + shadows);

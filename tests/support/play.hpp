@@ -40,9 +40,11 @@ struct Played {
 };
 
 /// How the body of that attempt (from 1) breaks. A last step that is repeated does not break again: a
-/// download that makes progress for ever has no end.
+/// download that makes progress for ever has no end. One that broke while it was held breaks in any case.
 inline Breaking breaking(const Script& script, std::size_t number) {
-  return number > script.size() ? Breaking::no : script[number - 1].breaks;
+  const Step& step = script[std::min(number, script.size()) - 1];
+  const Breaking how = number > script.size() ? Breaking::no : step.breaks;
+  return how == Breaking::no && policy::is_broken_answer(step.outcome) ? Breaking::for_good : how;
 }
 
 /// Obeys one exchange with the steps of a script; the last step repeats for ever. A story may be played only
@@ -216,6 +218,7 @@ inline std::string text(const policy::Outcome& outcome) {
   if (answered.hints.aws_retry_after)
     line += " x-amz-retry-after " + milliseconds(*answered.hints.aws_retry_after);
   if (answered.hints.said_no) line += " said no";
+  if (answered.body_listed) line += " with a listed body";
   return line;
 }
 

@@ -84,6 +84,10 @@ struct Step {
   Step says_no() const {
     return with([](Step& s) { s.hints().said_no = true; });
   }
+  /// A predicate of the route matches what was held of the body.
+  Step body_listed() const {
+    return with([](Step& s) { std::get<policy::Answered>(s.outcome).body_listed = true; });
+  }
   Step nothing_sent() const {
     return with([](Step& s) { s.sent = Sent::nothing; });
   }

@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+
+#include "config/scalar.hpp"
+#include "proxy/cli/telling.hpp"
+
+namespace reprise::cli {
+
+std::vector<std::string> held_back(const Telling& telling) {
+  const policy::RoutePolicy& policy = telling.route().policy;
+  const policy::Outcome& outcome = telling.explanation.outcome;
+  if (!policy.hold || telling.question.tunnel) return {};
+  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  const bool applies = answered != nullptr ? policy::hold_for(policy, *answered) != nullptr
+                                           : policy::is_broken_answer(outcome);
+  if (!applies) return {};
+  std::vector<std::string> lines;
+  const std::string time = config::duration_text(policy.hold->time);
+  if (policy.hold->bytes > 0) {
+    lines.push_back(
+        fmt::format("up to {} of the body, for up to {}; a break in them is `truncated`, a later one is not",
+                    config::size_text(policy.hold->bytes), time));
+  }
+  if (answered == nullptr) return lines;
+  for (const policy::BodyPredicate& predicate : policy.hold->body) {
+    lines.push_back(fmt::format("for up to {}, to be tried again where the body has `{}`", time,
+                                policy::describe(predicate)));
+  }
+  return lines;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,92 @@
+#include "proxy/net/hold.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/answer_body.hpp"
+#include "proxy/net/failure.hpp"
+
+namespace reprise::net {
+
+using policy::BodyKind;
+
+namespace {
+
+/// Fills `answer.body`, and watches for what ends the holding.
+class Holder {
+ public:
+  Holder(const policy::HoldPolicy& hold, Answer& answer)
+      : hold_(hold),
+        answer_(answer),
+        reader_(answer.begin_body()),
+        kind_(http::body_kind(answer.head)),
+        most_(policy::bytes_to_hold(hold, kind_)) {}
+
+  /// `piece` where the holding ended before the body did.
+  Task<BodyStep> read(Duration idle, Instant until);
+  bool body_listed(BodyStep end) const;
+  BodyReader& reader() { return reader_; }
+
+ private:
+  void take(BodyStep step, std::string_view piece) {
+    if (step != BodyStep::piece) return;
+    answer_.body.append(piece);
+    if (kind_ == BodyKind::event_stream) event_.feed(piece);
+  }
+  bool enough() const { return answer_.body.size() >= most_ || event_.complete(); }
+
+  const policy::HoldPolicy& hold_;
+  Answer& answer_;
+  BodyReader& reader_;
+  const BodyKind kind_;
+  const std::size_t most_;
+  http::FirstEvent event_;
+};
+
+Task<BodyStep> Holder::read(Duration idle, Instant until) {
+  BodyStep step = BodyStep::piece;
+  std::string_view piece;
+  for (;;) {
+    // All that is at hand, so that the reader is left without bytes of its own.
+    while (step == BodyStep::piece && reader_.take_at_hand(step, piece)) take(step, piece);
+    if (step != BodyStep::piece || enough()) co_return step;
+    const Instant silence = Tick::now() + idle;
+    step = co_await reader_.next_until(std::min(until, silence), piece);
+    if (step == BodyStep::stalled && until <= silence) co_return BodyStep::piece;
+    take(step, piece);
+  }
+}
+
+// A JSON text that is not whole, or longer than may be looked at, has no keys.
+bool Holder::body_listed(BodyStep end) const {
+  if (kind_ == BodyKind::event_stream) return policy::matches(hold_.body, http::EventAnswer(event_));
+  const bool whole = end == BodyStep::end && answer_.body.size() <= most_;
+  return kind_ == BodyKind::json && whole && policy::matches(hold_.body, http::JsonAnswer(answer_.body));
+}
+
+}  // namespace
+
+bool is_held(const policy::HoldPolicy& hold, const Answer& answer) {
+  const http::Framing& framing = answer.head.framing;
+  if (framing.kind == http::Framing::Kind::none) return false;
+  const BodyKind kind = http::body_kind(answer.head);
+  const std::size_t most = policy::bytes_to_hold(hold, kind);
+  // What is longer than may be looked at can match nothing.
+  const bool too_long = framing.kind == http::Framing::Kind::length && framing.length > most;
+  return most > 0 && (hold.bytes > 0 || kind == BodyKind::event_stream || !too_long);
+}
+
+Task<policy::Outcome> hold_back(Pool& pool, const policy::HoldPolicy& hold, const policy::Answered& head,
+                                Duration idle, Instant until, Answer& answer) {
+  Holder holder(hold, answer);
+  const BodyStep end = co_await holder.read(idle, until);
+  if (end != BodyStep::piece && end != BodyStep::end) {
+    answer.broken = end;
+    co_return policy::Failed{policy::Stage::body, cause_of(end)};
+  }
+  policy::Answered outcome = head;
+  outcome.body_listed = holder.body_listed(end);
+  if (end == BodyStep::end) keep_whole(pool, answer);
+  co_return outcome;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,31 @@
+"""Answers that say no behind a 200: nothing of them reaches the client while another attempt may do better."""
+from harness import Curl, Reprise, equal
+from upstream import Say, Upstream
+
+OVERLOADED = b'{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
+JSON = [("Content-Type", "application/json")]
+HOLD = {"time": "1h", "body": {"json": "error.type", "equals": "overloaded_error"}}
+
+
+def test_overloaded_twice_behind_a_200_then_a_good_answer():
+    good = b'{"type":"message","content":"hello"}'
+    says = [Say(200, OVERLOADED, JSON), Say(200, OVERLOADED, JSON), Say(200, good, JSON)]
+    with Upstream({"/v1/messages": says}) as upstream, Reprise(defaults={"hold": HOLD, "idempotent": "always"}) as reprise:
+        curl = Curl(reprise, upstream.url("/v1/messages"), "-d", "{}")
+        equal((curl.code, curl.status, curl.body), (0, 200, good))
+        equal(curl.field("Reprise-Attempts"), "3")
+        equal(upstream.count("/v1/messages"), 3)
+        line = reprise.requests(1)[0]
+        equal([attempt["reason"] for attempt in line["attempts"]], ["retryable_body", "retryable_body", "success"])
+        reprise.expect_metric(2, "reprise_retries_total", reason="retryable_body")
+        equal(reprise.metric("reprise_recovered_total"), 1)
+
+
+def test_overloaded_for_ever_is_delivered_as_the_upstream_sent_it():
+    with Upstream({"/x": [Say(200, OVERLOADED, JSON)]}) as upstream, Reprise(defaults={"hold": HOLD}) as reprise:
+        curl = Curl(reprise, upstream.url("/x"))
+        equal((curl.status, curl.body), (200, OVERLOADED))
+        equal((curl.field("Reprise-Attempts"), curl.field("Reprise-Reason")), ("4", "attempts_spent"))
+        equal(upstream.count("/x"), 4)
+        reprise.expect_metric(1, "reprise_exhausted_total", reason="attempts_spent")
+        equal(reprise.metric("reprise_recovered_total"), 0)
