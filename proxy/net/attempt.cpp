@@ -167,6 +167,7 @@ HeadReader::Taken HeadReader::take_head() {
   }
   if (head.status < 200 && !switching) return Taken::interim;
   buffer.consume(head.bytes);
+  request_.upstream->speaks_1_0 = head.minor_version == 0;
   outcome_ = Answered{head.status, http::read_hints(head, Loop::wall_nanoseconds() / 1'000'000'000)};
   return Taken::outcome;
 }
@@ -194,6 +195,11 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
                        start.number};
       co_return result;
     }
+  }
+  if (client != nullptr && waits_in_vain(request) && !co_await encourage(*client, request)) {
+    answer.clear();
+    result.client = ClientState::gone;
+    co_return result;
   }
   Stream& stream = answer.connection->stream();
   stop.aim_at(&stream);

@@ -21,4 +21,17 @@ Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHe
   co_return !error;
 }
 
+bool waits_in_vain(const Request& request) {
+  return request.upstream->speaks_1_0 && !request.continue_sent && request.head.expects_continue() &&
+         !request.body.complete();
+}
+
+Task<bool> encourage(Stream& client, Request& request) {
+  request.continue_sent = true;
+  Gather pieces;
+  pieces.add("HTTP/1.1 100 Continue\r\n\r\n");
+  const ErrorCode error = co_await client.write_all(pieces, request.policy->idle_timeout);
+  co_return !error;
+}
+
 }  // namespace reprise::net

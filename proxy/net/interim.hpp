@@ -25,4 +25,9 @@ class Interims {
 /// client is gone.
 Task<bool> pass_interim(Stream& client, Request&, const http::ResponseHead&, std::string_view pseudonym);
 
+/// True where the client waits for a 100 that an upstream known as 1.0 will never send (row C1).
+bool waits_in_vain(const Request&);
+/// Sends a 100 of our own. False if the client is gone.
+Task<bool> encourage(Stream& client, Request&);
+
 }  // namespace reprise::net

@@ -52,6 +52,7 @@ struct Upstream {
   std::string host;
   std::uint16_t port = 0;
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
+  bool speaks_1_0 = false;  ///< by its last answer: it will send no 100 (RFC 9110 10.1.1)
   /// Budget accounts met so far, so that a request does not ask the shared table.
   struct KnownBudget {
     policy::BudgetPolicy policy;

@@ -35,6 +35,23 @@ TEST(ProxyUploads, C1_expect_reaches_the_upstream_and_one_100_the_client) {
   EXPECT_EQ(heard.at(1), "body");
 }
 
+TEST(ProxyUploads, C1_an_upstream_known_as_1_0_is_not_waited_for) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    heard.add(peer.read_request());
+    peer.send("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  });
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  ASSERT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  client.send(head_of("PUT", upstream.authority(), "Expect: 100-continue\r\nContent-Length: 4\r\n"));
+  EXPECT_EQ(client.read_answer().status, 100) << "nobody else would send it";
+  client.send("body");
+  EXPECT_EQ(client.read_answer().status, 200);
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_TRUE(heard.at(1).ends_with("\r\n\r\nbody"));
+}
+
 TEST(ProxyUploads, C1_a_100_nobody_asked_for_is_swallowed) {
   ScriptedUpstream upstream(play::answers({std::string(go_on) + answer(200, "x")}));
   RunningProxy proxy;
