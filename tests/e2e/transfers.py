@@ -72,8 +72,9 @@ class Break:
 class Transfers:
     """The upstream. Paths: /SIZE/NAME; `breaks[path]` has a Break or None for each of its requests, the last one is repeated."""
 
-    def __init__(self, breaks=None):
+    def __init__(self, breaks=None, etag=ETAG):
         self.breaks = breaks or {}
+        self.etag = etag
         self.lock = threading.Lock()
         self.requests = []
         self.uploads = []  # of every upload that was read whole: path, and whether it was right
@@ -140,10 +141,11 @@ class Transfers:
             connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy")
             return True
         start, wanted = 0, request.field("Range")
-        if wanted and request.field("If-Range") in (None, ETAG):
+        if wanted and request.field("If-Range") in (None, self.etag):
             start = int(wanted.removeprefix("bytes=").rstrip("-"))
         head = f"HTTP/1.1 206 Part\r\nContent-Range: bytes {start}-{size - 1}/{size}\r\n" if start else "HTTP/1.1 200 Whole\r\n"
-        head = f"{head}ETag: {ETAG}\r\nAccept-Ranges: bytes\r\nContent-Length: {size - start}\r\n\r\n".encode()
+        validator = f"ETag: {self.etag}\r\n" if self.etag else ""
+        head = f"{head}{validator}Accept-Ranges: bytes\r\nContent-Length: {size - start}\r\n\r\n".encode()
         if told.place == "in_head":
             connection.sendall(head[:len(head) // 2])
             return self._leave(connection, told)
