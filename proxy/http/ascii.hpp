@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/policy/ascii.hpp"
+
 namespace reprise::http::ascii {
 
 inline constexpr std::array<bool, 256> make_token_table() {
@@ -30,16 +32,10 @@ constexpr bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte < 0x20 && byte != '\t') || byte == 0x7f;
 }
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+constexpr char lower(char c) { return policy::to_lower(c); }
 
 /// Equal but for ASCII case. (Beast's own reads one byte past the end.)
-constexpr bool same(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != b[i] && lower(a[i]) != lower(b[i])) return false;
-  }
-  return true;
-}
+constexpr bool same(std::string_view a, std::string_view b) { return policy::equals_ignoring_case(a, b); }
 
 constexpr bool starts_with(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() && same(text.substr(0, prefix.size()), prefix);

@@ -5,6 +5,7 @@
 
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/date.hpp"
+#include "proxy/policy/query.hpp"
 
 namespace reprise::http {
 namespace {
@@ -21,20 +22,13 @@ struct SigningParameters {
   std::string_view access_id, expires, signature;
 
   explicit SigningParameters(std::string_view query) {
-    while (!query.empty()) {
-      const std::size_t end = std::min(query.find('&'), query.size());
-      take(query.substr(0, end));
-      query.remove_prefix(std::min(end + 1, query.size()));
-    }
+    policy::any_parameter(query, [this](const policy::Parameter& given) {
+      if (std::string_view* const slot = given.has_value ? find(given.name) : nullptr) *slot = given.value;
+      return false;
+    });
   }
 
  private:
-  void take(std::string_view parameter) {
-    const std::size_t equals = parameter.find('=');
-    if (equals == std::string_view::npos) return;
-    if (std::string_view* const slot = find(parameter.substr(0, equals)))
-      *slot = parameter.substr(equals + 1);
-  }
   std::string_view* find(std::string_view name) {
     if (ascii::starts_with(name, "X-Amz-")) return find(name.substr(6), amz_date, amz_expires, amz_signature);
     if (ascii::starts_with(name, "X-Goog-"))

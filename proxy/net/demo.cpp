@@ -16,6 +16,7 @@
 
 #include "proxy/net/task.hpp"
 #include "proxy/policy/condition.hpp"
+#include "proxy/policy/query.hpp"
 
 namespace reprise::net {
 namespace {
@@ -77,13 +78,12 @@ class Stage {
 using Query = bhttp::request<bhttp::string_body>;
 
 std::string id_of(std::string_view query) {
-  while (!query.empty()) {
-    const std::size_t end = query.find('&');
-    const std::string_view pair = query.substr(0, end);
-    if (pair.starts_with("id=")) return std::string(pair.substr(3));
-    query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
-  }
-  return {};
+  std::string id;
+  policy::any_parameter(query, [&](const policy::Parameter& given) {
+    if (given.name == "id") id = given.value;
+    return given.name == "id";
+  });
+  return id;
 }
 
 Step step_for(std::string_view target, Stage& stage) {

@@ -1,11 +1,10 @@
 // How much retrying all requests to one upstream host may do, so that retries cannot become a storm.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 
-#include "proxy/policy/instant.hpp"
+#include "proxy/policy/slot_ring.hpp"
 
 namespace reprise::policy {
 
@@ -35,25 +34,19 @@ class Budget {
   double available_ratio(Instant now);
 
  private:
-  // The window in tenths, and one slot more: the oldest tenth is cut by the window's edge. A retry in it
-  // counts still and a first attempt in it no longer, so that the promise holds in every window.
-  static constexpr std::size_t tenths = 10;
-  static constexpr std::size_t slots = tenths + 1;
+  // The oldest slot is cut by the window's edge. A retry in it counts still and a first attempt in it no
+  // longer, so that the promise holds in every window.
   struct Slot {
     std::uint64_t firsts = 0;
     std::uint64_t retries = 0;
   };
 
-  std::int64_t slot_number(Instant) const;
-  void advance(Instant now);
   double allowance() const;
   std::uint64_t spent() const;
 
   const BudgetPolicy policy_;
   std::mutex mutex_;
-  std::array<Slot, slots> ring_{};
-  std::int64_t newest_ = 0;
-  bool started_ = false;
+  SlotRing<Slot> recent_;
 };
 
 }  // namespace reprise::policy

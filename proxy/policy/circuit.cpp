@@ -1,31 +1,18 @@
 #include "proxy/policy/circuit.hpp"
 
-#include <algorithm>
-
 namespace reprise::policy {
 
-Circuit::Circuit(const CircuitPolicy& policy) : policy_(policy) {}
-
-std::int64_t Circuit::slot_number(Instant at) const {
-  // One slot less than there are: the window may begin inside the oldest.
-  const auto width =
-      std::max<Duration::rep>(1, policy_.window.count() / static_cast<Duration::rep>(slots - 1));
-  return std::chrono::duration_cast<Duration>(at.time_since_epoch()).count() / width;
-}
+Circuit::Circuit(const CircuitPolicy& policy) : policy_(policy), recent_(policy.window) {}
 
 Circuit::Slot& Circuit::slot_at(Instant now) {
-  constexpr auto count = static_cast<std::int64_t>(slots);
-  const std::int64_t number = std::max(slot_number(now), newest_);
-  const std::int64_t passed = std::min(number - newest_, count);
-  for (std::int64_t i = 0; i < passed; ++i) ring_[static_cast<std::size_t>((number - i) % count)] = {};
-  newest_ = number;
-  return ring_[static_cast<std::size_t>(number % count)];
+  recent_.advance(now);
+  return recent_.newest();
 }
 
 bool Circuit::is_over_the_limit() const {
   std::uint64_t all = 0;
   std::uint64_t failures = 0;
-  for (const Slot& slot : ring_) {
+  for (const Slot& slot : recent_) {
     all += slot.all;
     failures += slot.failed;
   }
@@ -50,7 +37,7 @@ void Circuit::open_at(Instant now) {
 void Circuit::close() {
   open_until_.reset();
   probe_since_.reset();
-  ring_.fill({});
+  recent_.clear();
 }
 
 // While the circuit is open, what was admitted before still ends; only a probe's word counts then.

@@ -2,12 +2,11 @@
 // decides.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 
-#include "proxy/policy/instant.hpp"
+#include "proxy/policy/slot_ring.hpp"
 
 namespace reprise::policy {
 
@@ -39,13 +38,11 @@ class Circuit {
   State state(Instant now) const;
 
  private:
-  static constexpr std::size_t slots = 11;
   struct Slot {
     std::uint64_t all = 0;
     std::uint64_t failed = 0;
   };
 
-  std::int64_t slot_number(Instant) const;
   Slot& slot_at(Instant now);
   bool is_over_the_limit() const;
   void open_at(Instant now);
@@ -53,8 +50,7 @@ class Circuit {
 
   const CircuitPolicy policy_;
   mutable std::mutex mutex_;
-  std::array<Slot, slots> ring_{};
-  std::int64_t newest_ = 0;
+  SlotRing<Slot> recent_;
   std::optional<Instant> open_until_;   ///< set while not closed
   std::optional<Instant> probe_since_;  ///< set while a probe is under way
 };

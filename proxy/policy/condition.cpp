@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "proxy/policy/query.hpp"
+
 namespace reprise::policy {
 namespace {
 
@@ -50,16 +52,10 @@ bool is_idempotent_method(std::string_view method) {
 }
 
 bool query_has(std::string_view query, std::string_view name, std::string_view value) {
-  while (!query.empty()) {
-    const std::size_t end = query.find('&');
-    const std::string_view pair = query.substr(0, end);
-    query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string_view::npos || pair.substr(0, equals) != name) continue;
-    const std::string_view given = pair.substr(equals + 1);
-    if (value.empty() ? !given.empty() : given == value) return true;
-  }
-  return false;
+  return any_parameter(query, [&](const Parameter& given) {
+    return given.name == name &&
+           (value.empty() ? !given.value.empty() : given.has_value && given.value == value);
+  });
 }
 
 Judgement judge_with_ground(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {

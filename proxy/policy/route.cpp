@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/policy/ascii.hpp"
+#include "proxy/policy/query.hpp"
 
 namespace reprise::policy {
 namespace {
@@ -12,13 +13,7 @@ namespace {
 // `match` asks for presence where the condition has no value; an empty value in the request is presence
 // enough.
 bool query_present(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::size_t end = query.find('&');
-    const std::string_view pair = query.substr(0, end);
-    query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
-    if (pair.substr(0, pair.find('=')) == name) return true;
-  }
-  return false;
+  return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }
 
 bool matches_query(const Condition& wanted, std::string_view query) {
