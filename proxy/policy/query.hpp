@@ -17,10 +17,10 @@ struct Parameter {
 /// none.
 template <typename Wanted>
 constexpr bool any_parameter(std::string_view query, Wanted is_wanted) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view pair = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
+  for (std::size_t begin = 0; begin < query.size();) {
+    const std::size_t end = std::min(query.find('&', begin), query.size());
+    const std::string_view pair = query.substr(begin, end - begin);
+    begin = end + 1;
     const std::size_t equals = std::min(pair.find('='), pair.size());
     const bool has_value = equals < pair.size();
     const Parameter parameter{pair.substr(0, equals), pair.substr(equals + (has_value ? 1 : 0)), has_value};
