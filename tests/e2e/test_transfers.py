@@ -140,7 +140,7 @@ def test_uploads_that_break_and_are_held_on_disk():
                     upstream.breaks[path] = [told, told, None]
                     answer = check_upload(reprise, upstream, path, size, True, chunk)
                     equal(answer.attempts, 3, f"{path} {told}")
-        equal(reprise.metric("reprise_replay_bytes", store="disk"), 0)
+        reprise.expect_metric(0, "reprise_replay_bytes", store="disk")
 
 
 def test_uploads_that_break_and_are_too_long_to_be_held():
