@@ -150,6 +150,13 @@ TEST_P(Hold, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().scrip
 INSTANTIATE_TEST_SUITE_P(Stories, Hold, testing::ValuesIn(hold_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
+// The first verdict was about the attempt that broke; the exchange came to a good end.
+TEST(HeldBreak, EndsInSuccessOnceItWasContinued) {
+  const Played played = run(get(), {cut_short.body_breaks(Breaking::mid_way), status(206)});
+  EXPECT_EQ(played.ledger[0].verdict.reason, policy::Reason::resumed);
+  EXPECT_EQ(played.ledger.reason, policy::Reason::success);
+}
+
 }  // namespace
 
 std::vector<Story> hold_stories() {
