@@ -294,7 +294,8 @@ TEST(Resume, A_generation_pins_the_object) {
     };
   };
   const PartHead untagged = with(whole(), generation("17", ""));
-  const RangeAsked asked = Download::begin(get(), untagged).value().ask(40);
+  const Download pinned = Download::begin(get(), untagged).value();
+  const RangeAsked asked = pinned.ask(40);
   EXPECT_EQ(asked.generation, "17");
   EXPECT_EQ(asked.if_range, "");
   EXPECT_EQ(after_40(untagged, with(rest, generation("17", ""))), Kind::rest);
