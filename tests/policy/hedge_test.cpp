@@ -242,6 +242,7 @@ Reason refusal(const RoutePolicy& policy, const Facts& facts, AttemptReport repo
   EXPECT_EQ(one.hedge_due(report, epoch + late).size(), 0U);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::refused);
   EXPECT_TRUE(one.ledger().empty()) << "nothing was written of an attempt that runs on";
+  EXPECT_EQ(one.hedge_at(), std::nullopt) << "asked once";
   EXPECT_NE(at<Deliver>(one.answered(of(1), {200, {}}, epoch + 1s, dice), 0), nullptr);
   return one.ledger().hedge_refusal;
 }
@@ -268,6 +269,7 @@ TEST_F(HedgeTest, EveryGateIsItsOwnReason) {
   Facts nested = get;
   nested.nested = true;
   EXPECT_EQ(refusal(refusing, nested, of(1)), Reason::nested_retry);
+  EXPECT_EQ(judge_hedge(get, Attempt{}, refusing, epoch, std::nullopt, 1), Reason::hedged);
 }
 
 TEST_F(HedgeTest, AHostThatAskedForAPauseGetsNoCopy) {
@@ -367,9 +369,11 @@ TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
     slow.answered(of(2), {200, {}}, epoch + 50ms, dice);
   }
   EXPECT_EQ(latency.p95(), 50ms) << "the first had run for 50 ms, the copy for 40";
-  Exchange failing = exchange({}, &latency);
-  failing.begin(epoch, dice);
-  for (int i = 0; i < 200; ++i) failing.answered(of(1), {503, {}}, epoch + 1s, dice);
+  for (int i = 0; i < 200; ++i) {
+    Exchange failing = exchange({}, &latency);
+    failing.begin(epoch, dice);
+    failing.answered(of(1), {503, {}}, epoch + 1s, dice);
+  }
   EXPECT_EQ(latency.p95(), 50ms) << "a bad answer says nothing of good ones";
 }
 
