@@ -1,21 +1,10 @@
 // Answers whose body says no behind a good status: retried while the client has seen nothing of them (P20).
-#include <gtest/gtest.h>
-
-#include "tests/support/running_proxy.hpp"
-#include "tests/support/scripted_upstream.hpp"
+#include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
 namespace {
 
 using namespace std::chrono_literals;
-using play::answer;
-using play::Heard;
-using play::Peer;
-using play::RawClient;
-using play::RunningProxy;
-using play::ScriptedUpstream;
-using play::WireAnswer;
-using play::Wishes;
 
 const std::string overloaded = R"({"type":"error","error":{"type":"overloaded_error"}})";
 const std::string json_type = "Content-Type: application/json\r\n";

@@ -1,27 +1,15 @@
 // Held answers through the whole proxy: nothing reaches the client before the commit point, and a break or an
 // error before it is a retry. The time of a hold is an hour where it shall not end a test's hold, so that no
 // test hangs on the speed of its machine.
-#include <gtest/gtest.h>
-
 #include <atomic>
 
-#include "tests/support/running_proxy.hpp"
-#include "tests/support/scripted_upstream.hpp"
+#include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
 namespace {
 
 using namespace std::chrono_literals;
-using play::answer;
 using play::eventually;
-using play::Heard;
-using play::Peer;
-using play::RawClient;
-using play::RunningProxy;
-using play::ScriptedUpstream;
-using play::Wire;
-using play::WireAnswer;
-using play::Wishes;
 
 const std::string overloaded =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
