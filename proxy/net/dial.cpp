@@ -33,12 +33,12 @@ Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Stop
 }
 
 Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Stop& stop) {
-  auto stream = std::make_unique<Stream>(loop.tick, tcp::socket(loop.io));
+  auto stream = loop.open_stream();
   stop.aim_at(stream.get());
   const ErrorCode error = co_await stream->connect(endpoint, limit);
   stop.aim_at(nullptr);
   if (!error) {
-    set_user_timeout(stream->socket(), user_timeout);
+    stream->set_user_timeout(user_timeout);
     co_return std::move(stream);
   }
   const Cause cause = stream->take_limit_hit() ? Cause::connect_timeout : cause_of_dial(error);

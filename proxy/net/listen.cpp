@@ -62,7 +62,7 @@ tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
 }
 
 Task<void> accept_clients(Loop& loop, tcp::acceptor& acceptor, const ListenerRole& role) {
-  asio::steady_timer pause(loop.io);
+  Timer pause(loop.io);
   while (acceptor.is_open()) {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;

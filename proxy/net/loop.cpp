@@ -1,7 +1,5 @@
 #include "proxy/net/loop.hpp"
 
-#include <chrono>
-
 #include "proxy/http/date.hpp"
 #include "proxy/net/request.hpp"
 
@@ -23,6 +21,11 @@ Loop::Loop(Shared& all, std::uint64_t seed)
 // there.
 Loop::~Loop() { io.destroy_handlers(); }
 
+std::unique_ptr<Stream> Loop::open_stream() {
+  if (shared.make_link) return std::make_unique<Stream>(tick, shared.make_link(io.get_executor()));
+  return std::make_unique<Stream>(tick, tcp::socket(io));
+}
+
 std::unique_ptr<Request> Loop::lend_request() {
   if (idle_requests_.empty()) return std::make_unique<Request>();
   auto request = std::move(idle_requests_.back());
@@ -32,11 +35,6 @@ std::unique_ptr<Request> Loop::lend_request() {
 
 void Loop::give_back(std::unique_ptr<Request> request) {
   if (idle_requests_.size() < most_idle_requests) idle_requests_.push_back(std::move(request));
-}
-
-std::int64_t Loop::wall_nanoseconds() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
 }
 
 std::string_view Loop::date() {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ struct Shared {
   const Doors& doors;
   std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
   std::atomic<std::size_t> client_connections{0};
+  /// Told of every finished exchange, beside the metrics; empty: nobody is.
+  std::function<void(const observe::ExchangeRecord&)> witness = nullptr;
+  /// Makes what connections to upstreams run over, if not sockets.
+  std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link = nullptr;
 };
 
 /// Intrusive list of the sessions of a loop, so that shutdown and tests can reach them.
@@ -67,11 +72,13 @@ struct Loop {
   Loop(Shared& shared, std::uint64_t seed);
   ~Loop();
 
+  /// A connection to be, for one upstream.
+  std::unique_ptr<Stream> open_stream();
   std::unique_ptr<Request> lend_request();
   void give_back(std::unique_ptr<Request>);
   /// IMF-fixdate of this second.
   std::string_view date();
-  static std::int64_t wall_nanoseconds();
+  static std::int64_t wall_nanoseconds() { return Clock::wall_nanoseconds(); }
   /// What first attempts of that route have taken on this thread.
   policy::ObservedLatency& latency(std::size_t route);
 

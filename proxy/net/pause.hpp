@@ -1,8 +1,6 @@
 // A wait that ends on time or when it is told to: backoff between two attempts.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
-
 #include "proxy/net/stream.hpp"
 
 namespace reprise::net {
@@ -19,7 +17,7 @@ class Pause final : public Cancellable {
   void cancel() override { timer_.cancel(); }
 
  private:
-  asio::steady_timer timer_;
+  Timer timer_;
 };
 
 }  // namespace reprise::net

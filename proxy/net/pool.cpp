@@ -1,9 +1,6 @@
 #include "proxy/net/pool.hpp"
 
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 
 #include "proxy/policy/ascii.hpp"
@@ -14,13 +11,6 @@ namespace {
 constexpr Duration recent_limit = std::chrono::seconds(1);
 // How long a connection above pool.idle may rest.
 constexpr Duration spare_life = std::chrono::seconds(1);
-
-// No FIN, no error, no byte that nobody asked for (rows B11, F6).
-bool is_quiet(Stream& stream) {
-  char byte = 0;
-  const auto got = ::recv(stream.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-}
 
 void write_key(std::string_view host, std::uint16_t port, std::string& key) {
   key.resize(host.size());
@@ -116,7 +106,8 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
     connection->idle_ = false;
     metrics_.upstream_changed(observe::UpstreamState::idle, -1);
     metrics_.upstream_changed(observe::UpstreamState::active, 1);
-    if (is_quiet(connection->stream())) return connection;
+    // No FIN, no error, no byte that nobody asked for (rows B11, F6).
+    if (connection->stream().unread() == Unread::nothing) return connection;
   }
   return nullptr;
 }

@@ -203,15 +203,13 @@ std::string Proxy::Parts::metrics_text() {
 
 void Proxy::Parts::drain(std::size_t index) {
   Loop& loop = *loops[index];
-  loop.draining = true;
   ErrorCode ignored;
   for (Doorway& doorway : doorways) doorway.acceptors[index].close(ignored);
-  loop.pool.close();
-  loop.sessions.each([](Session& session) { session.drain(); });
+  net::drain(loop);
 }
 
 Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
-  asio::steady_timer pause(loops.front()->io);
+  Timer pause(loops.front()->io);
   while (shared->client_connections.load() > 0 && Tick::now() < limit) {
     pause.expires_after(std::chrono::milliseconds(10));
     co_await pause.async_wait(as_result);
@@ -221,14 +219,14 @@ Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
 Task<void> Proxy::Parts::shut_down() {
   say(config::LogLevel::info, "shutting down");
   ready = false;
-  asio::steady_timer linger(loops.front()->io, settings.shutdown.linger);
+  Timer linger(loops.front()->io, settings.shutdown.linger);
   co_await linger.async_wait(as_result);
   for (std::size_t i = 0; i < loops.size(); ++i) {
     asio::post(loops[i]->io, [this, i] { drain(i); });
   }
   co_await wait_for_sessions(Tick::now() + settings.shutdown.grace);
   for (const auto& loop : loops) {
-    asio::post(loop->io, [&loop = *loop] { loop.sessions.each([](Session& session) { session.abort(); }); });
+    asio::post(loop->io, [&loop = *loop] { abort(loop); });
   }
   co_await wait_for_sessions(Tick::now() + std::chrono::seconds(1));
   say(config::LogLevel::info, "stopped");

@@ -41,6 +41,7 @@ void record(Loop& loop, const Request& request, const Served& served) {
   exchange.ledger = &request.ledger;
   exchange.tunnel = request.tunnel;
   loop.shared.metrics.count(exchange);
+  if (loop.shared.witness) loop.shared.witness(exchange);
   if (!loop.shared.settings.log.access) return;
   exchange.trace_id = trace_id(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");

@@ -126,7 +126,7 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Answer& answer
       co_return broken(step, writer.bytes());
     }
     if (!patience) patience = patience_with(request, answer);
-    if (SplicePipe pipe = may_splice(reader) ? SplicePipe::lend() : SplicePipe(); pipe) {
+    if (SplicePipe pipe = may_splice(reader, client) ? SplicePipe::lend() : SplicePipe(); pipe) {
       const SpliceLimits limits{.read = *patience, .write = idle};
       const Spliced rest =
           co_await splice(std::move(pipe), reader.stream(), client, reader.counted_left(), limits);

@@ -19,12 +19,17 @@ constexpr std::array<std::string_view, 5> sentences{
 }  // namespace
 
 ReplayStore::ReplayStore(const config::Limits& limits, FileCalls calls, observe::Metrics& metrics,
-                         observe::Log& log)
+                         observe::Log& log, asio::any_io_executor disk)
     : memory_(limits.replay_memory_bytes, observe::ReplayMedium::memory, metrics),
       disk_(limits.replay_disk_bytes, observe::ReplayMedium::disk, metrics),
       calls_(std::move(calls)),
       folder_(limits.replay_folder),
-      log_(log) {}
+      log_(log),
+      disk_executor_(std::move(disk)) {
+  if (disk_executor_) return;
+  thread_.emplace(1);
+  disk_executor_ = thread_->get_executor();
+}
 
 void ReplayStore::tell(NotHeld why, int error) {
   constexpr std::int64_t second = 1'000'000'000;

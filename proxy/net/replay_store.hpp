@@ -8,6 +8,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/settings.hpp"
@@ -30,7 +31,9 @@ enum class NotHeld : std::uint8_t {
 /// Thread-safe. Outlives every session; `stop` comes before the io threads' contexts end.
 class ReplayStore {
  public:
-  ReplayStore(const config::Limits&, FileCalls, observe::Metrics&, observe::Log&);
+  /// With a thread of its own for the disk, or with what runs its jobs in order instead.
+  ReplayStore(const config::Limits&, FileCalls, observe::Metrics&, observe::Log&,
+              asio::any_io_executor disk = {});
 
   /// A disk that makes no progress for so long is as good as none.
   policy::Duration patience() const { return calls_.patience; }
@@ -42,10 +45,12 @@ class ReplayStore {
   /// Runs the job on the disk thread, after all jobs before it. After `stop` it is dropped unrun.
   template <typename Job>
   void on_disk_thread(Job job) {
-    asio::post(thread_, std::move(job));
+    asio::post(disk_executor_, std::move(job));
   }
   /// Waits for the jobs under way.
-  void stop() { thread_.join(); }
+  void stop() {
+    if (thread_) thread_->join();
+  }
 
   /// One log line, at most one a second for each cause: a full disk must not flood the log. `error` is an
   /// errno, or 0.
@@ -63,7 +68,8 @@ class ReplayStore {
   const std::string folder_;
   observe::Log& log_;
   std::array<Told, 5> told_;  ///< by NotHeld
-  asio::thread_pool thread_{1};
+  std::optional<asio::thread_pool> thread_;
+  asio::any_io_executor disk_executor_;
 };
 
 }  // namespace reprise::net

@@ -72,7 +72,7 @@ class RequestBody final : public Cancellable {
   void hold_in_memory(std::string_view piece);
   void hold_on_disk(std::string_view piece);
   void let_go();
-  asio::any_io_executor executor() { return reader_.stream().socket().get_executor(); }
+  asio::any_io_executor executor() { return reader_.stream().executor(); }
 
   BodyReader reader_;
   ReplayStore* store_ = nullptr;

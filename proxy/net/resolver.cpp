@@ -36,6 +36,7 @@ struct Resolver::State {
   bool stopping = false;
 
   void run();
+  void answer_one(std::unique_lock<std::mutex>&);
   void settle(const std::string& name, std::vector<asio::ip::address> found);
   void forget_oldest();
 };
@@ -85,14 +86,25 @@ void Resolver::State::run() {
   for (;;) {
     work.wait(lock, [this] { return stopping || !queue.empty(); });
     if (stopping) return;
-    const std::string name = std::move(queue.front());
-    queue.pop_front();
-    lock.unlock();
-    std::vector<asio::ip::address> found = query(name);
-    lock.lock();
+    answer_one(lock);
     if (stopping) return;
-    settle(name, std::move(found));
   }
+}
+
+void Resolver::State::answer_one(std::unique_lock<std::mutex>& lock) {
+  const std::string name = std::move(queue.front());
+  queue.pop_front();
+  lock.unlock();
+  std::vector<asio::ip::address> found = query(name);
+  lock.lock();
+  if (!stopping) settle(name, std::move(found));
+}
+
+bool Resolver::answer_one() {
+  std::unique_lock lock(state_->mutex);
+  if (state_->queue.empty()) return false;
+  state_->answer_one(lock);
+  return true;
 }
 
 // A failure keeps an older answer in use for a while: an upstream that was there a minute ago is likelier

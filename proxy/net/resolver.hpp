@@ -35,7 +35,7 @@ class Resolver {
   using Query = std::function<std::vector<asio::ip::address>(const std::string& name)>;
 
   struct Limits {
-    unsigned threads = 4;
+    unsigned threads = 4;      ///< 0: `answer_one` does their work
     std::size_t names = 1024;  ///< oldest out
     Duration positive = std::chrono::seconds(10);
     Duration negative = std::chrono::seconds(1);
@@ -49,6 +49,8 @@ class Resolver {
 
   /// `executor` is the caller's; the lookup is used on its thread only.
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
+  /// Answers the oldest question that no thread has taken, on this thread. False if there is none.
+  bool answer_one();
 
  private:
   struct State;
@@ -68,7 +70,7 @@ class Lookup final : public Cancellable, public std::enable_shared_from_this<Loo
  private:
   friend class Resolver;
 
-  asio::steady_timer timer_;
+  Timer timer_;
   std::shared_ptr<const Addresses> answer_;
   bool cancelled_ = false;
 };

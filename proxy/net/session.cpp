@@ -36,9 +36,9 @@ policy::Facts read_facts(const Request& request) {
 
 }  // namespace
 
-Session::Session(Loop& loop, tcp::socket socket, const ListenerRole& role)
-    : loop_(loop), stream_(loop.tick, std::move(socket)), pause_(loop.io.get_executor()), role_(role) {
-  tune(stream_.socket());
+Session::Session(Loop& loop, Carrier carrier, const ListenerRole& role)
+    : loop_(loop), stream_(loop.tick, std::move(carrier)), pause_(loop.io.get_executor()), role_(role) {
+  stream_.tune();
   loop_.sessions.add(*this);
   loop_.shared.metrics.client_connected();
 }
@@ -49,8 +49,8 @@ Session::~Session() {
   loop_.shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Task<void> serve(Loop& loop, tcp::socket socket, const ListenerRole& role) {
-  Session session(loop, std::move(socket), role);
+Task<void> serve(Loop& loop, Carrier carrier, const ListenerRole& role) {
+  Session session(loop, std::move(carrier), role);
   co_await session.run();
 }
 
@@ -193,7 +193,7 @@ void Session::plan_tunnel(Request& request, const http::Connect& connect) {
 }
 
 Task<bool> Session::carry_out(Request& request) {
-  Watch watch(loop_.tick, stream_.descriptor());
+  Watch watch(loop_.tick, stream_);
   watch_ = &watch;
   if (loop_.draining) watch.shut_down();
   const Served served = co_await exchange(loop_, request, {stream_, buffer_, pause_, watch, tunnel_});
@@ -202,7 +202,7 @@ Task<bool> Session::carry_out(Request& request) {
   if (served.keep_alive) co_return true;
   const bool answered = stream_.open() && served.ending == observe::Ending::answered && !request.tunnel;
   const bool still_sending =
-      answered && (!request.body.complete() || !buffer_.empty() || stream_.has_unread());
+      answered && (!request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes);
   if (still_sending) co_await close_gently();
   co_return false;
 }
@@ -257,6 +257,16 @@ void Session::drain() {
 void Session::abort() {
   if (watch_ != nullptr) watch_->report_reset();
   stream_.cancel();
+}
+
+void drain(Loop& loop) {
+  loop.draining = true;
+  loop.pool.close();
+  loop.sessions.each([](Session& session) { session.drain(); });
+}
+
+void abort(Loop& loop) {
+  loop.sessions.each([](Session& session) { session.abort(); });
 }
 
 void Sessions::add(Session& session) {

@@ -21,7 +21,7 @@ struct ListenerRole {
 /// Lives in its own coroutine's frame, on one io thread.
 class Session {
  public:
-  Session(Loop& loop, tcp::socket socket, const ListenerRole& role);
+  Session(Loop& loop, Carrier carrier, const ListenerRole& role);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -63,7 +63,12 @@ class Session {
 };
 
 /// The coroutine to spawn for an accepted connection.
-Task<void> serve(Loop& loop, tcp::socket socket, const ListenerRole& role);
+Task<void> serve(Loop& loop, Carrier carrier, const ListenerRole& role);
+
+/// Shutdown of an io thread: nothing is kept open for another request, and every session is told.
+void drain(Loop&);
+/// The grace is over.
+void abort(Loop&);
 
 template <typename Visit>
 void Sessions::each(Visit visit) {

@@ -148,7 +148,9 @@ std::size_t SplicePipe::drain(int socket, ErrorCode& error) {
   return bytes;
 }
 
-bool may_splice(const BodyReader& reader) { return reader.counted_left() >= worthwhile_bytes; }
+bool may_splice(BodyReader& reader, const Stream& to) {
+  return reader.counted_left() >= worthwhile_bytes && reader.stream().is_socket() && to.is_socket();
+}
 
 Task<Spliced> splice(SplicePipe pipe, Stream& from, Stream& to, std::uint64_t bytes, SpliceLimits limits) {
   Spliced done;

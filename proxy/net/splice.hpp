@@ -59,9 +59,9 @@ struct Spliced {
   std::uint64_t bytes = 0;        ///< that the client's kernel took
 };
 
-/// True if the rest of that body may go from socket to socket unseen, and is long enough to gain by it: its
-/// length is known, nothing of it is at hand, and it goes on as it comes.
-bool may_splice(const BodyReader&);
+/// True if the rest of that body may go from socket to socket unseen, and is long enough to gain by it: both
+/// are plain sockets, its length is known, nothing of it is at hand, and it goes on as it comes.
+bool may_splice(BodyReader&, const Stream& to);
 
 /// How long nothing may move, on each side.
 struct SpliceLimits {

@@ -2,7 +2,10 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
+
+#include <cerrno>
 
 #include <boost/asio/redirect_error.hpp>
 
@@ -15,6 +18,11 @@ constexpr int keepalive_probes = 3;
 
 void set_option(int descriptor, int level, int name, int value) {
   static_cast<void>(::setsockopt(descriptor, level, name, &value, sizeof value));
+}
+
+std::unique_ptr<Link> take_link(Carrier& carrier) {
+  auto* link = std::get_if<std::unique_ptr<Link>>(&carrier);
+  return link == nullptr ? nullptr : std::move(*link);
 }
 
 ReadTask aborted() { co_return std::tuple(ErrorCode(asio::error::operation_aborted), std::size_t{0}); }
@@ -32,18 +40,23 @@ void Gather::consume(std::size_t bytes) {
   }
 }
 
-Stream::Stream(Tick& tick, tcp::socket socket) : tick_(tick), socket_(std::move(socket)) {
+Stream::Stream(Tick& tick, Carrier carrier)
+    : tick_(tick),
+      link_(take_link(carrier)),
+      socket_(link_ == nullptr ? std::get<tcp::socket>(std::move(carrier)) : tcp::socket(link_->executor())) {
   ErrorCode ignored;
   if (socket_.is_open()) socket_.non_blocking(true, ignored);
 }
 
 // No coroutine of its own where it has nothing to add to Asio's.
 ReadTask Stream::read_some(asio::mutable_buffer into) {
-  return cancelled_ || limit_hit_ ? aborted() : socket_.async_read_some(into, as_result);
+  if (cancelled_ || limit_hit_) return aborted();
+  return link_ == nullptr ? socket_.async_read_some(into, as_result) : link_->read_some(into);
 }
 
 Task<ErrorCode> Stream::wait_readable() {
   if (cancelled_) co_return asio::error::operation_aborted;
+  if (link_ != nullptr) co_return co_await link_->wait_readable();
   const auto [error] = co_await socket_.async_wait(tcp::socket::wait_read, as_result);
   co_return error;
 }
@@ -51,7 +64,12 @@ Task<ErrorCode> Stream::wait_readable() {
 Task<ErrorCode> Stream::wait_writable(Duration idle) {
   if (cancelled_ || writing_ended_) co_return asio::error::operation_aborted;
   tick_.arm(write_limit_, idle);
-  const auto [error] = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
+  ErrorCode error;
+  if (link_ != nullptr) {
+    error = co_await link_->wait_writable();
+  } else {
+    std::tie(error) = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
+  }
   Tick::disarm(write_limit_);
   co_return error;
 }
@@ -60,19 +78,27 @@ ErrorCode Stream::write_now(Gather& pieces) {
   ErrorCode error;
   if (cancelled_ || writing_ended_) return asio::error::operation_aborted;
   if (pieces.empty()) return error;
-  // send(2) costs less than sendmsg(2) where one piece is all there is.
-  const auto parts = pieces.parts();
-  const std::size_t bytes =
-      parts.size() == 1 ? socket_.write_some(parts.front(), error) : socket_.write_some(parts, error);
+  const std::size_t bytes = write_some(pieces.parts(), error);
   accepted_ += bytes;
   pieces.consume(bytes);
   if (error == asio::error::would_block || error == asio::error::try_again) error.clear();
   return error;
 }
 
+std::size_t Stream::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
+  if (link_ != nullptr) return link_->write_some(parts, error);
+  // send(2) costs less than sendmsg(2) where one piece is all there is.
+  return parts.size() == 1 ? socket_.write_some(parts.front(), error) : socket_.write_some(parts, error);
+}
+
 Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
   ErrorCode error = write_now(pieces);
   while (!error && !pieces.empty()) {
+    if (link_ != nullptr) {
+      error = co_await wait_writable(idle);
+      if (!error) error = write_now(pieces);
+      continue;
+    }
     if (cancelled_ || writing_ended_) co_return asio::error::operation_aborted;
     tick_.arm(write_limit_, idle);
     const auto [failure, bytes] = co_await socket_.async_write_some(pieces.parts(), as_result);
@@ -86,65 +112,94 @@ Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
 
 Task<ErrorCode> Stream::connect(const tcp::endpoint& endpoint, Duration limit) {
   if (cancelled_) co_return asio::error::operation_aborted;
+  tick_.arm(write_limit_, limit);
+  ErrorCode error;
+  if (link_ != nullptr) {
+    error = co_await link_->connect(endpoint);
+  } else {
+    error = co_await connect_socket(endpoint);
+  }
+  Tick::disarm(write_limit_);
+  co_return error;
+}
+
+Task<ErrorCode> Stream::connect_socket(tcp::endpoint endpoint) {
   ErrorCode error;
   socket_.open(endpoint.protocol(), error);
   if (error) co_return error;
-  tick_.arm(write_limit_, limit);
   const auto [failure] = co_await socket_.async_connect(endpoint, as_result);
-  Tick::disarm(write_limit_);
   if (!failure) {
     socket_.non_blocking(true, error);
-    tune(socket_);
+    tune();
   }
   co_return failure;
 }
 
 void Stream::Limit::time_is_up() {
   stream_.limit_hit_ = true;
+  stream_.end_waits();
+}
+
+void Stream::end_waits() {
   ErrorCode ignored;
-  stream_.socket_.cancel(ignored);
+  if (link_ != nullptr) {
+    link_->cancel();
+  } else {
+    socket_.cancel(ignored);
+  }
 }
 
 void Stream::cancel() {
   cancelled_ = true;
-  ErrorCode ignored;
-  socket_.cancel(ignored);
+  end_waits();
 }
 
-void Stream::end_read() {
-  ErrorCode ignored;
-  socket_.cancel(ignored);
-}
+void Stream::end_read() { end_waits(); }
 
 void Stream::end_writing() {
   writing_ended_ = true;
-  ErrorCode ignored;
-  socket_.cancel(ignored);
+  end_waits();
 }
 
 void Stream::finish_sending() {
+  if (link_ != nullptr) return link_->finish_sending();
   ErrorCode ignored;
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-bool Stream::has_unread() {
+Unread Stream::unread() {
+  if (link_ != nullptr) return link_->unread();
   char byte = 0;
-  return ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got > 0) return Unread::bytes;
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Unread::nothing : Unread::closed;
+}
+
+// poll(2) sees a FIN behind unread bytes too.
+Presence Stream::presence() {
+  if (link_ != nullptr) return link_->presence();
+  pollfd asked{socket_.native_handle(), POLLIN | POLLRDHUP, 0};
+  if (::poll(&asked, 1, 0) <= 0) return Presence::present;
+  if ((asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return Presence::reset;
+  return (asked.revents & POLLRDHUP) != 0 ? Presence::finished : Presence::present;
 }
 
 void Stream::close() {
+  if (link_ != nullptr) return link_->close();
   ErrorCode ignored;
   socket_.close(ignored);
 }
 
 void Stream::cut() {
+  if (link_ != nullptr) return link_->cut();
   ErrorCode ignored;
   socket_.set_option(asio::socket_base::linger(true, 0), ignored);
   socket_.close(ignored);
 }
 
-void tune(tcp::socket& socket) {
-  const int descriptor = socket.native_handle();
+void Stream::tune() {
+  if (link_ != nullptr) return;
+  const int descriptor = socket_.native_handle();
   set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle_seconds);
@@ -152,9 +207,10 @@ void tune(tcp::socket& socket) {
   set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, keepalive_probes);
 }
 
-void set_user_timeout(tcp::socket& socket, Duration limit) {
+void Stream::set_user_timeout(Duration limit) {
+  if (link_ != nullptr) return;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-  set_option(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(milliseconds));
+  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(milliseconds));
 }
 
 }  // namespace reprise::net

@@ -1,10 +1,13 @@
-// One TCP connection behind the few verbs that the data path needs: read, write, limit, cut.
+// One connection behind the few verbs that the data path needs: read, write, limit, cut.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <variant>
 
+#include "proxy/net/link.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/net/tick.hpp"
 
@@ -36,11 +39,14 @@ class Gather {
   std::size_t last_ = 0;
 };
 
+/// What a stream runs over: a socket, or a link of another kind.
+using Carrier = std::variant<tcp::socket, std::unique_ptr<Link>>;
+
 /// Used by one thread. One read and one write may be under way at a time. After `cancel` every verb fails at
 /// once with operation_aborted.
 class Stream final : public Cancellable {
  public:
-  Stream(Tick&, tcp::socket);
+  Stream(Tick&, Carrier);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
@@ -83,11 +89,21 @@ class Stream final : public Cancellable {
   /// Closes with RST, so that nobody takes what was sent for complete.
   void cut();
 
-  /// True if bytes of the other side wait in the kernel.
-  bool has_unread();
+  /// What of the other side's is there and was not read.
+  Unread unread();
+  /// Whether the other side still sends, even behind bytes that nobody has read.
+  Presence presence();
+  /// Only of a plain socket.
   int descriptor() { return socket_.native_handle(); }
-  tcp::socket& socket() { return socket_; }
-  bool open() const { return socket_.is_open(); }
+  bool is_socket() const { return link_ == nullptr; }
+  asio::any_io_executor executor() { return socket_.get_executor(); }
+  bool open() const { return link_ == nullptr ? socket_.is_open() : link_->open(); }
+
+  /// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:
+  /// the connection works without.
+  void tune();
+  /// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut.
+  void set_user_timeout(Duration);
 
  private:
   class Limit final : public Timed {
@@ -101,7 +117,12 @@ class Stream final : public Cancellable {
     Stream& stream_;
   };
 
+  Task<ErrorCode> connect_socket(tcp::endpoint);
+  std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&);
+  void end_waits();
+
   Tick& tick_;
+  std::unique_ptr<Link> link_;  ///< null: the socket is all there is
   tcp::socket socket_;
   Limit read_limit_{*this};
   Limit write_limit_{*this};
@@ -111,12 +132,7 @@ class Stream final : public Cancellable {
   bool writing_ended_ = false;
 };
 
-/// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:
-/// the connection works without.
-void tune(tcp::socket&);
 /// What an upstream connection has outside of uploads: sent bytes may stay unacknowledged for this long.
 inline constexpr Duration user_timeout = std::chrono::seconds(60);
-/// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut.
-void set_user_timeout(tcp::socket&, Duration);
 
 }  // namespace reprise::net

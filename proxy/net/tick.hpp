@@ -3,16 +3,12 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <vector>
 
-#include "proxy/policy/instant.hpp"
+#include "proxy/net/clock.hpp"
 
 namespace reprise::net {
-
-using policy::Duration;
-using policy::Instant;
 
 class Tick;
 
@@ -50,7 +46,7 @@ class Tick {
   Tick(const Tick&) = delete;
   Tick& operator=(const Tick&) = delete;
 
-  static Instant now() { return std::chrono::steady_clock::now(); }
+  static Instant now() { return Clock::now(); }
 
   /// Arms, or moves to the tail of the list of that duration: constant time.
   void arm(Timed&, Duration after);
@@ -68,7 +64,7 @@ class Tick {
   void fire(Timed::List&, Instant now);
   void sleep_until(Instant);
 
-  boost::asio::steady_timer timer_;
+  Timer timer_;
   std::vector<std::unique_ptr<Timed::List>> lists_;
   std::unique_ptr<Timed::List> odd_;
   Instant wake_ = Instant::max();

@@ -40,7 +40,7 @@ class Tunnel {
   Way down_;
   Duration idle_;
   Instant last_move_{};
-  asio::steady_timer joined_;
+  Timer joined_;
   observe::TunnelOutcome outcome_ = observe::TunnelOutcome::closed;
   bool broken_ = false;
   bool draining_ = false;

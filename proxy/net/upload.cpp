@@ -27,7 +27,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
     listener_ = &listener;
     // An upstream that takes its time with a body is slow, not dead: its window may stay shut as long as
     // `idle`.
-    set_user_timeout(upstream_.socket(), idle_);
+    upstream_.set_user_timeout(idle_);
     joined_.emplace(executor_);
     asio::co_spawn(executor_, run(*this), asio::detached);
   }
@@ -62,7 +62,7 @@ Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); 
 // What ends while it is being stopped is not `sent`, whatever the kernel took: its connection writes no more.
 void Upload::finish(UploadEnd end) {
   end_ = stopping_ ? UploadEnd::stopped : end;
-  set_user_timeout(upstream_.socket(), user_timeout);
+  upstream_.set_user_timeout(user_timeout);
   if (!stopping_) listener_->upload_ended(end);
   joined_->cancel();
 }

@@ -1,15 +1,12 @@
 #include "proxy/net/watch.hpp"
 
-#include <poll.h>
-
 namespace reprise::net {
 
 void Watch::look() {
-  pollfd asked{descriptor_, POLLIN | POLLRDHUP, 0};
-  if (::poll(&asked, 1, 0) <= 0) return;
-  if ((asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
+  const Presence presence = client_.presence();
+  if (presence == Presence::reset) {
     report_reset();
-  } else if ((asked.revents & POLLRDHUP) != 0 && !finished_) {
+  } else if (presence == Presence::finished && !finished_) {
     finished_ = true;
     end_wait();
   }

@@ -9,13 +9,11 @@
 
 namespace reprise::net {
 
-/// While armed, asks the kernel every 100 ms whether the client closed its sending side or reset (poll(2): it
-/// sees a FIN behind unread bytes too). Costs nothing for an exchange that is over sooner.
+/// While armed, asks every 100 ms whether the client closed its sending side or reset, be it behind unread
+/// bytes. Costs nothing for an exchange that is over sooner.
 class Watch final : public Timed {
  public:
-  Watch(Tick& tick, int client_descriptor) : tick_(tick), descriptor_(client_descriptor) {
-    tick_.arm(*this, interval);
-  }
+  Watch(Tick& tick, Stream& client) : tick_(tick), client_(client) { tick_.arm(*this, interval); }
 
   /// Asks now: before each new attempt.
   void look();
@@ -42,7 +40,7 @@ class Watch final : public Timed {
   void end_wait();
 
   Tick& tick_;
-  int descriptor_;
+  Stream& client_;
   Cancellable* attempt_ = nullptr;
   Cancellable* wait_ = nullptr;
   bool finished_ = false;

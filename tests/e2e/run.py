@@ -31,7 +31,7 @@ def on_alarm(*_):
 def cases(only):
     for file in sorted(HERE.glob("test_*.py")):
         module = importlib.import_module(file.stem)
-        for name, case in vars(module).items():
+        for name, case in list(vars(module).items()):
             if name.startswith("test_") and callable(case) and re.search(only, f"{file.stem}.{name}"):
                 yield f"{file.stem}.{name}", case
 

@@ -16,7 +16,7 @@ class WatchTest : public ::testing::Test {
  protected:
   Bench bench;
   Pair pair = connect_pair(bench);
-  Watch watch{bench.tick, pair.stream->descriptor()};
+  Watch watch{bench.tick, *pair.stream};
   Stopped attempt;
   Stopped wait;
 };

@@ -1,0 +1,46 @@
+// A connection that is not a plain socket: what a Stream asks of it.
+#pragma once
+
+#include <span>
+
+#include "proxy/net/task.hpp"
+
+namespace reprise::net {
+
+/// What lies unread on a connection.
+enum class Unread : std::uint8_t {
+  nothing,  ///< open and quiet
+  bytes,
+  closed,  ///< FIN or an error, with nothing before it
+};
+
+/// Whether the other side still sends, even behind bytes that nobody has read.
+enum class Presence : std::uint8_t { present, finished, reset };
+
+/// Used by one thread, by one Stream, which knows the limits and what was cancelled: a link only moves bytes.
+/// One read and one write wait at a time.
+class Link {
+ public:
+  virtual ~Link() = default;
+
+  virtual asio::any_io_executor executor() = 0;
+  virtual Task<ErrorCode> connect(const tcp::endpoint&) = 0;
+  /// At least one byte, or an error (eof for FIN).
+  virtual ReadTask read_some(asio::mutable_buffer) = 0;
+  virtual Task<ErrorCode> wait_readable() = 0;
+  virtual Task<ErrorCode> wait_writable() = 0;
+  /// What is taken at once; would_block if nothing is.
+  virtual std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) = 0;
+  /// Ends whatever waits with operation_aborted; later calls work.
+  virtual void cancel() = 0;
+  /// Sends FIN, goes on reading.
+  virtual void finish_sending() = 0;
+  virtual void close() = 0;
+  /// Closes so that nobody takes what was sent for complete.
+  virtual void cut() = 0;
+  virtual bool open() const = 0;
+  virtual Unread unread() = 0;
+  virtual Presence presence() = 0;
+};
+
+}  // namespace reprise::net
