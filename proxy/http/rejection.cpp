@@ -44,6 +44,9 @@ constexpr std::array<Row, cause_count> rows{{
      "No transfer coding but chunked is supported."},
     {Cause::length_and_chunked, 400, "length_and_chunked",
      "Content-Length and Transfer-Encoding are both there, so the end of the body is ambiguous."},
+    {Cause::length_required, 411, "length_required",
+     "The upstream speaks HTTP/1.0, which needs a Content-Length, and the body is larger than "
+     "replay.memory."},
     {Cause::chunked_in_http_1_0, 400, "chunked_in_http_1_0", "HTTP/1.0 has no Transfer-Encoding."},
     {Cause::bad_chunk, 400, "bad_chunk",
      "The chunked body is malformed, or its framing outweighs its content."},

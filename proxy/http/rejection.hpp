@@ -31,6 +31,7 @@ enum class Cause : std::uint8_t {
   bad_transfer_encoding,
   unsupported_transfer_encoding,
   length_and_chunked,
+  length_required,  // 411: chunked, to an upstream of HTTP/1.0, and not wholly held (row A10)
   chunked_in_http_1_0,
   bad_chunk,
   bad_trailer,
@@ -56,7 +57,7 @@ inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::bad_s
 std::string_view word(Cause);
 /// Every word, in declaration order: for whoever registers the metric.
 std::array<std::string_view, cause_count> all_words();
-/// 400, 403, 408, 414, 417, 431, 501, 505, 508; 502 for the causes of responses.
+/// 400, 403, 408, 411, 414, 417, 431, 501, 505, 508; 502 for the causes of responses.
 int status_of(Cause);
 /// One fixed sentence for the body; holds nothing that came from the message.
 std::string_view sentence(Cause);

@@ -10,6 +10,8 @@
 namespace reprise::http {
 namespace {
 
+constexpr std::string_view chunked_line = "Transfer-Encoding: chunked\r\n";
+
 void append_number(std::uint64_t number, std::string& out) {
   char digits[20];
   const auto written = std::to_chars(digits, digits + sizeof digits, number);
@@ -98,7 +100,7 @@ bool stays(const FieldLine& field, const RequestHead& head, bool host_rewritten,
 }
 
 void append_request_framing(const Framing& framing, std::string& out) {
-  if (framing.kind == Framing::Kind::chunked) out += "Transfer-Encoding: chunked\r\n";
+  if (framing.kind == Framing::Kind::chunked) out += chunked_line;
   if (framing.kind == Framing::Kind::length) append_length(framing.length, out);
 }
 
@@ -168,7 +170,7 @@ bool stays(const FieldLine& field, const ResponseRewrite& rewrite, const NamedBy
 
 void append_response_framing(const ResponseHead& head, const ResponseRewrite& rewrite, std::string& out) {
   if (rewrite.chunked) {
-    out += "Transfer-Encoding: chunked\r\n";
+    out += chunked_line;
     return;
   }
   if (head.framing.kind == Framing::Kind::length) {
@@ -204,6 +206,20 @@ void write_request_head(const RequestHead& head, const Forward& forward, std::st
   append_request_hop(hop, out);
   append_max_forwards(head, out);
   append_via(head.minor_version, via_pseudonym, out);
+}
+
+void frame_by_length(std::uint64_t length, std::string& head) {
+  std::string framed;
+  for (std::string_view rest = head; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find("\r\n") + 2);
+    rest.remove_prefix(line.size());
+    if (line == chunked_line) {
+      append_length(length, framed);
+    } else if (!ascii::starts_with(line, "trailer:")) {
+      framed += line;
+    }
+  }
+  head.swap(framed);
 }
 
 void write_response_head(const ResponseHead& head, const ResponseRewrite& asked, std::string& out) {

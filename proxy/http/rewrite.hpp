@@ -2,6 +2,7 @@
 // added.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ namespace reprise::http {
 /// Upgrade and `Connection: upgrade` are kept.
 void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
                         std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
+
+/// Turns the head of a chunked request, as write_request_head made it, into one of that length, for an
+/// upstream that speaks HTTP/1.0 (row A10). The trailers are not sent then, so Trailer goes as well.
+void frame_by_length(std::uint64_t length, std::string& head);
 
 struct ResponseRewrite {
   unsigned client_minor_version = 1;  ///< of the request

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "proxy/http/hint.hpp"
+#include "proxy/http/rewrite.hpp"
 #include "proxy/net/dial.hpp"
 #include "proxy/net/failure.hpp"
 #include "proxy/net/hold.hpp"
@@ -48,6 +49,18 @@ Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadli
   return deadline ? std::min(until, *deadline) : until;
 }
 
+// An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there (row A10).
+Task<ClientState> frame_for_1_0(Stream& client, Request& request, Stop& stop) {
+  if (waits_in_vain(request) && !co_await encourage(client, request)) co_return ClientState::gone;
+  stop.aim_at(&request.body);
+  const BodyStep step = co_await request.body.count(request.policy->idle_timeout);
+  stop.aim_at(nullptr);
+  if (step == BodyStep::malformed) co_return ClientState::malformed;
+  if (step != BodyStep::end) co_return ClientState::gone;
+  http::frame_by_length(request.body.received(), request.outgoing);
+  co_return ClientState::present;
+}
+
 /// Reads the answer's head while the request may still be on its way.
 class HeadReader final : public UploadListener {
  public:
@@ -57,6 +70,8 @@ class HeadReader final : public UploadListener {
 
   Task<policy::Outcome> read(Upload& upload);
   ClientState client_state() const { return client_state_; }
+  /// True where an interim answer had the fields of a body: what it takes for one may come yet (row B1).
+  bool in_doubt() const { return in_doubt_; }
   void upload_ended(UploadEnd end) override;
 
  private:
@@ -78,6 +93,7 @@ class HeadReader final : public UploadListener {
   policy::Outcome outcome_;
   Cause limit_cause_ = Cause::response_timeout;
   ClientState client_state_ = ClientState::present;
+  bool in_doubt_ = false;
 };
 
 void HeadReader::upload_ended(UploadEnd end) {
@@ -165,7 +181,10 @@ HeadReader::Taken HeadReader::take_head() {
     outcome_ = Failed{Stage::head, Cause::malformed_response};
     return Taken::outcome;
   }
-  if (head.status < 200 && !switching) return Taken::interim;
+  if (head.status < 200 && !switching) {
+    in_doubt_ = in_doubt_ || !head.reusable;
+    return Taken::interim;
+  }
   buffer.consume(head.bytes);
   request_.upstream->speaks_1_0 = head.minor_version == 0;
   outcome_ = Answered{head.status, http::read_hints(head, Loop::wall_nanoseconds() / 1'000'000'000)};
@@ -187,6 +206,10 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
                             const policy::Start& start, std::optional<Instant> deadline, Answer& answer) {
   AttemptResult result;
   answer.clear();
+  if (client != nullptr && request.upstream->speaks_1_0 && request.body.chunked()) {
+    result.client = co_await frame_for_1_0(*client, request, stop);
+    if (result.client != ClientState::present) co_return result;
+  }
   answer.connection = lease(loop, request, start);
   if (answer.connection == nullptr) {
     if (const auto failed = co_await connect(loop, request, stop, answer)) {
@@ -216,7 +239,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   result.report.sent = stream.accepted() > 0 ? policy::Sent::maybe : policy::Sent::nothing;
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     answer.number = start.number;
-    answer.reusable = answer.head.reusable && upload.end() == UploadEnd::sent;
+    answer.reusable = answer.head.reusable && !reader.in_doubt() && upload.end() == UploadEnd::sent;
     const policy::HoldPolicy* hold = policy::hold_for(*request.policy, *answered);
     if (hold != nullptr && !request.resuming && is_held(*hold, answer)) {
       const Instant until = hold_limit(*hold, deadline);

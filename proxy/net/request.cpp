@@ -33,8 +33,11 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
   const policy::RoutePolicy& policy = *request.policy;
   const bool pointless =
       policy.mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
+  // Row A10: chunks for an upstream of HTTP/1.0 are counted before they are sent.
+  const bool to_count =
+      request.upstream->speaks_1_0 && request.head.framing.kind == http::Framing::Kind::chunked;
   HoldLimits limits;
-  limits.memory = pointless ? 0 : policy.replay_memory_bytes;
+  limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
   limits.disk = std::min(policy::disk_share(request.facts, policy), process.replay_disk_bytes);
   limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
   return limits;

@@ -42,7 +42,8 @@ struct Request {
 
 /// True if the body does not fit into `replay.memory`, or has no length that could tell.
 bool is_too_long_for_memory(const Request&);
-/// What may be held of the body: nothing of a request that no rule could ever retry.
+/// What may be held of the body: nothing of a request that no rule could ever retry, unless its upstream has
+/// to be told its length.
 HoldLimits hold_limits(const Request&, const config::Limits& process);
 
 /// True if the request's rule calls it idempotent, judged on what is held of the body now (C33c).

@@ -17,6 +17,7 @@ void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, cons
   memory_ = Allotment(store.memory());
   received_ = 0;
   replayable_ = true;
+  uncounted_ = false;
   const bool counted = framing.kind == Framing::Kind::length;
   if (counted && framing.length > 0 && framing.length <= buffer.size()) {
     in_place_ = buffer.view().substr(0, static_cast<std::size_t>(framing.length));
@@ -94,6 +95,17 @@ Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   }
   const BodyStep step = co_await reader_.next(idle, piece);
   if (step == BodyStep::piece) hold(piece);
+  co_return step;
+}
+
+Task<BodyStep> RequestBody::count(Duration idle) {
+  BodyStep step = BodyStep::piece;
+  std::string_view piece;
+  while (step == BodyStep::piece && replayable()) step = co_await next(idle, piece);
+  if (step == BodyStep::end) co_await settle();
+  uncounted_ = !replayable();
+  if (uncounted_) co_return BodyStep::malformed;
+  if (step == BodyStep::end) framing_ = {Framing::Kind::length, received_};
   co_return step;
 }
 

@@ -56,12 +56,18 @@ class RequestBody final : public Cancellable {
   /// Appends the trailer lines that go on to the upstream (row J1).
   void append_trailers(std::string& out) const;
   std::uint64_t received() const { return received_; }
-  http::Cause malformation() const { return reader_.malformation(); }
+  /// Why a step was `malformed`.
+  http::Cause malformation() const {
+    return uncounted_ ? http::Cause::length_required : reader_.malformation();
+  }
   Stream& client() { return reader_.stream(); }
 
   /// Reads the next piece from the client (or from what was read with the head) and holds it. `piece` lives
   /// until the next call. Waits for a disk that is slower than the client; stalled if `cancel` ended that.
   Task<BodyStep> next(Duration idle, std::string_view& piece);
+  /// Reads all of a chunked body; from then on it has a length, and its chunks are gone (row A10). `end`, or
+  /// what kept it from that: `malformed` where not all of it could be held.
+  Task<BodyStep> count(Duration idle);
   /// Until it is known whether what is stored is stored.
   Task<void> settle();
   void cancel() override;
@@ -86,7 +92,8 @@ class RequestBody final : public Cancellable {
   std::string_view in_place_;  ///< a whole body that came with its head is held where it lies
   bool replayable_ = true;
   bool over_limit_ = false;
-  bool wanted_ = false;  ///< some rule could send it again
+  bool wanted_ = false;     ///< some rule could send it again
+  bool uncounted_ = false;  ///< `count` found it too long to be held
 };
 
 }  // namespace reprise::net

@@ -55,14 +55,33 @@ class Gone(Exception):
     """The other side left."""
 
 
+class Recorded:
+    """A socket whose received bytes are kept."""
+
+    def __init__(self, connection, record):
+        self.connection, self.record = connection, record
+
+    def recv(self, count):
+        data = self.connection.recv(count)
+        self.record += data
+        return data
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+
 class Upstream:
     """Listens on a free port. Steps: a status, a Say, a function (connection, request), or one of the words below.
 
     reset: RST instead of an answer. close: FIN instead of an answer. execute_reset: the request takes effect, then RST.
-    hang: no answer until the upstream is closed. The last step of a script is repeated."""
+    hang: no answer until the upstream is closed. The last step of a script is repeated.
+    `record` keeps every byte of each connection in `received`. `on_head`: functions (connection, request, buffer) by
+    path that take over once a head is there, before its body is read. `greeting` is sent unasked to who connects."""
 
-    def __init__(self, scripts=None, listener=None):
+    def __init__(self, scripts=None, listener=None, record=False, on_head=None, greeting=b""):
         self.scripts = scripts or {}
+        self.record, self.on_head, self.greeting = record, on_head or {}, greeting
+        self.received = []  # of each connection in turn
         self.lock = threading.Lock()
         self.requests = []
         self.connections = 0
@@ -105,6 +124,18 @@ class Upstream:
         with self.lock:
             return sum(1 for request in self.requests if path in (None, request.path))
 
+    def bytes_received(self):
+        """Everything that came so far, one item a connection."""
+        with self.lock:
+            return [bytes(received) for received in self.received]
+
+    def all_closed(self):
+        """Waits until no connection is open any more."""
+        def closed():
+            with self.lock:
+                return not self.open
+        eventually(closed, "every connection to the upstream is closed")
+
     def _accept(self):
         while not self.closing.is_set():
             try:
@@ -115,13 +146,17 @@ class Upstream:
                 self.connections += 1
                 self.open.add(connection)
                 number = self.connections
+                self.received.append(bytearray())
             threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
 
     def _serve(self, connection, number):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        wire = Recorded(connection, self.received[number - 1]) if self.record else connection
         buffer = bytearray()
         try:
-            while self._serve_one(connection, number, buffer):
+            if self.greeting:
+                connection.sendall(self.greeting)
+            while self._serve_one(wire, number, buffer):
                 pass
         except (OSError, Gone):
             pass
@@ -133,6 +168,8 @@ class Upstream:
     def _serve_one(self, connection, number, buffer):
         head = take_until(connection, buffer, b"\r\n\r\n")
         request = Request(head, number, 0)
+        if request.path in self.on_head:
+            return self.on_head[request.path](connection, request, buffer)
         if (request.field("Expect") or "").lower() == "100-continue":
             connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.body = read_body(connection, buffer, request)

@@ -325,10 +325,12 @@ TEST(Guard, a_connection_that_is_no_list_of_tokens_is_refused) {
   }
 }
 
-TEST(Guard, fields_answer_conditions) {
-  const ReadRequest read(get("If-Match:  \"x\" \r\nEmpty:\r\nTwice: a\r\nTwice: b\r\n"));
+TEST(Guard, J7_fields_answer_conditions_trimmed) {
+  const ReadRequest read(get("If-Match:  \"x\" \r\nEmpty:\r\nTwice: a\r\nTwice: b\r\nTab:\t\ta b\t \r\n"));
   ASSERT_EQ(read.parsed, complete);
-  EXPECT_TRUE(read.head.has("if-match", "\"x\""));  // J7: trimmed for comparing
+  EXPECT_TRUE(read.head.has("if-match", "\"x\""));
+  EXPECT_TRUE(read.head.has("tab", "a b"));
+  EXPECT_FALSE(read.head.has("tab", "\ta b"));
   EXPECT_TRUE(read.head.has("IF-MATCH", ""));
   EXPECT_FALSE(read.head.has("if-match", "x"));
   EXPECT_FALSE(read.head.has("Empty", ""));

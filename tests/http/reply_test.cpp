@@ -68,6 +68,19 @@ TEST(Reply, K2_a_broken_handshake_is_a_tls_error) {
   EXPECT_EQ(error(policy::Cause::connect_timeout), "p; error=connection_timeout");
 }
 
+TEST(Reply, K3_the_member_is_an_error_and_nothing_else) {
+  for (unsigned i = 0; i < policy::cause_count; ++i) {
+    const auto cause = static_cast<policy::Cause>(i);
+    const policy::Failed failed{policy::Stage::connect, cause};
+    const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
+    EXPECT_EQ(reply.proxy_status, "p; error=" + string(proxy_status_error(cause)));
+  }
+  for (std::size_t i = 0; i < cause_count; ++i) {
+    const auto cause = static_cast<Cause>(i);
+    EXPECT_EQ(rejection_reply(cause, "p").proxy_status, "p; error=" + string(proxy_status_error(cause)));
+  }
+}
+
 TEST(Reply, says_who_failed_where_and_why_it_stopped) {
   const Reply reply = failure_reply(ledger_of(policy::Failed{policy::Stage::connect, policy::Cause::refused},
                                               policy::Reason::attempts_spent, 4),

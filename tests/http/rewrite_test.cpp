@@ -51,6 +51,25 @@ string answer(const string& text, const ResponseRewrite& rewrite, std::string_vi
   return out;
 }
 
+TEST(Rewrite, A10_a_chunked_head_becomes_one_with_a_length) {
+  string head = rewrite(
+      "PUT http://h/ HTTP/1.1\r\nHost: h\r\nA: 1\r\nTransfer-Encoding: chunked\r\ntrailer: X\r\n"
+      "B: Transfer-Encoding: chunked\r\n\r\n");
+  frame_by_length(18446744073709551615U, head);
+  EXPECT_EQ(head,
+            "PUT / HTTP/1.1\r\nHost: h\r\nA: 1\r\nB: Transfer-Encoding: chunked\r\n"
+            "Content-Length: 18446744073709551615\r\nVia: 1.1 reprise-x1\r\n");
+  head += "\r\n";
+  const string whole = head;
+  frame_by_length(5, head);
+  EXPECT_EQ(head, whole) << "one that has a length keeps it";
+}
+
+TEST(Rewrite, J7_outer_blanks_of_a_value_are_forwarded) {
+  const string lines = "Idempotency-Key: \t abc \t \r\nX:\tb\r\n";
+  EXPECT_EQ(rewrite(get(lines)), sent(lines));
+}
+
 TEST(Rewrite, ordinary_fields_pass_untouched_and_in_order) {
   const string lines =
       "x-lower:v\r\nX-Blank:  a  b \t\r\nEmpty:\r\nTwice: 1\r\nAuthorization: S  x\r\nTwice: 2\r\ncafe: "

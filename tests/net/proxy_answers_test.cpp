@@ -311,6 +311,35 @@ TEST(ProxyAnswers, J8_a_407_from_an_upstream_is_not_the_clients_business) {
   EXPECT_FALSE(got.has("Proxy-Authenticate"));
 }
 
+TEST(ProxyAnswers, B1_an_interim_answer_with_the_fields_of_a_body_ends_the_connection) {
+  for (const char* fields : {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", ""}) {
+    const std::string interim = "HTTP/1.1 103 Early Hints\r\n" + std::string(fields) + "\r\n";
+    ScriptedUpstream upstream(play::answers({interim + answer(200, "x")}));
+    RunningProxy proxy;
+    RawClient client = proxy.client();
+    for (int i = 0; i < 2; ++i) {
+      client.send(play::get(upstream.authority()));
+      const WireAnswer first = client.read_answer();
+      EXPECT_EQ(first.status, 103);
+      EXPECT_EQ(first.field("Content-Length") + first.field("Transfer-Encoding"), "");
+      EXPECT_EQ(client.read_answer().body, "x");
+    }
+    EXPECT_EQ(upstream.connections(), *fields == '\0' ? 1U : 2U) << fields;
+  }
+}
+
+TEST(ProxyAnswers, H7_a_redirect_to_a_denied_address_is_the_clients_to_follow) {
+  const std::string fields = "Location: http://169.254.169.254/latest/\r\n";
+  ScriptedUpstream upstream(play::answers({answer(302, "there", fields)}));
+  RunningProxy proxy;
+  const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 302);
+  EXPECT_EQ(got.field("Location"), "http://169.254.169.254/latest/");
+  EXPECT_EQ(got.body, "there");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+  EXPECT_EQ(proxy.metric("reprise_retries_refused_total{route=\"default\",reason=\"address_denied\"}"), -1);
+}
+
 TEST(ProxyAnswers, gateway_requests_reach_its_upstream_under_its_host) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {

@@ -88,7 +88,7 @@ TEST(ProxyRetries, D1_a_post_is_sent_once_and_the_upstreams_own_error_comes_thro
   EXPECT_EQ(heard.size(), 1U);
 }
 
-TEST(ProxyRetries, an_earlier_answer_outlives_later_resets_and_leaks_into_no_other) {
+TEST(ProxyRetries, K4_an_earlier_answer_outlives_later_resets_and_leaks_into_no_other) {
   std::atomic<int> asked{0};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -329,7 +329,7 @@ TEST(ProxyRetries, H3_of_denied_and_allowed_addresses_only_the_allowed_are_diall
   EXPECT_EQ(proxy.client().ask(play::get("up.test:" + std::to_string(upstream.port()))).body, "allowed");
 }
 
-TEST(ProxyRetries, H1_H2_H4_denied_addresses_and_ourselves_are_refused_without_a_second_try) {
+TEST(ProxyRetries, H1_H2_H4_H6_denied_addresses_and_ourselves_are_refused_without_a_second_try) {
   Wishes wishes;
   wishes.query = resolves_to({"169.254.169.254"});
   RunningProxy proxy(std::move(wishes));
@@ -345,7 +345,7 @@ TEST(ProxyRetries, H1_H2_H4_denied_addresses_and_ourselves_are_refused_without_a
     const WireAnswer got = proxy.client().ask(play::get(host + ":" + std::to_string(proxy.port())));
     EXPECT_EQ(got.status, 508) << host;
     const WireAnswer admin =
-        proxy.client().ask(play::get(host + ":" + std::to_string(proxy.admin_port()), "/metrics"));  // H6
+        proxy.client().ask(play::get(host + ":" + std::to_string(proxy.admin_port()), "/metrics"));
     EXPECT_EQ(admin.status, 508) << host;
   }
 }

@@ -171,8 +171,7 @@ TEST_F(LogLines, only_limits_exhaust) {
   EXPECT_EQ(found, "attempts_spent deadline_too_near budget_spent upstream_said_later ");
 }
 
-// Robustness H8.
-TEST_F(LogLines, hostile_values_stay_one_short_harmless_line) {
+TEST_F(LogLines, H8_hostile_values_stay_one_short_harmless_line) {
   for (const Form form : {Form::json, Form::text}) {
     const std::string line = lines(story("hostile"), form, LogPath::full);
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);

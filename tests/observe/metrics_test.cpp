@@ -237,8 +237,8 @@ TEST_F(MetricsTest, configuration_hash_is_one_series) {
   EXPECT_EQ(value("reprise_config_info{hash=\"second\"}"), "1");
 }
 
-// Robustness H8: nothing that a client sent is a label.
-TEST_F(MetricsTest, labels_never_come_from_traffic) {
+// Nothing that a client sent is a label.
+TEST_F(MetricsTest, H8_labels_never_come_from_traffic) {
   for (const Story& story : all_stories()) {
     if (story.name() == "hostile") metrics_.count(story.record());
   }

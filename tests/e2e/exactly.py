@@ -1,0 +1,145 @@
+"""What a row of the robustness table asks of one message: its verdict, the words of the answer, the counter, and the
+exact bytes that reached the upstream."""
+import contextlib
+import re
+from pathlib import Path
+
+from client import Client
+from harness import LOOPBACK, Reprise, equal, eventually
+from upstream import Upstream, reset
+
+HOST = b"Host: h\r\n"
+REJECTIONS = Path(__file__).resolve().parent.parent.parent / "proxy/http/rejection.cpp"
+
+
+def closed_list():
+    """{cause: (status, sentence)} as the program has them."""
+    rows = re.findall(r'\{Cause::(\w+), (\d+), "\w+",\s*((?:"[^"]*"\s*)+)\}', REJECTIONS.read_text(encoding="utf-8"))
+    return {cause: (int(status), "".join(re.findall(r'"([^"]*)"', text))) for cause, status, text in rows}
+
+
+CLOSED_LIST = closed_list()
+
+
+@contextlib.contextmanager
+def stage(scripts=None, on_head=None, greeting=b"", **configuration):
+    """A reprise and a recording upstream."""
+    with Upstream(scripts, record=True, on_head=on_head, greeting=greeting) as upstream, \
+            Reprise(**configuration) as reprise:
+        yield reprise, upstream
+
+
+def causes(reprise):
+    """{cause: count} of the requests rejected so far."""
+    found = re.findall(r'^reprise_rejected_requests_total\{cause="(\w+)"\} (\S+)', reprise.admin("/metrics")[1], re.M)
+    return {cause: int(float(count)) for cause, count in found if float(count)}
+
+
+def equal_causes(reprise, before, cause, count=1):
+    expected = dict(before)
+    if count:
+        expected[cause] = expected.get(cause, 0) + count
+    equal(causes(reprise), expected, "rejections by cause")
+
+
+def says(answer, status, cause, what=""):
+    """That answer refuses for that cause, in the words of the closed list."""
+    if isinstance(what, bytes):
+        what = repr(what[:300])
+    equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")
+    equal((answer.status, answer.field("Connection")), (status, "close"), f"{cause} for {what}")
+    equal(answer.body.decode(), f"reprise: the request is refused: {cause}\n{CLOSED_LIST[cause][1]}\n", str(what))
+    equal((answer.field("Content-Type"), answer.field("X-Content-Type-Options")), ("text/plain", "nosniff"), str(what))
+    assert re.fullmatch(r"reprise-\w+; error=(http_request_error|http_request_denied|proxy_loop_detected)",
+                        answer.field("Proxy-Status")), answer.field("Proxy-Status")
+
+
+def refused(reprise, upstream, request, cause, address=None):
+    """Sends those bytes on a connection of their own: refused, counted once, closed, and not a byte went upstream."""
+    before, received = causes(reprise), upstream.bytes_received()
+    with Client(address or reprise.forward) as client:
+        client.send(request)
+        says(client.read_answer("HEAD" if request.startswith(b"HEAD ") else "GET"), CLOSED_LIST[cause][0], cause, request)
+        equal(client.read_to_end(), b"", f"{cause}: the connection is closed")
+    equal_causes(reprise, before, cause)
+    equal(upstream.bytes_received(), received, f"{cause}: the upstream received nothing")
+
+
+def refused_in_body(reprise, upstream, request, cause):
+    """The same for what shows only in the body: what the upstream received was aborted, and is no whole message."""
+    before, count = causes(reprise), upstream.count()
+    with Client(reprise.forward) as client:
+        client.send(request)
+        says(client.read_answer(), CLOSED_LIST[cause][0], cause, request)
+        equal(client.read_to_end(), b"", f"{cause}: the connection is closed")
+    equal_causes(reprise, before, cause)
+    upstream.all_closed()
+    equal(upstream.count(), count, f"the upstream saw no whole message for {request[:200]!r}")
+    assert not upstream.bytes_received()[-1].endswith(b"0\r\n\r\n"), upstream.bytes_received()[-1][-200:]
+
+
+def normal(text):
+    """With the pseudonym, which differs by process, and the date made the same."""
+    text = re.sub(rb"reprise-\w+", b"reprise-?", text)
+    return re.sub(rb"\r\nDate: \w{3}, [^\r]* GMT\r\n", b"\r\nDate: ?\r\n", text)
+
+
+def sent_upstream(reprise, upstream, request, method="GET", status=200):
+    """Sends those bytes, and gives what reached the upstream for them, byte for byte (pseudonym replaced)."""
+    before = upstream.bytes_received()
+    with Client(reprise.forward) as client:
+        client.send(request)
+        answer = client.read_answer(method)
+        equal(answer.status, status, repr(request[:200]))
+    after = upstream.bytes_received()
+    parts = [new[len(before[i]) if i < len(before) else 0:] for i, new in enumerate(after)]
+    return normal(b"".join(parts))
+
+
+def to(upstream, method="GET", path="/x", fields=b"", body=b"", version=b"1.1"):
+    """The bytes of a request in absolute-form with a right Host."""
+    if isinstance(path, str):
+        path = path.encode()
+    authority = b"%s:%d" % (LOOPBACK.encode(), upstream.port)
+    return b"%s http://%s%s HTTP/%s\r\nHost: %s\r\n%s\r\n%s" % (method.encode(), authority, path, version, authority,
+                                                               fields, body)
+
+
+def expected(upstream, method="GET", path="/x", fields=b"", body=b"", via=b"1.1"):
+    """What reaches the upstream of that: origin-form, Host, the fields that stay, Via."""
+    if isinstance(path, str):
+        path = path.encode()
+    return b"%s %s HTTP/1.1\r\nHost: %s:%d\r\n%sVia: %s reprise-?\r\n\r\n%s" % (
+        method.encode(), path, LOOPBACK.encode(), upstream.port, fields, via, body)
+
+
+def raw(message, then="stay"):
+    """A step: those bytes, and then the connection stays, is closed (FIN) or is reset."""
+    def play(connection, _):
+        connection.sendall(message)
+        if then == "reset":
+            reset(connection)
+        return then == "stay"
+    return play
+
+
+def reused_for_next(reprise, upstream, client, path="/next"):
+    """Asks once more on the same client connection; True if the upstream's connection was used again."""
+    before = upstream.connections
+    client.send(to(upstream, path=path))
+    equal(client.read_answer().body, b"answer 1 to %s\n" % path.encode())
+    return upstream.connections == before
+
+
+def is_cut(reprise, client, got, what=""):
+    """Reads on: the answer ends before its end, by RST, and is counted as cut."""
+    text = got
+    with contextlib.suppress(ConnectionResetError):
+        while data := client.socket.recv(65536):
+            text += data
+    assert not text.endswith(b"0\r\n\r\n"), f"a cut answer with a terminator: {text[-100:]!r} {what}"
+    return text
+
+
+def counted(reprise, name, value=1, **labels):
+    eventually(lambda: reprise.metric(name, **labels) == value, f"{name}{labels} is {value}")

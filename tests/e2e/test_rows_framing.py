@@ -1,0 +1,215 @@
+"""Requests, row by row: A1 to A18, framing and target."""
+from client import Client
+from exactly import (HOST, causes, counted, equal_causes, expected, normal, refused, refused_in_body, says, sent_upstream,
+                     stage, to)
+from harness import equal, eventually
+from upstream import Say, Upstream, read_body
+
+GET = b"GET http://h/ HTTP/1.1\r\n" + HOST
+PUT = b"PUT http://h/ HTTP/1.1\r\n" + HOST
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+HELLO = b"5\r\nhello\r\n0\r\n\r\n"
+
+
+def test_A1_content_length_with_leading_zeros():
+    with stage() as (reprise, upstream):
+        for written in (b"7", b"07", b"007", b"0" * 18 + b"7"):
+            sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", b"Content-Length: %s\r\n" % written, b"seven b"))
+            equal(sent, expected(upstream, "PUT", "/x", b"Content-Length: 7\r\n", b"seven b"), written)
+        refused(reprise, upstream, PUT + b"Content-Length: %s7\r\n\r\nseven b" % (b"0" * 19), "bad_content_length")
+
+
+def test_A2_field_names_that_look_like_framing_fields():
+    with stage() as (reprise, upstream):
+        for name in (b"Content_Length", b"content_length", b"CONTENT_LENGTH", b"Transfer_Encoding", b"transfer_encoding"):
+            refused(reprise, upstream, PUT + name + b": 3\r\n\r\nabc", "lookalike_framing_field")
+        harmless = b"Content-Lengths: 3\r\nX_Content_Length: 3\r\nContent_Type: a/b\r\n"
+        equal(sent_upstream(reprise, upstream, to(upstream, fields=harmless)), expected(upstream, fields=harmless))
+
+
+def test_A3_transfer_encoding_with_odd_bytes_around_chunked():
+    with stage() as (reprise, upstream):
+        for value, cause in ((b"\x0bchunked", "bad_field_value"), (b"chunked\x0c", "bad_field_value"),
+                             (b"\xa0chunked", "bad_transfer_encoding"), (b"chunked\x85", "bad_transfer_encoding"),
+                             (b'"chunked"', "bad_transfer_encoding"), (b"'chunked'", "bad_transfer_encoding"),
+                             (b"chunked\0", "bad_field_value"), (b"chun\x00ked", "bad_field_value"),
+                             (b"\xc2\xa0chunked", "bad_transfer_encoding")):
+            refused(reprise, upstream, PUT + b"Transfer-Encoding: " + value + b"\r\n\r\n" + HELLO, cause)
+
+
+def each_body_is_refused(bodies, cause="bad_chunk"):
+    with stage() as (reprise, upstream):
+        for body in bodies:
+            refused_in_body(reprise, upstream, to(upstream, "PUT", "/x", CHUNKED, body), cause)
+
+
+def test_A4_chunk_size_line_ended_by_other_bytes():
+    each_body_is_refused([b"5\rXhello\r\n0\r\n\r\n", b"5\nhello\r\n0\r\n\r\n", b"5\r\rhello\r\n0\r\n\r\n", b"5\n\rhello\r\n0\r\n\r\n",
+                          b"5;a\rb\r\nhello\r\n0\r\n\r\n", b"5;a\nhello\r\n0\r\n\r\n", b"0\n\r\n", b"0\rX\r\n"])
+
+
+def test_A4_chunk_data_followed_by_two_other_bytes():
+    each_body_is_refused([b"5\r\nhello%s0\r\n\r\n" % end for end in (b"XX", b"\r", b"\n", b"\n\r", b"\rX", b"X\n", b"  ", b"\r\r")])
+
+
+def test_A5_chunk_extensions():
+    bad = [b'5;a="b\rc"', b'5;a="b\nc"', b"5;(=1", b"5;=1", b"5;", b"5; ;", b" 5", b"\t5", b'5;a="open', b"5;a=b c", b"5,a"]
+    each_body_is_refused([line + b"\r\nhello\r\n0\r\n\r\n" for line in bad])
+    with stage() as (reprise, upstream):
+        for line in (b"5;a", b"5;a=b", b'5;a="b c"', b"5 ; a = b ;c", b'5;a="\\""'):
+            sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", CHUNKED, line + b"\r\nhello\r\n0;last=1\r\n\r\n"))
+            equal(sent, expected(upstream, "PUT", "/x", CHUNKED, HELLO), "legal extensions are dropped")
+
+
+def test_A6_chunk_overhead():
+    small = b"1;%s\r\nx\r\n" % (b"e" * 1000)
+    lines = b"000000000000001\r\nx\r\n" * 1200
+    each_body_is_refused([small * 18 + b"0\r\n\r\n", lines + b"0\r\n\r\n"])
+    with stage() as (reprise, upstream):
+        sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", CHUNKED, b"1\r\nx\r\n" * 20000 + b"0\r\n\r\n"))
+        equal(sent.endswith(b"0\r\n\r\n"), True)
+        equal(len(upstream.requests[-1].body), 20000, "one-byte chunks alone are no excess")
+
+
+def test_A7_trailer_section():
+    end = b"5\r\nhello\r\n0\r\n"
+    each_body_is_refused([end + b"X: 1\n\r\n", end + b"\n", end + b"no colon\r\n\r\n", end + b": 1\r\n\r\n", end + b"X : 1\r\n\r\n",
+                          end + b"X: a\0b\r\n\r\n", end + b" X: 1\r\n\r\n", end + b"X: 1\r\n\n"], "bad_trailer")
+    with stage() as (reprise, upstream):
+        with Client(reprise.forward) as client:
+            client.send(to(upstream, "PUT", "/x", CHUNKED, end + b"X: 1\r\n"))
+            eventually(lambda: upstream.bytes_received(), "the body is on its way")
+            client.finish()
+            equal(client.read_to_end(), b"", "an end inside the trailers gets no answer")
+        upstream.all_closed()
+        equal((upstream.count(), causes(reprise)), (0, {}))
+        counted(reprise, "reprise_requests_total", code="client_gone")
+
+
+def test_A8_blank_behind_the_request_line_and_broken_end():
+    with stage() as (reprise, upstream):
+        for blank in (b" ", b"\t", b" X: 1"):
+            refused(reprise, upstream, b"GET http://h/ HTTP/1.1\r\n" + blank + b"\r\n" + HOST + b"\r\n", "obs_fold")
+        refused(reprise, upstream, GET + b"\rX", "bad_field_name")
+        refused(reprise, upstream, GET + b"X: 1\r\n\r\r\n", "bad_field_name")
+        refused(reprise, upstream, GET + b"\n", "bad_field_name")
+
+
+def test_A9_http_1_0_body_without_a_length():
+    for behind in (b"abc", b"GET http://h/smuggled HTTP/1.0\r\n\r\n"):
+        with stage() as (reprise, upstream), Client(reprise.forward) as client:
+            client.send(to(upstream, "POST", "/x", b"Connection: keep-alive\r\n", behind, version=b"1.0"))
+            equal((client.read_answer().status, client.read_to_end()), (200, b""), "answered, then closed")
+            equal(normal(b"".join(upstream.bytes_received())), expected(upstream, "POST", "/x", via=b"1.0"))
+            equal(causes(reprise), {})
+
+
+def test_A10_chunked_upload_to_an_upstream_that_speaks_1_0():
+    old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", close=True)
+    with stage({"/old": [old], "/x": [old]}, defaults={"replay": {"memory": "1KiB", "disk": 0}}) as (reprise, upstream):
+        equal(sent_upstream(reprise, upstream, to(upstream, path="/old")), expected(upstream, path="/old"))
+        sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", b"A: 1\r\n" + CHUNKED + b"B: 2\r\n",
+                                                   b"3\r\nhel\r\n2\r\nlo\r\n0\r\nX-Trailer: 1\r\n\r\n"))
+        equal(sent, expected(upstream, "PUT", "/x", b"A: 1\r\nB: 2\r\nContent-Length: 5\r\n", b"hello"))
+        received = upstream.bytes_received()
+        with Client(reprise.forward) as client:
+            client.send(to(upstream, "PUT", "/x", CHUNKED, b"800\r\n" + b"l" * 2048 + b"\r\n0\r\n\r\n"))
+            says(client.read_answer(), 411, "length_required")
+            equal(client.read_to_end(), b"")
+        equal_causes(reprise, {}, "length_required")
+        equal(b"".join(upstream.bytes_received()), b"".join(received), "the upstream received nothing of it")
+
+
+def test_A11_bytes_of_a_request_target():
+    with stage() as (reprise, upstream):
+        for byte in (b"#", b"\x7f", b"\0", b"\x1f", b" ", b"\t", b"\x0b"):
+            refused(reprise, upstream, b"GET http://h/a" + byte + b"b HTTP/1.1\r\n" + HOST + b"\r\n", "bad_target")
+        for path in (b"/{a}|b", b"/\xc3\xa9\xff", b'/"<>\\^`', b"/?q={a|b}&\xe9", b"/;p=1"):
+            equal(sent_upstream(reprise, upstream, to(upstream, path=path)), expected(upstream, path=path), "passes untouched")
+
+
+def test_A12_bytes_of_an_authority():
+    with stage() as (reprise, upstream):
+        for authority in (b"a,b", b"h%00", b"h:80:81", b"[::1", b"[::1]x", b"[fe80::1%25eth0]", b"[fe80::1%eth0]", b"h:80,81",
+                          b"[v1.x]", b"::1", b"h\\x", b"[]"):
+            refused(reprise, upstream, b"GET http://%s/ HTTP/1.1\r\n" % authority + HOST + b"\r\n", "bad_authority")
+        refused(reprise, upstream, b"GET http://a@b/ HTTP/1.1\r\n" + HOST + b"\r\n", "userinfo_in_authority")
+        refused(reprise, upstream, b"GET http://a b/ HTTP/1.1\r\n" + HOST + b"\r\n", "bad_target")
+
+
+def test_A13_empty_and_overlong_hosts():
+    with stage() as (reprise, upstream):
+        for authority in (b"", b":80", b".", b"a..b", b"l" * 64, b"l" * 64 + b".x", b".".join([b"l" * 60] * 5)):
+            refused(reprise, upstream, b"GET http://%s/x HTTP/1.1\r\n" % authority + HOST + b"\r\n", "bad_authority")
+
+
+def test_A14_bodies_of_methods_that_seldom_have_one():
+    with stage() as (reprise, upstream):
+        for method in ("GET", "HEAD", "DELETE", "OPTIONS"):
+            for fields, body in ((b"Content-Length: 5\r\n", b"hello"), (CHUNKED, HELLO)):
+                sent = sent_upstream(reprise, upstream, to(upstream, method, "/x", fields, body), method)
+                equal(sent, expected(upstream, method, "/x", fields, body), "framed and forwarded whole")
+        equal({request.body for request in upstream.requests}, {b"hello"})
+
+
+def test_A15_a_method_that_is_too_long():
+    with stage() as (reprise, upstream):
+        refused(reprise, upstream, b"M" * 33 + b" http://h/ HTTP/1.1\r\n" + HOST + b"\r\n", "method_too_long")
+        refused(reprise, upstream, b"M" * 1000, "method_too_long")
+        equal(sent_upstream(reprise, upstream, to(upstream, "M" * 32)), expected(upstream, "M" * 32))
+
+
+def test_A16_https_is_never_sent_in_clear_text():
+    with stage() as (reprise, upstream):
+        request = to(upstream, body=b"").replace(b"http://", b"https://")
+        refused(reprise, upstream, request, "https_not_supported")
+        equal(upstream.connections, 0)
+
+
+def test_A17_bytes_behind_a_body_are_the_next_request_or_nothing():
+    with stage() as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc") + to(upstream, path="/b"))
+        equal([client.read_answer().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
+        equal(normal(b"".join(upstream.bytes_received())),
+              expected(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc") + expected(upstream, path="/b"))
+    with stage() as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abcX\0YZ\r\n\r\n"))
+        equal(client.read_answer().status, 200)
+        says(client.read_answer(), 400, "bad_method")
+        equal(client.read_to_end(), b"")
+        equal(normal(b"".join(upstream.bytes_received())), expected(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc"))
+        equal_causes(reprise, {}, "bad_method")
+
+
+def a_client_that_leaves(leave, fields, body, waits_for_100):
+    """Its upload reaches the upstream as far as it went, never whole, and is not tried again."""
+    def take(connection, request, buffer):
+        if waits_for_100:
+            connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.body = read_body(connection, buffer, request)
+        upstream.requests.append(request)  # a whole message: wrong
+        return False
+    with Upstream(record=True, on_head={"/x": take}) as upstream, stage() as (reprise, _):
+        client = Client(reprise.forward)
+        client.send(to(upstream, "PUT", "/x", fields))
+        if waits_for_100:
+            equal(client.read_head()[:12], b"HTTP/1.1 100")
+        client.send(body)
+        eventually(lambda: upstream.bytes_received() and upstream.bytes_received()[0].endswith(b"some\r\n"), "the part arrived")
+        if leave == "reset":
+            client.reset()
+        else:
+            client.finish()
+            equal(client.read_to_end(), b"", "no answer")
+            client.socket.close()
+        upstream.all_closed()
+        counted(reprise, "reprise_requests_total", code="client_gone")
+        equal((upstream.count(), upstream.connections), (0, 1), "never whole, and not tried again")
+        counted(reprise, "reprise_retries_refused_total", reason="client_gone")
+
+
+def test_A18_a_client_that_leaves_in_its_body():
+    for leave in ("finish", "reset"):
+        for expect in (b"", b"Expect: 100-continue\r\n"):
+            a_client_that_leaves(leave, expect + b"Content-Length: 100\r\n", b"some\r\n", bool(expect))
+            a_client_that_leaves(leave, expect + CHUNKED, b"4\r\nsome\r\n", bool(expect))

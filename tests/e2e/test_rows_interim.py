@@ -1,0 +1,310 @@
+"""Expect, interim and early answers, upgrades, row by row: C1 to C9. And what our own answers say of a failure: K1 to K4."""
+import re
+import socket
+import threading
+
+from client import Client, ask, chunked
+from exactly import HOST, causes, counted, equal_causes, expected, normal, raw, refused, says, sent_upstream, stage, to
+from harness import LOOPBACK, closed_port, equal, eventually
+from upstream import Gone, Say, more, read_body, reset
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+
+
+def expect(length):
+    return b"Expect: 100-continue\r\nContent-Length: %d\r\n" % length
+
+
+def rest_of(connection, buffer):
+    """Everything up to the end of the connection."""
+    try:
+        while True:
+            more(connection, buffer)
+    except (Gone, OSError):
+        return bytes(buffer)
+
+
+def take(upstream, connection, request, buffer, answer=FINAL):
+    """Reads the body, keeps the request, answers."""
+    request.body = read_body(connection, buffer, request)
+    upstream.requests.append(request)
+    connection.sendall(answer)
+    return True
+
+
+def test_C1_the_head_goes_first_and_one_100_comes_back():
+    def on_head(connection, request, buffer):
+        equal(buffer, b"", "the head was sent at once, before any body")
+        connection.sendall(CONTINUE * 2)
+        return take(upstream, connection, request, buffer)
+    with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, "PUT", "/x", expect(4)))
+        equal(client.read_head(), b"HTTP/1.1 100 Continue\r\nVia: 1.1 reprise-%s\r\n" % client_pseudonym(upstream))
+        client.send(b"body")
+        answer = client.read_answer()
+        equal((answer.status, answer.interim), (200, []), "one 100, not two")
+        equal(normal(upstream.bytes_received()[0]), expected(upstream, "PUT", "/x", expect(4), b"body"))
+
+
+def client_pseudonym(upstream):
+    return re.search(rb"Via: 1\.1 reprise-(\w+)", upstream.bytes_received()[0]).group(1)
+
+
+def test_C1_an_own_100_only_for_an_upstream_known_as_1_0():
+    old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\ndone", close=True)
+    def on_head(connection, request, buffer):
+        return take(upstream, connection, request, buffer, old.raw) and False
+    with stage({"/old": [old]}, on_head={"/x": on_head}) as (reprise, upstream):
+        equal(ask(reprise, "GET", upstream.url("/old")).status, 200)
+        with Client(reprise.forward) as client:
+            client.send(to(upstream, "PUT", "/x", expect(4)))
+            equal(client.read_head(), b"HTTP/1.1 100 Continue\r\n", "ours: the upstream will never send one")
+            client.send(b"body")
+            equal((client.read_answer().status, upstream.requests[-1].body), (200, b"body"))
+
+
+def test_C2_expectations_that_are_ignored_stripped_or_refused():
+    with stage() as (reprise, upstream):
+        sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", expect(4), b"body", version=b"1.0"))
+        equal(sent, expected(upstream, "PUT", "/x", b"Content-Length: 4\r\n", b"body", via=b"1.0"), "ignored on 1.0")
+        equal(sent_upstream(reprise, upstream, to(upstream, fields=b"Expect: 100-continue\r\n")), expected(upstream))
+        equal(sent_upstream(reprise, upstream, to(upstream, fields=b"Expect: more\r\n", version=b"1.0")), expected(upstream, via=b"1.0"))
+        twice = b"Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 4\r\n"
+        refused(reprise, upstream, to(upstream, "PUT", "/x", twice), "bad_field_value")
+        refused(reprise, upstream, to(upstream, "PUT", "/x", b"Expect:\r\n 100-continue\r\nContent-Length: 4\r\n"), "obs_fold")
+        for value in (b"100-continue, more", b"more", b"100-continue;q=1", b"100-continue, 100-continue"):
+            refused(reprise, upstream, to(upstream, "PUT", "/x", b"Expect: %s\r\nContent-Length: 4\r\n" % value), "bad_expect")
+
+
+def test_C3_a_final_answer_instead_of_100():
+    bodies = []
+    def on_head(connection, _, buffer):
+        connection.sendall(b"HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno")
+        bodies.append(rest_of(connection, buffer))
+        return False
+    for sends in (b"", b"body"):
+        with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
+            client.send(to(upstream, "PUT", "/x", expect(4)))
+            answer = client.read_answer()
+            equal((answer.status, answer.body, answer.field("Connection")), (403, b"no", "close"))
+            client.send(sends + b"GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n")
+            equal(client.read_to_end(), b"", "what follows is no request")
+            upstream.all_closed()
+            equal((bodies.pop(), upstream.connections, causes(reprise)), (b"", 1, {}), "the body is not sent")
+
+
+def test_C4_a_retry_after_100_was_sent():
+    bodies = []
+    def on_head(connection, request, buffer):
+        if len(bodies) == 0:
+            connection.sendall(CONTINUE)
+            bodies.append(read_body(connection, buffer, request))
+            reset(connection)
+            return False
+        bodies.append(read_body(connection, buffer, request))  # comes without waiting for a 100
+        connection.sendall(CONTINUE)
+        connection.sendall(FINAL)
+        return True
+    with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, "PUT", "/x", expect(4)))
+        equal(client.read_head()[:12], b"HTTP/1.1 100")
+        client.send(b"body")
+        answer = client.read_answer()
+        equal((answer.status, answer.attempts, answer.interim, bodies), (200, 2, [], [b"body"] * 2), "at most one 100")
+
+
+def test_C4_an_interim_answer_does_not_commit():
+    with stage({"/x": [raw(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", "close"), 200]}) as (reprise, upstream):
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts, [one.status for one in answer.interim]), (200, 2, [103]))
+
+
+def test_C5_an_answer_before_the_body_was_sent():
+    def on_head(connection, _, buffer):
+        connection.sendall(b"HTTP/1.1 413 Too Much\r\nContent-Length: 3\r\n\r\nbig")
+        rest_of(connection, buffer)
+        return False
+    with stage(on_head={"/x": on_head}) as (reprise, upstream):
+        with Client(reprise.forward) as client:
+            client.send(to(upstream, "PUT", "/x", b"Content-Length: 1000000\r\n", b"some"))
+            answer = client.read_answer()
+            equal((answer.status, answer.body, answer.field("Connection")), (413, b"big", "close"))
+            client.send(b"x" * 200_000)  # is still read for a while, so that the answer is not lost
+            client.finish()
+            equal(client.read_to_end(), b"")
+        upstream.all_closed()
+        equal(len(upstream.bytes_received()[0]) < 200_000, True, "the sending stopped")
+        equal(ask(reprise, "GET", upstream.url("/next")).status, 200)
+        equal(upstream.connections, 2, "its connection is never used again")
+
+
+def test_C6_own_answers_while_a_body_is_pending():
+    smuggled = b"GET http://h/smuggled HTTP/1.1\r\nHost: h\r\n\r\n"
+    length = b"Content-Length: %d\r\n" % len(smuggled)
+    with stage(limits={"header": "4KiB"}) as (reprise, upstream):
+        for head, status in ((to(upstream, "PUT", "/x", b"Content-Length: 9\r\n" + CHUNKED), "length_and_chunked"),
+                             (to(upstream, "PUT", "/x", b"Expect: more\r\n" + length), "bad_expect"),
+                             (to(upstream, "PUT", "/x", b"Connection : close\r\n" + length), "bad_field_name"),
+                             (to(upstream, "PUT", "/x", b"X: %s\r\n" % (b"x" * 5000) + length), "header_too_large")):
+            refused(reprise, upstream, head + smuggled, status)
+        denied = b"PUT http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\n" + length + b"\r\n"
+        with Client(reprise.forward) as client:  # its body is there: read whole, and the connection goes on
+            client.send(denied + smuggled)
+            equal(client.read_answer().status, 403)
+            client.send(to(upstream, path="/next"))
+            equal(client.read_answer().body, b"answer 1 to /next\n")
+        with Client(reprise.forward) as client:  # its body is not there yet
+            client.send(denied)
+            answer = client.read_answer()
+            equal((answer.status, answer.field("Connection")), (403, "close"))
+            client.send(smuggled)
+            equal(client.read_to_end(), b"", "never a request")
+        equal(normal(b"".join(upstream.bytes_received())), expected(upstream, path="/next"))
+
+
+def early_503(memory):
+    """An upstream that refuses before the body is there, then takes it; what it got, and the answer."""
+    def on_head(connection, request, buffer):
+        if not refusals:
+            refusals.append(1)
+            connection.sendall(b"HTTP/1.1 503 Later\r\nContent-Length: 5\r\n\r\nlater")
+            rest_of(connection, buffer)
+            return False
+        return take(upstream, connection, request, buffer)
+    refusals, body = [], bytes(range(256)) * 16
+    with stage(on_head={"/x": on_head}, defaults={"replay": {"memory": memory, "disk": 0}}, log={"level": "debug"}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream, "PUT", "/x", CHUNKED, b"%x\r\n" % 2048 + body[:2048] + b"\r\n"))
+        if memory == "64KiB":
+            eventually(lambda: "attempt 1: 503" in reprise.text(), "the first attempt is refused")
+            client.send(chunked(body[2048:]))
+        answer = client.read_answer()
+        return answer, [request.body for request in upstream.requests], body
+
+
+def test_C7_an_early_503_to_an_unfinished_upload():
+    answer, bodies, body = early_503("64KiB")
+    equal((answer.status, answer.attempts, bodies), (200, 2, [body]), "what was held, and the rest in order")
+    answer, bodies, _ = early_503("1KiB")
+    equal((answer.status, answer.body, answer.reason, bodies), (503, b"later", "not_replayable", []))
+
+
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: echo\r\n"
+SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n"
+
+
+def test_C8_bytes_behind_an_upgrade_wait_for_the_101():
+    first = []
+    def on_head(connection, _, buffer):
+        first.append(bytes(buffer))
+        connection.settimeout(0.3)
+        try:
+            first.append(connection.recv(100))
+        except socket.timeout:
+            first.append(b"")
+        connection.settimeout(None)
+        connection.sendall(SWITCH)
+        first.append(connection.recv(100))
+        return False
+    with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, fields=UPGRADE, body=b"early bytes"))
+        equal(client.read_final_head().status, 101)
+        client.read_to_end()
+        equal(first, [b"", b"", b"early bytes"])
+        equal(upstream.connections, 1, "never retried after 101")
+
+
+def test_C8_after_200_they_are_the_next_request():
+    with stage() as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, path="/a", fields=UPGRADE) + to(upstream, path="/b"))
+        equal([client.read_answer().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
+        equal(normal(b"".join(upstream.bytes_received())),
+              expected(upstream, path="/a", fields=b"Upgrade: echo\r\nConnection: upgrade\r\n") + expected(upstream, path="/b"))
+
+
+def test_C9_upgrades_that_are_none():
+    with stage() as (reprise, upstream):
+        equal(sent_upstream(reprise, upstream, to(upstream, fields=UPGRADE, version=b"1.0")), expected(upstream, via=b"1.0"))
+        h2c = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
+        equal(sent_upstream(reprise, upstream, to(upstream, fields=h2c)), expected(upstream))
+    other = SWITCH.replace(b"echo", b"other")
+    with stage({"/x": [raw(other), raw(SWITCH)]}, defaults={"retry": {"max_attempts": 1}}) as (reprise, upstream):
+        for fields in (UPGRADE, b""):
+            with Client(reprise.forward) as client:
+                client.send(to(upstream, fields=fields))
+                answer = client.read_answer()
+                equal((answer.status, answer.interim), (502, []))
+                assert "error=http_protocol_error" in answer.field("Proxy-Status")
+        equal(upstream.count(), 2)
+
+
+def test_K1_the_upstreams_own_proxy_status_comes_first():
+    inner = Say(503, b"no", [("Proxy-Status", "inner; error=destination_unavailable"), ("Proxy-Status", "second")])
+    with stage({"/x": [inner]}, defaults={"retry": {"max_attempts": 2}}) as (reprise, upstream):
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        told = [value for name, value in answer.fields if name == "Proxy-Status"]
+        equal(told[:2], ["inner; error=destination_unavailable", "second"])
+        assert re.fullmatch(r"reprise-\w+; received-status=503", told[2]), told
+        equal((len(told), answer.status), (3, 503))
+
+
+def fails_with(reprise, url, status, error, words):
+    answer = ask(reprise, "GET", url)
+    equal(answer.status, status, error)
+    assert re.fullmatch(rf"reprise-\w+; error={error}", answer.field("Proxy-Status")), (answer.field("Proxy-Status"), error)
+    assert words.encode() in answer.body, (words, answer.body)
+    return answer
+
+
+def test_K2_each_failure_has_its_error_and_status():
+    held, port = closed_port()
+    full = socket.create_server((LOOPBACK, 0), backlog=0)  # takes one connection that nobody accepts, and no other
+    waiting = [socket.socket() for _ in range(3)]
+    for one in waiting:
+        one.setblocking(False)
+        one.connect_ex(full.getsockname())
+    routes = [{"name": "full", "match": {"port": full.getsockname()[1]}, "connect_timeout": "300ms"},
+              {"name": "quiet", "match": {"path": "/hang"}, "response_timeout": "300ms"}]
+    scripts = {"/hang": ["hang"], "/bad": [raw(b"junk\r\n\r\n")], "/large": [raw(b"HTTP/1.1 200 OK\r\nX: %s" % (b"x" * 70000))],
+               "/close": ["close"], "/reset": ["reset"]}
+    with held, full, stage(scripts, defaults={"retry": {"max_attempts": 1}}, routes=routes) as (reprise, upstream):
+        fails_with(reprise, f"http://{LOOPBACK}:{port}/", 502, "connection_refused", "while connecting to the upstream: connection refused")
+        fails_with(reprise, f"http://{LOOPBACK}:{full.getsockname()[1]}/", 504, "connection_timeout", "no connection within connect_timeout")
+        fails_with(reprise, upstream.url("/hang"), 504, "http_response_timeout", "no answer within response_timeout")
+        fails_with(reprise, upstream.url("/bad"), 502, "http_protocol_error", "the answer is malformed or ambiguous")
+        fails_with(reprise, upstream.url("/large"), 502, "http_response_header_section_size", "larger than the limits")
+        fails_with(reprise, upstream.url("/close"), 502, "connection_terminated", "the upstream closed the connection")
+        fails_with(reprise, upstream.url("/reset"), 502, "connection_terminated", "the connection was reset")
+        fails_with(reprise, "http://169.254.169.254/", 403, "destination_ip_prohibited", "security.deny")
+        fails_with(reprise, reprise.proxy_url + "/", 508, "proxy_loop_detected", "a listener of this proxy")
+        answer = ask(reprise, "GET", "http://no-such-host.invalid/")  # a resolver without a network may be slow to say so
+        equal((answer.status, answer.field("Proxy-Status").split("=")[1]) in ((502, "dns_error"), (504, "dns_timeout")), True)
+        refused(reprise, upstream, b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", "not_a_proxy_request")
+    for one in waiting:
+        one.close()
+
+
+def test_K3_no_details_and_no_next_hop():
+    secret = "/reset?token=5ecret"
+    with stage({"/reset": ["reset"], "/busy": [503]}, defaults={"retry": {"max_attempts": 2}}) as (reprise, upstream):
+        for path in (secret, "/busy"):
+            with Client(reprise.forward) as client:
+                client.send(to(upstream, path=path, fields=b"X-Secret: 5ecret\r\n"))
+                head = client.read_head()
+            status = re.search(rb"Proxy-Status: ([^\r]*)", head).group(1)
+            assert re.fullmatch(rb"reprise-\w+; (error=connection_terminated|received-status=503)", status), status
+            for word in (b"next-hop", b"details", b"5ecret", LOOPBACK.encode(), b"%d" % upstream.port):
+                equal(word in head, False, f"{word} in {head}")
+
+
+def test_K4_an_upstreams_error_after_retries():
+    with stage({"/x": [Say(503, b"the upstream's own words", [("X-Own", "1")])]}, defaults={"retry": {"max_attempts": 3}}) \
+            as (reprise, upstream):
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.body, answer.field("X-Own")), (503, b"the upstream's own words", "1"))
+        equal((answer.attempts, answer.reason), (3, "attempts_spent"))
+        assert re.fullmatch(r"reprise-\w+; received-status=503", answer.field("Proxy-Status"))
+        first = ask(reprise, "POST", upstream.url("/x"), b"x")
+        equal((first.status, first.attempts, first.field("Proxy-Status")), (503, 1, None), "not retried: it is the upstream's alone")

@@ -1,0 +1,278 @@
+"""Answers, row by row: the paragraph on responses, and B1 to B14 but for TLS. The client never sees a broken message as a
+whole one, and a connection that is in doubt is never used again."""
+import re
+import threading
+
+from client import Client
+from exactly import counted, is_cut, normal, raw, stage, to
+from harness import equal
+from upstream import Say
+
+ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+def becomes_502(heads, error="http_protocol_error", **configuration):
+    """Each is 502 in our own words, one attempt; the client's connection goes on, the upstream's does not."""
+    with stage({"/x": [raw(head, then) for head, then in heads]}, defaults=ONCE, **configuration) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        for number, (head, _) in enumerate(heads):
+            client.send(to(upstream))
+            answer = client.read_answer()
+            equal((answer.status, answer.attempts), (502, 1), repr(head[:100]))
+            assert re.fullmatch(rf"reprise-\w+; error={error}", answer.field("Proxy-Status")), (answer.field("Proxy-Status"), head)
+            assert answer.body.startswith(b"reprise: attempt 1 of 1 failed while "), answer.body
+            equal((answer.field("Content-Type"), answer.field("X-Content-Type-Options")), ("text/plain", "nosniff"))
+            equal((upstream.count(), upstream.connections), (number + 1, number + 1), repr(head[:100]))
+        counted(reprise, "reprise_attempts_total", len(heads), outcome="reset")
+        counted(reprise, "reprise_requests_total", len(heads), code="502")
+        client.send(to(upstream, path="/next"))
+        equal(client.read_answer().body, b"answer 1 to /next\n")
+        equal(upstream.connections, len(heads) + 1)
+
+
+def is_cut_after(bodies):
+    """Each answer begins, and is cut: by RST, never with a terminator, and counted."""
+    with stage({"/x": [raw(head + body, then) for head, body, then, _ in bodies]}, defaults=ONCE) as (reprise, upstream):
+        for number, (head, body, _, most) in enumerate(bodies):
+            with Client(reprise.forward) as client:
+                client.send(to(upstream))
+                equal(client.read_final_head().status, 200, repr(body[:100]))
+                got = is_cut(reprise, client, client.buffer, repr(body[:100]))
+                assert most.startswith(re.sub(rb"[0-9a-f]+\r\n|\r\n", b"", got)), (most, got)
+            counted(reprise, "reprise_requests_total", number + 1, code="cut")
+        counted(reprise, "reprise_attempts_total", len(bodies), outcome="truncated")
+        equal(upstream.connections, len(bodies), "none is used again")
+
+
+def discards(message, method="GET", status=200, body=b"hello"):
+    """The answer is delivered, the connection is not used again, and what came behind is nobody's answer."""
+    with stage({"/x": [raw(message)]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, method))
+        answer = client.read_answer(method)
+        equal((answer.status, answer.body), (status, body), repr(message))
+        client.send(to(upstream, path="/next"))
+        equal(client.read_answer().body, b"answer 1 to /next\n", repr(message))
+        equal(upstream.connections, 2, f"the connection is not used again: {message!r}")
+        return answer
+
+
+def test_responses_length_and_chunked_chunked_wins():
+    answer = discards(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    equal((answer.field("Content-Length"), answer.field("Transfer-Encoding")), (None, "chunked"))
+
+
+def test_responses_bad_heads_become_502():
+    heads = [OK + fields + b"\r\n\r\n" for fields in (
+        b"Content-Length: 1\r\nContent-Length: 2", b"Content-Length: 1, 2", b"Content-Length: x", b"Content-Length: -1",
+        b"Content-Length: " + b"9" * 20, b"Transfer-Encoding: gzip", b"Transfer-Encoding: chunked, chunked",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: xchunked", b"X: a\r\n b", b"X: a\0b",
+        b"X: a\x01b", b"X: a\rb", b"X: a\nb", b"no colon", b": x", b"X(: y")]
+    heads += [b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"HTTP/1.1 200 O\0K\r\n\r\n", b"HTTP/1.1  200 OK\r\n\r\n",
+              b"http/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\n\n", b"\r\nHTTP/1.1 200 OK\r\n\r\n", b"SSH-2.0-x\r\n\r\n"]
+    becomes_502([(head, "stay") for head in heads])
+
+
+def test_responses_heads_over_the_limits_become_502():
+    becomes_502([(OK + b"X: " + b"a" * 70000 + b"\r\n\r\n", "stay"), (OK + b"X: 1\r\n" * 129 + b"\r\n", "stay")],
+                "http_response_header_section_size")
+
+
+def test_responses_bad_chunks_are_cut():
+    chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+    good = b"5\r\nhello\r\n"
+    is_cut_after([(chunked, good + bad, "stay", b"hello" + more) for bad, more in (
+        (b"x\r\n", b""), (b"10000000000000005\r\nabcde", b""), (b"5 5\r\nabcde\r\n", b""), (b"5\nabcde\r\n", b""),
+        (b"5\r\nabcdeXX", b"abcde"), (b"5\r\nabcde0\r\n\r\n", b"abcde"), (b"-5\r\n", b""), (b"5;\x01\r\nabcde\r\n", b""),
+        (b"5;a=\"\n\"\r\nabcde\r\n", b""), (b"0\r\nno colon\r\n\r\n", b""), (b"0\r\nX: 1\n\r\n", b""), (b"0\n\r\n", b""))])
+
+
+def test_responses_truncated_bodies_are_cut():
+    length, chunked = OK + b"Content-Length: 10\r\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n"
+    is_cut_after([(length, b"hello", "close", b"hello"), (length, b"hello", "reset", b"hello"), (length, b"", "close", b""),
+                  (chunked, b"5\r\nhello\r\n", "close", b"hello"), (chunked, b"5\r\nhel", "close", b"hel"),
+                  (chunked, b"5\r\nhello\r\n", "reset", b"hello"), (chunked, b"", "close", b""), (chunked, b"5", "close", b"")])
+
+
+def test_responses_interim_answers():
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n"
+    with stage({"/x": [raw(b"HTTP/1.1 100 Continue\r\n\r\n" + hints + b"HTTP/1.1 102 Processing\r\n\r\n" +
+                           OK + b"Content-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        answer = client.read_answer()
+        equal([one.status for one in answer.interim], [103, 102], "a 100 that nobody expects is not passed on")
+        equal((answer.interim[0].field("Link"), answer.body), ("</s.css>", b"hello"))
+    becomes_502([(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "stay")])
+
+
+def test_responses_without_a_body():
+    for status, method in ((204, "GET"), (304, "GET"), (200, "HEAD")):
+        head = b"HTTP/1.1 %d Told\r\nETag: \"a\"\r\n" % status
+        with stage({"/x": [raw(head + (b"" if status == 204 else b"Content-Length: 5\r\n") + b"\r\n")]}) as (reprise, upstream), \
+                Client(reprise.forward) as client:
+            client.send(to(upstream, method))
+            answer = client.read_answer("HEAD")
+            equal((answer.status, answer.field("Content-Length")), (status, None if status == 204 else "5"))
+            client.send(to(upstream, path="/next"))
+            equal(client.read_answer().body, b"answer 1 to /next\n", "no body is waited for")
+            equal(upstream.connections, 1)
+
+
+def test_responses_unasked_bytes_on_an_idle_connection():
+    for junk in (b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", b"\r\n", b"x"):
+        asked, sent = threading.Event(), threading.Event()
+        def answer_and_more(connection, request, junk=junk, asked=asked, sent=sent):
+            connection.sendall(Say(200, b"hello").text(request, 1))
+            asked.wait(60)
+            connection.sendall(junk)
+            sent.set()
+            return True
+        with stage({"/x": [answer_and_more]}) as (reprise, upstream), Client(reprise.forward) as client:
+            client.send(to(upstream))
+            equal(client.read_answer().body, b"hello")
+            asked.set()
+            equal(sent.wait(60), True)
+            client.send(to(upstream, "POST", "/next"))
+            answer = client.read_answer()
+            equal((answer.body, answer.attempts, upstream.connections), (b"answer 1 to /next\n", 1, 2), repr(junk))
+
+
+def test_B1_interim_and_204_with_framing_fields():
+    for fields in (b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"):
+        answer = discards(b"HTTP/1.1 204 None\r\n" + fields + b"\r\n", "GET", 204, b"")
+        equal((answer.field("Content-Length"), answer.field("Transfer-Encoding")), (None, None))
+        answer = discards(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n" + fields + b"\r\n" + OK + b"Content-Length: 5\r\n\r\nhello")
+        interim = answer.interim[0]
+        equal((interim.field("Link"), interim.field("Content-Length"), interim.field("Transfer-Encoding")), ("x", None, None))
+
+
+def test_B2_chunked_answer_for_a_1_0_client():
+    with stage({"/x": [Say(chunks=[b"he", b"llo"])]}) as (reprise, upstream):
+        for fields in (b"", b"Connection: keep-alive\r\n"):
+            with Client(reprise.forward) as client:
+                client.send(to(upstream, fields=fields, version=b"1.0"))
+                equal(normal(client.read_to_end()), b"HTTP/1.1 200 Scripted\r\nDate: ?\r\nVia: 1.1 reprise-?\r\nConnection: close\r\n"
+                      b"Reprise-Attempts: 1\r\n\r\nhello")
+
+
+def test_B3_close_delimited_answer():
+    with stage({"/x": [raw(OK + b"\r\nhello", "close")]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        answer = client.read_answer()
+        equal((answer.field("Transfer-Encoding"), answer.body), ("chunked", b"hello"))
+        client.send(to(upstream, path="/next"))
+        equal(client.read_answer().body, b"answer 1 to /next\n", "the client's connection goes on")
+
+
+def test_B4_reset_in_a_close_delimited_answer():
+    is_cut_after([(OK + b"\r\n", b"hello", "reset", b"hello"),
+                  (b"HTTP/1.0 200 OK\r\n\r\n", b"hello", "reset", b"hello")])
+
+
+def test_B5_the_end_comes_inside_the_last_chunk_or_the_trailers():
+    chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+    is_cut_after([(chunked, b"5\r\nhello\r\n" + end, "close", b"hello") for end in (b"0", b"0\r", b"0\r\n", b"0\r\nX: 1",
+                                                                                  b"0\r\nX: 1\r\n", b"0\r\n\r")])
+
+
+def test_B6_silence_in_a_body():
+    quiet = {"idle_timeout": "250ms", **ONCE}
+    for head in (b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", b"Content-Length: 10\r\n\r\nhello", b"\r\nhello"):
+        with stage({"/x": [raw(OK + head)]}, defaults=quiet) as (reprise, upstream), Client(reprise.forward) as client:
+            client.send(to(upstream))
+            equal(client.read_final_head().status, 200)
+            is_cut(reprise, client, client.buffer)
+            counted(reprise, "reprise_requests_total", code="cut")
+            upstream.all_closed()
+
+
+def test_B7_blank_before_the_colon():
+    with stage({"/x": [raw(OK + b"X-A : 1\r\nX-B\t:2\r\nContent-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream))
+        equal(normal(client.read_head()), OK + b"X-A: 1\r\nX-B: 2\r\nContent-Length: 5\r\nDate: ?\r\nVia: 1.1 reprise-?\r\n"
+              b"Reprise-Attempts: 1\r\n")
+    becomes_502([(OK + b"Content-Length : 5\r\n\r\nhello", "stay"), (OK + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", "stay")])
+
+
+def test_B8_status_lines():
+    with stage({"/x": [raw(b"HTTP/1.1 200\r\nContent-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream))
+        head = client.read_head()
+        equal((head.startswith(b"HTTP/1.1 200 \r\n"), client.read_bytes(5)), (True, b"hello"))
+    lines = (b"HTTP/1.1 099 Low", b"HTTP/1.1 1000 High", b"HTTP/1.1 600 High", b"HTTP/1.1 2xx Odd", b"HTTP/2.0 200 OK",
+             b"HTTP/1.2 200 OK", b"HTTP/1.1 20", b"HTTP/1.1200 OK", b"ICY 200 OK", b"<html>no head at all</html>")
+    becomes_502([(line + b"\r\nContent-Length: 0\r\n\r\n", "stay") for line in lines])
+
+
+def test_B9_sizes_above_4_gib():
+    with stage({"/x": [raw(OK + b"Transfer-Encoding: chunked\r\n\r\n0000000000000005\r\nhello\r\n0000000000000000\r\n\r\n")]}) \
+            as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        equal(client.read_answer().body, b"hello", "leading zeros up to 16 digits")
+    large = (1 << 32) + 5
+    # Read as 32 bits, each of these would be whole after five bytes.
+    is_cut_after([(OK + b"Content-Length: %d\r\n\r\n" % large, b"hello", "close", b"hello"),
+                  (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello" % large, "close", b"hello"),
+                  (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello\r\n0\r\n\r\n" % large, "close", b"hello")])
+
+
+def test_B10_too_many_interim_answers():
+    hint, final = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", OK + b"Content-Length: 5\r\n\r\nhello"
+    with stage({"/x": [raw(hint * 32 + final)]}, defaults=ONCE) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        answer = client.read_answer()
+        equal((len(answer.interim), answer.body), (32, b"hello"))
+    large = b"HTTP/1.1 103 Early Hints\r\nLink: %s\r\n\r\n" % (b"l" * 30000)
+    becomes_502([(hint * 33 + final, "stay"), (large * 3 + final, "stay")])
+
+
+def test_B11_a_second_answer_behind_the_first():
+    first = OK + b"Content-Length: 5\r\n\r\nhello"
+    discards(first + OK + b"Content-Length: 5\r\n\r\nwrong")
+    discards(first + b"x")
+    discards(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + first)
+
+
+def test_B11_an_answer_before_the_request_was_sent():
+    told = threading.Event()
+    def answer(connection, request):
+        connection.sendall(Say(200, b"late").text(request, 1))
+        told.set()
+        return True
+    greeting = OK + b"Content-Length: 5\r\n\r\nearly"
+    with stage({"/x": [answer]}, greeting=greeting) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        equal(client.read_answer().body, b"early", "the first is delivered")
+        equal(told.wait(60), True)
+        client.send(to(upstream, path="/next"))
+        equal((client.read_answer().body, upstream.connections), (b"early", 2), "and its connection is not used again")
+
+
+def test_B11_a_body_where_none_may_be():
+    discards(OK + b"Content-Length: 5\r\n\r\nhello", "HEAD", 200, b"")
+    discards(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello", "GET", 304, b"")
+    discards(b"HTTP/1.1 204 None\r\n\r\nhello", "GET", 204, b"")
+
+
+def test_B12_a_head_without_its_end():
+    becomes_502([(head, "close") for head in (OK, OK + b"Content-Length: 5\r\n", OK + b"X: y", b"HTTP/1.1 200", OK + b"X: y\r\n\r")],
+                "connection_terminated")
+
+
+def test_B13_less_than_content_length_and_the_end():
+    is_cut_after([(OK + b"Connection: close\r\nContent-Length: 100\r\n\r\n", b"hello", "close", b"hello")])
+
+
+def test_B14_many_fields_and_long_lists():
+    cookies = b"".join(b"Set-Cookie: c%d=%d\r\n" % (i, i) for i in range(1000))
+    warning = b"Warning: " + b", ".join(b"199 a \"b\"" for _ in range(40000)) + b"\r\n"
+    old = b"Set-Cookie2: a=b; Version=1\r\n"
+    becomes_502([(OK + cookies + b"\r\n", "stay"), (OK + warning + b"\r\n", "stay")], "http_response_header_section_size")
+    wide = {"header": "1MiB", "header_fields": 2000}
+    with stage({"/x": [raw(OK + old + cookies + warning + b"Content-Length: 5\r\n\r\nhello")]}, limits=wide) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream))
+        head = client.read_head()
+        equal((head.startswith(OK + old + cookies + warning), client.read_bytes(5)), (True, b"hello"))
