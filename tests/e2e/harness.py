@@ -130,13 +130,10 @@ class Reprise:
     def _is_ready(self):
         if self.process.poll() is not None:
             raise AssertionError(f"reprise ended with {self.process.returncode} at start")
-        messages = [line.get("message", "") for line in self.log()]
-        for message in messages:
-            words = message.split()
-            if len(words) >= 3 and words[0] == "listening":
-                host, port = words[2].rsplit(":", 1)
-                self.addresses[words[1]] = (host, int(port))
-        return "ready" in messages
+        text = self.text()  # in whatever form the log is
+        for name, host, port in re.findall(r"listening (\w+) (\S+):(\d+)\b.*\n", text):
+            self.addresses[name] = (host, int(port))
+        return re.search(r'[ "]ready"?\}?\n', text)
 
     def __exit__(self, kind, error, trace):
         try:

@@ -1,4 +1,5 @@
 """A scripted upstream: what it answers on each path is a list of steps, one a request; it keeps every request it saw."""
+import contextlib
 import socket
 import struct
 import threading
@@ -61,8 +62,8 @@ class Recorded:
     def __init__(self, connection, record):
         self.connection, self.record = connection, record
 
-    def recv(self, count):
-        data = self.connection.recv(count)
+    def recv(self, count, flags=0):
+        data = self.connection.recv(count, flags)
         self.record += data
         return data
 
@@ -100,7 +101,8 @@ class Upstream:
 
     def __exit__(self, *_):
         self.closing.set()
-        self.listener.shutdown(socket.SHUT_RDWR)  # wakes the accept
+        with contextlib.suppress(OSError):  # a script may have done it
+            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the accept
         self.listener.close()
         with self.lock:
             for connection in self.open:

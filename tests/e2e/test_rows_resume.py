@@ -1,0 +1,184 @@
+"""Resumed downloads, row by row: E1 to E12. The first answer breaks after 40 of 100 bytes; what comes next makes one whole
+answer of it, or a visible cut, and never a byte that was not there."""
+import re
+import time
+
+from client import Client, Cut
+from exactly import counted, expected, is_cut, normal, raw, stage, to
+from harness import equal
+
+BODY = bytes(33 + (i * 31 + i // 94) % 94 for i in range(100))  # a byte in the wrong place shows
+GOT = 40
+TAG = b'"v1"'
+DATE = b"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+
+
+def head(status, fields=b"", length=None):
+    counted_by = b"" if length is None else b"Content-Length: %d\r\n" % length
+    return b"HTTP/1.1 %d Told\r\n" % status + DATE + fields + counted_by + b"\r\n"
+
+
+def tag(value=TAG):
+    return b"ETag: %s\r\n" % value
+
+
+def broken(fields=tag(), length=100, status=200, upto=GOT):
+    """The first answer, up to where it breaks."""
+    return raw(head(status, b"Content-Type: text/plain\r\n" + fields, length) + BODY[:upto], "close")
+
+
+def part(first=GOT, last=99, total=b"100", fields=tag(), body=None, length=None, kind=b"text/plain", status=206):
+    """A 206; each of its parts can be made to lie."""
+    content = BODY[first:last + 1] if body is None else body
+    named = b"Content-Range: bytes %d-%d/%s\r\n" % (first, last, total) if total is not None else b""
+    return head(status, b"Content-Type: %s\r\n" % kind + fields + named, len(content) if length is None else length) + content
+
+
+def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
+    """The answer's head, its body as far as it came, whether it was whole, the requests as the upstream got them, the log line."""
+    with stage({"/x": steps}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, method, path, request_fields))
+        answer = client.read_final_head()
+        length = answer.field("Content-Length")
+        try:
+            body, whole = client.read_bytes(int(length)) if length else b"", bool(length)
+        except (Cut, ConnectionResetError):
+            body, whole = client.buffer, False
+        if not whole and not length:
+            body = re.sub(rb"(^|\r\n)[0-9a-f]+\r\n|\r\n$", b"", is_cut(reprise, client, client.buffer))
+        line = reprise.requests(1)[0]
+        counted(reprise, "reprise_requests_total", code=str(answer.status) if line["ending"] == "answered" else "cut")
+        if whole:
+            counted(reprise, "reprise_resumed_downloads_total", int(len(upstream.requests) > 1))
+        return answer, body, whole, [normal(request.head) for request in upstream.requests], line
+
+
+def is_whole(steps, request_fields=b"", body=BODY, asked=b"bytes=40-", **more):
+    answer, got, whole, requests, line = download(steps, request_fields, **more)
+    equal((whole, got, line["ending"], line["reason"]), (True, body, "answered", "success"))
+    if asked:
+        assert b"\r\nRange: " + asked + b"\r\n" in requests[1], requests[1]
+    return answer, requests
+
+
+def is_cut_off(steps, reason, request_fields=b"", requests=2, **more):
+    answer, got, whole, seen, line = download(steps, request_fields, **more)
+    equal((whole, line["ending"], line["reason"], len(seen)), (False, "cut", reason, requests), steps)
+    assert BODY.startswith(got) or not got, got
+    return answer
+
+
+def test_E1_the_same_representation_whole_again():
+    whole = head(200, b"Content-Type: text/plain\r\n" + tag(), 100) + BODY
+    is_whole([broken(), raw(whole)])
+    is_whole([broken(), raw(whole[:-70], "close"), raw(whole)])
+    for other in (head(200, tag(b'"v2"'), 100) + BODY, head(200, b"", 100) + BODY, head(200, tag(b'W/"v1"'), 100) + BODY,
+                  head(200, tag(), 101) + BODY + b"x", head(200, tag() + b"Content-Encoding: gzip\r\n", 100) + BODY):
+        is_cut_off([broken(), raw(other)], "resume_mismatch")
+
+
+def test_E2_without_a_strong_validator_nothing_is_asked():
+    young = b"Last-Modified: Sun, 06 Nov 1994 08:48:38 GMT\r\n"
+    for fields in (b"", tag(b'W/"v1"'), tag(b"v1"), young, tag(b'W/"v1"') + young):
+        is_cut_off([broken(fields), raw(part(fields=fields))], "response_started", requests=1)
+    settled = b"Last-Modified: Sun, 06 Nov 1994 08:48:37 GMT\r\n"
+    _, requests = is_whole([broken(settled), raw(part(fields=settled))])
+    assert b"\r\nIf-Range: Sun, 06 Nov 1994 08:48:37 GMT\r\n" in requests[1], requests[1]
+
+
+def test_E3_a_206_that_is_not_the_rest():
+    lies = [part(first=39), part(first=41), part(first=0), part(last=98), part(total=b"101"), part(total=b"99"), part(total=None)]
+    for value in (b"items 40-99/100", b"bytes 99-40/100", b"bytes 40-99/50", b"bytes 40-99", b"bytes */100", b"bytes 40-/100",
+                  b"bytes 40-99/100, 0-1/2", b"bytes 18446744073709551656-99/100", b"bytes 40-18446744073709551715/18446744073709551716",
+                  b"bytes 4O-99/100", b"bytes=40-99/100"):
+        lies.append(part().replace(b"bytes 40-99/100", value))
+    lies.append(part(fields=tag() + b"Content-Range: bytes 40-99/100\r\n"))
+    for lie in lies:
+        is_cut_off([broken(), raw(lie)], "resume_mismatch")
+
+
+def test_E4_a_206_may_leave_the_whole_length_open():
+    is_whole([broken(), raw(part(total=b"*"))])
+    is_cut_off([broken(), raw(part(first=41, total=b"*"))], "resume_mismatch")
+    chunked = head(200, tag() + b"Transfer-Encoding: chunked\r\n") + b"28\r\n" + BODY[:GOT] + b"\r\n"
+    is_cut_off([raw(chunked, "close"), raw(part(total=b"*"))], "resume_mismatch")
+
+
+def test_E5_a_206_that_is_longer_or_shorter_than_its_range():
+    is_whole([broken(), raw(part()[:-30], "close"), raw(part(first=70))])
+    is_cut_off([broken(), raw(part(body=BODY[GOT:] + b"surplus"))], "resume_mismatch")
+    is_cut_off([broken(), raw(part(body=BODY[GOT:90]))], "resume_mismatch")
+    is_cut_off([broken(), raw(part(length=60)[:-60], "close")], "attempts_spent", requests=4, resume={"max_attempts": 3})
+    chunks = head(206, tag() + b"Content-Type: text/plain\r\nContent-Range: bytes 40-99/100\r\nTransfer-Encoding: chunked\r\n")
+    is_whole([broken(), raw(chunks + b"3c\r\n" + BODY[GOT:] + b"\r\n0\r\n\r\n")])
+    is_cut_off([broken(), raw(chunks + b"46\r\n" + BODY[GOT:] + b"0123456789\r\n0\r\n\r\n")], "resume_mismatch")
+
+
+def test_E6_parts_within_a_part():
+    for kind in (b"multipart/byteranges; boundary=x", b"Multipart/ByteRanges"):
+        is_cut_off([broken(), raw(part(kind=kind))], "resume_mismatch")
+
+
+def test_E7_anything_that_differs():
+    for lie in (part(fields=tag(b'"v2"')), part(fields=tag(b'W/"v1"')), part(fields=b""), part(kind=b"text/html"),
+                part(fields=tag() + b"Content-Encoding: gzip\r\n"), part(fields=tag() + tag()), part(fields=tag() + tag(b'"v2"'))):
+        is_cut_off([broken(), raw(lie)], "resume_mismatch")
+    is_cut_off([broken(tag() + b"Content-Encoding: gzip\r\n"), raw(part())], "response_started", requests=1)
+
+
+def test_E8_the_clients_own_range():
+    def first(named, length, upto):
+        return raw(head(206, b"Content-Type: text/plain\r\n" + tag() + b"Content-Range: bytes %s/100\r\n" % named, length) + BODY[10:10 + upto], "close")
+    is_whole([first(b"10-59", 50, 20), raw(part(first=30, last=59))], b"Range: bytes=10-59\r\n", BODY[10:60], b"bytes=30-59")
+    is_whole([first(b"10-99", 90, 20), raw(part(first=30))], b"Range: bytes=10-\r\n", BODY[10:], b"bytes=30-99")
+    for fields in (b"Range: bytes=-90\r\n", b"Range: bytes=10-19,30-39\r\n", b"Range: items=10-99\r\n",
+                   b"Range: bytes=10-99\r\nIf-Range: \"v1\"\r\n", b"Range: bytes=10-99\r\nRange: bytes=10-99\r\n"):
+        _, _, whole, seen, line = download([first(b"10-99", 90, 20), raw(part(first=30))], fields)
+        equal((whole, len(seen), line["ending"], line["reason"]), (False, 1, "cut", "response_started"), fields)
+
+
+def test_E9_other_statuses():
+    for status in (416, 412, 404, 401, 302, 304):
+        is_cut_off([broken(), raw(head(status, tag(), 0))], "resume_mismatch")
+    for status in (503, 500, 429):
+        answer, _ = is_whole([broken(), raw(head(status, b"X-Refused: 1\r\n", 2) + b"no"), raw(part())])
+        equal((answer.status, answer.field("X-Refused")), (200, None), "the status never changes after the head")
+
+
+def test_E10_what_is_never_resumed():
+    is_cut_off([broken(), raw(part())], "response_started", b"Content-Length: 0\r\n", requests=1, method="POST")
+    chunked = head(200, tag() + b"Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n") + b"28\r\n" + BODY[:GOT] + b"\r\n"
+    with stage({"/x": [raw(chunked, "close"), raw(part())]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        equal(client.read_answer().body, BODY, "chunked: the 206 names the length")
+    for message, method in ((head(200, tag(), 100), "HEAD"), (head(204, tag()), "GET"), (head(304, tag()), "GET"), (head(200, tag(), 0), "GET")):
+        with stage({"/x": [raw(message, "close")]}) as (reprise, upstream), Client(reprise.forward) as client:
+            client.send(to(upstream, method))
+            answer = client.read_answer("HEAD")
+            equal((answer.body, len(upstream.requests)), (b"", 1), message)
+            counted(reprise, "reprise_requests_total", code=str(answer.status))
+
+
+def test_E11_a_signed_url_past_its_time():
+    def query(ago):
+        at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time() - ago)).encode()
+        return b"/x?X-Amz-Date=%s&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=00" % at
+    is_cut_off([broken(), raw(part())], "signature_expired", requests=1, path=query(3600), signature={"sigv4": True})
+    is_whole([broken(), raw(part())], path=query(0).replace(b"=60", b"=6000"), signature={"sigv4": True})
+    signed = query(0).replace(b"SignedHeaders=host", b"SignedHeaders=host%3Brange")
+    is_cut_off([broken(), raw(part())], "response_started", requests=1, path=signed)
+
+
+def test_E12_fields_of_the_206_never_reach_the_client():
+    hint = b"HTTP/1.1 103 Early Hints\r\nLink: late\r\n\r\n"
+    second = hint + part(fields=tag() + b"X-Only: 206\r\nSet-Cookie: late=1\r\nReprise-Attempts: 9\r\n")
+    with stage({"/x": [broken(tag() + b"X-First: 1\r\n"), raw(second)]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        got = normal(client.read_head())
+        equal(got, b"HTTP/1.1 200 Told\r\nDate: ?\r\nContent-Type: text/plain\r\nETag: \"v1\"\r\nX-First: 1\r\nContent-Length: 100\r\n"
+              b"Via: 1.1 reprise-?\r\nReprise-Attempts: 1\r\n")
+        equal(client.read_bytes(100), BODY)
+        equal(normal(upstream.bytes_received()[1]),
+              expected(upstream).replace(b"\r\n\r\n", b"\r\nRange: bytes=40-\r\nIf-Range: \"v1\"\r\n\r\n"))
+        client.send(to(upstream, path="/next"))
+        equal(client.read_answer().body, b"answer 1 to /next\n", "and nothing is left over")

@@ -1,0 +1,342 @@
+"""Retries and replay, row by row: D1 to D18 but D12, each over raw sockets."""
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+from client import Client, ask, chunked
+from exactly import counted, expected, normal, raw, sent_upstream, stage, to
+from harness import Reprise, equal, eventually, under_some_limit
+from test_retries import reasons
+from upstream import Say, Upstream, read_body, reset
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+SLOW = {"initial": "30s", "maximum": "30s", "jitter": "none"}
+
+
+def backoff(milliseconds):
+    return {"initial": f"{milliseconds}ms", "maximum": f"{milliseconds}ms", "jitter": "none"}
+
+
+def test_D1_a_request_that_may_have_been_processed_is_sent_once():
+    words = b"the upstream's own words"
+    kinds = [(f"/{status}", Say(status, words, [("X-Own", "1")]), status) for status in (408, 429, 500, 502, 503, 504)]
+    kinds += [("/reset", "execute_reset", 502), ("/close", "close", 502), ("/part", raw(b"HTTP/1.1 200 OK\r\nX: 1\r\n", "close"), 502),
+              ("/part-reset", raw(b"HTTP/1.1 200", "reset"), 502), ("/junk", raw(b"SSH-2.0-x\r\n\r\n"), 502), ("/hang", "hang", 504)]
+    routes = [{"name": "quiet", "match": {"path": "/hang"}, "response_timeout": "200ms"}]
+    with stage({path: [step] for path, step, _ in kinds}, routes=routes) as (reprise, upstream):
+        for method in ("POST", "PATCH", "FROB"):
+            for path, _, status in kinds:
+                answer = ask(reprise, method, upstream.url(path), b"payload")
+                # No route lists a malformed answer, or response_timeout.
+                reason = "not_retryable" if path in ("/junk", "/hang") else "not_idempotent"
+                equal((answer.status, answer.attempts, answer.reason), (status, 1, reason), f"{method} {path}")
+                if status != 502 or path == "/502":
+                    equal(answer.body == words, path != "/hang", f"{method} {path}: {answer.body}")
+        equal(upstream.count(), 3 * len(kinds), "one attempt each")
+        equal(reprise.metric("reprise_retries_total"), 0)
+
+
+def parts(upstream):
+    """What each connection brought, pseudonym replaced."""
+    return [normal(received) for received in upstream.bytes_received()]
+
+
+def test_D2_each_attempt_is_the_same_bytes():
+    fail = Say(503, close=True)
+    for fields, body, sent in ((b"Content-Length: 5\r\n", b"hello", b"hello"), (CHUNKED, b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n", None)):
+        with stage({"/x": [fail, "reset", "close", 200]}) as (reprise, upstream):
+            sent_upstream(reprise, upstream, to(upstream, "PUT", "/x?a=%20", b"x-Odd:  a \r\n" + fields, body))
+            bodies = {request.body for request in upstream.seen(4)}
+            equal((bodies, len({request.head for request in upstream.requests})), ({b"hello"}, 1))
+            if sent:
+                equal(parts(upstream), [expected(upstream, "PUT", "/x?a=%20", b"x-Odd:  a \r\n" + fields, sent)] * 4)
+    with stage({"/x": [fail, fail, 200]}, defaults={"attempt_header": True}) as (reprise, upstream):
+        ask(reprise, "GET", upstream.url("/x"))
+        plain = expected(upstream)[:-2]
+        equal(parts(upstream), [plain + b"Reprise-Attempt: %d\r\n\r\n" % n for n in (1, 2, 3)], "and nothing else differs")
+
+
+def test_D3_own_and_removed_fields_over_four_attempts():
+    gone = b"Connection: X-Hop\r\nX-Hop: 1\r\nProxy-Authorization: Basic eA==\r\nKeep-Alive: timeout=5\r\n"
+    stays = b"Authorization: Bearer a\r\nCookie: a=b\r\nVia: 1.1 other\r\n"
+    with stage({"/x": [Say(503, close=True), "reset", "close", 200]}) as (reprise, upstream):
+        sent_upstream(reprise, upstream, to(upstream, fields=gone + stays))
+        equal(parts(upstream), [expected(upstream, fields=stays)] * 4)
+
+
+def test_D4_the_body_comes_during_the_wait():
+    def refuse(connection, request, buffer):
+        if not refused:
+            refused.append(bytes(buffer))
+            connection.sendall(b"HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n")
+            connection.recv(1)
+            return False
+        request.body = read_body(connection, buffer, request)
+        upstream.requests.append(request)
+        connection.sendall(Say(200).text(request, 1))
+        return True
+    refused = []
+    with stage(on_head={"/x": refuse}, log={"level": "debug"}, defaults={"retry": {"backoff": backoff(100)}}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream, "PUT", "/x", b"Content-Length: 10\r\n"))
+        eventually(lambda: "attempt 1: 503" in reprise.text(), "the first attempt is refused")
+        client.send(b"01234")
+        client.send(b"56789")
+        answer = client.read_answer()
+        equal((answer.status, answer.attempts, refused, [request.body for request in upstream.requests]),
+              (200, 2, [b""], [b"0123456789"]))
+
+
+def test_D5_bodies_at_below_and_above_each_limit():
+    memory, disk = 1024, 4096
+    sizes = [(size, True) for size in (memory - 1, memory, memory + 1, disk - 1, disk)] + [(disk + 1, False)]
+    with stage({f"/{form}{size}": [503, 200] for form in "lc" for size, _ in sizes},
+               defaults={"replay": {"memory": f"{memory}B", "disk": f"{disk}B"}}) as (reprise, upstream):
+        for form in "lc":
+            for size, held in sizes:
+                body = bytes(i % 251 for i in range(size))
+                fields = b"Content-Length: %d\r\n" % size if form == "l" else CHUNKED
+                with Client(reprise.forward) as client:
+                    client.send(to(upstream, "PUT", f"/{form}{size}", fields))
+                    client.send(body if form == "l" else chunked(body, 500))
+                    answer = client.read_answer()
+                equal((answer.status, answer.attempts, answer.reason), (200, 2, None) if held else (503, 1, "not_replayable"), size)
+                equal([request.body == body for request in upstream.seen(1, f"/{form}{size}")], [True] * (2 if held else 1), "never a part")
+        eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
+
+
+def test_D6_refused_after_a_503_is_a_failure_of_its_own():
+    upstream = Upstream()
+    def refuse_and_stop(connection, request):
+        upstream.listener.shutdown(socket.SHUT_RDWR)
+        connection.sendall(Say(503, b"the last answer", close=True).text(request, 1))
+        return False
+    upstream.scripts = {"/x": [refuse_and_stop]}
+    with upstream, Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.body, answer.attempts, answer.reason), (503, b"the last answer", 3, "attempts_spent"))
+        attempts = reprise.requests(1)[0]["attempts"]
+        equal([(one.get("status"), one.get("error"), one.get("stage")) for one in attempts],
+              [(503, None, attempts[0].get("stage")), (None, "refused", "connect"), (None, "refused", "connect")])
+        counted(reprise, "reprise_attempts_total", 2, outcome="connect")
+        counted(reprise, "reprise_attempts_total", 1, outcome="5xx")
+
+
+def cpu_seconds(reprise):
+    fields = Path(f"/proc/{reprise.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_D7_errors_of_the_old_connection_during_the_wait():
+    def answer_then_reset(connection, request):
+        connection.sendall(Say(503, b"no").text(request, 1))
+        waits.wait(60)
+        reset(connection)
+        was_reset.set()
+        return False
+    waits, was_reset = threading.Event(), threading.Event()
+    with stage({"/x": [answer_then_reset, 200]}, log={"level": "debug"}, defaults={"retry": {"backoff": backoff(700)}}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream))
+        eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+        before = cpu_seconds(reprise)
+        waits.set()
+        equal(was_reset.wait(60), True)
+        answer = client.read_answer()
+        equal((answer.status, answer.attempts), (200, 2))
+        assert cpu_seconds(reprise) - before < 0.4, "the wait spins"
+
+
+def dies_when_reused(connection, request, seen=None):
+    """A step: RST for the second request of a connection and later ones."""
+    return raw(b"", "reset")(connection, request) if request.connection in seen else seen.add(request.connection) or raw(
+        Say(200, b"fresh").text(request, 1))(connection, request)
+
+
+def test_D8_the_last_attempt_dies_on_a_reused_connection():
+    with stage({"/x": ["reset"]}, defaults={"retry": {"max_attempts": 1}}) as (reprise, upstream):
+        for method, attempts, reason in (("POST", 1, "not_idempotent"), ("GET", 2, "attempts_spent")):
+            with Client(reprise.forward) as client:
+                equal(client.ask("GET", upstream.url("/warm")).status, 200)
+                answer = client.ask(method, upstream.url("/x"), b"x" if method == "POST" else None)
+                equal((answer.status, answer.attempts, answer.reason), (502, attempts, reason), "never a bare close")
+                assert "error=connection_terminated" in answer.field("Proxy-Status")
+
+
+def test_D9_an_attempt_that_is_too_slow_is_closed_before_the_next():
+    def hang(connection, _):
+        first.append(connection)
+        done.wait(60)
+        return False
+    def look(connection, request):
+        try:
+            closed.append(first[0].recv(1, socket.MSG_DONTWAIT) == b"")
+        except ConnectionResetError:
+            closed.append(True)
+        except BlockingIOError:
+            closed.append(False)
+        connection.sendall(Say(200).text(request, 1))
+        return True
+    first, closed, done = [], [], threading.Event()
+    retry = {"attempt_timeout": "200ms", "max_attempts": 20}
+    with stage({"/x": [hang, look]}, defaults={"retry": retry}) as (reprise, upstream):
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        done.set()
+        equal((answer.status, closed[0]), (200, True))
+        counted(reprise, "reprise_attempts_total", answer.attempts - 1, outcome="timeout")
+
+
+def test_D10_a_stale_connection_costs_one_try_on_a_fresh_one():
+    seen = set()
+    with stage({"/x": [lambda connection, request: dies_when_reused(connection, request, seen)],
+                "/y": ["reset", "reset", 200]}, defaults={"retry": {"max_attempts": 3}, "budget": "off"}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        for _ in range(2):
+            equal(client.ask("GET", upstream.url("/x")).body, b"fresh")
+        line = reprise.requests(2)[1]
+        equal((reasons(line), line["attempts"][0].get("wait_ms", 0)), (["stale_connection", "success"], 0))
+        answer = client.ask("GET", upstream.url("/y"))
+        equal(answer.status, 200)
+        equal(reasons(reprise.requests(3)[2]), ["stale_connection", "retryable_failure", "success"], "a second goes through the policy")
+
+
+def test_D11_misdirected_on_a_reused_connection():
+    with stage({"/x": [Say(421, b"elsewhere"), Say(200, b"here")], "/y": [Say(421, b"elsewhere")]}) as (reprise, upstream):
+        with Client(reprise.forward) as client:
+            equal(client.ask("GET", upstream.url("/warm")).status, 200)
+            answer = client.ask("POST", upstream.url("/x"), b"held")
+            equal((answer.status, answer.body, answer.attempts), (200, b"here", 2))
+            equal(([request.body for request in upstream.seen(2, "/x")], upstream.connections), ([b"held"] * 2, 2))
+        with Client(reprise.forward) as client:
+            answer = client.ask("POST", upstream.url("/y"), b"held")
+            again = client.ask("POST", upstream.url("/y"), b"held")
+        equal(({answer.status, again.status}, upstream.count("/y") <= 4), ({421}, True), "once, and never of our own making")
+
+
+def test_D13_pipelined_requests_while_the_first_is_retried():
+    with stage({"/a": [503, "reset", 200]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream, path="/a") + to(upstream, "POST", "/b", b"Content-Length: 1\r\n", b"b") + to(upstream, path="/c"))
+        equal([client.read_answer().body for _ in range(3)], [b"answer 3 to /a\n", b"answer 1 to /b\n", b"answer 1 to /c\n"])
+        equal([request.path for request in upstream.requests], ["/a", "/a", "/a", "/b", "/c"], "none before the one ahead has ended")
+
+
+def test_D14_a_client_that_finished_gets_the_attempt_under_way():
+    def wait(connection, request):
+        asked.set()
+        go.wait(60)
+        connection.sendall(Say(503, b"the only one").text(request, 1))
+        return True
+    asked, go = threading.Event(), threading.Event()
+    with stage({"/x": [wait]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        equal(asked.wait(60), True)
+        client.finish()
+        go.set()
+        answer = client.read_answer()
+        equal((answer.status, answer.body, answer.attempts, answer.reason), (503, b"the only one", 1, "client_gone"))
+        equal(upstream.count(), 1, "no further attempt")
+
+
+def test_D14_a_client_that_finished_ends_the_wait():
+    with stage({"/x": [Say(503, b"the only one")]}, log={"level": "debug"}, defaults={"retry": {"backoff": SLOW}}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream))
+        eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+        start = time.monotonic()
+        client.finish()
+        answer = client.read_answer()
+        equal((answer.status, answer.body, answer.reason), (503, b"the only one", "client_gone"))
+        assert time.monotonic() - start < 20, "not the 30 s of the wait"
+
+
+def test_D14_a_client_that_resets_stops_everything():
+    for step in ("hang", Say(503, b"no")):
+        with stage({"/x": [step]}, log={"level": "debug"}, defaults={"retry": {"backoff": SLOW}}) as (reprise, upstream):
+            client = Client(reprise.forward)
+            client.send(to(upstream))
+            if step == "hang":
+                upstream.seen(1)
+            else:
+                eventually(lambda reprise=reprise: "attempt 1: 503" in reprise.text(), "it waits")
+            start = time.monotonic()
+            client.reset()
+            counted(reprise, "reprise_requests_total", code="client_gone")
+            assert time.monotonic() - start < 20, "not the 30 s of the wait"
+            if step == "hang":
+                counted(reprise, "reprise_upstream_connections", 0, state="active")
+            equal(upstream.count(), 1)
+
+
+def test_D15_a_shutdown_ends_the_wait_with_the_last_answer():
+    with stage({"/x": [Say(503, b"the last one")]}, log={"level": "debug"}, defaults={"retry": {"backoff": SLOW}}) as (reprise, upstream), \
+            Client(reprise.forward) as client:
+        client.send(to(upstream))
+        eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+        reprise.terminate()
+        answer = client.read_answer()
+        equal((answer.status, answer.body, answer.reason, answer.field("Connection")), (503, b"the last one", "shutting_down", "close"))
+        equal((client.read_to_end(), reprise.wait()), (b"", 0))
+
+
+def test_D16_no_store_is_not_written_to_disk():
+    with stage({"/small": [503, 200], "/large": [503, 200]}, defaults={"replay": {"memory": "1KiB"}}) as (reprise, upstream):
+        fields = [("Cache-Control", "max-age=0, no-store")]
+        equal(ask(reprise, "PUT", upstream.url("/small"), b"x" * 1024, fields).attempts, 2)
+        answer = ask(reprise, "PUT", upstream.url("/large"), b"x" * 300_000, fields)
+        equal((answer.status, answer.attempts, answer.reason), (503, 1, "not_replayable"))
+        equal(reprise.metric("reprise_replay_bytes", store="disk"), 0)
+
+
+def test_D17_a_folder_that_takes_no_file():
+    body = bytes(range(256)) * 1000
+    with stage({"/x": [503, 200]}, defaults={"replay": {"memory": "1KiB"}}, limits={"replay_folder": "/proc/self"}) as (reprise, upstream):
+        answer = ask(reprise, "PUT", upstream.url("/x"), body)
+        equal((answer.status, answer.attempts, answer.reason), (503, 1, "not_replayable"))
+        equal([request.body == body for request in upstream.requests], [True], "the streaming goes on")
+        eventually(lambda: any(line["level"] == "warn" for line in reprise.log()), "it is said")
+
+
+def test_D17_what_cannot_be_read_back_aborts_the_attempt():
+    body = bytes(range(256)) * 1000
+    def lost_during_the_wait(milliseconds):
+        with stage({"/x": [503, 200]}, log={"level": "debug"},
+                   defaults={"replay": {"memory": "1KiB"}, "retry": {"backoff": backoff(milliseconds)}}) as (reprise, upstream), \
+                Client(reprise.forward) as client:
+            client.send(to(upstream, "PUT", "/x", b"Content-Length: %d\r\n" % len(body), body))
+            eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+            for link in Path(f"/proc/{reprise.process.pid}/fd").iterdir():
+                if "(deleted)" in os.readlink(link):
+                    os.truncate(link, 1000)
+            answer = client.read_answer()
+            if answer.status == 200:
+                return False  # the wait was over too soon
+            equal((answer.status, answer.attempts, answer.reason), (503, 2, "not_replayable"), "the earlier answer is the better one")
+            equal(upstream.count(), 1, "the second never became a whole message")
+            upstream.all_closed()
+            assert len(b"".join(upstream.bytes_received())) < 2 * len(body)
+            return True
+    under_some_limit(500, lost_during_the_wait)
+
+
+def test_D18_the_budget_holds_when_everything_fails_at_once():
+    clients, each = 100, 10
+    budget = {"ratio": "20%", "floor": "1/s", "window": "60s"}
+    def work():
+        with Client(reprise.forward) as client:
+            for _ in range(each):
+                client.send(to(upstream))
+                statuses.append(client.read_answer().status)
+    statuses = []
+    with stage({"/x": [503]}, defaults={"budget": budget, "retry": {"max_attempts": 10}}) as (reprise, upstream):
+        threads = [threading.Thread(target=work) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal((len(statuses), set(statuses)), (clients * each, {503}))
+        retries = upstream.count() - clients * each
+        counted(reprise, "reprise_retries_total", retries)
+        assert 0 < retries <= 0.2 * clients * each + 60, retries
+        assert reprise.metric("reprise_retries_refused_total", reason="budget_spent") > 0
