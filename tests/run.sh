@@ -189,24 +189,10 @@ group_tsan() {
   wrapper=()
 }
 
-# run_fuzz TARGET: a million inputs or 30 seconds, from the corpus of the tree; what is new stays in the build folder.
-run_fuzz() {
-  local found=build/fuzz/corpus/$1
-  mkdir -p "$found"
-  # Without shuffled addresses, for the reason given at tsan.
-  if setarch -R "build/fuzz/tests/$1_fuzz" -runs=1000000 -max_total_time=30 -max_len=256 -print_final_stats=1 \
-    -artifact_prefix="build/fuzz/$1-" "$found" "tests/fuzz/corpus/$1" >"$log" 2>&1; then
-    sed -n 's/^stat::\(number_of_executed_units\|average_exec_per_sec\): */\1 /p' "$log"
-  else
-    tail -n 60 "$log"
-    return 1
-  fi
-}
-
 group_fuzz() {
   local before=$failed
-  check "build fuzz" build fuzz decide_fuzz
-  [ "$failed" -eq "$before" ] && check "fuzz decide" run_fuzz decide
+  check "build fuzz" build fuzz fuzz_targets
+  [ "$failed" -eq "$before" ] && counted "fuzz" python3 tests/fuzz/run.py --jobs "$jobs"
 }
 
 group_mutants() { counted "mutants" python3 tests/mutate.py --jobs "$jobs"; }

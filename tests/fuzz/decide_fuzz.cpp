@@ -1,11 +1,10 @@
-// Fuzz target: the laws of decide(), of the waits and of the route table, on whatever bytes come.
+// Fuzz target: the laws of decide() and of the waits, on whatever bytes come.
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
 #include "proxy/policy/decide.hpp"
-#include "proxy/policy/route.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {
@@ -182,63 +181,6 @@ void judge_wait(const Case& c) {
   law(wait >= range.lowest && wait <= range.highest, "the range contains the wait");
 }
 
-constexpr std::string_view path_letters = "/ab{}*%";
-
-/// A pattern that parses more often than not, or none.
-std::optional<PathPattern> pattern(Input& input) {
-  static constexpr std::array<std::string_view, 6> segments{"/a", "/b", "/{x}", "/**", "/", "/a%2Fb"};
-  std::string text;
-  if (input.flip()) {
-    text = input.text(path_letters, 12);
-  } else {
-    for (auto left = 1 + input.upto(3); left > 0; --left) text += input.of(segments);
-  }
-  auto parsed = PathPattern::parse(text);
-  const bool literal = text.starts_with('/') && text.find_first_of("{}*") == std::string::npos;
-  law(!literal || parsed.has_value(), "a path without signs is a pattern");
-  law(!parsed || parsed->text() == text, "a pattern keeps its text");
-  if (literal) law(parsed->matches(text), "a path without signs matches itself");
-  return parsed;
-}
-
-Route route(Input& input) {
-  static const std::array<std::string, 4> methods{"GET", "PUT", "POST", "get"};
-  Route route;
-  if (auto path = pattern(input)) route.match.path = *path;
-  if (input.flip()) route.match.host.text = input.text("ab.*", 5);
-  if (input.flip()) route.match.port = static_cast<std::uint16_t>(80 + input.upto(1));
-  if (input.flip()) route.match.methods = {input.of(methods), input.of(methods)};
-  if (input.flip()) {
-    route.match.query.push_back({Condition::Kind::query, input.text("ab", 2), input.text("ab", 2)});
-  }
-  return route;
-}
-
-void judge_routes(Input& input) {
-  std::vector<Route> routes;
-  for (auto count = input.upto(4); count > 0; --count) routes.push_back(route(input));
-  const std::string host = input.text("aAbB.", 6);
-  const std::string path = "/" + input.text(path_letters, 12);
-  const std::string query = input.text("ab=&", 10);
-  const std::string method = input.flip() ? "GET" : "POST";
-  const RequestView request{method, host,  static_cast<std::uint16_t>(80 + input.upto(1)),
-                            path,   query, nullptr};
-  const RouteTable table(routes, {});
-  const std::size_t found = table.find(request);
-  law(table.size() == routes.size() + 1 && found < table.size(), "every request has a route");
-  for (std::size_t i = 0; i < found; ++i) law(!routes[i].match.matches(request), "the first match wins");
-  law(found == routes.size() || routes[found].match.matches(request), "what is found matches");
-  const std::string other_host(host);
-  const std::string other_path(path);
-  const RequestView copied{method, other_host, request.port, other_path, query, nullptr};
-  law(table.find(copied) == found, "the same request, the same route");
-  for (const Route& one : routes) {
-    const std::string& text = one.match.path.text();
-    if (text.find_first_of("{}*") == std::string::npos)
-      law(one.match.path.matches(path) == (path == text), "a path without signs matches itself alone");
-  }
-}
-
 }  // namespace
 }  // namespace reprise::fuzz
 
@@ -247,6 +189,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const reprise::fuzz::Case one(input);
   reprise::fuzz::judge_decision(one);
   reprise::fuzz::judge_wait(one);
-  reprise::fuzz::judge_routes(input);
   return 0;
 }

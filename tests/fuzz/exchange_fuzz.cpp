@@ -1,0 +1,117 @@
+// Fuzz target: stories. Whatever happens to an exchange, and in whatever order, the laws of
+// tests/support/laws.hpp hold.
+#include <array>
+
+#include "tests/fuzz/input.hpp"
+#include "tests/support/laws.hpp"
+
+namespace reprise::fuzz {
+namespace {
+
+using namespace play;
+using namespace std::chrono_literals;
+
+Duration up_to(Input& input, std::uint64_t milliseconds) {
+  static constexpr std::array<std::uint64_t, 6> usual{0, 1, 250, 1000, 5000, 60'000};
+  return std::chrono::milliseconds(input.flip() ? std::min(input.of(usual), milliseconds)
+                                                : input.upto(milliseconds));
+}
+
+policy::RetryPolicy retry(Input& input) {
+  static constexpr std::array deadlines{0s, 1s, 10s, 60s};
+  static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
+  policy::RetryPolicy retry;
+  retry.max_attempts = static_cast<unsigned>(1 + input.upto(6));
+  retry.deadline = input.of(deadlines);
+  if (input.upto(7) == 0) retry.max_attempts.reset();
+  if (retry.max_attempts && input.upto(3) == 0) retry.deadline.reset();
+  if (input.flip()) retry.out_of_time = policy::OutOfTime::gateway_timeout;
+  if (input.flip()) retry.nested = policy::Nested::refuse;
+  retry.on.truncated = input.flip();
+  if (input.upto(7) == 0) retry.on.connect = retry.on.reset = false;
+  retry.backoff = {up_to(input, 64'000), input.of(growths), up_to(input, 64'000) + 1ms,
+                   static_cast<policy::Jitter>(input.upto(4))};
+  // A route without a bound on its attempts must get on by its waits.
+  if (!retry.max_attempts) retry.backoff = {1s, 2.0, 30s, policy::Jitter::none};
+  retry.retry_after = {input.flip(), up_to(input, 100'000)};
+  return retry;
+}
+
+Scene scene(Input& input) {
+  static constexpr std::array judgements{Idempotency::yes, Idempotency::no, Idempotency::undecided};
+  Scene scene;
+  scene.facts = {input.of(judgements), input.flip(), input.upto(3) == 0};
+  scene.policy.retry = retry(input);
+  scene.policy.mode = input.upto(3) == 0 ? static_cast<policy::Mode>(input.upto(2)) : policy::Mode::active;
+  scene.policy.resume.enabled = input.upto(7) != 0;
+  scene.policy.resume.max_attempts = static_cast<unsigned>(1 + input.upto(3));
+  if (input.upto(5) == 0) scene = scene.signed_until(epoch + up_to(input, 20'000));
+  if (input.upto(3) == 0) return scene.no_budget();
+  return input.flip() ? scene.budget(static_cast<unsigned>(input.upto(4))) : scene;
+}
+
+policy::Answered answer(Input& input) {
+  static constexpr std::array statuses{200, 206, 404, 409, 412, 421, 429, 500, 503};
+  policy::Answered answer{input.upto(3) != 0 ? input.of(statuses) : static_cast<int>(200 + input.upto(399)),
+                          {}};
+  answer.hints.said_no = input.upto(7) == 0;
+  if (input.upto(3) == 0) answer.hints.retry_after = up_to(input, 100'000) + 1ms;
+  if (input.upto(7) == 0) answer.hints.aws_retry_after = up_to(input, 20'000);
+  answer.body_listed = input.upto(7) == 0;
+  return answer;
+}
+
+Interruption interruption(Input& input) {
+  return input.upto(15) == 0 ? static_cast<Interruption>(1 + input.upto(2)) : Interruption::none;
+}
+
+Step step(Input& input) {
+  Step step;
+  if (input.flip()) {
+    step.outcome = answer(input);
+  } else {
+    const auto stage = static_cast<Stage>(input.upto(6));
+    step = fails(stage, static_cast<Cause>(input.upto(policy::cause_count - 1)));
+    if (input.upto(3) == 0) step.sent = Sent::nothing;
+  }
+  step.on_reused = input.upto(3) == 0;
+  step.held = input.upto(3) != 0;
+  step.lasting = up_to(input, 90'000);
+  step.keeping = static_cast<Keeping>(input.upto(2));
+  if (input.upto(3) == 0) step.late = up_to(input, 20'000);
+  if (input.upto(7) == 0) step.judged = input.flip() ? Idempotency::yes : Idempotency::no;
+  if (input.upto(3) == 0) step.breaks = static_cast<Breaking>(1 + input.upto(2));
+  step.differs = input.upto(7) == 0;
+  step.in_attempt = interruption(input);
+  step.in_wait = interruption(input);
+  step.in_body = interruption(input);
+  return step;
+}
+
+void judge(Input& input) {
+  const Scene where = scene(input);
+  const std::uint64_t seed = input.word();
+  Script script(1 + input.upto(5));
+  for (Step& one : script) one = step(input);
+  policy::SeededDice dice(seed);
+  const Played played = World(where, script, dice).run();
+  const std::string_view broken = Laws(where, script, played).first_broken();
+  if (!broken.empty()) {
+    std::fprintf(stderr, "not so: %.*s\n%s", static_cast<int>(broken.size()), broken.data(),
+                 transcript(played, script).c_str());
+    std::abort();
+  }
+  if (seed % 16 != 1) return;
+  policy::SeededDice same(seed);
+  law(transcript(World(where, script, same).run(), script) == transcript(played, script),
+      "the same dice, the same story");
+}
+
+}  // namespace
+}  // namespace reprise::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  reprise::fuzz::Input input(bytes, size);
+  reprise::fuzz::judge(input);
+  return 0;
+}

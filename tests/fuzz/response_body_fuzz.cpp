@@ -1,0 +1,137 @@
+// Fuzz target: whole answers. What the client gets is the body that came, re-framed; and what predicates see
+// of it does not hang on how it came.
+#include <array>
+#include <optional>
+
+#include "proxy/http/answer_body.hpp"
+#include "proxy/http/chunked.hpp"
+#include "proxy/http/rewrite.hpp"
+#include "tests/fuzz/heads.hpp"
+
+namespace reprise::fuzz {
+namespace {
+
+using namespace http;
+
+constexpr std::array<std::string_view, 4> methods{"GET", "GET", "HEAD", "CONNECT"};
+
+struct Answer {
+  ResponseHead head;
+  std::string body;
+  std::string trailers;
+  std::size_t end = 0;  ///< one past the message
+};
+
+/// The chunked body at the start of `text`, or nothing while it is not whole or refused.
+std::optional<std::size_t> take_chunks(std::string_view text, Answer& answer) {
+  ChunkDecoder decoder;
+  std::size_t at = 0;
+  while (true) {
+    const ChunkDecoder::Step step = decoder.step(text.substr(at));
+    at += step.consumed;
+    answer.body += step.data;
+    if (step.state == ChunkDecoder::State::data) continue;
+    answer.trailers = decoder.trailers();
+    return step.state == ChunkDecoder::State::done ? std::optional(at) : std::nullopt;
+  }
+}
+
+/// Reads a whole message; an answer that ends with the connection ends with the text.
+bool read(std::string_view text, std::string_view method, Answer& answer) {
+  if (parse_response(text, {}, method, answer.head) != Parsed{Progress::complete}) return false;
+  const std::string_view rest = text.substr(answer.head.bytes);
+  std::optional<std::size_t> taken;
+  switch (answer.head.framing.kind) {
+    case Framing::Kind::none: taken = 0; break;
+    case Framing::Kind::chunked: taken = take_chunks(rest, answer); break;
+    case Framing::Kind::until_close: taken = rest.size(); break;
+    case Framing::Kind::length:
+      if (answer.head.framing.length <= rest.size())
+        taken = static_cast<std::size_t>(answer.head.framing.length);
+      break;
+  }
+  if (!taken) return false;
+  if (answer.head.framing.kind != Framing::Kind::chunked) answer.body = rest.substr(0, *taken);
+  answer.end = answer.head.bytes + *taken;
+  return true;
+}
+
+/// The answer as the proxy writes it to a client of that version.
+std::string written(const Answer& answer, unsigned client_minor_version) {
+  const Framing::Kind kind = answer.head.framing.kind;
+  ResponseRewrite rewrite;
+  rewrite.client_minor_version = client_minor_version;
+  rewrite.chunked = kind == Framing::Kind::chunked || kind == Framing::Kind::until_close;
+  rewrite.via_pseudonym = "reprise-x1";
+  rewrite.date = "Sun, 06 Nov 1994 08:49:37 GMT";
+  std::string out;
+  write_response_head(answer.head, rewrite, out);
+  if (!rewrite.chunked || client_minor_version == 0) return out + answer.body;
+  if (!answer.body.empty()) {
+    write_chunk_size(answer.body.size(), out);
+    out.append(answer.body).append("\r\n");
+  }
+  std::string trailers;
+  append_trailers(answer.trailers, answer.head.fields, trailers);
+  write_last_chunk(trailers, out);
+  return out;
+}
+
+void judge_relayed(const Answer& answer, std::string_view method) {
+  for (const unsigned version : {1U, 0U}) {
+    const std::string out = written(answer, version);
+    Answer again;
+    law(read(out, method, again), "what goes to the client is a whole answer");
+    law(again.end == out.size() && again.body == answer.body, "with the same body and nothing behind it");
+    law(again.head.status == answer.head.status, "and the same status");
+    law(version == 1 || count_of(again.head.fields, "transfer-encoding") == 0,
+        "HTTP/1.0 gets nothing chunked");
+    if (version == 0) continue;
+    law(again.head.reusable || answer.head.status == 101, "after it the connection can stay");
+    law(answer.trailers.find(again.trailers) != std::string::npos ||
+            again.trailers.size() < answer.trailers.size(),
+        "no trailer is invented");
+  }
+}
+
+void judge_events(std::string_view body, std::uint64_t seed) {
+  FirstEvent whole;
+  whole.feed(body);
+  FirstEvent pieces;
+  Edge edge;
+  for (std::string_view left = body; !left.empty();) {
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    const std::string_view piece = edge.put(left.substr(0, 1 + (seed >> 33U) % 5));
+    pieces.feed(piece);
+    left.remove_prefix(piece.size());
+  }
+  law(whole.complete() == pieces.complete() && whole.name() == pieces.name() && whole.data() == pieces.data(),
+      "an event does not hang on how it came");
+  law(whole.data().size() + whole.name().size() <= body.size() + std::string_view("message").size(),
+      "an event is no larger than its bytes");
+  law(whole.complete() != whole.name().empty(), "an event that is there has a name");
+  whole.feed("data: later\n\n");
+  law(!pieces.complete() || whole.data() == pieces.data(), "what follows the first event is of no account");
+}
+
+}  // namespace
+}  // namespace reprise::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace reprise::fuzz;
+  const std::string_view text = Input(bytes, size).rest();
+  const std::uint64_t seed = mixed(text);
+  const std::string_view method = methods[seed % methods.size()];
+  Answer answer;
+  if (!read(text, method, answer)) return 0;
+  judge_relayed(answer, method);
+  judge_events(answer.body, seed);
+  const auto kind = reprise::http::body_kind(answer.head);
+  if (kind == reprise::policy::BodyKind::json && !answer.body.empty()) {
+    const reprise::http::JsonAnswer json(answer.body);
+    const bool found = json.has("error.code", std::nullopt);
+    law(found || !json.has("error.code", std::string("7")), "what equals something is there");
+    law(json.has("error", std::nullopt) || !found, "what lies below something needs it");
+  }
+  return 0;
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets, each until it has played so many inputs or so many seconds, several at once.
+
+    python3 tests/fuzz/run.py                            all, a million inputs or 30 seconds each
+    python3 tests/fuzz/run.py --only framing --runs 100000000 --seconds 3600
+
+Inputs that are new stay in build/fuzz/corpus, those that broke a law lie in build/fuzz/found. Speed is counted by CPU
+time, so that a busy machine is no failure. The figures go to build/figures/fuzz.json; the last line is `N passed, N failed`.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# name: longest input, dictionary, inputs a CPU second that it should reach, more folders with seeds
+TARGETS = {
+    "request_head": (512, "http", 50_000, ()),
+    "request_body": (384, "http", 50_000, ()),
+    "response_head": (512, "http", 50_000, ()),
+    "response_body": (512, "http", 50_000, ()),
+    "target": (192, "http", 50_000, ()),
+    "fields": (512, "http", 50_000, ()),
+    "dates_and_hints": (192, "http", 50_000, ()),
+    "range": (512, "http", 50_000, ()),
+    "framing": (512, "http", 20_000, ()),
+    "json_probe": (256, "json", 50_000, ()),
+    "route_match": (192, None, 50_000, ()),
+    "decide": (256, None, 50_000, ()),
+    "exchange": (192, None, 20_000, ()),
+    "scalars": (64, "yaml", 20_000, ()),
+    "config": (1024, "yaml", 500, ("tests/golden/config", "config/examples")),
+}
+TOLERANCE = 5  # a busy machine shares caches as well: only a disaster is below a fifth
+LEAST = 200  # a run that played fewer inputs than this has proved nothing
+
+
+def play(name, given):
+    """One target's figures, and what it said where it failed."""
+    longest, words, speed, seeds = TARGETS[name]
+    build = ROOT / "build" / "fuzz"
+    found, broken = build / "corpus" / name, build / "found"
+    found.mkdir(parents=True, exist_ok=True)
+    broken.mkdir(exist_ok=True)
+    command = [str(build / "tests" / f"{name}_fuzz"), f"-runs={given.runs}", f"-max_total_time={given.seconds}",
+               f"-max_len={longest}", "-entropic=0", "-timeout=20", "-print_final_stats=1",
+               f"-artifact_prefix={broken}/{name}-"]
+    if words:
+        command.append(f"-dict={ROOT}/tests/fuzz/{words}.dict")
+    command += [str(found), f"{ROOT}/tests/fuzz/corpus/{name}", *(f"{ROOT}/{seed}" for seed in seeds)]
+    # Without shuffled addresses: the sanitizer of clang 14 cannot place its shadow among all of them.
+    environment = {**os.environ, "ASAN_OPTIONS": "malloc_context_size=3:quarantine_size_mb=16"}
+    with tempfile.TemporaryFile(mode="w+", errors="replace") as log:
+        process = subprocess.Popen(["setarch", "-R", *command], stdout=log, stderr=log, env=environment)  # pylint: disable=R1732
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        log.seek(0)
+        said = log.read()
+    executions = int((re.findall(r"stat::number_of_executed_units: +(\d+)", said) or ["0"])[-1])
+    figures = {"executions": executions,
+               "per_cpu_second": int(executions / max(usage.ru_utime + usage.ru_stime, 0.01)),
+               "edges": int((re.findall(r" cov: (\d+) ", said) or ["0"])[-1])}
+    why = None
+    if process.returncode != 0:
+        why = "\n".join(said.splitlines()[-60:])
+    elif executions < min(LEAST, given.runs):
+        why = "nearly nothing was played"
+    elif figures["per_cpu_second"] * TOLERANCE < speed:
+        why = f"{figures['per_cpu_second']} inputs a CPU second; {speed} are to be expected"
+    return figures, why, re.findall(r"^readings: .*", said, re.M)
+
+
+def write_figures(played, crashes):
+    folder = ROOT / "build" / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = {"fuzz targets": len(played), "fuzz executions": sum(one["executions"] for one in played.values()),
+               "crashes": crashes, "targets": played}
+    (folder / "fuzz.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--only", action="append", choices=TARGETS)
+    arguments.add_argument("--runs", type=int, default=1_000_000)
+    arguments.add_argument("--seconds", type=int, default=30)
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count())
+    given = arguments.parse_args()
+    names = given.only or list(TARGETS)
+    played, failed = {}, 0
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as workers:
+        for name, (figures, why, lines) in zip(names, workers.map(lambda one: play(one, given), names)):
+            played[name] = figures
+            failed += why is not None
+            print(f"{'FAILED' if why else 'ok'} fuzz {name}: {figures['executions']} inputs, "
+                  f"{figures['per_cpu_second']} a CPU second, {figures['edges']} edges", flush=True)
+            for line in [*lines, *(why or "").splitlines()]:
+                print(f"  {line}")
+    if not given.only:
+        write_figures(played, failed)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,298 @@
+// Line by line, each a string of its own; RFC 9112 and the grammar of RFC 9110 5.6 are all that this file was
+// made from.
+#include "tests/fuzz/strict_framing.hpp"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace reprise::fuzz {
+namespace {
+
+using State = Message::State;
+using Body = Message::Body;
+
+struct Refused {};
+struct Unfinished {};
+
+const std::string digits = "0123456789";
+const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const std::string token_letters = digits + letters + "!#$%&'*+-.^_`|~";
+
+bool only(const std::string& text, const std::string& allowed) {
+  return text.find_first_not_of(allowed) == std::string::npos;
+}
+bool is_token(const std::string& text) { return !text.empty() && only(text, token_letters); }
+
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    const std::size_t at = letters.find(c);
+    if (at != std::string::npos && at >= 26) c = letters[at - 26];
+  }
+  return text;
+}
+
+std::string without_blanks(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// A field value has no CTL but HTAB (RFC 9110 5.5).
+void need_value(const std::string& text) {
+  for (const char c : text) {
+    if ((c >= 0 && c < ' ' && c != '\t') || c == 127) throw Refused();
+  }
+}
+
+/// The line at `at`, without its CRLF; `at` moves behind it. A CR or LF that is no CRLF is an error (RFC
+/// 9112 2.2).
+std::string take_line(const std::string& bytes, std::size_t& at) {
+  for (std::size_t i = at; i < bytes.size(); ++i) {
+    if (bytes[i] == '\n') throw Refused();
+    if (bytes[i] != '\r') continue;
+    if (i + 1 == bytes.size()) throw Unfinished();
+    if (bytes[i + 1] != '\n') throw Refused();
+    std::string line = bytes.substr(at, i - at);
+    at = i + 2;
+    return line;
+  }
+  throw Unfinished();
+}
+
+struct Fields {
+  std::map<std::string, std::vector<std::string>> values;  // by name in lower case
+
+  const std::vector<std::string>& of(const std::string& name) { return values[name]; }
+};
+
+/// field-line CRLF, up to the empty line. A fold is an error (RFC 9112 5.2).
+Fields take_fields(const std::string& bytes, std::size_t& at, bool response) {
+  Fields fields;
+  while (true) {
+    const std::string line = take_line(bytes, at);
+    if (line.empty()) return fields;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) throw Refused();
+    std::string name = line.substr(0, colon);
+    const bool blank = !name.empty() && (name.back() == ' ' || name.back() == '\t');
+    if (response && blank) name = name.substr(0, name.find_last_not_of(" \t") + 1);  // RFC 9112 5.1
+    if (!is_token(name)) throw Refused();
+    name = lower_case(name);
+    // What is removed from an ordinary field is an error in one that frames the message.
+    if (blank && (name == "content-length" || name == "transfer-encoding")) throw Refused();
+    const std::string value = without_blanks(line.substr(colon + 1));
+    need_value(value);
+    fields.values[name].push_back(value);
+  }
+}
+
+std::optional<std::uint64_t> number(const std::string& text) {
+  if (text.empty() || !only(text, digits)) throw Refused();
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    const std::uint64_t digit = digits.find(c);
+    if (value > (UINT64_MAX - digit) / 10) throw Refused();
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/// Content-Length: one number; the same number again is overlooked, in a list only where `lists` says so (RFC
+/// 9112 6.3).
+std::optional<std::uint64_t> content_length(Fields& fields, bool lists) {
+  std::optional<std::uint64_t> length;
+  for (const std::string& value : fields.of("content-length")) {
+    std::string left = value;
+    while (true) {
+      const std::size_t comma = lists ? left.find(',') : std::string::npos;
+      const auto one = number(without_blanks(left.substr(0, comma)));
+      if (length && *length != *one) throw Refused();
+      length = one;
+      if (comma == std::string::npos) break;
+      left = left.substr(comma + 1);
+    }
+  }
+  return length;
+}
+
+bool is_chunked(Fields& fields, bool http_1_0) {
+  const std::vector<std::string>& codings = fields.of("transfer-encoding");
+  if (codings.empty()) return false;
+  // RFC 9112 6.1: faulty framing in HTTP/1.0; a coding that is not understood; chunked applied twice.
+  if (http_1_0 || codings.size() != 1 || lower_case(codings[0]) != "chunked") throw Refused();
+  return true;
+}
+
+/// chunk-ext (RFC 9112 7.1.1), with the blanks that RFC 9110 5.6.3 calls bad and lets be read.
+void need_extensions(const std::string& text) {
+  std::size_t at = 0;
+  const auto blanks = [&] { at = std::min(text.find_first_not_of(" \t", at), text.size()); };
+  const auto token = [&] {
+    const std::size_t begin = at;
+    at = std::min(text.find_first_not_of(token_letters, at), text.size());
+    if (at == begin) throw Refused();
+  };
+  while (at < text.size()) {
+    blanks();
+    if (at == text.size() || text[at] != ';') throw Refused();
+    ++at;
+    blanks();
+    token();
+    const std::size_t behind_name = at;
+    blanks();
+    if (at == text.size() || text[at] != '=') {
+      at = behind_name;
+      continue;
+    }
+    ++at;
+    blanks();
+    if (at == text.size() || text[at] != '"') {
+      token();
+      continue;
+    }
+    for (++at; at < text.size() && text[at] != '"'; ++at) {
+      if (text[at] == '\\') ++at;
+    }
+    if (at >= text.size()) throw Refused();
+    ++at;
+  }
+}
+
+/// chunked-body (RFC 9112 7.1).
+std::string take_chunks(const std::string& bytes, std::size_t& at) {
+  const std::string hex = digits + "abcdefABCDEF";
+  std::string body;
+  while (true) {
+    const std::string line = take_line(bytes, at);
+    const std::size_t end = std::min(line.find_first_not_of(hex), line.size());
+    const std::string size_text = line.substr(0, end);
+    if (size_text.empty()) throw Refused();
+    need_value(line);
+    need_extensions(line.substr(end));
+    std::uint64_t size = 0;
+    for (const char c : lower_case(size_text)) {
+      if (size > UINT64_MAX / 16) throw Refused();
+      size = size * 16 + hex.find(c);
+    }
+    if (size == 0) break;
+    if (bytes.size() - at < size) throw Unfinished();
+    body += bytes.substr(at, static_cast<std::size_t>(size));
+    at += static_cast<std::size_t>(size);
+    const std::string mark = bytes.substr(at, 2);
+    if (mark != std::string("\r\n").substr(0, mark.size())) throw Refused();
+    if (mark.size() < 2) throw Unfinished();
+    at += 2;
+  }
+  take_fields(bytes, at, false);  // the trailer section
+  return body;
+}
+
+/// host [":" port] (RFC 9112 3.2), the brackets of RFC 3986 3.2.2.
+void need_host(const std::string& text) {
+  const bool literal = text.rfind('[', 0) == 0;
+  const std::size_t end = literal ? text.find(']') : text.find(':');
+  if (literal && end == std::string::npos) throw Refused();
+  const std::string host = literal ? text.substr(1, end - 1) : text.substr(0, end);
+  if (host.empty() || !only(host, literal ? digits + "abcdefABCDEF:." : digits + letters + "-._~"))
+    throw Refused();
+  const std::string behind = end == std::string::npos ? "" : text.substr(literal ? end + 1 : end);
+  if (!behind.empty() && (behind[0] != ':' || !only(behind.substr(1), digits))) throw Refused();
+}
+
+/// method SP request-target SP HTTP-version (RFC 9112 3). A target has neither blanks nor controls nor a
+/// fragment.
+void read_request_head(const std::string& bytes, std::size_t& at, Message& message) {
+  std::string line;
+  while (line.empty()) line = take_line(bytes, at);
+  const std::size_t first = line.find(' ');
+  const std::size_t second = first == std::string::npos ? first : line.find(' ', first + 1);
+  if (second == std::string::npos || !is_token(line.substr(0, first))) throw Refused();
+  const std::string target = line.substr(first + 1, second - first - 1);
+  need_value(target);
+  if (target.empty() || target.find_first_of("\t#") != std::string::npos) throw Refused();
+  const std::string version = line.substr(second + 1);
+  if (version != "HTTP/1.1" && version != "HTTP/1.0") throw Refused();
+  Fields fields = take_fields(bytes, at, false);
+  const std::vector<std::string>& hosts = fields.of("host");
+  if (hosts.size() > 1 || (hosts.empty() && version == "HTTP/1.1")) throw Refused();
+  if (!hosts.empty()) need_host(hosts[0]);
+  const auto length = content_length(fields, false);
+  if (is_chunked(fields, version == "HTTP/1.0")) {
+    if (length) throw Refused();
+    message.kind = Body::chunked;
+  } else if (length) {
+    message.kind = Body::length;
+    message.length = *length;
+  }
+}
+
+/// HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 4), then the body's length by 6.3 in its order.
+void read_response_head(const std::string& bytes, const std::string& method, std::size_t& at,
+                        Message& message) {
+  const std::string line = take_line(bytes, at);
+  need_value(line);
+  const std::string version = line.substr(0, 9);
+  if (version != "HTTP/1.1 " && version != "HTTP/1.0 ") throw Refused();
+  const std::string status = line.substr(9, 3);
+  if (status.size() != 3 || !only(status, digits) || status < "100" || status > "599") throw Refused();
+  if (line.size() > 12 && line[12] != ' ') throw Refused();
+  Fields fields = take_fields(bytes, at, true);
+  const auto length = content_length(fields, true);
+  const bool chunked = is_chunked(fields, version == "HTTP/1.0 ");
+  const bool bodiless = method == "HEAD" || status[0] == '1' || status == "204" || status == "304";
+  if (bodiless || (method == "CONNECT" && status[0] == '2')) {
+    message.kind = Body::none;
+  } else if (chunked) {
+    message.kind = Body::chunked;
+  } else if (length) {
+    message.kind = Body::length;
+    message.length = *length;
+  } else {
+    message.kind = Body::until_close;
+  }
+}
+
+void read_body(const std::string& bytes, std::size_t at, Message& message) {
+  message.has_head = true;
+  if (message.kind == Body::chunked) {
+    message.body = take_chunks(bytes, at);
+  } else if (message.kind == Body::length) {
+    if (bytes.size() - at < message.length) throw Unfinished();
+    message.body = bytes.substr(at, static_cast<std::size_t>(message.length));
+    at += message.body.size();
+  } else if (message.kind == Body::until_close) {
+    message.body = bytes.substr(at);
+    at = bytes.size();
+  }
+  message.end = at;
+  message.state = State::whole;
+}
+
+template <typename ReadHead>
+Message read(const std::string& bytes, ReadHead read_head) {
+  Message message;
+  try {
+    std::size_t at = 0;
+    read_head(at, message);
+    read_body(bytes, at, message);
+  } catch (const Refused&) {
+    message.state = State::refused;
+  } catch (const Unfinished&) {
+    message.state = State::unfinished;
+  }
+  return message;
+}
+
+}  // namespace
+
+Message read_strictly_request(const std::string& bytes) {
+  return read(bytes, [&](std::size_t& at, Message& message) { read_request_head(bytes, at, message); });
+}
+
+Message read_strictly_response(const std::string& bytes, const std::string& request_method) {
+  return read(bytes, [&](std::size_t& at, Message& message) {
+    read_response_head(bytes, request_method, at, message);
+  });
+}
+
+}  // namespace reprise::fuzz
