@@ -34,7 +34,7 @@ TARGETS = {
     "decide": (256, None, 50_000, ()),
     "exchange": (192, None, 20_000, ()),
     "scalars": (64, "yaml", 20_000, ()),
-    "config": (1024, "yaml", 500, ("tests/golden/config", "config/examples")),
+    "config": (1024, "yaml", 300, ("tests/golden/config", "config/examples")),
 }
 TOLERANCE = 5  # a busy machine shares caches as well: only a disaster is below a fifth
 LEAST = 200  # a run that played fewer inputs than this has proved nothing
