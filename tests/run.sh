@@ -158,6 +158,8 @@ group_floors() {
   check "floors notice what they must" python3 tests/floors.py --self-test
   check "floors" python3 tests/floors.py
   check "mutants are of this code" python3 tests/mutate.py --check
+  check "rows notice what they must" python3 tests/rows.py --self-test
+  check "every row has its tests" python3 tests/rows.py
 }
 
 group_release() { build_and_ctest release; }

@@ -1,4 +1,4 @@
-"""Answers, row by row: the paragraph on responses, and B1 to B14 but for TLS. The client never sees a broken message as a
+"""Answers, row by row: the paragraph on responses, B1 to B14 but for TLS, and F1 over what is no TLS. The client never sees a broken message as a
 whole one, and a connection that is in doubt is never used again."""
 import re
 import threading
@@ -276,3 +276,13 @@ def test_B14_many_fields_and_long_lists():
         client.send(to(upstream))
         head = client.read_head()
         equal((head.startswith(OK + old + cookies + warning), client.read_bytes(5)), (True, b"hello"))
+
+
+def test_F1_connections_of_one_authority_serve_no_other():
+    with stage() as (reprise, upstream):
+        def ask(host):
+            with Client(reprise.forward) as client:
+                client.send(b"GET http://%s:%d/x HTTP/1.1\r\nHost: h\r\n\r\n" % (host, upstream.port))
+                equal(client.read_answer().status, 200)
+            return upstream.connections
+        equal([ask(host) for host in (b"127.0.0.1", b"localhost", b"127.1", b"127.0.0.1", b"LOCALHOST")], [1, 2, 3, 3, 3])

@@ -1,0 +1,143 @@
+"""Thousands of distinct bad messages over raw sockets, each with its verdict; behind each of them, a good request on a new
+connection is answered. How many there were, and how many verdicts were wrong, goes to build/figures/bad_inputs.json."""
+import collections
+import json
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import bad_inputs
+from client import Client
+from exactly import CLOSED_LIST, causes, counted, expected, normal, raw, stage, to
+from harness import equal
+from upstream import Say
+
+FIGURES = Path(__file__).resolve().parent.parent.parent / "build/figures/bad_inputs.json"
+CLIENTS = 8  # at once
+ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
+
+
+def distinct(pairs):
+    """{message: verdict}; one message has one verdict."""
+    verdicts = {}
+    for message, verdict in pairs:
+        equal(verdicts.setdefault(message, verdict), verdict, repr(message[:200]))
+    return verdicts
+
+
+def all_bytes(address, request):
+    """What comes back for those bytes, up to the end of the connection, and whether that was a FIN."""
+    with socket.create_connection(address, 60) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        got = b""
+        try:
+            connection.sendall(request)
+            while data := connection.recv(65536):
+                got += data
+            return got, True
+        except OSError:  # a reset, or nothing for as long as that
+            return got, False
+
+
+def is_refused(got, request, cause):
+    """All of the answer but its Date and pseudonym."""
+    status, sentence = CLOSED_LIST[cause]
+    head, _, body = got.partition(b"\r\n\r\n")
+    words = b"reprise: the request is refused: %s\n%s\n" % (cause.encode(), sentence.encode())
+    shown = b"" if request.startswith((b"HEAD ", b"HEAD\r")) else words
+    return (head.startswith(b"HTTP/1.1 %d " % status) and body == shown and head.endswith(b"\r\nConnection: close")
+            and b"\r\nContent-Length: %d\r\n" % len(words) in head)
+
+
+def each(cases, judge, good):
+    """Judges each case, each followed by a good request; the wrong ones."""
+    def one(case):
+        verdict = judge(*case)
+        return None if verdict and good() else case
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        wrong = [case for case in pool.map(one, cases) if case is not None]
+    for case in wrong[:100]:
+        print(f"wrong: {str(case):.300}")
+    return wrong
+
+
+def good_request(reprise, upstream):
+    def ask():
+        with Client(reprise.forward) as client:
+            client.send(to(upstream, path="/good"))
+            answer = client.read_answer()
+            return (answer.status, answer.body) == (200, b"good")
+    return ask
+
+
+def heads():
+    cases = distinct(bad_inputs.bad_heads())
+    with stage({"/good": [Say(200, b"good")]}) as (reprise, upstream):
+        def judge(request, cause):
+            got, finished = all_bytes(reprise.forward, request)
+            if not (finished and is_refused(got, request, cause)):
+                print(f"got: {got[:400]!r}")
+                return False
+            return True
+        wrong = each(cases.items(), judge, good_request(reprise, upstream))
+        equal(causes(reprise), dict(collections.Counter(cases.values())), "each counted once, by its cause")
+        received = [normal(one) for one in upstream.bytes_received()]
+        good = expected(upstream, path="/good")
+        equal(b"".join(received), good * len(cases), "the upstream got the good requests, and not one other byte")
+    return len(cases), len(wrong)
+
+
+def bodies():
+    cases = distinct(bad_inputs.bad_bodies())
+    with stage({"/good": [Say(200, b"good")]}) as (reprise, upstream), stage() as (_, aborted):
+        def judge(body, cause):
+            request = to(aborted, "PUT", "/bad", bad_inputs.CHUNKED, body)
+            got, finished = all_bytes(reprise.forward, request)
+            return finished and is_refused(got, request, cause)
+        wrong = each(cases.items(), judge, good_request(reprise, upstream))
+        equal(causes(reprise), dict(collections.Counter(cases.values())), "each counted once, by its cause")
+        aborted.all_closed()
+        equal(aborted.count(), 0, "never a whole message")
+        head = expected(aborted, "PUT", "/bad", bad_inputs.CHUNKED)
+        for received in aborted.bytes_received():
+            sent = normal(received)
+            equal((sent[:len(head)], sent.endswith(b"0\r\n\r\n")), (head[:len(sent)], False))
+    return len(cases), len(wrong)
+
+
+def answers(messages, judge_answer, code, outcome):
+    messages = list(dict.fromkeys(messages))
+    scripts = {f"/{number}": [raw(message, "close")] for number, message in enumerate(messages)}
+    with stage({**scripts, "/good": [Say(200, b"good")]}, defaults=ONCE) as (reprise, upstream):
+        def judge(number, _):
+            got, finished = all_bytes(reprise.forward, to(upstream, path=f"/{number}", fields=b"Connection: close\r\n"))
+            if not judge_answer(got, finished):
+                print(f"got: {got[:400]!r}")
+                return False
+            return True
+        wrong = each(enumerate(messages), judge, good_request(reprise, upstream))
+        counted(reprise, "reprise_requests_total", len(messages), code=code)
+        counted(reprise, "reprise_attempts_total", len(messages), outcome=outcome)
+        equal(causes(reprise), {})
+    return len(messages), len(wrong)
+
+
+def is_502(got, finished):
+    return finished and got.startswith(b"HTTP/1.1 502 ") and b"; error=http_protocol_error\r\n" in got and got.endswith(
+        b"stopped because: not_retryable (any other answer or failure that the route does not list)\n")
+
+
+def is_cut(got, finished):
+    return not finished and (got == b"" or got.startswith(b"HTTP/1.1 200 ")) and not got.endswith(b"0\r\n\r\n")
+
+
+def test_every_bad_input_has_its_verdict_and_does_no_harm():
+    counts = {"request heads": heads(), "request bodies": bodies(),
+              "answer heads": answers(bad_inputs.bad_answers(), is_502, "502", "reset"),
+              "answer bodies": answers(bad_inputs.broken_answers(), is_cut, "cut", "truncated")}
+    total, wrong = (sum(pair[at] for pair in counts.values()) for at in (0, 1))
+    print(f"note: {total} bad inputs, {wrong} wrong verdicts:", ", ".join(f"{pair[0]} {name}" for name, pair in counts.items()))
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text(json.dumps({"bad inputs over raw sockets": total, "wrong verdicts": wrong}) + "\n", encoding="utf-8")
+    equal(wrong, 0, "wrong verdicts")
+    assert total >= 2000, total
