@@ -106,7 +106,7 @@ def test_A9_http_1_0_body_without_a_length():
 
 def test_A10_chunked_upload_to_an_upstream_that_speaks_1_0():
     old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", close=True)
-    with stage({"/old": [old], "/x": [old]}, defaults={"replay": {"memory": "1KiB", "disk": 0}}) as (reprise, upstream):
+    with stage({"/old": [old], "/x": [old]}, threads=1, defaults={"replay": {"memory": "1KiB", "disk": 0}}) as (reprise, upstream):
         equal(sent_upstream(reprise, upstream, to(upstream, path="/old")), expected(upstream, path="/old"))
         sent = sent_upstream(reprise, upstream, to(upstream, "PUT", "/x", b"A: 1\r\n" + CHUNKED + b"B: 2\r\n",
                                                    b"3\r\nhel\r\n2\r\nlo\r\n0\r\nX-Trailer: 1\r\n\r\n"))

@@ -56,7 +56,7 @@ def test_C1_an_own_100_only_for_an_upstream_known_as_1_0():
     old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\ndone", close=True)
     def on_head(connection, request, buffer):
         return take(upstream, connection, request, buffer, old.raw) and False
-    with stage({"/old": [old]}, on_head={"/x": on_head}) as (reprise, upstream):
+    with stage({"/old": [old]}, on_head={"/x": on_head}, threads=1) as (reprise, upstream):
         equal(ask(reprise, "GET", upstream.url("/old")).status, 200)
         with Client(reprise.forward) as client:
             client.send(to(upstream, "PUT", "/x", expect(4)))

@@ -279,7 +279,7 @@ def test_B14_many_fields_and_long_lists():
 
 
 def test_F1_connections_of_one_authority_serve_no_other():
-    with stage() as (reprise, upstream):
+    with stage(threads=1) as (reprise, upstream):  # each thread has its own
         def ask(host):
             with Client(reprise.forward) as client:
                 client.send(b"GET http://%s:%d/x HTTP/1.1\r\nHost: h\r\n\r\n" % (host, upstream.port))

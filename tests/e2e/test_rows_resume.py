@@ -108,6 +108,11 @@ def test_E5_a_206_that_is_longer_or_shorter_than_its_range():
     is_whole([broken(), raw(part()[:-30], "close"), raw(part(first=70))])
     is_cut_off([broken(), raw(part(body=BODY[GOT:] + b"surplus"))], "resume_mismatch")
     is_cut_off([broken(), raw(part(body=BODY[GOT:90]))], "resume_mismatch")
+    with stage({"/x": [broken(), raw(part() + b"surplus")]}) as (reprise, upstream), Client(reprise.forward) as client:
+        client.send(to(upstream))
+        equal(client.read_answer().body, BODY, "what is behind the range is not part of it")
+        client.send(to(upstream, path="/next"))
+        equal((client.read_answer().body, upstream.connections), (b"answer 1 to /next\n", 3), "and its connection is dropped")
     is_cut_off([broken(), raw(part(length=60)[:-60], "close")], "attempts_spent", requests=4, resume={"max_attempts": 3})
     chunks = head(206, tag() + b"Content-Type: text/plain\r\nContent-Range: bytes 40-99/100\r\nTransfer-Encoding: chunked\r\n")
     is_whole([broken(), raw(chunks + b"3c\r\n" + BODY[GOT:] + b"\r\n0\r\n\r\n")])
