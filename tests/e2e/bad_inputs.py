@@ -182,6 +182,22 @@ def bad_heads():
         yield from part()
 
 
+def bad_gateway_heads():
+    """(request, cause): the same in origin-form, but for what is about the target; and targets that only a gateway knows."""
+    for part in (field_lines, framing, meanings):
+        for request, cause in part():
+            if b" http://h/ " in request[:50]:
+                yield request.replace(b" http://h/ ", b" /x ", 1), cause
+    for target, cause in ((b"*", "bad_target"), (b"x", "bad_scheme"), (b"ftp://h/", "bad_scheme"), (b"http://", "bad_authority"),
+                          (b"http://a,b/", "bad_authority"), (b"http://u@h/", "userinfo_in_authority"), (b"?x", "bad_scheme"),
+                          (b"/x#part", "bad_target"), (b"/a b", "bad_target"), (b"", "bad_target")):
+        for method in METHODS:
+            if (method, target) != (b"OPTIONS", b"*"):
+                yield head(method, target), cause
+    for authority in (b"h:443", b"h:80", b"[::1]:443", b"h"):
+        yield head(b"CONNECT", authority), "bad_method"
+
+
 def bad_bodies():
     """(chunked body, cause): each shows only behind a head that was good. None of them is ever a whole message."""
     for byte in [b" ", *CONTROLS]:

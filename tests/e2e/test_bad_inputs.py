@@ -10,8 +10,8 @@ from pathlib import Path
 import bad_inputs
 from client import Client
 from exactly import CLOSED_LIST, causes, counted, expected, normal, raw, stage, to
-from harness import equal
-from upstream import Say
+from harness import Reprise, equal
+from upstream import Say, Upstream
 
 FIGURES = Path(__file__).resolve().parent.parent.parent / "build/figures/bad_inputs.json"
 CLIENTS = 32  # at once
@@ -92,6 +92,28 @@ def heads():
     return len(cases), len(wrong)
 
 
+def gateway_heads():
+    cases = distinct(bad_inputs.bad_gateway_heads())
+    with Upstream({"/good": [Say(200, b"good")]}, record=True) as upstream:
+        listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("")}]
+        with Reprise(listeners=listeners) as reprise:
+            def judge(request, cause):
+                got, finished = all_bytes(reprise.gateway, request)
+                if not (finished and is_refused(got, request, cause)):
+                    print(f"got: {got[:400]!r}")
+                    return False
+                return True
+            def good():
+                with Client(reprise.gateway) as client:
+                    client.send(b"GET /good HTTP/1.1\r\nHost: h\r\n\r\n")
+                    answer = client.read_answer()
+                    return (answer.status, answer.body) == (200, b"good")
+            wrong = each(cases.items(), judge, good)
+            equal(causes(reprise), dict(collections.Counter(cases.values())), "each counted once, by its cause")
+            equal(normal(b"".join(upstream.bytes_received())), expected(upstream, path="/good") * len(cases))
+    return len(cases), len(wrong)
+
+
 def bodies():
     cases = distinct(bad_inputs.bad_bodies())
     with stage({"/good": [Say(200, b"good")]}) as (reprise, upstream), stage() as (_, aborted):
@@ -137,7 +159,7 @@ def is_cut(got, finished):
 
 
 def test_every_bad_input_has_its_verdict_and_does_no_harm():
-    counts = {"request heads": heads(), "request bodies": bodies(),
+    counts = {"request heads": heads(), "gateway heads": gateway_heads(), "request bodies": bodies(),
               "answer heads": answers(bad_inputs.bad_answers(), is_502, "502", "reset"),
               "answer bodies": answers(bad_inputs.broken_answers(), is_cut, "cut", "truncated")}
     total, wrong = (sum(pair[at] for pair in counts.values()) for at in (0, 1))
