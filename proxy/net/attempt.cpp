@@ -225,6 +225,9 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
     co_return result;
   }
   Stream& stream = answer.connection->stream();
+  // A fresh connection on which something came before it was asked carries no second request (row B11): a
+  // pooled one has been looked at when it was lent.
+  const bool spoke_first = !answer.connection->reused() && stream.unread() == Unread::bytes;
   stop.aim_at(&stream);
   const std::string last = last_lines(request, start.number);
   Upload upload(loop.io.get_executor(), stream, request.body, request.policy->idle_timeout);
@@ -239,7 +242,8 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   result.report.sent = stream.accepted() > 0 ? policy::Sent::maybe : policy::Sent::nothing;
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     answer.number = start.number;
-    answer.reusable = answer.head.reusable && !reader.in_doubt() && upload.end() == UploadEnd::sent;
+    answer.reusable =
+        answer.head.reusable && !reader.in_doubt() && !spoke_first && upload.end() == UploadEnd::sent;
     const policy::HoldPolicy* hold = policy::hold_for(*request.policy, *answered);
     if (hold != nullptr && !request.resuming && is_held(*hold, answer)) {
       const Instant until = hold_limit(*hold, deadline);

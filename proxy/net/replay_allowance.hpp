@@ -18,6 +18,7 @@ class ReplayAllowance {
   /// False, and nothing taken, where it would go over the limit.
   bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
+  std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }
 
  private:
   const std::uint64_t most_;

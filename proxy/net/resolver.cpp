@@ -100,6 +100,11 @@ void Resolver::State::answer_one(std::unique_lock<std::mutex>& lock) {
   if (!stopping) settle(name, std::move(found));
 }
 
+std::size_t Resolver::questions() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->queue.size();
+}
+
 bool Resolver::answer_one() {
   std::unique_lock lock(state_->mutex);
   if (state_->queue.empty()) return false;

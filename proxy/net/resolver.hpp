@@ -51,6 +51,8 @@ class Resolver {
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
   /// Answers the oldest question that no thread has taken, on this thread. False if there is none.
   bool answer_one();
+  /// Questions that no thread has taken.
+  std::size_t questions() const;
 
  private:
   struct State;

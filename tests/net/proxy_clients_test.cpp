@@ -109,23 +109,27 @@ TEST(ProxyClients, D14_a_reset_during_a_download_stops_it) {
   EXPECT_TRUE(play::eventually([&] { return over.load(); }));
 }
 
+// It is slow, not gone: a FIN would make the beginning of a body that only the end of the connection ends
+// look like all of it.
 TEST(ProxyClients, I5_a_client_that_reads_nothing_is_cut_after_idle_timeout) {
-  std::atomic<bool> over{false};
-  ScriptedUpstream upstream([&](Peer& peer) {
-    peer.read_request();
-    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
-    const std::string piece(100'000, 'x');
-    while (peer.socket.send(piece)) {
-    }
-    over = true;
-  });
-  Wishes wishes;
-  wishes.route.idle_timeout = milliseconds(300);
-  RunningProxy proxy(std::move(wishes));
-  RawClient client = proxy.client();
-  client.send(play::get(upstream.authority()));
-  EXPECT_TRUE(play::eventually([&] { return over.load(); }));
-  EXPECT_NE(client.socket().read_to_end(), Wire::open);
+  for (const std::string length : {"Content-Length: 1000000000\r\n", ""}) {
+    std::atomic<bool> over{false};
+    ScriptedUpstream upstream([&](Peer& peer) {
+      peer.read_request();
+      peer.send("HTTP/1.1 200 OK\r\n" + length + "\r\n");
+      const std::string piece(100'000, 'x');
+      while (peer.socket.send(piece)) {
+      }
+      over = true;
+    });
+    Wishes wishes;
+    wishes.route.idle_timeout = milliseconds(300);
+    RunningProxy proxy(std::move(wishes));
+    RawClient client = proxy.client();
+    client.send("GET http://" + upstream.authority() + "/ HTTP/1.0\r\n\r\n");
+    EXPECT_TRUE(play::eventually([&] { return over.load(); }));
+    EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+  }
 }
 
 TEST(ProxyClients, I3_a_client_that_pipelines_and_does_not_read_stops_the_reading) {

@@ -1,0 +1,253 @@
+#include "tests/simulation/answer.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tests/simulation/content.hpp"
+
+namespace reprise::simulation {
+namespace {
+
+/// Writes one answer with whatever is wrong with it.
+class Writer {
+ public:
+  Writer(std::uint64_t seed, Faults& faults, const Account& account, unsigned arrival,
+         const std::optional<RangeRequest>& range, bool reused)
+      : chance_(seed, Purpose::answers, account.plan.id * 64 + arrival),
+        faults_(faults),
+        account_(account),
+        range_(range),
+        reused_(reused),
+        content_(account.plan.id, arrival) {
+    plan_.version = arrival;
+  }
+
+  AnswerPlan write() {
+    draw_departures();
+    draw_status();
+    draw_part();
+    draw_framing();
+    write_interim();
+    write_head();
+    write_body();
+    draw_end();
+    return plan_;
+  }
+
+ private:
+  bool plays(Fault kind, std::uint64_t one_in) { return faults_.plays(kind, chance_.one_in(one_in)); }
+  bool has_body() const {
+    return account_.plan.method != "HEAD" && plan_.status != 204 && plan_.status != 304;
+  }
+
+  // What happens to the request itself.
+  void draw_departures() {
+    plan_.commit_at = chance_.between(1, account_.plan.body_bytes + 150);
+    const std::uint64_t inside = chance_.between(1, account_.plan.body_bytes + 150);
+    if (plays(Fault::reset_inside_request, 12)) plan_.resets = inside;
+    if (plays(Fault::request_unread, 16)) plan_.unread = true;
+    if (plays(Fault::reset_after_request, 12)) ends_at_ = 0, plan_.after = After::reset;
+    const Duration slow = chance_.milliseconds(1, 3000);
+    if (plays(Fault::head_slow, 8)) plan_.wait = slow;
+    if (chance_.one_in(4)) plan_.pause = chance_.milliseconds(1, 40);
+    if (plays(Fault::early_answer, 12)) plan_.early = true;
+  }
+
+  void draw_status() {
+    const bool again = chance_.one_in(3);
+    const int plain = chance_.of({200, 200, 200, 200, 200, 200, 404, 204, 304, 400, 206});
+    if (plain != 206 && !faults_.over() && !range_) plan_.status = plain;
+    if (faults_.plays(Fault::status_503, again))
+      plan_.status = chance_.of({503, 503, 500, 429, 502, 504, 408});
+    const bool later = chance_.one_in(4);
+    if (faults_.plays(Fault::retry_after, later)) {
+      plan_.status = chance_.of({503, 429});
+      fields_.append("Retry-After: " + std::to_string(chance_.below(4)) + "\r\n");
+    }
+    if (plays(Fault::says_no, 12)) {
+      plan_.status = 503;
+      fields_.append("X-Should-Retry: false\r\n");
+    }
+    tells_error_ = plan_.status == 200 && !range_ && plays(Fault::error_in_body, 3);
+    if (tells_error_) fields_.append("Content-Type: application/json\r\nX-Body: error\r\n");
+    if (faults_.plays(Fault::misdirected, reused_ && chance_.one_in(6))) {
+      plan_.status = 421;
+      plan_.commits = false;
+    }
+  }
+
+  // Which bytes of which version.
+  void draw_part() {
+    if (tells_error_) {
+      end_ = error_body.size();
+      return;
+    }
+    end_ = plan_.status == 200 ? account_.plan.answer_bytes
+                               : std::min<std::uint64_t>(account_.plan.answer_bytes, 60);
+    if (!range_ || plan_.status != 200) return;
+    const bool same = range_->version > 0 && !chance_.one_in(6);
+    if (!same) return;  // the representation has changed: If-Range asks for the whole of the new one
+    plan_.version = range_->version;
+    content_ = Content(account_.plan.id, plan_.version);
+    if (chance_.one_in(6)) return;  // a server that ignores ranges
+    plan_.status = 206;
+    first_ = std::min(range_->first, end_);
+    const std::uint64_t lie = chance_.below(4);
+    if (!plays(Fault::range_lies, 2)) return;
+    if (lie == 0 && first_ > 0) {
+      --first_;
+    } else if (lie == 1) {
+      first_ = std::min(first_ + 1, end_);
+    } else if (lie == 2) {
+      plan_.version += 1000;
+      content_ = Content(account_.plan.id, plan_.version);
+    } else {
+      total_lie_ = 1;
+    }
+  }
+
+  void draw_framing() {
+    const std::uint64_t choice = chance_.below(10);
+    chunked_ = has_body() && choice >= 5 && choice < 8;
+    until_close_ = has_body() && choice >= 8;
+    if (until_close_ && plan_.after == After::keep) plan_.after = After::finish;
+  }
+
+  void write_interim() {
+    if (plays(Fault::interim_flood, 24)) {
+      for (int i = 0; i < 40; ++i) plan_.bytes.append("HTTP/1.1 103 Early Hints\r\n\r\n");
+    } else if (chance_.one_in(10)) {
+      plan_.bytes.append("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n");
+    }
+    if (plays(Fault::interim_then_eof, 24)) {
+      plan_.bytes.append("HTTP/1.1 103 Early Hints\r\n\r\n");
+      end_after(plan_.bytes.size(), After::finish);
+    }
+  }
+
+  void write_head() {
+    head_at_ = plan_.bytes.size();
+    std::string& out = plan_.bytes;
+    if (plays(Fault::head_junk, 20))
+      out.append(chance_.of(
+          {"HTTP/2.0 200\r\n\r\n", "\x16\x03\x01 junk\r\n\r\n", "HTTP/1.1 200 OK\r\nNo colon\r\n\r\n"}));
+    out.append("HTTP/1.1 " + std::to_string(plan_.status) + " Told\r\n");
+    out.append("X-Story: " + std::to_string(account_.plan.id) +
+               "\r\nX-Version: " + std::to_string(plan_.version) + "\r\n");
+    out.append("X-First: " + std::to_string(first_) + "\r\n");
+    if (!tells_error_ && (plan_.status == 200 || plan_.status == 206))
+      out.append("ETag: \"v" + std::to_string(plan_.version) + "\"\r\n");
+    if (plan_.status == 206) {
+      const std::uint64_t last = end_ == 0 ? 0 : end_ - 1;
+      out.append("Content-Range: bytes " + std::to_string(first_) + "-" + std::to_string(last) + "/" +
+                 std::to_string(end_ + total_lie_) + "\r\n");
+    }
+    out.append(fields_);
+    if (plays(Fault::head_too_large, 24)) out.append("X-Long: " + std::string(70'000, 'x') + "\r\n");
+    const bool counted = has_body() && !chunked_ && !until_close_;
+    short_ = faults_.plays(Fault::body_shorter_than_said, chance_.one_in(20) && counted);
+    const std::uint64_t said = end_ - first_ + (short_ ? 10 : 0);
+    if (short_) plan_.after = After::finish;
+    if (chunked_) out.append("Transfer-Encoding: chunked\r\n");
+    if (!chunked_ && !until_close_ && plan_.status != 204 && plan_.status != 304)
+      out.append("Content-Length: " + std::to_string(said) + "\r\n");
+    if (plan_.after == After::finish || chance_.one_in(10)) {
+      out.append("Connection: close\r\n");
+      if (plan_.after == After::keep) plan_.after = After::finish;
+    }
+    out.append("\r\n");
+    body_at_ = out.size();
+  }
+
+  void write_body() {
+    if (!has_body()) return;
+    std::string& out = plan_.bytes;
+    if (!chunked_) {
+      out.append(text(first_, end_));
+      if (!until_close_ && !short_ && plays(Fault::body_too_long, 16)) out.append("surplus");
+      return;
+    }
+    const bool bad = plays(Fault::bad_chunk, 12);
+    for (std::uint64_t place = first_; place < end_;) {
+      const std::uint64_t count =
+          std::min(end_ - place, chance_.between(1, 1 + account_.plan.answer_bytes / 2));
+      char size[20];
+      out.append(size, static_cast<std::size_t>(std::snprintf(size, sizeof size, "%llx\r\n",
+                                                              static_cast<unsigned long long>(count))));
+      out.append(text(place, place + count)).append("\r\n");
+      place += count;
+    }
+    if (bad) out.append("xyz\r\n");
+    if (plays(Fault::no_last_chunk, 12)) {
+      end_after(out.size(), After::finish);
+      return;
+    }
+    out.append("0\r\n\r\n");
+  }
+
+  std::string text(std::uint64_t first, std::uint64_t end) const {
+    return tells_error_ ? std::string(error_body.substr(first, end - first)) : content_.text(first, end);
+  }
+
+  void end_after(std::size_t bytes, After how) {
+    if (bytes >= ends_at_) return;
+    ends_at_ = bytes;
+    plan_.after = how;
+  }
+
+  void draw_end() {
+    const std::size_t in_head = head_at_ + chance_.below(body_at_ - head_at_);
+    const std::size_t in_body = body_at_ + chance_.below(plan_.bytes.size() - body_at_ + 1);
+    const std::size_t silent_at = chance_.one_in(2) ? head_at_ : in_head;
+    if (plays(Fault::head_silent, 16)) end_after(silent_at, After::fall_silent);
+    if (plays(Fault::eof_before_head, 12)) {
+      end_after(0, After::finish);
+      plan_.early = plan_.unread = chance_.one_in(2);
+    }
+    if (plays(Fault::eof_inside_head, 20)) end_after(in_head, After::finish);
+    if (plays(Fault::reset_inside_head, 20)) end_after(in_head, After::reset);
+    if (in_body < plan_.bytes.size()) {
+      // A body that only a FIN ends has its end wherever that comes.
+      if (!until_close_ && plays(Fault::body_fin, 6)) end_after(in_body, After::finish);
+      if (plays(Fault::body_reset, 6)) end_after(in_body, After::reset);
+      if (plays(Fault::body_stalls, 16)) end_after(in_body, After::fall_silent);
+    }
+    if (ends_at_ < plan_.bytes.size()) plan_.bytes.resize(ends_at_);
+    if (plan_.after == After::keep && plays(Fault::two_answers, 16))
+      plan_.bytes.append("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+    const Duration rest = chance_.milliseconds(0, 3000);
+    if (plan_.after == After::keep && plays(Fault::idle_close, 6)) plan_.idles_for = rest;
+    if (plan_.after == After::keep && plays(Fault::idle_bytes, 8)) {
+      plan_.idles_for = rest;
+      plan_.speaks_idly = true;
+    }
+  }
+
+  Chance chance_;
+  Faults& faults_;
+  const Account& account_;
+  const std::optional<RangeRequest>& range_;
+  bool reused_;
+  Content content_;
+  AnswerPlan plan_;
+  std::string fields_;
+  std::uint64_t first_ = 0;
+  std::uint64_t end_ = 0;
+  std::uint64_t total_lie_ = 0;
+  bool short_ = false;
+  bool tells_error_ = false;
+  bool chunked_ = false;
+  bool until_close_ = false;
+  std::size_t head_at_ = 0;
+  std::size_t body_at_ = 0;
+  std::size_t ends_at_ = ~std::size_t{0};
+};
+
+}  // namespace
+
+AnswerPlan plan_answer(std::uint64_t seed, Faults& faults, const Account& account, unsigned arrival,
+                       const std::optional<RangeRequest>& range, bool reused) {
+  return Writer(seed, faults, account, arrival, range, reused).write();
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,47 @@
+// What an upstream answers to one arrival of a request, drawn from the seed: bytes, their end, and when.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tests/simulation/book.hpp"
+#include "tests/simulation/fault.hpp"
+
+namespace reprise::simulation {
+
+/// What the connection does once the bytes are out.
+enum class After : std::uint8_t { keep, finish, reset, fall_silent };
+
+struct AnswerPlan {
+  std::string bytes;
+  After after = After::keep;
+  Duration wait{};                      ///< before the first byte
+  Duration pause{};                     ///< between pieces
+  bool early = false;                   ///< given as soon as the request's head is there
+  bool commits = true;                  ///< the request may take effect
+  std::uint64_t commit_at = 1;          ///< the byte of the request with which it does
+  std::optional<std::uint64_t> resets;  ///< after so many bytes of the request
+  bool unread = false;                  ///< the request is not read beyond its head
+  std::optional<Duration> idles_for;    ///< then FIN
+  bool speaks_idly = false;             ///< then bytes that nobody asked for, before the FIN
+  unsigned version = 0;
+  int status = 200;
+};
+
+/// What an answer consists of that tells of an error in its body.
+inline constexpr std::string_view error_body =
+    R"({"error":{"code":7},"told":"a body that says that it is none"})";
+
+/// The part of a representation that a request asks to go on with.
+struct RangeRequest {
+  std::uint64_t first = 0;
+  unsigned version = 0;  ///< by its If-Range; 0: none that we gave
+};
+
+/// `arrival` from 1; `request_bytes` is the length of the whole request; `reused` if its connection has
+/// carried another before.
+AnswerPlan plan_answer(std::uint64_t seed, Faults& faults, const Account& account, unsigned arrival,
+                       const std::optional<RangeRequest>& range, bool reused);
+
+}  // namespace reprise::simulation

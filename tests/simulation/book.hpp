@@ -1,0 +1,86 @@
+// What a story knows of each of its requests, from both ends, and the first law that was broken.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/observe/exchange_record.hpp"
+#include "tests/simulation/world.hpp"
+
+namespace reprise::simulation {
+
+enum class BodyFraming : std::uint8_t { none, counted, chunked };
+
+/// A request as the client means to send it.
+struct RequestPlan {
+  std::uint64_t id = 0;
+  std::string method = "GET";
+  std::string host;
+  BodyFraming framing = BodyFraming::none;
+  std::uint64_t body_bytes = 0;
+  std::uint64_t answer_bytes = 0;  ///< of every representation that the upstream has of it
+  bool speaks_1_0 = false;
+  bool expects_continue = false;
+  bool marked = false;          ///< carries Idempotency-Key
+  bool retries_itself = false;  ///< the client is on a retry of its own
+  std::string query;            ///< with its question mark
+  bool idempotent = false;      ///< what the route's rule says of it
+};
+
+/// How a request ended for the client that stayed to see it.
+enum class ClientEnd : std::uint8_t { pending, whole, own_answer, cut, left };
+
+/// An answer that an upstream began to give.
+struct Served {
+  unsigned version = 0;
+  int status = 0;
+};
+
+struct Account {
+  RequestPlan plan;
+  unsigned arrivals = 0;  ///< times that a byte of it reached an upstream
+  unsigned effects = 0;
+  std::vector<Served> served;
+  std::string head;  ///< as the upstream got it first
+  ClientEnd end = ClientEnd::pending;
+  Instant asked{};
+  Instant ended{};
+  bool sent_whole = false;
+  bool may_miss_answer = false;  ///< its client is slow, so that a reset may come before it has read
+  unsigned records = 0;
+  observe::Ending ending = observe::Ending::answered;
+  int status = 0;  ///< that the client got
+  Instant head_at{};
+  policy::Ledger ledger;
+};
+
+/// One per story.
+class Book {
+ public:
+  explicit Book(World& world) : world_(world) {}
+
+  Account& open(const RequestPlan& plan);
+  Account* find(std::uint64_t id);
+  std::map<std::uint64_t, Account>& accounts() { return accounts_; }
+
+  /// The first one counts.
+  void broken(std::string law);
+  const std::string& first_broken() const { return broken_; }
+
+  /// For people: what happened, and when. Kept only where somebody will read it.
+  void tell(std::string_view text);
+  void keep_transcript() { telling_ = true; }
+  bool telling() const { return telling_; }
+
+ private:
+  World& world_;
+  std::map<std::uint64_t, Account> accounts_;
+  std::string broken_;
+  bool telling_ = false;
+};
+
+}  // namespace reprise::simulation

@@ -1,0 +1,15 @@
+// A defect of the story itself, which its laws have to find: proof that they look.
+#pragma once
+
+#include <cstdint>
+
+namespace reprise::simulation {
+
+enum class Canary : std::uint8_t {
+  none,
+  repeated_effect,  ///< what reaches an upstream takes effect once more
+  wrong_byte,       ///< a byte of an answer is another one when it reaches the proxy
+  lost_end,         ///< the last byte of an answer is missing, and its end is told all the same
+};
+
+}  // namespace reprise::simulation

@@ -1,0 +1,82 @@
+// The client's end of one connection: sends its requests, one after the other or all at once, and judges what
+// comes back.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/book.hpp"
+#include "tests/simulation/message.hpp"
+#include "tests/simulation/wire.hpp"
+
+namespace reprise::simulation {
+
+/// How a client behaves beside its requests.
+struct ClientPlan {
+  std::vector<RequestPlan> requests;
+  bool pipelines = false;
+  std::optional<std::uint64_t> finishes_after;  ///< FIN once so many bytes of the last request are out
+  std::optional<std::uint64_t> resets_after;    ///< bytes sent and received together
+  std::optional<std::uint64_t> stops_writing_at;
+  std::optional<std::uint64_t> stops_reading_at;
+  Duration stall{};  ///< for so long
+};
+
+class Client final : public Actor {
+ public:
+  Client(World& world, Book& book, ClientPlan plan, std::shared_ptr<Wire> wire, Chance pieces);
+  ~Client() override;
+
+  /// Sends the first request.
+  void start();
+  void look() override;
+  bool over() const { return over_; }
+  /// Closes, if it has not.
+  void go();
+
+ private:
+  void ask();
+  std::string write_head(const RequestPlan& request) const;
+  std::string write_request(const RequestPlan& request);
+  void pump();
+  void read();
+  void take_body(std::string_view bytes);
+  void judge_head();
+  void answer_came();
+  void judge_whole();
+  void connection_ended(bool by_reset);
+  void end_request(ClientEnd end);
+  void leave();
+  void pause(bool& flag);
+  Account& account() { return *book_.find(plan_.requests[answered_].id); }
+  std::uint64_t expected_bytes() const;
+
+  World& world_;
+  Book& book_;
+  ClientPlan plan_;
+  std::shared_ptr<Wire> wire_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
+  Chance pieces_;
+  MessageReader reader_;
+  std::size_t asked_ = 0;     ///< requests given out
+  std::size_t answered_ = 0;  ///< answers read to their end
+  std::string out_;
+  std::vector<std::uint64_t> ends_;  ///< of the requests, in bytes sent
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t body_bytes_ = 0;
+  std::uint64_t first_ = 0;  ///< of the body, in its representation
+  unsigned version_ = 0;
+  bool head_judged_ = false;
+  bool own_ = false;     ///< the answer is the proxy's
+  bool error_ = false;   ///< the body tells of an error
+  bool forged_ = false;  ///< an upstream gave it before it was asked
+  bool stalls_reading_ = false;
+  bool stalls_writing_ = false;
+  bool finished_ = false;
+  bool over_ = false;
+};
+
+}  // namespace reprise::simulation

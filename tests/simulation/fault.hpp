@@ -1,0 +1,101 @@
+// What can go wrong in a net story: the closed list of fault kinds, and which of them one story plays.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace reprise::simulation {
+
+/// One word is one row in the marks of a run.
+enum class Fault : std::uint8_t {
+  resolve_fails,
+  resolve_slow,
+  resolve_mixed_with_denied,
+  resolve_rebinds,
+  resolve_changes,
+  connect_refused,
+  connect_unreachable,
+  connect_silent,
+  connect_slow,
+  reset_after_accept,
+  no_local_port,
+  no_descriptor,
+  write_short,
+  reset_inside_request,
+  request_unread,
+  reset_after_request,
+  head_silent,
+  head_slow,
+  eof_before_head,
+  eof_inside_head,
+  reset_inside_head,
+  head_junk,
+  head_too_large,
+  interim_flood,
+  interim_then_eof,
+  early_answer,
+  answer_before_request,
+  two_answers,
+  misdirected,
+  status_503,
+  retry_after,
+  says_no,
+  error_in_body,
+  body_fin,
+  body_reset,
+  body_stalls,
+  body_too_long,
+  body_shorter_than_said,
+  bad_chunk,
+  no_last_chunk,
+  range_lies,
+  idle_close,
+  idle_bytes,
+  client_fin,
+  client_reset,
+  client_stalls_reading,
+  client_stalls_writing,
+  client_pipelines,
+  clock_jumps,
+  disk_full,
+  disk_error,
+  memory_spent,
+  drain,
+  termination,
+};
+
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::termination) + 1;
+
+std::string_view word(Fault);
+
+/// How often each kind was played.
+using FaultCounts = std::array<std::uint64_t, fault_count>;
+
+/// Which faults a story plays: a random half of the kinds, less those that a shorter story leaves out.
+class Faults {
+ public:
+  Faults(std::uint64_t seed, std::vector<std::uint32_t> left_out);
+
+  /// Whether this one happens. Every call that could play a fault counts, so that a number names it.
+  bool plays(Fault kind, bool drawn);
+  /// From now on nothing goes wrong.
+  void end() { over_ = true; }
+  bool over() const { return over_; }
+  bool knows(Fault kind) const { return kinds_.test(static_cast<std::size_t>(kind)); }
+
+  /// How many happened, and would have.
+  std::uint32_t played() const { return next_; }
+  const FaultCounts& counts() const { return counts_; }
+
+ private:
+  std::bitset<fault_count> kinds_;
+  std::vector<std::uint32_t> left_out_;  ///< in order
+  std::uint32_t next_ = 0;
+  bool over_ = false;
+  FaultCounts counts_{};
+};
+
+}  // namespace reprise::simulation

@@ -1,0 +1,171 @@
+#include "tests/simulation/laws.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace reprise::simulation {
+namespace {
+
+using observe::Ending;
+using policy::Ledger;
+using policy::LedgerEntry;
+using policy::Reason;
+
+// The tick fires up to one granule late, and an answer takes a moment to arrive.
+constexpr Duration late = std::chrono::milliseconds(60);
+
+// Attempts up to the one whose body went to the client: what follows are resumes.
+std::size_t attempts_of(const Ledger& ledger) {
+  for (std::size_t i = 0; i < ledger.size(); ++i) {
+    if (ledger[i].verdict.retry && ledger[i].verdict.reason == Reason::resumed) return i + 1;
+  }
+  return ledger.size();
+}
+
+std::size_t count(const Ledger& ledger, std::size_t end, Reason reason) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < end; ++i)
+    found += ledger[i].verdict.retry && ledger[i].verdict.reason == reason ? 1 : 0;
+  return found;
+}
+
+/// One request's.
+class Judge {
+ public:
+  Judge(const Account& account, const Scene& scene)
+      : account_(account), scene_(scene), ledger_(account.ledger) {}
+
+  std::string_view first_broken() const {
+    if (account_.end == ClientEnd::pending) return "every request ends";
+    if (!is_told_once()) return "every request that an upstream saw is told of exactly once";
+    if (account_.records == 0) return {};
+    if (!ends_alike()) return "the ledger's ending is the client's";
+    if (!attempts_are_bounded()) return "attempts are bounded";
+    if (account_.arrivals > ledger_.size()) return "no attempt is missing in the ledger";
+    if (!waits_are_kept()) return "no attempt starts sooner than asked";
+    if (!deadline_is_kept()) return "no attempt starts after the deadline";
+    return {};
+  }
+
+ private:
+  // A head that did not come in time is rejected, not exchanged.
+  bool is_told_once() const {
+    if (account_.records > 1) return false;
+    if (account_.records == 1) return true;
+    if (account_.arrivals > 0) return false;
+    return account_.end != ClientEnd::whole &&
+           (account_.end != ClientEnd::own_answer || account_.status == 408);
+  }
+
+  bool ends_alike() const {
+    const bool has_answer = account_.end == ClientEnd::whole || account_.end == ClientEnd::own_answer;
+    if (has_answer) return account_.ending == Ending::answered || account_.ending == Ending::client_gone;
+    return account_.end == ClientEnd::left || account_.ending != Ending::answered || account_.may_miss_answer;
+  }
+
+  bool attempts_are_bounded() const {
+    const std::size_t attempts = attempts_of(ledger_);
+    const std::size_t stale = count(ledger_, attempts, Reason::stale_connection);
+    if (stale > 1) return false;
+    const bool alone = scene_.policy.mode != policy::Mode::active;
+    const auto most = alone ? std::optional<unsigned>(1) : scene_.policy.retry.max_attempts;
+    return !most || attempts <= *most + stale;
+  }
+
+  bool waits_are_kept() const {
+    for (std::size_t i = 0; i + 1 < ledger_.size(); ++i) {
+      const LedgerEntry& entry = ledger_[i];
+      if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
+      // A copy that ran beside it has its entry behind it, and is no attempt after it.
+      for (std::size_t later = i + 1; later < ledger_.size(); ++later) {
+        const Instant started = ledger_[later].started;
+        if (started >= entry.ended && started < entry.ended + entry.verdict.delay) return false;
+      }
+      if (!asked_pause_is_kept(entry)) return false;
+    }
+    return true;
+  }
+
+  bool asked_pause_is_kept(const LedgerEntry& entry) const {
+    const auto* answered = std::get_if<policy::Answered>(&entry.outcome);
+    if (answered == nullptr || !answered->hints.retry_after || !scene_.policy.retry.retry_after.honour)
+      return true;
+    if (entry.verdict.reason != Reason::retryable_status) return true;
+    return entry.verdict.delay >=
+           std::min(*answered->hints.retry_after, scene_.policy.retry.retry_after.maximum);
+  }
+
+  bool deadline_is_kept() const {
+    const auto deadline = scene_.policy.retry.deadline;
+    if (!deadline) return true;
+    const std::size_t attempts = attempts_of(ledger_);
+    for (std::size_t i = 1; i < attempts; ++i) {
+      if (ledger_[i].started > account_.head_at + *deadline + late) return false;
+    }
+    return true;
+  }
+
+  const Account& account_;
+  const Scene& scene_;
+  const Ledger& ledger_;
+};
+
+// Nothing may fail where nothing goes wrong; a copy beside a slow attempt is no failure.
+bool is_perfect(const Account& account) {
+  const bool once = account.arrivals == 1 && account.ledger.size() == 1;
+  const bool hedged = account.ledger.hedge != policy::HedgeOutcome::none;
+  return account.end == ClientEnd::whole && account.records == 1 && (once || hedged);
+}
+
+bool budgets_are_held(Book& book, const Scene& scene) {
+  if (!scene.policy.budget) return true;
+  std::map<std::string, std::pair<double, double>> hosts;  // first attempts, retries
+  for (const auto& [id, account] : book.accounts()) {
+    auto& [firsts, retries] = hosts[account.plan.host];
+    firsts += account.records;
+    for (std::size_t i = 0; i + 1 < account.ledger.size(); ++i) {
+      const policy::Verdict& verdict = account.ledger[i].verdict;
+      retries += verdict.retry && verdict.reason != Reason::stale_connection ? 1 : 0;
+    }
+  }
+  const double floor = scene.policy.budget->floor_per_second *
+                       std::chrono::duration<double>(scene.policy.budget->window).count();
+  return std::all_of(hosts.begin(), hosts.end(), [&](const auto& host) {
+    return host.second.second <= scene.policy.budget->ratio * host.second.first + floor;
+  });
+}
+
+}  // namespace
+
+void Seen::add(const observe::ExchangeRecord& record) {
+  ++requests;
+  attempts += record.ledger->size();
+  for (std::size_t i = 0; i < record.ledger->size(); ++i)
+    retries += (*record.ledger)[i].verdict.retry ? 1 : 0;
+  recovered += observe::is_recovered(record) ? 1 : 0;
+}
+
+std::string first_broken_law(Book& book, const Scene& scene, const Faults& faults) {
+  for (const auto& [id, account] : book.accounts()) {
+    if (const auto law = Judge(account, scene).first_broken(); !law.empty())
+      return std::string(law) + " (request " + std::to_string(id) + ")";
+    if (faults.played() == 0 && !is_perfect(account))
+      return "where nothing goes wrong every request is answered at attempt 1 (request " +
+             std::to_string(id) + ")";
+  }
+  return budgets_are_held(book, scene) ? std::string() : "retries stay inside the budget";
+}
+
+std::string unlike(const Totals& before, const Totals& after, const Seen& seen) {
+  if (after.requests - before.requests != seen.requests)
+    return "reprise_requests_total is what the ledgers say";
+  if (after.attempts - before.attempts != seen.attempts)
+    return "reprise_attempts_total is what the ledgers say";
+  if (after.retries - before.retries != seen.retries) return "reprise_retries_total is what the ledgers say";
+  if (after.recovered - before.recovered != seen.recovered)
+    return "reprise_recovered_total is what the ledgers say";
+  if (after.client_connections != 0) return "the gauge of client connections is back at 0";
+  return {};
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,59 @@
+#include "tests/simulation/network.hpp"
+
+#include <cerrno>
+
+namespace reprise::simulation {
+
+using net::asio::ip::address;
+using net::asio::ip::make_address;
+
+Network::Network(std::uint64_t seed, World& world, Faults& faults, Book& book, Canary canary)
+    : seed_(seed), world_(world), faults_(faults), book_(book), canary_(canary) {}
+
+std::vector<address> Network::query(const std::string& name) {
+  Chance chance(seed_, Purpose::names, ++queries_);
+  const address home = make_address(name == "a.test" ? "192.0.2.1" : "192.0.2.2");
+  if (faults_.plays(Fault::resolve_fails, chance.one_in(3))) return {};
+  if (faults_.plays(Fault::resolve_rebinds, chance.one_in(5))) return {make_address(denied_address)};
+  if (faults_.plays(Fault::resolve_changes, chance.one_in(4))) return {make_address("192.0.2.7")};
+  if (faults_.plays(Fault::resolve_mixed_with_denied, chance.one_in(3)))
+    return {make_address(denied_address), home, make_address("fe80::1")};
+  return {home};
+}
+
+Duration Network::patience_of_names() {
+  Chance chance(seed_, Purpose::names, 1000 + queries_);
+  const Duration slow = chance.milliseconds(100, 8000);
+  return faults_.plays(Fault::resolve_slow, chance.one_in(3)) ? slow : Duration::zero();
+}
+
+Dials::Result Network::dial(const net::tcp::endpoint& endpoint) {
+  if (endpoint.address() == make_address(denied_address) || endpoint.address() == make_address("fe80::1"))
+    book_.broken("nothing is sent to a denied address");
+  Chance chance(seed_, Purpose::dials, ++dials_);
+  const auto failing = [](int error) {
+    return Result{net::ErrorCode(error, boost::system::system_category()), {}, false};
+  };
+  const Duration slow = chance.milliseconds(10, 3000);
+  if (faults_.plays(Fault::connect_refused, chance.one_in(8))) return failing(ECONNREFUSED);
+  if (faults_.plays(Fault::connect_unreachable, chance.one_in(10))) return failing(EHOSTUNREACH);
+  if (faults_.plays(Fault::no_local_port, chance.one_in(12))) return failing(EADDRNOTAVAIL);
+  if (faults_.plays(Fault::no_descriptor, chance.one_in(12))) return failing(EMFILE);
+  if (faults_.plays(Fault::connect_silent, chance.one_in(12))) return {{}, {}, true};
+  if (faults_.plays(Fault::connect_slow, chance.one_in(8))) return {{}, slow, false};
+  return {{}, std::chrono::microseconds(chance.between(20, 900)), false};
+}
+
+std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint&) {
+  Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
+  auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
+  upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
+  if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) {
+    upstreams_.back()->reset();
+  } else if (faults_.plays(Fault::answer_before_request, chance.one_in(14))) {
+    upstreams_.back()->speak_first("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX-Story: 0\r\n\r\nforged");
+  }
+  return wire;
+}
+
+}  // namespace reprise::simulation

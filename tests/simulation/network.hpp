@@ -1,0 +1,41 @@
+// The network of a story: names, addresses, and what becomes of dialling them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/canary.hpp"
+#include "tests/simulation/upstream.hpp"
+
+namespace reprise::simulation {
+
+class Network final : public Dials {
+ public:
+  Network(std::uint64_t seed, World& world, Faults& faults, Book& book, Canary canary);
+
+  /// What the resolver asks; `slowly` says in how long it should be answered.
+  std::vector<net::asio::ip::address> query(const std::string& name);
+  Duration patience_of_names();
+
+  Result dial(const net::tcp::endpoint&) override;
+  std::shared_ptr<Wire> connected(const net::tcp::endpoint&) override;
+
+  unsigned dials() const { return dials_; }
+
+ private:
+  const std::uint64_t seed_;
+  World& world_;
+  Faults& faults_;
+  Book& book_;
+  const Canary canary_;
+  std::vector<std::unique_ptr<Upstream>> upstreams_;
+  unsigned dials_ = 0;
+  unsigned queries_ = 0;
+  unsigned connections_ = 0;
+};
+
+/// Under the default of `security.deny`.
+inline constexpr std::string_view denied_address = "169.254.169.254";
+
+}  // namespace reprise::simulation

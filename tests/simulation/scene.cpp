@@ -1,0 +1,191 @@
+#include "tests/simulation/scene.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reprise::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+policy::IdempotencyRule draw_rule(Chance& chance) {
+  policy::IdempotencyRule rule;
+  switch (chance.below(5)) {
+    case 0: rule.kind = policy::IdempotencyRule::Kind::always; break;
+    case 1:
+      rule.kind = policy::IdempotencyRule::Kind::any;
+      rule.conditions = {{policy::Condition::Kind::header, "Idempotency-Key", ""}};
+      break;
+    case 2:
+      rule.kind =
+          chance.one_in(3) ? policy::IdempotencyRule::Kind::never : policy::IdempotencyRule::Kind::by_method;
+      break;
+    default: rule.kind = policy::IdempotencyRule::Kind::by_method;
+  }
+  return rule;
+}
+
+policy::RetryPolicy draw_retry(Chance& chance) {
+  policy::RetryPolicy retry;
+  retry.on.truncated = chance.one_in(2);
+  retry.max_attempts = static_cast<unsigned>(chance.between(1, 5));
+  if (chance.one_in(8)) retry.max_attempts.reset();
+  retry.deadline = chance.milliseconds(500, 20'000);
+  if (retry.max_attempts && chance.one_in(5)) retry.deadline.reset();
+  if (chance.one_in(2)) retry.attempt_timeout = chance.milliseconds(100, 2500);
+  retry.out_of_time = chance.one_in(3) ? policy::OutOfTime::gateway_timeout : policy::OutOfTime::last;
+  retry.backoff.initial = chance.milliseconds(1, 400);
+  retry.backoff.maximum = retry.backoff.initial + chance.milliseconds(0, 4000);
+  retry.backoff.jitter = chance.of({policy::Jitter::none, policy::Jitter::full, policy::Jitter::equal,
+                                    policy::Jitter::additive, policy::Jitter::decorrelated});
+  retry.retry_after.honour = !chance.one_in(5);
+  retry.retry_after.maximum = chance.of({Duration(seconds(2)), Duration(seconds(60))});
+  return retry;
+}
+
+policy::RoutePolicy draw_policy(Chance& chance) {
+  policy::RoutePolicy policy;
+  const std::uint64_t mode = chance.below(12);
+  if (mode == 0) policy.mode = policy::Mode::observe;
+  if (mode == 1) policy.mode = policy::Mode::off;
+  policy.idempotent = draw_rule(chance);
+  policy.retry = draw_retry(chance);
+  policy.connect_timeout = chance.milliseconds(200, 3000);
+  policy.response_timeout = chance.milliseconds(1000, 8000);
+  policy.idle_timeout = chance.milliseconds(1000, 8000);
+  // A window longer than any story: its law is then one of plain numbers.
+  policy.budget = policy::BudgetPolicy{0.2, 0.002, seconds(1000)};
+  if (chance.one_in(2)) policy.budget = policy::BudgetPolicy{0.2, 0.02, seconds(1000)};
+  if (chance.one_in(6)) policy.budget.reset();
+  if (chance.one_in(6)) policy.hedge = policy::HedgePolicy{chance.milliseconds(20, 500)};
+  if (chance.one_in(5)) {
+    policy.hold.emplace();
+    policy.hold->bytes = chance.of<std::size_t>({1, 100, 2000, 20'000});
+    policy.hold->time = chance.milliseconds(10, 2000);
+  }
+  if (policy.hold && chance.one_in(2)) policy.hold->body = {policy::BodyPredicate{"", "error", std::nullopt}};
+  policy.signature_sigv4 = chance.one_in(3);
+  if (chance.one_in(4)) policy.retry.nested = policy::Nested::refuse;
+  if (chance.one_in(8)) policy.circuit = policy::CircuitPolicy{0.5, seconds(10), 3, seconds(2)};
+  policy.while_paused = chance.of({policy::WhilePaused::go, policy::WhilePaused::go, policy::WhilePaused::go,
+                                   policy::WhilePaused::wait, policy::WhilePaused::fail});
+  policy.replay_memory_bytes = chance.of<std::size_t>({0, 100, 100, 3000, 262'144});
+  policy.replay_disk_bytes = chance.of<std::uint64_t>({0, 5000, 1 << 20, 1 << 20});
+  policy.resume.enabled = !chance.one_in(4);
+  policy.resume.max_attempts = static_cast<unsigned>(chance.between(1, 5));
+  policy.resume.stall = chance.milliseconds(500, 3000);
+  policy.response_headers = !chance.one_in(4);
+  policy.attempt_header = chance.one_in(6);
+  return policy;
+}
+
+RequestPlan draw_request(Chance& chance, std::uint64_t id, const policy::IdempotencyRule& rule) {
+  RequestPlan request;
+  request.id = id;
+  request.host = chance.of<std::string>({"a.test", "a.test", "b.test", "192.0.2.9"});
+  request.method = chance.of<std::string>({"GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD"});
+  request.marked = chance.one_in(3);
+  request.retries_itself = chance.one_in(8);
+  if (chance.one_in(6))
+    request.query = "?X-Amz-Date=20260101T000000Z&X-Amz-Signature=abc&X-Amz-Expires=" +
+                    std::to_string(chance.between(1, 4));
+  request.speaks_1_0 = chance.one_in(12);
+  const bool carries = request.method == "POST" || request.method == "PUT" || chance.one_in(12);
+  if (carries) {
+    request.framing = chance.one_in(2) && !request.speaks_1_0 ? BodyFraming::chunked : BodyFraming::counted;
+    request.body_bytes = chance.of<std::uint64_t>({0, 1, 100, 101, 1000, 3000, 9000, 9000, 40'000});
+    request.expects_continue = chance.one_in(5) && request.body_bytes > 0 && !request.speaks_1_0;
+  }
+  request.answer_bytes = chance.of<std::uint64_t>({0, 1, 300, 2000, 2000, 2000, 9000});
+  request.idempotent = is_idempotent(rule, request);
+  return request;
+}
+
+ClientPlan draw_client(Chance& chance, Faults& faults, std::uint64_t& next_id,
+                       const policy::IdempotencyRule& rule) {
+  ClientPlan client;
+  const std::uint64_t requests = chance.of<std::uint64_t>({1, 1, 1, 2, 2, 3});
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < requests; ++i) {
+    client.requests.push_back(draw_request(chance, next_id++, rule));
+    bytes += client.requests.back().body_bytes + client.requests.back().answer_bytes + 400;
+  }
+  const std::uint64_t some = chance.between(0, bytes);
+  const std::uint64_t others = chance.between(1, bytes);
+  client.stall = chance.milliseconds(10, 12'000);
+  client.pipelines = faults.plays(Fault::client_pipelines, requests > 1 && chance.one_in(2));
+  if (faults.plays(Fault::client_fin, chance.one_in(8))) client.finishes_after = some / 4;
+  if (faults.plays(Fault::client_reset, chance.one_in(8))) client.resets_after = others;
+  if (faults.plays(Fault::client_stalls_writing, chance.one_in(8))) client.stops_writing_at = some;
+  if (faults.plays(Fault::client_stalls_reading, chance.one_in(8))) client.stops_reading_at = others / 2;
+  return client;
+}
+
+void draw_limits(Chance& chance, Faults& faults, config::Settings& settings) {
+  settings.timers.header = chance.milliseconds(500, 10'000);
+  settings.timers.keep_alive = chance.milliseconds(500, 30'000);
+  settings.pool.idle = chance.of<std::size_t>({0, 1, 32, 32});
+  settings.pool.idle_timeout = chance.milliseconds(200, 30'000);
+  settings.limits.kept_answer_bytes = chance.of<std::size_t>({0, 100, 64 * 1024});
+  settings.log.access = false;
+  settings.log.level = config::LogLevel::error;
+  if (faults.plays(Fault::memory_spent, chance.one_in(4)))
+    settings.limits.replay_memory_bytes = chance.below(3000);
+}
+
+}  // namespace
+
+bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& request) {
+  switch (rule.kind) {
+    case policy::IdempotencyRule::Kind::always: return true;
+    case policy::IdempotencyRule::Kind::never: return false;
+    case policy::IdempotencyRule::Kind::by_method: return request.method != "POST";
+    default: return request.marked;
+  }
+}
+
+ClientPlan plain_request(std::uint64_t id, const std::string& host) {
+  ClientPlan client;
+  RequestPlan request;
+  request.id = id;
+  request.host = host;
+  request.answer_bytes = 300;
+  client.requests.push_back(std::move(request));
+  return client;
+}
+
+Scene draw_scene(std::uint64_t seed, Faults& faults) {
+  Chance chance(seed, Purpose::policy);
+  Scene scene;
+  scene.policy = draw_policy(chance);
+  draw_limits(chance, faults, scene.settings);
+  policy::Route fallback;
+  fallback.name = "default";
+  fallback.policy = scene.policy;
+  scene.settings.routes =
+      std::make_shared<const policy::RouteTable>(std::vector<policy::Route>{}, std::move(fallback));
+  const Duration drains = chance.milliseconds(0, 8000);
+  const Duration terminates = chance.milliseconds(0, 8000);
+  if (faults.plays(Fault::drain, chance.one_in(16))) scene.drains_at = drains;
+  if (faults.plays(Fault::termination, chance.one_in(16))) scene.terminates_at = terminates;
+  const Duration jumps = chance.milliseconds(0, 4000);
+  if (faults.plays(Fault::clock_jumps, chance.one_in(4))) scene.clock_jumps_at = jumps;
+  scene.clock_jump = chance.one_in(2) ? Duration(std::chrono::hours(1)) : -Duration(std::chrono::hours(1));
+  const std::uint64_t room = chance.below(6000);
+  if (faults.plays(Fault::disk_full, chance.one_in(6))) scene.disk_room = room;
+  scene.disk_breaks = faults.plays(Fault::disk_error, chance.one_in(3));
+
+  Chance clients(seed, Purpose::clients);
+  std::uint64_t next_id = 1;
+  const std::uint64_t count = clients.of<std::uint64_t>({1, 1, 2, 2, 3});
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Arrival arrival;
+    arrival.at = clients.one_in(2) ? Duration::zero() : clients.milliseconds(0, 3000);
+    arrival.client = draw_client(clients, faults, next_id, scene.policy.idempotent);
+    scene.arrivals.push_back(std::move(arrival));
+  }
+  return scene;
+}
+
+}  // namespace reprise::simulation

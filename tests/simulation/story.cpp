@@ -1,0 +1,308 @@
+#include "tests/simulation/story.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <cerrno>
+
+#include "proxy/http/rejection.hpp"
+#include "proxy/net/session.hpp"
+#include "tests/simulation/laws.hpp"
+#include "tests/simulation/network.hpp"
+#include "tests/simulation/scene.hpp"
+
+namespace reprise::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+config::Log quiet_log() {
+  config::Log log;
+  log.level = config::LogLevel::error;
+  log.access = false;
+  return log;
+}
+
+constexpr std::uint64_t most_steps = 300'000;
+constexpr Duration longest = std::chrono::minutes(20);
+// Until every pause that an upstream may have asked for, every circuit and every pooled connection is past.
+constexpr Duration calm = seconds(90);
+constexpr std::uint64_t last_request = 1'000'000;
+
+const std::string one_route = "default";
+
+int null_descriptor() {
+  static const int descriptor = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  return descriptor;
+}
+
+std::vector<std::string_view> rejection_words() {
+  const auto words = http::all_words();
+  return {words.begin(), words.end()};
+}
+
+std::optional<std::uint64_t> story_of(std::string_view path) {
+  return path.starts_with("/s/") ? number(path.substr(3)) : std::nullopt;
+}
+
+std::string describe(const policy::LedgerEntry& entry) {
+  const auto seconds_of = [](Duration span) {
+    return std::to_string(static_cast<double>(span.count()) / 1e9);
+  };
+  std::string text = "  attempt " + std::to_string(entry.attempt.number) + ", " +
+                     seconds_of(entry.started - World::beginning) + " to " +
+                     seconds_of(entry.ended - World::beginning) + ": ";
+  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
+    text.append(std::to_string(answered->status));
+  } else {
+    const auto& failed = std::get<policy::Failed>(entry.outcome);
+    text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
+  }
+  text.append(", ").append(policy::word(entry.verdict.reason));
+  if (entry.verdict.retry) text.append(", again after " + seconds_of(entry.verdict.delay));
+  return text;
+}
+
+net::FileCalls disk_of(const Scene& scene, std::uint64_t& room) {
+  net::FileCalls calls = net::system_file_calls();
+  room = scene.disk_room;
+  calls.open = [](const std::string&) { return ::memfd_create("story", MFD_CLOEXEC); };
+  calls.write = [&room](int file, const char* bytes, std::size_t count, off_t offset) -> ssize_t {
+    const std::size_t most = std::min<std::uint64_t>(count, room);
+    if (most == 0) {
+      errno = ENOSPC;
+      return -1;
+    }
+    room -= most;
+    return ::pwrite(file, bytes, most, offset);
+  };
+  if (scene.disk_breaks) {
+    calls.read = [](int, char*, std::size_t, off_t) -> ssize_t {
+      errno = EIO;
+      return -1;
+    };
+  }
+  return calls;
+}
+
+/// The proxy and all around it.
+class Story {
+ public:
+  Story(Stage& stage, const Play& what, Marks& marks);
+  Played play();
+
+ private:
+  void connect(ClientPlan plan);
+  void witness(const observe::ExchangeRecord& record);
+  void answer_questions();
+  bool run_until_over(Instant limit);
+  void run_for(Duration span);
+  bool all_over() const;
+  void play_faults();
+  void play_calm();
+  void end();
+
+  Stage& stage_;
+  const Play& what_;
+  Marks& marks_;
+  World world_;
+  Faults faults_;
+  Book book_;
+  Scene scene_;
+  Network network_;
+  net::EventLoop disk_{1};
+  std::uint64_t disk_room_ = 0;
+  net::Budgets budgets_;
+  net::Gates gates_;
+  net::ReplayStore replay_;
+  net::Resolver resolver_;
+  net::Shared shared_;
+  net::ListenerRole role_;
+  std::unique_ptr<net::Loop> loop_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::size_t to_come_ = 0;
+  std::size_t questions_ = 0;
+  Totals before_;
+  Seen seen_;
+};
+
+net::Resolver::Limits without_threads() {
+  net::Resolver::Limits limits;
+  limits.threads = 0;
+  return limits;
+}
+
+Story::Story(Stage& stage, const Play& what, Marks& marks)
+    : stage_(stage),
+      what_(what),
+      marks_(marks),
+      world_(what.seed),
+      faults_(what.seed, what.left_out),
+      book_(world_),
+      scene_(draw_scene(what.seed, faults_)),
+      network_(what.seed, world_, faults_, book_, what.canary),
+      budgets_(64),
+      gates_(64),
+      replay_(scene_.settings.limits, disk_of(scene_, disk_room_), stage.metrics, stage.log,
+              disk_.get_executor()),
+      resolver_([this](const std::string& name) { return network_.query(name); }, without_threads(),
+                stage.metrics),
+      shared_{scene_.settings, stage.metrics, stage.log,   budgets_,     gates_,
+              resolver_,       replay_,       stage.doors, "reprise-sim"},
+      before_(stage.metrics.totals()) {
+  role_.settings = scene_.settings.listeners.front();
+  shared_.witness = [this](const observe::ExchangeRecord& record) { witness(record); };
+  shared_.make_link = [this](const net::asio::any_io_executor& executor) {
+    return std::make_unique<WireLink>(executor, world_, network_);
+  };
+  loop_ = std::make_unique<net::Loop>(shared_, Chance::mixed(what.seed, 77));
+  world_.drive(loop_->io);
+  world_.drive(disk_);
+  if (what.tells) book_.keep_transcript();
+}
+
+void Story::witness(const observe::ExchangeRecord& record) {
+  marks_.count(record);
+  seen_.add(record);
+  const auto id = story_of(record.path);
+  Account* account = id ? book_.find(*id) : nullptr;
+  if (account == nullptr) return book_.broken("every exchange is of a request");
+  ++account->records;
+  account->ending = record.ending;
+  account->ledger = *record.ledger;
+  account->head_at = record.started;
+  if (book_.telling())
+    book_.tell("exchange " + std::to_string(*id) + " is over: " + std::string(observe::word(record.ending)) +
+               ", " + std::to_string(record.status) + ", " + std::to_string(record.ledger->size()) +
+               " attempts, " + std::string(policy::word(record.ledger->reason)));
+  for (std::size_t i = 0; book_.telling() && i < record.ledger->size(); ++i)
+    book_.tell(describe((*record.ledger)[i]));
+}
+
+void Story::connect(ClientPlan plan) {
+  const std::uint64_t which = plan.requests.front().id;
+  auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
+  auto link = std::make_unique<WireLink>(loop_->io.get_executor(), world_, wire);
+  shared_.client_connections.fetch_add(1);
+  net::asio::co_spawn(loop_->io, net::serve(*loop_, std::move(link), role_), net::asio::detached);
+  clients_.push_back(std::make_unique<Client>(world_, book_, std::move(plan), wire,
+                                              Chance(what_.seed, Purpose::pieces, 2'000'000 + which)));
+  clients_.back()->start();
+}
+
+// Names are looked up by nobody but the story itself, in its own time.
+void Story::answer_questions() {
+  while (resolver_.questions() > questions_) {
+    ++questions_;
+    world_.after(network_.patience_of_names(), [this] {
+      --questions_;
+      resolver_.answer_one();
+    });
+  }
+}
+
+bool Story::all_over() const {
+  return to_come_ == 0 &&
+         std::all_of(clients_.begin(), clients_.end(), [](const auto& client) { return client->over(); });
+}
+
+bool Story::run_until_over(Instant limit) {
+  while (!all_over()) {
+    if (world_.steps() > most_steps || !book_.first_broken().empty() || !world_.step(limit)) return false;
+    answer_questions();
+  }
+  return true;
+}
+
+void Story::run_for(Duration span) {
+  const Instant limit = world_.now() + span;
+  world_.at(limit, [] {});
+  while (world_.steps() < most_steps && book_.first_broken().empty() && world_.step(limit))
+    answer_questions();
+}
+
+void Story::play_faults() {
+  to_come_ = scene_.arrivals.size();
+  for (Arrival& arrival : scene_.arrivals) {
+    world_.after(arrival.at, [this, &arrival] {
+      --to_come_;
+      if (!loop_->draining) connect(std::move(arrival.client));
+    });
+  }
+  if (scene_.clock_jumps_at)
+    world_.after(*scene_.clock_jumps_at, [this] { world_.move_wall(scene_.clock_jump); });
+  if (scene_.drains_at) world_.after(*scene_.drains_at, [this] { net::drain(*loop_); });
+  if (scene_.terminates_at) {
+    world_.after(*scene_.terminates_at, [this] {
+      net::drain(*loop_);
+      world_.after(seconds(1), [this] { net::abort(*loop_); });
+    });
+  }
+  if (!run_until_over(world_.now() + longest)) book_.broken("every request ends");
+}
+
+// First faults, then none: what comes next must succeed at once.
+void Story::play_calm() {
+  faults_.end();
+  run_for(calm);
+  if (!book_.first_broken().empty()) return;
+  const std::string host = what_.seed % 2 == 0 ? "a.test" : "192.0.2.9";
+  const Instant asked = world_.now();
+  connect(plain_request(last_request, host));
+  run_until_over(asked + seconds(5));
+  const Account& last = *book_.find(last_request);
+  const bool at_once = last.arrivals == 1 || last.ledger.hedge != policy::HedgeOutcome::none;
+  if (last.end != ClientEnd::whole || !at_once || last.ended - asked > seconds(1))
+    book_.broken("after the faults a request succeeds at attempt 1 within a second");
+}
+
+void Story::end() {
+  for (const auto& client : clients_) client->go();
+  if (!loop_->draining) net::drain(*loop_);
+  run_for(seconds(1));
+  net::abort(*loop_);
+  run_for(seconds(30));
+  if (shared_.client_connections.load() != 0) return book_.broken("every client connection is let go");
+  if (replay_.memory().held() != 0 || replay_.disk().held() != 0)
+    return book_.broken("every held body is given back");
+  loop_->pool.close();
+  if (WireLink::standing() != 0) return book_.broken("every connection is closed");
+  if (const std::string law = unlike(before_, stage_.metrics.totals(), seen_); !law.empty())
+    book_.broken(law);
+}
+
+Played Story::play() {
+  play_faults();
+  const bool was_told_to_stop = scene_.drains_at || scene_.terminates_at;
+  if (book_.first_broken().empty() && !was_told_to_stop) play_calm();
+  if (book_.first_broken().empty()) end();
+  if (book_.first_broken().empty()) {
+    if (const std::string law = first_broken_law(book_, scene_, faults_); !law.empty()) book_.broken(law);
+  }
+  Played played;
+  played.broken = book_.first_broken();
+  played.hash = world_.hash();
+  played.steps = world_.steps();
+  played.requests = book_.accounts().size();
+  played.faults = faults_.played();
+  for (std::size_t i = 0; i < fault_count; ++i) marks_.faults[i] += faults_.counts()[i];
+  // Sessions that a broken story leaves behind go before the actors at the other ends of their wires.
+  loop_.reset();
+  return played;
+}
+
+}  // namespace
+
+Stage::Stage()
+    : metrics(std::span<const std::string>(&one_route, 1), rejection_words(), "simulation"),
+      log(quiet_log(), {one_route}, null_descriptor(), false),
+      doors(config::Deny(), {net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)}) {}
+
+Played play(Stage& stage, const Play& what, Marks& marks) { return Story(stage, what, marks).play(); }
+
+}  // namespace reprise::simulation

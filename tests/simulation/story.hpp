@@ -1,0 +1,45 @@
+// One story from one seed: a proxy, its clients and its upstreams, in memory and in virtual time, and the
+// laws that it must obey.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proxy/net/doors.hpp"
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metrics.hpp"
+#include "tests/simulation/canary.hpp"
+#include "tests/simulation/fault.hpp"
+#include "tests/simulation/marks.hpp"
+
+namespace reprise::simulation {
+
+/// What many stories on one thread share, because it costs more to make than a story.
+class Stage {
+ public:
+  Stage();
+  observe::Metrics metrics;
+  observe::Log log;
+  net::Doors doors;
+};
+
+struct Play {
+  std::uint64_t seed = 0;
+  std::vector<std::uint32_t> left_out;  ///< faults by number, in order
+  bool tells = false;                   ///< writes a transcript to standard error
+  Canary canary = Canary::none;
+};
+
+struct Played {
+  std::string broken;  ///< the first law that does not hold; empty: all do
+  std::uint64_t hash = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t requests = 0;
+  std::uint32_t faults = 0;  ///< how many happened, left out or not
+  FaultCounts fault_counts{};
+};
+
+Played play(Stage& stage, const Play& what, Marks& marks);
+
+}  // namespace reprise::simulation

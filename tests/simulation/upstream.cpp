@@ -1,0 +1,239 @@
+#include "tests/simulation/upstream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tests/simulation/content.hpp"
+
+namespace reprise::simulation {
+namespace {
+
+// `GET /s/12 HTTP/1.1`: the number, if a request's head begins there.
+std::optional<std::uint64_t> story_number(std::string_view head) {
+  constexpr std::array<std::string_view, 5> starts{"GET /s/", "HEAD /s/", "POST /s/", "PUT /s/",
+                                                   "DELETE /s/"};
+  const auto* const found = std::find_if(starts.begin(), starts.end(),
+                                         [&](std::string_view start) { return head.starts_with(start); });
+  if (found == starts.end()) return std::nullopt;
+  const std::size_t start = found->size();
+  return number(head.substr(start, head.find_first_of(" ?", start) - start));
+}
+
+std::string without(std::string head, std::string_view name) {
+  const std::size_t start = head.find("\r\n" + std::string(name) + ": ");
+  if (start != std::string::npos) head.erase(start, head.find("\r\n", start + 2) - start);
+  return head;
+}
+
+std::optional<RangeRequest> range_of(std::string_view head) {
+  const auto range = field(head, "Range");
+  if (!range || !range->starts_with("bytes=")) return std::nullopt;
+  RangeRequest asked;
+  asked.first = number(range->substr(6, range->find('-') - 6)).value_or(0);
+  const auto condition = field(head, "If-Range");
+  if (condition && condition->starts_with("\"v"))
+    asked.version = static_cast<unsigned>(number(condition->substr(2, condition->size() - 3)).value_or(0));
+  return asked;
+}
+
+}  // namespace
+
+Upstream::Upstream(std::uint64_t seed, World& world, Faults& faults, Book& book, std::shared_ptr<Wire> wire,
+                   Canary canary)
+    : seed_(seed),
+      world_(world),
+      faults_(faults),
+      book_(book),
+      canary_(canary),
+      wire_(std::move(wire)),
+      pieces_(seed, Purpose::pieces, world.steps()) {
+  wire_->attach(this);
+  wire_->on_offer([this](std::string_view head, std::size_t taken) { offered(head, taken); });
+  reader_.begin_request();
+}
+
+Upstream::~Upstream() {
+  wire_->attach(nullptr);
+  wire_->on_offer({});
+}
+
+// Whatever the kernel took may have been seen, read or not: that is when an effect counts.
+void Upstream::offered(std::string_view head, std::size_t taken) {
+  if (const auto id = story_number(head)) {
+    Account* account = book_.find(*id);
+    if (account == nullptr) return book_.broken("an upstream is only asked what a client has asked");
+    if (!coming_.empty() && !answered_) return book_.broken("a connection carries one request at a time");
+    if (finished_ && !current_idles_)
+      return book_.broken("a connection that its upstream has closed is not used again");
+    begin(*account);
+  }
+  if (coming_.empty()) return;
+  coming_.back().accepted += taken;
+  commit(coming_.back());
+}
+
+void Upstream::begin(Account& account) {
+  Coming coming;
+  coming.account = &account;
+  coming.arrival = ++account.arrivals;
+  coming.carried = carried_++;
+  coming.plan = plan_answer(seed_, faults_, account, coming.arrival, std::nullopt, coming.carried > 0);
+  coming_.push_back(std::move(coming));
+  if (book_.telling())
+    book_.tell("request " + std::to_string(account.plan.id) + " arrives, " +
+               std::to_string(account.arrivals));
+}
+
+void Upstream::commit(Coming& coming) {
+  if (coming.committed || !coming.plan.commits || coming.accepted < coming.plan.commit_at) return;
+  coming.committed = true;
+  coming.account->effects += canary_ == Canary::repeated_effect ? 2 : 1;
+  if (!coming.account->plan.idempotent && coming.account->effects > 1)
+    book_.broken("a request that is not marked idempotent has at most one effect");
+}
+
+void Upstream::look() {
+  if (over_) return;
+  if (wire_->was_reset() || wire_->proxy_let_go()) {
+    over_ = true;
+    return;
+  }
+  read();
+  pump();
+}
+
+void Upstream::reset() {
+  over_ = true;
+  wire_->reset();
+}
+
+void Upstream::read() {
+  while (!over_ && !wire_->received().empty()) {
+    if (finished_ && !busy_) return reset();  // bytes to a connection that we have closed
+    if (!coming_.empty() && current().plan.unread && reader_.head_is_whole()) return;
+    const bool had_head = reader_.head_is_whole();
+    const std::size_t used =
+        reader_.feed(wire_->received(), [this](std::string_view piece) { take_body(piece); });
+    if (reader_.broken()) book_.broken("the upstream never sees a broken message");
+    if (used == 0 || coming_.empty())
+      return book_.broken("an upstream is only asked what a client has asked");
+    if (!had_head && reader_.head_is_whole()) head_came();
+    wire_->consume(used);
+    if (current().plan.resets && current().accepted >= *current().plan.resets) return reset();
+    if (reader_.complete()) request_came();
+  }
+}
+
+void Upstream::take_body(std::string_view bytes) {
+  if (!coming_.empty() && !Content(current().account->plan.id, 0).holds(body_bytes_, bytes))
+    book_.broken("every attempt carries the body of its request");
+  body_bytes_ += bytes.size();
+}
+
+void Upstream::judge_head() {
+  Account& account = *current().account;
+  std::string head = without(reader_.head(), "Reprise-Attempt");
+  const bool resumes = field(head, "If-Range").has_value();
+  if (resumes) return;
+  if (account.head.empty()) {
+    account.head = std::move(head);
+  } else if (account.head != head) {
+    book_.broken("the request is the same on every attempt");
+  }
+}
+
+void Upstream::head_came() {
+  judge_head();
+  Coming& coming = current();
+  if (const auto range = range_of(reader_.head()))
+    coming.plan = plan_answer(seed_, faults_, *coming.account, coming.arrival, range, coming.carried > 0);
+  if (coming.plan.early) answer();
+}
+
+void Upstream::request_came() {
+  Coming& coming = current();
+  if (body_bytes_ != coming.account->plan.body_bytes)
+    book_.broken("the upstream never takes a part of a body for the whole");
+  reader_.begin_request();
+  body_bytes_ = 0;
+  request_whole_ = true;
+  if (!coming.plan.early) {
+    answer();
+  } else if (answered_) {
+    answer_ended();
+  }
+}
+
+void Upstream::answer() {
+  busy_ = true;
+  answered_ = false;
+  const AnswerPlan& plan = current().plan;
+  Account& account = *current().account;
+  out_ = plan.bytes;
+  after_ = plan.after;
+  pause_ = plan.pause;
+  if (canary_ == Canary::wrong_byte && out_.size() > 400) out_[out_.size() - 20] = '~';
+  if (canary_ == Canary::lost_end && after_ == After::finish && out_.size() > 400) out_.pop_back();
+  account.served.push_back({plan.version, plan.status});
+  if (book_.telling())
+    book_.tell("request " + std::to_string(account.plan.id) + ": answering " + std::to_string(plan.status) +
+               " version " + std::to_string(plan.version) + ", " + std::to_string(out_.size()) +
+               " bytes, then " + std::to_string(static_cast<int>(after_)));
+  if (plan.wait > Duration::zero()) {
+    go_on_later(plan.wait);
+  } else {
+    pump();
+  }
+}
+
+void Upstream::go_on_later(Duration wait) {
+  pausing_ = true;
+  world_.after(wait, [this, alive = std::weak_ptr<char>(alive_)] {
+    if (alive.expired()) return;
+    pausing_ = false;
+    look();
+  });
+}
+
+void Upstream::pump() {
+  while (!over_ && !pausing_ && !out_.empty()) {
+    const std::size_t most = pieces_.one_in(2) ? out_.size() : pieces_.between(1, out_.size());
+    const std::size_t taken = wire_->send(std::string_view(out_).substr(0, most));
+    out_.erase(0, taken);
+    if (taken == 0) return;
+    if (!out_.empty() && pause_ > Duration::zero()) return go_on_later(pause_);
+  }
+  if (!over_ && !pausing_ && busy_ && out_.empty()) {
+    busy_ = false;
+    answered_ = after_ != After::fall_silent;
+    answer_ended();
+  }
+}
+
+void Upstream::answer_ended() {
+  if (after_ == After::reset) return reset();
+  if (after_ == After::finish) {
+    wire_->finish();
+    finished_ = true;
+  }
+  if (after_ != After::keep || !request_whole_) return;
+  const AnswerPlan done = std::move(current().plan);
+  coming_.pop_front();
+  request_whole_ = false;
+  current_idles_ = done.idles_for.has_value();
+  if (done.idles_for) rest(done);
+}
+
+// An idle connection that its upstream closes, at whatever moment.
+void Upstream::rest(const AnswerPlan& done) {
+  world_.after(*done.idles_for,
+               [this, alive = std::weak_ptr<char>(alive_), carried = carried_, speaks = done.speaks_idly] {
+                 if (alive.expired() || over_ || carried != carried_) return;
+                 if (speaks) wire_->send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n");
+                 wire_->finish();
+                 finished_ = true;
+               });
+}
+
+}  // namespace reprise::simulation

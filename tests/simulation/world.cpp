@@ -1,0 +1,70 @@
+#include "tests/simulation/world.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reprise::simulation {
+namespace {
+
+// 2026-01-01T00:00:00Z, less what `now` starts with.
+constexpr std::int64_t wall_at_zero = (1'767'225'600 - 3'600'000) * std::int64_t{1'000'000'000};
+
+}  // namespace
+
+World::World(std::uint64_t seed) : order_(seed, Purpose::order) { net::Clock::take_from(this); }
+
+World::~World() { net::Clock::take_from(nullptr); }
+
+std::int64_t World::wall_nanoseconds() {
+  return wall_at_zero + now_.time_since_epoch().count() + wall_offset_;
+}
+
+void World::timer_due_in(Duration left) {
+  if (left < Instant::max() - now_) next_timer_ = std::min(next_timer_, now_ + left);
+}
+
+void World::at(Instant when, std::function<void()> event) {
+  events_.push({std::max(when, now_), number_++, std::move(event)});
+}
+
+void World::poll() {
+  // What one context does may be work for another, but rarely is.
+  for (std::size_t quiet = 0, i = 0; quiet < driven_.size(); i = (i + 1) % driven_.size()) {
+    driven_[i]->restart();
+    quiet = driven_[i]->poll() > 0 && i > 0 ? 0 : quiet + 1;
+  }
+}
+
+bool World::step(Instant limit) {
+  ++steps_;
+  if (ready_.empty() && !move_on(limit)) return false;
+  if (!ready_.empty()) {
+    const std::size_t chosen = ready_.size() == 1 ? 0 : order_.below(ready_.size());
+    std::swap(ready_[chosen], ready_.back());
+    const std::function<void()> event = std::move(ready_.back());
+    ready_.pop_back();
+    event();
+  }
+  poll();
+  return true;
+}
+
+// To the next moment at which something is due: an event of the story, or a timer of the proxy.
+bool World::move_on(Instant limit) {
+  next_timer_ = Instant::max();
+  poll();
+  if (!ready_.empty()) return true;
+  Instant next = next_timer_;
+  if (!events_.empty()) next = std::min(next, events_.top().when);
+  if (next > limit) return false;
+  now_ = std::max(now_, next);
+  note(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
+  while (!events_.empty() && events_.top().when <= now_) {
+    // priority_queue gives no way to move its top out but this one.
+    ready_.push_back(std::move(const_cast<Event&>(events_.top()).run));
+    events_.pop();
+  }
+  return true;
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,75 @@
+// The time and the order of a story: events in virtual time, and what is ready at one moment in an order that
+// the seed chooses.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <string_view>
+#include <vector>
+
+#include "proxy/net/clock.hpp"
+#include "tests/simulation/chance.hpp"
+
+namespace reprise::simulation {
+
+using net::Duration;
+using net::Instant;
+
+/// Used by one thread, whose clocks it is while it lives.
+class World final : public net::TimeSource {
+ public:
+  static constexpr Instant beginning{std::chrono::hours(1000)};
+
+  explicit World(std::uint64_t seed);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  Instant now() override { return now_; }
+  std::int64_t wall_nanoseconds() override;
+  void timer_due_in(Duration left) override;
+  /// The wall's clock jumps; the steady one does not.
+  void move_wall(Duration by) { wall_offset_ += by.count(); }
+
+  /// A context whose handlers are polled after every event.
+  void drive(boost::asio::io_context& io) { driven_.push_back(&io); }
+  void at(Instant when, std::function<void()> event);
+  void after(Duration wait, std::function<void()> event) { at(now_ + wait, std::move(event)); }
+  /// At this moment, but in no order with what else is ready.
+  void soon(std::function<void()> event) { ready_.push_back(std::move(event)); }
+
+  /// One event and all handlers that it makes ready. False if nothing is left to happen before `limit`.
+  bool step(Instant limit);
+  std::uint64_t steps() const { return steps_; }
+  /// What the story has come to so far, for comparing two plays of it.
+  void note(std::uint64_t fact) { hash_ = (hash_ ^ fact) * 0x100000001B3U; }
+  std::uint64_t hash() const { return hash_; }
+
+ private:
+  struct Event {
+    Instant when;
+    std::uint64_t number;
+    std::function<void()> run;
+    bool operator<(const Event& other) const {
+      return when != other.when ? when > other.when : number > other.number;
+    }
+  };
+
+  bool move_on(Instant limit);
+  void poll();
+
+  std::vector<boost::asio::io_context*> driven_;
+  Chance order_;
+  Instant now_ = beginning;
+  Instant next_timer_ = Instant::max();
+  std::int64_t wall_offset_ = 0;
+  std::priority_queue<Event> events_;
+  std::vector<std::function<void()>> ready_;
+  std::uint64_t number_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t hash_ = 0xCBF29CE484222325U;
+};
+
+}  // namespace reprise::simulation
