@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 
-all_groups=(format floors release e2e asan tsan fuzz tidy papers)
+all_groups=(format floors release e2e asan simulation tsan fuzz tidy papers)
 named_groups=(mutants)   # long: only when asked for
 jobs=$(nproc)
 # A sanitizer's test program keeps several threads busy: side by side they would only wait for each other.
@@ -189,6 +189,24 @@ group_tsan() {
   run_ctest tsan -R '^(net|observe)\.'
   run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|replay|load|shutdown|tunnels)\.'
   wrapper=()
+}
+
+# stories FIGURES ARGUMENT...: stories of the whole proxy, under the sanitizers of the build that group asan makes.
+stories() {
+  local figures=$1
+  shift
+  mkdir -p build/figures
+  build/asan/tests/net_stories --threads "$jobs" ${figures:+--figures "build/figures/$figures"} "$@"
+}
+
+# Two hundred thousand stories from fixed seeds, and three defects of the stories themselves that must be found.
+group_simulation() {
+  local canary
+  [ -x build/asan/tests/net_stories ] || check "build net_stories" build asan net_stories
+  check "net stories" stories net_stories.json --stories 200000
+  for canary in repeated-effect wrong-byte lost-end; do
+    check "canary $canary is found" stories "" --stories 1000 --canary "$canary"
+  done
 }
 
 group_fuzz() {
