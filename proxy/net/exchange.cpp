@@ -252,8 +252,8 @@ Task<void> Run::end_without_answer() {
   } else if (client_state_ == ClientState::malformed) {
     served_ = co_await deliver_rejection(loop_, request_, client_, request_.body.malformation());
   } else {
-    // A client that is only slow is still there: what it got must not look whole (row I5).
-    client_.stream.cut();
+    // A client that is only slow is still there: a part of an answer must not look whole (row I5).
+    if (cut || served_.status != 0) client_.stream.cut();
     served_.ending = cut ? observe::Ending::cut : observe::Ending::client_gone;
     served_.keep_alive = false;
   }

@@ -145,12 +145,13 @@ bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& reque
   }
 }
 
-ClientPlan plain_request(std::uint64_t id, const std::string& host) {
+ClientPlan plain_request(std::uint64_t id, const std::string& host, const policy::IdempotencyRule& rule) {
   ClientPlan client;
   RequestPlan request;
   request.id = id;
   request.host = host;
   request.answer_bytes = 300;
+  request.idempotent = is_idempotent(rule, request);
   client.requests.push_back(std::move(request));
   return client;
 }

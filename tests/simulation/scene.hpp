@@ -32,6 +32,6 @@ Scene draw_scene(std::uint64_t seed, Faults& faults);
 /// What the route's rule says of a request: judged from the scene, with code of its own.
 bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& request);
 /// After the faults: one plain GET.
-ClientPlan plain_request(std::uint64_t id, const std::string& host);
+ClientPlan plain_request(std::uint64_t id, const std::string& host, const policy::IdempotencyRule& rule);
 
 }  // namespace reprise::simulation

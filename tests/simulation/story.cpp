@@ -253,7 +253,7 @@ void Story::play_calm() {
   if (!book_.first_broken().empty()) return;
   const std::string host = what_.seed % 2 == 0 ? "a.test" : "192.0.2.9";
   const Instant asked = world_.now();
-  connect(plain_request(last_request, host));
+  connect(plain_request(last_request, host, scene_.policy.idempotent));
   run_until_over(asked + seconds(5));
   const Account& last = *book_.find(last_request);
   const bool at_once = last.arrivals == 1 || last.ledger.hedge != policy::HedgeOutcome::none;
