@@ -7,7 +7,7 @@ import socket
 import threading
 
 from client import Client, ask, head_of
-from exactly import HOST, causes, counted, equal_causes, expected, refused, says, sent_upstream, stage, to
+from exactly import HOST, causes, counted, equal_causes, refused, says, sent_upstream, stage, to
 from harness import LOOPBACK, Reprise, equal
 from test_refusals import run_with
 from upstream import Say, Upstream

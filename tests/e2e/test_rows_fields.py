@@ -2,8 +2,8 @@
 import re
 
 from client import Client, ask
-from exactly import HOST, CLOSED_LIST, causes, counted, expected, normal, raw, refused, sent_upstream, stage, to
-from harness import LOOPBACK, Reprise, equal
+from exactly import HOST, causes, counted, expected, normal, raw, refused, sent_upstream, stage, to
+from harness import Reprise, equal
 from test_resume import Breaking
 from upstream import Say, Upstream
 

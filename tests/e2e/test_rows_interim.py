@@ -1,10 +1,9 @@
 """Expect, interim and early answers, upgrades, row by row: C1 to C9. And what our own answers say of a failure: K1 to K4."""
 import re
 import socket
-import threading
 
 from client import Client, ask, chunked
-from exactly import HOST, causes, counted, equal_causes, expected, normal, raw, refused, says, sent_upstream, stage, to
+from exactly import HOST, causes, expected, normal, raw, refused, sent_upstream, stage, to
 from harness import LOOPBACK, closed_port, equal, eventually
 from upstream import Gone, Say, more, read_body, reset
 

@@ -45,7 +45,7 @@ def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
         except (Cut, ConnectionResetError):
             body, whole = client.buffer, False
         if not whole and not length:
-            body = re.sub(rb"(^|\r\n)[0-9a-f]+\r\n|\r\n$", b"", is_cut(reprise, client, client.buffer))
+            body = re.sub(rb"(^|\r\n)[0-9a-f]+\r\n|\r\n$", b"", is_cut(client))
         line = reprise.requests(1)[0]
         counted(reprise, "reprise_requests_total", code=str(answer.status) if line["ending"] == "answered" else "cut")
         if whole:
