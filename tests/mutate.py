@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Plants one-line defects in proxy/policy, one at a time, and expects policy_test to fail each time.
+"""Plants one-line defects in proxy/policy and proxy/http, one at a time; policy_test or http_test must fail each time.
 
-    python3 tests/mutate.py             plants all of MUTANTS; the last line is `N passed, N failed`
-    python3 tests/mutate.py --only 7    number 7 alone, as --list counts them
+    python3 tests/mutate.py                 plants them all; the last line is `N passed, N failed`
+    python3 tests/mutate.py --floor http    those of one floor
+    python3 tests/mutate.py --only 7        number 7 alone, as --list counts them
     python3 tests/mutate.py --check     only that every text still occurs exactly once in its file
 
 The tree is not touched: a changed file is compiled in a temporary folder and linked before the unchanged library.
@@ -14,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from guard_mutants import HTTP_MUTANTS
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 120  # seconds; a test program that runs longer has noticed
@@ -305,32 +308,36 @@ MUTANTS = [
 ]
 
 
+# (floor, file, text, instead): numbers count over both tables.
+PLANTED = [("policy", *mutant) for mutant in MUTANTS] + [("http", *mutant) for mutant in HTTP_MUTANTS]
+
+
 def source(mutant):
-    return ROOT / "proxy" / "policy" / f"{mutant[0]}.cpp"
+    return ROOT / "proxy" / mutant[0] / f"{mutant[1]}.cpp"
 
 
 def occurs_once(mutant):
-    return source(mutant).read_text(encoding="utf-8").count(mutant[1]) == 1
+    return source(mutant).read_text(encoding="utf-8").count(mutant[2]) == 1
 
 
 def name(number):
-    file, text, instead = MUTANTS[number - 1]
-    return f"{number:3} {file}.cpp: {text.strip()!r} -> {instead.strip()!r}"
+    floor, file, text, instead = PLANTED[number - 1]
+    return f"{number:3} {floor}/{file}.cpp: {text.strip()!r} -> {instead.strip()!r}"
 
 
 class Build:
-    """The unchanged policy_test, and the commands that built it."""
+    """The unchanged test program of a floor, and the commands that built it."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, floor):
+        self.folder, self.test = folder, f"{floor}_test"
         flags = ["-G", "Ninja", "-DREPRISE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0"]
         self.run("cmake", "-S", str(ROOT), "-B", str(folder), *flags)
-        self.run("ninja", "-C", str(folder), "-j2", "policy_test")
-        listed = self.run("ninja", "-C", str(folder), "-t", "commands", "policy_test").splitlines()
+        self.run("ninja", "-C", str(folder), "-j2", self.test)
+        listed = self.run("ninja", "-C", str(folder), "-t", "commands", self.test).splitlines()
         self.compile = {}
         for line in listed:
-            for file in {mutant[0] for mutant in MUTANTS}:
-                if f"reprise_policy.dir/{file}.cpp.o" in line and " -c " in line:
+            for file in {mutant[1] for mutant in PLANTED if mutant[0] == floor}:
+                if f"reprise_{floor}.dir/{file}.cpp.o" in line and " -c " in line:
                     self.compile[file] = shlex.split(line)
         self.link = [word for word in shlex.split(listed[-1]) if word not in (":", "&&")]
 
@@ -343,10 +350,10 @@ class Build:
 
     def plant(self, mutant, place):
         """True if the test program noticed; a text if the defect could not be planted."""
-        changed, built, program = place / f"{mutant[0]}.cpp", place / "changed.o", place / "policy_test"
+        changed, built, program = place / f"{mutant[1]}.cpp", place / "changed.o", place / self.test
         text = source(mutant).read_text(encoding="utf-8")
-        changed.write_text(text.replace(mutant[1], mutant[2]), encoding="utf-8")
-        command = list(self.compile[mutant[0]])
+        changed.write_text(text.replace(mutant[2], mutant[3]), encoding="utf-8")
+        command = list(self.compile[mutant[1]])
         for option, value in (("-o", built), ("-c", changed), ("-MF", place / "changed.d")):
             command[command.index(option) + 1] = str(value)
         done = subprocess.run([*command, "-w"], cwd=self.folder, capture_output=True, text=True, check=False)
@@ -373,45 +380,53 @@ class Build:
 
 
 def check():
-    wrong = [number for number, mutant in enumerate(MUTANTS, 1) if not occurs_once(mutant)]
+    wrong = [number for number, mutant in enumerate(PLANTED, 1) if not occurs_once(mutant)]
     for number in wrong:
         print(f"the text is not there exactly once: {name(number)}")
     return len(wrong)
 
 
-def judge(build, number):
-    mutant = MUTANTS[number - 1]
+def judge(builds, number):
+    mutant = PLANTED[number - 1]
     if not occurs_once(mutant):
         return "the text is not there exactly once"
     with tempfile.TemporaryDirectory() as place:
-        noticed = build.plant(mutant, Path(place))
+        noticed = builds[mutant[0]].plant(mutant, Path(place))
     return {True: "killed", False: "SURVIVED"}.get(noticed, noticed)
+
+
+def build_all(folder, floors):
+    builds = {floor: Build(folder, floor) for floor in floors}
+    for build in builds.values():
+        if build.notices(folder / "tests" / build.test):
+            sys.exit(f"{build.test} fails without any defect")
+    return builds
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--only", type=int, metavar="N")
+    arguments.add_argument("--only", type=int, action="append", metavar="N")
+    arguments.add_argument("--floor", choices=("policy", "http"))
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--list", action="store_true")
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("--build", type=Path, default=ROOT / "build" / "mutants", help="build folder of its own")
     given = arguments.parse_args()
-    numbers = [given.only] if given.only else list(range(1, len(MUTANTS) + 1))
-    if given.only is not None and not 1 <= given.only <= len(MUTANTS):
-        arguments.error(f"there are mutants 1 to {len(MUTANTS)}")
+    numbers = given.only or list(range(1, len(PLANTED) + 1))
+    if min(numbers) < 1 or max(numbers) > len(PLANTED):
+        arguments.error(f"there are mutants 1 to {len(PLANTED)}")
+    numbers = [number for number in numbers if given.floor in (None, PLANTED[number - 1][0])]
     if given.list:
         print("\n".join(name(number) for number in numbers))
         return 0
     if given.check:
         wrong = check()
-        print(f"mutants: {len(MUTANTS)} texts, {wrong} not found exactly once")
+        print(f"mutants: {len(PLANTED)} texts, {wrong} not found exactly once")
         return 1 if wrong else 0
-    build = Build(given.build)
-    if build.notices(build.folder / "tests" / "policy_test"):
-        sys.exit("policy_test fails without any defect")
+    builds = build_all(given.build, {PLANTED[number - 1][0] for number in numbers})
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as workers:
-        for number, result in zip(numbers, workers.map(lambda n: judge(build, n), numbers)):
+        for number, result in zip(numbers, workers.map(lambda n: judge(builds, n), numbers)):
             failed += result != "killed"
             print(f"{result}: {name(number)}", flush=True)
     print(f"{len(numbers) - failed} passed, {failed} failed")

@@ -42,7 +42,7 @@ Cause judge_coding(std::string_view value) {
     any = true;
   });
   const bool well_formed = any && value.front() != ',' && value.back() != ',';
-  return well_formed && known && (is_known_coding(last) || (last == "chunked" && last.size() != value.size()))
+  return well_formed && known && (is_known_coding(last) || last == "chunked")
              ? Cause::unsupported_transfer_encoding
              : Cause::bad_transfer_encoding;
 }

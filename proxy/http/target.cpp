@@ -75,7 +75,7 @@ std::variant<Authority, Cause> split_authority(std::string_view text, std::uint1
     if (!is_host_name(authority.host)) return Cause::bad_authority;
   }
   // RFC 3986 3.2.3 lets a colon stand without its port.
-  if (after.empty() || (after == ":" && default_port != 0)) {
+  if (after.empty() || after == ":") {
     if (default_port == 0) return Cause::bad_authority;
     authority.port = default_port;
     return authority;

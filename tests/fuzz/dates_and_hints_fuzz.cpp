@@ -55,6 +55,9 @@ void judge_moment(std::int64_t moment) {
 void judge_dates(std::string_view text) {
   const auto date = parse_date(text, now_unix);
   if (date) judge_moment(*date);
+  if (date && text[3] == ',' && text.substr(23, 2) != "60")
+    law(std::string_view(format_date(*date)).substr(5) == text.substr(5),
+        "a date is what is written, but for its day's name");
   if (date && text[3] != ',' && text[3] != ' ')
     law(*date > now_unix - fifty_one_years && *date < now_unix + fifty_one_years, "RFC 850 years are near");
   if (const auto basic = parse_basic_date(text)) judge_moment(*basic);

@@ -35,6 +35,20 @@ bool is_protected(std::string_view name) {
   return false;
 }
 
+/// Names that may stay although Connection lists them: end-to-end by their kind, or with a meaning of their
+/// own there.
+bool may_stay(std::string_view name) {
+  for (const char* const prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {
+    if (name.starts_with(prefix)) return true;
+  }
+  for (const char* const known : {"www-authenticate", "expires", "pragma", "vary", "age", "date", "etag",
+                                  "last-modified", "location", "max-forwards", "origin", "referer",
+                                  "retry-after", "forwarded", "idempotency-key", "close", "trailer"}) {
+    if (name == known) return true;
+  }
+  return is_protected(name);
+}
+
 /// Names that the proxy writes itself, or leaves out for a reason of their own.
 bool is_rewritten(std::string_view name, bool request) {
   if (name == "content-length" || name == "trailer") return true;
@@ -74,9 +88,7 @@ void judge_hop(const Lines& came, const Lines& out, bool upgrades) {
                       (name == "connection" && (field.value == "TE" || field.value == "close" || upgrades)) ||
                       (name == "upgrade" && upgrades);
     law(!is_hop_by_hop(name) || ours, "no field of the other hop");
-    law(!contains(named, name) || ours || is_protected(name) || name == "te" ||
-            NamedByConnection(came).removes(name) == false,
-        "no field that Connection names");
+    law(!contains(named, name) || ours || may_stay(name), "no field that Connection names");
   }
   for (const char* const own : {"connection", "transfer-encoding", "te"})
     law(count_of(out, own) <= 1, "each of ours once");

@@ -96,6 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::uint64_t chosen = mixed(text);
   judge_path(text, error ? nullptr : &root, {"error", "code"});
   judge_path(text, error ? nullptr : &root, {"a"});
+  judge_path(text, error ? nullptr : &root, {"a", "b"});
   if (error) return 0;
   const std::vector<std::string> path = some_path(root, chosen);
   if (path.empty()) return 0;

@@ -117,11 +117,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   judge_cost(whole);
   reprise::http::ChunkDecoder decoder;
   const std::size_t longest = seed % 3 == 0 ? 1 : 1 + seed % (text.size() + 1);
-  law(decode(text, seed, longest, decoder) == whole, "pieces change nothing");
-  decoder.reset();
-  const Decoded second = decode(text, ~seed, 1 + text.size() / 2, decoder);
-  law(second == whole, "a decoder that is used again is as new");
-  law(whole.state != State::done || second.consumed == whole.consumed, "a body ends at one place");
-  if (whole.state == State::done) judge_whole(text, whole, seed);
+  const Decoded split = decode(text, seed, longest, decoder);
+  law(split == whole, "pieces change nothing");
+  law(whole.state != State::done || split.consumed == whole.consumed, "a body ends at one place");
+  if (seed % 4 == 1) {
+    decoder.reset();
+    law(decode(text, ~seed, 1 + text.size() / 2, decoder) == whole, "a decoder that is used again is as new");
+  }
+  if (whole.state == State::done && seed % 2 == 0) judge_whole(text, whole, seed);
   return 0;
 }

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # name: longest input, dictionary, inputs a CPU second that it should reach, more folders with seeds
 TARGETS = {
     "request_head": (512, "http", 50_000, ()),
-    "request_body": (384, "http", 50_000, ()),
+    "request_body": (256, "http", 50_000, ()),
     "response_head": (512, "http", 50_000, ()),
     "response_body": (512, "http", 50_000, ()),
     "target": (192, "http", 50_000, ()),
@@ -48,7 +48,7 @@ def play(name, given):
     found.mkdir(parents=True, exist_ok=True)
     broken.mkdir(exist_ok=True)
     command = [str(build / "tests" / f"{name}_fuzz"), f"-runs={given.runs}", f"-max_total_time={given.seconds}",
-               f"-max_len={longest}", "-entropic=0", "-timeout=20", "-print_final_stats=1",
+               f"-max_len={longest}", "-entropic=0", "-timeout=120", "-print_final_stats=1",
                f"-artifact_prefix={broken}/{name}-"]
     if words:
         command.append(f"-dict={ROOT}/tests/fuzz/{words}.dict")

@@ -72,5 +72,64 @@ TEST(Allocation, a_clean_exchange_allocates_nothing_the_second_time) {
   EXPECT_EQ(allocations, before_second);
 }
 
+/// A body in chunks both ways, with trailers, in the pieces in which a socket gives them.
+void exchange_in_chunks(Connection& connection) {
+  constexpr std::string_view response_text =
+      "HTTP/1.1 200 OK\r\nServer: a\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nTransfer-Encoding: chunked\r\n"
+      "Trailer: X-Sum\r\nConnection: keep-alive\r\n\r\n";
+  constexpr std::string_view body_text =
+      "5;name=\"value of an extension\"\r\nhello\r\n0000000000000003\r\nabc\r\n0\r\n"
+      "X-Sum: 0123456789012345678901234567890123456789\r\nX-Other: 2\r\n\r\n";
+  ASSERT_EQ(parse_response(response_text, {}, "GET", connection.response), complete);
+  ResponseRewrite rewrite;
+  rewrite.chunked = true;
+  rewrite.via_pseudonym = "reprise-x1";
+  connection.out.clear();
+  write_response_head(connection.response, rewrite, connection.out);
+  connection.decoder.reset();
+  std::size_t data_bytes = 0;
+  ChunkDecoder::Step step;
+  for (std::size_t at = 0; step.state != ChunkDecoder::State::done; at += step.consumed) {
+    step = connection.decoder.step(body_text.substr(at, 7));
+    ASSERT_NE(step.state, ChunkDecoder::State::broken);
+    data_bytes += step.data.size();
+    if (!step.data.empty()) write_chunk_size(step.data.size(), connection.out);
+  }
+  ASSERT_EQ(data_bytes, 8U);
+  append_trailers(connection.decoder.trailers(), connection.response.fields, connection.out);
+  write_last_chunk(connection.decoder.trailers(), connection.out);
+}
+
+TEST(Allocation, chunks_and_trailers_of_an_answer_allocate_nothing_the_second_time) {
+  Connection connection;
+  const std::size_t before_first = allocations;
+  exchange_in_chunks(connection);
+  EXPECT_GT(allocations, before_first);
+  const std::size_t before_second = allocations;
+  exchange_in_chunks(connection);
+  EXPECT_EQ(allocations, before_second);
+}
+
+/// The end of a kind of answer that has no body, or one that ends with its connection.
+void read_bodiless(Connection& connection) {
+  constexpr std::string_view answers[] = {
+      "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 5\r\n\r\n",
+      "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n",
+      "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n"};
+  for (const std::string_view answer : answers) {
+    ASSERT_EQ(parse_response(answer, {}, "GET", connection.response), complete);
+    connection.out.clear();
+    write_response_head(connection.response, {}, connection.out);
+  }
+}
+
+TEST(Allocation, answers_without_a_length_allocate_nothing_the_second_time) {
+  Connection connection;
+  read_bodiless(connection);
+  const std::size_t before = allocations;
+  read_bodiless(connection);
+  EXPECT_EQ(allocations, before);
+}
+
 }  // namespace
 }  // namespace reprise::http

@@ -1,0 +1,148 @@
+// Edges of the guard, one byte or one number on either side of them: what planted defects showed to be
+// untold.
+#include <gtest/gtest.h>
+
+#include "proxy/http/chunked.hpp"
+#include "proxy/http/guard.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/intake.hpp"
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+using State = ChunkDecoder::State;
+
+TEST(GuardEdge, close_is_heard_wherever_it_stands) {
+  EXPECT_TRUE(ReadRequest(get("Connection: close, x\r\n")).head.close);
+  EXPECT_TRUE(ReadRequest(get("Connection: close\r\nConnection: x\r\n")).head.close);
+  EXPECT_TRUE(ReadRequest(get("Proxy-Connection: close\r\n")).head.close);
+  EXPECT_FALSE(ReadRequest(get("Connection: closed\r\n")).head.close);
+  EXPECT_FALSE(ReadRequest(get("Connection: close\r\n")).head.keep_alive());
+  const string old = "HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive, x\r\n\r\n";
+  EXPECT_TRUE(ReadResponse(old).head.reusable);
+  EXPECT_FALSE(ReadResponse(ok("Content-Length: 0\r\nConnection: close, keep-alive\r\n")).head.reusable);
+}
+
+TEST(GuardEdge, a_control_byte_before_a_line_feed_ends_no_line) {
+  for (const string control : {"\x01", "\n", "\x7f", "\x0b"}) {
+    EXPECT_EQ(request(get("X: a" + control + "\nY: b\r\n")), Parsed{Cause::bad_field_value});
+    EXPECT_EQ(response(ok("X: a" + control + "\nY: b\r\n")), Parsed{Cause::bad_field_value});
+    EXPECT_EQ(response("HTTP/1.1 200 O" + control + "\nX: a\r\n\r\n"), Parsed{Cause::bad_status_line});
+  }
+  EXPECT_EQ(response("HTTP/1.1 200 O\rX: a\r\n\r\n"), Parsed{Cause::bad_status_line});
+  EXPECT_EQ(response("HTTP/1.1 200\rX"), Parsed{Cause::bad_status_line});
+  EXPECT_EQ(request("GET / HTTP/1.1\rXHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
+}
+
+TEST(GuardEdge, control_bytes_are_seen_at_each_place_of_a_word) {
+  for (const char control : {'\x01', '\x1f', '\x7f'}) {
+    for (std::size_t at = 0; at < 24; ++at) {
+      string value(24, 'v');
+      value[at] = control;
+      EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << at;
+    }
+  }
+}
+
+TEST(GuardEdge, I1_what_is_large_is_read_as_soon_as_it_can_be_judged) {
+  const string start = "GET http://h/ HTTP/1.1\r\nHost: h\r\nX: " + string(3000, 'v') + "\r\n";
+  EXPECT_EQ(request(start + ": v\r\n"), Parsed{Cause::bad_field_name});
+  EXPECT_EQ(request(start + "\r\nbody without an end"), complete);
+  EXPECT_EQ(request(start + "Y: y"), partial);
+}
+
+TEST(GuardEdge, oddities_are_those_of_the_last_answer) {
+  Oddities oddities;
+  ResponseHead head;
+  ASSERT_EQ(guard_response("HTTP/1.1 200\r\nX : y\r\n\r\n", {}, "GET", head, oddities), complete);
+  EXPECT_TRUE(oddities.blank_before_colon && oddities.no_space_after_status);
+  ASSERT_EQ(guard_response("HTTP/1.1 200 OK\r\nX: y\r\n\r\n", {}, "GET", head, oddities), complete);
+  EXPECT_FALSE(oddities.any());
+}
+
+TEST(GuardEdge, A12_A13_authorities_one_step_outside) {
+  const auto stands = [](const string& text) {
+    return std::holds_alternative<Authority>(split_authority(text, 80));
+  };
+  EXPECT_TRUE(stands(string(63, 'a') + ".b"));
+  EXPECT_FALSE(stands("a.."));
+  EXPECT_FALSE(stands("a.b..:80"));
+  EXPECT_FALSE(stands("[::1]x80"));
+  EXPECT_FALSE(stands("[::1]80"));
+  EXPECT_TRUE(stands("[1:2:3:4:5:6:7::]"));
+  EXPECT_FALSE(stands("[1:2:3:4:5:6:7:8:9:a]"));
+  EXPECT_TRUE(stands("[0000:0000:0000:0000:0000:ffff:255.255.255.255]"));
+  EXPECT_FALSE(stands("[0000:0000:0000:0000:0000:ffff:0255.255.255.255]"));
+}
+
+TEST(GuardEdge, G1_the_first_and_the_last_port_of_a_range_are_allowed) {
+  for (const string port : {"443", "8000", "8999"}) {
+    const ReadRequest read("CONNECT h:" + port + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(
+        std::holds_alternative<Connect>(take_forward(read.head, PortRanges{{443, 443}, {8000, 8999}})))
+        << port;
+  }
+}
+
+TEST(GuardEdge, H5_what_a_comment_says_is_no_member) {
+  const auto looped = [](const string& via) {
+    return has_looped(ReadRequest(get("Via: " + via + "\r\n")).head, "reprise-x1");
+  };
+  EXPECT_FALSE(looped("1.1 a (b, 1.1 reprise-x1 c)"));
+  EXPECT_FALSE(looped("1.1 a (b \\) , 1.1 reprise-x1 c)"));
+  EXPECT_FALSE(looped("1.1 a (b (c) , 1.1 reprise-x1 d)"));
+  EXPECT_TRUE(looped("1.1 a (b) , 1.1 reprise-x1"));
+}
+
+TEST(GuardEdge, C9_an_upgrade_needs_its_offer_and_its_101) {
+  const ReadRequest both(get("Connection: upgrade\r\nUpgrade: websocket, h2c\r\n"));
+  const ReadRequest unnamed(get("Upgrade: websocket\r\n"));
+  const ReadResponse h2c("HTTP/1.1 101 X\r\nUpgrade: h2c\r\n\r\n");
+  const ReadResponse websocket("HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n");
+  const ReadResponse plain("HTTP/1.1 200 OK\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_TRUE(is_offered_upgrade(both.head, websocket.head));
+  EXPECT_FALSE(is_offered_upgrade(both.head, h2c.head));
+  EXPECT_FALSE(is_offered_upgrade(both.head, plain.head));
+  EXPECT_FALSE(is_offered_upgrade(unnamed.head, websocket.head));
+}
+
+TEST(GuardEdge, J1_names_in_any_order_and_case) {
+  const ReadRequest read(
+      get("Connection: zeta, Alpha, Content-Type\r\nConnection: beta\r\nX: gamma, omega\r\n"));
+  const NamedByConnection named(read.head.fields);
+  for (const string name : {"ALPHA", "beta", "Zeta"}) EXPECT_TRUE(named.removes(name)) << name;
+  for (const string name : {"gamma", "omega", "Content-Type", "alphabet"})
+    EXPECT_FALSE(named.removes(name)) << name;
+}
+
+TEST(GuardEdge, a_decoder_that_is_used_again_counts_anew) {
+  ChunkDecoder decoder;
+  const string padded = "1;a=" + string(4000, 'b') + "\r\nx\r\n";
+  const string trailers = "0\r\nX: " + string(5000, 'y') + "\r\n\r\n";
+  for (int body = 0; body < 3; ++body) {
+    decoder.reset();
+    for (int chunk = 0; chunk < 3; ++chunk) {
+      EXPECT_EQ(decoder.step(padded).state, State::data);
+      EXPECT_EQ(decoder.step("\r\n").state, State::more);
+    }
+    EXPECT_EQ(decoder.step(trailers).state, State::done) << body;
+  }
+  decoder.reset();
+  EXPECT_EQ(decoder.step("5;a=\"").state, State::more);  // left in the middle of a size line
+  decoder.reset();
+  EXPECT_EQ(decoder.step("0\r\n\r\n").state, State::done);
+}
+
+TEST(GuardEdge, trailers_that_prove_the_content_stay) {
+  ChunkDecoder decoder;
+  const string kept = "Content-MD5: a\r\nContent-Digest: b\r\nX-Content-Type: c\r\n";
+  EXPECT_EQ(
+      decoder.step("0\r\n" + kept + "Content-Type: d\r\nIf-Match: e\r\nReprise-Attempts: 2\r\n\r\n").state,
+      State::done);
+  EXPECT_EQ(decoder.trailers(), kept);
+}
+
+}  // namespace
+}  // namespace reprise::http
