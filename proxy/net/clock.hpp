@@ -18,8 +18,8 @@ class TimeSource {
   virtual Instant now() = 0;
   /// Since the epoch; may jump.
   virtual std::int64_t wall_nanoseconds() = 0;
-  /// The earliest timer of the thread's io_context is due in so long. Whoever runs that context moves `now`
-  /// on and polls again.
+  /// The earliest timer of the thread's io_context is due in so long, which is not yet. Whoever runs that
+  /// context moves `now` on, and then has Asio look at its timers, by starting one that is due.
   virtual void timer_due_in(Duration) = 0;
 
  protected:
@@ -46,13 +46,13 @@ class Clock {
   static thread_local constinit TimeSource* source_;
 };
 
-/// How long Asio sleeps for a timer: not at all where time does not pass by itself.
+/// How long Asio sleeps for a timer: until it is told, where time does not pass by itself.
 struct ClockWaits {
   static Duration to_wait_duration(const Duration& left) {
     TimeSource* source = Clock::source();
-    if (source == nullptr) return left;
+    if (source == nullptr || left <= Duration::zero()) return left;
     source->timer_due_in(left);
-    return Duration::zero();
+    return std::chrono::hours(1);
   }
   static Duration to_wait_duration(const Instant& due) { return to_wait_duration(due - Clock::now()); }
 };

@@ -292,6 +292,7 @@ Played Story::play() {
   played.faults = faults_.played();
   for (std::size_t i = 0; i < fault_count; ++i) marks_.faults[i] += faults_.counts()[i];
   // Sessions that a broken story leaves behind go before the actors at the other ends of their wires.
+  world_.let_go();
   loop_.reset();
   return played;
 }

@@ -19,8 +19,22 @@ std::int64_t World::wall_nanoseconds() {
   return wall_at_zero + now_.time_since_epoch().count() + wall_offset_;
 }
 
+void World::drive(boost::asio::io_context& io) {
+  if (driven_.empty()) nudge_ = std::make_unique<net::Timer>(io);
+  driven_.push_back(&io);
+}
+
+// The kernel's timer, by which Asio looks at its own, fires a moment after it is set: nothing else can happen
+// in that moment.
+void World::fire_timers() {
+  bool fired = false;
+  nudge_->expires_at(beginning - std::chrono::hours(1));  // before every other
+  nudge_->async_wait([&fired](const boost::system::error_code&) { fired = true; });
+  while (!fired) poll();
+}
+
 void World::timer_due_in(Duration left) {
-  if (left < Instant::max() - now_) next_timer_ = std::min(next_timer_, now_ + left);
+  next_timer_ = left < Instant::max() - now_ ? now_ + left : Instant::max();
 }
 
 void World::at(Instant when, std::function<void()> event) {
@@ -51,13 +65,14 @@ bool World::step(Instant limit) {
 
 // To the next moment at which something is due: an event of the story, or a timer of the proxy.
 bool World::move_on(Instant limit) {
-  next_timer_ = Instant::max();
-  poll();
-  if (!ready_.empty()) return true;
   Instant next = next_timer_;
   if (!events_.empty()) next = std::min(next, events_.top().when);
   if (next > limit) return false;
   now_ = std::max(now_, next);
+  if (next_timer_ <= now_) {
+    next_timer_ = Instant::max();
+    fire_timers();
+  }
   note(static_cast<std::uint64_t>(now_.time_since_epoch().count()));
   while (!events_.empty() && events_.top().when <= now_) {
     // priority_queue gives no way to move its top out but this one.

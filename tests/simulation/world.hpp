@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,10 @@ class World final : public net::TimeSource {
   /// The wall's clock jumps; the steady one does not.
   void move_wall(Duration by) { wall_offset_ += by.count(); }
 
-  /// A context whose handlers are polled after every event.
-  void drive(boost::asio::io_context& io) { driven_.push_back(&io); }
+  /// A context whose handlers are polled after every event. Only the first may have timers.
+  void drive(boost::asio::io_context& io);
+  /// Before the contexts go.
+  void let_go() { nudge_.reset(); }
   void at(Instant when, std::function<void()> event);
   void after(Duration wait, std::function<void()> event) { at(now_ + wait, std::move(event)); }
   /// At this moment, but in no order with what else is ready.
@@ -59,8 +62,10 @@ class World final : public net::TimeSource {
 
   bool move_on(Instant limit);
   void poll();
+  void fire_timers();
 
   std::vector<boost::asio::io_context*> driven_;
+  std::unique_ptr<net::Timer> nudge_;  ///< has Asio look at its timers
   Chance order_;
   Instant now_ = beginning;
   Instant next_timer_ = Instant::max();
