@@ -8,8 +8,9 @@ build_packages=(
   libboost1.81-dev libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev
   ca-certificates curl
 )
+# iproute2: the network that tests break is one of their own.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3)
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3 iproute2)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then

@@ -1,0 +1,24 @@
+// An answer of the upstream, whole or broken in the way that its fate says.
+#pragma once
+
+#include <string>
+
+#include "tests/soak/content.hpp"
+#include "tests/soak/plan.hpp"
+#include "tests/soak/wire.hpp"
+
+namespace reprise::soak {
+
+/// The body of the whole answer to anything but a GET.
+std::string answer_body(const Plan&);
+
+struct Played {
+  int status = 0;         ///< of the head that was sent whole; 0 if none was
+  bool broken = false;    ///< its body was not
+  bool reusable = false;  ///< the connection may carry another request
+};
+
+/// Answers a request that was read whole.
+Task<Played> play_answer(Wire& wire, Plan plan, Fate fate, const Head& request, Draws& draws);
+
+}  // namespace reprise::soak

@@ -1,0 +1,95 @@
+// What became of every request, as both ends saw it, and the sums that reprise's own counters must equal.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/soak/plan.hpp"
+
+namespace reprise::soak {
+
+/// How a request ended for its client: exactly one of these once all is over.
+enum class Ending : std::uint8_t { none, answered, cut, gone };
+
+/// One request.
+struct Record {
+  std::uint64_t head_hash = 0;         ///< of what the upstream was sent, but for the number of the attempt
+  std::uint32_t attempts_seen = 0;     ///< bit n: the upstream saw attempt n
+  std::uint32_t refused_statuses = 0;  ///< bit n: attempt n was answered with a status that is retried
+  std::uint16_t status = 0;            ///< of the answer; 0 if no head came
+  std::uint8_t seen = 0;               ///< the highest attempt that the upstream saw
+  std::uint8_t attempts_told = 0;      ///< Reprise-Attempts in the answer
+  std::uint8_t effects = 0;            ///< how often it took effect
+  Ending ending = Ending::none;
+};
+
+/// Written by clients and upstream, which share one thread.
+class Ledger {
+ public:
+  explicit Ledger(const Mix& mix) : mix_(mix) {}
+  const Mix& mix() const { return mix_; }
+
+  /// Opens the record of the next request.
+  std::uint64_t begin();
+  Record& operator[](std::uint64_t number) { return records_[number]; }
+  std::uint64_t size() const { return records_.size(); }
+
+  // The upstream's side.
+  void saw(const Plan&, unsigned attempt, std::uint64_t head_hash);
+  void played(Fate fate) { ++fates_[static_cast<std::size_t>(fate)]; }
+  void refused_at_accept() { ++accept_resets_; }
+  void took_effect(const Plan&);
+  void answered_attempt(const Plan&, unsigned attempt, int status);
+  void broke_body() { ++broken_bodies_; }
+  void wrong_bytes(const Plan&, std::string_view where);
+
+  // The client's side.
+  void ends_answered(const Plan&, int status, unsigned attempts, std::string_view reason);
+  void ends_cut(const Plan&, int status, unsigned attempts, std::string_view reason);
+  void ends_gone(const Plan&, int status, unsigned attempts);
+  void rejected() { ++rejected_; }
+  void tunnelled() { ++tunnels_; }
+  /// Something that no fault explains; the first few are printed.
+  void unjust(const Plan&, const std::string& what);
+
+  struct Sums {
+    std::uint64_t requests = 0, answered = 0, cut = 0, gone = 0, lost = 0;
+    std::uint64_t attempts = 0, status_retries = 0, resumes = 0;
+    std::uint64_t effects = 0, duplicated = 0;
+    std::map<std::string, std::uint64_t> codes;
+  };
+  /// Adds all records up; call it once, when all is over.
+  Sums sums();
+
+  const std::array<std::uint64_t, fate_count>& fates() const { return fates_; }
+  const std::array<std::uint64_t, behaviour_count>& behaviours() const { return behaviours_; }
+  const std::map<std::string, std::uint64_t, std::less<>>& reasons() const { return reasons_; }
+  const std::array<std::uint64_t, 6>& statuses_of_attempts() const { return attempt_statuses_; }
+  std::uint64_t broken_bodies() const { return broken_bodies_; }
+  std::uint64_t accept_resets() const { return accept_resets_; }
+  std::uint64_t rejections() const { return rejected_; }
+  std::uint64_t tunnels() const { return tunnels_; }
+  std::uint64_t corrupted() const { return corrupted_; }
+  std::uint64_t unjust() const { return unjust_; }
+
+ private:
+  void end(const Plan&, Ending, int status, unsigned attempts, std::string_view reason);
+  void complain(const Plan&, std::string_view what);
+  static unsigned attempts_of(const Record&);
+
+  const Mix mix_;
+  std::vector<Record> records_;
+  std::array<std::uint64_t, fate_count> fates_{};
+  std::array<std::uint64_t, behaviour_count> behaviours_{};
+  std::array<std::uint64_t, 6> attempt_statuses_{};  ///< by first digit
+  std::map<std::string, std::uint64_t, std::less<>> reasons_;
+  std::uint64_t broken_bodies_ = 0, accept_resets_ = 0, rejected_ = 0, tunnels_ = 0, corrupted_ = 0,
+                unjust_ = 0;
+  unsigned complaints_ = 0;
+};
+
+}  // namespace reprise::soak

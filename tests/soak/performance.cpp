@@ -1,0 +1,222 @@
+#include "tests/soak/performance.hpp"
+
+#include <charconv>
+
+#include "tests/soak/answer.hpp"
+#include "tests/soak/content.hpp"
+
+namespace reprise::soak {
+namespace {
+
+constexpr std::string_view attempt_field = "Reprise-Attempt";
+
+/// Whether the connection may carry another request.
+enum class After : std::uint8_t { again, close };
+
+std::uint64_t number_in(std::string_view text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// `METHOD /folder/NUMBER HTTP/1.1`
+std::uint64_t request_number(const Head& head) {
+  const std::string_view line = head.first_line();
+  const std::string_view target = line.substr(0, line.rfind(' '));
+  return number_in(target.substr(target.rfind('/') + 1));
+}
+
+// FNV-1a over all lines but those that differ from attempt to attempt: the number, and the range of a
+// continuation.
+std::uint64_t hash_of(const Head& head) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  std::string_view rest = head.text();
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find("\r\n") + 2);
+    rest.remove_prefix(line.size());
+    if (line.starts_with(attempt_field) || line.starts_with("Range:") || line.starts_with("If-Range:"))
+      continue;
+    for (const char each : line) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+class Performance {
+ public:
+  Performance(Ledger& ledger, Wire& wire, Head head)
+      : ledger_(ledger),
+        wire_(wire),
+        head_(std::move(head)),
+        plan_(plan_of(ledger.mix(), request_number(head_))),
+        attempt_(static_cast<unsigned>(head_.number(attempt_field))),
+        fate_(fate_of(ledger.mix(), plan_, attempt_)),
+        commit_(commit_byte(ledger.mix(), plan_, attempt_)),
+        draws_(ledger.mix().seed, plan_.number, 200 + attempt_) {}
+
+  Task<After> run();
+
+ private:
+  Task<bool> read_body();
+  Task<After> answer_early();
+  Task<After> play();
+  Task<After> refuse(int status, std::string_view fields);
+  Task<After> succeed();
+  void commit();
+
+  Ledger& ledger_;
+  Wire& wire_;
+  const Head head_;
+  const Plan plan_;
+  const unsigned attempt_;
+  const Fate fate_;
+  const std::uint64_t commit_;
+  Draws draws_;
+  bool committed_ = false;
+};
+
+void Performance::commit() {
+  if (committed_) return;
+  committed_ = true;
+  ledger_.took_effect(plan_);
+}
+
+// False if the connection ended, or was ended, inside the body.
+Task<bool> Performance::read_body() {
+  const std::uint64_t stop = fate_ == Fate::reset_in_request ? draws_.below(plan_.size) : plan_.size + 1;
+  Body body(wire_, framing_of_request(head_), head_.number("Content-Length"));
+  std::uint64_t at = 0;
+  if (commit_ == 0) commit();
+  for (;;) {
+    const std::string_view piece = co_await body.next();
+    if (piece.empty()) break;
+    if (!is_content(plan_.number, at, piece)) ledger_.wrong_bytes(plan_, "the request body at the upstream");
+    at += piece.size();
+    if (at >= commit_) commit();
+    if (at > stop) {
+      wire_.reset();
+      co_return false;
+    }
+  }
+  if (!body.whole()) co_return false;
+  if (at != plan_.size) ledger_.wrong_bytes(plan_, "a request body that looked whole");
+  co_return true;
+}
+
+Task<After> Performance::run() {
+  if (head_.number(attempt_field) == 0 || plan_.number >= ledger_.size()) {
+    ledger_.unjust(plan_, "a request that nobody sent: " + std::string(head_.first_line()));
+    co_return After::close;
+  }
+  ledger_.saw(plan_, attempt_, hash_of(head_));
+  ledger_.played(fate_);
+  if (fate_ == Fate::early_answer || fate_ == Fate::early_refusal) co_return co_await answer_early();
+  if (head_.field("Expect")) {
+    // Now and then the answer comes instead of the 100, and the body is never sent.
+    if (draws_.one_in(4)) {
+      ledger_.answered_attempt(plan_, attempt_, 417);
+      co_await wire_.write("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      wire_.finish();
+      co_await wire_.drain();
+      co_return After::close;
+    }
+    const bool encouraged = co_await wire_.write("HTTP/1.1 100 Continue\r\n\r\n");
+    if (!encouraged) co_return After::close;
+  }
+  if (plan_.sends_body()) {
+    const bool whole = co_await read_body();
+    if (!whole) co_return After::close;
+  } else if (plan_.method == "DELETE") {
+    commit();
+  }
+  co_return co_await play();
+}
+
+// What is still coming is read to its end: a reset would take the answer with it.
+Task<After> Performance::answer_early() {
+  wire_.consume(0);
+  if (fate_ == Fate::early_answer) {
+    commit();
+    ledger_.answered_attempt(plan_, attempt_, 200);
+    const std::string body = answer_body(plan_);
+    co_await wire_.write(
+        "HTTP/1.1 200 Early\r\nConnection: close\r\nX-Number: " + std::to_string(plan_.number) +
+        "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  } else {
+    co_await refuse(503, "Connection: close\r\n");
+  }
+  wire_.finish();
+  co_await wire_.drain();
+  co_return After::close;
+}
+
+Task<After> Performance::refuse(int status, std::string_view fields) {
+  ledger_.answered_attempt(plan_, attempt_, status);
+  const std::string body = plan_.method == "HEAD" ? "" : "refused " + std::to_string(plan_.number) + "\n";
+  std::string text =
+      "HTTP/1.1 " + std::to_string(status) + " Refused\r\nX-Number: " + std::to_string(plan_.number) + "\r\n";
+  text.append(fields)
+      .append("Content-Length: ")
+      .append(std::to_string(body.size()))
+      .append("\r\n\r\n")
+      .append(body);
+  const bool sent = co_await wire_.write(text);
+  co_return sent ? After::again : After::close;
+}
+
+Task<After> Performance::play() {
+  switch (fate_) {
+    case Fate::unavailable: co_return co_await refuse(503, "");
+    case Fate::unavailable_asks: co_return co_await refuse(503, "Retry-After: 1\r\n");
+    case Fate::unavailable_later: co_return co_await refuse(503, "Retry-After: 3600\r\n");
+    case Fate::too_many: co_return co_await refuse(429, "");
+    case Fate::silence: co_await wire_.drain(); co_return After::close;
+    case Fate::closed_before_head: co_return After::close;
+    case Fate::lost: wire_.reset(); co_return After::close;
+    default: co_return co_await succeed();
+  }
+}
+
+Task<After> Performance::succeed() {
+  const Played played = co_await play_answer(wire_, plan_, fate_, head_, draws_);
+  if (played.broken) {
+    ledger_.broke_body();
+  } else if (played.status > 0) {
+    ledger_.answered_attempt(plan_, attempt_, played.status);
+  }
+  co_return played.reusable ? After::again : After::close;
+}
+
+}  // namespace
+
+Task<void> perform(Ledger& ledger, tcp::socket socket) {
+  Wire wire(std::move(socket));
+  for (;;) {
+    auto head = co_await wire.read_head();
+    if (!head) co_return;
+    Performance performance(ledger, wire, std::move(*head));
+    const After after = co_await performance.run();
+    if (after == After::close) co_return;
+  }
+}
+
+Task<void> perform_tunnel(Ledger& ledger, tcp::socket socket) {
+  Wire wire(std::move(socket));
+  const auto line = co_await wire.read_line();
+  if (!line) co_return;
+  const Plan plan = plan_of(ledger.mix(), number_in(*line));
+  Body body(wire, Framing::counted, plan.size);
+  for (std::uint64_t at = 0; at < plan.size;) {
+    const std::string_view piece = co_await body.next();
+    if (piece.empty()) co_return;
+    if (!is_content(plan.number, at, piece)) ledger.wrong_bytes(plan, "a tunnel, at the upstream");
+    const bool sent = co_await wire.write(piece);
+    if (!sent) co_return;
+    at += piece.size();
+  }
+  // One in eight tunnels is broken behind its last byte, which may then not arrive.
+  Draws draws(ledger.mix().seed, plan.number, 300);
+  if (draws.one_in(8)) wire.reset();
+  co_await wire.drain();
+}
+
+}  // namespace reprise::soak

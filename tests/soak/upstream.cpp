@@ -1,0 +1,101 @@
+#include "tests/soak/upstream.hpp"
+
+#include <sys/socket.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "tests/soak/content.hpp"
+#include "tests/soak/performance.hpp"
+
+namespace reprise::soak {
+namespace {
+
+constexpr auto outcome = asio::as_tuple(asio::use_awaitable);
+constexpr std::uint64_t for_connections = 100;
+constexpr std::uint64_t for_flaps = 101;
+constexpr std::uint64_t reset_one_in = 300;
+
+using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+
+void bind(tcp::acceptor& acceptor, std::uint16_t port) {
+  acceptor.open(tcp::v4());
+  acceptor.set_option(tcp::acceptor::reuse_address(true));
+  acceptor.set_option(ReusePort(true));
+  acceptor.bind({asio::ip::address_v4::loopback(), port});
+}
+
+}  // namespace
+
+Upstream::Upstream(asio::io_context& io, Ledger& ledger)
+    : io_(io), ledger_(ledger), steady_(io), tunnel_(io), holder_(io) {
+  bind(steady_, 0);
+  bind(tunnel_, 0);
+  bind(holder_, 0);
+  flapping_port_ = holder_.local_endpoint().port();
+}
+
+void Upstream::start() {
+  steady_.listen(4096);
+  tunnel_.listen(4096);
+  asio::co_spawn(io_, accept(steady_), asio::detached);
+  asio::co_spawn(io_, accept_tunnels(), asio::detached);
+  asio::co_spawn(io_, flap(), asio::detached);
+}
+
+void Upstream::stop() {
+  stopping_ = true;
+  steady_.close();
+  tunnel_.close();
+}
+
+std::uint16_t Upstream::port(Door door) const {
+  switch (door) {
+    case Door::steady: return steady_.local_endpoint().port();
+    case Door::tunnel: return tunnel_.local_endpoint().port();
+    case Door::flapping: break;
+  }
+  return flapping_port_;
+}
+
+Task<void> Upstream::accept(tcp::acceptor& acceptor) {
+  for (;;) {
+    auto [error, socket] = co_await acceptor.async_accept(outcome);
+    if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
+    if (error) continue;
+    Draws draws(ledger_.mix().seed, ++connections_, for_connections);
+    if (!ledger_.mix().lost_posts && draws.one_in(reset_one_in)) {
+      ledger_.refused_at_accept();
+      Wire(std::move(socket)).reset();
+      continue;
+    }
+    asio::co_spawn(io_, perform(ledger_, std::move(socket)), asio::detached);
+  }
+}
+
+// Open and closed in turns. What waits to be accepted when it closes is reset by the kernel.
+Task<void> Upstream::flap() {
+  Draws draws(ledger_.mix().seed, 0, for_flaps);
+  while (!stopping_) {
+    tcp::acceptor open(io_);
+    bind(open, flapping_port_);
+    open.listen(4096);
+    asio::co_spawn(io_, accept(open), asio::detached);
+    co_await pause(300 + draws.below(900));
+    open.close();
+    co_await pause(20 + draws.below(200));
+    ++flaps_;
+  }
+}
+
+Task<void> Upstream::accept_tunnels() {
+  for (;;) {
+    auto [error, socket] = co_await tunnel_.async_accept(outcome);
+    if (error == asio::error::operation_aborted || !tunnel_.is_open()) co_return;
+    if (!error) asio::co_spawn(io_, perform_tunnel(ledger_, std::move(socket)), asio::detached);
+  }
+}
+
+}  // namespace reprise::soak
