@@ -15,6 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import faults  # noqa: E402
 import harness  # noqa: E402
 
 TIMEOUT = 480  # seconds a case may take, unless it says otherwise in `timeout`
@@ -62,6 +63,7 @@ def main():
     arguments.add_argument("--only", default="", metavar="PATTERN", help="a regular expression over module.case")
     arguments.add_argument("--threads", type=int, default=1, help="io threads of reprise")
     arguments.add_argument("--load", type=int, default=10000, help="requests of the load case")
+    arguments.add_argument("--fault-figures", metavar="FILE", help="where to tell which faults the kernel played, JSON")
     given = arguments.parse_args()
     harness.options.binary = os.path.abspath(given.bin)
     harness.options.threads, harness.options.load = given.threads, given.load
@@ -71,6 +73,9 @@ def main():
         return 1
     signal.signal(signal.SIGALRM, on_alarm)
     results = [run_case(name, case) for name, case in cases(given.only)]
+    if given.fault_figures:
+        faults.write_figures(given.fault_figures)
+    faults.tell_played()
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if results and all(results) else 1
 

@@ -72,15 +72,16 @@ class Break:
 class Transfers:
     """The upstream. Paths: /SIZE/NAME; `breaks[path]` has a Break or None for each of its requests, the last one is repeated."""
 
-    def __init__(self, breaks=None, etag=ETAG):
+    def __init__(self, breaks=None, etag=ETAG, address=LOOPBACK):
         self.breaks = breaks or {}
+        self.address = address
         self.etag = etag
         self.lock = threading.Lock()
         self.requests = []
         self.uploads = []  # of every upload that was read whole: path, and whether it was right
 
     def __enter__(self):
-        self.listener = socket.create_server((LOOPBACK, 0), backlog=256)
+        self.listener = socket.create_server((self.address, 0), backlog=256)
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
         return self
@@ -90,7 +91,7 @@ class Transfers:
         self.listener.close()
 
     def url(self, path):
-        return f"http://{LOOPBACK}:{self.port}{path}"
+        return f"http://{self.address}:{self.port}{path}"
 
     def seen(self, path):
         with self.lock:

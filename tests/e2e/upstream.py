@@ -92,7 +92,7 @@ class Upstream:
         self.listener = listener or socket.socket()
         if listener is None:
             self.listener.bind((LOOPBACK, 0))
-        self.port = self.listener.getsockname()[1]
+        self.address, self.port = self.listener.getsockname()[:2]
 
     def __enter__(self):
         self.listener.listen(256)
@@ -112,7 +112,7 @@ class Upstream:
                     pass
 
     def url(self, path="/"):
-        return f"http://{LOOPBACK}:{self.port}{path}"
+        return f"http://{self.address}:{self.port}{path}"
 
     def seen(self, count, path=None):
         """The requests so far (of one path), once there are at least `count`."""

@@ -1,0 +1,184 @@
+"""Faults that the kernel plays: namespaces to play them in, processes to stop, and the count of what was played."""
+import contextlib
+import ctypes
+import functools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from harness import PATIENCE, options
+
+INSIDE = "REPRISE_E2E_INSIDE"  # set for a run that has namespaces of its own
+CLONE_NEWNET = 0x40000000
+PLAYED = "played "  # the line by which such a run tells what it played
+
+stories = {}  # by fault kind, how many were played
+
+
+def played(kind, count=1):
+    """Counts stories of one kind of fault, once they have ended well."""
+    stories[kind] = stories.get(kind, 0) + count
+
+
+def write_figures(file):
+    """Adds nothing up that was not played."""
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    figures = {"fault kinds played by the kernel": len(stories), "kernel stories": sum(stories.values()), "kinds": stories}
+    Path(file).write_text(json.dumps(figures, sort_keys=True) + "\n", encoding="utf-8")
+
+
+@functools.cache
+def unshare_command():
+    """How this machine lets us have a network and mounts of our own; None if it does not."""
+    if shutil.which("unshare") is None or shutil.which("ip") is None:
+        return None
+    ways = [["unshare", "-n", "-m"], ["sudo", "-n", "-E", "unshare", "-n", "-m"], ["unshare", "-r", "-n", "-m"]]
+    for way in ways[0 if os.geteuid() == 0 else 1:]:
+        probe = "ip link set lo up && mount -t tmpfs -o size=64k none /mnt"
+        if shutil.which(way[0]) and subprocess.run([*way, "sh", "-c", probe], capture_output=True, check=False).returncode == 0:
+            return way
+    return None
+
+
+def isolated(case=None, *, without=None):
+    """A case that runs in a network and mount namespace of its own, which ends with it, whatever it leaves behind.
+
+    Where there are none, `without` runs in its place, or it is told that nothing was played."""
+    if case is None:
+        return functools.partial(isolated, without=without)
+
+    @functools.wraps(case)
+    def run():
+        if os.environ.get(INSIDE):
+            subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+            case()
+            return
+        way = unshare_command()
+        if way is None:
+            print(f"note: no namespaces here; {case.__name__} {'is played by other means' if without else 'was NOT PLAYED'}")
+            if without:
+                without()
+            return
+        command = [*way, sys.executable, str(Path(__file__).with_name("run.py")), "--bin", options.binary, "--threads",
+                   str(options.threads), "--load", str(options.load), "--only", f"{case.__module__}\\.{case.__name__}$"]
+        with subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, start_new_session=True) as inside:
+            try:
+                output, _ = inside.communicate(timeout=3 * PATIENCE)
+            except BaseException:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(inside.pid, signal.SIGKILL)
+                raise
+        for line in output.splitlines():
+            if line.startswith(PLAYED):
+                for kind, count in json.loads(line.removeprefix(PLAYED)).items():
+                    played(kind, count)
+        if inside.returncode != 0:
+            raise AssertionError(f"in a namespace:\n{output[-6000:]}")
+
+    return run
+
+
+def tell_played():
+    """What a run inside a namespace tells the one outside."""
+    if os.environ.get(INSIDE):
+        print(PLAYED + json.dumps(stories))
+
+
+class Host:
+    """Another network namespace, joined to ours by a cable. It ends with the process that holds it."""
+
+    def __init__(self, ours="10.77.0.1", theirs="10.77.0.2"):
+        self.ours, self.theirs = ours, theirs
+
+    def __enter__(self):
+        self.holder = subprocess.Popen(["unshare", "-n", "sh", "-c", "ip link set lo up && echo up && exec sleep 100000"],
+                                       stdout=subprocess.PIPE, text=True)
+        assert self.holder.stdout.readline() == "up\n", "a namespace for the upstream"
+        pid = str(self.holder.pid)
+        self.ip("link", "add", "cable", "type", "veth", "peer", "name", "plug", "netns", pid)
+        self.ip("addr", "add", f"{self.ours}/24", "dev", "cable")
+        self.ip("link", "set", "cable", "up")
+        for command in (["addr", "add", f"{self.theirs}/24", "dev", "plug"], ["link", "set", "plug", "up"]):
+            subprocess.run(["nsenter", "-t", pid, "-n", "ip", *command], check=True)
+        return self
+
+    def __exit__(self, *_):
+        self.holder.kill()
+        self.holder.wait()
+        self.holder.stdout.close()
+        subprocess.run(["ip", "link", "del", "cable"], check=False, capture_output=True)
+
+    @staticmethod
+    def ip(*words):
+        subprocess.run(["ip", *words], check=True)
+
+    @contextlib.contextmanager
+    def inside(self):
+        """Sockets made in here by this thread belong to that host."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        with open("/proc/thread-self/ns/net", "rb") as home, open(f"/proc/{self.holder.pid}/ns/net", "rb") as there:
+            if libc.setns(there.fileno(), CLONE_NEWNET) != 0:
+                raise OSError(ctypes.get_errno(), "setns")
+            try:
+                yield
+            finally:
+                libc.setns(home.fileno(), CLONE_NEWNET)
+
+
+@contextlib.contextmanager
+def small_disk(size):
+    """A folder on a file system of that many bytes; for isolated cases."""
+    folder = tempfile.mkdtemp(prefix="reprise-disk-")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+        os.rmdir(folder)
+
+
+class StoppableUpstream:
+    """An `Upstream` that answers 200 to everything, in a process that can be stopped."""
+
+    def __enter__(self):
+        script = Path(__file__).with_name("stoppable_upstream.py")
+        self.process = subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitpid(self.process.pid, os.WUNTRACED)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def effects(self):
+        """How often each request id took effect."""
+        self.process.stdin.write("effects\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def in_background(work):
+    """A thread of `work`, and the list that will hold what it returned."""
+    results = []
+    thread = threading.Thread(target=lambda: results.append(work()))
+    thread.start()
+    return thread, results

@@ -1,0 +1,128 @@
+"""A scripted relay between reprise and an upstream: delay, dribble, and a reset or a half-close at any byte of either direction."""
+import selectors
+import socket
+import threading
+import time
+
+from harness import LOOPBACK, PATIENCE
+from upstream import reset
+
+
+class Fault:
+    """What happens to one connection. `up` is the direction of the request, `down` that of the answer.
+
+    reset: (direction, n): after n bytes of that direction were passed on, RST to reprise, and the upstream's side is closed.
+    finish: (direction, n): after n bytes, FIN behind them; the other direction flows on.
+    delay: seconds before the answer is passed on. dribble: every byte is a segment of its own, both ways."""
+
+    def __init__(self, reset=None, finish=None, delay=0.0, dribble=False):
+        self.reset, self.finish, self.delay, self.dribble = reset, finish, delay, dribble
+
+    def limit(self, direction):
+        """How many bytes of that direction are passed on; None for all."""
+        for told in (self.reset, self.finish):
+            if told and told[0] == direction:
+                return told[1]
+        return None
+
+
+class Relay:
+    """Listens on a free port. `script(path, order)` gives the Fault, or None, of the order-th connection that asks for that path."""
+
+    def __init__(self, upstream_port, script):
+        self.upstream_port, self.script = upstream_port, script
+        self.lock = threading.Lock()
+        self.connections = {}  # by path
+        self.passed = {}  # by path, bytes (up, down) of the last connection
+
+    def __enter__(self):
+        self.listener = socket.create_server((LOOPBACK, 0), backlog=256)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def url(self, path):
+        return f"http://{LOOPBACK}:{self.port}{path}"
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(near,), daemon=True).start()
+
+    def _serve(self, near):
+        near.settimeout(PATIENCE)
+        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            with near, socket.create_connection((LOOPBACK, self.upstream_port)) as far:
+                far.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                first = b""
+                while b"\r\n" not in first:
+                    data = near.recv(65536)
+                    if not data:
+                        return
+                    first += data
+                path = first.split(b" ", 2)[1].decode()
+                with self.lock:
+                    order = self.connections.get(path, 0)
+                    self.connections[path] = order + 1
+                Passage(near, far, self.script(path, order) or Fault()).run(first, lambda *sums: self._note(path, sums))
+        except OSError:
+            pass
+
+    def _note(self, path, sums):
+        with self.lock:
+            self.passed[path] = sums
+
+
+class Passage:
+    """The bytes of one connection."""
+
+    def __init__(self, near, far, fault):
+        self.near, self.far, self.fault = near, far, fault
+        self.sums = {"up": 0, "down": 0}
+        self.over = False
+
+    def run(self, first, note):
+        self._pass("up", first)
+        with selectors.DefaultSelector() as selector:
+            if not self.over:
+                selector.register(self.near, selectors.EVENT_READ, "up")
+                selector.register(self.far, selectors.EVENT_READ, "down")
+            while not self.over and selector.get_map():
+                for key, _ in selector.select(PATIENCE):
+                    data = key.fileobj.recv(65536)
+                    if not data:
+                        selector.unregister(key.fileobj)
+                    self._pass(key.data, data)
+                    if self.over:
+                        break
+        note(self.sums["up"], self.sums["down"])
+
+    def _pass(self, direction, data):
+        to = self.far if direction == "up" else self.near
+        limit = self.fault.limit(direction)
+        before = self.sums[direction]
+        if direction == "down" and before == 0:
+            time.sleep(self.fault.delay)
+        ended = limit is not None and before + len(data) >= limit
+        if limit is not None:
+            data, late = data[:max(0, limit - before)], before > limit
+            if late:
+                return
+        for at in range(0, len(data), 1 if self.fault.dribble else 65536):
+            to.sendall(data[at:at + (1 if self.fault.dribble else 65536)])
+        self.sums[direction] = before + len(data)
+        if ended and self.fault.reset:
+            reset(self.near)
+            self.over = True
+        elif ended or (limit is None and not data):
+            self.sums[direction] += 1 if ended else 0
+            to.shutdown(socket.SHUT_WR)
+            self.over = direction == "down" and not ended

@@ -1,0 +1,185 @@
+"""A host that fails: processes that stand still, descriptors and disks that run out, names that do not resolve."""
+import os
+import resource
+
+from client import Client, ask
+from faults import StoppableUpstream, in_background, isolated, played, small_disk
+from harness import LOOPBACK, Reprise, equal, eventually, opened_after, under_some_limit
+from names import CNAME, SERVFAIL, Answer, NameServer, encoded, record
+from test_replay import BLOCK, MIB, is_sanitized
+from upstream import Upstream
+
+DEBUG = {"level": "debug"}
+PATIENT = {"max_attempts": "unlimited", "deadline": "10m"}
+
+
+def test_a_stopped_upstream_is_a_timeout():
+    with StoppableUpstream() as upstream, \
+            Reprise(defaults={"retry": {"attempt_timeout": "100ms", "max_attempts": 3}}) as reprise:
+        upstream.stop()  # its kernel still takes connections and requests
+        answer = ask(reprise, "GET", upstream.url("/x?id=1"))
+        equal((answer.status, answer.reason, answer.attempts), (504, "attempts_spent", 3))
+        reprise.expect_metric(3, "reprise_attempts_total", outcome="timeout")
+        upstream.go_on()
+    played("upstream stopped")
+
+
+def test_a_stopped_upstream_that_goes_on_answers_a_later_attempt():
+    def case(milliseconds):
+        retry = {**PATIENT, "attempt_timeout": f"{milliseconds}ms"}
+        with StoppableUpstream() as upstream, Reprise(defaults={"retry": retry}, log=DEBUG) as reprise:
+            upstream.stop()
+            thread = opened_after(2, reprise, upstream.go_on)
+            answer = ask(reprise, "GET", upstream.url("/x?id=1"))
+            thread.join()
+            equal(answer.status, 200)
+            return answer.attempts >= 3
+
+    under_some_limit(100, case)
+    played("upstream stopped and continued")
+
+
+def test_a_stopped_upstream_gets_a_post_once():
+    with StoppableUpstream() as upstream, \
+            Reprise(defaults={"retry": {"attempt_timeout": "50ms"}}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x?id=0")).status, 200)
+        upstream.stop()
+        thread, answers = in_background(lambda: ask(reprise, "POST", upstream.url("/x?id=1"), b"order"))
+        reprise.expect_metric(1, "reprise_upstream_connections", state="active")
+        # No limit but response_timeout may end it, and nothing repeats it: a GET beside it is long over by then.
+        equal(ask(reprise, "GET", upstream.url("/x?id=2")).status, 504)
+        upstream.go_on()
+        thread.join()
+        equal((answers[0].status, answers[0].attempts), (200, 1))
+        equal(upstream.effects()["1"], 1)
+    played("upstream stopped under a POST")
+
+
+def test_without_descriptors_for_upstreams_clients_wait():
+    if is_sanitized():
+        return  # sanitizers need descriptors of their own
+    with Upstream() as upstream, Reprise(defaults={"retry": PATIENT}, log=DEBUG) as reprise, \
+            Client(reprise.forward) as client:
+        equal(client.ask("GET", upstream.url("/x")).status, 200)
+        pid = reprise.process.pid
+        soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        other = Upstream()
+        with other:
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # those that are open stay open
+            thread = opened_after(2, reprise, lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard)))
+            answer = client.ask("POST", other.url("/x"), b"nothing of it had left")
+            thread.join()
+            equal(answer.status, 200)
+            assert answer.attempts >= 3, answer.attempts
+            equal(other.count("/x"), 1)
+        assert "connect no_descriptor" in reprise.text()
+    played("EMFILE")
+
+
+def upload_past_a_full_disk(fill, folder):
+    """A body that does not fit is sent on and not played again; one that fits later is."""
+    body = BLOCK[:MIB] * 4
+    replay = {"memory": "16KiB", "disk": "64MiB"}
+    with Upstream({"/big": [503, 200], "/small": [503, 200]}) as upstream, \
+            Reprise(defaults={"replay": replay}, limits={"replay_folder": folder}) as reprise:
+        emptied = fill(reprise)
+        answer = ask(reprise, "PUT", upstream.url("/big"), body)
+        equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))
+        equal(upstream.seen(1, "/big")[0].body, body, "what went upstream")
+        reprise.expect_metric(0, "reprise_replay_bytes")
+        emptied()
+        answer = ask(reprise, "PUT", upstream.url("/small"), body[:MIB // 2])
+        equal((answer.status, answer.attempts), (200, 2), "there is room again")
+        equal([request.body == body[:MIB // 2] for request in upstream.seen(2, "/small")], [True, True])
+
+
+def too_long_files(reprise):
+    """Where nothing can be mounted: files end after a mebibyte."""
+    limit = resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, (MIB, limit[1]))
+    return lambda: resource.prlimit(reprise.process.pid, resource.RLIMIT_FSIZE, limit)
+
+
+def files_that_may_not_grow():
+    upload_past_a_full_disk(too_long_files, "/tmp")
+    played("EFBIG")
+
+
+@isolated(without=files_that_may_not_grow)
+def test_a_full_disk_ends_replaying_and_nothing_else():
+    with small_disk(2 * MIB) as folder:
+        upload_past_a_full_disk(lambda _: lambda: None, folder)
+    played("ENOSPC")
+
+
+@isolated(without=files_that_may_not_grow)
+def test_a_disk_that_others_fill_and_empty():
+    with small_disk(16 * MIB) as folder:
+        ballast = os.path.join(folder, "ballast")
+
+        def fill(_):
+            with open(ballast, "wb") as file:
+                file.write(bytes(15 * MIB))
+            return lambda: os.unlink(ballast)
+
+        upload_past_a_full_disk(fill, folder)
+    played("ENOSPC by others")
+
+
+TWICE = {"retry": {"max_attempts": 2}}
+
+
+def expect_failure(reprise, url, status, error):
+    answer = ask(reprise, "POST", url, b"order")
+    equal((answer.status, answer.reason, answer.attempts), (status, "attempts_spent", 2), url)
+    assert f"error={error}" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+
+
+@isolated
+def test_names_that_do_not_resolve():
+    loop = [record("loop.test", CNAME, encoded("pool.test")), record("pool.test", CNAME, encoded("loop.test"))]
+    of_another = [record("other.test", 1, b"\x7f\0\0\1")]
+    script = {"servfail.test": [Answer(code=SERVFAIL)], "empty.test": [Answer()], "loop.test": [Answer(records=loop)],
+              "liar.test": [Answer(records=of_another)], "good.test": [Answer(LOOPBACK)]}
+    with NameServer(script) as names, Upstream() as upstream, Reprise(defaults=TWICE) as reprise:
+        for name in ("nowhere.test", "servfail.test", "empty.test", "loop.test", "liar.test"):
+            expect_failure(reprise, f"http://{name}:{upstream.port}/", 502, "dns_error")
+            equal(names.asked.get(name, 0) > 0, True, f"{name} was asked for")
+            played(f"DNS: {name.removesuffix('.test')}")
+        equal(ask(reprise, "GET", f"http://good.test:{upstream.port}/").status, 200)
+        equal(upstream.count(), 1)
+
+
+@isolated
+def test_a_slow_name_holds_nobody_else_up():
+    routes = [{"name": "slow", "match": {"host": "slow.test"}, "connect_timeout": "100ms", "retry": {"max_attempts": 2}}]
+    with NameServer({"slow.test": [Answer(silent=True)], "good.test": [Answer(LOOPBACK)]}) as names, \
+            Upstream() as upstream, Reprise(routes=routes) as reprise:
+        expect_failure(reprise, f"http://slow.test:{upstream.port}/", 504, "dns_timeout")
+        patient = f"http://SLOW.test:{upstream.port}/"
+        threads = [in_background(lambda: ask(reprise, "GET", patient))[0] for _ in range(8)]
+        equal(ask(reprise, "GET", f"http://good.test:{upstream.port}/").status, 200)
+        for thread in threads:
+            thread.join()
+        assert names.asked["slow.test"] > 0
+    played("DNS: silence")
+
+
+@isolated
+def test_a_name_that_changes_between_attempts():
+    """First there is no such name, then its address is denied, then it is ours to dial."""
+    script = {"flip.test": [Answer(code=SERVFAIL), Answer(code=SERVFAIL), Answer(LOOPBACK)],
+              "mixed.test": [Answer("169.254.169.254", LOOPBACK)], "denied.test": [Answer("169.254.169.254")]}
+    retry = {**PATIENT, "backoff": {"initial": "100ms", "maximum": "200ms"}}
+    with NameServer(script) as names, Upstream() as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        answer = ask(reprise, "POST", f"http://flip.test:{upstream.port}/", b"order")
+        equal(answer.status, 200)
+        assert answer.attempts > 1, answer.attempts
+        played("DNS: changes between attempts")
+        equal(ask(reprise, "POST", f"http://mixed.test:{upstream.port}/", b"order").status, 200, "only the allowed one is dialled")
+        played("DNS: mixed with denied")
+        answer = ask(reprise, "GET", f"http://denied.test:{upstream.port}/")
+        equal((answer.status, answer.reason), (403, "address_denied"))
+        played("DNS: denied")
+        equal(upstream.count(), 2)
+        eventually(lambda: names.asked.get("flip.test", 0) >= 3, "it was asked for again")

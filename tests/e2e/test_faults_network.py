@@ -1,0 +1,172 @@
+"""A network that fails: slow links, routes that lead nowhere, and a cable that is pulled out and put back."""
+import contextlib
+import socket
+import subprocess
+import threading
+
+from client import ask
+from faults import Host, isolated, played
+from harness import Reprise, equal, eventually, opened_after
+from transfers import MIB, Transfers, download, upload
+from upstream import Upstream
+
+DEBUG = {"level": "debug"}
+PATIENT = {"max_attempts": "unlimited", "deadline": "10m", "backoff": {"initial": "20ms", "maximum": "100ms"}}
+TWICE = {"retry": {"max_attempts": 2}}
+SLOW = ["rate", "24mbit", "burst", "32kbit", "latency", "100ms"]
+
+
+def shape(*words):
+    """What leaves this host for the other one goes at that pace."""
+    subprocess.run(["tc", "qdisc", "add", "dev", "cable", "root", "tbf", *words], check=True)
+
+
+@contextlib.contextmanager
+def elsewhere(upstream, host):
+    """The upstream, listening on that host."""
+    with host.inside():
+        upstream.__enter__()
+    try:
+        yield upstream
+    finally:
+        upstream.__exit__(None, None, None)
+
+
+def upstream_on(host):
+    with host.inside():
+        listener = socket.socket()
+        listener.bind((host.theirs, 0))
+    return elsewhere(Upstream(listener=listener), host)
+
+
+def download_and_upload(reprise, upstream, size):
+    answer, checker = download(reprise, upstream.url(f"/{size}/down"), size)
+    equal((answer.status, checker.whole), (200, True), "the download")
+    answer = upload(reprise, upstream.url(f"/{size}/up"), size)
+    equal((answer.status, answer.body), (200, b"%d bytes, right" % size), "the upload")
+
+
+@isolated
+def test_a_slow_link_is_only_slow():
+    with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, Reprise() as reprise:
+        shape(*SLOW)
+        subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "tc", "qdisc", "add", "dev", "plug", "root", "tbf", *SLOW],
+                       check=True)
+        download_and_upload(reprise, upstream, 3 * MIB)
+        equal(reprise.metric("reprise_retries_total"), 0)
+    played("slow link", 2)
+
+
+def expect_refusal(reprise, url, status, error):
+    answer = ask(reprise, "POST", url, b"order")
+    equal((answer.status, answer.reason, answer.attempts), (status, "attempts_spent", 2), url)
+    assert f"error={error}" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+
+
+@isolated
+def test_routes_that_lead_nowhere():
+    with Host() as host, Reprise(defaults=TWICE) as reprise:
+        for number, kind in enumerate(("blackhole", "unreachable", "prohibit", "throw"), 1):
+            host.ip("route", "add", kind, f"10.88.{number}.0/24")
+            expect_refusal(reprise, f"http://10.88.{number}.1/", 502, "destination_ip_unroutable")
+            played(f"route: {kind}")
+        equal(reprise.metric("reprise_attempts_total", outcome="connect"), 8)
+
+
+@isolated
+def test_a_route_that_comes_back():
+    with Host() as host, upstream_on(host) as upstream, Reprise(defaults={"retry": PATIENT}, log=DEBUG) as reprise:
+        host.ip("route", "add", "unreachable", f"{host.theirs}/32")
+        thread = opened_after(3, reprise, lambda: host.ip("route", "del", "unreachable", f"{host.theirs}/32"))
+        answer = ask(reprise, "POST", upstream.url("/x"), b"order")
+        thread.join()
+        equal(answer.status, 200)
+        assert answer.attempts > 3, answer.attempts
+        equal(upstream.count(), 1)
+    played("route comes back")
+
+
+@isolated
+def test_answers_that_vanish_on_the_way_back():
+    """The other host has no way back to us: no connection is refused, and none is made."""
+    settings = {"connect_timeout": "100ms", **TWICE}
+    with Host() as host, upstream_on(host) as upstream, Reprise(defaults=settings) as reprise:
+        subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "ip", "route", "add", "blackhole", f"{host.ours}/32"], check=True)
+        expect_refusal(reprise, upstream.url("/x"), 504, "connection_timeout")
+        equal(upstream.count(), 0)
+    played("blackhole on the way back")
+
+
+class Pulled:
+    """A thread that takes the link down once so many bytes went over it, and up again when told."""
+
+    def __init__(self, host, threshold, until):
+        self.host, self.threshold, self.until = host, threshold, until
+        self.thread = threading.Thread(target=self._run)
+        self.was_out = False
+
+    def _bytes(self):
+        total = 0
+        for way in ("rx", "tx"):
+            with open(f"/sys/class/net/cable/statistics/{way}_bytes", encoding="ascii") as file:
+                total += int(file.read())
+        return total
+
+    def _run(self):
+        eventually(lambda: self._bytes() > self.threshold, "bytes on the cable")
+        self.host.ip("link", "set", "cable", "down")
+        try:
+            self.until()
+            self.was_out = True
+        finally:
+            self.host.ip("link", "set", "cable", "up")
+
+    def __enter__(self):
+        subprocess.run(["mount", "-t", "sysfs", "none", "/sys"], check=True)  # that of this network
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.thread.join()
+        assert self.was_out, "the cable was never out for long enough"
+
+
+def segments_are_lost():
+    """Until the kernel has sent something again in vain."""
+
+    def lost():
+        told = subprocess.run(["ss", "-tinO"], capture_output=True, text=True, check=True).stdout
+        return "backoff:" in told or "retrans:" in told
+
+    eventually(lost, "a segment that is lost")
+
+
+@isolated
+def test_a_cable_that_is_put_back_in_time():
+    size = 3 * MIB
+    with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, Reprise() as reprise:
+        shape(*SLOW)
+        with Pulled(host, MIB, segments_are_lost):
+            answer = upload(reprise, upstream.url(f"/{size}/up"), size)
+        equal((answer.status, answer.body), (200, b"%d bytes, right" % size))
+        equal(reprise.metric("reprise_retries_total"), 0)
+    played("cable pulled and put back")
+
+
+@isolated
+def test_a_download_goes_on_behind_a_cable_that_was_out_for_long():
+    size = 3 * MIB
+    settings = {"retry": PATIENT, "resume": {"stall": "300ms", "max_attempts": 1000000}, "connect_timeout": "300ms"}
+    with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, \
+            Reprise(defaults=settings, log=DEBUG) as reprise:
+        subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "tc", "qdisc", "add", "dev", "plug", "root", "tbf", *SLOW],
+                       check=True)
+
+        def until():
+            opened_after(3, reprise, lambda: None).join()
+
+        with Pulled(host, MIB, until):
+            answer, checker = download(reprise, upstream.url(f"/{size}/down"), size)
+        equal((answer.status, checker.whole), (200, True))
+        reprise.expect_metric(1, "reprise_resumed_downloads_total")
+    played("cable out for long")

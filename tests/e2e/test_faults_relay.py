@@ -1,0 +1,178 @@
+"""A relay that breaks one connection at every byte of a small request and of its answer."""
+import itertools
+import queue
+import threading
+
+from client import Client, Cut, ask, head_of
+from faults import played
+from harness import LOOPBACK, Reprise, equal, eventually, options
+from relay import Fault, Relay
+from transfers import Checker, Transfers, pieces
+from upstream import Say, Upstream
+
+CLIENTS = 4
+SIZE = 60
+BODY = b"".join(pieces(0, SIZE))
+# Each attempt has a connection of its own, so that the fault hits the attempt it is meant for.
+SETTINGS = {"pool": {"idle": 0}, "defaults": {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}, "budget": "off"}}
+NUMBERS = itertools.count(100000)  # six digits, so that every request is as long as the next
+
+
+def path():
+    return f"/{SIZE}/{next(NUMBERS)}"
+
+
+def positions(length):
+    """Every byte; under sanitizers, which have the same cases and less time, every fifth."""
+    return range(0, length, 1 if options.load >= 10000 else 5)
+
+
+def side_by_side(story, work):
+    """Calls `story(*arguments)` for all of `work`, some at once; fails if one failed."""
+    left, problems = queue.SimpleQueue(), []
+    for arguments in work:
+        left.put(arguments)
+
+    def run():
+        while not problems:
+            try:
+                arguments = left.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                story(*arguments)
+            except BaseException as error:  # pylint: disable=broad-except
+                problems.append(f"at {arguments}: {error!r}")
+
+    threads = [threading.Thread(target=run) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not problems, problems[0]
+
+
+class World:
+    """reprise, the relay with one fault for the first connection of a path, and the upstream behind it."""
+
+    def __init__(self, upstream):
+        self.upstream, self.faults = upstream, {}
+
+    def __enter__(self):
+        self.upstream.__enter__()
+        self.relay = Relay(self.upstream.port, lambda path, order: self.faults.get(path) if order == 0 else None)
+        self.relay.__enter__()
+        self.reprise = Reprise(**SETTINGS)
+        self.reprise.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        try:
+            self.reprise.__exit__(*error)
+        finally:
+            self.relay.__exit__()
+            self.upstream.__exit__()
+
+    def url(self, where, fault):
+        self.faults[where] = fault
+        return self.relay.url(where)
+
+    def lengths(self, method, body=None):
+        """Bytes of a whole exchange, up and down."""
+        where = path()
+        equal(ask(self.reprise, method, self.relay.url(where), body).status, 200)
+        return eventually(lambda: self.relay.passed.get(where), "the end of a connection")
+
+    def recovers(self, fault):
+        """A GET with a validator comes through whole, whatever breaks."""
+        checker = Checker(SIZE)
+        answer = ask(self.reprise, "GET", self.url(path(), fault))
+        checker.take(answer.body)
+        equal((answer.status, checker.whole), (200, True))
+
+    def is_sent_once(self, fault, may_be_answered=True):
+        """A POST: one connection at the relay, and no broken answer that looks whole."""
+        where = path()
+        url = self.url(where, fault)
+        with Client(self.reprise.forward) as client:
+            client.send(head_of("POST", url, LOOPBACK, [("Content-Length", str(len(BODY)))]) + BODY)
+            try:
+                answer = client.read_answer("POST")
+                equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
+            except (Cut, ConnectionResetError):
+                assert may_be_answered, "cut without an answer's head"
+        equal(self.relay.connections[where], 1, "it was sent again")
+        effects = self.upstream.effects.get(where, 0)
+        assert effects <= 1, f"{effects} effects"
+
+
+class Counting(Upstream):
+    """Answers a POST with content, and knows each by its path."""
+
+    def __init__(self):
+        super().__init__()
+        self.scripts = self
+
+    def get(self, _, __):
+        return [Say(200, BODY)]
+
+    def _count_effect(self, request):
+        with self.lock:
+            self.effects[request.path] = self.effects.get(request.path, 0) + 1
+
+
+def test_get_recovers_from_an_end_at_every_byte_of_the_answer():
+    with World(Transfers()) as world:
+        _, length = world.lengths("GET")
+        kinds = {"reset": "RST in the answer", "finish": "half-close in the answer"}
+        for kind, word in kinds.items():
+            work = [(Fault(**{kind: ("down", at)}),) for at in positions(length)]
+            side_by_side(world.recovers, work)
+            played(word, len(work))
+
+
+def test_get_recovers_from_an_end_at_every_byte_of_the_request():
+    with World(Transfers()) as world:
+        length, _ = world.lengths("GET")
+        for kind, word in {"reset": "RST in the request", "finish": "half-close in the request"}.items():
+            work = [(Fault(**{kind: ("up", at)}),) for at in positions(length)]
+            side_by_side(world.recovers, work)
+            played(word, len(work))
+
+
+def test_post_is_sent_once_whatever_byte_of_it_was_the_last():
+    with World(Counting()) as world:
+        up, down = world.lengths("POST", BODY)
+        work = [(Fault(reset=("up", at)), False) for at in positions(up)]
+        side_by_side(world.is_sent_once, work)
+        played("RST in a POST", len(work))
+        work = [(Fault(reset=("down", at)),) for at in positions(down)]
+        side_by_side(world.is_sent_once, work)
+        played("RST in the answer to a POST", len(work))
+        equal(max(world.upstream.effects.values()), 1)
+
+
+def test_put_is_played_again_whole_whatever_byte_of_it_was_the_last():
+    with World(Counting()) as world:
+        up, _ = world.lengths("PUT", BODY)
+
+        def story(fault):
+            where = path()
+            equal(ask(world.reprise, "PUT", world.url(where, fault), BODY).status, 200)
+            equal([request.body for request in world.upstream.seen(1, where)], [BODY])
+
+        work = [(Fault(reset=("up", at)),) for at in positions(up)]
+        side_by_side(story, work)
+        played("RST in a PUT", len(work))
+
+
+def test_bytes_that_come_one_by_one_or_late():
+    with World(Transfers()) as world:
+        side_by_side(world.recovers, [(Fault(dribble=True),)] * 20)
+        side_by_side(world.recovers, [(Fault(delay=0.05),)] * 20)
+        answer = ask(world.reprise, "PUT", world.url(path(), Fault(dribble=True, delay=0.05)), BODY)
+        equal((answer.status, answer.attempts), (200, 1))
+        assert answer.body.endswith(b"right"), answer.body
+        equal(world.reprise.metric("reprise_retries_total"), 0)
+    played("dribble", 21)
+    played("delay", 21)
