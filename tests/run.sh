@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 
-all_groups=(format floors release e2e asan simulation tsan fuzz tidy papers)
+all_groups=(format floors release e2e asan simulation tsan fuzz heavy tidy papers)
 named_groups=(mutants)   # long: only when asked for
 jobs=$(nproc)
 # A sanitizer's test program keeps several threads busy: side by side they would only wait for each other.
@@ -166,7 +166,7 @@ group_release() { build_and_ctest release; }
 
 group_e2e() {
   [ -x build/release/reprise ] || check "build release" build release
-  run_e2e release
+  run_e2e release --fault-figures build/figures/faults.json
 }
 
 group_asan() {
@@ -215,6 +215,15 @@ group_fuzz() {
   [ "$failed" -eq "$before" ] && counted "fuzz" python3 tests/fuzz/run.py --jobs "$jobs"
 }
 
+# What takes minutes by its nature: the shipped program under load and faults, with a ledger.
+group_heavy() {
+  local before=$failed
+  check "build the soak" build release reprise reprise_soak
+  [ "$failed" -eq "$before" ] || return
+  check "executed-but-lost POSTs" bash tests/soak.sh --lost-posts 10000
+  check "soak" bash tests/soak.sh 2
+}
+
 group_mutants() { counted "mutants" python3 tests/mutate.py --jobs "$jobs"; }
 
 # proxy/net is left out: its Boost headers cost clang-tidy minutes a file.
@@ -228,6 +237,7 @@ group_papers() {
   local before=$failed
   [ -x build/release/reprise ] || check "build release" build release
   counted "papers" python3 tests/papers.py --bin build/release/reprise
+  check "the table of figures" python3 tests/figures.py --papers
   [ "$failed" -eq "$before" ] && check "quickstart from another folder" bash -c 'script=$PWD/deploy/quickstart.sh; cd / && bash "$script"'
 }
 
@@ -246,6 +256,7 @@ done
 install_missing "${build_packages[@]}" "${test_packages[@]}" || exit 1
 own_build_folder || exit 1
 begin=$SECONDS
+[ $# -gt 0 ] || rm -rf build/figures   # a full run tells of itself alone
 for group in "${groups[@]}"; do
   echo
   echo "=== $group"
@@ -257,6 +268,12 @@ for group in "${groups[@]}"; do
   times+=("$(printf '%-8s %6s min' "$group" "$took")")
   echo "=== $group: $took min"
 done
+
+# What the groups that were run have counted; a full run has all of it.
+if compgen -G "build/figures/*.json" >/dev/null; then
+  echo
+  check "enough was tried, and nothing was lost" python3 tests/figures.py --check "${groups[@]}"
+fi
 
 echo
 printf '%s\n' "${times[@]}"

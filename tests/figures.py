@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""How much was tried, from build/figures/*.json: the table in tests/README.md, and whether it is enough and nothing was lost.
+
+Without an option: prints the table of what there is. With --write it goes into tests/README.md, with --check GROUP... what those
+groups must have told is held to its bounds, and --papers holds the table in tests/README.md to rows and bounds."""
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "build/figures"
+PAGE = ROOT / "tests/README.md"
+TABLE = re.compile(r"(<!-- figures -->\n)(.*?)(<!-- /figures -->)", re.S)
+
+
+class Row:
+    """One row of the table: what it is called, where its number is, and how large or small it must be."""
+
+    def __init__(self, name, group, file, key, least=None, most=None):
+        self.name, self.group, self.file, self.key = name, group, file, key
+        self.least, self.most = least, most
+
+    def value(self, folder):
+        """The number, or None if its file or key is not there."""
+        path = folder / f"{self.file}.json"
+        if not path.exists():
+            return None
+        return json.loads(path.read_text(encoding="utf-8")).get(self.key)
+
+    @property
+    def bound(self):
+        if self.most is not None:
+            return f"{self.most:,}" if self.most == 0 else f"at most {self.most:,}"
+        return f"at least {self.least:,}"
+
+    def holds(self, value):
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+
+def lost(name, group, file, key):
+    return Row(name, group, file, key, most=0)
+
+
+ROWS = [
+    Row("policy stories, every one up to five attempts", "release", "policy_stories", "policy stories enumerated", 2_200_000),
+    Row("policy stories at random", "release", "policy_stories", "policy stories random", 1_000_000),
+    lost("... that broke a law", "release", "policy_stories", "laws broken"),
+    Row("net stories, in memory and virtual time", "simulation", "net_stories", "net stories", 200_000),
+    Row("... kinds of faults in them", "simulation", "net_stories", "fault kinds simulated", 40),
+    lost("... that broke a law", "simulation", "net_stories", "laws broken"),
+    Row("fuzz targets", "fuzz", "fuzz", "fuzz targets", 12),
+    # A target ends after its time, too: a slow machine plays fewer than a million inputs of each.
+    Row("fuzz executions", "fuzz", "fuzz", "fuzz executions", 3_000_000),
+    lost("... that crashed or broke a law", "fuzz", "fuzz", "crashes"),
+    Row("bad inputs over raw sockets", "e2e", "bad_inputs", "bad inputs over raw sockets", 2_000),
+    lost("... with another verdict than theirs", "e2e", "bad_inputs", "wrong verdicts"),
+    # Those that need a network of their own are not played where there is none.
+    Row("kinds of faults played by the kernel", "e2e", "faults", "fault kinds played by the kernel", 10),
+    Row("... stories of them", "e2e", "faults", "kernel stories", 1_000),
+    Row("POSTs that took effect and were never answered", "heavy", "lost_posts", "executed-but-lost POSTs", 10_000),
+    lost("... effects duplicated", "heavy", "lost_posts", "duplicated effects"),
+    Row("soak, minutes", "heavy", "soak", "soak minutes", 2),
+    # 240,000 on a machine that keeps the pace.
+    Row("... requests", "heavy", "soak", "soak requests", 5_000),
+    Row("... kinds of faults", "heavy", "soak", "soak fault kinds", 35),
+    lost("... effects duplicated", "heavy", "soak", "duplicated effects"),
+    lost("... requests lost", "heavy", "soak", "lost"),
+    lost("... answers or bodies corrupted", "heavy", "soak", "corrupted"),
+]
+
+
+def shown(value):
+    if value is None:
+        return "not run"
+    return f"{value:,}"
+
+
+def table(folder):
+    lines = ["| what was tried | how many | must be |", "|---|---|---|"]
+    lines += [f"| {row.name} | {shown(row.value(folder))} | {row.bound} |" for row in ROWS]
+    return "\n".join(lines) + "\n"
+
+
+def problems(folder, groups):
+    """What the figures of those groups lack."""
+    for row in ROWS:
+        if row.group not in groups:
+            continue
+        value = row.value(folder)
+        if value is None:
+            yield f"{row.name}: no figure; group {row.group} writes {row.file}.json with '{row.key}'"
+        elif not row.holds(value):
+            yield f"{row.name}: {shown(value)}; it must be {row.bound}"
+
+
+def written():
+    """The rows of the table in the page: (name, value, bound)."""
+    found = TABLE.search(PAGE.read_text(encoding="utf-8"))
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in (found.group(2) if found else "").splitlines()]
+    return [tuple(row) for row in cells if len(row) == 3][2:]
+
+
+def paper_problems():
+    """Rows and bounds of the page are those of this file, and its values hold; they are those of another run."""
+    rows = written()
+    if not rows:
+        print("tests/README.md has no table yet: python3 tests/figures.py --write after a full run")
+        return
+    if [(name, bound) for name, _, bound in rows] != [(row.name, row.bound) for row in ROWS]:
+        yield "the table in tests/README.md has other rows or bounds; python3 tests/figures.py --write after a full run"
+        return
+    for row, (_, value, _) in zip(ROWS, rows):
+        if not re.fullmatch(r"[\d,]+(\.\d+)?", value) or not row.holds(float(value.replace(",", ""))):
+            yield f"{row.name}: {value} is written there; it must be {row.bound}"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--write", action="store_true", help="write the table into tests/README.md")
+    arguments.add_argument("--check", nargs="+", metavar="GROUP", help="groups that were run")
+    arguments.add_argument("--papers", action="store_true", help="check the table in tests/README.md")
+    given = arguments.parse_args()
+    found = []
+    if given.papers:
+        found = list(paper_problems())
+    else:
+        print(table(FIGURES), end="")
+    if given.write:
+        text = PAGE.read_text(encoding="utf-8")
+        date = time.strftime("Run of %Y-%m-%d.\n\n", time.gmtime())
+        PAGE.write_text(TABLE.sub(lambda match: match.group(1) + date + table(FIGURES) + match.group(3), text), encoding="utf-8")
+    if given.check:
+        found += problems(FIGURES, given.check)
+    for problem in found:
+        print(f"figures: {problem}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
