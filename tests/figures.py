@@ -45,9 +45,9 @@ def lost(name, group, file, key):
 
 
 ROWS = [
-    Row("policy stories, every one up to five attempts", "release", "policy_stories", "policy stories enumerated", 2_200_000),
-    Row("policy stories at random", "release", "policy_stories", "policy stories random", 1_000_000),
-    lost("... that broke a law", "release", "policy_stories", "laws broken"),
+    Row("policy stories, every one up to five attempts", "simulation", "policy_stories", "policy stories enumerated", 2_200_000),
+    Row("policy stories at random", "simulation", "policy_stories", "policy stories random", 1_000_000),
+    lost("... that broke a law", "simulation", "policy_stories", "laws broken"),
     Row("net stories, in memory and virtual time", "simulation", "net_stories", "net stories", 200_000),
     Row("... kinds of faults in them", "simulation", "net_stories", "fault kinds simulated", 40),
     lost("... that broke a law", "simulation", "net_stories", "laws broken"),
@@ -59,7 +59,7 @@ ROWS = [
     lost("... with another verdict than theirs", "e2e", "bad_inputs", "wrong verdicts"),
     # Those that need a network of their own are not played where there is none.
     Row("kinds of faults played by the kernel", "e2e", "faults", "fault kinds played by the kernel", 10),
-    Row("... stories of them", "e2e", "faults", "kernel stories", 1_000),
+    Row("... stories of them", "e2e", "faults", "kernel stories", 500),
     Row("POSTs that took effect and were never answered", "heavy", "lost_posts", "executed-but-lost POSTs", 10_000),
     lost("... effects duplicated", "heavy", "lost_posts", "duplicated effects"),
     Row("soak, minutes", "heavy", "soak", "soak minutes", 2),

@@ -1,0 +1,98 @@
+"""A wall clock that jumps by an hour while reprise runs: waits, deadlines and connections do not notice, dates do."""
+import contextlib
+import datetime
+import email.utils
+import os
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from client import Client
+from faults import in_background, played
+from harness import Reprise, equal, eventually
+from test_replay import is_sanitized
+from upstream import Say, Upstream
+
+HOUR = 3600
+SOURCE = Path(__file__).with_name("stepping_wall_clock.cpp")
+
+
+class WallClock:
+    """The wall clock of every reprise that is started in here."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="reprise-clock-")
+        library = os.path.join(self.folder.name, "stepping.so")
+        self.file = os.path.join(self.folder.name, "offset")
+        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-o", library, str(SOURCE), "-ldl"],
+                       check=True)
+        self.step(0)
+        os.environ.update(LD_PRELOAD=library, STEPPING_WALL_CLOCK=self.file)
+        return self
+
+    def __exit__(self, *_):
+        del os.environ["LD_PRELOAD"], os.environ["STEPPING_WALL_CLOCK"]
+        self.folder.cleanup()
+
+    def step(self, seconds):
+        """Sets the clock off by so much from the true time."""
+        with open(self.file, "r+b" if os.path.exists(self.file) else "wb") as file:
+            file.write(struct.pack("=q", int(seconds * 1e9)))
+
+
+@contextlib.contextmanager
+def hours_off():
+    """The clock, for each of the jumps: ahead, and back."""
+    with WallClock() as clock:
+        yield [(clock, HOUR), (clock, -HOUR)]
+
+
+def wall_of(line):
+    """How far the time of a log line is ahead of ours, in hours."""
+    written = datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00"))
+    return round((written.timestamp() - time.time()) / HOUR)
+
+
+def test_I8_a_wait_is_as_long_as_it_was():
+    if is_sanitized():
+        return  # whose library has to be loaded first
+    retry = {"deadline": "60s", "backoff": {"initial": "400ms", "maximum": "400ms", "jitter": "none"}}
+    with hours_off() as jumps, Upstream({"/ahead": [503, 200], "/back": [503, 200]}) as upstream, \
+            Reprise(defaults={"retry": retry}) as reprise, Client(reprise.forward) as client:
+        for count, ((clock, step), path) in enumerate(zip(jumps, ("/ahead", "/back")), 1):
+            start = time.monotonic()
+            thread, answers = in_background(lambda path=path: client.ask("GET", upstream.url(path)))
+            upstream.seen(1, path)
+            clock.step(step)
+            thread.join()
+            equal((answers[0].status, answers[0].attempts), (200, 2), path)
+            assert time.monotonic() - start >= 0.4, "sooner than asked"
+            equal(wall_of(reprise.requests(count)[-1]), step // HOUR, "the clock was set off")
+            clock.step(0)
+    played("wall clock jumps", 2)
+
+
+def date_in(seconds):
+    return email.utils.formatdate(time.time() + seconds, usegmt=True)
+
+
+def test_I8_a_date_is_read_on_the_clock_of_its_answer_or_on_ours():
+    """Retry-After as a date counts from the answer's own Date; without one, from our clock, whatever that says."""
+    if is_sanitized():
+        return
+    with hours_off() as jumps, Upstream({}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        for clock, step in jumps:
+            clock.step(step)
+            name = "ahead" if step > 0 else "back"
+            dated = Say(503, b"", [("Date", date_in(0)), ("Retry-After", date_in(1))])
+            undated = Say(503, b"", [("Retry-After", date_in(30))])
+            upstream.scripts.update({f"/{name}/dated": [dated, 200], f"/{name}/undated": [undated, 200]})
+            equal(client.ask("GET", upstream.url(f"/{name}/dated")).status, 200)
+            answer = client.ask("GET", upstream.url(f"/{name}/undated"))
+            # An hour ahead it is long over; an hour back it is further off than anybody waits.
+            expected = (200, None, 2) if step > 0 else (503, "upstream_said_later", 1)
+            equal((answer.status, answer.reason, answer.attempts), expected, name)
+        eventually(lambda: reprise.metric("reprise_requests_total") == 4, "one connection carried them all")
+    played("dates under a wall clock that jumped", 4)
