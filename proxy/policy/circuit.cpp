@@ -41,19 +41,19 @@ void Circuit::close() {
 }
 
 // While the circuit is open, what was admitted before still ends; only a probe's word counts then.
-void Circuit::succeeded(Instant now) {
+void Circuit::succeeded(Instant now, Instant admitted) {
   const std::scoped_lock lock(mutex_);
   if (open_until_) {
-    if (probe_since_) close();
+    if (admitted >= *open_until_) close();
     return;
   }
   ++slot_at(now).all;
 }
 
-void Circuit::failed(Instant now) {
+void Circuit::failed(Instant now, Instant admitted) {
   const std::scoped_lock lock(mutex_);
   if (open_until_) {
-    if (probe_since_) open_at(now);
+    if (admitted >= *open_until_) open_at(now);
     return;
   }
   Slot& slot = slot_at(now);
@@ -62,9 +62,9 @@ void Circuit::failed(Instant now) {
   if (is_over_the_limit()) open_at(now);
 }
 
-void Circuit::forget(Instant) {
+void Circuit::forget(Instant admitted) {
   const std::scoped_lock lock(mutex_);
-  probe_since_.reset();
+  if (probe_since_ == admitted) probe_since_.reset();
 }
 
 Circuit::State Circuit::state(Instant now) const {

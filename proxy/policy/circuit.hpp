@@ -21,7 +21,8 @@ struct CircuitPolicy {
 };
 
 /// Thread-safe; shared by all io threads. Every admitted attempt is reported back by exactly one of
-/// succeeded, failed, forget.
+/// succeeded, failed, forget, with the moment at which it was admitted: while the circuit is open, only what
+/// was admitted since counts.
 class Circuit {
  public:
   enum class State : std::uint8_t { closed, half_open, open };
@@ -31,10 +32,10 @@ class Circuit {
   /// Whether an attempt may start now. Half-open admits one probe at a time; a probe that is not heard of
   /// within `open` is given up.
   bool admit(Instant now);
-  void succeeded(Instant now);
-  void failed(Instant now);
-  /// An admitted attempt that says nothing of the host: cancelled, or stopped by a stale connection.
-  void forget(Instant now);
+  void succeeded(Instant now, Instant admitted);
+  void failed(Instant now, Instant admitted);
+  /// An admitted attempt that says nothing of the host: cancelled, for one.
+  void forget(Instant admitted);
   State state(Instant now) const;
 
  private:

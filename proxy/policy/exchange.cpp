@@ -30,6 +30,7 @@ Actions Exchange::approach(Instant now, Duration spread) {
     return Action(Wait{due});
   }
   if (host_.circuit != nullptr && !host_.circuit->admit(now)) return stop_waiting(Reason::circuit_open, now);
+  admitted_ = now;
   return is_out() ? resume_next(now) : start_next(now);
 }
 
@@ -47,7 +48,7 @@ Actions Exchange::start_next(Instant now) {
 }
 
 // What this attempt says of its host to the others.
-void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant now) {
+void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant admitted, Instant now) {
   const auto* answered = std::get_if<Answered>(&outcome);
   const bool asks = answered != nullptr && answered->hints.retry_after && policy_.retry.retry_after.honour;
   if (host_.pause != nullptr && asks && policy_.retry.on.lists(outcome)) {
@@ -56,20 +57,22 @@ void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant
   }
   if (host_.circuit == nullptr) return;
   const auto* failed = std::get_if<Failed>(&outcome);
-  const bool lost = failed != nullptr && failed->cause == Cause::replay_lost;
-  const bool says_nothing =
-      lost || verdict.reason == Reason::stale_connection || verdict.reason == Reason::address_denied;
-  if (says_nothing) {
-    host_.circuit->forget(now);
+  const bool ours =
+      failed != nullptr && (failed->cause == Cause::replay_lost || failed->cause == Cause::address_denied);
+  const bool stale = verdict.reason == Reason::stale_connection;
+  // The free retry goes on in the place of the attempt that was stale.
+  if (stale && verdict.retry) return;
+  if (ours || stale) {
+    host_.circuit->forget(admitted);
   } else if (answered != nullptr && answered->status < 500) {
-    host_.circuit->succeeded(now);
+    host_.circuit->succeeded(now, admitted);
   } else {
-    host_.circuit->failed(now);
+    host_.circuit->failed(now, admitted);
   }
 }
 
 Actions Exchange::answered(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
-  if (state_ == State::resuming) return resume_refused(report, answer, now, dice);
+  if (resumes(report)) return resume_refused(report, answer, now, dice);
   if (!runs(report)) return {};
   answer_ = number_of(report);
   answer_whole_ = false;
@@ -77,7 +80,7 @@ Actions Exchange::answered(const AttemptReport& report, const Answered& answer, 
 }
 
 Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
-  if (state_ == State::resuming) return resume_failed(report, failure, now, dice);
+  if (resumes(report)) return resume_failed(report, failure, now, dice);
   if (!runs(report)) return {};
   return settle(report, failure, now, dice);
 }
@@ -89,14 +92,14 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   const Verdict verdict = overrule(
       decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, budget_left(now)), now);
   const unsigned number = number_of(report);
+  tell_host(outcome, verdict, admission_of(number), now);
   const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);
-  tell_host(outcome, verdict, now);
   if (!verdict.retry) {
     // What came of it is the client's, as it would have been without `hold`.
     if (is_broken_answer(outcome)) answer_ = number;
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
-  return verdict.reason == Reason::stale_connection ? go_on_at_once() : go_on(verdict, now);
+  return verdict.reason == Reason::stale_connection ? go_on_at_once(now) : go_on(verdict, now);
 }
 
 double Exchange::budget_left(Instant now) {
@@ -133,11 +136,11 @@ Actions Exchange::go_on(const Verdict& verdict, Instant now) {
   return Action(Wait{now + verdict.delay});
 }
 
-Actions Exchange::go_on_at_once() {
+Actions Exchange::go_on_at_once(Instant now) {
   stale_retry_used_ = true;
   wait_ = Duration::zero();
   if (!answer_whole_) answer_.reset();
-  started_ = ledger_.back().ended;
+  started_ = now;
   copies_ = Copies::one;
   hedge_at_.reset();
   ++number_;
@@ -204,7 +207,7 @@ void Exchange::end_wait(Reason reason, Instant now) {
   if (withdrawn_ && host_.budget != nullptr) host_.budget->refund(*withdrawn_, now);
   withdrawn_.reset();
   if (ledger_.empty()) return;
-  Verdict& verdict = is_out() ? ledger_[broken_].verdict : ledger_.back().verdict;
+  Verdict& verdict = ledger_.back().verdict;
   verdict.retry = false;
   verdict.reason = reason;
 }

@@ -146,9 +146,11 @@ class Exchange {
 
   Actions approach(Instant now, Duration spread);
   Actions start_next(Instant now);
-  void tell_host(const Outcome&, const Verdict&, Instant now);
+  void tell_host(const Outcome&, const Verdict&, Instant admitted, Instant now);
+  Instant admission_of(unsigned number) const;
   Actions settle(const AttemptReport&, const Outcome&, Instant now, Dice&);
   bool runs(const AttemptReport&) const;
+  bool resumes(const AttemptReport&) const;
   unsigned number_of(const AttemptReport&) const;
   Reason admit_hedge(const AttemptReport&, Instant now);
   Actions one_copy_failed(const AttemptReport&, const Outcome&, Instant now);
@@ -158,7 +160,7 @@ class Exchange {
   void observe_latency(const Outcome&, Instant now);
   Actions abandon_attempts(Instant now);
   Actions go_on(const Verdict&, Instant now);
-  Actions go_on_at_once();
+  Actions go_on_at_once(Instant now);
   Actions stop(Reason);
   Actions deliver(unsigned number);
   Actions stop_waiting(Reason, Instant now);
@@ -193,11 +195,11 @@ class Exchange {
   bool shutting_down_ = false;
   Duration wait_{};
   Instant started_{};
+  Instant admitted_{};  ///< when the circuit let the running attempt in; a free retry is let in already
   std::optional<Instant> withdrawn_;  ///< when the scheduled retry was taken from the budget
   std::optional<unsigned> answer_;    ///< the attempt whose answer is at hand
   bool answer_whole_ = false;         ///< it was read to its end
   std::optional<unsigned> body_of_;   ///< the attempt whose body the client is getting; set from Deliver on
-  std::size_t broken_ = 0;            ///< index of the ledger's entry that a resume is to make good
   bool continuable_ = false;
   unsigned in_vain_ = 0;  ///< resumes in a row that brought no byte
 };

@@ -8,6 +8,11 @@ constexpr Failed cancelled{Stage::await_head, Cause::cancelled};
 
 }  // namespace
 
+// Only attempt 1 gets a copy, and it was let in when it was started.
+Instant Exchange::admission_of(unsigned number) const {
+  return copies_ != Copies::one && number == number_ - 1 ? ledger_[number - 1].started : admitted_;
+}
+
 std::optional<Instant> Exchange::hedge_at() const {
   return state_ == State::attempting && copies_ == Copies::one ? hedge_at_ : std::nullopt;
 }
@@ -40,6 +45,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
   ++number_;
   ++charged_;
   started_ = now;
+  admitted_ = now;
   return Action(Start{number_, false});
 }
 
@@ -70,7 +76,8 @@ Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& ou
     enter_first(report, outcome, now);
   }
   copies_ = second ? Copies::first_only : Copies::second_only;
-  tell_host(outcome, {false, {}, stale ? Reason::stale_connection : Reason::not_retryable}, now);
+  tell_host(outcome, {false, {}, stale ? Reason::stale_connection : Reason::not_retryable},
+            admission_of(number_of(report)), now);
   return {};
 }
 
@@ -103,7 +110,7 @@ std::optional<unsigned> Exchange::end_race(const AttemptReport& report, const Ou
     enter_first(report, outcome, now);
     enter_cancelled(verdict, now);
   }
-  if (host_.circuit != nullptr) host_.circuit->forget(now);
+  if (host_.circuit != nullptr) host_.circuit->forget(second ? ledger_[number_ - 2].started : admitted_);
   return second ? number_ - 1 : number_;
 }
 
@@ -136,8 +143,12 @@ void Exchange::observe_latency(const Outcome& outcome, Instant now) {
 Actions Exchange::abandon_attempts(Instant now) {
   const Verdict gone{false, {}, Reason::client_gone};
   const Copies before = copies_;
+  if (host_.circuit != nullptr) {
+    const bool first = before == Copies::both || before == Copies::first_only;
+    if (first) host_.circuit->forget(admission_of(number_ - 1));
+    if (before != Copies::first_only) host_.circuit->forget(admission_of(number_));
+  }
   copies_ = Copies::one;
-  if (host_.circuit != nullptr) host_.circuit->forget(now);
   if (before == Copies::one || before == Copies::second_only) {
     enter_cancelled(gone, now);
     return {Cancel{number_}, Leave{}};
@@ -149,7 +160,6 @@ Actions Exchange::abandon_attempts(Instant now) {
     ledger_.back().verdict = gone;
     return {Cancel{number_ - 1}, Leave{}};
   }
-  if (host_.circuit != nullptr) host_.circuit->forget(now);
   enter_cancelled(gone, now);
   return {Cancel{number_ - 1}, Cancel{number_}, Leave{}};
 }

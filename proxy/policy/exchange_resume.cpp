@@ -14,24 +14,29 @@ Reason final_reason(Cause cause) {
 
 }  // namespace
 
+bool Exchange::resumes(const AttemptReport& report) const {
+  return state_ == State::resuming && (report.number == 0 || report.number == number_);
+}
+
 Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   if (state_ != State::delivering) return {};
-  broken_ = *body_of_ - 1;
+  LedgerEntry& broken = ledger_[*body_of_ - 1];
+  // The attempt that broke, or the copy that failed beside it: the verdict stands with the last one.
+  Verdict& verdict = ledger_.back().verdict;
   // A break that was seen while the body was held has a verdict: why the attempt was not repeated.
-  const bool judged = is_broken_answer(ledger_[broken_].outcome);
-  const Verdict before = ledger_[broken_].verdict;
-  ledger_[broken_].outcome = Failed{Stage::body, what.cause};
-  ledger_[broken_].ended = now;
+  const bool judged = is_broken_answer(broken.outcome);
+  const Verdict before = verdict;
+  broken.outcome = Failed{Stage::body, what.cause};
+  broken.ended = now;
   continuable_ = what.continuable;
   if (what.progress) in_vain_ = 0;
   if (what.signed_until) facts_.signed_until = what.signed_until;
   deadline_.reset();
   if (what.differs) {
-    ledger_[broken_].verdict = {false, {}, Reason::resume_mismatch};
+    verdict = {false, {}, Reason::resume_mismatch};
     return cut(Reason::resume_mismatch);
   }
   const Actions actions = resume_again({}, now, dice);
-  Verdict& verdict = ledger_[broken_].verdict;
   if (judged && verdict.reason == Reason::response_started) {
     verdict = before;
     ledger_.reason = before.reason;
@@ -41,10 +46,10 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   return actions;
 }
 
-// Decides about the entry at `broken_`.
+// Decides about the last entry.
 Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
   const ResumeHistory history{in_vain_, in_vain_ == 0 ? Duration::zero() : wait_};
-  Verdict& verdict = ledger_[broken_].verdict;
+  Verdict& verdict = ledger_.back().verdict;
   verdict = overrule(
       decide_resume(facts_, continuable_, history, hints, policy_, now, dice, budget_left(now)), now);
   if (!verdict.retry) return cut(verdict.reason);
@@ -61,17 +66,17 @@ Actions Exchange::resume_next(Instant now) {
 }
 
 Actions Exchange::continued(const AttemptReport& report, const Answered& answer, Instant now) {
-  if (state_ != State::resuming) return {};
+  if (!resumes(report)) return {};
   const Verdict verdict{false, {}, ledger_.reason};
   enter(report, answer, verdict, now);
-  tell_host(answer, verdict, now);
+  tell_host(answer, verdict, admitted_, now);
   state_ = State::delivering;
   body_of_ = number_;
   return Action(Continue{number_});
 }
 
 Actions Exchange::differed(const AttemptReport& report, const Answered& answer, Instant now) {
-  return state_ == State::resuming ? give_up(report, answer, Reason::resume_mismatch, now) : Actions{};
+  return resumes(report) ? give_up(report, answer, Reason::resume_mismatch, now) : Actions{};
 }
 
 // A status that has no bytes to offer: the route says whether it is worth another attempt.
@@ -79,8 +84,7 @@ Actions Exchange::resume_refused(const AttemptReport& report, const Answered& an
                                  Dice& dice) {
   if (!policy_.retry.on.lists(answer)) return give_up(report, answer, Reason::resume_mismatch, now);
   enter(report, answer, {}, now);
-  tell_host(answer, {}, now);
-  broken_ = ledger_.size() - 1;
+  tell_host(answer, {}, admitted_, now);
   return resume_again(answer.hints, now, dice);
 }
 
@@ -88,15 +92,14 @@ Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failu
   const Reason reason = final_reason(failure.cause);
   if (!is_retry(reason)) return give_up(report, failure, reason, now);
   enter(report, failure, {}, now);
-  tell_host(failure, {}, now);
-  broken_ = ledger_.size() - 1;
+  tell_host(failure, {}, admitted_, now);
   return resume_again({}, now, dice);
 }
 
 Actions Exchange::give_up(const AttemptReport& report, const Outcome& outcome, Reason reason, Instant now) {
   const Verdict verdict{false, {}, reason};
   enter(report, outcome, verdict, now);
-  tell_host(outcome, verdict, now);
+  tell_host(outcome, verdict, admitted_, now);
   return cut(reason);
 }
 

@@ -131,7 +131,7 @@ std::set<policy::Reason> reached_before_any_attempt() {
   policy::HostPause pause;
   pause.ask(epoch + std::chrono::seconds(1));
   policy::Circuit circuit({1, std::chrono::seconds(10), 1, std::chrono::seconds(5)});
-  circuit.failed(epoch);
+  circuit.failed(epoch, epoch);
   policy::Exchange paused(route, {}, {nullptr, nullptr, &pause}, epoch);
   paused.begin(epoch, dice);
   policy::Exchange broken(route, {}, {nullptr, &circuit}, epoch);

@@ -152,6 +152,14 @@ TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
   EXPECT_EQ(exchange.ledger().reason, Reason::response_started);
 }
 
+TEST_F(ExchangeTest, E11_TheSignatureCountsForADownloadWhateverTheRouteSaysOfIt) {
+  Exchange exchange(policy, {Idempotency::yes, true, false}, {}, epoch);
+  exchange.begin(epoch, dice);
+  exchange.answered(safe, {200, {}}, epoch, dice);
+  exchange.body_broke({Cause::reset, true, true, false, epoch + 1s}, epoch + 2s, dice);
+  EXPECT_EQ(exchange.ledger().reason, Reason::signature_expired);
+}
+
 TEST_F(ExchangeTest, ABreakOfAKeptAnswerIsWrittenToItsOwnAttempt) {
   policy.retry.max_attempts = 2;
   Exchange exchange(policy, get, nullptr, epoch);

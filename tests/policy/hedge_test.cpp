@@ -288,7 +288,7 @@ TEST_F(HedgeTest, AnOpenCircuitGetsNoCopyAndTheBudgetItsShareBack) {
   Exchange one = exchange({&budget, &circuit, nullptr});
   one.begin(epoch, dice);
   ASSERT_TRUE(circuit.admit(epoch));
-  circuit.failed(epoch);
+  circuit.failed(epoch, epoch);
   one.hedge_due(of(1), epoch + 200ms);
   EXPECT_EQ(one.ledger().hedge_refusal, Reason::circuit_open);
   EXPECT_EQ(budget.left(epoch + 200ms), 1);
@@ -324,7 +324,7 @@ TEST_F(HedgeTest, AnAnswerThatACopyMayHaveCausedIsAmbiguous) {
 TEST_F(HedgeTest, AProbeOfAHalfOpenCircuitGetsNoCopy) {
   Circuit circuit({1.0, 10s, 1, 1s});
   ASSERT_TRUE(circuit.admit(epoch - 2s));
-  circuit.failed(epoch - 2s);
+  circuit.failed(epoch - 2s, epoch - 2s);
   ASSERT_EQ(circuit.state(epoch), Circuit::State::half_open);
   Exchange one = exchange({nullptr, &circuit, nullptr});
   one.begin(epoch, dice);
@@ -351,6 +351,106 @@ TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
   race(both);
   both.failed(of(2), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
   EXPECT_EQ(fresh.state(epoch + 210ms), Circuit::State::open) << "a copy that failed says something";
+}
+
+TEST_F(HedgeTest, AnAnswerClosesTheCircuitAlthoughItsCopyIsStopped) {
+  Circuit circuit({1.0, 10s, 1, 100ms});
+  ASSERT_TRUE(circuit.admit(epoch - 1s));
+  circuit.failed(epoch - 1s, epoch - 1s);
+  Exchange one = exchange({nullptr, &circuit, nullptr});
+  race(one);
+  ASSERT_EQ(circuit.state(epoch + 200ms), Circuit::State::half_open) << "the probe was given up after 100 ms";
+  one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
+}
+
+// Attempt 1 was let in while the circuit was closed, its copy as the probe of a broken host.
+struct HedgeProbe : HedgeTest {
+  HedgeProbe() {
+    one.begin(epoch, dice);
+    circuit.failed(epoch, epoch);
+    one.hedge_due(of(1), epoch + 200ms);
+    EXPECT_FALSE(circuit.admit(epoch + 210ms)) << "the copy has the place";
+  }
+  Circuit circuit{{1.0, 10s, 1, 100ms}};
+  Exchange one = exchange({nullptr, &circuit, nullptr});
+};
+
+TEST_F(HedgeProbe, IsNotHeardThroughTheOther) {
+  one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
+  EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
+  one.answered(of(2), {200, {}}, epoch + 230ms, dice);
+  EXPECT_EQ(circuit.state(epoch + 230ms), Circuit::State::closed);
+}
+
+TEST_F(HedgeProbe, GivesItsPlaceBackWhenItIsStopped) {
+  one.answered(of(1), {200, {}}, epoch + 220ms, dice);
+  EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
+  EXPECT_TRUE(circuit.admit(epoch + 220ms));
+}
+
+TEST_F(HedgeProbe, GivesItsPlaceBackWhenItsConnectionWasStale) {
+  AttemptReport stale = of(2);
+  stale.reused = true;
+  one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 220ms, dice);
+  EXPECT_TRUE(circuit.admit(epoch + 220ms));
+}
+
+TEST_F(HedgeTest, ADeniedAddressOfOneCopySaysNothingOfTheHost) {
+  Circuit circuit({0.5, 10s, 1, 5s});
+  Exchange one = exchange({nullptr, &circuit, nullptr});
+  race(one);
+  one.failed(of(2), {Stage::connect, Cause::address_denied}, epoch + 210ms, dice);
+  EXPECT_EQ(circuit.state(epoch + 210ms), Circuit::State::closed);
+}
+
+// The copy has failed, the first attempt's connection is stale: the third is begun when that is known.
+TEST_F(HedgeTest, AStaleRetryAfterARaceBeginsWhenTheRaceIsOver) {
+  Exchange one = exchange();
+  race(one);
+  one.answered(of(2), {429, {}}, epoch + 210ms, dice);
+  AttemptReport stale = of(1);
+  stale.reused = true;
+  const Actions asked = one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 300ms, dice);
+  ASSERT_NE(at<Start>(asked, 0), nullptr);
+  EXPECT_TRUE(at<Start>(asked, 0)->fresh);
+  one.answered(of(3), {200, {}}, epoch + 350ms, dice);
+  EXPECT_EQ(one.ledger().back().started, epoch + 300ms);
+}
+
+// Attempt 1 has the body and attempt 2 the last word in the ledger.
+TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
+  for (const bool continuable : {true, false}) {
+    Exchange one = exchange();
+    race(one);
+    one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
+    one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+    const Actions asked = one.body_broke({Cause::truncated, continuable, true}, epoch + 300ms, dice);
+    const Ledger& ledger = one.ledger();
+    EXPECT_EQ(ledger[0].verdict.reason, Reason::hedged) << "it was followed by its copy";
+    EXPECT_EQ(std::get<Failed>(ledger[0].outcome).stage, Stage::body);
+    EXPECT_EQ(ledger[0].ended, epoch + 300ms);
+    EXPECT_EQ(ledger[1].verdict.reason, continuable ? Reason::resumed : Reason::response_started);
+    EXPECT_EQ(at<Wait>(asked, 0) != nullptr, continuable);
+    if (!continuable) continue;
+    one.client_finished(epoch + 310ms);
+    EXPECT_EQ(ledger[0].verdict.reason, Reason::hedged);
+    EXPECT_EQ(ledger[1].verdict.reason, Reason::client_gone);
+  }
+}
+
+TEST_F(HedgeTest, NewsOfAStoppedCopyIsNotThatOfTheContinuation) {
+  Exchange one = exchange();
+  race(one);
+  one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  one.body_broke({Cause::truncated, true, true}, epoch + 300ms, dice);
+  ASSERT_NE(at<Resume>(one.waited(epoch + 10s), 0), nullptr);
+  EXPECT_EQ(one.answered(of(1), {503, {}}, epoch + 11s, dice).size(), 0U);
+  EXPECT_EQ(one.failed(of(1), {Stage::await_head, Cause::cancelled}, epoch + 11s, dice).size(), 0U);
+  EXPECT_EQ(one.continued(of(1), {206, {}}, epoch + 11s).size(), 0U);
+  EXPECT_EQ(one.differed(of(1), {200, {}}, epoch + 11s).size(), 0U);
+  EXPECT_EQ(one.ledger().size(), 2U);
+  EXPECT_NE(at<Continue>(one.continued(of(3), {206, {}}, epoch + 12s), 0), nullptr);
 }
 
 TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {

@@ -27,54 +27,54 @@ Hints asking(Duration pause) {
 
 TEST(Circuit, StaysClosedBelowTheNumberOfRequests) {
   Circuit circuit(quick);
-  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_TRUE(circuit.admit(epoch));
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
 TEST(Circuit, OpensAtTheShareOfFailuresAndAdmitsNothing) {
   Circuit circuit(quick);
-  circuit.succeeded(epoch);
-  circuit.succeeded(epoch);
-  circuit.failed(epoch);
+  circuit.succeeded(epoch, epoch);
+  circuit.succeeded(epoch, epoch);
+  circuit.failed(epoch, epoch);
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
-  circuit.failed(epoch);
+  circuit.failed(epoch, epoch);
   EXPECT_EQ(circuit.state(epoch), Circuit::State::open);
   EXPECT_FALSE(circuit.admit(epoch + 4999ms));
 }
 
 TEST(Circuit, ForgetsWhatLeftTheWindow) {
   Circuit circuit(quick);
-  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
-  circuit.failed(epoch + 12s);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
+  circuit.failed(epoch + 12s, epoch + 12s);
   EXPECT_EQ(circuit.state(epoch + 12s), Circuit::State::closed);
 }
 
 struct OpenCircuit : testing::Test {
   OpenCircuit() {
-    for (int i = 0; i < 4; ++i) circuit.failed(epoch);
+    for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   }
   Circuit circuit{quick};
 };
 
 TEST(Circuit, CountsAnOlderNowIntoTheNewestSlot) {
   Circuit circuit(quick);
-  circuit.failed(epoch);
-  circuit.failed(epoch);
-  circuit.succeeded(epoch - 1s);
-  circuit.failed(epoch);
+  circuit.failed(epoch, epoch);
+  circuit.failed(epoch, epoch);
+  circuit.succeeded(epoch - 1s, epoch - 1s);
+  circuit.failed(epoch, epoch);
   EXPECT_EQ(circuit.state(epoch), Circuit::State::open) << "3 of 4";
 }
 
 TEST_F(OpenCircuit, IsNotProlongedByAttemptsFromBefore) {
-  circuit.failed(epoch + 1s);
+  circuit.failed(epoch + 1s, epoch + 1s);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
 TEST_F(OpenCircuit, ForgetsItsProbeWhenThatFails) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
-  circuit.failed(epoch + 6s);
-  circuit.succeeded(epoch + 7s);
+  circuit.failed(epoch + 6s, epoch + 5s);
+  circuit.succeeded(epoch + 7s, epoch + 7s);
   EXPECT_EQ(circuit.state(epoch + 7s), Circuit::State::open) << "an attempt from before, and no probe";
 }
 
@@ -86,21 +86,21 @@ TEST_F(OpenCircuit, LetsOneProbeThrough) {
 
 TEST_F(OpenCircuit, ClosesWhenTheProbeSucceeds) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
-  circuit.succeeded(epoch + 6s);
+  circuit.succeeded(epoch + 6s, epoch + 5s);
   EXPECT_EQ(circuit.state(epoch + 6s), Circuit::State::closed);
-  circuit.failed(epoch + 6s);
+  circuit.failed(epoch + 6s, epoch + 5s);
   EXPECT_EQ(circuit.state(epoch + 6s), Circuit::State::closed) << "the old failures are forgotten";
 }
 
 TEST_F(OpenCircuit, OpensAgainWhenTheProbeFails) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
-  circuit.failed(epoch + 6s);
+  circuit.failed(epoch + 6s, epoch + 5s);
   EXPECT_FALSE(circuit.admit(epoch + 10999ms));
   EXPECT_TRUE(circuit.admit(epoch + 11s));
 }
 
 TEST_F(OpenCircuit, HearsOnlyTheProbe) {
-  circuit.succeeded(epoch + 1s);
+  circuit.succeeded(epoch + 1s, epoch + 1s);
   EXPECT_EQ(circuit.state(epoch + 1s), Circuit::State::open) << "an attempt from before it opened";
 }
 
@@ -114,6 +114,17 @@ TEST_F(OpenCircuit, AdmitsAnotherProbeAfterOneThatSaidNothing) {
   ASSERT_TRUE(circuit.admit(epoch + 5s));
   circuit.forget(epoch + 5s);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
+}
+
+// An attempt that was let in before the circuit opened is no probe, however late it ends.
+TEST_F(OpenCircuit, LeavesTheProbeItsPlaceWhateverOlderAttemptsSay) {
+  ASSERT_TRUE(circuit.admit(epoch + 5s));
+  circuit.forget(epoch);
+  EXPECT_FALSE(circuit.admit(epoch + 6s));
+  circuit.failed(epoch + 6s, epoch);
+  circuit.succeeded(epoch + 6s, epoch);
+  EXPECT_EQ(circuit.state(epoch + 6s), Circuit::State::half_open);
+  EXPECT_FALSE(circuit.admit(epoch + 6s));
 }
 
 TEST(HostPause, KeepsTheLaterEndAndIsOverAtIt) {
@@ -134,7 +145,7 @@ struct SharedHost : testing::Test {
 };
 
 TEST_F(SharedHost, AnOpenCircuitTurnsARequestAway) {
-  for (int i = 0; i < 4; ++i) circuit.failed(epoch);
+  for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange turned = exchange();
   only<Fail>(turned.begin(epoch, dice));
   EXPECT_EQ(turned.ledger().reason, Reason::circuit_open);
@@ -147,7 +158,7 @@ TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastAnswer) {
   waiting.begin(epoch, dice);
   only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
   waiting.answer_kept();
-  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
   EXPECT_EQ(waiting.ledger().reason, Reason::circuit_open);
   EXPECT_FALSE(waiting.ledger()[0].verdict.retry) << "the retry never started";
@@ -157,7 +168,7 @@ TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAnAnswerThatIsStillBeingR
   Exchange waiting = exchange();
   waiting.begin(epoch, dice);
   only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
-  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
 }
 
@@ -199,7 +210,7 @@ TEST_F(SharedHost, AnswersBelow500CloseAndOthersOpenTheCircuit) {
 }
 
 TEST_F(SharedHost, AProbeThatIsResetByItsClientFreesThePlace) {
-  for (int i = 0; i < 4; ++i) circuit.failed(epoch);
+  for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange probe = exchange();
   only<Start>(probe.begin(epoch + 5s, dice));
   probe.client_reset(epoch + 5s);
@@ -236,15 +247,26 @@ TEST_F(SharedHost, ARouteThatIsNotAskedToGoesOnWhileItsHostIsPaused) {
 }
 
 TEST_F(SharedHost, AStaleConnectionSaysNothingOfTheHost) {
-  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   Exchange stale = exchange();
   stale.begin(epoch, dice);
   stale.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed}, epoch, dice);
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
+TEST_F(SharedHost, AStaleProbeKeepsItsPlaceForItsFreeRetry) {
+  for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
+  Exchange probe = exchange();
+  probe.begin(epoch + 5s, dice);
+  only<Start>(probe.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed},
+                           epoch + 6s, dice));
+  EXPECT_FALSE(circuit.admit(epoch + 7s)) << "one probe at a time";
+  probe.answered(safe, {200, {}}, epoch + 8s, dice);
+  EXPECT_EQ(circuit.state(epoch + 8s), Circuit::State::closed);
+}
+
 TEST_F(SharedHost, D17_ABodyThatCannotBeReadBackSaysNothingOfTheHost) {
-  for (int i = 0; i < 3; ++i) circuit.failed(epoch);
+  for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   Exchange lost = exchange();
   lost.begin(epoch, dice);
   lost.failed({false, Sent::maybe, false, Idempotency::yes}, {Stage::send, Cause::replay_lost}, epoch, dice);

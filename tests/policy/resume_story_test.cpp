@@ -79,6 +79,13 @@ std::vector<Story> continued() {
        "the body breaks | sleep 250ms\n"
        "attempt 2 -> 503 Retry-After 7000ms | sleep 7000ms\n"
        "attempt 3 -> 206 | continue\n"},
+      {"a_hint_of_just_as_long_as_the_route_allows_is_honoured",
+       get(),
+       {breaks_mid_way(200), status(503).retry_after(60s), status(206)},
+       "attempt 1 -> 200 | deliver (success)\n"
+       "the body breaks | sleep 250ms\n"
+       "attempt 2 -> 503 Retry-After 60000ms | sleep 60000ms\n"
+       "attempt 3 -> 206 | continue\n"},
       {"a_wait_that_ends_late_goes_on_all_the_same",
        get().deadline(1s),
        {breaks_mid_way(200).wakes_late(1h), status(206)},

@@ -222,6 +222,12 @@ TEST(Resume, E8_a_client_s_own_range_goes_on_in_absolute_offsets) {
   EXPECT_EQ(all.ask(40).range, (ByteRange{40, std::nullopt}));
 }
 
+TEST(Resume, E8_a_part_of_a_representation_of_another_length_is_not_the_rest) {
+  const PartHead first = part("bytes 10-89/1000", 80);
+  EXPECT_EQ(after_40(first, part("bytes 50-89/1000", 40), get_range("bytes=10-89")), Kind::rest);
+  EXPECT_EQ(after_40(first, part("bytes 50-89/2000", 40), get_range("bytes=10-89")), Kind::mismatch);
+}
+
 TEST(Resume, E8_other_ranges_of_the_client_are_left_alone) {
   const PartHead first = part("bytes 20-69/100", 50);
   for (const char* range :
