@@ -199,9 +199,20 @@ stories() {
   build/asan/tests/net_stories --threads "$jobs" ${figures:+--figures "build/figures/$figures"} "$@"
 }
 
+# Every short story of the policy and a million random ones; and the canary: planted flaws that must be found.
+policy_stories() {
+  local stories=build/release/tests/simulation/policy/policy_stories before=$failed
+  check "build policy_stories" build release policy_stories
+  [ "$failed" -eq "$before" ] || return
+  mkdir -p build/figures
+  check "policy stories" "$stories" --all --random 1000000 --figures build/figures/policy_stories.json
+  check "canaries of policy stories are found" "$stories" --canary
+}
+
 # Two hundred thousand stories from fixed seeds, and three defects of the stories themselves that must be found.
 group_simulation() {
   local canary
+  policy_stories
   [ -x build/asan/tests/net_stories ] || check "build net_stories" build asan net_stories
   check "net stories" stories net_stories.json --stories 200000
   for canary in repeated-effect wrong-byte lost-end; do

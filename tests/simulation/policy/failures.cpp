@@ -1,0 +1,76 @@
+#include "tests/simulation/policy/failures.hpp"
+
+#include <algorithm>
+
+namespace reprise::simulation {
+namespace {
+
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+// Why the others cannot be:
+//   resolve: there is no connection that could break, and no address to judge.
+//   connect: names are resolved, and nothing is spoken: no head, no limit of an answer.
+//   tls: a handshake is bounded by connect_timeout; what it says that is no TLS is `malformed_response`.
+//   send, await_head, head: the connection stands. A malformed or too large head has begun: `head`. Only what
+//     is still being sent can lose its replay.
+//   body, while it is held or relayed: a body that only ends early is `truncated`, however its connection
+//     closed; a stall is one, too.
+constexpr Failed table[] = {
+    {Stage::resolve, Cause::dns_error},
+    {Stage::resolve, Cause::dns_timeout},
+    {Stage::resolve, Cause::cancelled},
+    {Stage::connect, Cause::refused},
+    {Stage::connect, Cause::unreachable},
+    {Stage::connect, Cause::connect_timeout},
+    {Stage::connect, Cause::no_local_port},
+    {Stage::connect, Cause::no_descriptor},
+    {Stage::connect, Cause::address_denied},
+    {Stage::connect, Cause::address_is_self},
+    {Stage::connect, Cause::reset},
+    {Stage::connect, Cause::cancelled},
+    {Stage::tls, Cause::connect_timeout},
+    {Stage::tls, Cause::closed},
+    {Stage::tls, Cause::reset},
+    {Stage::tls, Cause::keepalive_lost},
+    {Stage::tls, Cause::malformed_response},
+    {Stage::tls, Cause::cancelled},
+    {Stage::send, Cause::closed},
+    {Stage::send, Cause::reset},
+    {Stage::send, Cause::keepalive_lost},
+    {Stage::send, Cause::attempt_timeout},
+    {Stage::send, Cause::response_timeout},
+    {Stage::send, Cause::cancelled},
+    {Stage::send, Cause::replay_lost},
+    {Stage::await_head, Cause::closed},
+    {Stage::await_head, Cause::reset},
+    {Stage::await_head, Cause::keepalive_lost},
+    {Stage::await_head, Cause::attempt_timeout},
+    {Stage::await_head, Cause::response_timeout},
+    {Stage::await_head, Cause::cancelled},
+    {Stage::head, Cause::closed},
+    {Stage::head, Cause::reset},
+    {Stage::head, Cause::keepalive_lost},
+    {Stage::head, Cause::attempt_timeout},
+    {Stage::head, Cause::response_timeout},
+    {Stage::head, Cause::malformed_response},
+    {Stage::head, Cause::header_too_large},
+    {Stage::head, Cause::cancelled},
+    {Stage::body, Cause::reset},
+    {Stage::body, Cause::malformed_response},
+    {Stage::body, Cause::truncated},
+    {Stage::body, Cause::cancelled},
+};
+
+}  // namespace
+
+std::span<const Failed> possible_failures() { return table; }
+
+bool is_possible(const Failed& failed) {
+  return std::any_of(std::begin(table), std::end(table), [&](const Failed& one) {
+    return one.stage == failed.stage && one.cause == failed.cause;
+  });
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,142 @@
+#include "tests/simulation/policy/host_laws.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/support/play.hpp"
+
+namespace reprise::simulation {
+
+using policy::Answered;
+using policy::Failed;
+using policy::Reason;
+using policy::WhilePaused;
+using Kind = Happening::Kind;
+
+HostLaws::HostLaws(const HostStory& story) : route_(story.route) {
+  if (story.pause > Duration::zero()) pause_ = play::epoch + story.pause;
+  if (!route_.circuit) return;
+  circuit_.emplace(*route_.circuit);
+  for (unsigned i = 0; i < story.failures; ++i) circuit_->failed(play::epoch, play::epoch);
+}
+
+void HostLaws::after(const Happening& what, const policy::Actions& actions, const policy::Exchange& exchange,
+                     const VisitLaws& visit, const policy::Circuit* circuit, const policy::HostPause& pause) {
+  bool stale = false;
+  for (const policy::Action& action : actions) {
+    const auto* start = std::get_if<policy::Start>(&action);
+    stale = stale || (start != nullptr && start->fresh);
+    judge_approach(what, action, exchange, visit);
+  }
+  follow_probes(visit, stale);
+  if (what.kind == Kind::hedge_due && visit.judged_hedge()) judge_hedge(what, exchange);
+  if (what.kind == Kind::attempt_ended && visit.heard()) {
+    hear(what, visit.tried(what.number).admitted, stale, visit.running() > (stale ? 1U : 0U));
+  }
+  if (circuit_) {
+    for (const unsigned number : visit.stopped()) circuit_->forget(visit.tried(number).admitted);
+  }
+  require(pause.until(what.at) == (is_paused(what.at) ? pause_ : std::nullopt),
+          "the host is paused for as long as it asked, within bounds");
+  if (circuit_ && circuit != nullptr) {
+    require(circuit_->state(what.at) == circuit->state(what.at), "the circuit hears of every attempt, once");
+  }
+}
+
+// What goes out asks its host first, but for the one free retry, which has been let in already.
+void HostLaws::judge_approach(const Happening& what, const policy::Action& action,
+                              const policy::Exchange& exchange, const VisitLaws& visit) {
+  const auto* start = std::get_if<policy::Start>(&action);
+  const bool approaches = what.kind == Kind::arrived || what.kind == Kind::wait_ended;
+  const auto* resume = std::get_if<policy::Resume>(&action);
+  if ((start != nullptr && !start->fresh) || resume != nullptr) {
+    require(!is_paused(what.at) || route_.while_paused == WhilePaused::go,
+            "nothing is sent to a host that asked for a pause");
+    return admit(what, visit, start != nullptr ? start->number : resume->number);
+  }
+  if (!approaches) return;
+  if (const auto* wait = std::get_if<policy::Wait>(&action)) {
+    require(is_paused(what.at) && route_.while_paused == WhilePaused::wait,
+            "only a paused host is waited for");
+    const Duration spread = what.kind == Kind::arrived ? route_.retry.backoff.initial : Duration::zero();
+    const bool fits = pause_ && wait->until >= *pause_ && wait->until <= *pause_ + spread;
+    return require(fits, "a paused host is waited for until it is ready");
+  }
+  if (exchange.ledger().reason == Reason::host_paused) require(is_paused(what.at), "a ready host is asked");
+  if (exchange.ledger().reason == Reason::circuit_open) {
+    require(circuit_ && !circuit_->admit(what.at), "a working host is asked");
+  }
+}
+
+void HostLaws::admit(const Happening& what, const VisitLaws& visit, unsigned number) {
+  if (!circuit_) return;
+  const bool probe = circuit_->state(what.at) == policy::Circuit::State::half_open;
+  require(circuit_->admit(what.at), "nothing is sent through an open circuit");
+  if (!probe) return;
+  const bool alone = std::none_of(probes_.begin(), probes_.end(), [&](const Probe& other) {
+    return what.at - other.since < route_.circuit->open;
+  });
+  require(alone, "a half-open circuit lets one probe through at a time");
+  probes_.push_back({&visit, number, what.at});
+}
+
+// A probe on a stale connection goes on with the free retry.
+void HostLaws::follow_probes(const VisitLaws& visit, bool stale) {
+  if (probes_.empty()) return;
+  for (Probe& probe : probes_) {
+    if (stale && probe.visit == &visit && !visit.runs(probe.number)) ++probe.number;
+  }
+  std::erase_if(probes_,
+                [&](const Probe& probe) { return probe.visit == &visit && !visit.runs(probe.number); });
+}
+
+void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchange) {
+  const policy::Ledger& ledger = exchange.ledger();
+  // A copy that would have been sent has asked, too.
+  if (ledger.hedge == policy::HedgeOutcome::observed && circuit_) {
+    require(circuit_->admit(what.at), "an open circuit is not observed");
+  }
+  if (ledger.hedge != policy::HedgeOutcome::refused) return;
+  if (ledger.hedge_refusal == Reason::host_paused) require(is_paused(what.at), "a ready host is asked");
+  if (ledger.hedge_refusal == Reason::circuit_open) {
+    require(circuit_ && !circuit_->admit(what.at), "a working host is asked");
+  }
+}
+
+// What an attempt says of its host.
+void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool other_runs) {
+  const auto* answered = std::get_if<Answered>(&what.outcome);
+  if (answered != nullptr && answered->hints.retry_after && route_.retry.retry_after.honour &&
+      route_.retry.on.lists(what.outcome)) {
+    const Instant asked = what.at + std::min(*answered->hints.retry_after, route_.retry.retry_after.maximum);
+    pause_ = pause_ ? std::max(*pause_, asked) : asked;
+  }
+  if (!circuit_) return;
+  const auto* failed = std::get_if<Failed>(&what.outcome);
+  const bool ours = failed != nullptr && (failed->cause == policy::Cause::replay_lost ||
+                                          failed->cause == policy::Cause::address_denied);
+  const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
+  // The free retry goes on in the place of the attempt that was stale.
+  if (stale) return;
+  if (ours || broke_beside_a_copy) {
+    circuit_->forget(admitted);
+  } else if (answered != nullptr && answered->status < 500) {
+    circuit_->succeeded(what.at, admitted);
+  } else {
+    circuit_->failed(what.at, admitted);
+  }
+}
+
+void HostLaws::at_end(Instant now, policy::Circuit* circuit, double spent, std::size_t paid,
+                      std::size_t decisions) {
+  if (circuit != nullptr && circuit->state(now) == policy::Circuit::State::half_open) {
+    require(circuit->admit(now), "no probe outlives its request");
+  }
+  if (!route_.budget || route_.budget->window < std::chrono::hours(100)) return;
+  const auto started = static_cast<double>(paid);
+  const bool observes = route_.mode == policy::Mode::observe;
+  require(observes ? spent <= static_cast<double>(decisions) : std::abs(spent - started) < 0.5,
+          "the budget pays for started retries and for nothing else");
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,81 @@
+// Obeys the exchanges of several requests to one host on one invented clock, and lets the laws watch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/policy/host_laws.hpp"
+#include "tests/simulation/policy/judged.hpp"
+#include "tests/simulation/policy/marks.hpp"
+
+namespace reprise::simulation {
+
+/// Plays a story once. Timers are never taken back, so that late ones must fall on deaf ears.
+class HostWorld {
+ public:
+  /// The exchanges live by `told`, the laws by `judged`. `marks` and `tale` may be null; `tale` gets a
+  /// line for each event.
+  HostWorld(const HostStory& judged, const HostStory& told, policy::Dice&, Marks* marks, std::string* tale);
+
+  Judged run();
+
+ private:
+  struct Coming {
+    Happening::Kind kind;
+    Instant at{};
+    std::uint64_t order = 0;
+    std::size_t visitor = 0;
+    unsigned number = 0;  ///< the attempt; of a wait: which one
+    play::Interruption interruption = play::Interruption::none;
+  };
+  struct Visitor {
+    Visitor(const HostStory& judged, const HostStory& told, std::size_t index, policy::HostShare,
+            policy::ObservedLatency*);
+    const Visit& visit;  ///< as it is told
+    policy::Exchange exchange;
+    VisitLaws laws;
+    unsigned begun = 0;
+    std::vector<bool> fresh;    ///< of each attempt: on a new connection
+    std::vector<bool> resumes;  ///< of each attempt: for the rest of a download
+    unsigned answered = 0;      ///< the last attempt with an answer, but for resumes
+    bool kept = false;
+    unsigned waits = 0;
+    const play::Step& step(unsigned number) const;
+    /// The answer of that attempt is to be kept during the wait; or not.
+    void keep();
+  };
+
+  void come(Happening::Kind, Instant at, std::size_t visitor, unsigned number,
+            play::Interruption = play::Interruption::none);
+  Coming take_next();
+  void happen(const Coming&);
+  Happening describe(const Coming&, const Visitor&) const;
+  policy::Actions tell(const Coming&, const Happening&, Visitor&);
+  policy::Actions end_attempt(const Coming&, const Happening&, Visitor&);
+  policy::Actions end_body(const Happening&, Visitor&);
+  void obey(const policy::Actions&, const Coming&);
+  void begin_attempt(unsigned number, bool fresh, bool resume, std::size_t visitor);
+  void begin_wait(Instant until, std::size_t visitor);
+  void write(const Happening&, const policy::Actions&, const Coming&);
+  void note_ends() const;
+  std::string_view first_broken() const;
+
+  const HostStory& judged_;
+  const HostStory& told_;
+  policy::Dice& dice_;
+  Marks* marks_;
+  std::string* tale_;
+  std::optional<policy::Budget> budget_;
+  std::optional<policy::Circuit> circuit_;
+  policy::HostPause pause_;
+  std::optional<policy::ObservedLatency> latency_;
+  std::vector<std::unique_ptr<Visitor>> visitors_;
+  HostLaws laws_;
+  std::vector<Coming> coming_;
+  std::uint64_t order_ = 0;
+  Instant now_;
+  EventHash hash_;
+};
+
+}  // namespace reprise::simulation

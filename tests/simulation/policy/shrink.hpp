@@ -1,0 +1,72 @@
+// Makes a story that breaks a law shorter, as long as it still breaks the same one.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "tests/support/script.hpp"
+
+namespace reprise::simulation {
+
+/// How many ways there are to make a step plainer.
+inline constexpr std::size_t plainer_ways = 11;
+
+/// The step with one thing less to it; nothing where there was no such thing.
+inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way) {
+  play::Step plain = step;
+  auto* answer = std::get_if<policy::Answered>(&plain.outcome);
+  const auto drop = [&](auto& value, auto nothing) {
+    const bool was = value != nothing;
+    value = nothing;
+    return was ? std::optional(plain) : std::nullopt;
+  };
+  switch (way) {
+    case 0: return drop(plain.in_attempt, play::Interruption::none);
+    case 1: return drop(plain.in_wait, play::Interruption::none);
+    case 2: return drop(plain.in_body, play::Interruption::none);
+    case 3: return drop(plain.lasting, policy::Duration::zero());
+    case 4: return drop(plain.late, policy::Duration::zero());
+    case 5: return drop(plain.keeping, play::Keeping::whole);
+    case 6: return drop(plain.breaks, play::Breaking::no);
+    case 7: return drop(plain.on_reused, false);
+    case 8: return drop(plain.differs, false);
+    case 9: return drop(plain.held, true);
+    default: break;
+  }
+  if (answer == nullptr) return std::nullopt;
+  const bool was = answer->hints.retry_after || answer->hints.aws_retry_after || answer->hints.said_no;
+  answer->hints = {};
+  return was ? std::optional(plain) : std::nullopt;
+}
+
+/// Calls `still_broken` with the story after each single change to the script; what it agrees to stays. True
+/// if one did.
+template <typename Check>
+bool shrink_script(play::Script& script, Check still_broken) {
+  bool changed = false;
+  for (std::size_t i = script.size(); i-- > 0;) {
+    const play::Script before = script;
+    if (script.size() > 1) {
+      script.erase(script.begin() + static_cast<std::ptrdiff_t>(i));
+      if (still_broken()) {
+        changed = true;
+        continue;
+      }
+      script = before;
+    }
+    for (std::size_t way = 0; way < plainer_ways; ++way) {
+      const play::Step was = script[i];
+      const auto plain = plainer(was, way);
+      if (!plain) continue;
+      script[i] = *plain;
+      if (still_broken()) {
+        changed = true;
+      } else {
+        script[i] = was;
+      }
+    }
+  }
+  return changed;
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,297 @@
+#include "tests/simulation/policy/visit_laws.hpp"
+
+#include <algorithm>
+
+namespace reprise::simulation {
+
+using policy::Actions;
+using policy::Answered;
+using policy::Failed;
+using policy::Idempotency;
+using Kind = Happening::Kind;
+
+namespace {
+
+template <typename Wanted>
+bool contains(const Actions& actions) {
+  return std::any_of(actions.begin(), actions.end(),
+                     [](const policy::Action& action) { return std::holds_alternative<Wanted>(action); });
+}
+
+bool has_bytes(const Answered& answer) { return answer.status == 200 || answer.status == 206; }
+
+// x-amz-retry-after stretches a wait by five seconds at most and never shortens it.
+Duration stretched(Duration wait, const policy::Hints& hints) {
+  const Duration asked = hints.aws_retry_after.value_or(Duration::zero());
+  return std::max(wait, std::min(asked, wait + std::chrono::seconds(5)));
+}
+
+}  // namespace
+
+VisitLaws::VisitLaws(const policy::RoutePolicy& route, const Visit& visit, Instant head_at)
+    : route_(route), visit_(visit), head_at_(head_at) {
+  if (route.retry.deadline) deadline_ = head_at + *route.retry.deadline;
+}
+
+std::size_t VisitLaws::running() const {
+  return static_cast<std::size_t>(
+      std::count_if(tried_.begin(), tried_.end(), [](const Tried& one) { return one.running; }));
+}
+
+void VisitLaws::after(const Happening& what, const Actions& actions, const policy::Exchange& exchange) {
+  heard_ = judged_hedge_ = false;
+  stopped_.clear();
+  if (over_) {
+    require(actions.size() == 0 && exchange.over() && exchange.ledger().size() == entries_,
+            "no action after the end");
+    return;
+  }
+  if (what.kind == Kind::interrupted) take_interruption(what.interruption);
+  if (what.kind == Kind::attempt_ended) take_end(what, actions);
+  if (what.kind == Kind::body_ended) take_body_end(what);
+  if (what.kind == Kind::hedge_due) ++decisions_;
+  judged_hedge_ = exchange.ledger().hedge != hedge_;
+  hedge_ = exchange.ledger().hedge;
+  for (const policy::Action& action : actions) judge(action, what, exchange);
+  over_ = exchange.over();
+  if (over_) judge_end(exchange);
+}
+
+void VisitLaws::take_interruption(play::Interruption what) {
+  finished_ = finished_ || what == play::Interruption::fin;
+  reset_ = reset_ || what == play::Interruption::rst;
+  stopping_ = stopping_ || what == play::Interruption::shutdown;
+}
+
+void VisitLaws::take_end(const Happening& what, const Actions& actions) {
+  Tried& one = tried_[what.number - 1];
+  require(one.running || actions.size() == 0, "news of a stopped attempt asks for nothing");
+  if (!one.running) return;
+  heard_ = true;
+  ++decisions_;
+  one.running = false;
+  one.ended = what.at;
+  one.outcome = what.outcome;
+  one.report = what.report;
+  last_ended_ = what.number;
+  if (one.resume) return;
+  const bool goes_on = contains<policy::Wait>(actions) || contains<policy::Start>(actions);
+  const bool broken_for_good = policy::is_broken_answer(what.outcome) && running() == 0 && !goes_on;
+  if (broken_for_good || std::holds_alternative<Answered>(what.outcome)) {
+    at_hand_ = what.number;
+    whole_ = false;
+  }
+}
+
+void VisitLaws::take_body_end(const Happening& what) {
+  require(is_out(), "a body follows its head");
+  if (what.how == play::Breaking::no) return;
+  ++decisions_;
+  continuable_ = what.how != play::Breaking::for_good;
+  if (what.how == play::Breaking::mid_way) in_vain_ = 0;
+  tried_[body_of_ - 1].outcome = Failed{policy::Stage::body, policy::Cause::truncated};
+  tried_[body_of_ - 1].ended = what.at;
+}
+
+void VisitLaws::judge(const policy::Action& action, const Happening& what, const policy::Exchange& exchange) {
+  if (const auto* start = std::get_if<policy::Start>(&action)) return judge_start(*start, what);
+  if (const auto* resume = std::get_if<policy::Resume>(&action)) return judge_resume(*resume, what);
+  if (const auto* wait = std::get_if<policy::Wait>(&action)) return judge_wait(*wait, what);
+  if (const auto* deliver = std::get_if<policy::Deliver>(&action)) return judge_delivery(*deliver, exchange);
+  if (const auto* cancel = std::get_if<policy::Cancel>(&action)) return judge_cancel(*cancel, what);
+  if (const auto* more = std::get_if<policy::Continue>(&action)) {
+    const bool rest = what.kind == Kind::attempt_ended && what.number == more->number && !what.differs &&
+                      tried_[more->number - 1].resume && answer(more->number) != nullptr &&
+                      has_bytes(*answer(more->number));
+    require(rest, "only the rest of a download is appended to it");
+    body_of_ = more->number;
+    return;
+  }
+  if (const auto* fail = std::get_if<policy::Fail>(&action)) {
+    const bool late = exchange.ledger().reason == policy::Reason::deadline_too_near &&
+                      route_.retry.out_of_time == policy::OutOfTime::gateway_timeout;
+    ending_ = fail->gateway_timeout ? Ending::timed_out : Ending::failed;
+    require(!is_out(), "there is one answer");
+    require(at_hand_ == 0 || late, "the client gets the last answer at hand");
+    require(fail->gateway_timeout == (at_hand_ != 0 && late), "504 stands for an answer that came too late");
+  }
+  if (std::holds_alternative<policy::Cut>(action)) {
+    ending_ = Ending::cut;
+    require(is_out(), "only what has begun can be cut");
+  }
+  if (std::holds_alternative<policy::Leave>(action)) {
+    ending_ = Ending::left;
+    require(reset_, "nobody is left who is still there");
+  }
+}
+
+void VisitLaws::judge_start(const policy::Start& start, const Happening& what) {
+  require(start.number == tried_.size() + 1, "attempts are numbered in turn");
+  require(!is_out(), "nothing is played again once its answer is out");
+  require(!stopping_ && !reset_ && (!finished_ || start.number == 1),
+          "nothing starts after the client left or the shutdown began");
+  if (start.number > 1) {
+    judge_again(what);
+    if (start.fresh) judge_stale();
+    if (what.kind == Kind::hedge_due) judge_hedge(what);
+  }
+  stale_ += start.fresh ? 1 : 0;
+  charged_ += start.fresh ? 0 : 1;
+  paid_ += start.fresh || start.number == 1 ? 0 : 1;
+  require(stale_ <= 1 && (!route_.retry.max_attempts || charged_ <= *route_.retry.max_attempts),
+          "attempts are bounded");
+  if (start.fresh) wait_ = Duration::zero();
+  begin(what, start.fresh, false);
+}
+
+// What holds for every attempt but the first.
+void VisitLaws::judge_again(const Happening& what) {
+  const bool hedge = what.kind == Kind::hedge_due;
+  require(running() == (hedge ? 1U : 0U), "two attempts run only where the second is a copy");
+  require(is_held(), "only a held body is played again");
+  require(!deadline_ || what.at <= *deadline_, "no attempt starts after the deadline");
+  require(!visit_.facts.signed_until || what.at <= *visit_.facts.signed_until,
+          "nothing is sent again after the signature has run out");
+  const bool effect =
+      std::any_of(tried_.begin(), tried_.end(), [&](const Tried& one) { return may_have_effect(one); });
+  require(!effect || visit_.facts.idempotent == Idempotency::yes, "no effect is repeated");
+  if (!at_hand_ || !whole_) at_hand_ = 0;
+  const bool fresh = what.kind == Kind::attempt_ended;
+  if (fresh || hedge) return;
+  require(route_.mode == policy::Mode::active, "only an active route retries");
+  require(last_ended_ != 0 && route_.retry.on.lists(tried_[last_ended_ - 1].outcome),
+          "only what the route lists is retried");
+  const Answered* refusal = answer(last_ended_);
+  require(refusal == nullptr || !refusal->hints.said_no, "a no is obeyed");
+  require(!visit_.facts.nested || route_.retry.nested == policy::Nested::allow,
+          "a nested retry is refused where asked");
+}
+
+void VisitLaws::judge_stale() {
+  const Tried& one = tried_[last_ended_ - 1];
+  const auto* failed = std::get_if<Failed>(&one.outcome);
+  require(one.report.reused, "only a reused connection can be stale");
+  if (failed == nullptr) {
+    return require(std::get<Answered>(one.outcome).status == 421, "only a 421 is our pool's doing");
+  }
+  const bool before_answer =
+      failed->stage == policy::Stage::send || failed->stage == policy::Stage::await_head;
+  const bool ended = failed->cause == policy::Cause::closed || failed->cause == policy::Cause::reset;
+  require(before_answer && ended, "a stale connection ends before any answer byte");
+  const bool repeatable = route_.mode == policy::Mode::active && visit_.facts.idempotent == Idempotency::yes;
+  require(one.report.sent == policy::Sent::nothing || repeatable, "a stale retry repeats no effect");
+}
+
+void VisitLaws::judge_hedge(const Happening& what) {
+  require(route_.hedge && route_.mode == policy::Mode::active, "only a route that hedges gets a copy");
+  require(tried_.size() == 1, "only the first attempt gets a copy");
+  require(visit_.facts.idempotent == Idempotency::yes, "only what is safe to repeat gets a copy");
+  require(!visit_.facts.nested || route_.retry.nested == policy::Nested::allow,
+          "a nested retry is refused where asked");
+  const Duration after = route_.hedge && route_.hedge->after ? *route_.hedge->after : Duration::zero();
+  require(what.at >= tried_[0].started + after, "no copy before it is due");
+}
+
+void VisitLaws::begin(const Happening& what, bool fresh, bool resume) {
+  Tried one;
+  one.started = what.at;
+  one.admitted = fresh ? tried_[last_ended_ - 1].admitted : what.at;
+  one.fresh = fresh;
+  one.resume = resume;
+  tried_.push_back(one);
+}
+
+bool VisitLaws::may_have_effect(const Tried& one) const {
+  if (one.running || one.cancelled) return true;
+  const auto* answered = std::get_if<Answered>(&one.outcome);
+  if (answered != nullptr && answered->status == 421 && one.report.reused) return false;
+  return one.report.sent == policy::Sent::maybe;
+}
+
+void VisitLaws::judge_resume(const policy::Resume& resume, const Happening& what) {
+  require(resume.number == tried_.size() + 1, "attempts are numbered in turn");
+  require(is_out() && running() == 0, "only what is out is resumed");
+  require(!is_departed(), "nothing starts after the client left or the shutdown began");
+  require(route_.mode == policy::Mode::active && route_.resume.enabled, "only where the route resumes");
+  require(visit_.facts.idempotent == Idempotency::yes, "no effect is repeated");
+  require(continuable_, "only what can be continued is");
+  require(in_vain_ <= route_.resume.max_attempts, "attempts are bounded");
+  require(!visit_.facts.signed_until || what.at <= *visit_.facts.signed_until,
+          "nothing is sent again after the signature has run out");
+  ++paid_;
+  begin(what, false, true);
+}
+
+void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {
+  require(!is_departed() || tried_.empty(), "nothing starts after the client left or the shutdown began");
+  require(wait.until >= what.at, "a wait ends after it began");
+  require(is_out() || !deadline_ || wait.until <= *deadline_, "no wait ends after the deadline");
+  require(running() == 0, "nobody waits while an attempt runs");
+  if (what.kind != Kind::attempt_ended && what.kind != Kind::body_ended) return;
+  require(!visit_.facts.signed_until || wait.until <= *visit_.facts.signed_until,
+          "nothing is sent again after the signature has run out");
+  judge_length(wait.until - what.at, what);
+  wait_ = wait.until - what.at;
+  in_vain_ += is_out() ? 1 : 0;
+}
+
+void VisitLaws::judge_length(Duration wait, const Happening& what) {
+  policy::Hints hints;
+  const Answered* asking = what.kind == Kind::attempt_ended ? answer(what.number) : nullptr;
+  if (asking != nullptr && route_.retry.retry_after.honour) hints = asking->hints;
+  const unsigned n = is_out() ? in_vain_ : charged_ - 1;
+  const Duration before = is_out() && in_vain_ == 0 ? Duration::zero() : wait_;
+  const auto range = wait_range(route_.retry.backoff, n, before);
+  const Duration hint = hints.retry_after.value_or(Duration::zero());
+  require(hint <= route_.retry.retry_after.maximum, "no longer than the route allows");
+  require(wait >= hint && wait >= stretched(range.lowest, hints), "never sooner than asked");
+  require(wait <= std::max(hint, stretched(range.highest, hints)), "never later than backoff and hints");
+}
+
+void VisitLaws::judge_delivery(const policy::Deliver& deliver, const policy::Exchange& exchange) {
+  require(!is_out(), "there is one answer");
+  require(deliver.number == at_hand_ && at_hand_ != 0, "the client gets the last answer at hand");
+  if (deliver.number == 0 || deliver.number > tried_.size()) return;
+  require(exchange.ledger().ambiguous == is_ambiguous(deliver.number),
+          "an answer that our own attempt may have caused is called ambiguous");
+  body_of_ = deliver.number;
+}
+
+bool VisitLaws::is_ambiguous(unsigned number) const {
+  const Answered* given = answer(number);
+  if (given == nullptr || visit_.facts.safe_method) return false;
+  if (given->status != 404 && given->status != 409 && given->status != 412) return false;
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    const bool before = i + 1 < number || tried_[i].started < tried_[number - 1].ended;
+    const bool sent = tried_[i].cancelled || tried_[i].report.sent == policy::Sent::maybe;
+    if (i + 1 != number && before && sent) return true;
+  }
+  return false;
+}
+
+void VisitLaws::judge_cancel(const policy::Cancel& cancel, const Happening& what) {
+  const bool known = cancel.number >= 1 && cancel.number <= tried_.size();
+  require(known, "only what runs is stopped");
+  if (!known) return;
+  Tried& one = tried_[cancel.number - 1];
+  if (!one.running) {
+    return require(cancel.number == body_of_ && running() == 0, "only what runs is stopped");
+  }
+  one.running = false;
+  one.cancelled = true;
+  one.ended = what.at;
+  stopped_.push_back(cancel.number);
+}
+
+void VisitLaws::judge_end(const policy::Exchange& exchange) {
+  const policy::Ledger& ledger = exchange.ledger();
+  entries_ = ledger.size();
+  require(running() == 0, "no attempt outlives its request");
+  require(ledger_fault(tried_, ledger).empty(), ledger_fault(tried_, ledger));
+  if (ledger.empty()) return;
+  const bool left_in_body = reset_ && is_out() && ledger.reason == policy::Reason::client_gone;
+  require(left_in_body || ledger.reason == ledger.back().verdict.reason,
+          "the ledger's end is its last verdict");
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,131 @@
+// The laws for one request among others, kept up event by event from what was told and what was asked for.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tests/simulation/policy/host_story.hpp"
+#include "tests/simulation/policy/marks.hpp"
+
+namespace reprise::simulation {
+
+using policy::Duration;
+using policy::Instant;
+
+/// One thing that happened to a request.
+struct Happening {
+  enum class Kind : std::uint8_t { arrived, interrupted, attempt_ended, hedge_due, wait_ended, body_ended };
+  Kind kind = Kind::arrived;
+  Instant at{};
+  unsigned number = 0;  ///< the attempt
+  play::Interruption interruption = play::Interruption::none;
+  policy::AttemptReport report{};
+  policy::Outcome outcome{};
+  play::Breaking how = play::Breaking::no;  ///< of a body that ended
+  bool differs = false;                     ///< a 200 or 206 that is not the rest
+};
+
+/// One attempt as it was told.
+struct Tried {
+  Instant started{};
+  Instant admitted{};  ///< when it, or the one that it is a free retry of, was started
+  Instant ended{};
+  policy::Outcome outcome = policy::Failed{policy::Stage::await_head, policy::Cause::cancelled};
+  policy::AttemptReport report{};
+  bool fresh = false;
+  bool resume = false;
+  bool running = true;
+  bool cancelled = false;
+};
+
+/// Empty where the ledger says of the attempts what was told.
+std::string_view ledger_fault(const std::vector<Tried>&, const policy::Ledger&);
+
+class VisitLaws {
+ public:
+  /// All must outlive the laws.
+  VisitLaws(const policy::RoutePolicy&, const Visit&, Instant head_at);
+
+  /// What the exchange asked for when that had happened to it.
+  void after(const Happening&, const policy::Actions&, const policy::Exchange&);
+  /// The world has read the answer at hand, or has given it up.
+  void answer_kept() { whole_ = whole_ || at_hand_ != 0; }
+  void answer_dropped() {
+    if (!whole_) at_hand_ = 0;
+  }
+  /// The first law that did not hold; empty: all did.
+  std::string_view broken() const { return broken_; }
+
+  bool over() const { return over_; }
+  /// How the client was left, once it is over.
+  Ending ending() const { return ending_; }
+  /// The last happening was news of an attempt that ran.
+  bool heard() const { return heard_; }
+  /// The last happening settled whether there is a copy.
+  bool judged_hedge() const { return judged_hedge_; }
+  /// Attempts that were stopped by the last happening.
+  const std::vector<unsigned>& stopped() const { return stopped_; }
+  std::size_t running() const;
+  const Tried& tried(unsigned number) const { return tried_[number - 1]; }
+  bool runs(unsigned number) const { return tried_[number - 1].running; }
+  /// Attempts that the budget pays for.
+  std::size_t paid() const { return paid_; }
+  /// Events that a route which observes may have written a retry down for.
+  std::size_t decisions() const { return decisions_; }
+
+ private:
+  void require(bool holds, std::string_view law) {
+    if (!holds && broken_.empty()) broken_ = law;
+  }
+  void take_end(const Happening&, const policy::Actions&);
+  void take_interruption(play::Interruption);
+  void take_body_end(const Happening&);
+  void judge(const policy::Action&, const Happening&, const policy::Exchange&);
+  void judge_start(const policy::Start&, const Happening&);
+  void judge_again(const Happening&);
+  void judge_stale();
+  void judge_hedge(const Happening&);
+  void judge_resume(const policy::Resume&, const Happening&);
+  void judge_wait(const policy::Wait&, const Happening&);
+  void judge_length(Duration, const Happening&);
+  void judge_delivery(const policy::Deliver&, const policy::Exchange&);
+  void judge_cancel(const policy::Cancel&, const Happening&);
+  void judge_end(const policy::Exchange&);
+
+  void begin(const Happening&, bool fresh, bool resume);
+  bool is_out() const { return body_of_ != 0; }
+  bool is_departed() const { return finished_ || reset_ || stopping_; }
+  bool is_held() const { return tried_.size() <= visit_.held_for; }
+  bool may_have_effect(const Tried&) const;
+  bool is_ambiguous(unsigned number) const;
+  const policy::Answered* answer(unsigned number) const {
+    return number == 0 ? nullptr : std::get_if<policy::Answered>(&tried_[number - 1].outcome);
+  }
+
+  const policy::RoutePolicy& route_;
+  const Visit& visit_;
+  Instant head_at_;
+  std::optional<Instant> deadline_;
+  std::string_view broken_;
+  std::vector<Tried> tried_;
+  unsigned last_ended_ = 0;
+  unsigned charged_ = 0;
+  unsigned stale_ = 0;
+  unsigned at_hand_ = 0;  ///< the attempt whose answer the client would get; 0: none
+  bool whole_ = false;
+  unsigned body_of_ = 0;  ///< the attempt whose body the client is getting; 0: no head is out
+  bool continuable_ = false;
+  unsigned in_vain_ = 0;
+  Duration wait_{};
+  bool finished_ = false, reset_ = false, stopping_ = false;
+  bool heard_ = false, judged_hedge_ = false;
+  std::vector<unsigned> stopped_;
+  policy::HedgeOutcome hedge_ = policy::HedgeOutcome::none;
+  std::size_t paid_ = 0, decisions_ = 0;
+  std::size_t entries_ = 0;  ///< of the ledger, at the end
+  bool over_ = false;
+  Ending ending_ = Ending::answered;
+};
+
+}  // namespace reprise::simulation
