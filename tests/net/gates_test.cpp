@@ -43,8 +43,8 @@ TEST(Gates, OnePauseForEachHost) {
 
 TEST(Gates, EachTellsEveryCircuitAndItsState) {
   Gates gates(8);
-  gates.circuit("a:80", quick)->failed(epoch);
-  gates.circuit("b:80", quick)->succeeded(epoch);
+  gates.circuit("a:80", quick)->failed(epoch, epoch);
+  gates.circuit("b:80", quick)->succeeded(epoch, epoch);
   gates.pause("c:80");
   std::string told;
   gates.each(epoch, [&](std::string_view host_port, policy::Circuit::State state) {
