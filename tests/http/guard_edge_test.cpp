@@ -14,6 +14,83 @@ namespace {
 using std::string;
 using State = ChunkDecoder::State;
 
+/// Without the second opinion, which hides what the guard overlooks.
+Parsed guard_alone(const string& text) {
+  RequestHead head;
+  return guard_request(text, {}, head);
+}
+Parsed guard_alone(const string& text, std::string_view method) {
+  ResponseHead head;
+  Oddities oddities;
+  return guard_response(text, {}, method, head, oddities);
+}
+
+TEST(GuardEdge, the_guard_needs_no_second_opinion_on_requests) {
+  const std::pair<string, Cause> refused[] = {
+      {post("Content-Length: 5\r\nContent-Length: 6\r\n"), Cause::conflicting_content_length},
+      {post("Content-Length: 5\r\nContent-Length: 5\r\nContent-Length: 6\r\n"),
+       Cause::conflicting_content_length},
+      {post("Content-Length: x\r\n"), Cause::bad_content_length},
+      {post("Content-Length: 18446744073709551621\r\n"), Cause::bad_content_length},
+      {post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Cause::length_and_chunked},
+      {post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), Cause::bad_transfer_encoding},
+      {post("Transfer-Encoding: xchunked\r\n"), Cause::bad_transfer_encoding},
+      {get("X : y\r\n"), Cause::bad_field_name},
+      {get("X(: y\r\n"), Cause::bad_field_name},
+      {get("X: a\x01\r\n"), Cause::bad_field_value},
+      {get("X: a\r\n b\r\n"), Cause::obs_fold},
+      {"G(T / HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_method},
+      {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
+      {"GET /\x7f HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
+      {"GET / HTTP/1.2\r\nHost: h\r\n\r\n", Cause::bad_version},
+      {"GET / HTTP/1.1\rXHost: h\r\n\r\n", Cause::bad_request_line},
+      {"GET / HTTP/1.1\r\n\r\n", Cause::missing_host}};
+  for (const auto& [text, cause] : refused) EXPECT_EQ(guard_alone(text), Parsed{cause}) << text;
+}
+
+TEST(GuardEdge, the_guard_needs_no_second_opinion_on_answers) {
+  const std::pair<string, Cause> refused[] = {
+      {ok("Content-Length: 5\r\nContent-Length: 6\r\n"), Cause::conflicting_content_length},
+      {ok("Content-Length: 5, 6\r\n"), Cause::bad_content_length},
+      {ok("Content-Length: 5,\r\n"), Cause::bad_content_length},
+      {ok("Content-Length : 5\r\n"), Cause::bad_field_name},
+      {ok("Transfer-Encoding : chunked\r\n"), Cause::bad_field_name},
+      {ok("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), Cause::bad_transfer_encoding},
+      {ok("Transfer-Encoding: gzip\r\n"), Cause::unsupported_transfer_encoding},
+      {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Cause::chunked_in_http_1_0},
+      {ok("X: a\r\n b\r\n"), Cause::obs_fold},
+      {"HTTP/1.1 200 O\x01K\r\n\r\n", Cause::bad_status_line},
+      {"HTTP/1.1 099 X\r\n\r\n", Cause::bad_status},
+      {"HTTP/1.1 600 X\r\n\r\n", Cause::bad_status},
+      {"HTTP/1.2 200 OK\r\n\r\n", Cause::bad_status_line}};
+  for (const auto& [text, cause] : refused) EXPECT_EQ(guard_alone(text, "GET"), Parsed{cause}) << text;
+}
+
+TEST(GuardEdge, the_guard_alone_knows_what_can_stay) {
+  const auto reusable = [](const string& text, std::string_view method) {
+    ResponseHead head;
+    Oddities oddities;
+    EXPECT_EQ(guard_response(text, {}, method, head, oddities), complete) << text;
+    return head.reusable;
+  };
+  EXPECT_FALSE(reusable(ok("Content-Length: 0\r\nConnection: close\r\n"), "GET"));
+  EXPECT_FALSE(reusable(ok("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"), "GET"));
+  EXPECT_FALSE(reusable(ok("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"), "HEAD"));
+  EXPECT_FALSE(reusable(ok(""), "GET"));
+  EXPECT_FALSE(reusable("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "GET"));
+  EXPECT_FALSE(
+      reusable("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: close, keep-alive\r\n\r\n", "GET"));
+  EXPECT_FALSE(reusable("HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n", "GET"));
+  EXPECT_FALSE(reusable("HTTP/1.1 103 X\r\nTransfer-Encoding: chunked\r\n\r\n", "GET"));
+  EXPECT_TRUE(reusable(ok("Content-Length: 0\r\n"), "GET"));
+  EXPECT_TRUE(reusable("HTTP/1.1 204 X\r\n\r\n", "GET"));
+}
+
+TEST(GuardEdge, A2_the_beginning_of_a_framing_field_is_no_lookalike) {
+  EXPECT_EQ(request(get("C: 1\r\nContent: 2\r\nContent-: 3\r\nTransfer: 4\r\nTransfer_Encodin: 5\r\n")),
+            complete);
+}
+
 TEST(GuardEdge, close_is_heard_wherever_it_stands) {
   EXPECT_TRUE(ReadRequest(get("Connection: close, x\r\n")).head.close);
   EXPECT_TRUE(ReadRequest(get("Connection: close\r\nConnection: x\r\n")).head.close);
