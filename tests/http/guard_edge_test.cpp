@@ -66,6 +66,12 @@ TEST(GuardEdge, the_guard_needs_no_second_opinion_on_answers) {
   for (const auto& [text, cause] : refused) EXPECT_EQ(guard_alone(text, "GET"), Parsed{cause}) << text;
 }
 
+TEST(GuardEdge, the_coding_of_an_answer_has_no_case) {
+  const ReadResponse read(ok("Transfer-Encoding: CHUNKED\r\n"));
+  ASSERT_EQ(read.parsed, complete);
+  EXPECT_EQ(read.head.framing.kind, Framing::Kind::chunked);
+}
+
 TEST(GuardEdge, the_guard_alone_knows_what_can_stay) {
   const auto reusable = [](const string& text, std::string_view method) {
     ResponseHead head;
