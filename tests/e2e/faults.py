@@ -16,6 +16,7 @@ from harness import PATIENCE, options
 
 INSIDE = "REPRISE_E2E_INSIDE"  # set for a run that has namespaces of its own
 CLONE_NEWNET = 0x40000000
+NOT_PLAYED = "note: NOT PLAYED: "
 PLAYED = "played "  # the line by which such a run tells what it played
 
 stories = {}  # by fault kind, how many were played
@@ -24,6 +25,10 @@ stories = {}  # by fault kind, how many were played
 def played(kind, count=1):
     """Counts stories of one kind of fault, once they have ended well."""
     stories[kind] = stories.get(kind, 0) + count
+
+
+class NotHere(Exception):
+    """This kernel cannot play it."""
 
 
 def write_figures(file):
@@ -57,11 +62,14 @@ def isolated(case=None, *, without=None):
     def run():
         if os.environ.get(INSIDE):
             subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-            case()
+            try:
+                case()
+            except NotHere as why:
+                print(f"{NOT_PLAYED}{case.__name__}: {why}", file=sys.__stdout__)
             return
         way = unshare_command()
         if way is None:
-            print(f"note: no namespaces here; {case.__name__} {'is played by other means' if without else 'was NOT PLAYED'}")
+            print(f"note: by other means: {case.__name__}" if without else f"{NOT_PLAYED}{case.__name__}: no namespaces here")
             if without:
                 without()
             return
@@ -76,6 +84,8 @@ def isolated(case=None, *, without=None):
                     os.killpg(inside.pid, signal.SIGKILL)
                 raise
         for line in output.splitlines():
+            if line.startswith(NOT_PLAYED):
+                print(line)
             if line.startswith(PLAYED):
                 for kind, count in json.loads(line.removeprefix(PLAYED)).items():
                     played(kind, count)
@@ -102,7 +112,10 @@ class Host:
                                        stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout.readline() == "up\n", "a namespace for the upstream"
         pid = str(self.holder.pid)
-        self.ip("link", "add", "cable", "type", "veth", "peer", "name", "plug", "netns", pid)
+        cable = ["ip", "link", "add", "cable", "type", "veth", "peer", "name", "plug", "netns", pid]
+        if subprocess.run(cable, check=False).returncode != 0:
+            self.__exit__()
+            raise NotHere("no veth")
         self.ip("addr", "add", f"{self.ours}/24", "dev", "cable")
         self.ip("link", "set", "cable", "up")
         for command in (["addr", "add", f"{self.theirs}/24", "dev", "plug"], ["link", "set", "plug", "up"]):
@@ -118,6 +131,14 @@ class Host:
     @staticmethod
     def ip(*words):
         subprocess.run(["ip", *words], check=True)
+
+    def slow_down(self, *ways):
+        """What leaves by `cable` (towards that host) or by `plug` (from it) goes at 24 Mbit/s."""
+        for way in ways:
+            enter = [] if way == "cable" else ["nsenter", "-t", str(self.holder.pid), "-n"]
+            shape = ["tc", "qdisc", "add", "dev", way, "root", "tbf", "rate", "24mbit", "burst", "32kbit", "latency", "100ms"]
+            if subprocess.run([*enter, *shape], check=False).returncode != 0:
+                raise NotHere("no tbf")
 
     @contextlib.contextmanager
     def inside(self):

@@ -13,12 +13,6 @@ from upstream import Upstream
 DEBUG = {"level": "debug"}
 PATIENT = {"max_attempts": "unlimited", "deadline": "10m", "backoff": {"initial": "20ms", "maximum": "100ms"}}
 TWICE = {"retry": {"max_attempts": 2}}
-SLOW = ["rate", "24mbit", "burst", "32kbit", "latency", "100ms"]
-
-
-def shape(*words):
-    """What leaves this host for the other one goes at that pace."""
-    subprocess.run(["tc", "qdisc", "add", "dev", "cable", "root", "tbf", *words], check=True)
 
 
 @contextlib.contextmanager
@@ -49,9 +43,7 @@ def download_and_upload(reprise, upstream, size):
 @isolated
 def test_a_slow_link_is_only_slow():
     with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, Reprise() as reprise:
-        shape(*SLOW)
-        subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "tc", "qdisc", "add", "dev", "plug", "root", "tbf", *SLOW],
-                       check=True)
+        host.slow_down("cable", "plug")
         download_and_upload(reprise, upstream, 3 * MIB)
         equal(reprise.metric("reprise_retries_total"), 0)
     played("slow link", 2)
@@ -145,7 +137,7 @@ def segments_are_lost():
 def test_a_cable_that_is_put_back_in_time():
     size = 3 * MIB
     with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, Reprise() as reprise:
-        shape(*SLOW)
+        host.slow_down("cable")
         with Pulled(host, MIB, segments_are_lost):
             answer = upload(reprise, upstream.url(f"/{size}/up"), size)
         equal((answer.status, answer.body), (200, b"%d bytes, right" % size))
@@ -159,8 +151,7 @@ def test_a_download_goes_on_behind_a_cable_that_was_out_for_long():
     settings = {"retry": PATIENT, "resume": {"stall": "300ms", "max_attempts": 1000000}, "connect_timeout": "300ms"}
     with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, \
             Reprise(defaults=settings, log=DEBUG) as reprise:
-        subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "tc", "qdisc", "add", "dev", "plug", "root", "tbf", *SLOW],
-                       check=True)
+        host.slow_down("plug")
 
         def until():
             opened_after(3, reprise, lambda: None).join()
