@@ -42,6 +42,8 @@ TEST(GuardEdge, the_guard_needs_no_second_opinion_on_requests) {
       {"G(T / HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_method},
       {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
       {"GET /\x7f HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
+      {"GET /a\tb HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
+      {"GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
       {"GET / HTTP/1.2\r\nHost: h\r\n\r\n", Cause::bad_version},
       {"GET / HTTP/1.1\rXHost: h\r\n\r\n", Cause::bad_request_line},
       {"GET / HTTP/1.1\r\n\r\n", Cause::missing_host}};
@@ -110,13 +112,14 @@ TEST(GuardEdge, close_is_heard_wherever_it_stands) {
 
 TEST(GuardEdge, a_control_byte_before_a_line_feed_ends_no_line) {
   for (const string control : {"\x01", "\n", "\x7f", "\x0b"}) {
-    EXPECT_EQ(request(get("X: a" + control + "\nY: b\r\n")), Parsed{Cause::bad_field_value});
-    EXPECT_EQ(response(ok("X: a" + control + "\nY: b\r\n")), Parsed{Cause::bad_field_value});
-    EXPECT_EQ(response("HTTP/1.1 200 O" + control + "\nX: a\r\n\r\n"), Parsed{Cause::bad_status_line});
+    EXPECT_EQ(guard_alone(get("X: a" + control + "\nY: b\r\n")), Parsed{Cause::bad_field_value});
+    EXPECT_EQ(guard_alone(ok("X: a" + control + "\nY: b\r\n"), "GET"), Parsed{Cause::bad_field_value});
+    EXPECT_EQ(guard_alone("HTTP/1.1 200 O" + control + "\nX: a\r\n\r\n", "GET"),
+              Parsed{Cause::bad_status_line});
   }
-  EXPECT_EQ(response("HTTP/1.1 200 O\rX: a\r\n\r\n"), Parsed{Cause::bad_status_line});
-  EXPECT_EQ(response("HTTP/1.1 200\rX"), Parsed{Cause::bad_status_line});
-  EXPECT_EQ(request("GET / HTTP/1.1\rXHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(guard_alone("HTTP/1.1 200 O\rX: a\r\n\r\n", "GET"), Parsed{Cause::bad_status_line});
+  EXPECT_EQ(guard_alone("HTTP/1.1 200\rX", "GET"), Parsed{Cause::bad_status_line});
+  EXPECT_EQ(guard_alone("GET / HTTP/1.1\rXHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
 }
 
 TEST(GuardEdge, control_bytes_are_seen_at_each_place_of_a_word) {
@@ -124,7 +127,7 @@ TEST(GuardEdge, control_bytes_are_seen_at_each_place_of_a_word) {
     for (std::size_t at = 0; at < 24; ++at) {
       string value(24, 'v');
       value[at] = control;
-      EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << at;
+      EXPECT_EQ(guard_alone(get("X: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << at;
     }
   }
 }
@@ -216,6 +219,13 @@ TEST(GuardEdge, a_decoder_that_is_used_again_counts_anew) {
   EXPECT_EQ(decoder.step("5;a=\"").state, State::more);  // left in the middle of a size line
   decoder.reset();
   EXPECT_EQ(decoder.step("0\r\n\r\n").state, State::done);
+}
+
+TEST(GuardEdge, a_bad_chunk_size_is_refused_at_its_first_wrong_byte) {
+  for (const string text : {"5g", "5\"", "5=", "g", ";", "5\r5", "00000000000000005"}) {
+    ChunkDecoder decoder;
+    EXPECT_EQ(decoder.step(text).state, State::broken) << text;
+  }
 }
 
 TEST(GuardEdge, trailers_that_prove_the_content_stay) {
