@@ -117,6 +117,7 @@ Ledger::Sums Ledger::sums() {
         break;
       case Ending::cut:
         ++sums.cut;
+        if (plan.method == "GET" && plan.validated) ++sums.cut_downloads;
         ++sums.codes["cut"];
         break;
       case Ending::gone:

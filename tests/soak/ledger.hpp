@@ -59,6 +59,8 @@ class Ledger {
   struct Sums {
     std::uint64_t requests = 0, answered = 0, cut = 0, gone = 0, lost = 0;
     std::uint64_t attempts = 0, status_retries = 0, resumes = 0;
+    std::uint64_t cut_downloads =
+        0;  ///< that may have been continued in vain, which the upstream need not have seen
     std::uint64_t effects = 0, duplicated = 0;
     std::map<std::string, std::uint64_t> codes;
   };

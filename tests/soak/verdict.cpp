@@ -48,9 +48,13 @@ void Judgement::fail(const std::string& why) {
 
 // Where the machine stood still for longer than a limit, attempts ended that the upstream then played all the
 // same: what was counted of attempts may differ by those.
-void Judgement::row_of_attempts(const char* what, double ours, double theirs) {
+void Judgement::row_of_attempts(const char* what, double ours, double theirs, double most_in_vain) {
   const bool near = std::abs(ours - theirs) <= slack_;
-  if (slack_ > 0 && near) {
+  const bool in_vain = theirs >= ours && theirs - ours <= most_in_vain;
+  if (in_vain && theirs > ours) {
+    std::printf("%-34s %12.0f %12.0f   (%.0f unseen, of downloads that were cut)\n", what, ours, theirs,
+                theirs - ours);
+  } else if (slack_ > 0 && near) {
     std::printf("%-34s %12.0f %12.0f   (%.0f ended by a machine that stood still)\n", what, ours, theirs,
                 slack_);
   } else {
@@ -85,6 +89,11 @@ void Judgement::compare_counters() {
   row("replay bytes left", 0, metrics.sum("reprise_replay_bytes"));
 }
 
+// A download that broke is asked for again, up to ten times in a row without a byte, and where no connection
+// stands the upstream sees nothing of it. One that was continued at last is known by the number of its last
+// attempt.
+double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
+
 void Judgement::compare_attempts() {
   const Exposition& metrics = observed_.metrics;
   const auto as_double = [](std::uint64_t count) { return static_cast<double>(count); };
@@ -92,15 +101,16 @@ void Judgement::compare_attempts() {
   const double silences =
       played - as_double(ledger_.behaviours()[static_cast<std::size_t>(Behaviour::leaves_early)]);
   slack_ = 4 * std::max(0.0, value_of(metrics.by("reprise_attempts_total", "outcome"), "timeout") - silences);
-  row_of_attempts("attempts", as_double(sums_.attempts), metrics.sum("reprise_attempts_total"));
+  row_of_attempts("attempts", as_double(sums_.attempts), metrics.sum("reprise_attempts_total"),
+                  most_in_vain());
   const auto outcomes = metrics.by("reprise_attempts_total", "outcome");
   const auto& statuses = ledger_.statuses_of_attempts();
-  row_of_attempts("  2xx", as_double(statuses[2] + ledger_.tunnels()), value_of(outcomes, "2xx"));
+  row_of_attempts("  2xx, or truncated", as_double(statuses[2] + ledger_.tunnels() + ledger_.broken_bodies()),
+                  value_of(outcomes, "2xx") + value_of(outcomes, "truncated"));
   row_of_attempts("  4xx", as_double(statuses[4]), value_of(outcomes, "4xx"));
   row_of_attempts("  5xx", as_double(statuses[5]), value_of(outcomes, "5xx"));
-  row_of_attempts("  truncated", as_double(ledger_.broken_bodies()), value_of(outcomes, "truncated"));
   for (const auto& [outcome, count] : outcomes) {
-    if (outcome.find("xx") == std::string::npos && outcome != "truncated")
+    if (outcome.find("xx") == std::string::npos)
       std::printf("  %-32s %12s %12.0f\n", outcome.c_str(), "", count);
   }
 }
@@ -109,7 +119,7 @@ void Judgement::compare_reasons() {
   const Exposition& metrics = observed_.metrics;
   const auto retries = metrics.by("reprise_retries_total", "reason");
   row_of_attempts("retries", static_cast<double>(sums_.attempts - sums_.requests),
-                  metrics.sum("reprise_retries_total"));
+                  metrics.sum("reprise_retries_total"), most_in_vain());
   row_of_attempts("  retryable_status", static_cast<double>(sums_.status_retries),
                   value_of(retries, "retryable_status"));
   for (const auto& [reason, count] : retries) {
@@ -127,7 +137,7 @@ void Judgement::compare_reasons() {
 // nobody was told.
 void Judgement::compare_refusals(const std::string& reason, double ours, double theirs) {
   const std::string what = "  refused: " + reason;
-  const bool is_told = reason == "not_idempotent" || reason == "not_replayable" || reason == "attempts_spent";
+  const bool is_told = reason == "not_idempotent" || reason == "not_replayable";
   if (is_told) {
     row_of_attempts(what.c_str(), ours, theirs);
     return;

@@ -29,7 +29,8 @@ class Judgement {
   std::string figures() const;
 
  private:
-  void row_of_attempts(const char* what, double ours, double theirs);
+  void row_of_attempts(const char* what, double ours, double theirs, double most_in_vain = 0);
+  double most_in_vain() const;
   void row(const char* what, double ours, double theirs);
   void fail(const std::string& why);
   void compare_counters();
