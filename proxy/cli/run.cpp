@@ -6,6 +6,7 @@
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/net/descriptors.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/proxy.hpp"
 
@@ -19,6 +20,7 @@ int run(const std::string& file) {
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
+  net::raise_descriptor_limit(loaded.settings->limits.connections);
   net::ProxyOptions options;
   options.version = REPRISE_VERSION;
   options.config_file = file;

@@ -131,6 +131,20 @@ void ChunkDecoder::reset() {
 
 ChunkDecoder::Step ChunkDecoder::step(std::string_view input) {
   std::size_t at = 0;
+  // What floods of small chunks are made of is read in one look: the end of a chunk, a size of one digit (row
+  // I1).
+  if (part_ == Part::data_cr && input.starts_with("\r\n")) {
+    part_ = Part::size;
+    at = 2;
+  }
+  if (part_ == Part::size && digits_ == 0 && input.substr(std::min(at + 1, input.size()), 2) == "\r\n") {
+    if (const int digit = hex_value(input[at]); digit > 0) {
+      if (const auto refusal = count_overhead()) return fail(*refusal, at + 1);
+      left_ = static_cast<std::uint64_t>(digit);
+      part_ = Part::data;
+      at += 3;
+    }
+  }
   while (part_ != Part::done && part_ != Part::broken) {
     if (at == input.size()) return {State::more, at, {}, Cause::bad_chunk};
     if (part_ == Part::data) return hand_out(input, at);

@@ -15,6 +15,7 @@
 
 namespace reprise::net {
 
+using observe::LimitHit;
 using policy::Answered;
 using policy::Cause;
 using policy::Failed;
@@ -97,7 +98,8 @@ class HeadReader final : public UploadListener {
 };
 
 void HeadReader::upload_ended(UploadEnd end) {
-  if (end == UploadEnd::client_gone) {
+  if (end == UploadEnd::client_gone || end == UploadEnd::client_stalled) {
+    if (end == UploadEnd::client_stalled) loop_.shared.metrics.count_limit(LimitHit::request_idle);
     client_state_ = ClientState::gone;
     stop_.cancel();
   } else if (end == UploadEnd::malformed) {
@@ -106,6 +108,7 @@ void HeadReader::upload_ended(UploadEnd end) {
   } else if (end == UploadEnd::replay_lost) {
     upstream().cancel();
   } else {
+    if (end == UploadEnd::upstream_stalled) loop_.shared.metrics.count_limit(LimitHit::request_unread);
     limit_head();
   }
 }
@@ -140,8 +143,13 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload) const {
   const bool began = !answer_.buffer.empty();
   const bool sending = upload != UploadEnd::sent;
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
-  if (stream.take_limit_hit()) return {stage, limit_cause_};
-  return {stage, cause_of(error)};
+  const bool limit_hit = stream.take_limit_hit();
+  const Cause cause = limit_hit ? limit_cause_ : cause_of(error);
+  // While the upload runs, the only limit is that of its writes; the kernel's own (TCP_USER_TIMEOUT) may be
+  // a little quicker.
+  if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
+    loop_.shared.metrics.count_limit(LimitHit::request_unread);
+  return {stage, cause};
 }
 
 Task<policy::Outcome> HeadReader::read(Upload& upload) {

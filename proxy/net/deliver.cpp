@@ -146,6 +146,7 @@ Task<Delivered> deliver_answer(Loop& loop, Request& request, ClientSide client, 
   } else {
     if (answer.connection != nullptr) client.watch.set_attempt(&answer.connection->stream());
     const Relayed relayed = co_await relay(loop.pool, request, client.stream, answer);
+    count_limit(loop.shared.metrics, relayed, client.stream);
     delivered.end = relayed.end;
     // Where not one body byte went out, the head did not either: no status was sent.
     if (relayed.end == Relayed::End::client_gone && relayed.bytes == 0) delivered.served.status = 0;

@@ -1,5 +1,6 @@
 #include "proxy/net/dial.hpp"
 
+#include "proxy/net/descriptors.hpp"
 #include "proxy/net/failure.hpp"
 
 namespace reprise::net {
@@ -35,7 +36,10 @@ Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Stop
 Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Stop& stop) {
   auto stream = loop.open_stream();
   stop.aim_at(stream.get());
-  const ErrorCode error = co_await stream->connect(endpoint, limit);
+  ErrorCode error = co_await stream->connect(endpoint, limit);
+  while (is_out_of_descriptors(error.value()) && loop.pool.make_room()) {
+    error = co_await stream->connect(endpoint, limit);
+  }
   stop.aim_at(nullptr);
   if (!error) {
     stream->set_user_timeout(user_timeout);

@@ -234,6 +234,7 @@ void Run::resumed(const AttemptResult& result) {
 Task<void> Run::continue_body() {
   client_.watch.set_attempt(&resumption_->answer().connection->stream());
   Relayed relayed = co_await resumption_->relay_rest(loop_.pool, client_.stream);
+  count_limit(loop_.shared.metrics, relayed, client_.stream);
   client_.watch.set_attempt(nullptr);
   served_.response_bytes += relayed.bytes;
   if (relayed.end == Relayed::End::broken && client_.watch.client_reset())

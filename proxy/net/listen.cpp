@@ -6,26 +6,84 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "proxy/http/reply.hpp"
+#include "proxy/net/turn_away.hpp"
 
 namespace reprise::net {
+
+using observe::LimitHit;
+
 namespace {
 
 constexpr Duration accept_pause = std::chrono::milliseconds(100);
 
-// Best effort, in one send: whoever does not read it sees the close.
-void turn_away(Loop& loop, tcp::socket socket) {
-  http::Reply reply;
-  reply.status = 503;
-  reply.proxy_status = loop.shared.pseudonym + "; error=connection_limit_reached";
-  reply.body = "reprise: limits.connections is reached; try again\n";
-  std::string message;
-  http::write_reply(reply, loop.date(), "Retry-After: 1\r\nReprise-Reason: connection_limit\r\n", true, false,
-                    message);
-  ErrorCode ignored;
-  socket.non_blocking(true, ignored);
-  socket.write_some(asio::buffer(message), ignored);
-  socket.shutdown(tcp::socket::shutdown_send, ignored);
+/// What one listener does on one io thread.
+class Entrance {
+ public:
+  Entrance(Loop& loop, tcp::acceptor& acceptor, const ListenerRole& role)
+      : loop_(loop), acceptor_(acceptor), role_(role), pause_(loop.io) {}
+
+  Task<void> run();
+
+ private:
+  void admit(tcp::socket);
+  Task<void> accept_without_descriptor();
+  Task<void> rest();
+
+  Loop& loop_;
+  tcp::acceptor& acceptor_;
+  const ListenerRole& role_;
+  Timer pause_;
+};
+
+Task<void> Entrance::run() {
+  while (acceptor_.is_open()) {
+    auto [error, socket] = co_await acceptor_.async_accept(as_result);
+    if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
+    if (!error) {
+      admit(std::move(socket));
+    } else if (is_out_of_descriptors(error.value())) {
+      co_await accept_without_descriptor();
+    } else {
+      co_await rest();
+    }
+  }
+}
+
+void Entrance::admit(tcp::socket socket) {
+  Shared& shared = loop_.shared;
+  const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= shared.most_clients;
+  if (full && !loop_.resting.make_room(Tick::now())) {
+    shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
+    const bool lowered = shared.most_clients < shared.settings.limits.connections;
+    turn_away(loop_, std::move(socket), lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
+    return;
+  }
+  asio::co_spawn(loop_.io, serve(loop_, std::move(socket), role_), asio::detached);
+}
+
+// Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before
+// somebody does. Then what rests gives its descriptor up; where nothing does, the reserve is lent to the
+// client for as long as it takes to turn it away.
+Task<void> Entrance::accept_without_descriptor() {
+  const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
+  if (error) co_return;
+  tcp::socket socket(loop_.io);
+  ErrorCode refused;
+  acceptor_.accept(socket, refused);
+  if (!refused) co_return admit(std::move(socket));
+  const bool still = is_out_of_descriptors(refused.value());
+  if (!still || loop_.resting.make_room(Tick::now()) || loop_.pool.make_room()) co_return;
+  loop_.reserve.give_up();
+  acceptor_.accept(socket, refused);
+  if (!refused) turn_away_now(loop_, std::move(socket), LimitHit::no_descriptor);
+  loop_.reserve.take();
+  // Somebody else was quicker to take what the reserve gave up.
+  if (is_out_of_descriptors(refused.value())) co_await rest();
+}
+
+Task<void> Entrance::rest() {
+  pause_.expires_after(accept_pause);
+  co_await pause_.async_wait(as_result);
 }
 
 }  // namespace
@@ -62,23 +120,8 @@ tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
 }
 
 Task<void> accept_clients(Loop& loop, tcp::acceptor& acceptor, const ListenerRole& role) {
-  Timer pause(loop.io);
-  while (acceptor.is_open()) {
-    auto [error, socket] = co_await acceptor.async_accept(as_result);
-    if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
-    if (error) {
-      pause.expires_after(accept_pause);
-      co_await pause.async_wait(as_result);
-      continue;
-    }
-    if (loop.shared.client_connections.fetch_add(1, std::memory_order_relaxed) >=
-        loop.shared.settings.limits.connections) {
-      loop.shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
-      turn_away(loop, std::move(socket));
-      continue;
-    }
-    asio::co_spawn(loop.io, serve(loop, std::move(socket), role), asio::detached);
-  }
+  Entrance entrance(loop, acceptor, role);
+  co_await entrance.run();
 }
 
 }  // namespace reprise::net

@@ -23,8 +23,9 @@ tcp::acceptor bind_listener(asio::io_context&, std::string_view mode, const conf
 /// The same socket for another io thread.
 tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 
-/// Spawns a session per connection until the acceptor is closed. Over limits.connections, a connection gets a
-/// 503 and is closed. Without descriptors it waits a moment instead of spinning.
+/// Spawns a session per connection until the acceptor is closed. Where connections or descriptors run short,
+/// the client that has rested longest makes room (of this io thread, and for a second at least); where none
+/// does, the new one gets a 503 with Retry-After and is closed (row I6). Never spins.
 Task<void> accept_clients(Loop& loop, tcp::acceptor& acceptor, const ListenerRole& role);
 
 }  // namespace reprise::net

@@ -13,11 +13,13 @@
 #include "config/settings.hpp"
 #include "proxy/http/head.hpp"
 #include "proxy/net/budgets.hpp"
+#include "proxy/net/descriptors.hpp"
 #include "proxy/net/doors.hpp"
 #include "proxy/net/gates.hpp"
 #include "proxy/net/pool.hpp"
 #include "proxy/net/replay_store.hpp"
 #include "proxy/net/resolver.hpp"
+#include "proxy/net/resting.hpp"
 #include "proxy/net/tick.hpp"
 #include "proxy/observe/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
@@ -40,6 +42,8 @@ struct Shared {
   ReplayStore& replay;
   const Doors& doors;
   std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
+  /// limits.connections, or what the descriptors allow where that is fewer.
+  std::size_t most_clients = std::numeric_limits<std::size_t>::max();
   std::atomic<std::size_t> client_connections{0};
   /// Told of every finished exchange, beside the metrics; empty: nobody is.
   std::function<void(const observe::ExchangeRecord&)> witness = nullptr;
@@ -89,6 +93,9 @@ struct Loop {
   Pool pool;
   http::HeadLimits head_limits;
   Sessions sessions;
+  RestingClients resting;
+  ReserveDescriptor reserve;
+  unsigned turning_away = 0;  ///< clients that get a 503 and are not gone yet
   bool draining = false;
 
  private:

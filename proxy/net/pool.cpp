@@ -139,6 +139,16 @@ void Pool::discard(UpstreamConnection& connection) {
   idle.erase(place);
 }
 
+bool Pool::make_room() {
+  for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
+    auto& idle = (*entry)->idle;
+    if (idle.empty()) continue;
+    idle.pop_front();
+    return true;
+  }
+  return false;
+}
+
 void Pool::close() {
   closing_ = true;
   for (const auto& upstream : order_) upstream->idle.clear();

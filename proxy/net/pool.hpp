@@ -87,6 +87,9 @@ class Pool {
   /// Takes a connection back whose last answer was read to its end. Closes it where the pool is full or
   /// closing.
   void give_back(std::unique_ptr<UpstreamConnection>);
+  /// Closes the connection that has been idle longest at the upstream that was used longest ago: its
+  /// descriptor is needed. False if none is idle.
+  bool make_room();
   /// Closes every idle connection, and from now on every one given back.
   void close();
 

@@ -11,6 +11,7 @@
 
 #include "proxy/http/rejection.hpp"
 #include "proxy/net/admin.hpp"
+#include "proxy/net/descriptors.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/observe/status.hpp"
 
@@ -79,6 +80,7 @@ struct Proxy::Parts {
   Parts& operator=(const Parts&) = delete;
 
   void bind();
+  std::size_t most_clients();
   void open_doors(std::size_t index);
   void say(config::LogLevel level, std::string_view text) {
     log.message(level, text, Loop::wall_nanoseconds());
@@ -130,8 +132,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   resolver = std::make_unique<Resolver>(options.query, limits, metrics);
   doors = std::make_unique<Doors>(settings.security.deny, endpoints);
   // clang 14 cannot initialise an aggregate through make_unique.
-  shared.reset(
-      new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, make_pseudonym()});
+  shared.reset(new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, make_pseudonym(),
+                          most_clients()});
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
   for (const config::Listener& listener : settings.listeners) {
@@ -150,6 +152,15 @@ void Proxy::Parts::bind() {
   };
   for (const config::Listener& listener : settings.listeners) add(word(listener.mode), listener.bind);
   add("admin", settings.admin.bind);
+}
+
+std::size_t Proxy::Parts::most_clients() {
+  const std::size_t wanted = settings.limits.connections;
+  const std::size_t allowed = clients_allowed();
+  if (allowed >= wanted) return wanted;
+  say(config::LogLevel::warn, "limits.connections is lowered from " + std::to_string(wanted) + " to " +
+                                  std::to_string(allowed) + ": the limit of open files allows no more");
+  return allowed;
 }
 
 void Proxy::Parts::open_doors(std::size_t index) {
@@ -280,9 +291,9 @@ void Proxy::run() {
   parts.say(config::LogLevel::info, "ready");
   std::vector<std::jthread> threads;
   for (std::size_t i = 1; i < parts.loops.size(); ++i) {
-    threads.emplace_back([loop = parts.loops[i].get()] { loop->io.run(); });
+    threads.emplace_back([&parts, i] { parts.options.turn(parts.loops[i]->io); });
   }
-  first.io.run();
+  parts.options.turn(first.io);
 }
 
 }  // namespace reprise::net

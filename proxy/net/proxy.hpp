@@ -20,6 +20,8 @@ struct ProxyOptions {
   bool handle_signals = true;  ///< SIGTERM and SIGINT end it; tests call `stop` instead
   Resolver::Query query = query_system;
   FileCalls files = system_file_calls();
+  /// How an io thread runs its loop; tests look on.
+  std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };
 
 /// Binds in its constructor, works in `run`.

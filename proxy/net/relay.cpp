@@ -82,7 +82,9 @@ class BodyWriter {
   std::uint64_t bytes_ = 0;
 };
 
-Relayed broken(BodyStep step, std::uint64_t bytes) { return {Relayed::End::broken, cause_of(step), bytes}; }
+Relayed broken(BodyStep step, std::uint64_t bytes) {
+  return {Relayed::End::broken, cause_of(step), bytes, step == BodyStep::stalled};
+}
 
 Task<Relayed> relay_kept(Request& request, Stream& client, Answer& answer) {
   BodyWriter writer(sends_chunked(request, answer), answer.head);
@@ -95,6 +97,12 @@ Task<Relayed> relay_kept(Request& request, Stream& client, Answer& answer) {
 }
 
 }  // namespace
+
+void count_limit(observe::Metrics& metrics, const Relayed& relayed, Stream& client) {
+  if (relayed.stalled) metrics.count_limit(observe::LimitHit::answer_idle);
+  if (relayed.end == Relayed::End::client_gone && client.take_limit_hit())
+    metrics.count_limit(observe::LimitHit::answer_unread);
+}
 
 bool sends_chunked(const Request& request, const Answer& answer) {
   const Framing::Kind kind = answer.head.framing.kind;

@@ -12,12 +12,16 @@ struct Relayed {
   End end = End::complete;
   policy::Cause cause = policy::Cause::truncated;  ///< for `broken`
   std::uint64_t bytes =
-      0;  ///< of the body; for `complete` and `broken` the client's kernel has taken them all
+      0;                 ///< of the body; for `complete` and `broken` the client's kernel has taken them all
+  bool stalled = false;  ///< for `broken`: the upstream sent nothing for as long as it may
 };
 
 /// `request.answer_head` is sent first. A body that brings no byte for `patience_with` has broken. A body
 /// that breaks is never ended: no last chunk, no clean close (the caller cuts).
 Task<Relayed> relay(Pool&, Request&, Stream& client, Answer&);
+
+/// Counts the idle limit that ended it, if one did.
+void count_limit(observe::Metrics&, const Relayed&, Stream& client);
 
 /// True if the body goes out chunked: the client understands it, and its length is not known beforehand.
 bool sends_chunked(const Request&, const Answer&);

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cstring>
+#include <system_error>
 
 namespace reprise::net {
 namespace {
 
 constexpr std::size_t most_addresses = 16;
+// A dead name may hold a thread for many seconds: more are started while all of them are held.
+constexpr unsigned most_threads = 32;
 // How long an old answer may stand in while the system's resolver fails.
 constexpr Duration stale_limit = std::chrono::minutes(5);
 
@@ -24,6 +27,19 @@ struct Resolver::State {
     Instant last_asked{};
     bool asking = false;
     std::vector<std::shared_ptr<Lookup>> waiting;
+
+    /// Whoever has stopped waiting is dropped each time that as many again have come.
+    void add(std::shared_ptr<Lookup> lookup) {
+      if (waiting.size() >= crowded) {
+        std::erase_if(waiting, [](const auto& each) { return each.use_count() == 1; });
+        crowded = std::max(least_crowded, 2 * waiting.size());
+      }
+      waiting.push_back(std::move(lookup));
+    }
+
+   private:
+    static constexpr std::size_t least_crowded = 64;
+    std::size_t crowded = least_crowded;
   };
 
   std::mutex mutex;
@@ -34,11 +50,18 @@ struct Resolver::State {
   Limits limits;
   observe::Metrics* metrics = nullptr;
   bool stopping = false;
+  unsigned threads = 0;
+  unsigned resting = 0;  ///< threads that wait for work
 
+  /// Under the mutex. Throws std::system_error where this host has no thread left.
+  static void start_thread(const std::shared_ptr<State>&);
+  static void start_another(const std::shared_ptr<State>&);
   void run();
   void answer_one(std::unique_lock<std::mutex>&);
   void settle(const std::string& name, std::vector<asio::ip::address> found);
-  void forget_oldest();
+  /// Makes room for one more name; false if every one is being asked for.
+  bool has_room();
+  bool is_abandoned(const std::string& name);
 };
 
 Resolver::Resolver(Query query, const Limits& limits, observe::Metrics& metrics)
@@ -46,9 +69,14 @@ Resolver::Resolver(Query query, const Limits& limits, observe::Metrics& metrics)
   state_->query = std::move(query);
   state_->limits = limits;
   state_->metrics = &metrics;
-  for (unsigned i = 0; i < limits.threads; ++i) {
-    std::thread([state = state_] { state->run(); }).detach();
-  }
+  const std::scoped_lock lock(state_->mutex);
+  for (unsigned i = 0; i < limits.threads; ++i) State::start_thread(state_);
+}
+
+void Resolver::State::start_thread(const std::shared_ptr<State>& state) {
+  std::thread([state] { state->run(); }).detach();
+  ++state->threads;
+  ++state->resting;
 }
 
 Resolver::~Resolver() {
@@ -64,7 +92,11 @@ std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any
   const std::scoped_lock lock(state_->mutex);
   State& state = *state_;
   const Instant now = Tick::now();
-  if (state.names.size() >= state.limits.names && !state.names.contains(name)) state.forget_oldest();
+  if (!state.names.contains(name) && !state.has_room()) {
+    state.metrics->count_lookup(observe::LookupOutcome::failed);
+    lookup->answer_ = std::make_shared<const Addresses>();
+    return lookup;
+  }
   State::Name& entry = state.names[name];
   entry.last_asked = now;
   if (entry.answer && now < entry.known_until) {
@@ -72,13 +104,24 @@ std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any
     lookup->answer_ = entry.answer;
     return lookup;
   }
-  entry.waiting.push_back(lookup);
+  entry.add(lookup);
   if (!entry.asking) {
     entry.asking = true;
     state.queue.push_back(name);
+    const bool short_of_threads = state.queue.size() > state.resting && state.limits.threads > 0;
+    if (short_of_threads && state.threads < most_threads) State::start_another(state_);
     state.work.notify_one();
   }
   return lookup;
+}
+
+// Without another thread the name waits for one of those that there are.
+void Resolver::State::start_another(const std::shared_ptr<State>& state) {
+  try {
+    start_thread(state);
+  } catch (const std::system_error&) {
+    return;
+  }
 }
 
 void Resolver::State::run() {
@@ -86,14 +129,17 @@ void Resolver::State::run() {
   for (;;) {
     work.wait(lock, [this] { return stopping || !queue.empty(); });
     if (stopping) return;
+    --resting;
     answer_one(lock);
     if (stopping) return;
+    ++resting;
   }
 }
 
 void Resolver::State::answer_one(std::unique_lock<std::mutex>& lock) {
   const std::string name = std::move(queue.front());
   queue.pop_front();
+  if (is_abandoned(name)) return;
   lock.unlock();
   std::vector<asio::ip::address> found = query(name);
   lock.lock();
@@ -138,13 +184,27 @@ void Resolver::State::settle(const std::string& name, std::vector<asio::ip::addr
   entry.waiting.clear();
 }
 
-void Resolver::State::forget_oldest() {
+// Nobody waits for it any more: its turn goes to a name that somebody waits for.
+bool Resolver::State::is_abandoned(const std::string& name) {
+  Name& entry = names.at(name);
+  for (const auto& lookup : entry.waiting) {
+    if (lookup.use_count() > 1) return false;
+  }
+  entry.waiting.clear();
+  entry.asking = false;
+  return true;
+}
+
+bool Resolver::State::has_room() {
+  if (names.size() < limits.names) return true;
   auto oldest = names.end();
   for (auto entry = names.begin(); entry != names.end(); ++entry) {
     if (entry->second.asking) continue;
     if (oldest == names.end() || entry->second.last_asked < oldest->second.last_asked) oldest = entry;
   }
-  if (oldest != names.end()) names.erase(oldest);
+  if (oldest == names.end()) return false;
+  names.erase(oldest);
+  return true;
 }
 
 Task<std::shared_ptr<const Addresses>> Lookup::wait(Duration limit) {

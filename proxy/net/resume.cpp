@@ -132,7 +132,9 @@ Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client) {
     if (step == BodyStep::end && rest.left == rest.last.size()) {
       co_return co_await finish(pool, client, rest, reader.has_surplus());
     }
-    if (step != BodyStep::piece) co_return Relayed{Relayed::End::broken, what_broke(step), rest.sent};
+    if (step != BodyStep::piece) {
+      co_return Relayed{Relayed::End::broken, what_broke(step), rest.sent, step == BodyStep::stalled};
+    }
     if (!take(rest, piece)) {
       overran_ = true;
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};

@@ -7,20 +7,19 @@
 #include "proxy/http/signature.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/exchange.hpp"
+#include "proxy/net/linger.hpp"
 #include "proxy/net/record.hpp"
 #include "proxy/net/wall.hpp"
 
 namespace reprise::net {
 
 using http::Cause;
+using observe::LimitHit;
 
 namespace {
 
 // After this long without a byte an idle connection gives its block back.
 constexpr Duration quiet = Tick::granule;
-// What is still read from a client that was answered before it had sent everything (rows C5, I4).
-constexpr std::size_t drain_bytes = std::size_t{256} * 1024;
-constexpr Duration drain_time = std::chrono::seconds(2);
 
 std::optional<Instant> read_signed_until(const Request& request) {
   if (!request.policy->signature_sigv4) return std::nullopt;
@@ -92,8 +91,11 @@ Task<bool> Session::wait_for_bytes() {
   if (error && stream_.take_limit_hit()) {
     buffer_.give_back();
     stream_.limit_read(loop_.shared.settings.timers.keep_alive);
+    loop_.resting.enter(*this, Tick::now());
     error = co_await stream_.wait_readable();
+    loop_.resting.leave(*this);
     stream_.unlimit_read();
+    if (error && stream_.take_limit_hit()) loop_.shared.metrics.count_limit(LimitHit::keep_alive);
     if (error) co_return false;
     std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
   }
@@ -123,7 +125,9 @@ Task<Session::Heard> Session::read_head(Request& request, Cause& why) {
     const auto [error, bytes] = co_await stream_.read_some(buffer_.room());
     if (error) {
       why = Cause::header_timeout;
-      co_return stream_.take_limit_hit() ? Heard::refused : Heard::nothing;
+      if (!stream_.take_limit_hit()) co_return Heard::nothing;
+      loop_.shared.metrics.count_limit(LimitHit::header);
+      co_return Heard::refused;
     }
     buffer_.commit(bytes);
     heard = take_head(request, why);
@@ -203,7 +207,7 @@ Task<bool> Session::carry_out(Request& request) {
   const bool answered = stream_.open() && served.ending == observe::Ending::answered && !request.tunnel;
   const bool still_sending =
       answered && (!request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes);
-  if (still_sending) co_await close_gently();
+  if (still_sending) co_await close_gently(stream_, buffer_);
   co_return false;
 }
 
@@ -226,22 +230,7 @@ Task<void> Session::refuse(Request& request, Cause cause) {
   Gather pieces;
   pieces.add(request.answer_head);
   if (co_await stream_.write_all(pieces, loop_.shared.settings.timers.header)) co_return;
-  co_await close_gently();
-}
-
-// What the client is still sending is read for a while, so that its kernel does not throw our answer away
-// (RFC 9112 9.6).
-Task<void> Session::close_gently() {
-  stream_.finish_sending();
-  stream_.limit_read(drain_time);
-  std::size_t drained = 0;
-  while (drained < drain_bytes) {
-    buffer_.clear();
-    const auto [error, bytes] = co_await stream_.read_some(buffer_.room());
-    if (error) break;
-    drained += bytes;
-  }
-  stream_.close();
+  co_await close_gently(stream_, buffer_);
 }
 
 void Session::drain() {
@@ -252,6 +241,13 @@ void Session::drain() {
   } else if (idle_) {
     stream_.cancel();
   }
+}
+
+bool Session::close_for_room() {
+  if (stream_.unread() == Unread::bytes) return false;
+  loop_.shared.metrics.count_limit(LimitHit::room);
+  stream_.close();
+  return true;
 }
 
 void Session::abort() {

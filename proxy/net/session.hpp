@@ -19,10 +19,10 @@ struct ListenerRole {
 };
 
 /// Lives in its own coroutine's frame, on one io thread.
-class Session {
+class Session final : public Resting {
  public:
   Session(Loop& loop, Carrier carrier, const ListenerRole& role);
-  ~Session();
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -31,6 +31,9 @@ class Session {
   void drain();
   /// The grace is over: everything stops.
   void abort();
+
+ protected:
+  bool close_for_room() override;
 
  private:
   friend class Sessions;
@@ -48,7 +51,6 @@ class Session {
   Task<bool> carry_out(Request&);
   Task<bool> answer_here(Request&);
   Task<void> refuse(Request&, http::Cause);
-  Task<void> close_gently();
 
   Loop& loop_;
   Stream stream_;

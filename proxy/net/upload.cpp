@@ -8,6 +8,11 @@ namespace {
 
 constexpr std::string_view line_end = "\r\n";
 
+UploadEnd end_of(const ErrorCode& error) {
+  if (!error) return UploadEnd::running;
+  return error == asio::error::timed_out ? UploadEnd::upstream_stalled : UploadEnd::upstream_failed;
+}
+
 }  // namespace
 
 Upload::Upload(asio::any_io_executor executor, Stream& upstream, RequestBody& body, Duration idle)
@@ -68,7 +73,7 @@ void Upload::finish(UploadEnd end) {
 }
 
 Task<UploadEnd> Upload::pump() {
-  if (co_await upstream_.write_all(pending_, idle_)) co_return UploadEnd::upstream_failed;
+  if (const ErrorCode error = co_await upstream_.write_all(pending_, idle_)) co_return end_of(error);
   if (body_.stored() > 0) {
     const UploadEnd sent = co_await send_stored();
     if (sent != UploadEnd::running) co_return sent;
@@ -80,6 +85,7 @@ Task<UploadEnd> Upload::pump() {
     if (stopping_) co_return UploadEnd::stopped;
     if (step == BodyStep::malformed) co_return UploadEnd::malformed;
     if (step == BodyStep::end) co_return co_await send_last();
+    if (step == BodyStep::stalled) co_return UploadEnd::client_stalled;
     if (step != BodyStep::piece) co_return UploadEnd::client_gone;
     const UploadEnd sent = co_await send_piece(piece);
     if (sent != UploadEnd::running) co_return sent;
@@ -117,7 +123,7 @@ Task<UploadEnd> Upload::send_piece(std::string_view piece) {
     pending_.add(piece);
   }
   const ErrorCode error = co_await upstream_.write_all(pending_, idle_);
-  co_return error ? UploadEnd::upstream_failed : UploadEnd::running;
+  co_return end_of(error);
 }
 
 Task<UploadEnd> Upload::send_last() {
@@ -125,7 +131,7 @@ Task<UploadEnd> Upload::send_last() {
   pending_ = Gather();
   gather_last();
   const ErrorCode error = co_await upstream_.write_all(pending_, idle_);
-  co_return error ? UploadEnd::upstream_failed : UploadEnd::sent;
+  co_return error ? end_of(error) : UploadEnd::sent;
 }
 
 Task<void> Upload::stop() {

@@ -13,12 +13,14 @@ namespace reprise::net {
 
 enum class UploadEnd : std::uint8_t {
   running,
-  sent,             ///< the kernel has taken every byte
-  upstream_failed,  ///< EPIPE, reset or no progress: the answer may be there all the same
-  client_gone,      ///< the client left before its body's end
-  malformed,        ///< the client's chunked coding is broken
-  replay_lost,      ///< what is held on disk cannot be read back
-  stopped,          ///< by `stop`
+  sent,              ///< the kernel has taken every byte
+  upstream_failed,   ///< EPIPE, reset or no progress: the answer may be there all the same
+  upstream_stalled,  ///< the same, and it was TCP_USER_TIMEOUT that noticed it
+  client_gone,       ///< the client left before its body's end
+  client_stalled,    ///< the client sent nothing of its body for the idle limit
+  malformed,         ///< the client's chunked coding is broken
+  replay_lost,       ///< what is held on disk cannot be read back
+  stopped,           ///< by `stop`
 };
 
 /// Hears of an upload's end while it waits for the answer's head.

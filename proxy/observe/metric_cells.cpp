@@ -219,6 +219,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
       counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
       rejected_requests,
+      counters(Metric::limits_hit, "limit", limit_words, limits),
       dropped,
   };
   std::erase_if(all, [](const MetricFamily& each) { return each.metric.empty(); });

@@ -89,6 +89,9 @@ struct alignas(64) RouteCells {
 inline constexpr std::array<std::string_view, 4> tunnel_words{"closed", "broken", "idle", "drained"};
 inline constexpr std::array<std::string_view, 5> lookup_words{"hit", "resolved", "failed", "timeout",
                                                               "stale"};
+inline constexpr std::array<std::string_view, limit_hit_count> limit_words{
+    "connection_limit", "no_descriptor",  "room",        "keep_alive",   "header",
+    "request_idle",     "request_unread", "answer_idle", "answer_unread"};
 inline constexpr std::array<std::string_view, 2> upstream_words{"active", "idle"};
 
 /// Collects its own atomics; what changes rarely or has labels from outside lives in the registry.
@@ -106,6 +109,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::vector<Counter> rejected;
   std::array<Counter, tunnel_words.size()> tunnels{};
   std::array<Counter, lookup_words.size()> lookups{};
+  std::array<Counter, limit_words.size()> limits{};
   std::array<Level, upstream_words.size()> upstreams{};
   Counter log_dropped{0};
   Level client_connections{0};

@@ -53,6 +53,10 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Name lookups: hit resolved failed timeout stale."},
     {"reprise_rejected_requests_total", Type::Counter, "cause",
      "Messages refused before any attempt, by cause."},
+    {"reprise_limits_hit_total", Type::Counter, "limit",
+     "Connections that a limit turned away with 503 (connection_limit no_descriptor) or ended: room "
+     "(resting, "
+     "for a newcomer) keep_alive header request_idle request_unread answer_idle answer_unread."},
     {"reprise_config_info", Type::Gauge, "hash", "1, with the hash of the running configuration."},
     {"reprise_log_dropped_total", Type::Counter, "",
      "Log lines dropped because the log could not be written."},

@@ -34,6 +34,7 @@ enum class Metric : std::uint8_t {
   tunnels,
   dns_lookups,
   rejected_requests,
+  limits_hit,
   config_hash,
   log_dropped,
   build_version,
@@ -45,7 +46,7 @@ enum class Metric : std::uint8_t {
   process_threads,
 };
 
-inline constexpr std::size_t metric_count = 30;
+inline constexpr std::size_t metric_count = 31;
 
 struct MetricRow {
   std::string_view name;

@@ -103,6 +103,8 @@ void Metrics::count_lookup(LookupOutcome outcome) {
   add_one(cells_->lookups[static_cast<std::size_t>(outcome)]);
 }
 
+void Metrics::count_limit(LimitHit limit) { add_one(cells_->limits[static_cast<std::size_t>(limit)]); }
+
 void Metrics::set_log_dropped(std::uint64_t total) {
   cells_->log_dropped.store(total, std::memory_order_relaxed);
 }
@@ -133,6 +135,8 @@ void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {
 void Metrics::set_circuit_state(std::string_view upstream, policy::Circuit::State state) {
   cells_->circuit_family.Add({{"upstream", std::string(upstream)}}).Set(static_cast<double>(state));
 }
+
+std::string_view word(LimitHit limit) { return limit_words[static_cast<std::size_t>(limit)]; }
 
 std::string Metrics::text() {
   std::vector<prometheus::MetricFamily> families = cells_->registry.Collect();

@@ -19,6 +19,22 @@ enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained };
 enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout, stale };
 /// States of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
+/// What ended a connection of ours or a client's, or turned a client away: `reprise_limits_hit_total{limit}`.
+enum class LimitHit : std::uint8_t {
+  connection_limit,  // 503 at the door: limits.connections
+  no_descriptor,     // 503 at the door: this process may open no more files
+  room,              // a resting client made room for a new one
+  keep_alive,        // a client rested for timers.keep_alive
+  header,            // 408: the head was not complete within timers.header
+  request_idle,      // no byte of the body from the client for idle_timeout
+  request_unread,    // the upstream took no byte of the request for idle_timeout
+  answer_idle,       // no byte of the body from the upstream for idle_timeout, or resume.stall
+  answer_unread,     // the client took no byte of the answer for idle_timeout
+};
+inline constexpr std::size_t limit_hit_count = 9;
+/// The metric label: the enumerator's own name.
+std::string_view word(LimitHit);
+
 /// Where `reprise_replay_bytes` are held.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
@@ -42,6 +58,7 @@ class Metrics {
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
   void count_lookup(LookupOutcome);
+  void count_limit(LimitHit);
   void set_log_dropped(std::uint64_t total);
   void set_config_hash(std::string_view hash);
   void client_connected();

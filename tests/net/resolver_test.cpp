@@ -224,6 +224,67 @@ TEST_F(ResolverTest, I13_of_a_thousand_addresses_sixteen_are_used) {
   EXPECT_EQ(answer->list, Found(many.begin(), many.begin() + 16));
 }
 
+TEST_F(ResolverTest, I13_where_every_name_is_being_asked_for_another_fails_at_once) {
+  Resolver::Limits limits;
+  limits.names = 2;
+  const auto resolver = make(limits);
+  names.set("c.test", one("192.0.2.3"));
+  std::vector<std::shared_ptr<Lookup>> waiting;
+  for (const std::string name : {"a.test", "b.test"}) {
+    names.hold_back(name);
+    waiting.push_back(resolver->start(name, bench.io.get_executor()));
+    ASSERT_TRUE(bench.run_until([&] { return names.asked(name) == 1; }));
+  }
+  const auto answer = look_up(*resolver, "c.test");
+  ASSERT_NE(answer, nullptr);
+  EXPECT_TRUE(answer->list.empty());
+  EXPECT_EQ(names.asked("c.test"), 0);
+  names.let_go("a.test");
+  EXPECT_NE(bench.run(wait(waiting.front(), long_enough)), nullptr);
+  EXPECT_EQ(look_up(*resolver, "c.test")->list, one("192.0.2.3"));
+  names.let_go("b.test");
+}
+
+TEST_F(ResolverTest, many_dead_names_delay_no_other) {
+  const auto resolver = make();
+  names.set("a.test", one("192.0.2.1"));
+  std::vector<std::shared_ptr<Lookup>> waiting;
+  for (int i = 0; i < 20; ++i) {
+    names.hold_back("dead" + std::to_string(i));
+    waiting.push_back(resolver->start("dead" + std::to_string(i), bench.io.get_executor()));
+  }
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
+  for (int i = 0; i < 20; ++i) names.let_go("dead" + std::to_string(i));
+}
+
+TEST_F(ResolverTest, a_name_that_nobody_waits_for_any_more_is_not_asked_for) {
+  const auto resolver = make();
+  std::vector<std::shared_ptr<Lookup>> waiting;
+  // More than there can be threads: the last ones wait in the queue.
+  for (int i = 0; i < 40; ++i) {
+    names.hold_back("dead" + std::to_string(i));
+    waiting.push_back(resolver->start("dead" + std::to_string(i), bench.io.get_executor()));
+  }
+  ASSERT_TRUE(bench.run_until([&] { return names.asked("dead31") == 1; }));
+  waiting.resize(32);
+  waiting.push_back(resolver->start("a.test", bench.io.get_executor()));
+  for (int i = 0; i < 40; ++i) names.let_go("dead" + std::to_string(i));
+  EXPECT_NE(bench.run(wait(waiting.back(), long_enough)), nullptr);
+  EXPECT_EQ(names.asked("dead32"), 0);
+  EXPECT_EQ(names.asked("dead39"), 0);
+}
+
+TEST_F(ResolverTest, waiters_that_gave_up_do_not_pile_up) {
+  const auto resolver = make();
+  names.hold_back("a.test");
+  std::vector<std::weak_ptr<Lookup>> gone;
+  for (int i = 0; i < 1000; ++i) gone.push_back(resolver->start("a.test", bench.io.get_executor()));
+  const auto alive =
+      std::count_if(gone.begin(), gone.end(), [](const auto& each) { return !each.expired(); });
+  EXPECT_LE(alive, 65);
+  names.let_go("a.test");
+}
+
 TEST_F(ResolverTest, the_table_of_names_is_bounded_oldest_out) {
   Resolver::Limits limits;
   limits.names = 4;

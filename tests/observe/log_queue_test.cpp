@@ -127,7 +127,7 @@ TEST(Log, writes_every_line_before_it_ends) {
 }
 
 // Robustness I11.
-TEST(Log, blocked_descriptor_costs_lines_and_never_time) {
+TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
   Pipe pipe;
   const Story story = all_stories().at(1);
   const std::string marker = "it flows again";
@@ -193,7 +193,7 @@ TEST(Log, ends_though_a_terminal_hangs_in_a_write) {
   close(terminal);
 }
 
-TEST(Log, reader_that_went_away_is_no_signal) {
+TEST(Log, I11_reader_that_went_away_is_no_signal) {
   Pipe pipe;
   pipe.close_reader();
   ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
@@ -202,7 +202,7 @@ TEST(Log, reader_that_went_away_is_no_signal) {
   EXPECT_TRUE(becomes_true([&] { return log.dropped() == 10; })) << log.dropped();
 }
 
-TEST(Log, full_disk_drops_and_counts) {
+TEST(Log, I11_full_disk_drops_and_counts) {
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
   {

@@ -39,6 +39,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.handle_signals = false;
   options.query = wishes.query;
   options.files = wishes.files;
+  if (wishes.turn) options.turn = wishes.turn;
   if (!options.query)
     options.query = [](const std::string&) { return std::vector<boost::asio::ip::address>(); };
   proxy_ = std::make_unique<net::Proxy>(std::move(settings), std::move(options));

@@ -21,6 +21,8 @@ struct Wishes {
   config::Settings settings;   ///< listeners and routes are filled by RunningProxy
   net::Resolver::Query query;  ///< empty: no name resolves
   net::FileCalls files = net::system_file_calls();
+  /// How the proxy's thread runs its loop; empty: as always.
+  std::function<void(boost::asio::io_context&)> turn;
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 

@@ -1,0 +1,219 @@
+"""Faults of the host itself: no local port, a log that nobody reads, a full disk for it, and the end without a word."""
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from client import Client, ask, head_of
+from harness import LOOPBACK, Reprise, equal, eventually, merge, options, yaml_flow
+from test_replay import MIB
+from upstream import Say, Upstream
+
+CLONE_NEWNET = 0x40000000
+SIOCSIFFLAGS = 0x8914
+IFF_UP_AND_RUNNING = 0x41
+
+
+def in_a_network_of_its_own(case, ports):
+    """Runs `case` on a thread whose sockets, and whose processes, see another loopback with only those local ports.
+    False where that is not permitted."""
+    outcome = []
+
+    def work():
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(CLONE_NEWNET) != 0:
+            return
+        try:
+            with socket.socket() as any_socket:
+                fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP_AND_RUNNING))
+            Path("/proc/sys/net/ipv4/ip_local_port_range").write_text(ports, encoding="ascii")
+        except OSError:
+            return
+        try:
+            case()
+            outcome.append(None)
+        except BaseException as error:  # pylint: disable=broad-except
+            outcome.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if outcome and outcome[0] is not None:
+        raise outcome[0]
+    return bool(outcome)
+
+
+class ClientFrom(Client):
+    """A client with a local port of its choice."""
+
+    def __init__(self, address, port):
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.settimeout(120)
+        self.socket.bind((LOOPBACK, port))
+        self.socket.connect(address)
+        self.buffer = b""
+
+
+def test_I10_without_a_local_port_an_attempt_fails_as_connect_and_backs_off():
+    release = threading.Event()
+
+    def held(connection, request):
+        release.wait(300)
+        connection.sendall(Say(200).text(request, 1))
+        return False
+
+    def case():
+        listener = socket.socket()
+        listener.bind((LOOPBACK, 20000))
+        wait = {"initial": "100ms", "maximum": "100ms", "jitter": "none"}
+        with Upstream({"/held": [held]}, listener=listener) as upstream, \
+                Reprise(listeners=[{"mode": "forward", "bind": "127.0.0.1:20001"}], admin={"bind": "127.0.0.1:20002"},
+                        defaults={"retry": {"max_attempts": 3, "backoff": wait}}) as reprise:
+            with contextlib.ExitStack() as stack:
+                busy = [stack.enter_context(ClientFrom(reprise.forward, 30000 + number)) for number in range(2)]
+                for client in busy:  # they take both local ports towards that upstream
+                    client.send(head_of("GET", upstream.url("/held"), LOOPBACK))
+                upstream_connections = lambda: upstream.connections == 2  # noqa: E731
+                eventually(upstream_connections, "two connections to the upstream")
+                client = stack.enter_context(ClientFrom(reprise.forward, 30010))
+                cpu, start = reprise.cpu_seconds(), time.monotonic()
+                answer = client.ask("POST", upstream.url("/x"), b"never sent")
+                took = time.monotonic() - start
+                equal((answer.status, answer.attempts, answer.reason), (503, 3, "attempts_spent"))
+                assert "error=connection_limit_reached" in answer.field("Proxy-Status"), answer.fields
+                assert took >= 0.2, "attempts are backed off"
+                assert reprise.cpu_seconds() - cpu < 0.5 * took + 0.1, "no tight loop"
+                release.set()
+                for client in busy:
+                    equal(client.read_answer().status, 200)
+                # Once they are gone, there is a local port again.
+                answer = stack.enter_context(ClientFrom(reprise.forward, 30011)).ask("GET", upstream.url("/x"))
+                equal(answer.status, 200)
+            attempts = reprise.requests(4)[0]["attempts"]
+            equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "no_local_port")] * 3)
+
+    if not in_a_network_of_its_own(case, "61000 61001"):
+        print("note: a network of its own is not permitted here")
+
+
+class Bare:
+    """reprise on fixed ports of the kernel's choice, its log wherever the case wants it: nothing is read from it."""
+
+    def __init__(self, log, **configuration):
+        self.log, self.configuration = log, configuration
+        self.folder = tempfile.TemporaryDirectory(prefix="reprise-e2e-")
+        self.process = None
+
+    def __enter__(self):
+        base = {"version": 1, "listeners": [{"mode": "forward", "bind": "127.0.0.1:0"}], "admin": {"bind": "127.0.0.1:0"},
+                "threads": options.threads}
+        path = os.path.join(self.folder.name, "reprise.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            for key, value in merge(base, self.configuration).items():
+                file.write(f"{key}: {yaml_flow(value)}\n")
+        self.process = subprocess.Popen([options.binary, "run", "-c", path], stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log)
+        self.forward, self.admin = eventually(self._ports, "reprise listens")
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.folder.cleanup()
+
+    def _ports(self):
+        """The two listening ports, by /proc: whoever answers /livez is the admin listener."""
+        assert self.process.poll() is None, "reprise ended at start"
+        inodes = set()
+        with contextlib.suppress(FileNotFoundError):
+            for link in Path(f"/proc/{self.process.pid}/fd").iterdir():
+                inodes.add(os.readlink(link))
+        ports = set()
+        for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes:
+                ports.add(int(fields[1].split(":")[1], 16))
+        if len(ports) != 2:
+            return None
+        for port in ports:
+            with Client((LOOPBACK, port)) as client:
+                client.send(head_of("GET", "/livez", "localhost"))
+                if client.read_answer().status == 200:
+                    return (LOOPBACK, (ports - {port}).pop()), (LOOPBACK, port)
+        return None
+
+    def dropped(self):
+        with Client(self.admin) as client:
+            client.send(head_of("GET", "/metrics", "localhost"))
+            page = client.read_answer().body.decode()
+        return next(float(line.split()[1]) for line in page.splitlines() if line.startswith("reprise_log_dropped_total "))
+
+
+def ask_until_dropped(reprise, upstream):
+    """Asks until log lines were dropped; each answer must be whole."""
+    with Client(reprise.forward) as client:
+        for number in range(100_000):
+            equal(client.ask("GET", upstream.url(f"/{'x' * 100}")).status, 200)
+            if number % 500 == 499 and reprise.dropped() > 0:
+                return
+    raise AssertionError("no line was dropped")
+
+
+def test_I11_a_log_that_nobody_reads_costs_lines_and_no_traffic():
+    read, write = os.pipe()
+    with Upstream() as upstream, Bare(write) as reprise:
+        os.close(write)
+        ask_until_dropped(reprise, upstream)
+        equal(reprise.process.poll(), None)
+        reprise.process.send_signal(signal.SIGTERM)
+        equal(reprise.process.wait(120), 0, "it ends though nobody reads its last words")
+    with os.fdopen(read, "rb") as pipe:
+        lines = pipe.read().split(b"\n")
+    for line in lines[:-1]:
+        assert line.startswith(b"{") and json.loads(line), line[:200]
+
+
+def test_I11_a_log_whose_reader_is_gone_costs_lines_and_no_traffic():
+    read, write = os.pipe()
+    with Upstream() as upstream, Bare(write) as reprise:
+        os.close(write)
+        os.close(read)
+        ask_until_dropped(reprise, upstream)
+
+
+def test_I11_a_full_disk_for_the_log_costs_lines_and_no_traffic():
+    with open("/dev/full", "wb") as full, Upstream() as upstream, Bare(full) as reprise:
+        ask_until_dropped(reprise, upstream)
+
+
+def test_I12_a_kill_leaves_no_file_and_nothing_that_blocks_the_next_start():
+    wait = {"initial": "30s", "maximum": "30s", "jitter": "none"}
+    with tempfile.TemporaryDirectory(prefix="reprise-replay-") as folder, Upstream({"/x": [503, 200]}) as upstream:
+        keys = {"defaults": {"retry": {"backoff": wait}}, "limits": {"replay_folder": folder}}
+        with Bare(subprocess.DEVNULL, **keys) as reprise:
+            with Client(reprise.forward) as client:
+                client.send(head_of("PUT", upstream.url("/x"), LOOPBACK, [("Content-Length", str(MIB))]) + b"x" * MIB)
+                upstream.seen(1)
+
+                def on_disk():
+                    links = [os.readlink(link) for link in Path(f"/proc/{reprise.process.pid}/fd").iterdir()]
+                    return any(name.startswith(folder) for name in links)
+                eventually(on_disk, "the body is on disk")
+                equal(os.listdir(folder), [], "its file has no name")
+                reprise.process.kill()
+                reprise.process.wait()
+            equal(os.listdir(folder), [])
+            bind = "%s:%d" % reprise.forward
+        with Reprise(listeners=[{"mode": "forward", "bind": bind}], **keys) as again:
+            equal(ask(again, "PUT", upstream.url("/x"), b"x").status, 200)

@@ -1,0 +1,441 @@
+"""Connections and descriptors run short, and clients and upstreams that stand still: who has to go, and what it is told."""
+import contextlib
+import itertools
+import os
+import resource
+import socket
+import threading
+import time
+
+from client import Client, Cut, head_of
+from harness import LOOPBACK, Reprise, equal, eventually
+from test_replay import MIB, is_sanitized
+from upstream import Say, Upstream
+
+CROWD = 4096
+LIMIT = "reprise_limits_hit_total"
+
+
+class Held:
+    """A step that answers once it is told to: whoever waits for it is busy."""
+
+    def __init__(self):
+        self.open = threading.Event()
+
+    def __call__(self, connection, request):
+        self.open.wait(300)
+        connection.sendall(Say(200, body=b"held", close=True).text(request, 1))
+        return False
+
+
+def descriptors_left(reprise, more):
+    """From now on reprise may open only so many descriptors more."""
+    taken = {int(name) for name in os.listdir(f"/proc/{reprise.process.pid}/fd")}
+    lowest = next(number for number in itertools.count() if number not in taken)
+    _, hard = resource.prlimit(reprise.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(reprise.process.pid, resource.RLIMIT_NOFILE, (lowest + more, hard))
+
+
+def descriptors_back(reprise):
+    _, hard = resource.prlimit(reprise.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(reprise.process.pid, resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def share_of_a_core(reprise, work, seconds):
+    """The CPU that reprise takes while `work` is done, and for the rest of so many seconds."""
+    cpu, start = reprise.cpu_seconds(), time.monotonic()
+    work()
+    time.sleep(max(0.0, seconds - (time.monotonic() - start)))
+    return (reprise.cpu_seconds() - cpu) / (time.monotonic() - start)
+
+
+class Crowd:
+    """Clients that each ask once and stay connected."""
+
+    def __init__(self, reprise, url):
+        self.address, self.request = reprise.forward, head_of("GET", url, LOOPBACK)
+        self.clients, self.answers = [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for client in self.clients:
+            client.socket.close()
+
+    def ask(self, count):
+        for _ in range(count):
+            self.clients.append(self._asking())
+        for place, client in enumerate(self.clients):
+            self.answers.append(self._answer(place, client))
+
+    def _asking(self):
+        client = Client(self.address)
+        with contextlib.suppress(OSError):  # it may have been turned away already
+            client.send(self.request)
+        return client
+
+    def _answer(self, place, client):
+        # Whoever took longer than a second to ask may have made room for another, and comes back.
+        while True:
+            with contextlib.suppress(Cut, OSError):
+                return client.read_answer()
+            client.socket.close()
+            self.clients[place] = client = self._asking()
+
+
+def echo(connection, _):
+    while data := connection.recv(65536):
+        connection.sendall(data)
+
+
+class Tunnels:
+    """Connections that are held: what is sent into each comes back."""
+
+    def __init__(self, reprise, count):
+        self.listener = socket.create_server((LOOPBACK, 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+        self.clients = [Client(reprise.forward) for _ in range(count)]
+        for client in self.clients:
+            client.send(head_of("CONNECT", f"{LOOPBACK}:{self.port}", LOOPBACK))
+            equal(client.read_answer("CONNECT").status, 200, "CONNECT")
+        self.rounds = 0
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                threading.Thread(target=echo, args=(connection, None), daemon=True).start()
+
+    def talk(self):
+        self.rounds += 1
+        for number, client in enumerate(self.clients):
+            word = b"word %d to %d" % (self.rounds, number)
+            client.send(word)
+            equal(client.read_bytes(len(word)), word, "through a held tunnel")
+
+    def close(self):
+        for client in self.clients:
+            client.socket.close()
+        self.listener.close()
+
+
+def few_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+
+def test_I6_with_256_descriptors_4096_clients_are_served_or_turned_away_and_the_held_go_on():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    crowd_size = min(CROWD, hard - 1000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, crowd_size + 1000), hard))
+    with Upstream() as upstream, Reprise(prepare=few_files, security={"connect_ports": ["1-65535"]},
+                                         log={"access": False}) as reprise:
+        lowered = [line["message"] for line in reprise.log() if "limits.connections is lowered" in line.get("message", "")]
+        assert lowered and "from 4096 to 96" in lowered[0], lowered
+        tunnels = Tunnels(reprise, 20)
+        over = threading.Event()
+        broken = []
+
+        def talk():
+            try:
+                while not over.is_set():
+                    tunnels.talk()
+                    over.wait(0.05)
+            except (AssertionError, Cut, OSError) as error:
+                broken.append(error)
+
+        talking = threading.Thread(target=talk)
+        talking.start()
+        with Crowd(reprise, upstream.url()) as crowd:
+            share = share_of_a_core(reprise, lambda: crowd.ask(crowd_size), 10)
+            over.set()
+            talking.join()
+            equal(broken, [], "the held tunnels")
+            tunnels.talk()
+            served = [answer for answer in crowd.answers if answer.status == 200]
+            refused = [answer for answer in crowd.answers if answer.status == 503]
+            equal(len(served) + len(refused), crowd_size, "answers")
+            assert len(served) >= 76, len(served)
+            equal({(answer.field("Retry-After"), answer.reason) for answer in refused}, {("1", "no_descriptor")})
+            print(f"note: {len(served)} served, {len(refused)} turned away, {share:.1%} of a core, "
+                  f"{tunnels.rounds} rounds through 20 tunnels")
+            assert share < 0.2 or is_sanitized(), share
+            assert reprise.descriptors() <= 256
+        tunnels.close()
+        eventually(lambda: reprise.descriptors() < 100, "the clients are gone")
+        assert reprise.metric(LIMIT, limit="no_descriptor") >= len(refused)
+
+
+def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
+    held = Held()
+    with Upstream({"/held": [held], "/": [Say(200, close=True)]}) as upstream, Reprise() as reprise:
+        with Client(reprise.forward) as busy:
+            busy.send(head_of("GET", upstream.url("/held"), LOOPBACK))
+            upstream.seen(1)
+            descriptors_left(reprise, 0)
+            with Client(reprise.forward) as newcomer:
+                answer = newcomer.ask("GET", upstream.url())
+                equal((answer.status, answer.reason, answer.field("Retry-After")), (503, "no_descriptor", "1"))
+            share = share_of_a_core(reprise, lambda: None, 2)
+            assert share < 0.2, f"{share:.0%} of a core while nobody comes"
+            for _ in range(20):
+                with Client(reprise.forward) as newcomer:
+                    equal(newcomer.ask("GET", upstream.url()).status, 503)
+            descriptors_back(reprise)
+            with Client(reprise.forward) as newcomer:
+                equal(newcomer.ask("GET", upstream.url()).status, 200)
+            held.open.set()
+            equal(busy.read_answer().body, b"held")
+        reprise.expect_metric(21, LIMIT, limit="no_descriptor")
+
+
+def test_I6_without_a_descriptor_for_the_disk_for_resolving_or_for_the_upstream():
+    steps = {"/spill": [200, Say(503, close=True)], "/": [Say(200, close=True)]}
+    with Upstream(steps) as upstream, Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
+        with Client(reprise.forward) as client:
+            equal(client.ask("GET", upstream.url("/spill")).status, 200)  # leaves an idle connection to the upstream
+            before = reprise.descriptors()
+            descriptors_left(reprise, 0)
+            # The spill file: the upload goes on, and is not held.
+            answer = client.ask("PUT", upstream.url("/spill"), b"x" * MIB)
+            equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))
+            eventually(lambda: reprise.descriptors() == before - 1, "the upstream's connection is closed")
+            descriptors_left(reprise, 0)
+            # The upstream: 503 of our own, each attempt counted and backed off.
+            answer = client.ask("GET", upstream.url())
+            equal((answer.status, answer.reason, answer.attempts), (503, "attempts_spent", 3))
+            assert "error=connection_limit_reached" in answer.field("Proxy-Status"), answer.fields
+            # The resolver: that look-up fails.
+            name = upstream.url().replace(LOOPBACK, "localhost")
+            answer = client.ask("GET", name)
+            equal(answer.status, 502, answer.body)
+            assert "error=dns_error" in answer.field("Proxy-Status"), answer.fields
+            descriptors_back(reprise)
+            eventually(lambda: client.ask("GET", name).status == 200, "the name resolves again")
+            equal(client.ask("GET", upstream.url()).status, 200)
+        assert len(reprise.requests(6)) >= 6  # the log has not lost a line
+        assert any("Too many open files" in line.get("message", "") for line in reprise.log())
+        assert reprise.metric("reprise_attempts_total", outcome="connect") == 3
+        assert reprise.metric("reprise_log_dropped_total") == 0
+
+
+def test_I6_a_resting_client_makes_room_for_a_new_one():
+    with Upstream() as upstream, Reprise(limits={"connections": 2}) as reprise:
+        first, second = Client(reprise.forward), Client(reprise.forward)
+        with first, second:
+            equal(first.ask("GET", upstream.url()).status, 200)
+            equal(second.ask("GET", upstream.url()).status, 200)
+
+            def gets_in():
+                with Client(reprise.forward) as newcomer:
+                    answer = newcomer.ask("GET", upstream.url())
+                    assert answer.status == 200 or answer.reason == "connection_limit", answer.reason
+                    return answer.status == 200
+            eventually(gets_in, "a resting client makes room")
+            equal(first.read_to_end(), b"", "the one that rests longest")
+        assert reprise.metric(LIMIT, limit="room") >= 1
+
+
+def test_limits_connections_turns_clients_away_with_a_reason():
+    held = Held()
+    with Upstream({"/held": [held]}) as upstream, Reprise(limits={"connections": 1}) as reprise:
+        with Client(reprise.forward) as busy:
+            busy.send(head_of("GET", upstream.url("/held"), LOOPBACK))
+            upstream.seen(1)
+            with Client(reprise.forward) as newcomer:
+                answer = newcomer.ask("PUT", upstream.url(), b"body")
+                equal((answer.status, answer.reason, answer.field("Retry-After")), (503, "connection_limit", "1"))
+                assert "error=connection_limit_reached" in answer.field("Proxy-Status")
+                equal(newcomer.read_to_end(), b"")
+            held.open.set()
+            equal(busy.read_answer().status, 200)
+        reprise.expect_metric(1, LIMIT, limit="connection_limit")
+
+
+def test_a_resting_client_is_closed_after_keep_alive():
+    with Upstream() as upstream, Reprise(timers={"keep_alive": "100ms"}) as reprise:
+        with Client(reprise.forward) as client:
+            equal(client.ask("GET", upstream.url()).status, 200)
+            equal(client.read_to_end(), b"")
+        reprise.expect_metric(1, LIMIT, limit="keep_alive")
+
+
+def test_a_slow_head_is_408_and_counted():
+    with Reprise(timers={"header": "200ms"}) as reprise:
+        with Client(reprise.forward) as client:
+            client.send(b"GET http://example.com/ HTTP/1.1\r\nHo")
+            equal(client.read_answer().status, 408)
+            equal(client.read_to_end(), b"")
+        reprise.expect_metric(1, LIMIT, limit="header")
+
+
+def test_bodies_that_stand_still_are_cut_and_counted():
+    def never_whole(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nsome")
+        with contextlib.suppress(OSError):
+            connection.recv(1)
+        return False
+
+    def endless(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        piece = b"%x\r\n%s\r\n" % (MIB, b"x" * MIB)
+        while True:
+            connection.sendall(piece)
+
+    with Upstream({"/stall": [never_whole], "/endless": [endless]}) as upstream, \
+            Reprise(defaults={"idle_timeout": "300ms", "resume": {"enabled": False}}) as reprise:
+        with Client(reprise.forward) as client:
+            client.send(head_of("PUT", upstream.url(), LOOPBACK, [("Content-Length", "100")]) + b"ten bytes.")
+            equal(client.read_to_end(), b"")
+        reprise.expect_metric(1, LIMIT, limit="request_idle")
+        with Client(reprise.forward) as client:
+            client.send(head_of("GET", upstream.url("/stall"), LOOPBACK))
+            with contextlib.suppress(ConnectionResetError):
+                assert len(client.read_to_end()) < 1000
+        reprise.expect_metric(1, LIMIT, limit="answer_idle")
+        with Client(reprise.forward) as client:
+            client.send(head_of("GET", upstream.url("/endless"), LOOPBACK))
+            reprise.expect_metric(1, LIMIT, limit="answer_unread")
+        equal(upstream.count("/"), 0, "half an upload is no request")
+
+
+def resident(reprise):
+    """Resident memory in bytes."""
+    with open(f"/proc/{reprise.process.pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+CONNECTIONS = 200
+
+
+def settled(value):
+    """The value once it stands still."""
+    def stands():
+        first = value()
+        time.sleep(0.05)
+        return first if value() == first else None
+    return eventually(stands, "the value stands still")
+
+
+def growth_per_connection(reprise, sent, stays=None):
+    """Resident memory that each of many connections costs which send those bytes and then nothing; what they received."""
+    before, clients, received = settled(lambda: resident(reprise)), [], []
+    for _ in range(CONNECTIONS):
+        client = Client(reprise.forward)
+        client.send(sent)
+        clients.append(client)
+    reprise.expect_metric(CONNECTIONS, "reprise_client_connections")
+    if stays is not None:
+        stays()
+    grown = settled(lambda: resident(reprise)) - before
+    for client in clients:
+        client.reset()
+    reprise.expect_metric(0, "reprise_client_connections")
+    return grown / CONNECTIONS
+
+
+def test_I2_memory_per_connection_is_bounded_by_what_it_sent():
+    if is_sanitized():
+        print("note: memory is not its own under a sanitizer")
+        return
+
+    def never(connection, _):
+        with contextlib.suppress(OSError):
+            connection.recv(1)
+        return False
+
+    def head(fields, method="PUT"):
+        return head_of(method, url, LOOPBACK, fields)
+
+    with Upstream({"/x": [never]}) as upstream:
+        url = upstream.url("/x")
+        pressures = {
+            "nothing": b"",
+            "half a head": b"GET http://a.test/ HTTP/1.1\r\nX: y",
+            "half a long head": b"GET http://a.test/ HTTP/1.1\r\nX: " + b"y" * 60_000,
+            "a head of many fields": head([(f"X-{number}", "y" * 100) for number in range(120)]),
+            "half a body": head([("Content-Length", "200000")]) + b"x" * 2_000,
+            "half a longer body": head([("Content-Length", "200000")]) + b"x" * 100_000,
+            "half a body for the disk": head([("Content-Length", "2000000")]) + b"x" * 1_000_000,
+            "half a chunked body": head([("Transfer-Encoding", "chunked")]) + b"1\r\nx\r\n" * 5_000,
+            "a chunk without end": head([("Transfer-Encoding", "chunked")]) + b"fffffff\r\n" + b"x" * 50_000,
+            "an extension without end": head([("Transfer-Encoding", "chunked")]) + b"1;" + b"x" * 4_000,
+            "pipelined requests": head([], "GET") * 100,
+        }
+        told = []
+        for name, sent in pressures.items():
+            with Reprise(threads=1, log={"access": False}) as reprise:
+                each = growth_per_connection(reprise, sent)
+                bound = 4 * len(sent) + 64 * 1024
+                told.append(f"{name}: {len(sent)} bytes sent, {each / 1024:.1f} KiB resident, bound {bound / 1024:.0f} KiB")
+                assert each <= bound, told[-1]
+        print("note: " + "\n".join(told))
+
+
+def test_I1_tiny_chunks_cost_at_most_ten_times_a_plain_body_of_equal_bytes():
+    tiny = b"1\r\nx\r\n" * 50_000 + b"0\r\n\r\n"
+    plain = b"x" * len(tiny)
+    down = {"/plain": [Say(200, chunks=[plain])], "/tiny": [Say(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + tiny)]}
+    with Upstream(down) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
+        def cpu(method, path, body, fields):
+            before = reprise.cpu_seconds()
+            for _ in range(5):
+                client.send(head_of(method, upstream.url(path), LOOPBACK, fields) + body)
+                equal(client.read_answer().status, 200)
+            return reprise.cpu_seconds() - before
+
+        def ratios():
+            length, chunks = [("Content-Length", str(len(plain)))], [("Transfer-Encoding", "chunked")]
+            up = cpu("PUT", "/", tiny, chunks) / max(0.01, cpu("PUT", "/", plain, length))
+            return up, cpu("GET", "/tiny", b"", []) / max(0.01, cpu("GET", "/plain", b"", []))
+        up, down = ratios()
+        print(f"note: {up:.1f} times a plain upload, {down:.1f} times a plain download")
+        assert up <= 10 and down <= 10, (up, down)
+
+
+def test_I3_a_client_that_pipelines_and_does_not_read_stops_the_reading():
+    with Upstream({"/x": [Say(200, body=b"x" * 4_000_000)]}) as upstream, Reprise() as reprise:
+        with Client(reprise.forward) as client:
+            client.send(head_of("GET", upstream.url("/x"), LOOPBACK) * 50)
+            settled(lambda: upstream.count("/x"))
+            assert upstream.count("/x") < 45, "answers are held by kernels alone"
+            for _ in range(50):
+                equal(len(client.read_answer().body), 4_000_000)
+        equal(upstream.count("/x"), 50)
+
+
+def test_I4_a_client_that_still_sends_reads_the_answer_that_refuses_it():
+    with Reprise() as reprise:
+        with Client(reprise.forward) as client:
+            client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n" + b"x" * 200_000)
+            equal(client.read_answer().status, 400)
+            equal(client.read_to_end(), b"")
+        with Client(reprise.forward) as client:  # one that never stops
+            client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n")
+            with contextlib.suppress(OSError):
+                while True:
+                    client.send(b"x" * 100_000)
+            reprise.expect_metric(0, "reprise_client_connections")
+        reprise.expect_metric(2, "reprise_rejected_requests_total", cause="bad_content_length")
+
+
+def test_I5_a_client_that_does_not_read_costs_two_buffers():
+    if is_sanitized():
+        print("note: memory is not its own under a sanitizer")
+        return
+    over = threading.Event()
+
+    def endless(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        piece = b"%x\r\n%s\r\n" % (MIB, b"x" * MIB)
+        with contextlib.suppress(OSError):
+            while not over.is_set():
+                connection.sendall(piece)
+        return False
+
+    with Upstream({"/x": [endless]}) as upstream, Reprise(threads=1, log={"access": False}) as reprise:
+        each = growth_per_connection(reprise, head_of("GET", upstream.url("/x"), LOOPBACK), lambda: upstream.seen(CONNECTIONS))
+        print(f"note: {each / 1024:.1f} KiB resident for each of {CONNECTIONS} clients that do not read")
+        assert each <= 2 * 256 * 1024 + 64 * 1024, each
+        over.set()
