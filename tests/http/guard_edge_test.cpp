@@ -157,6 +157,8 @@ TEST(GuardEdge, A12_A13_authorities_one_step_outside) {
   EXPECT_FALSE(stands("a.b..:80"));
   EXPECT_FALSE(stands("[::1]x80"));
   EXPECT_FALSE(stands("[::1]80"));
+  EXPECT_FALSE(stands("[12]"));
+  EXPECT_FALSE(stands("[12:34]"));
   EXPECT_TRUE(stands("[1:2:3:4:5:6:7::]"));
   EXPECT_FALSE(stands("[1:2:3:4:5:6:7:8:9:a]"));
   EXPECT_TRUE(stands("[0000:0000:0000:0000:0000:ffff:255.255.255.255]"));
