@@ -439,6 +439,20 @@ TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
   }
 }
 
+// Attempt 1 broke while it was held, and its copy had failed: why it was not repeated is still the reason.
+TEST_F(HedgeTest, AHeldBreakAfterItsCopyHadFailedKeepsItsReason) {
+  Exchange one = exchange();
+  race(one);
+  one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
+  const Actions asked = one.failed(of(1), {Stage::body, Cause::truncated}, epoch + 250ms, dice);
+  ASSERT_NE(at<Deliver>(asked, 0), nullptr);
+  EXPECT_EQ(at<Deliver>(asked, 0)->number, 1U);
+  one.body_broke({Cause::truncated, false, true}, epoch + 260ms, dice);
+  EXPECT_EQ(one.ledger().reason, Reason::not_retryable);
+  EXPECT_EQ(one.ledger()[0].verdict.reason, Reason::hedged);
+  EXPECT_EQ(one.ledger()[1].verdict.reason, Reason::not_retryable);
+}
+
 TEST_F(HedgeTest, NewsOfAStoppedCopyIsNotThatOfTheContinuation) {
   Exchange one = exchange();
   race(one);
