@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants one-line defects in proxy/policy and proxy/http, one at a time; policy_test or http_test must fail each time.
+"""Plants one-line defects, one at a time: policy_test, http_test, or for proxy/net the simulation, must fail each time.
 
     python3 tests/mutate.py                 plants them all; the last line is `N passed, N failed`
     python3 tests/mutate.py --floor http    those of one floor
@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 from guard_mutants import HTTP_MUTANTS
+from net_mutants import NET_MUTANTS
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 120  # seconds; a test program that runs longer has noticed
@@ -46,14 +47,20 @@ MUTANTS = [
     ("decide", "status < 400 && !on.lists(outcome)", "status < 400"),
     ("decide", "failed->stage < Stage::send ||", "failed->stage <= Stage::send ||"),
     ("decide", "(failed->stage < Stage::send || attempt.sent == Sent::nothing)", "failed->stage < Stage::send"),
-    ("decide", "? hints_of(outcome) : Hints{}", "? hints_of(outcome) : hints_of(outcome)"),
+    ("decide", "? hints_of(attempt, outcome) : Hints{}", "? hints_of(attempt, outcome) : hints_of(attempt, outcome)"),
     ("decide", "most = std::chrono::seconds(5)", "most = std::chrono::seconds(6)"),
     ("decide", "value_or(backoff), backoff, backoff + most)", "value_or(backoff), Duration::zero(), backoff + most)"),
     ("decide", "|| at <= *facts.signed_until", "|| at < *facts.signed_until"),
     ("decide", "(!deadline || now <= *deadline) && is_signed_at(facts, now)", "(!deadline || now <= *deadline)"),
     ("decide", "(!deadline || now <= *deadline) &&", "(!deadline || now < *deadline) &&"),
     ("decide", "is_signed_at(facts, now + delay)", "is_signed_at(facts, now)"),
-    ("decide", "if (hints_of(outcome).said_no)", "if (false)"),
+    ("decide", "if (hints_of(attempt, outcome).said_no)", "if (false)"),
+    ("decide", "hints.said_no = hints.said_no || other.said_no;", ""),
+    ("decide", "hints.retry_after = std::max(hints.retry_after, other.retry_after);", ""),
+    ("decide", "hints.aws_retry_after = std::max(hints.aws_retry_after, other.aws_retry_after);", ""),
+    ("decide", "if (answered == nullptr) return attempt.other_copy;", "if (answered == nullptr) return {};"),
+    ("exchange_hedge", "left.retry_after = less(left.retry_after);", ""),
+    ("exchange_hedge", "left.aws_retry_after = less(left.aws_retry_after);", ""),
     ("decide", "facts.nested && policy", "policy"),
     ("decide", "facts.idempotent != Idempotency::yes && !", "facts.idempotent == Idempotency::no && !"),
     ("decide", "Idempotency::yes && !nothing_was_sent(attempt, outcome))", "Idempotency::yes)"),
@@ -320,8 +327,14 @@ MUTANTS = [
 ]
 
 
-# (floor, file, text, instead): numbers count over both tables.
-PLANTED = [("policy", *mutant) for mutant in MUTANTS] + [("http", *mutant) for mutant in HTTP_MUTANTS]
+# (floor, file, text, instead): numbers count over all tables.
+PLANTED = [(floor, *mutant) for floor, table in (("policy", MUTANTS), ("http", HTTP_MUTANTS), ("net", NET_MUTANTS))
+           for mutant in table]
+
+# What must fail, and what a run of it is.
+UNIT_TEST = ("--gtest_brief=1", "--gtest_fail_fast")
+JUDGES = {"policy": ("policy_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
+          "net": ("net_stories", ("--stories", "20000", "--unshrunk"))}
 
 
 def source(mutant):
@@ -341,7 +354,8 @@ class Build:
     """The unchanged test program of a floor, and the commands that built it."""
 
     def __init__(self, folder, floor):
-        self.folder, self.test = folder, f"{floor}_test"
+        self.folder = folder
+        self.test, self.arguments = JUDGES[floor]
         flags = ["-G", "Ninja", "-DREPRISE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0"]
         self.run("cmake", "-S", str(ROOT), "-B", str(folder), *flags)
         self.run("ninja", "-C", str(folder), "-j2", self.test)
@@ -381,11 +395,9 @@ class Build:
             return f"does not link\n{done.stderr}"
         return self.notices(program)
 
-    @staticmethod
-    def notices(program):
+    def notices(self, program):
         try:
-            done = subprocess.run([program, "--gtest_brief=1", "--gtest_fail_fast"], capture_output=True, timeout=LIMIT,
-                                  check=False)
+            done = subprocess.run([program, *self.arguments], capture_output=True, timeout=LIMIT, check=False)
         except subprocess.TimeoutExpired:
             return True
         return done.returncode != 0
@@ -418,7 +430,7 @@ def build_all(folder, floors):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--only", type=int, action="append", metavar="N")
-    arguments.add_argument("--floor", choices=("policy", "http"))
+    arguments.add_argument("--floor", choices=tuple(JUDGES))
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--list", action="store_true")
     arguments.add_argument("--check", action="store_true")

@@ -17,11 +17,6 @@ namespace {
 // failure.
 constexpr Duration keep_grace = std::chrono::seconds(1);
 
-policy::ObservedLatency* latency_of(Loop& loop, const Request& request) {
-  const auto& hedge = request.policy->hedge;
-  return hedge && !hedge->after && !request.tunnel ? &loop.latency(request.route) : nullptr;
-}
-
 /// The state machine of one exchange, and what it works with.
 class Run {
  public:
@@ -60,7 +55,7 @@ class Run {
   const Served& served() const { return served_; }
 
  private:
-  policy::AttemptReport report_of_slow(unsigned number) const;
+  void stay_alone_if_left();
   Task<void> keep(Instant until);
   Actions tell_departures();
   void resumed(const AttemptResult&);
@@ -90,7 +85,8 @@ Task<void> Run::race(policy::Start start) {
   for (actions_ = {}; actions_.size() == 0;) {
     const Race::Runner* ended = co_await race.next_end(machine_.hedge_at().value_or(Instant::max()));
     if (ended == nullptr) {
-      actions_ = machine_.hedge_due(report_of_slow(start.number), Tick::now());
+      stay_alone_if_left();
+      actions_ = machine_.hedge_due(report_of_slow(request_, start.number), Tick::now());
       if (const auto* copy = next<policy::Start>()) race.start(*copy, nullptr, request_.copy);
       actions_ = {};
     } else {
@@ -104,9 +100,12 @@ Task<void> Run::race(policy::Start start) {
   live_ = latest == nullptr ? &request_.live : latest;
 }
 
-policy::AttemptReport Run::report_of_slow(unsigned number) const {
-  const RequestBody& body = request_.body;
-  return {false, policy::Sent::maybe, body.complete() && body.replayable(), judge_now(request_), number};
+// No copy is begun for a client that has left, nor at shutdown (rows D14, D15).
+void Run::stay_alone_if_left() {
+  Watch& watch = client_.watch;
+  watch.look();
+  if (watch.client_finished() || watch.client_reset()) machine_.client_finished(Tick::now());
+  if (watch.shutting_down()) machine_.shutdown(Tick::now());
 }
 
 void Run::attempted(const AttemptResult& result) {

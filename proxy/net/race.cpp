@@ -8,6 +8,16 @@ namespace reprise::net {
 
 using State = Race::Runner::State;
 
+policy::ObservedLatency* latency_of(Loop& loop, const Request& request) {
+  const auto& hedge = request.policy->hedge;
+  return hedge && !hedge->after && !request.tunnel ? &loop.latency(request.route) : nullptr;
+}
+
+policy::AttemptReport report_of_slow(const Request& request, unsigned number) {
+  const RequestBody& body = request.body;
+  return {false, policy::Sent::maybe, body.complete() && body.replayable(), judge_now(request), number};
+}
+
 void Race::start(const policy::Start& start, Stream* client, Answer& answer) {
   Runner& runner = runners_[0].state == State::idle ? runners_[0] : runners_[1];
   runner.answer = &answer;

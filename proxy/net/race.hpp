@@ -44,4 +44,9 @@ class Race final : public Cancellable {
   std::array<Runner, 2> runners_;
 };
 
+/// Where the request's route learns how long first attempts take; null where nobody goes by it.
+policy::ObservedLatency* latency_of(Loop&, const Request&);
+/// What is known of an attempt that has no answer yet.
+policy::AttemptReport report_of_slow(const Request&, unsigned number);
+
 }  // namespace reprise::net

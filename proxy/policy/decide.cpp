@@ -38,13 +38,20 @@ bool nothing_was_sent(const Attempt& attempt, const Outcome& outcome) {
   return failed != nullptr && (failed->stage < Stage::send || attempt.sent == Sent::nothing);
 }
 
-Hints hints_of(const Outcome& outcome) {
+// Where two copies were answered, the host has asked for the longer pause of the two.
+Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
-  return answered == nullptr ? Hints{} : answered->hints;
+  if (answered == nullptr) return attempt.other_copy;
+  Hints hints = answered->hints;
+  const Hints& other = attempt.other_copy;
+  hints.said_no = hints.said_no || other.said_no;
+  hints.retry_after = std::max(hints.retry_after, other.retry_after);
+  hints.aws_retry_after = std::max(hints.aws_retry_after, other.aws_retry_after);
+  return hints;
 }
 
-Hints honoured_hints(const Outcome& outcome, const RoutePolicy& policy) {
-  return policy.retry.retry_after.honour ? hints_of(outcome) : Hints{};
+Hints honoured_hints(const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
+  return policy.retry.retry_after.honour ? hints_of(attempt, outcome) : Hints{};
 }
 
 // The rule of the AWS SDKs of 2026: their services may stretch a wait by at most five seconds, and never
@@ -70,7 +77,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   if (is_lost(outcome)) return Reason::not_replayable;
   if (!policy.retry.on.lists(outcome)) return Reason::not_retryable;
   if (policy.mode == Mode::off) return Reason::retries_off;
-  if (hints_of(outcome).said_no) return Reason::upstream_said_no;
+  if (hints_of(attempt, outcome).said_no) return Reason::upstream_said_no;
   if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
   if (facts.idempotent != Idempotency::yes && !nothing_was_sent(attempt, outcome))
     return Reason::not_idempotent;
@@ -114,7 +121,7 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   }
   if (const auto reason = first_closed_gate(facts, attempt, outcome, policy)) return {false, {}, *reason};
 
-  const Hints hints = honoured_hints(outcome, policy);
+  const Hints hints = honoured_hints(attempt, outcome, policy);
   const Duration hint = hints.retry_after.value_or(Duration::zero());
   if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
   const bool asked = hint > Duration::zero();

@@ -89,8 +89,10 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   facts_.idempotent = report.idempotent;
   observe_latency(outcome, now);
   if (copies_ == Copies::both && !ends_race(outcome, policy_)) return one_copy_failed(report, outcome, now);
-  const Verdict verdict = overrule(
-      decide(facts_, attempt_now(report), outcome, policy_, now, deadline_, dice, budget_left(now)), now);
+  Attempt attempt = attempt_now(report);
+  attempt.other_copy = asked_by_other_copy(now);
+  const Verdict verdict =
+      overrule(decide(facts_, attempt, outcome, policy_, now, deadline_, dice, budget_left(now)), now);
   const unsigned number = number_of(report);
   tell_host(outcome, verdict, admission_of(number), now);
   const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);

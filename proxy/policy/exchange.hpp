@@ -154,6 +154,7 @@ class Exchange {
   unsigned number_of(const AttemptReport&) const;
   Reason admit_hedge(const AttemptReport&, Instant now);
   Actions one_copy_failed(const AttemptReport&, const Outcome&, Instant now);
+  Hints asked_by_other_copy(Instant now) const;
   std::optional<unsigned> end_race(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
   void enter_first(const AttemptReport&, const Outcome&, Instant now);
   void enter_cancelled(const Verdict&, Instant now);
@@ -187,6 +188,8 @@ class Exchange {
   Ledger ledger_;
   State state_ = State::idle;
   Copies copies_ = Copies::one;
+  Hints other_copy_;  ///< what the answer of the copy that has ended asked for, at `other_ended_`
+  Instant other_ended_{};
   std::optional<Instant> hedge_at_;
   unsigned number_ = 0;
   unsigned charged_ = 0;

@@ -76,9 +76,22 @@ Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& ou
     enter_first(report, outcome, now);
   }
   copies_ = second ? Copies::first_only : Copies::second_only;
+  if (const auto* answered = std::get_if<Answered>(&outcome)) other_copy_ = answered->hints;
+  other_ended_ = now;
   tell_host(outcome, {false, {}, stale ? Reason::stale_connection : Reason::not_retryable},
             admission_of(number_of(report)), now);
   return {};
+}
+
+// A pause runs from the answer that asked for it.
+Hints Exchange::asked_by_other_copy(Instant now) const {
+  Hints left = other_copy_;
+  const auto less = [&](std::optional<Duration> pause) {
+    return pause ? std::optional(std::max(*pause - (now - other_ended_), Duration::zero())) : pause;
+  };
+  left.retry_after = less(left.retry_after);
+  left.aws_retry_after = less(left.aws_retry_after);
+  return left;
 }
 
 // Writes down how the attempt ended, or both of them; names the one that still runs and is to be cancelled.
@@ -87,6 +100,7 @@ std::optional<unsigned> Exchange::end_race(const AttemptReport& report, const Ou
                                            const Verdict& verdict, Instant now) {
   const Copies before = copies_;
   copies_ = Copies::one;
+  other_copy_ = {};
   if (before == Copies::one || before == Copies::second_only) {
     enter(report, outcome, verdict, now);
     if (before == Copies::second_only) {

@@ -202,6 +202,31 @@ TEST(ProxyHedges, a_reset_ends_both) {
   EXPECT_TRUE(eventually([&] { return hedges(proxy, "cancelled") == 1; }));
 }
 
+TEST(ProxyHedges, D14_no_copy_is_begun_for_a_client_that_has_finished) {
+  EXPECT_TRUE(play::under_some_limit(milliseconds(50), [](milliseconds limit) {
+    std::atomic<bool> may_answer{false};
+    ScriptedUpstream upstream([&](Peer& peer) {
+      peer.read_request();
+      eventually([&] { return may_answer.load(); });
+      peer.send(answer(200, "late"));
+    });
+    Wishes wishes = hedging();
+    wishes.route.hedge->after = limit;
+    RunningProxy proxy(std::move(wishes));
+    RawClient client = proxy.client();
+    client.send(play::get(upstream.authority(), "/"));
+    client.socket().finish_sending();
+    // What is refused is on record only at the end; the copy of a second request says that the time has come.
+    RawClient other = proxy.client();
+    other.send(play::get(upstream.authority(), "/"));
+    const bool judged = eventually([&] { return upstream.connections() >= 3; });
+    may_answer = true;
+    const bool answered = client.read_answer().status == 200 && other.read_answer().status == 200;
+    eventually([&] { return hedges(proxy, "won") + hedges(proxy, "lost") + hedges(proxy, "refused") == 2; });
+    return judged && answered && hedges(proxy, "refused") == 1;
+  }));
+}
+
 TEST(ProxyHedges, shutdown_waits_for_both) {
   std::atomic<bool> may_answer{false};
   ScriptedUpstream upstream([&](Peer& peer) {

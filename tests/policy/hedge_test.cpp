@@ -491,6 +491,50 @@ TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
   EXPECT_EQ(latency.p95(), 50ms) << "a bad answer says nothing of good ones";
 }
 
+// Both copies have asked the same host: the longer pause counts, from the answer that asked for it.
+TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
+  policy.retry.backoff = {1ms, 2, 1ms, Jitter::none};
+  Answered later{503, {}};
+  later.hints.retry_after = 5s;
+  for (const Outcome& last : {Outcome(Answered{503, {}}), Outcome(Failed{Stage::await_head, Cause::reset})}) {
+    Exchange one = exchange();
+    race(one);
+    EXPECT_EQ(one.answered(of(2), later, epoch + 1s, dice).size(), 0U);
+    const auto* answered = std::get_if<Answered>(&last);
+    const Actions next = answered != nullptr ? one.answered(of(1), *answered, epoch + 3s, dice)
+                                             : one.failed(of(1), std::get<Failed>(last), epoch + 3s, dice);
+    ASSERT_NE(at<Wait>(next, 0), nullptr);
+    EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 6s);
+    one.waited(epoch + 6s);
+    const Actions after = one.answered(of(3), Answered{503, {}}, epoch + 7s, dice);
+    ASSERT_NE(at<Wait>(after, 0), nullptr);
+    EXPECT_EQ(at<Wait>(after, 0)->until, epoch + 7s + 1ms) << "what was asked then is over";
+  }
+}
+
+TEST_F(HedgeTest, TheStretchThatEitherCopyWasAskedForCounts) {
+  policy.retry.backoff = {1s, 2, 1s, Jitter::none};
+  Answered stretched{503, {}};
+  stretched.hints.aws_retry_after = 4s;
+  Exchange one = exchange();
+  race(one);
+  one.answered(of(1), stretched, epoch + 1s, dice);
+  const Actions next = one.answered(of(2), Answered{503, {}}, epoch + 2s, dice);
+  ASSERT_NE(at<Wait>(next, 0), nullptr);
+  EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 5s);
+}
+
+TEST_F(HedgeTest, ANoToEitherCopyIsANo) {
+  Answered no{503, {}};
+  no.hints.said_no = true;
+  Exchange one = exchange();
+  race(one);
+  one.answered(of(2), no, epoch + 1s, dice);
+  const Actions last = one.answered(of(1), Answered{503, {}}, epoch + 2s, dice);
+  EXPECT_EQ(one.ledger().reason, Reason::upstream_said_no);
+  EXPECT_NE(at<Deliver>(last, 0), nullptr);
+}
+
 TEST(HedgeOutcomes, HaveAWordEach) {
   std::vector<std::string_view> words;
   for (std::uint8_t i = 0; i < hedge_outcome_count; ++i) words.push_back(word(static_cast<HedgeOutcome>(i)));

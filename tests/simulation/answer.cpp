@@ -164,6 +164,7 @@ class Writer {
     std::string& out = plan_.bytes;
     if (!chunked_) {
       out.append(text(first_, end_));
+      message_end_ = out.size();
       if (!until_close_ && !short_ && plays(Fault::body_too_long, 16)) out.append("surplus");
       return;
     }
@@ -183,6 +184,7 @@ class Writer {
       return;
     }
     out.append("0\r\n\r\n");
+    message_end_ = out.size();
   }
 
   std::string text(std::uint64_t first, std::uint64_t end) const {
@@ -197,7 +199,7 @@ class Writer {
 
   void draw_end() {
     const std::size_t in_head = head_at_ + chance_.below(body_at_ - head_at_);
-    const std::size_t in_body = body_at_ + chance_.below(plan_.bytes.size() - body_at_ + 1);
+    const std::size_t in_body = body_at_ + chance_.below(std::max(message_end_, body_at_) - body_at_ + 1);
     const std::size_t silent_at = chance_.one_in(2) ? head_at_ : in_head;
     if (plays(Fault::head_silent, 16)) end_after(silent_at, After::fall_silent);
     if (plays(Fault::eof_before_head, 12)) {
@@ -206,15 +208,20 @@ class Writer {
     }
     if (plays(Fault::eof_inside_head, 20)) end_after(in_head, After::finish);
     if (plays(Fault::reset_inside_head, 20)) end_after(in_head, After::reset);
-    if (in_body < plan_.bytes.size()) {
+    if (in_body < message_end_) {
       // A body that only a FIN ends has its end wherever that comes.
       if (!until_close_ && plays(Fault::body_fin, 6)) end_after(in_body, After::finish);
       if (plays(Fault::body_reset, 6)) end_after(in_body, After::reset);
       if (plays(Fault::body_stalls, 16)) end_after(in_body, After::fall_silent);
     }
     if (ends_at_ < plan_.bytes.size()) plan_.bytes.resize(ends_at_);
-    if (plan_.after == After::keep && plays(Fault::two_answers, 16))
-      plan_.bytes.append("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+    if (message_end_ > 0 && plan_.bytes.size() > message_end_)
+      plan_.surplus = plan_.bytes.size() - message_end_;
+    constexpr std::string_view second = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
+    if (plan_.after == After::keep && plays(Fault::two_answers, 16)) {
+      plan_.bytes.append(second);
+      plan_.surplus += second.size();
+    }
     const Duration rest = chance_.milliseconds(0, 3000);
     if (plan_.after == After::keep && plays(Fault::idle_close, 6)) plan_.idles_for = rest;
     if (plan_.after == After::keep && plays(Fault::idle_bytes, 8)) {
@@ -240,6 +247,7 @@ class Writer {
   bool until_close_ = false;
   std::size_t head_at_ = 0;
   std::size_t body_at_ = 0;
+  std::size_t message_end_ = 0;  ///< 0: there is no body, or no end of it
   std::size_t ends_at_ = ~std::size_t{0};
 };
 

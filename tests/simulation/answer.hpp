@@ -15,6 +15,7 @@ enum class After : std::uint8_t { keep, finish, reset, fall_silent };
 
 struct AnswerPlan {
   std::string bytes;
+  std::size_t surplus = 0;  ///< bytes behind the end of the message
   After after = After::keep;
   Duration wait{};                      ///< before the first byte
   Duration pause{};                     ///< between pieces

@@ -49,12 +49,15 @@ struct Account {
   ClientEnd end = ClientEnd::pending;
   Instant asked{};
   Instant ended{};
+  std::optional<Instant> finished;  ///< its client sent FIN
+  std::optional<Instant> reset;     ///< or a reset
   bool sent_whole = false;
   bool may_miss_answer = false;  ///< its client is slow, so that a reset may come before it has read
   unsigned records = 0;
   observe::Ending ending = observe::Ending::answered;
   int status = 0;  ///< that the client got
   Instant head_at{};
+  Instant told{};  ///< when the exchange was over
   policy::Ledger ledger;
 };
 

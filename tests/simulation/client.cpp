@@ -108,6 +108,7 @@ void Client::pump() {
       sent_ + received_ >= *plan_.finishes_after) {
     finished_ = true;
     book_.tell("client sends FIN");
+    for (const RequestPlan& request : plan_.requests) book_.find(request.id)->finished = world_.now();
     wire_->finish();
   }
 }
@@ -198,7 +199,12 @@ void Client::answer_came() {
   body_bytes_ = 0;
   head_judged_ = false;
   reader_.begin_response(answered_ < plan_.requests.size() && plan_.requests[answered_].method == "HEAD");
-  if (status < 200) return;
+  if (status < 200) {
+    constexpr unsigned most_interims = 32;  // of an attempt (row B10)
+    if (++interims_ > most_interims * account().arrivals) book_.broken("interim answers are bounded");
+    return;
+  }
+  interims_ = 0;
   if (answered_ == plan_.requests.size() || closes) {
     over_ = true;
     for (std::size_t i = answered_; i < asked_; ++i) book_.find(plan_.requests[i].id)->end = ClientEnd::left;
@@ -242,6 +248,7 @@ void Client::go() {
 void Client::leave() {
   book_.tell("client resets");
   over_ = true;
+  for (std::size_t i = 0; i < asked_; ++i) book_.find(plan_.requests[i].id)->reset = world_.now();
   for (std::size_t i = answered_; i < asked_; ++i) book_.find(plan_.requests[i].id)->end = ClientEnd::left;
   wire_->reset();
 }

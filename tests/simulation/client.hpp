@@ -69,6 +69,7 @@ class Client final : public Actor {
   std::uint64_t body_bytes_ = 0;
   std::uint64_t first_ = 0;  ///< of the body, in its representation
   unsigned version_ = 0;
+  unsigned interims_ = 0;
   bool head_judged_ = false;
   bool own_ = false;     ///< the answer is the proxy's
   bool error_ = false;   ///< the body tells of an error

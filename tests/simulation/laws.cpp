@@ -44,6 +44,7 @@ class Judge {
     if (account_.arrivals > ledger_.size()) return "no attempt is missing in the ledger";
     if (!waits_are_kept()) return "no attempt starts sooner than asked";
     if (!deadline_is_kept()) return "no attempt starts after the deadline";
+    if (!departures_are_heeded()) return "nothing is begun for a client that has left";
     return {};
   }
 
@@ -73,26 +74,25 @@ class Judge {
   }
 
   bool waits_are_kept() const {
-    for (std::size_t i = 0; i + 1 < ledger_.size(); ++i) {
+    for (std::size_t i = 0; i < ledger_.size(); ++i) {
       const LedgerEntry& entry = ledger_[i];
       if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
+      const Duration wait = std::max(entry.verdict.delay, asked_pause(entry));
       // A copy that ran beside it has its entry behind it, and is no attempt after it.
       for (std::size_t later = i + 1; later < ledger_.size(); ++later) {
         const Instant started = ledger_[later].started;
-        if (started >= entry.ended && started < entry.ended + entry.verdict.delay) return false;
+        if (started >= entry.ended && started < entry.ended + wait) return false;
       }
-      if (!asked_pause_is_kept(entry)) return false;
     }
     return true;
   }
 
-  bool asked_pause_is_kept(const LedgerEntry& entry) const {
+  Duration asked_pause(const LedgerEntry& entry) const {
     const auto* answered = std::get_if<policy::Answered>(&entry.outcome);
-    if (answered == nullptr || !answered->hints.retry_after || !scene_.policy.retry.retry_after.honour)
-      return true;
-    if (entry.verdict.reason != Reason::retryable_status) return true;
-    return entry.verdict.delay >=
-           std::min(*answered->hints.retry_after, scene_.policy.retry.retry_after.maximum);
+    if (answered == nullptr || !scene_.policy.retry.retry_after.honour) return {};
+    if (entry.verdict.reason != Reason::retryable_status) return {};
+    return std::min(answered->hints.retry_after.value_or(Duration::zero()),
+                    scene_.policy.retry.retry_after.maximum);
   }
 
   bool deadline_is_kept() const {
@@ -103,6 +103,24 @@ class Judge {
       if (ledger_[i].started > account_.head_at + *deadline + late) return false;
     }
     return true;
+  }
+
+  // Who left is noticed within the watch's interval, and a reset ends all within a second (row D14).
+  bool departures_are_heeded() const {
+    constexpr Duration notice = std::chrono::milliseconds(200);
+    const auto left = account_.reset ? account_.reset : account_.finished;
+    if (!left) return true;
+    for (std::size_t i = 1; i < ledger_.size(); ++i) {
+      if (!is_resume(i) && !is_reconnect(i) && ledger_[i].started > *left + notice) return false;
+    }
+    return !account_.reset || account_.told <= *account_.reset + std::chrono::seconds(1);
+  }
+  // It takes no time, so that there is none in which the watch could look.
+  bool is_reconnect(std::size_t i) const {
+    return ledger_[i - 1].verdict.retry && ledger_[i - 1].verdict.reason == Reason::stale_connection;
+  }
+  bool is_resume(std::size_t i) const {
+    return ledger_[i - 1].verdict.retry && ledger_[i - 1].verdict.reason == Reason::resumed;
   }
 
   const Account& account_;

@@ -22,6 +22,7 @@ struct Options {
   Canary canary = Canary::none;
   bool replays = false;
   bool shows_marks = false;
+  bool shrinks = true;
   std::string figures;
 };
 
@@ -92,9 +93,9 @@ std::string list_of(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-void tell(const Found& found, const char* program, Canary canary) {
+void tell(const Found& found, const char* program, const Options& options) {
   std::printf("FAILED: seed %llu: %s\n", static_cast<unsigned long long>(found.seed), found.law.c_str());
-  const std::string left_out = list_of(shrink(found, canary));
+  const std::string left_out = options.shrinks ? list_of(shrink(found, options.canary)) : std::string();
   std::printf("  replay: %s --replay %llu%s%s\n", program, static_cast<unsigned long long>(found.seed),
               left_out.empty() ? "" : " --without ", left_out.c_str());
 }
@@ -128,7 +129,7 @@ int run(const Options& options, const char* program) {
   std::map<std::string, unsigned> told;
   for (const Found& found : sum.found) {
     const std::string law = found.law.substr(0, found.law.find(" ("));
-    if (told[law]++ < 2) tell(found, program, options.canary);
+    if (told[law]++ < 2) tell(found, program, options);
   }
   if (options.shows_marks) std::fputs(sum.marks.table().c_str(), stdout);
   const std::vector<std::string> missing = sum.marks.missing(sum.stories);
@@ -155,6 +156,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "that play");
   auto* replayed = app.add_option("--replay", options.seed, "the one story of that seed, with a transcript");
   app.add_option("--without", options.left_out, "faults to leave out, by number")->delimiter(',');
+  app.add_flag("!--unshrunk", options.shrinks, "leave failing stories as they are");
   app.add_flag("--marks", options.shows_marks, "print what was reached, and how often");
   app.add_option("--figures", options.figures, "file for what was counted");
   app.add_option("--canary", options.canary, "a defect of the story itself: the run fails unless it is found")

@@ -176,6 +176,7 @@ void Story::witness(const observe::ExchangeRecord& record) {
   account->ending = record.ending;
   account->ledger = *record.ledger;
   account->head_at = record.started;
+  account->told = world_.now();
   if (book_.telling())
     book_.tell("exchange " + std::to_string(*id) + " is over: " + std::string(observe::word(record.ending)) +
                ", " + std::to_string(record.status) + ", " + std::to_string(record.ledger->size()) +

@@ -172,6 +172,7 @@ void Upstream::answer() {
   Account& account = *current().account;
   out_ = plan.bytes;
   after_ = plan.after;
+  surplus_ = plan.surplus;
   pause_ = plan.pause;
   if (canary_ == Canary::wrong_byte && out_.size() > 400) out_[out_.size() - 20] = '~';
   if (canary_ == Canary::lost_end && after_ == After::finish && out_.size() > 400) out_.pop_back();
@@ -199,6 +200,12 @@ void Upstream::go_on_later(Duration wait) {
 void Upstream::pump() {
   while (!over_ && !pausing_ && !out_.empty()) {
     const std::size_t most = pieces_.one_in(2) ? out_.size() : pieces_.between(1, out_.size());
+    // Bytes that nobody asked for come with the end of the answer: later, nobody could tell whose they are.
+    if (surplus_ > 0 && most + surplus_ >= out_.size()) {
+      wire_->send_whole(out_);
+      out_.clear();
+      break;
+    }
     const std::size_t taken = wire_->send(std::string_view(out_).substr(0, most));
     out_.erase(0, taken);
     if (taken == 0) return;

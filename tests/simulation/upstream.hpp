@@ -66,6 +66,7 @@ class Upstream final : public Actor {
   std::uint64_t body_bytes_ = 0;
   std::string out_;
   After after_ = After::keep;
+  std::size_t surplus_ = 0;
   Duration pause_{};
   bool current_idles_ = false;  ///< the FIN that is out came between two requests
   bool busy_ = false;           ///< an answer is being given

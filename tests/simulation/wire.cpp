@@ -49,6 +49,12 @@ std::size_t Wire::send(std::string_view bytes) {
   return taken;
 }
 
+void Wire::send_whole(std::string_view bytes) {
+  const std::size_t room = std::exchange(to_proxy_.room, to_proxy_.bytes.size() + bytes.size());
+  send(bytes);
+  to_proxy_.room = room;
+}
+
 void Wire::finish() {
   to_proxy_.finished = true;
   tell_proxy();

@@ -35,6 +35,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   void consume(std::size_t bytes);
   /// What the wire takes of it now.
   std::size_t send(std::string_view bytes);
+  /// All of it at once, be there room or not.
+  void send_whole(std::string_view bytes);
   void finish();
   void reset();
   bool proxy_finished() const { return to_actor_.finished; }
