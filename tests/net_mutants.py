@@ -48,7 +48,7 @@ NET_MUTANTS = [
     ("replay_reader", "  if (error != 0) lose(NotHeld::file_failed, error);", ""),
     ("watch", "  if (attempt_ != nullptr) attempt_->cancel();", ""),
     ("watch", "    finished_ = true;\n    end_wait();", ""),
-    ("session", "  if (still_sending) co_await close_gently();", ""),
+    ("session", "  if (still_sending) co_await close_gently(stream_, buffer_);", ""),
     ("session", "  if (served.keep_alive) co_return true;", "  co_return true;"),
     ("session", "  if (loop_.draining) watch.shut_down();", ""),
     ("dial", "    if (door == Door::denied) continue;", ""),
