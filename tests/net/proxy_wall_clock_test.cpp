@@ -27,11 +27,12 @@ Wishes with(MovableWall& wall) {
   Wishes wishes;
   wishes.turn = [&wall](boost::asio::io_context& io) {
     Clock::take_from(&wall);
-    // On a clock that is not its own Asio looks at its timers when one is started that is due.
+    // On a clock that is not its own Asio looks at its timers when one is started that is due before them
+    // all.
     while (!io.stopped()) {
-      Timer due(io, Clock::now());
+      Timer due(io, Instant());
       due.async_wait([](const ErrorCode&) {});
-      io.run_one_for(milliseconds(1));
+      io.run_for(milliseconds(1));
     }
     Clock::take_from(nullptr);
   };
