@@ -161,6 +161,7 @@ MUTANTS = [
     ("exchange_hedge", "paused && policy_.while_paused != WhilePaused::go", "false"),
     ("exchange_hedge", "budget != nullptr && !budget->withdraw(now)", "false"),
     ("exchange_hedge", "if (budget != nullptr) budget->refund(now, now);", ""),
+    ("exchange_hedge", "if (judged == Reason::observe_only) host_.circuit->forget(now);", ""),
     ("exchange_hedge", "    ledger_.hedge = HedgeOutcome::failed;\n", ""),
     ("exchange_hedge", "second ? Copies::first_only : Copies::second_only", "Copies::first_only"),
     ("exchange_hedge", "ends_race(outcome, policy_) ? HedgeOutcome::won : HedgeOutcome::failed", "HedgeOutcome::won"),

@@ -59,7 +59,12 @@ Reason Exchange::admit_hedge(const AttemptReport& report, Instant now) {
   if (paused && policy_.while_paused != WhilePaused::go) return Reason::host_paused;
   Budget* budget = host_.budget;
   if (budget != nullptr && !budget->withdraw(now)) return Reason::budget_spent;
-  if (host_.circuit == nullptr || host_.circuit->admit(now)) return judged;
+  if (host_.circuit == nullptr) return judged;
+  if (host_.circuit->admit(now)) {
+    // A copy that is only observed takes no probe's place.
+    if (judged == Reason::observe_only) host_.circuit->forget(now);
+    return judged;
+  }
   if (budget != nullptr) budget->refund(now, now);
   return Reason::circuit_open;
 }

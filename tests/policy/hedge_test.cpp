@@ -314,6 +314,17 @@ TEST_F(HedgeTest, ObserveSendsNoneAndSaysSo) {
   EXPECT_NE(at<Deliver>(one.answered(of(1), {200, {}}, epoch + 250ms, dice), 0), nullptr);
 }
 
+TEST_F(HedgeTest, ACopyThatIsOnlyObservedTakesNoProbesPlace) {
+  policy.mode = Mode::observe;
+  Circuit circuit({1.0, 10s, 1, 100ms});
+  Exchange one = exchange({nullptr, &circuit, nullptr});
+  one.begin(epoch, dice);
+  circuit.failed(epoch, epoch);
+  one.hedge_due(of(1), epoch + 200ms);
+  EXPECT_EQ(one.ledger().hedge, HedgeOutcome::observed);
+  EXPECT_TRUE(circuit.admit(epoch + 200ms));
+}
+
 TEST_F(HedgeTest, AnAnswerThatACopyMayHaveCausedIsAmbiguous) {
   Exchange one(policy, {Idempotency::yes, false, false}, {}, epoch);
   race(one);

@@ -95,6 +95,7 @@ void HostLaws::judge_hedge(const Happening& what, const policy::Exchange& exchan
   // A copy that would have been sent has asked, too.
   if (ledger.hedge == policy::HedgeOutcome::observed && circuit_) {
     require(circuit_->admit(what.at), "an open circuit is not observed");
+    circuit_->forget(what.at);
   }
   if (ledger.hedge != policy::HedgeOutcome::refused) return;
   if (ledger.hedge_refusal == Reason::host_paused) require(is_paused(what.at), "a ready host is asked");
