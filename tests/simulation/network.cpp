@@ -12,7 +12,8 @@ Network::Network(std::uint64_t seed, World& world, Faults& faults, Book& book, C
 
 std::vector<address> Network::query(const std::string& name) {
   Chance chance(seed_, Purpose::names, ++queries_);
-  const address home = make_address(name == "a.test" ? "192.0.2.1" : "192.0.2.2");
+  const address home =
+      make_address(name == tunnel_host ? "192.0.2.3" : (name == "a.test" ? "192.0.2.1" : "192.0.2.2"));
   if (faults_.plays(Fault::resolve_fails, chance.one_in(3))) return {};
   if (faults_.plays(Fault::resolve_rebinds, chance.one_in(5))) return {make_address(denied_address)};
   if (faults_.plays(Fault::resolve_changes, chance.one_in(4))) return {make_address("192.0.2.7")};
@@ -44,9 +45,17 @@ Dials::Result Network::dial(const net::tcp::endpoint& endpoint) {
   return {{}, std::chrono::microseconds(chance.between(20, 900)), false};
 }
 
-std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint&) {
+std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
+  if (endpoint.port() == tunnel_port) {
+    ++book_.find(tunnel_id)->arrivals;
+    tunnels_.push_back(std::make_unique<TunnelEnd>(world_, book_, tunnel_id, tunnel_, wire,
+                                                   Chance(seed_, Purpose::pieces, 5000 + connections_), 11,
+                                                   10));
+    world_.soon([server = tunnels_.back().get()] { server->look(); });
+    return wire;
+  }
   upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
   if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) {
     upstreams_.back()->reset();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/simulation/canary.hpp"
+#include "tests/simulation/tunnel.hpp"
 #include "tests/simulation/upstream.hpp"
 
 namespace reprise::simulation {
@@ -21,7 +22,10 @@ class Network final : public Dials {
   Result dial(const net::tcp::endpoint&) override;
   std::shared_ptr<Wire> connected(const net::tcp::endpoint&) override;
 
-  unsigned dials() const { return dials_; }
+  /// What the server of the story's tunnel does with each connection.
+  void serve_tunnel(const TunnelEndPlan& plan) { tunnel_ = plan; }
+  /// Its end of the tunnel that was opened last; null if none was.
+  const TunnelEnd* tunnel_server() const { return tunnels_.empty() ? nullptr : tunnels_.back().get(); }
 
  private:
   const std::uint64_t seed_;
@@ -30,6 +34,8 @@ class Network final : public Dials {
   Book& book_;
   const Canary canary_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
+  TunnelEndPlan tunnel_;
+  std::vector<std::unique_ptr<TunnelEnd>> tunnels_;
   unsigned dials_ = 0;
   unsigned queries_ = 0;
   unsigned connections_ = 0;

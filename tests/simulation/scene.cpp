@@ -122,6 +122,30 @@ ClientPlan draw_client(Chance& chance, Faults& faults, std::uint64_t& next_id,
   return client;
 }
 
+TunnelEndPlan draw_tunnel_end(Chance& chance, Faults& faults, Fault resets) {
+  TunnelEndPlan plan;
+  plan.bytes = chance.of<std::uint64_t>({0, 1, 3000, 20'000, 100'000});
+  const std::uint64_t some = chance.between(1, plan.bytes + 1);
+  if (plan.bytes > 0 && faults.plays(resets, chance.one_in(4)))
+    plan.resets_after = std::min(some, plan.bytes);
+  if (chance.one_in(3)) plan.pause = chance.milliseconds(1, 30);
+  return plan;
+}
+
+std::optional<TunnelArrival> draw_tunnel(std::uint64_t seed, Faults& faults) {
+  Chance chance(seed, Purpose::clients, 1);
+  if (!chance.one_in(4)) return std::nullopt;
+  TunnelArrival arrival;
+  arrival.at = chance.milliseconds(0, 3000);
+  arrival.plan.request.id = tunnel_id;
+  arrival.plan.request.method = "CONNECT";
+  arrival.plan.request.host = std::string(tunnel_host);
+  arrival.plan.request.idempotent = true;
+  arrival.plan.client = draw_tunnel_end(chance, faults, Fault::client_reset);
+  arrival.plan.server = draw_tunnel_end(chance, faults, Fault::body_reset);
+  return arrival;
+}
+
 void draw_limits(Chance& chance, Faults& faults, config::Settings& settings) {
   settings.timers.header = chance.milliseconds(500, 10'000);
   settings.timers.keep_alive = chance.milliseconds(500, 30'000);
@@ -186,6 +210,7 @@ Scene draw_scene(std::uint64_t seed, Faults& faults) {
     arrival.client = draw_client(clients, faults, next_id, scene.policy.idempotent);
     scene.arrivals.push_back(std::move(arrival));
   }
+  scene.tunnel = draw_tunnel(seed, faults);
   return scene;
 }
 

@@ -7,6 +7,7 @@
 #include "config/settings.hpp"
 #include "tests/simulation/client.hpp"
 #include "tests/simulation/fault.hpp"
+#include "tests/simulation/tunnel.hpp"
 
 namespace reprise::simulation {
 
@@ -16,10 +17,17 @@ struct Arrival {
   ClientPlan client;
 };
 
+/// One tunnel and when it is asked for.
+struct TunnelArrival {
+  Duration at{};
+  TunnelPlan plan;
+};
+
 struct Scene {
   config::Settings settings;
   policy::RoutePolicy policy;  ///< of the only route
   std::vector<Arrival> arrivals;
+  std::optional<TunnelArrival> tunnel;
   std::optional<Duration> drains_at;
   std::optional<Duration> terminates_at;  ///< and ends what is left
   std::optional<Duration> clock_jumps_at;

@@ -98,6 +98,9 @@ class Story {
 
  private:
   void connect(ClientPlan plan);
+  void open_tunnel(const TunnelPlan& plan);
+  std::shared_ptr<Wire> accept(std::uint64_t which);
+  void judge_tunnel();
   void witness(const observe::ExchangeRecord& record);
   void answer_questions();
   bool run_until_over(Instant limit);
@@ -125,6 +128,7 @@ class Story {
   net::ListenerRole role_;
   std::unique_ptr<net::Loop> loop_;
   std::vector<std::unique_ptr<Client>> clients_;
+  std::unique_ptr<TunnelClient> tunnel_;
   std::size_t to_come_ = 0;
   std::size_t questions_ = 0;
   Totals before_;
@@ -169,7 +173,7 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
 void Story::witness(const observe::ExchangeRecord& record) {
   marks_.count(record);
   seen_.add(record);
-  const auto id = story_of(record.path);
+  const auto id = record.tunnel ? std::optional(tunnel_id) : story_of(record.path);
   Account* account = id ? book_.find(*id) : nullptr;
   if (account == nullptr) return book_.broken("every exchange is of a request");
   ++account->records;
@@ -185,12 +189,37 @@ void Story::witness(const observe::ExchangeRecord& record) {
     book_.tell(describe((*record.ledger)[i]));
 }
 
-void Story::connect(ClientPlan plan) {
-  const std::uint64_t which = plan.requests.front().id;
+// The proxy's end of a new client connection.
+std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
   auto link = std::make_unique<WireLink>(loop_->io.get_executor(), world_, wire);
   shared_.client_connections.fetch_add(1);
   net::asio::co_spawn(loop_->io, net::serve(*loop_, std::move(link), role_), net::asio::detached);
+  return wire;
+}
+
+void Story::open_tunnel(const TunnelPlan& plan) {
+  network_.serve_tunnel(plan.server);
+  tunnel_ = std::make_unique<TunnelClient>(world_, book_, plan, accept(plan.request.id),
+                                           Chance(what_.seed, Purpose::pieces, 4'000'000));
+  tunnel_->start();
+}
+
+// Where neither end nor the proxy broke it off, both have all that the other has sent.
+void Story::judge_tunnel() {
+  const TunnelEnd* server = network_.tunnel_server();
+  const Account* account = book_.find(tunnel_id);
+  if (server == nullptr || account == nullptr || account->end != ClientEnd::whole) return;
+  const TunnelPlan& plan = scene_.tunnel->plan;
+  if (plan.client.resets_after || plan.server.resets_after || scene_.drains_at || scene_.terminates_at)
+    return;
+  if (tunnel_->seen().received != plan.server.bytes || server->seen().received != plan.client.bytes)
+    book_.broken("a tunnel carries all that both ends have sent");
+}
+
+void Story::connect(ClientPlan plan) {
+  const std::uint64_t which = plan.requests.front().id;
+  const std::shared_ptr<Wire> wire = accept(which);
   clients_.push_back(std::make_unique<Client>(world_, book_, std::move(plan), wire,
                                               Chance(what_.seed, Purpose::pieces, 2'000'000 + which)));
   clients_.back()->start();
@@ -208,6 +237,7 @@ void Story::answer_questions() {
 }
 
 bool Story::all_over() const {
+  if (tunnel_ != nullptr && !tunnel_->over()) return false;
   return to_come_ == 0 &&
          std::all_of(clients_.begin(), clients_.end(), [](const auto& client) { return client->over(); });
 }
@@ -233,6 +263,13 @@ void Story::play_faults() {
     world_.after(arrival.at, [this, &arrival] {
       --to_come_;
       if (!loop_->draining) connect(std::move(arrival.client));
+    });
+  }
+  if (scene_.tunnel) {
+    ++to_come_;
+    world_.after(scene_.tunnel->at, [this] {
+      --to_come_;
+      if (!loop_->draining) open_tunnel(scene_.tunnel->plan);
     });
   }
   if (scene_.clock_jumps_at)
@@ -263,6 +300,7 @@ void Story::play_calm() {
 }
 
 void Story::end() {
+  judge_tunnel();
   for (const auto& client : clients_) client->go();
   if (!loop_->draining) net::drain(*loop_);
   run_for(seconds(1));

@@ -1,0 +1,96 @@
+// The two ends of a tunnel: a client that asks with CONNECT, and a server that never sees HTTP.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tests/simulation/book.hpp"
+#include "tests/simulation/wire.hpp"
+
+namespace reprise::simulation {
+
+/// A story has one tunnel at most.
+inline constexpr std::uint64_t tunnel_id = 500;
+inline constexpr std::string_view tunnel_host = "tunnel.test";
+inline constexpr std::uint16_t tunnel_port = 443;
+
+/// What one end of a tunnel sends, and how it ends.
+struct TunnelEndPlan {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> resets_after;  ///< bytes sent
+  Duration pause{};                           ///< between pieces
+};
+
+struct TunnelPlan {
+  RequestPlan request;  ///< `host` names the server; there is no body
+  TunnelEndPlan client;
+  TunnelEndPlan server;
+};
+
+/// What one end has seen so far.
+struct TunnelSeen {
+  std::uint64_t received = 0;
+  bool finished = false;  ///< by the other end
+  bool reset = false;
+};
+
+/// Sends its bytes, takes those of the other end, and closes its side when it has sent all.
+class TunnelEnd : public Actor {
+ public:
+  /// `sends` and `takes` tell the two directions of one tunnel apart.
+  TunnelEnd(World& world, Book& book, std::uint64_t id, TunnelEndPlan plan, std::shared_ptr<Wire> wire,
+            Chance pieces, unsigned sends, unsigned takes);
+  ~TunnelEnd() override;
+
+  void look() override;
+  bool over() const { return over_; }
+  const TunnelSeen& seen() const { return seen_; }
+
+ protected:
+  /// Bytes that have come; how many of them are not the tunnel's.
+  virtual std::size_t before_tunnel(std::string_view) { return 0; }
+  virtual bool may_send() const { return true; }
+  virtual void ended() {}
+  void pump();
+  Book& book_;
+
+ private:
+  void read();
+  void end(bool by_reset);
+
+  World& world_;
+  const std::uint64_t id_;
+  const TunnelEndPlan plan_;
+  std::shared_ptr<Wire> wire_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
+  Chance pieces_;
+  const unsigned sends_;
+  const unsigned takes_;
+  std::uint64_t sent_ = 0;
+  bool pausing_ = false;
+  bool finished_ = false;  ///< our side is closed
+  bool over_ = false;
+  TunnelSeen seen_;
+};
+
+/// Asks, and is a tunnel's end from the 200 on.
+class TunnelClient final : public TunnelEnd {
+ public:
+  TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire, Chance pieces);
+  void start();
+
+ protected:
+  std::size_t before_tunnel(std::string_view bytes) override;
+  bool may_send() const override { return open_; }
+  void ended() override;
+
+ private:
+  const RequestPlan request_;
+  std::shared_ptr<Wire> asked_on_;
+  std::string head_;
+  bool open_ = false;
+  bool refused_ = false;
+};
+
+}  // namespace reprise::simulation
