@@ -1,7 +1,6 @@
 #include "proxy/net/admin.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
@@ -132,7 +131,7 @@ Task<void> accept_admin(Loop& loop, tcp::acceptor& acceptor, asio::thread_pool& 
       co_await pause.async_wait(as_result);
       continue;
     }
-    asio::co_spawn(loop.io, serve_admin(loop, std::move(socket), helper, pages), asio::detached);
+    asio::co_spawn(loop.io, serve_admin(loop, std::move(socket), helper, pages), or_abort);
   }
 }
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "proxy/net/turn_away.hpp"
 
@@ -58,7 +57,7 @@ void Entrance::admit(tcp::socket socket) {
     turn_away(loop_, std::move(socket), lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
     return;
   }
-  asio::co_spawn(loop_.io, serve(loop_, std::move(socket), role_), asio::detached);
+  asio::co_spawn(loop_.io, serve(loop_, std::move(socket), role_), or_abort);
 }
 
 // Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <csignal>
@@ -246,7 +245,7 @@ Task<void> Proxy::Parts::shut_down() {
 
 void Proxy::Parts::stop() {
   if (stopping.exchange(true)) return;
-  asio::post(loops.front()->io, [this] { asio::co_spawn(loops.front()->io, shut_down(), asio::detached); });
+  asio::post(loops.front()->io, [this] { asio::co_spawn(loops.front()->io, shut_down(), or_abort); });
 }
 
 // A second signal does not wait for anybody.
@@ -273,15 +272,15 @@ void Proxy::run() {
   for (const auto& loop : parts.loops) guards.push_back(asio::make_work_guard(loop->io));
   if (parts.options.handle_signals) {
     parts.signals = std::make_unique<asio::signal_set>(first.io, SIGTERM, SIGINT);
-    asio::co_spawn(first.io, parts.wait_for_signals(), asio::detached);
+    asio::co_spawn(first.io, parts.wait_for_signals(), or_abort);
   }
   for (Doorway& doorway : parts.doorways) {
     for (std::size_t i = 0; i < parts.loops.size(); ++i) {
       Loop& loop = *parts.loops[i];
-      asio::co_spawn(loop.io, accept_clients(loop, doorway.acceptors[i], doorway.role), asio::detached);
+      asio::co_spawn(loop.io, accept_clients(loop, doorway.acceptors[i], doorway.role), or_abort);
     }
   }
-  asio::co_spawn(first.io, accept_admin(first, *parts.admin, parts.helper, parts.pages), asio::detached);
+  asio::co_spawn(first.io, accept_admin(first, *parts.admin, parts.helper, parts.pages), or_abort);
   for (std::size_t i = 0; i < parts.endpoints.size(); ++i) {
     const bool is_admin = i == parts.settings.listeners.size();
     const std::string_view mode = is_admin ? "admin" : word(parts.settings.listeners[i].mode);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 namespace reprise::net {
 
@@ -22,7 +21,7 @@ void Race::start(const policy::Start& start, Stream* client, Answer& answer) {
   Runner& runner = runners_[0].state == State::idle ? runners_[0] : runners_[1];
   runner.answer = &answer;
   runner.state = State::running;
-  asio::co_spawn(loop_.io.get_executor(), run(*this, runner, start, client), asio::detached);
+  asio::co_spawn(loop_.io.get_executor(), run(*this, runner, start, client), or_abort);
 }
 
 Task<void> Race::run(Race& race, Runner& runner, policy::Start start, Stream* client) {

@@ -1,7 +1,6 @@
 #include "proxy/net/tunnel.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 namespace reprise::net {
 namespace {
@@ -18,7 +17,7 @@ Tunnel::Tunnel(Loop& loop, Stream& client, Stream& upstream, Duration idle)
 Task<TunnelOutcome> Tunnel::run(Buffer& from_client, Buffer& from_upstream) {
   last_move_ = Tick::now();
   if (loop_.draining) drain();
-  asio::co_spawn(loop_.io, run_spawned(*this, up_, from_client), asio::detached);
+  asio::co_spawn(loop_.io, run_spawned(*this, up_, from_client), or_abort);
   co_await carry(down_, from_upstream);
   down_.over = true;
   while (!up_.over) {

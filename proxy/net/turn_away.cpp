@@ -1,7 +1,6 @@
 #include "proxy/net/turn_away.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "proxy/http/reply.hpp"
 #include "proxy/net/linger.hpp"
@@ -50,7 +49,7 @@ void turn_away(Loop& loop, tcp::socket socket, LimitHit why) {
   if (loop.turning_away >= most_polite) return turn_away_now(loop, std::move(socket), why);
   loop.shared.metrics.count_limit(why);
   ++loop.turning_away;
-  asio::co_spawn(loop.io, turn_away_politely(loop, std::move(socket), why), asio::detached);
+  asio::co_spawn(loop.io, turn_away_politely(loop, std::move(socket), why), or_abort);
 }
 
 // Best effort: what the client has sent is read, because a close over unread bytes would be a reset.

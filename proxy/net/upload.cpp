@@ -1,7 +1,6 @@
 #include "proxy/net/upload.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 namespace reprise::net {
 namespace {
@@ -34,7 +33,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
     // `idle`.
     upstream_.set_user_timeout(idle_);
     joined_.emplace(executor_);
-    asio::co_spawn(executor_, run(*this), asio::detached);
+    asio::co_spawn(executor_, run(*this), or_abort);
   }
 }
 

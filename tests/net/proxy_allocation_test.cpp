@@ -1,11 +1,13 @@
-// How often memory is asked for while a kept-alive connection is served again and again, and how much
-// connections hold that do not go on.
+// How often memory is asked for while a kept-alive connection is served again and again, how much connections
+// hold that do not go on, and what becomes of one that gets none.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -16,8 +18,14 @@
 namespace {
 std::atomic<std::size_t> allocations{0};
 std::atomic<std::size_t> live_bytes{0};
+// Allocations until one fails, on threads that starve; 0: none does.
+std::atomic<std::size_t> until_failure{0};
+thread_local bool starves = false;
+
+bool fails_now() { return starves && until_failure > 0 && --until_failure == 0; }
 
 void* allocate(std::size_t size) {
+  if (fails_now()) return nullptr;
   allocations.fetch_add(1, std::memory_order_relaxed);
   void* const memory = std::malloc(size == 0 ? 1 : size);
   live_bytes.fetch_add(::malloc_usable_size(memory), std::memory_order_relaxed);
@@ -118,6 +126,46 @@ TEST(ProxyAllocation, I2_memory_per_connection_is_bounded_by_what_it_sent) {
     const std::size_t each = bytes_per_connection(sent);
     std::printf("%zu bytes sent: %zu bytes live\n", sent.size(), each);
     EXPECT_LE(each, 4 * sent.size() + 64 * 1024);
+  }
+}
+
+/// What a client gets while the n-th allocation of the io thread fails: 0 for a right answer, an error, or a
+/// part of an answer with a visible end; and the next client is served. Ends the process with it.
+[[noreturn]] void starve(std::size_t n) {
+  const std::string body(3000, 'b');
+  play::ScriptedUpstream upstream([&](play::Peer& peer) {
+    peer.read_request();
+    peer.send(play::answer(200, body));
+  });
+  play::Wishes wishes;
+  wishes.route.response_timeout = wishes.route.idle_timeout = std::chrono::milliseconds(500);
+  wishes.turn = [](boost::asio::io_context& io) {
+    starves = true;
+    io.run();
+  };
+  play::RunningProxy proxy(std::move(wishes));
+  play::RawClient starved = proxy.client();
+  until_failure = n;
+  starved.send(play::with_body("PUT", upstream.authority(), std::string(2000, 'u'), "Connection: close\r\n"));
+  starved.socket().read_to_end();
+  until_failure = 0;
+  const std::string got(starved.socket().received());
+  const std::size_t head = got.find("\r\n\r\n");
+  const bool wrong =
+      got.starts_with("HTTP/1.1 200") && head != std::string::npos && !body.starts_with(got.substr(head + 4));
+  const bool goes_on = proxy.client().ask(play::get(upstream.authority(), "/")).body == body;
+  std::_Exit(wrong || !goes_on ? 1 : 0);
+}
+
+bool went_on_or_aborted(int status) {
+  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+         (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+TEST(ProxyAllocation, I7_without_memory_a_connection_ends_or_the_process_aborts_at_once) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (std::size_t n = 1; n <= 60; n += n < 20 ? 1 : 5) {
+    EXPECT_EXIT(starve(n), went_on_or_aborted, "") << n;
   }
 }
 

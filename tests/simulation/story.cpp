@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <cerrno>
 
 #include "proxy/http/rejection.hpp"
@@ -194,7 +193,7 @@ std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
   auto link = std::make_unique<WireLink>(loop_->io.get_executor(), world_, wire);
   shared_.client_connections.fetch_add(1);
-  net::asio::co_spawn(loop_->io, net::serve(*loop_, std::move(link), role_), net::asio::detached);
+  net::asio::co_spawn(loop_->io, net::serve(*loop_, std::move(link), role_), net::or_abort);
   return wire;
 }
 
