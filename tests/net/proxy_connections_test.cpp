@@ -62,6 +62,7 @@ TEST(ProxyConnections, D19_attempts_are_never_closer_than_the_wait) {
   RunningProxy proxy(std::move(wishes));
   const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
   EXPECT_EQ(got.field("Reprise-Attempts"), "4");
+  const std::scoped_lock lock(mutex);
   ASSERT_EQ(times.size(), 4U);
   // What the upstream notes before it answers is not later than the answer.
   for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], milliseconds(150)) << i;

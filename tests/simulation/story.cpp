@@ -122,7 +122,7 @@ class Story {
   net::Budgets budgets_;
   net::Gates gates_;
   net::ReplayStore replay_;
-  net::Resolver resolver_;
+  std::unique_ptr<net::Resolver> resolver_;  ///< goes before the loop that its waiters run on
   net::Shared shared_;
   net::ListenerRole role_;
   std::unique_ptr<net::Loop> loop_;
@@ -153,10 +153,11 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
       gates_(64),
       replay_(scene_.settings.limits, disk_of(scene_, disk_room_), stage.metrics, stage.log,
               disk_.get_executor()),
-      resolver_([this](const std::string& name) { return network_.query(name); }, without_threads(),
-                stage.metrics),
+      resolver_(
+          std::make_unique<net::Resolver>([this](const std::string& name) { return network_.query(name); },
+                                          without_threads(), stage.metrics)),
       shared_{scene_.settings, stage.metrics, stage.log,   budgets_,     gates_,
-              resolver_,       replay_,       stage.doors, "reprise-sim"},
+              *resolver_,      replay_,       stage.doors, "reprise-sim"},
       before_(stage.metrics.totals()) {
   role_.settings = scene_.settings.listeners.front();
   shared_.witness = [this](const observe::ExchangeRecord& record) { witness(record); };
@@ -226,11 +227,11 @@ void Story::connect(ClientPlan plan) {
 
 // Names are looked up by nobody but the story itself, in its own time.
 void Story::answer_questions() {
-  while (resolver_.questions() > questions_) {
+  while (resolver_->questions() > questions_) {
     ++questions_;
     world_.after(network_.patience_of_names(), [this] {
       --questions_;
-      resolver_.answer_one();
+      resolver_->answer_one();
     });
   }
 }
@@ -331,6 +332,7 @@ Played Story::play() {
   for (std::size_t i = 0; i < fault_count; ++i) marks_.faults[i] += faults_.counts()[i];
   // Sessions that a broken story leaves behind go before the actors at the other ends of their wires.
   world_.let_go();
+  resolver_.reset();
   loop_.reset();
   return played;
 }

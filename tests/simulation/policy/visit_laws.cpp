@@ -235,10 +235,25 @@ void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {
   in_vain_ += is_out() ? 1 : 0;
 }
 
-void VisitLaws::judge_length(Duration wait, const Happening& what) {
+// Of two copies each may have been asked for a pause, which runs from its own answer: the longer one counts.
+policy::Hints VisitLaws::asked(const Happening& what) const {
   policy::Hints hints;
-  const Answered* asking = what.kind == Kind::attempt_ended ? answer(what.number) : nullptr;
-  if (asking != nullptr && route_.retry.retry_after.honour) hints = asking->hints;
+  if (what.kind != Kind::attempt_ended || !route_.retry.retry_after.honour) return hints;
+  if (const Answered* own = answer(what.number)) hints = own->hints;
+  const bool copied = tried_.size() == 2 && tried_[1].started < tried_[0].ended;
+  const unsigned other = copied ? 3 - what.number : 0;
+  if (answer(other) == nullptr) return hints;
+  const auto left = [&](std::optional<Duration> pause) {
+    return pause ? std::optional(std::max(*pause - (what.at - tried_[other - 1].ended), Duration::zero()))
+                 : pause;
+  };
+  hints.retry_after = std::max(hints.retry_after, left(answer(other)->hints.retry_after));
+  hints.aws_retry_after = std::max(hints.aws_retry_after, left(answer(other)->hints.aws_retry_after));
+  return hints;
+}
+
+void VisitLaws::judge_length(Duration wait, const Happening& what) {
+  const policy::Hints hints = asked(what);
   const unsigned n = is_out() ? in_vain_ : charged_ - 1;
   const Duration before = is_out() && in_vain_ == 0 ? Duration::zero() : wait_;
   const auto range = wait_range(route_.retry.backoff, n, before);

@@ -89,6 +89,7 @@ class VisitLaws {
   void judge_resume(const policy::Resume&, const Happening&);
   void judge_wait(const policy::Wait&, const Happening&);
   void judge_length(Duration, const Happening&);
+  policy::Hints asked(const Happening&) const;
   void judge_delivery(const policy::Deliver&, const policy::Exchange&);
   void judge_cancel(const policy::Cancel&, const Happening&);
   void judge_end(const policy::Exchange&);
