@@ -127,7 +127,7 @@ Task<void> accept_admin(Loop& loop, tcp::acceptor& acceptor, asio::thread_pool& 
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
     if (error) {
-      asio::steady_timer pause(loop.io, std::chrono::milliseconds(100));
+      Timer pause(loop.io, std::chrono::milliseconds(100));
       co_await pause.async_wait(as_result);
       continue;
     }

@@ -5,7 +5,7 @@
 
 #include "proxy/http/hint.hpp"
 #include "proxy/http/rewrite.hpp"
-#include "proxy/net/dial.hpp"
+#include "proxy/net/connect.hpp"
 #include "proxy/net/failure.hpp"
 #include "proxy/net/hold.hpp"
 #include "proxy/net/interim.hpp"
@@ -27,15 +27,6 @@ std::unique_ptr<UpstreamConnection> lease(Loop& loop, Request& request, const po
   if (start.fresh) return nullptr;
   const bool repeatable = policy::is_repeatable(request.facts, *request.policy, true);
   return loop.pool.lease(*request.upstream, repeatable ? Freshness::any : Freshness::recent);
-}
-
-Task<std::optional<Failed>> connect(Loop& loop, Request& request, Stop& stop, Answer& answer) {
-  const Upstream& upstream = *request.upstream;
-  Dialled dialled = co_await dial(loop, upstream.host, upstream.port, request.policy->connect_timeout, stop);
-  if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
-  answer.connection = std::make_unique<UpstreamConnection>(
-      loop.pool, request.upstream, std::get<std::unique_ptr<Stream>>(std::move(dialled)));
-  co_return std::nullopt;
 }
 
 // What an attempt's head ends with where the route wants the attempt header; else the head is whole already.

@@ -48,6 +48,17 @@ void record(Loop& loop, const Request& request, const Served& served) {
   loop.shared.log.access(exchange, Loop::wall_nanoseconds());
 }
 
+std::string outcome_text(const policy::LedgerEntry& entry) {
+  std::string text;
+  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
+    text.append(std::to_string(answered->status));
+  } else {
+    const auto& failed = std::get<policy::Failed>(entry.outcome);
+    text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
+  }
+  return text.append(", ").append(policy::word(entry.verdict.reason));
+}
+
 // `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`
 void narrate(Loop& loop, const Request& request, const policy::LedgerEntry& entry) {
   const config::Log& settings = loop.shared.settings.log;
@@ -56,14 +67,10 @@ void narrate(Loop& loop, const Request& request, const policy::LedgerEntry& entr
   text.append(" ").append(observe::clipped(request.view.host));
   if (settings.path == config::LogPath::full && !request.tunnel)
     text.append(observe::clipped(request.view.path));
-  text.append(": attempt ").append(std::to_string(entry.attempt.number)).append(": ");
-  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
-    text.append(std::to_string(answered->status));
-  } else {
-    const auto& failed = std::get<policy::Failed>(entry.outcome);
-    text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
-  }
-  text.append(", ").append(policy::word(entry.verdict.reason));
+  text.append(": attempt ")
+      .append(std::to_string(entry.attempt.number))
+      .append(": ")
+      .append(outcome_text(entry));
   const bool would_retry = entry.verdict.reason == policy::Reason::observe_only;
   if (entry.verdict.reason == policy::Reason::hedged) {
     text.append(" after ");

@@ -9,6 +9,8 @@ namespace reprise::net {
 void record(Loop&, const Request&, const Served&);
 /// At log level `debug`: what has just been decided, while the request is still under way.
 void narrate(Loop&, const Request&, const policy::LedgerEntry&);
+/// An attempt's status, or the stage and cause of its failure, and what was decided: `503, retryable_status`.
+std::string outcome_text(const policy::LedgerEntry&);
 /// A line for a request that was refused before it had a route.
 void log_rejection(Loop&, const http::Reply&, http::Cause);
 

@@ -82,10 +82,6 @@ class BodyWriter {
   std::uint64_t bytes_ = 0;
 };
 
-Relayed broken(BodyStep step, std::uint64_t bytes) {
-  return {Relayed::End::broken, cause_of(step), bytes, step == BodyStep::stalled};
-}
-
 Task<Relayed> relay_kept(Request& request, Stream& client, Answer& answer) {
   BodyWriter writer(sends_chunked(request, answer), answer.head);
   writer.add_head(request.answer_head);
@@ -97,6 +93,10 @@ Task<Relayed> relay_kept(Request& request, Stream& client, Answer& answer) {
 }
 
 }  // namespace
+
+Relayed broken(BodyStep step, std::uint64_t bytes) {
+  return {Relayed::End::broken, cause_of(step), bytes, step == BodyStep::stalled};
+}
 
 void count_limit(observe::Metrics& metrics, const Relayed& relayed, Stream& client) {
   if (relayed.stalled) metrics.count_limit(observe::LimitHit::answer_idle);

@@ -20,6 +20,9 @@ struct Relayed {
 /// that breaks is never ended: no last chunk, no clean close (the caller cuts).
 Task<Relayed> relay(Pool&, Request&, Stream& client, Answer&);
 
+/// A body that broke with that step, `bytes` of it being with the client.
+Relayed broken(BodyStep step, std::uint64_t bytes);
+
 /// Counts the idle limit that ended it, if one did.
 void count_limit(observe::Metrics&, const Relayed&, Stream& client);
 

@@ -34,11 +34,6 @@ std::optional<Instant> end_of_signature(const Request& request) {
   return expiry ? std::optional(instant_of(*expiry)) : std::nullopt;
 }
 
-Cause what_broke(BodyStep step) {
-  if (step == BodyStep::malformed) return Cause::malformed_response;
-  return step == BodyStep::failed ? Cause::reset : Cause::truncated;
-}
-
 }  // namespace
 
 Duration patience_with(const Request& request, const Answer& answer) {
@@ -132,9 +127,7 @@ Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client) {
     if (step == BodyStep::end && rest.left == rest.last.size()) {
       co_return co_await finish(pool, client, rest, reader.has_surplus());
     }
-    if (step != BodyStep::piece) {
-      co_return Relayed{Relayed::End::broken, what_broke(step), rest.sent, step == BodyStep::stalled};
-    }
+    if (step != BodyStep::piece) co_return broken(step, rest.sent);
     if (!take(rest, piece)) {
       overran_ = true;
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};

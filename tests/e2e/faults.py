@@ -12,11 +12,13 @@ import tempfile
 import threading
 from pathlib import Path
 
-from harness import PATIENCE, options
+from client import ask
+from harness import PATIENCE, equal, options
 
 INSIDE = "REPRISE_E2E_INSIDE"  # set for a run that has namespaces of its own
 CLONE_NEWNET = 0x40000000
 NOT_PLAYED = "note: NOT PLAYED: "
+TWICE = {"retry": {"max_attempts": 2}}
 PLAYED = "played "  # the line by which such a run tells what it played
 
 stories = {}  # by fault kind, how many were played
@@ -25,6 +27,13 @@ stories = {}  # by fault kind, how many were played
 def played(kind, count=1):
     """Counts stories of one kind of fault, once they have ended well."""
     stories[kind] = stories.get(kind, 0) + count
+
+
+def expect_failure(reprise, url, status, error):
+    """A POST fails at two attempts, under TWICE, and says so."""
+    answer = ask(reprise, "POST", url, b"order")
+    equal((answer.status, answer.reason, answer.attempts), (status, "attempts_spent", 2), url)
+    assert f"error={error}" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
 
 
 class NotHere(Exception):

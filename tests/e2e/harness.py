@@ -1,4 +1,5 @@
 """Starts reprise on free ports with a configuration written for one case, and reads what it says: log, metrics, status."""
+import contextlib
 import json
 import os
 import re
@@ -82,6 +83,16 @@ def opened_after(attempts, reprise, open_it):
     thread = threading.Thread(target=work)
     thread.start()
     return thread
+
+
+def accept_each(listener, serve):
+    """Serves every connection on a thread of its own, until the listener is closed."""
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+    threading.Thread(target=accept, daemon=True).start()
 
 
 def closed_port():

@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 
-from harness import LOOPBACK, PATIENCE
+from harness import LOOPBACK, PATIENCE, accept_each
 from upstream import reset
 
 
@@ -38,7 +38,7 @@ class Relay:
     def __enter__(self):
         self.listener = socket.create_server((LOOPBACK, 0), backlog=256)
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        accept_each(self.listener, self._serve)
         return self
 
     def __exit__(self, *_):
@@ -47,14 +47,6 @@ class Relay:
 
     def url(self, path):
         return f"http://{LOOPBACK}:{self.port}{path}"
-
-    def _accept(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(near,), daemon=True).start()
 
     def _serve(self, near):
         near.settimeout(PATIENCE)

@@ -3,7 +3,7 @@ import os
 import resource
 
 from client import Client, ask
-from faults import StoppableUpstream, in_background, isolated, played, small_disk
+from faults import TWICE, StoppableUpstream, expect_failure, in_background, isolated, played, small_disk
 from harness import LOOPBACK, Reprise, equal, eventually, opened_after, under_some_limit
 from names import CNAME, SERVFAIL, Answer, NameServer, encoded, record
 from test_replay import BLOCK, MIB, is_sanitized
@@ -126,13 +126,6 @@ def test_a_disk_that_others_fill_and_empty():
     played("ENOSPC by others")
 
 
-TWICE = {"retry": {"max_attempts": 2}}
-
-
-def expect_failure(reprise, url, status, error):
-    answer = ask(reprise, "POST", url, b"order")
-    equal((answer.status, answer.reason, answer.attempts), (status, "attempts_spent", 2), url)
-    assert f"error={error}" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
 
 
 @isolated

@@ -5,14 +5,13 @@ import subprocess
 import threading
 
 from client import ask
-from faults import Host, isolated, played
+from faults import TWICE, Host, expect_failure, isolated, played
 from harness import Reprise, equal, eventually, opened_after
 from transfers import MIB, Transfers, download, upload
 from upstream import Upstream
 
 DEBUG = {"level": "debug"}
 PATIENT = {"max_attempts": "unlimited", "deadline": "10m", "backoff": {"initial": "20ms", "maximum": "100ms"}}
-TWICE = {"retry": {"max_attempts": 2}}
 
 
 @contextlib.contextmanager
@@ -49,18 +48,12 @@ def test_a_slow_link_is_only_slow():
     played("slow link", 2)
 
 
-def expect_refusal(reprise, url, status, error):
-    answer = ask(reprise, "POST", url, b"order")
-    equal((answer.status, answer.reason, answer.attempts), (status, "attempts_spent", 2), url)
-    assert f"error={error}" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
-
-
 @isolated
 def test_routes_that_lead_nowhere():
     with Host() as host, Reprise(defaults=TWICE) as reprise:
         for number, kind in enumerate(("blackhole", "unreachable", "prohibit", "throw"), 1):
             host.ip("route", "add", kind, f"10.88.{number}.0/24")
-            expect_refusal(reprise, f"http://10.88.{number}.1/", 502, "destination_ip_unroutable")
+            expect_failure(reprise, f"http://10.88.{number}.1/", 502, "destination_ip_unroutable")
             played(f"route: {kind}")
         equal(reprise.metric("reprise_attempts_total", outcome="connect"), 8)
 
@@ -84,7 +77,7 @@ def test_answers_that_vanish_on_the_way_back():
     settings = {"connect_timeout": "100ms", **TWICE}
     with Host() as host, upstream_on(host) as upstream, Reprise(defaults=settings) as reprise:
         subprocess.run(["nsenter", "-t", str(host.holder.pid), "-n", "ip", "route", "add", "blackhole", f"{host.ours}/32"], check=True)
-        expect_refusal(reprise, upstream.url("/x"), 504, "connection_timeout")
+        expect_failure(reprise, upstream.url("/x"), 504, "connection_timeout")
         equal(upstream.count(), 0)
     played("blackhole on the way back")
 

@@ -8,7 +8,7 @@ import threading
 import time
 
 from client import Client, Cut, head_of
-from harness import LOOPBACK, Reprise, equal, eventually
+from harness import LOOPBACK, Reprise, accept_each, equal, eventually
 from test_replay import MIB, is_sanitized
 from upstream import Say, Upstream
 
@@ -84,7 +84,7 @@ class Crowd:
             self.clients[place] = client = self._asking()
 
 
-def echo(connection, _):
+def echo(connection):
     while data := connection.recv(65536):
         connection.sendall(data)
 
@@ -95,18 +95,12 @@ class Tunnels:
     def __init__(self, reprise, count):
         self.listener = socket.create_server((LOOPBACK, 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        accept_each(self.listener, echo)
         self.clients = [Client(reprise.forward) for _ in range(count)]
         for client in self.clients:
             client.send(head_of("CONNECT", f"{LOOPBACK}:{self.port}", LOOPBACK))
             equal(client.read_answer("CONNECT").status, 200, "CONNECT")
         self.rounds = 0
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self.listener.accept()
-                threading.Thread(target=echo, args=(connection, None), daemon=True).start()
 
     def talk(self):
         self.rounds += 1

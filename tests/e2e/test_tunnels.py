@@ -3,7 +3,7 @@ import socket
 import threading
 
 from client import Client, Cut, head_of
-from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, opened_after
+from harness import LOOPBACK, PATIENCE, Reprise, accept_each, closed_port, equal, opened_after
 
 ANY_PORT = {"connect_ports": ["1-65535"]}
 
@@ -17,20 +17,12 @@ class Talker:
         self.port = self.listener.getsockname()[1]
 
     def __enter__(self):
-        threading.Thread(target=self._accept, daemon=True).start()
+        accept_each(self.listener, self._talk)
         return self
 
     def __exit__(self, *_):
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
 
     def _talk(self, connection):
         with connection:

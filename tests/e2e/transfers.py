@@ -8,7 +8,7 @@ import socket
 import threading
 
 from client import Client, Cut, head_of
-from harness import LOOPBACK, PATIENCE
+from harness import LOOPBACK, PATIENCE, accept_each
 from upstream import Gone, Request, more, reset, take_until
 
 PERIOD = (1 << 20) + 7  # no power of two, so that a shift by any buffer's size shows
@@ -83,7 +83,7 @@ class Transfers:
     def __enter__(self):
         self.listener = socket.create_server((self.address, 0), backlog=256)
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        accept_each(self.listener, self._serve)
         return self
 
     def __exit__(self, *_):
@@ -96,14 +96,6 @@ class Transfers:
     def seen(self, path):
         with self.lock:
             return [request for request in self.requests if request.path == path]
-
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection):
         connection.settimeout(PATIENCE)

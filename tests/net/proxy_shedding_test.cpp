@@ -69,7 +69,8 @@ TEST(ProxyShedding, I6_a_resting_upstream_connection_gives_its_descriptor_to_ano
   EXPECT_EQ(client.ask(play::get(first.authority())).status, 200);
   WireAnswer got;
   {
-    const ScarceDescriptors scarce(1);  // for the second upstream's own end
+    const ScarceDescriptors scarce(
+        0);  // the end of the first upstream goes with ours, and serves the second one
     got = client.ask(play::get(second.authority()));
   }
   EXPECT_EQ(got.body, "second");

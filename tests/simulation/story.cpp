@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "proxy/http/rejection.hpp"
+#include "proxy/net/record.hpp"
 #include "proxy/net/session.hpp"
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
@@ -55,14 +56,7 @@ std::string describe(const policy::LedgerEntry& entry) {
   };
   std::string text = "  attempt " + std::to_string(entry.attempt.number) + ", " +
                      seconds_of(entry.started - World::beginning) + " to " +
-                     seconds_of(entry.ended - World::beginning) + ": ";
-  if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
-    text.append(std::to_string(answered->status));
-  } else {
-    const auto& failed = std::get<policy::Failed>(entry.outcome);
-    text.append(policy::word(failed.stage)).append(" ").append(policy::word(failed.cause));
-  }
-  text.append(", ").append(policy::word(entry.verdict.reason));
+                     seconds_of(entry.ended - World::beginning) + ": " + net::outcome_text(entry);
   if (entry.verdict.retry) text.append(", again after " + seconds_of(entry.verdict.delay));
   return text;
 }

@@ -1,0 +1,17 @@
+// A fresh connection to a request's upstream, ready to carry it.
+#pragma once
+
+#include <optional>
+
+#include "proxy/net/answer.hpp"
+#include "proxy/net/loop.hpp"
+#include "proxy/net/request.hpp"
+#include "proxy/net/stop.hpp"
+
+namespace reprise::net {
+
+/// Leaves it in `answer.connection`, or says why there is none; nothing of the request was sent then. Each
+/// address has `connect_timeout`. `stop` can stop it: cancelled.
+Task<std::optional<policy::Failed>> connect(Loop&, Request&, Stop&, Answer&);
+
+}  // namespace reprise::net
