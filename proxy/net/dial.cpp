@@ -1,7 +1,7 @@
 #include "proxy/net/dial.hpp"
 
-#include "proxy/net/descriptors.hpp"
-#include "proxy/net/failure.hpp"
+#include "proxy/net/dial_race.hpp"
+#include "proxy/observe/json_text.hpp"
 
 namespace reprise::net {
 
@@ -33,20 +33,52 @@ Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Stop
   co_return Resolved{std::move(addresses), {}};
 }
 
-Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Stop& stop) {
-  auto stream = loop.open_stream();
-  stop.aim_at(stream.get());
-  ErrorCode error = co_await stream->connect(endpoint, limit);
-  while (is_out_of_descriptors(error.value()) && loop.pool.make_room()) {
-    error = co_await stream->connect(endpoint, limit);
+/// What the doors leave of a name's addresses.
+struct Allowed {
+  tcp::endpoint first;
+  std::vector<tcp::endpoint> all;  ///< only where there are several: one costs no memory
+  std::size_t count = 0;
+  bool self = false;  ///< one of the others is ours
+};
+
+Allowed allowed(const Doors& doors, const Addresses& addresses, std::uint16_t port) {
+  Allowed open;
+  for (const auto& address : addresses.list) {
+    const tcp::endpoint endpoint(address, port);
+    const Door door = doors.judge(endpoint);
+    open.self = open.self || door == Door::self;
+    if (door != Door::open) continue;
+    if (open.count == 1) open.all.push_back(open.first);
+    if (open.count == 0) {
+      open.first = endpoint;
+    } else {
+      open.all.push_back(endpoint);
+    }
+    ++open.count;
   }
-  stop.aim_at(nullptr);
-  if (!error) {
-    stream->set_user_timeout(user_timeout);
-    co_return std::move(stream);
-  }
-  const Cause cause = stream->take_limit_hit() ? Cause::connect_timeout : cause_of_dial(error);
-  co_return Failed{Stage::connect, cause};
+  return open;
+}
+
+// Addresses are told to the log alone, and there by number (row H9).
+void tell_failure(Loop& loop, const std::string& host, std::size_t dialled, std::size_t known,
+                  Failed failure) {
+  if (known < 2 || loop.shared.settings.log.level < config::LogLevel::debug) return;
+  std::string text(observe::clipped(host));
+  text.append(": ")
+      .append(std::to_string(dialled))
+      .append(" of ")
+      .append(std::to_string(known))
+      .append(" addresses dialled, none stands: ")
+      .append(policy::word(failure.cause));
+  loop.shared.log.message(config::LogLevel::debug, text, Loop::wall_nanoseconds());
+}
+
+Task<Dialled> dial_several(Loop& loop, std::vector<tcp::endpoint> endpoints, Duration limit, Stop& stop,
+                           std::size_t& dialled) {
+  DialRace race(loop, std::move(endpoints), limit);
+  Dialled end = co_await race.run(stop);
+  dialled = race.begun();
+  co_return end;
 }
 
 }  // namespace
@@ -54,21 +86,19 @@ Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit
 Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, Duration limit, Stop& stop) {
   const Resolved resolved = co_await resolve(loop, host, limit, stop);
   if (resolved.addresses == nullptr) co_return resolved.failure;
-  Failed failure{Stage::connect, Cause::address_denied};
-  for (const auto& address : resolved.addresses->list) {
-    const tcp::endpoint endpoint(address, port);
-    const Door door = loop.shared.doors.judge(endpoint);
-    if (door == Door::denied) continue;
-    if (door == Door::self) {
-      failure.cause = Cause::address_is_self;
-      continue;
-    }
-    Dialled one = co_await dial_one(loop, endpoint, limit, stop);
-    if (std::holds_alternative<std::unique_ptr<Stream>>(one)) co_return one;
-    failure = std::get<Failed>(one);
-    if (failure.cause == Cause::cancelled) break;
+  Allowed open = allowed(loop.shared.doors, *resolved.addresses, port);
+  Dialled end = Failed{Stage::connect, Cause::address_denied};
+  std::size_t dialled = open.count;
+  if (open.count == 1) {
+    end = co_await dial_one(loop, open.first, limit, stop);
+  } else if (open.count > 1) {
+    end = co_await dial_several(loop, std::move(open.all), limit, stop, dialled);
   }
-  co_return failure;
+  if (auto* failed = std::get_if<Failed>(&end)) {
+    if (open.self && failed->cause != Cause::cancelled) failed->cause = Cause::address_is_self;
+    tell_failure(loop, host, dialled, resolved.addresses->list.size(), *failed);
+  }
+  co_return end;
 }
 
 }  // namespace reprise::net

@@ -1,22 +1,18 @@
-// From a host name to a connected socket: resolve, check every address at the door, try each in order.
+// From a host name to a connected socket: resolve, check every address at the door, dial those that are open.
 #pragma once
 
-#include <memory>
 #include <string>
-#include <variant>
 
-#include "proxy/net/loop.hpp"
-#include "proxy/net/stop.hpp"
-#include "proxy/policy/outcome.hpp"
+#include "proxy/net/dial_one.hpp"
 
 namespace reprise::net {
 
-using Dialled = std::variant<std::unique_ptr<Stream>, policy::Failed>;
-
-/// Tries every allowed address, each for at most `limit`; resolving has the same limit. The address that was
-/// checked is the one that is dialled. Fails as address_denied where every address is denied, as
-/// address_is_self where one is ours and no other stands; else with the last address's failure. `stop` can
-/// stop it: cancelled.
+/// Dials the allowed addresses, at most 16 (row I13): the next one 250 ms after the last, or at once when one
+/// fails; the first connection that stands wins, the others are closed. All of it is one attempt (row D12).
+/// Resolving has `limit`, and so has each address: with n of them it takes 2 * limit + (n - 1) * min(limit,
+/// 250 ms) at most. The address that was checked is the one that is dialled. Fails as address_denied where
+/// every address is denied, as address_is_self where one is ours and no other stands; else with what came of
+/// the last one. `stop` can stop it: cancelled.
 Task<Dialled> dial(Loop&, const std::string& host, std::uint16_t port, Duration limit, Stop&);
 
 }  // namespace reprise::net

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "proxy/net/interleave.hpp"
+
 namespace reprise::net {
 namespace {
 
@@ -58,7 +60,7 @@ struct Resolver::State {
   static void start_another(const std::shared_ptr<State>&);
   void run();
   void answer_one(std::unique_lock<std::mutex>&);
-  void settle(const std::string& name, std::vector<asio::ip::address> found);
+  void settle(const std::string& name, const std::vector<asio::ip::address>& found);
   /// Makes room for one more name; false if every one is being asked for.
   bool has_room();
   bool is_abandoned(const std::string& name);
@@ -141,9 +143,9 @@ void Resolver::State::answer_one(std::unique_lock<std::mutex>& lock) {
   queue.pop_front();
   if (is_abandoned(name)) return;
   lock.unlock();
-  std::vector<asio::ip::address> found = query(name);
+  const std::vector<asio::ip::address> found = query(name);
   lock.lock();
-  if (!stopping) settle(name, std::move(found));
+  if (!stopping) settle(name, found);
 }
 
 std::size_t Resolver::questions() const {
@@ -160,16 +162,15 @@ bool Resolver::answer_one() {
 
 // A failure keeps an older answer in use for a while: an upstream that was there a minute ago is likelier
 // than none.
-void Resolver::State::settle(const std::string& name, std::vector<asio::ip::address> found) {
+void Resolver::State::settle(const std::string& name, const std::vector<asio::ip::address>& found) {
   const auto place = names.find(name);
   if (place == names.end()) return;
   Name& entry = place->second;
   const Instant now = Tick::now();
   entry.asking = false;
-  if (found.size() > most_addresses) found.resize(most_addresses);
   if (!found.empty()) {
     metrics->count_lookup(observe::LookupOutcome::resolved);
-    entry.answer = std::make_shared<const Addresses>(Addresses{std::move(found)});
+    entry.answer = std::make_shared<const Addresses>(Addresses{interleaved(found, most_addresses)});
     entry.known_until = now + limits.positive;
     entry.usable_until = now + stale_limit;
   } else if (entry.answer && !entry.answer->list.empty() && now < entry.usable_until) {

@@ -21,8 +21,8 @@ namespace reprise::net {
 
 /// What a name resolves to. Shared, immutable.
 struct Addresses {
-  std::vector<asio::ip::address>
-      list;  ///< in the resolver's order; at most 16 (row I13); empty: the name does not resolve
+  /// In the resolver's order, families by turns; at most 16 (row I13). Empty: the name does not resolve.
+  std::vector<asio::ip::address> list;
 };
 
 /// One waiter: on one io thread, until the answer, its limit, or `cancel`.

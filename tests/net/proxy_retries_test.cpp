@@ -11,14 +11,6 @@
 namespace reprise::net {
 namespace {
 
-Resolver::Query resolves_to(std::vector<std::string> addresses) {
-  return [addresses](const std::string&) {
-    std::vector<asio::ip::address> found;
-    for (const auto& address : addresses) found.push_back(asio::ip::make_address(address));
-    return found;
-  };
-}
-
 Wishes attempts(unsigned most) {
   Wishes wishes;
   wishes.route.retry.max_attempts = most;
@@ -308,46 +300,6 @@ TEST(ProxyRetries, D11_a_421_on_a_fresh_connection_is_an_answer) {
   const WireAnswer got = proxy.client().ask(play::get(upstream.authority()));
   EXPECT_EQ(got.status, 421);
   EXPECT_EQ(got.field("Reprise-Attempts"), "1");
-}
-
-TEST(ProxyRetries, D12_the_second_address_is_tried_where_the_first_refuses) {
-  ScriptedUpstream upstream(play::answers({answer(200, "second")}));
-  Wishes wishes = attempts(1);
-  wishes.query = resolves_to({"127.0.0.2", "127.0.0.1"});
-  RunningProxy proxy(std::move(wishes));
-  const WireAnswer got = proxy.client().ask(play::get("up.test:" + std::to_string(upstream.port())));
-  EXPECT_EQ(got.status, 200);
-  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
-}
-
-TEST(ProxyRetries, H3_of_denied_and_allowed_addresses_only_the_allowed_are_dialled) {
-  ScriptedUpstream upstream(play::answers({answer(200, "allowed")}));
-  Wishes wishes;
-  wishes.query = resolves_to({"169.254.169.254", "127.0.0.1"});
-  wishes.route.connect_timeout = seconds(20);
-  RunningProxy proxy(std::move(wishes));
-  EXPECT_EQ(proxy.client().ask(play::get("up.test:" + std::to_string(upstream.port()))).body, "allowed");
-}
-
-TEST(ProxyRetries, H1_H2_H4_H6_denied_addresses_and_ourselves_are_refused_without_a_second_try) {
-  Wishes wishes;
-  wishes.query = resolves_to({"169.254.169.254"});
-  RunningProxy proxy(std::move(wishes));
-  for (const char* host : {"169.254.169.254", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]",
-                           "metadata.test", "2852039166", "0xa9fea9fe", "METADATA.test"}) {
-    const WireAnswer got = proxy.client().ask(play::get(host));
-    EXPECT_EQ(got.status, 403) << host;
-    EXPECT_EQ(got.field("Reprise-Reason"), "address_denied") << host;
-    EXPECT_NE(got.field("Proxy-Status").find("destination_ip_prohibited"), std::string::npos) << got.head;
-    EXPECT_EQ(got.body.find("169.254"), std::string::npos);  // H9
-  }
-  for (const std::string host : {"127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]"}) {
-    const WireAnswer got = proxy.client().ask(play::get(host + ":" + std::to_string(proxy.port())));
-    EXPECT_EQ(got.status, 508) << host;
-    const WireAnswer admin =
-        proxy.client().ask(play::get(host + ":" + std::to_string(proxy.admin_port()), "/metrics"));
-    EXPECT_EQ(admin.status, 508) << host;
-  }
 }
 
 TEST(ProxyRetries, any_method_is_retried_while_nothing_was_sent) {

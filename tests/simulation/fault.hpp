@@ -16,6 +16,7 @@ enum class Fault : std::uint8_t {
   resolve_mixed_with_denied,
   resolve_rebinds,
   resolve_changes,
+  resolve_several,
   connect_refused,
   connect_unreachable,
   connect_silent,

@@ -8,7 +8,21 @@ using net::asio::ip::address;
 using net::asio::ip::make_address;
 
 Network::Network(std::uint64_t seed, World& world, Faults& faults, Book& book, Canary canary)
-    : seed_(seed), world_(world), faults_(faults), book_(book), canary_(canary) {}
+    : seed_(seed), world_(world), faults_(faults), book_(book), canary_(canary), dialled_(world, book) {}
+
+// One family and the other, some of them denied; every name has its own.
+std::vector<address> Network::several(Chance chance) {
+  std::vector<address> found;
+  const std::uint64_t count = chance.between(2, 6);
+  const std::string which = std::to_string(++queries_with_several_);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const bool v6 = chance.one_in(2);
+    const std::string last = std::to_string(i + 1);
+    found.push_back(make_address(v6 ? "2001:db8::" + which + ":" + last : "198.18." + which + "." + last));
+  }
+  if (chance.one_in(3)) found.insert(found.begin(), make_address(denied_address));
+  return found;
+}
 
 std::vector<address> Network::query(const std::string& name) {
   Chance chance(seed_, Purpose::names, ++queries_);
@@ -19,6 +33,8 @@ std::vector<address> Network::query(const std::string& name) {
   if (faults_.plays(Fault::resolve_changes, chance.one_in(4))) return {make_address("192.0.2.7")};
   if (faults_.plays(Fault::resolve_mixed_with_denied, chance.one_in(3)))
     return {make_address(denied_address), home, make_address("fe80::1")};
+  if (faults_.plays(Fault::resolve_several, chance.one_in(2)))
+    return dialled_.expect(several(Chance(seed_, Purpose::names, 2000 + queries_)));
   return {home};
 }
 
@@ -29,6 +45,12 @@ Duration Network::patience_of_names() {
 }
 
 Dials::Result Network::dial(const net::tcp::endpoint& endpoint) {
+  const Result result = fate(endpoint);
+  dialled_.begin(endpoint.address(), result);
+  return result;
+}
+
+Dials::Result Network::fate(const net::tcp::endpoint& endpoint) {
   if (endpoint.address() == make_address(denied_address) || endpoint.address() == make_address("fe80::1"))
     book_.broken("nothing is sent to a denied address");
   Chance chance(seed_, Purpose::dials, ++dials_);
@@ -48,6 +70,8 @@ Dials::Result Network::dial(const net::tcp::endpoint& endpoint) {
 std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
+  // A tunnel's client may take its time.
+  if (endpoint.port() != tunnel_port) dialled_.connected(wire);
   if (endpoint.port() == tunnel_port) {
     ++book_.find(tunnel_id)->arrivals;
     tunnels_.push_back(std::make_unique<TunnelEnd>(world_, book_, tunnel_id, tunnel_, wire,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/simulation/canary.hpp"
+#include "tests/simulation/dials.hpp"
 #include "tests/simulation/tunnel.hpp"
 #include "tests/simulation/upstream.hpp"
 
@@ -22,22 +23,29 @@ class Network final : public Dials {
   Result dial(const net::tcp::endpoint&) override;
   std::shared_ptr<Wire> connected(const net::tcp::endpoint&) override;
 
+  /// How long the proxy waits for one address.
+  void set_connect_timeout(Duration limit) { dialled_.set_connect_timeout(limit); }
   /// What the server of the story's tunnel does with each connection.
   void serve_tunnel(const TunnelEndPlan& plan) { tunnel_ = plan; }
   /// Its end of the tunnel that was opened last; null if none was.
   const TunnelEnd* tunnel_server() const { return tunnels_.empty() ? nullptr : tunnels_.back().get(); }
 
  private:
+  std::vector<net::asio::ip::address> several(Chance chance);
+  Result fate(const net::tcp::endpoint&);
+
   const std::uint64_t seed_;
   World& world_;
   Faults& faults_;
   Book& book_;
   const Canary canary_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
+  DialBook dialled_;
   TunnelEndPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;
   unsigned dials_ = 0;
   unsigned queries_ = 0;
+  unsigned queries_with_several_ = 0;
   unsigned connections_ = 0;
 };
 

@@ -169,6 +169,7 @@ std::size_t WireLink::write_some(std::span<const net::asio::const_buffer> parts,
     error = errors::bad_descriptor;
     return 0;
   }
+  wire_->proxy_spoke_ = true;
   if (wire_->reset_by_actor_) {
     error = wire_->pieces_.one_in(2) ? ErrorCode(errors::connection_reset) : ErrorCode(errors::broken_pipe);
     return 0;

@@ -42,6 +42,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool proxy_finished() const { return to_actor_.finished; }
   bool was_reset() const { return reset_by_proxy_; }
   bool proxy_let_go() const { return proxy_closed_; }
+  /// The proxy has sent something, or tried to.
+  bool proxy_spoke() const { return proxy_spoke_; }
   /// Told of all that the proxy puts on the wire, at once: the first piece that it gave, and how much of all
   /// pieces was taken.
   using Offer = std::function<void(std::string_view first, std::size_t taken)>;
@@ -71,6 +73,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool reset_by_actor_ = false;
   bool reset_by_proxy_ = false;
   bool proxy_closed_ = false;
+  bool proxy_spoke_ = false;
   Offer offer_;
 };
 

@@ -1,0 +1,27 @@
+#include "proxy/net/dial_one.hpp"
+
+#include "proxy/net/descriptors.hpp"
+#include "proxy/net/failure.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Failed;
+
+Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Stop& stop) {
+  auto stream = loop.open_stream();
+  stop.aim_at(stream.get());
+  ErrorCode error = co_await stream->connect(endpoint, limit);
+  while (is_out_of_descriptors(error.value()) && loop.pool.make_room()) {
+    error = co_await stream->connect(endpoint, limit);
+  }
+  stop.aim_at(nullptr);
+  if (!error) {
+    stream->set_user_timeout(user_timeout);
+    co_return std::move(stream);
+  }
+  const Cause cause = stream->take_limit_hit() ? Cause::connect_timeout : cause_of_dial(error);
+  co_return Failed{policy::Stage::connect, cause};
+}
+
+}  // namespace reprise::net

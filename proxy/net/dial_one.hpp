@@ -1,0 +1,19 @@
+// One address dialled: a socket that stands, or why it does not.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "proxy/net/loop.hpp"
+#include "proxy/net/stop.hpp"
+#include "proxy/policy/outcome.hpp"
+
+namespace reprise::net {
+
+using Dialled = std::variant<std::unique_ptr<Stream>, policy::Failed>;
+
+/// For at most `limit`. Where no descriptor is left, idle connections make room. `stop` can stop it:
+/// cancelled. The doors are the caller's business.
+Task<Dialled> dial_one(Loop&, const tcp::endpoint&, Duration limit, Stop&);
+
+}  // namespace reprise::net

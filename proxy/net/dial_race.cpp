@@ -1,0 +1,59 @@
+#include "proxy/net/dial_race.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+namespace reprise::net {
+
+using policy::Failed;
+
+DialRace::DialRace(Loop& loop, std::vector<tcp::endpoint> endpoints, Duration limit)
+    : loop_(loop),
+      endpoints_(std::move(endpoints)),
+      limit_(limit),
+      order_(endpoints_.size()),
+      pause_(loop.io.get_executor()),
+      stops_(endpoints_.size()) {}
+
+Task<Dialled> DialRace::run(Stop& stop) {
+  stop.aim_at(this);
+  for (;;) {
+    const HappyEyeballs::Step step = order_.next(Tick::now());
+    if (const auto* dial = std::get_if<HappyEyeballs::Dial>(&step)) {
+      asio::co_spawn(loop_.io.get_executor(), run_one(*this, dial->which), or_abort);
+    } else if (const auto* wait = std::get_if<HappyEyeballs::Wait>(&step)) {
+      co_await pause_.until(wait->until);
+    } else {
+      break;
+    }
+  }
+  stop.aim_at(nullptr);
+  if (standing_ != nullptr) co_return std::move(standing_);
+  co_return Failed{policy::Stage::connect, order_.failure()};
+}
+
+Task<void> DialRace::run_one(DialRace& race, std::size_t which) {
+  race.ended(which, co_await dial_one(race.loop_, race.endpoints_[which], race.limit_, race.stops_[which]));
+}
+
+// A connection that stands beside the winner's is closed here.
+void DialRace::ended(std::size_t which, Dialled end) {
+  if (const auto* failed = std::get_if<Failed>(&end)) {
+    order_.failed(failed->cause);
+  } else if (order_.stood(which)) {
+    standing_ = std::get<std::unique_ptr<Stream>>(std::move(end));
+    stop_all();
+  }
+  pause_.cancel();
+}
+
+void DialRace::stop_all() {
+  for (Stop& stop : stops_) stop.cancel();
+}
+
+void DialRace::cancel() {
+  order_.cancel();
+  stop_all();
+  pause_.cancel();
+}
+
+}  // namespace reprise::net

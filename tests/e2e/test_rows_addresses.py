@@ -1,0 +1,142 @@
+"""Names with several addresses: who is dialled, in what order, how long, and what is told of it (D12, H3, I10, I13)."""
+import contextlib
+import socket
+from pathlib import Path
+
+from client import Client, ask
+from faults import isolated
+from harness import Reprise, equal, eventually
+from names import Answer, NameServer
+from test_rows_host import ClientFrom
+from upstream import Upstream
+
+ONCE = {"retry": {"max_attempts": 1, "deadline": "unlimited"}, "connect_timeout": "1h"}
+NAME = "several.test"
+
+
+def order_of(name):
+    """Its addresses in the order in which this host's resolver gives them, to us as to reprise."""
+    return [entry[4][0] for entry in socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM)]
+
+
+@contextlib.contextmanager
+def black_hole(address, port):
+    """There a connection neither stands nor fails: the queue of its listener is full."""
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind((address, port))
+        listener.listen(0)
+        for _ in range(8):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex((address, port))
+        yield
+
+
+@contextlib.contextmanager
+def upstream_at(address):
+    listener = socket.socket()
+    listener.bind((address, 0))
+    with Upstream(listener=listener) as upstream:
+        yield upstream
+
+
+def dials_so_far():
+    """Connections that were begun in this network namespace."""
+    lines = [line.split() for line in Path("/proc/net/snmp").read_text(encoding="ascii").splitlines() if line.startswith("Tcp:")]
+    return int(dict(zip(*lines))["ActiveOpens"])
+
+
+def post(reprise, upstream):
+    """An order that reaches the upstream once, at attempt 1."""
+    answer = ask(reprise, "POST", f"http://{NAME}:{upstream.port}/x", b"order")
+    equal((answer.status, answer.attempts), (200, 1), answer.head)
+    equal([request.body for request in upstream.seen(1)], [b"order"], "sent once")
+    reprise.expect_metric(1, "reprise_attempts_total", outcome="2xx")
+    equal(reprise.metric("reprise_attempts_total"), 1)
+    return reprise.requests(1)[0]
+
+
+@isolated
+def test_D12_behind_addresses_that_refuse():
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
+            upstream_at(order_of(NAME)[-1]) as upstream:
+        post(reprise, upstream)
+        equal(upstream.connections, 1)
+
+
+@isolated
+def test_D12_behind_black_holes():
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
+            contextlib.ExitStack() as stack:
+        *holes, last = order_of(NAME)
+        upstream = stack.enter_context(upstream_at(last))
+        for address in holes:
+            stack.enter_context(black_hole(address, upstream.port))
+        before = reprise.descriptors()
+        told = post(reprise, upstream)
+        assert told["attempts"][0]["ms"] >= 500, "each of the two was alone for 250 ms"
+        equal(upstream.connections, 1)
+        # The upstream's connection rests, and no dial is left.
+        eventually(lambda: reprise.descriptors() <= before + 1, "the losers are closed")
+
+
+@isolated
+def test_D12_a_client_that_leaves_ends_all_dials():
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, \
+            black_hole("127.0.0.2", 7777), black_hole("127.0.0.3", 7777):
+        before = reprise.descriptors()
+        with Client(reprise.forward) as client:
+            client.send(b"GET http://several.test:7777/ HTTP/1.1\r\nHost: several.test:7777\r\n\r\n")
+            eventually(lambda: reprise.descriptors() == before + 3, "the client's connection and two dials")
+            client.reset()
+        eventually(lambda: reprise.descriptors() == before, "all is let go")
+        reprise.expect_metric(1, "reprise_attempts_total", outcome="cancelled")
+
+
+@isolated
+def test_H3_of_allowed_and_denied_addresses_only_the_allowed_are_dialled():
+    script = {NAME: [Answer("169.254.169.254", "127.0.0.2", "169.254.0.1")],
+              "denied.test": [Answer("169.254.169.254", "169.254.0.1")],
+              "flips.test": [Answer("127.0.0.2"), Answer("169.254.169.254")]}
+    with NameServer(script) as names, Reprise(defaults=ONCE) as reprise, upstream_at("127.0.0.2") as upstream:
+        post(reprise, upstream)
+        before = dials_so_far()
+        answer = ask(reprise, "GET", "http://denied.test/")
+        equal((answer.status, answer.reason), (403, "address_denied"))
+        equal(dials_so_far() - before, 1, "ours alone")
+        # What was checked is dialled: nobody asks a second time in between.
+        equal(ask(reprise, "GET", f"http://flips.test:{upstream.port}/").status, 200)
+        equal(names.asked["flips.test"], 1)
+        equal(upstream.connections, 2)
+
+
+@isolated
+def test_I10_without_a_port_towards_one_address_the_next_is_dialled():
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, contextlib.ExitStack() as stack:
+        spent, free = order_of(NAME)
+        upstream = stack.enter_context(upstream_at(free))
+        listener = stack.enter_context(socket.socket())
+        listener.bind((spent, upstream.port))
+        listener.listen()
+        Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("61000 61001", encoding="ascii")
+        for _ in range(2):  # they take both local ports towards that address
+            stack.enter_context(socket.create_connection((spent, upstream.port)))
+        client = stack.enter_context(ClientFrom(reprise.forward, 30000))
+        answer = client.ask("POST", f"http://{NAME}:{upstream.port}/x", b"order")
+        equal((answer.status, answer.attempts), (200, 1), answer.head)
+        equal([request.body for request in upstream.seen(1)], [b"order"])
+
+
+@isolated
+def test_I13_of_a_thousand_addresses_sixteen_are_dialled():
+    many = [f"127.1.{number // 250}.{number % 250 + 1}" for number in range(1000)]
+    with NameServer({NAME: [Answer(*many)]}), Reprise(defaults=ONCE, log={"level": "debug"}) as reprise:
+        before = dials_so_far()
+        answer = ask(reprise, "GET", f"http://{NAME}:7777/")
+        equal(dials_so_far() - before, 1 + 16, "the client's, and what came of it")
+        equal((answer.status, answer.attempts), (502, 1))
+        assert "error=connection_refused" in answer.field("Proxy-Status"), answer.head
+        reprise.expect_metric(1, "reprise_attempts_total", outcome="connect")
+        eventually(lambda: f"{NAME}: 16 of 16 addresses dialled, none stands: refused" in reprise.text(), "a debug line")
+        equal(b"127.1" in answer.head + answer.body or "127.1." in reprise.text(), False, "addresses are told to nobody")
