@@ -47,7 +47,7 @@ void RequestBody::let_go() {
 void RequestBody::hold(std::string_view piece) {
   received_ += piece.size();
   if (!replayable_ || piece.empty()) return;
-  if (file_ == nullptr && received_ <= limits_.memory) {
+  if (received_ <= limits_.memory) {
     hold_in_memory(piece);
   } else {
     hold_on_disk(piece);

@@ -92,7 +92,7 @@ class Writer {
     if (chance_.one_in(6)) return;  // a server that ignores ranges
     plan_.status = 206;
     first_ = std::min(range_->first, end_);
-    const std::uint64_t lie = chance_.below(4);
+    const std::uint64_t lie = chance_.below(5);
     if (!plays(Fault::range_lies, 2)) return;
     if (lie == 0 && first_ > 0) {
       --first_;
@@ -101,6 +101,8 @@ class Writer {
     } else if (lie == 2) {
       plan_.version += 1000;
       content_ = Content(account_.plan.id, plan_.version);
+    } else if (lie == 3) {
+      missing_ = (end_ - first_ + 1) / 2;
     } else {
       total_lie_ = 1;
     }
@@ -114,6 +116,8 @@ class Writer {
   }
 
   void write_interim() {
+    if (account_.plan.expects_continue && chance_.one_in(2))
+      plan_.bytes.append("HTTP/1.1 100 Continue\r\n\r\n");
     if (plays(Fault::interim_flood, 24)) {
       for (int i = 0; i < 40; ++i) plan_.bytes.append("HTTP/1.1 103 Early Hints\r\n\r\n");
     } else if (chance_.one_in(10)) {
@@ -146,7 +150,7 @@ class Writer {
     if (plays(Fault::head_too_large, 24)) out.append("X-Long: " + std::string(70'000, 'x') + "\r\n");
     const bool counted = has_body() && !chunked_ && !until_close_;
     short_ = faults_.plays(Fault::body_shorter_than_said, chance_.one_in(20) && counted);
-    const std::uint64_t said = end_ - first_ + (short_ ? 10 : 0);
+    const std::uint64_t said = end_ - first_ - missing_ + (short_ ? 10 : 0);
     if (short_) plan_.after = After::finish;
     if (chunked_) out.append("Transfer-Encoding: chunked\r\n");
     if (!chunked_ && !until_close_ && plan_.status != 204 && plan_.status != 304)
@@ -161,6 +165,7 @@ class Writer {
 
   void write_body() {
     if (!has_body()) return;
+    end_ -= missing_;
     std::string& out = plan_.bytes;
     if (!chunked_) {
       out.append(text(first_, end_));
@@ -241,6 +246,7 @@ class Writer {
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t total_lie_ = 0;
+  std::uint64_t missing_ = 0;  ///< of the range that the head tells of
   bool short_ = false;
   bool tells_error_ = false;
   bool chunked_ = false;

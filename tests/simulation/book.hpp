@@ -74,6 +74,10 @@ class Book {
   void broken(std::string law);
   const std::string& first_broken() const { return broken_; }
 
+  /// The process was told to stop: connections end without a word.
+  void stop() { stopping_ = true; }
+  bool stopping() const { return stopping_; }
+
   /// For people: what happened, and when. Kept only where somebody will read it.
   void tell(std::string_view text);
   void keep_transcript() { telling_ = true; }
@@ -84,6 +88,7 @@ class Book {
   std::map<std::uint64_t, Account> accounts_;
   std::string broken_;
   bool telling_ = false;
+  bool stopping_ = false;
 };
 
 }  // namespace reprise::simulation

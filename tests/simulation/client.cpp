@@ -77,6 +77,7 @@ void Client::look() {
 
 void Client::pause(bool& flag) {
   flag = true;
+  stalled_ = true;
   world_.after(plan_.stall, [this, &flag, alive = std::weak_ptr<char>(alive_)] {
     if (alive.expired()) return;
     flag = false;
@@ -126,7 +127,10 @@ void Client::read() {
     if (reader_.broken()) return book_.broken("a client never gets a broken message");
     received_ += used;
     wire_->consume(used);
-    if (reader_.complete()) answer_came();
+    if (reader_.complete()) {
+      received_before_ = received_;
+      answer_came();
+    }
     if (!over_ && plan_.resets_after && sent_ + received_ >= *plan_.resets_after) return leave();
   }
 }
@@ -199,12 +203,9 @@ void Client::answer_came() {
   body_bytes_ = 0;
   head_judged_ = false;
   reader_.begin_response(answered_ < plan_.requests.size() && plan_.requests[answered_].method == "HEAD");
-  if (status < 200) {
-    constexpr unsigned most_interims = 32;  // of an attempt (row B10)
-    if (++interims_ > most_interims * account().arrivals) book_.broken("interim answers are bounded");
-    return;
-  }
+  if (status < 200) return judge_interim();
   interims_ = 0;
+  continued_ = false;
   if (answered_ == plan_.requests.size() || closes) {
     over_ = true;
     for (std::size_t i = answered_; i < asked_; ++i) book_.find(plan_.requests[i].id)->end = ClientEnd::left;
@@ -215,6 +216,15 @@ void Client::answer_came() {
     ask();
     pump();
   }
+}
+
+void Client::judge_interim() {
+  constexpr unsigned most_interims = 32;  // of an attempt (row B10)
+  if (++interims_ > most_interims * account().arrivals) book_.broken("interim answers are bounded");
+  if (reader_.status() != 100) return;
+  if (continued_ || !plan_.requests[answered_].expects_continue)
+    book_.broken("a client gets one 100, and only if it expects one");
+  continued_ = true;
 }
 
 void Client::end_request(ClientEnd end) {
@@ -233,6 +243,9 @@ void Client::connection_ended(bool by_reset) {
     ++answered_;
   } else if (answered_ < asked_) {
     book_.tell(by_reset ? "client sees a reset" : "client sees the end");
+    // It was asked at once, so that no limit of ours can have ended it. A reset takes unread bytes with it.
+    if (!by_reset && answered_ > 0 && received_ == received_before_ && !stalled_ && !book_.stopping())
+      book_.broken("a connection that ends behind an answer was said to end");
     end_request(ClientEnd::cut);
     ++answered_;
   }

@@ -46,6 +46,7 @@ class Client final : public Actor {
   void judge_head();
   void answer_came();
   void judge_whole();
+  void judge_interim();
   void connection_ended(bool by_reset);
   void end_request(ClientEnd end);
   void leave();
@@ -70,12 +71,15 @@ class Client final : public Actor {
   std::uint64_t first_ = 0;  ///< of the body, in its representation
   unsigned version_ = 0;
   unsigned interims_ = 0;
+  bool continued_ = false;             ///< has had its 100
+  std::uint64_t received_before_ = 0;  ///< up to the end of the last answer
   bool head_judged_ = false;
   bool own_ = false;     ///< the answer is the proxy's
   bool error_ = false;   ///< the body tells of an error
   bool forged_ = false;  ///< an upstream gave it before it was asked
   bool stalls_reading_ = false;
   bool stalls_writing_ = false;
+  bool stalled_ = false;  ///< once, in whatever it did
   bool finished_ = false;
   bool over_ = false;
 };

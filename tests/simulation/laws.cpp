@@ -45,6 +45,8 @@ class Judge {
     if (!waits_are_kept()) return "no attempt starts sooner than asked";
     if (!deadline_is_kept()) return "no attempt starts after the deadline";
     if (!departures_are_heeded()) return "nothing is begun for a client that has left";
+    if (!shutdown_is_heeded()) return "no attempt follows another once the process is to stop";
+    if (!cancels_have_a_cause()) return "an attempt is cancelled for its client, for a copy, or at the end";
     return {};
   }
 
@@ -115,6 +117,28 @@ class Judge {
     }
     return !account_.reset || account_.told <= *account_.reset + std::chrono::seconds(1);
   }
+  // Row D15. A reconnect and a resume belong to an attempt that was there before.
+  bool shutdown_is_heeded() const {
+    const auto told = scene_.drains_at ? scene_.drains_at : scene_.terminates_at;
+    if (!told) return true;
+    const auto both = scene_.terminates_at ? std::min(*told, *scene_.terminates_at) : *told;
+    for (std::size_t i = 1; i < ledger_.size(); ++i) {
+      if (!is_resume(i) && !is_reconnect(i) && ledger_[i].started > World::beginning + both) return false;
+    }
+    return true;
+  }
+
+  bool cancels_have_a_cause() const {
+    const bool left = account_.reset || account_.finished || account_.may_miss_answer;
+    if (left || scene_.drains_at || scene_.terminates_at) return true;
+    if (ledger_.hedge != policy::HedgeOutcome::none) return true;
+    for (std::size_t i = 0; i < ledger_.size(); ++i) {
+      const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
+      if (failed != nullptr && failed->cause == policy::Cause::cancelled) return false;
+    }
+    return true;
+  }
+
   // It takes no time, so that there is none in which the watch could look.
   bool is_reconnect(std::size_t i) const {
     return ledger_[i - 1].verdict.retry && ledger_[i - 1].verdict.reason == Reason::stale_connection;

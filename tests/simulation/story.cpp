@@ -100,6 +100,7 @@ class Story {
   void run_for(Duration span);
   bool all_over() const;
   void play_faults();
+  void drain();
   void play_calm();
   void end();
 
@@ -252,6 +253,11 @@ void Story::run_for(Duration span) {
     answer_questions();
 }
 
+void Story::drain() {
+  book_.stop();
+  net::drain(*loop_);
+}
+
 void Story::play_faults() {
   to_come_ = scene_.arrivals.size();
   for (Arrival& arrival : scene_.arrivals) {
@@ -269,10 +275,10 @@ void Story::play_faults() {
   }
   if (scene_.clock_jumps_at)
     world_.after(*scene_.clock_jumps_at, [this] { world_.move_wall(scene_.clock_jump); });
-  if (scene_.drains_at) world_.after(*scene_.drains_at, [this] { net::drain(*loop_); });
+  if (scene_.drains_at) world_.after(*scene_.drains_at, [this] { drain(); });
   if (scene_.terminates_at) {
     world_.after(*scene_.terminates_at, [this] {
-      net::drain(*loop_);
+      drain();
       world_.after(seconds(1), [this] { net::abort(*loop_); });
     });
   }
