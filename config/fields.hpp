@@ -28,6 +28,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("retry.retry_after.honour", retry.retry_after.honour);
   fields.field("retry.retry_after.maximum", retry.retry_after.maximum);
   fields.field("retry.nested", retry.nested);
+  fields.field("retry.inner", retry.inner);
   fields.field("connect_timeout", route.connect_timeout);
   fields.field("response_timeout", route.response_timeout);
   fields.field("idle_timeout", route.idle_timeout);

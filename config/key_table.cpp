@@ -45,6 +45,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.retry.retry_after.honour", .kind = boolean, .standard = "true", .sentence = "Wait at least as long as the upstream asks."},
   {.path = "defaults.retry.retry_after.maximum", .kind = duration, .standard = "60s", .sentence = "A longer pause asked for ends the retries; it is never cut short.", .lowest = "0", .highest = year},
   {.path = "defaults.retry.nested", .kind = word, .standard = "allow", .sentence = "Whether to retry when the client is itself on a retry.", .words = "allow refuse"},
+  {.path = "defaults.retry.inner", .kind = word, .standard = "refuse", .sentence = "Whether to retry an answer that came through another reprise (its name is in `Via` or `Proxy-Status`), which has retried it already. Failures without an answer are retried.", .words = "allow refuse"},
   {.path = "defaults.connect_timeout", .kind = duration, .standard = "5s", .sentence = "For one address: dial, and TLS handshake.", .lowest = "1ms", .highest = year},
   {.path = "defaults.response_timeout", .kind = duration, .standard = "5m", .sentence = "To the response head, where `attempt_timeout` does not apply.", .lowest = "1ms", .highest = year},
   {.path = "defaults.idle_timeout", .kind = duration, .standard = "5m", .sentence = "Between two reads or writes of a body.", .lowest = "1ms", .highest = year},

@@ -8,6 +8,7 @@
 
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/date.hpp"
+#include "proxy/http/via.hpp"
 
 namespace reprise::http {
 namespace {
@@ -178,6 +179,7 @@ enum class HintField : std::uint8_t {
   ratelimit,
   ratelimit_reset,
   ratelimit_remaining,
+  proxies,
   amz_retry_after,
   pushback,
 };
@@ -185,6 +187,7 @@ enum class HintField : std::uint8_t {
 /// The length of its name rules out nearly every field.
 HintField identify(const FieldLine& field) {
   if (field.id == FieldId::retry_after) return HintField::retry_after;
+  if (field.id == FieldId::via || field.id == FieldId::proxy_status) return HintField::proxies;
   if (field.id != FieldId::other) return HintField::none;
   const auto is = [&](std::string_view name) { return ascii::same(field.name, name); };
   switch (field.name.size()) {
@@ -207,13 +210,15 @@ class Reading {
   Reading(const ResponseHead& head, std::int64_t now_unix)
       : head_(head), now_unix_(now_unix), refused_(head.status == 429 || head.status == 503) {}
 
-  void read(HintField hint, std::string_view value) {
+  void read(HintField hint, const FieldLine& field) {
+    const std::string_view value = field.value;
     switch (hint) {
       case HintField::none: break;
       case HintField::retry_after: lengthen(pause_, read_retry_after(value, head_, now_unix_)); break;
       case HintField::retry_after_ms: lengthen(pause_, read_milliseconds(value)); break;
       case HintField::should_retry: said_no_ = said_no_ || ascii::same(value, "false"); break;
       case HintField::amz_retry_after: read_amz(value); break;
+      case HintField::proxies: from_reprise_ = from_reprise_ || names_reprise(field); break;
       case HintField::pushback: read_pushback(value); break;
       case HintField::ratelimit:
         if (refused_) lengthen(pause_, read_rate_limit(value));
@@ -231,6 +236,7 @@ class Reading {
     if (pause > Duration::zero()) hints.retry_after = pause;
     if (amz_ > Duration::zero()) hints.aws_retry_after = amz_;
     hints.said_no = said_no_;
+    hints.from_reprise = from_reprise_;
     return hints;
   }
 
@@ -252,6 +258,7 @@ class Reading {
   std::int64_t now_unix_;
   bool refused_;  // for want of quota or strength
   bool said_no_ = false;
+  bool from_reprise_ = false;
   bool quota_left_ = false;
   Duration pause_{};
   Duration reset_{};
@@ -263,7 +270,7 @@ class Reading {
 policy::Hints read_hints(const ResponseHead& head, std::int64_t now_unix) {
   Reading reading(head, now_unix);
   for (const FieldLine& field : head.fields) {
-    if (const HintField hint = identify(field); hint != HintField::none) reading.read(hint, field.value);
+    if (const HintField hint = identify(field); hint != HintField::none) reading.read(hint, field);
   }
   return reading.result();
 }

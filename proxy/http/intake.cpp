@@ -54,31 +54,6 @@ bool names_same_host(const RequestHead& head, const Target& target) {
          ascii::same(named->host, target.origin.host);
 }
 
-/// Calls `visit` with the received-by of each member of a Via value; a comment may hold commas (RFC
-/// 9110 7.6.3).
-template <class Visit>
-void for_each_received_by(std::string_view value, Visit visit) {
-  unsigned depth = 0;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i <= value.size(); ++i) {
-    const char c = i == value.size() ? ',' : value[i];
-    if (depth > 0 && c == '\\') {
-      ++i;
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')' && depth > 0) {
-      --depth;
-    } else if (c == ',' && (depth == 0 || i >= value.size())) {
-      std::string_view member = ascii::trim(value.substr(first, i - first));
-      first = i + 1;
-      const std::size_t blank = member.find_first_of(" \t");
-      if (blank == std::string_view::npos) continue;
-      member = ascii::trim(member.substr(blank));
-      visit(member.substr(0, member.find_first_of(" \t(")));
-    }
-  }
-}
-
 /// The number behind `attempt=` in `attempt=2; max=3`.
 std::optional<std::uint64_t> sdk_attempt(std::string_view value) {
   while (!value.empty()) {
@@ -135,17 +110,6 @@ Intake take_gateway(const RequestHead& head, std::string_view upstream_host, std
     if (!absolute && head.find(FieldId::host) == nullptr) return Rejected{Cause::missing_host};
   }
   return forward;
-}
-
-bool has_looped(const RequestHead& head, std::string_view pseudonym) {
-  bool looped = false;
-  for (const FieldLine& field : head.fields) {
-    if (field.id != FieldId::via) continue;
-    for_each_received_by(field.value, [&](std::string_view received_by) {
-      looped = looped || ascii::same(received_by, pseudonym);
-    });
-  }
-  return looped;
 }
 
 bool is_nested_retry(const RequestHead& head) {

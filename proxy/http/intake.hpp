@@ -44,8 +44,6 @@ Intake take_forward(const RequestHead&, const PortRanges& connect_ports);
 Intake take_gateway(const RequestHead&, std::string_view upstream_host, std::uint16_t upstream_port,
                     std::string_view upstream_authority);
 
-/// True if a Via field of the request carries that pseudonym (RFC 9110 7.6.3): the request has looped.
-bool has_looped(const RequestHead&, std::string_view pseudonym);
 /// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1,
 /// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.
 bool is_nested_retry(const RequestHead&);

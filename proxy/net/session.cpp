@@ -5,6 +5,7 @@
 #include "proxy/http/answer_here.hpp"
 #include "proxy/http/rewrite.hpp"
 #include "proxy/http/signature.hpp"
+#include "proxy/http/via.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/exchange.hpp"
 #include "proxy/net/linger.hpp"

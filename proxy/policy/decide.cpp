@@ -38,6 +38,11 @@ bool nothing_was_sent(const Attempt& attempt, const Outcome& outcome) {
   return failed != nullptr && (failed->stage < Stage::send || attempt.sent == Sent::nothing);
 }
 
+bool was_retried_behind_us(const Outcome& outcome) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  return answered != nullptr && answered->hints.from_reprise;
+}
+
 // Where two copies were answered, the host has asked for the longer pause of the two.
 Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
@@ -79,6 +84,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   if (policy.mode == Mode::off) return Reason::retries_off;
   if (hints_of(attempt, outcome).said_no) return Reason::upstream_said_no;
   if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
+  if (was_retried_behind_us(outcome) && policy.retry.inner == Nested::refuse) return Reason::nested_retry;
   if (facts.idempotent != Idempotency::yes && !nothing_was_sent(attempt, outcome))
     return Reason::not_idempotent;
   if (!attempt.replayable) return Reason::not_replayable;

@@ -12,6 +12,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, bool continuable, co
   if (facts.idempotent != Idempotency::yes) return Reason::not_idempotent;
   if (hints.said_no) return Reason::upstream_said_no;
   if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
+  if (hints.from_reprise && policy.retry.inner == Nested::refuse) return Reason::nested_retry;
   if (history.in_vain >= policy.resume.max_attempts) return Reason::attempts_spent;
   return std::nullopt;
 }

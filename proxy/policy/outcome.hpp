@@ -47,8 +47,9 @@ struct Hints {
   std::optional<Duration>
       retry_after;  ///< longest pause asked for; absent for junk and for 0 (product.md, Hints)
   std::optional<Duration>
-      aws_retry_after;   ///< x-amz-retry-after: kept between the backoff and the backoff + 5 s
-  bool said_no = false;  ///< explicit pushback
+      aws_retry_after;        ///< x-amz-retry-after: kept between the backoff and the backoff + 5 s
+  bool said_no = false;       ///< explicit pushback
+  bool from_reprise = false;  ///< it came through another reprise, which has retried what it may (row D20)
 };
 
 struct Answered {

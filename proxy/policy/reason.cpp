@@ -32,7 +32,9 @@ constexpr std::array<Row, reason_count> rows{{
     {"upstream_said_later", false, true,
      "the upstream asked for a longer pause than the route or the deadline allows"},
     {"upstream_said_no", false, true, "the upstream said that it must not be tried again"},
-    {"nested_retry", false, true, "the client is itself on a retry and the route says refuse"},
+    {"nested_retry", false, true,
+     "the client is itself on a retry, or another reprise has retried this answer, and the route says "
+     "refuse"},
     {"signature_expired", false, true, "no attempt can arrive before the request's signature runs out"},
     {"circuit_open", false, true, "the upstream's circuit is open; nothing was sent"},
     {"host_paused", false, true, "the upstream has asked for a pause; nothing was sent"},

@@ -23,7 +23,7 @@ namespace reprise::policy {
 enum class Mode : std::uint8_t { active, observe, off };
 /// The answer when the deadline ends the retries after the upstream has answered.
 enum class OutOfTime : std::uint8_t { last, gateway_timeout };
-/// What to do when the client is itself on a retry.
+/// What to do where somebody else retries too: the client, or a reprise behind this one.
 enum class Nested : std::uint8_t { allow, refuse };
 
 /// `retry.on`: statuses and kinds of failure that are worth another attempt.
@@ -55,6 +55,7 @@ struct RetryPolicy {
   Backoff backoff;
   RetryAfter retry_after;
   Nested nested = Nested::allow;
+  Nested inner = Nested::refuse;  ///< an answer that another reprise has retried already (row D20)
 };
 
 /// Downloads that break after their head was delivered go on where they stopped.

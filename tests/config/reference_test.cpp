@@ -132,6 +132,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.retry.retry_after.honour", "false"},
       {"defaults.retry.retry_after.maximum", "1h"},
       {"defaults.retry.nested", "refuse"},
+      {"defaults.retry.inner", "allow"},
       {"defaults.connect_timeout", "1h"},
       {"defaults.response_timeout", "1h"},
       {"defaults.idle_timeout", "1h"},

@@ -94,8 +94,25 @@ def test_D19_attempts_are_never_closer_than_the_wait():
     assert len(gaps) == 3 and min(gaps) >= 0.3, gaps
 
 
+def test_D20_the_outer_of_two_leaves_answers_to_the_inner_one():
+    """It retries what has no answer, and all of it where the route says so."""
+    defaults = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms"}}}
+    outer_too = {"retry": {**defaults["retry"], "inner": "allow"}}
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults=defaults) as outer, Reprise(defaults=outer_too) as both:
+        gateway = {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("")}
+        with Reprise(listeners=[gateway], defaults=defaults) as inner:
+            url = "http://%s:%d/x" % inner.gateway
+            answer = ask(outer, "GET", url)
+            equal((answer.status, answer.reason, answer.attempts, upstream.count()), (503, "nested_retry", 1, 3))
+            outer.expect_metric(1, "reprise_retries_refused_total", reason="nested_retry")
+            answer = ask(both, "GET", url)
+            equal((answer.status, answer.reason, answer.attempts, upstream.count()), (503, "attempts_spent", 3, 12))
+        answer = ask(outer, "GET", url)
+        equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 3))
+
+
 def test_D20_two_in_a_row_multiply_requests_by_no_more_than_their_budgets():
-    defaults = {"retry": {"backoff": {"initial": "0ms"}}, "budget": {"ratio": "20%", "floor": "0.001/s", "window": "1000s"}}
+    defaults = {"retry": {"backoff": {"initial": "0ms"}, "inner": "allow"}, "budget": {"ratio": "20%", "floor": "0.001/s", "window": "1000s"}}
     with Upstream({"/x": [503]}) as upstream:
         gateway = {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("")}
         with Reprise(threads=1, listeners=[gateway], defaults=defaults) as inner, \

@@ -68,7 +68,8 @@ void judge_dates(std::string_view text) {
 }
 
 bool same(const policy::Hints& a, const policy::Hints& b) {
-  return a.retry_after == b.retry_after && a.aws_retry_after == b.aws_retry_after && a.said_no == b.said_no;
+  return a.retry_after == b.retry_after && a.aws_retry_after == b.aws_retry_after && a.said_no == b.said_no &&
+         a.from_reprise == b.from_reprise;
 }
 
 void judge_pause(const std::optional<policy::Duration>& pause) {

@@ -5,6 +5,7 @@
 #include "proxy/http/chunked.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/rewrite.hpp"
+#include "proxy/http/via.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

@@ -6,6 +6,7 @@
 
 #include "proxy/http/chunked.hpp"
 #include "proxy/http/rewrite.hpp"
+#include "proxy/http/via.hpp"
 #include "tests/http/reading.hpp"
 
 namespace {

@@ -174,16 +174,6 @@ TEST(GuardEdge, G1_the_first_and_the_last_port_of_a_range_are_allowed) {
   }
 }
 
-TEST(GuardEdge, H5_what_a_comment_says_is_no_member) {
-  const auto looped = [](const string& via) {
-    return has_looped(ReadRequest(get("Via: " + via + "\r\n")).head, "reprise-x1");
-  };
-  EXPECT_FALSE(looped("1.1 a (b, 1.1 reprise-x1 c)"));
-  EXPECT_FALSE(looped("1.1 a (b \\) , 1.1 reprise-x1 c)"));
-  EXPECT_FALSE(looped("1.1 a (b (c) , 1.1 reprise-x1 d)"));
-  EXPECT_TRUE(looped("1.1 a (b) , 1.1 reprise-x1"));
-}
-
 TEST(GuardEdge, C9_an_upgrade_needs_its_offer_and_its_101) {
   const ReadRequest both(get("Connection: upgrade\r\nUpgrade: websocket, h2c\r\n"));
   const ReadRequest unnamed(get("Upgrade: websocket\r\n"));

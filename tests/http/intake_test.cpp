@@ -132,20 +132,6 @@ TEST(Intake, J5_trace_has_no_body) {
             Cause::trace_with_body);
 }
 
-TEST(Intake, H5_own_pseudonym_in_via_is_a_loop) {
-  const auto looped = [](const string& lines) {
-    return has_looped(ReadRequest(get(lines)).head, "reprise-x1");
-  };
-  EXPECT_TRUE(looped("Via: 1.1 reprise-x1\r\n"));
-  EXPECT_TRUE(looped("Via: 1.1 a, 1.0 reprise-x1 (comment), 1.1 b\r\n"));
-  EXPECT_TRUE(looped("Via: 1.1 a\r\nVia: HTTP/1.1\treprise-x1\r\n"));
-  EXPECT_TRUE(looped("Via: 1.1 a (one, two \\) three (four)), 1.1 Reprise-X1\r\n"));
-  EXPECT_FALSE(looped(""));
-  EXPECT_FALSE(looped("Via: 1.1 reprise-x12\r\n"));
-  EXPECT_FALSE(looped("Via: 1.1 a (1.1 reprise-x1, 1.1 reprise-x1)\r\n"));
-  EXPECT_FALSE(looped("Via: reprise-x1\r\nX: 1.1 reprise-x1\r\n"));
-}
-
 TEST(Intake, D16_no_store) {
   const auto no_store = [](const string& lines) { return is_no_store(ReadRequest(get(lines)).head); };
   EXPECT_TRUE(no_store("Cache-Control: no-store\r\n"));

@@ -6,6 +6,7 @@
 
 #include "proxy/http/rewrite.hpp"
 #include "proxy/http/scanner.hpp"
+#include "proxy/http/via.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

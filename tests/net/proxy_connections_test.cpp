@@ -68,30 +68,52 @@ TEST(ProxyConnections, D19_attempts_are_never_closer_than_the_wait) {
   for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], milliseconds(150)) << i;
 }
 
-TEST(ProxyConnections, D20_two_in_a_row_multiply_requests_by_no_more_than_their_budgets) {
+struct BusyUpstream {
   std::atomic<int> asked{0};
-  ScriptedUpstream upstream([&](Peer& peer) {
+  ScriptedUpstream upstream{[this](Peer& peer) {
     while (!peer.read_request().empty()) {
       ++asked;
       peer.send(answer(503, "busy"));
     }
-  });
+  }};
+};
+
+TEST(ProxyConnections, D20_the_outer_of_two_leaves_answers_to_the_inner_one) {
+  BusyUpstream busy;
   Wishes wishes;
+  wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = milliseconds(0);
+  wishes.route.retry.max_attempts = 3;
+  Wishes inner = wishes;
+  inner.gateway_to = busy.upstream.port();
+  RunningProxy inner_proxy(std::move(inner));
+  RunningProxy outer_proxy(std::move(wishes));
+  const WireAnswer got =
+      outer_proxy.client().ask(play::get("127.0.0.1:" + std::to_string(inner_proxy.gateway_port())));
+  EXPECT_EQ(got.status, 503);
+  EXPECT_EQ(got.field("Reprise-Reason"), "nested_retry");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+  EXPECT_EQ(busy.asked, 3);
+}
+
+TEST(ProxyConnections, D20_two_in_a_row_multiply_requests_by_no_more_than_their_budgets) {
+  BusyUpstream busy;
+  Wishes wishes;
+  wishes.route.retry.inner = policy::Nested::allow;
   policy::BudgetPolicy budget;
   budget.ratio = 0.2;
   budget.floor_per_second = 0.001;
   budget.window = seconds(1000);
   wishes.route.budget = budget;
   Wishes inner = wishes;
-  inner.gateway_to = upstream.port();
+  inner.gateway_to = busy.upstream.port();
   RunningProxy inner_proxy(std::move(inner));
   RunningProxy outer_proxy(std::move(wishes));
   RawClient client = outer_proxy.client();
   const std::string authority = "127.0.0.1:" + std::to_string(inner_proxy.gateway_port());
   constexpr int requests = 300;
   for (int i = 0; i < requests; ++i) EXPECT_EQ(client.ask(play::get(authority)).status, 503);
-  EXPECT_GT(asked, requests);
-  EXPECT_LE(asked, requests * 144 / 100 + 3);
+  EXPECT_GT(busy.asked, requests);
+  EXPECT_LE(busy.asked, requests * 144 / 100 + 3);
 }
 
 TEST(ProxyConnections, I4_a_client_that_still_sends_reads_the_answer_that_refuses_it) {

@@ -92,6 +92,7 @@ const std::vector<Gate>& gates() {
       {Reason::attempts_spent, [](Case& c) { c.attempt.charged = 4; }},
       {Reason::not_replayable, [](Case& c) { c.attempt.replayable = false; }},
       {Reason::not_idempotent, [](Case& c) { c.facts.idempotent = Idempotency::undecided; }},
+      {Reason::nested_retry, [](Case& c) { std::get<Answered>(c.outcome).hints.from_reprise = true; }},
       {Reason::nested_retry, [](Case& c) { c.policy.retry.nested = Nested::refuse; }},
       {Reason::upstream_said_no, [](Case& c) { std::get<Answered>(c.outcome).hints.said_no = true; }},
       {Reason::retries_off, [](Case& c) { c.policy.mode = Mode::off; }},

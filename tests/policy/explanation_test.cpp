@@ -51,6 +51,7 @@ class Chance {
     if (policy.retry.max_attempts && one_in(4)) policy.retry.deadline.reset();
     if (one_in(3)) policy.retry.attempt_timeout = std::chrono::milliseconds(1 + below(5000));
     if (one_in(3)) policy.retry.nested = Nested::refuse;
+    if (one_in(3)) policy.retry.inner = Nested::allow;
     if (one_in(2)) policy.replay_memory_bytes = 0;
     if (one_in(2)) policy.replay_disk_bytes = 0;
     policy.retry.backoff = backoff();

@@ -120,6 +120,7 @@ class Chance {
     if (route.retry.max_attempts && one_in(4)) route.retry.deadline.reset();
     if (one_in(3)) route.retry.out_of_time = policy::OutOfTime::gateway_timeout;
     if (one_in(3)) route.retry.nested = policy::Nested::refuse;
+    if (one_in(3)) route.retry.inner = policy::Nested::allow;
     route.resume.enabled = !one_in(8);
     route.resume.max_attempts = static_cast<unsigned>(1 + below(4));
     route.retry.on.truncated = one_in(2);
@@ -160,6 +161,7 @@ class Chance {
     if (one_in(2)) {
       policy::Answered answer{one_in(2) ? 503 : static_cast<int>(200 + below(400)), {}};
       answer.hints.said_no = one_in(4);
+      answer.hints.from_reprise = one_in(4);
       if (one_in(3)) answer.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
       answer.body_listed = one_in(4);
       if (one_in(4)) answer.hints.aws_retry_after = std::chrono::milliseconds(below(20'000));

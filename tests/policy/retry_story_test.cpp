@@ -213,6 +213,20 @@ std::vector<Story> modes() {
        {status(503), status(200)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> 200 | deliver (success)\n"},
+      {"D20_what_another_reprise_has_retried_is_left_to_it",
+       get(),
+       {from_reprise(503), status(200)},
+       "attempt 1 -> 503 from reprise | deliver (nested_retry)\n"},
+      {"D20_unless_the_route_says_so",
+       get().with([](auto& p, auto&) { p.retry.inner = policy::Nested::allow; }),
+       {from_reprise(503), status(200)},
+       "attempt 1 -> 503 from reprise | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"D20_failures_are_nobody_elses",
+       get(),
+       {fails(Stage::await_head, Cause::reset), from_reprise(200)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 200 from reprise | deliver (success)\n"},
       {"refuse_lets_first_tries_be",
        get().with([](auto& p, auto&) { p.retry.nested = policy::Nested::refuse; }),
        {status(503), status(200)},

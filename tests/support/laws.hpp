@@ -174,6 +174,9 @@ class Laws {
           !scene_.policy.retry.on.lists(step(i).outcome))
         return false;
       if (answer(i) != nullptr && answer(i)->hints.said_no && !has_body_broken(i)) return false;
+      if (answer(i) != nullptr && answer(i)->hints.from_reprise && !has_body_broken(i) &&
+          scene_.policy.retry.inner == policy::Nested::refuse)
+        return false;
       if (scene_.facts.nested && scene_.policy.retry.nested == policy::Nested::refuse) return false;
     }
     return true;

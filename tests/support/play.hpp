@@ -218,6 +218,7 @@ inline std::string text(const policy::Outcome& outcome) {
   if (answered.hints.aws_retry_after)
     line += " x-amz-retry-after " + milliseconds(*answered.hints.aws_retry_after);
   if (answered.hints.said_no) line += " said no";
+  if (answered.hints.from_reprise) line += " from reprise";
   if (answered.body_listed) line += " with a listed body";
   return line;
 }

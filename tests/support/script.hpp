@@ -141,6 +141,13 @@ inline Step status(int code) {
   return step;
 }
 
+/// An answer that another reprise has let through, or made.
+inline Step from_reprise(int code) {
+  Step step = status(code);
+  std::get<policy::Answered>(step.outcome).hints.from_reprise = true;
+  return step;
+}
+
 inline Step fails(Stage stage, Cause cause) {
   Step step;
   step.outcome = policy::Failed{stage, cause};
