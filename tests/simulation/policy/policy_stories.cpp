@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tests/simulation/policy/outage.hpp"
 #include "tests/simulation/policy/teller.hpp"
 
 namespace reprise::simulation {
@@ -101,10 +102,24 @@ int canary(const Options& options) {
   return missed == 0 ? 0 : 1;
 }
 
-void write_figures(const std::string& path, std::uint64_t enumerated, std::uint64_t random, int broken) {
+/// The worse of the two ways to be away, with every key at its default.
+OutageFigures worst_outage() {
+  const policy::RoutePolicy route;
+  const OutageFigures refused = play_outage(route, Away::refuses);
+  const OutageFigures busy = play_outage(route, Away::says_503);
+  return {std::max(refused.window_percent, busy.window_percent),
+          std::max(refused.after_percent, busy.after_percent),
+          std::max(refused.recovery_milliseconds, busy.recovery_milliseconds),
+          refused.requests + busy.requests};
+}
+
+void write_figures(const std::string& path, std::uint64_t enumerated, std::uint64_t random, int broken,
+                   const OutageFigures& outage) {
   std::ofstream file(path);
   file << "{\"policy stories enumerated\": " << enumerated << ", \"policy stories random\": " << random
-       << ", \"laws broken\": " << broken << "}\n";
+       << ", \"laws broken\": " << broken << ", \"outage load percent\": " << outage.window_percent
+       << ", \"load percent after an outage\": " << outage.after_percent
+       << ", \"outage recovery milliseconds\": " << outage.recovery_milliseconds << "}\n";
   if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 
@@ -121,9 +136,11 @@ int run(const Options& options) {
   if (!enumerated.broken) {
     random = play_all(options.seed, options.seed + options.random, options, flaw, tell_random);
   }
+  const OutageFigures outage = worst_outage();
   const auto& broken = enumerated.broken ? enumerated.broken : random.broken;
   if (!options.figures.empty()) {
-    write_figures(options.figures, enumerated.marks.stories(), random.marks.stories(), broken ? 1 : 0);
+    write_figures(options.figures, enumerated.marks.stories(), random.marks.stories(), broken ? 1 : 0,
+                  outage);
   }
   if (broken) return report(*broken, flaw);
   // Few stories say nothing of how often a mark is reached.
@@ -131,7 +148,11 @@ int run(const Options& options) {
   const std::string missing = options.random >= enough ? random.marks.missing() : "";
   std::cout << random.marks.table() << enumerated.marks.stories() << " stories enumerated, "
             << random.marks.stories() << " random ones from seed " << options.seed << ", "
-            << enumerated.twice + random.twice << " played twice; laws broken: 0\n";
+            << enumerated.twice + random.twice << " played twice; laws broken: 0\n"
+            << "an outage of 60 s under 200 requests/s: at most " << outage.window_percent
+            << " % of them as attempts in any 10 s, " << outage.after_percent
+            << " % in any second after the return, when new ones succeed " << outage.recovery_milliseconds
+            << " ms\n";
   if (!missing.empty()) std::cout << "never or hardly reached:\n" << missing;
   return missing.empty() ? 0 : 1;
 }
