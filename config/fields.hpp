@@ -88,6 +88,7 @@ template <typename Fields, typename All>
 void process_fields(Fields& fields, All& settings) {
   fields.field("admin.bind", settings.admin.bind);
   fields.field("admin.allow_remote", settings.admin.allow_remote);
+  fields.field("parent", settings.parent);
   fields.field("security.deny", settings.security.deny);
   fields.field("security.connect_ports", settings.security.connect_ports);
   auto& limits = settings.limits;

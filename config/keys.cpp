@@ -74,6 +74,7 @@ std::string_view article(Kind kind) {
     case Kind::rate: return "a rate such as 10/s";
     case Kind::endpoint: return "an address and port such as 127.0.0.1:3128";
     case Kind::upstream: return "an upstream such as http://orders.internal:8080/base";
+    case Kind::parent: return "a proxy such as http://proxy.internal:3128";
     case Kind::network: return "a network such as 10.0.0.0/8";
     case Kind::ports: return "a port, or a range such as 1024-65535";
     case Kind::status: return "a status such as 503, 500-599 or 5xx";

@@ -24,6 +24,7 @@ enum class Kind : std::uint8_t {
   rate,
   endpoint,
   upstream,  // http://host[:port][/prefix]
+  parent,    // http://[user:password@]proxy:port: a secret
   network,
   ports,
   status,  // 503, 500-599, 5xx or one of `words`

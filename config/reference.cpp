@@ -35,7 +35,7 @@ A key that is known and not built yet is refused as `not supported yet`, never i
 **Replaced text.** In values, never in keys: `${env:NAME}` is a variable of the environment, `${env:NAME:-default}`
 has a default, `${file:/path}` is the content of a file of up to 64 KiB without its last line end. `$${` is a literal
 `${`. Inside `{..}` and `[..]` such a value needs quotes. Messages never print what was put in;
-`config --effective` does.
+`config --effective` does, but for the password of `parent`.
 
 **Presets.** `presets: [gcs]` appends the routes of a shipped file, so a route of your own always goes first.
 `reprise config --preset gcs` prints the file, whose keys are the ones on this page; its policies are there by name for
@@ -84,6 +84,12 @@ Whether the request may be sent again is judged as for every other retry.
 
 `always` on a route that matches POST loads with a warning: a request that took effect before its answer was lost is
 then sent again.
+
+**A parent proxy.** Plain requests go to it in absolute-form, with the connections of all hosts in one pool; tunnels
+and TLS go through its CONNECT, and each host keeps its own. It resolves the names, so `security.deny` judges only
+upstreams that are written as addresses, in whatever spelling, and the address of the parent itself, which is not dialled
+if it is denied. Budgets, circuits and pauses stay those of the upstream. With a gateway's `host: client`, a parent
+replaces Host by the authority that it is asked for (RFC 9112 3.2.2).
 
 **Refused as a whole.** `retry.max_attempts` and `retry.deadline` both unlimited; a maximum wait below the initial one;
 a deadline that no first wait fits into; a listener that other machines reach without `allow_remote: true`; two

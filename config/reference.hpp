@@ -14,7 +14,8 @@ std::string reference_markdown();
 std::string schema_json();
 
 /// The settings as YAML that loads to the same settings again. `${..}` is not there any more: the text that
-/// replaced it is, secrets included. Policies are merged into the routes.
+/// replaced it is, secrets included, but for the password of `parent`, which is `***`: that alone does not
+/// load. Policies are merged into the routes.
 std::string effective_yaml(const Settings&);
 
 }  // namespace reprise::config

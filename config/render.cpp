@@ -4,6 +4,7 @@
 #include <array>
 
 #include "config/address.hpp"
+#include "config/parent.hpp"
 #include "config/patterns.hpp"
 #include "config/scalar.hpp"
 
@@ -96,6 +97,10 @@ Rendered render(const Key& key, const std::optional<unsigned>& value) {
 
 Rendered render(const Key&, const std::optional<std::uint16_t>& value) {
   return value ? Rendered(std::to_string(*value)) : std::nullopt;
+}
+
+Rendered render(const Key& key, const std::optional<Parent>& value) {
+  return value ? yaml_scalar(parent_text(*value)) : absent_word(key);
 }
 
 Rendered render(const Key&, const Deny& deny) {

@@ -49,6 +49,14 @@ struct Admin {
   bool allow_remote = false;
 };
 
+/// The proxy that everything goes through.
+struct Parent {
+  std::string host;  ///< name or literal, without brackets, lower case
+  std::uint16_t port = 0;
+  std::string user;           ///< as written, percent-encoded; empty: it asks for none
+  std::string authorization;  ///< a secret: the value of Proxy-Authorization (RFC 7617); empty: none is sent
+};
+
 /// A range of addresses that are never dialled, or the word `self` for the proxy's own listeners.
 struct Deny {
   std::vector<std::string> networks{
@@ -105,6 +113,7 @@ struct Log {
 struct Settings {
   std::vector<Listener> listeners{Listener{}};
   Admin admin;
+  std::optional<Parent> parent;
   std::shared_ptr<const policy::RouteTable> routes;  ///< never null once loaded
   Security security;
   Limits limits;

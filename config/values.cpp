@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/address.hpp"
+#include "config/parent.hpp"
 #include "config/patterns.hpp"
 #include "config/predicates.hpp"
 #include "config/rule.hpp"
@@ -60,6 +61,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::rate: return check_range(key, text, parse_rate);
     case Kind::endpoint: return check(parse_endpoint(text));
     case Kind::upstream: return check(parse_upstream(text));
+    case Kind::parent: return check(parse_parent(text));
     case Kind::network: return check(parse_network(text));
     case Kind::ports: return check(parse_ports(text));
     case Kind::status: return check(parse_statuses(text));
@@ -82,6 +84,11 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
 bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+// What may hold a password is not printed, however wrong it is.
+std::string name_of(const Node& scalar, Kind kind) {
+  return kind == Kind::parent ? "the value" : shown(scalar);
 }
 
 template <typename T>
@@ -123,7 +130,7 @@ std::optional<std::string> complaint(const Key& key, const Node& scalar) {
   if (found->suggestion.empty() && kind != Kind::word)
     found->suggestion = std::string(nearest(text, split_words(key.words)));
   const bool tell = scalar.origin.empty() && !found->suggestion.empty();
-  std::string message = shown(scalar) + " " + found->reason;
+  std::string message = name_of(scalar, kind) + " " + found->reason;
   const bool tells_form = found->reason.find(": write ") != std::string::npos;
   if (kind != Kind::word && !key.words.empty() && !found->names_words && tells_form)
     message.append(", or ").append(either(split_words(key.words)));
@@ -182,6 +189,11 @@ void assign(const Key& key, const Node& node, std::optional<unsigned>& target) {
 void assign(const Key& key, const Node& node, std::optional<std::uint16_t>& target) {
   if (!complaint(key, node)) target = static_cast<std::uint16_t>(*parse_whole(node.text).value);
 }
+
+void assign(const Key& key, const Node& node, std::optional<Parent>& target) {
+  put_optional(key, node, target);
+}
+void assign(const Key&, const Node& node, Parent& target) { put(parse_parent(node.text), target); }
 
 void assign(const Key&, const Node& node, Deny& target) {
   if (node.kind != Node::Kind::list) return;

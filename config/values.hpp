@@ -32,6 +32,8 @@ void assign(const Key&, const Node&, std::optional<unsigned>&);
 void assign(const Key&, const Node&, std::optional<std::uint16_t>&);
 void assign(const Key&, const Node&, Endpoint&);
 void assign(const Key&, const Node&, GatewayUpstream&);
+void assign(const Key&, const Node&, Parent&);
+void assign(const Key&, const Node&, std::optional<Parent>&);
 void assign(const Key&, const Node&, Deny&);
 void assign(const Key&, const Node&, std::vector<std::pair<std::uint16_t, std::uint16_t>>&);
 void assign(const Key&, const Node&, policy::RetryOn&);

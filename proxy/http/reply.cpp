@@ -28,6 +28,8 @@ constexpr std::array<FailureRow, policy::cause_count> failures{{
     {policy::Cause::address_denied, 403, "destination_ip_prohibited",
      "every address of the upstream is under security.deny"},
     {policy::Cause::address_is_self, 508, "proxy_loop_detected", "the address is a listener of this proxy"},
+    {policy::Cause::parent_unreachable, 502, "destination_unavailable", "the parent proxy cannot be reached"},
+    {policy::Cause::parent_refused, 502, "connection_refused", "the parent proxy opened no tunnel"},
     {policy::Cause::closed, 502, "connection_terminated", "the upstream closed the connection"},
     {policy::Cause::reset, 502, "connection_terminated", "the connection was reset"},
     {policy::Cause::keepalive_lost, 502, "connection_terminated", "the upstream host stopped responding"},

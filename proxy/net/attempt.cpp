@@ -9,6 +9,7 @@
 #include "proxy/net/failure.hpp"
 #include "proxy/net/hold.hpp"
 #include "proxy/net/interim.hpp"
+#include "proxy/net/parent.hpp"
 #include "proxy/net/resume.hpp"
 #include "proxy/net/upload.hpp"
 #include "proxy/policy/decide.hpp"
@@ -25,8 +26,14 @@ namespace {
 
 std::unique_ptr<UpstreamConnection> lease(Loop& loop, Request& request, const policy::Start& start) {
   if (start.fresh) return nullptr;
+  Upstream& carrier = *carrier_of(request);
+  // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
+  const bool judged = &carrier != request.upstream.get();
+  if (judged &&
+      judge_unresolved(loop.shared.doors, request.upstream->host, request.upstream->port) != Door::open)
+    return nullptr;
   const bool repeatable = policy::is_repeatable(request.facts, *request.policy, true);
-  return loop.pool.lease(*request.upstream, repeatable ? Freshness::any : Freshness::recent);
+  return loop.pool.lease(carrier, repeatable ? Freshness::any : Freshness::recent);
 }
 
 // What an attempt's head ends with where the route wants the attempt header; else the head is whole already.
@@ -185,7 +192,7 @@ HeadReader::Taken HeadReader::take_head() {
     return Taken::interim;
   }
   buffer.consume(head.bytes);
-  request_.upstream->speaks_1_0 = head.minor_version == 0;
+  carrier_of(request_)->speaks_1_0 = head.minor_version == 0;
   outcome_ = Answered{head.status, http::read_hints(head, Loop::wall_nanoseconds() / 1'000'000'000)};
   return Taken::outcome;
 }
@@ -205,7 +212,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
                             const policy::Start& start, std::optional<Instant> deadline, Answer& answer) {
   AttemptResult result;
   answer.clear();
-  if (client != nullptr && request.upstream->speaks_1_0 && request.body.chunked()) {
+  if (client != nullptr && carrier_of(request)->speaks_1_0 && request.body.chunked()) {
     result.client = co_await frame_for_1_0(*client, request, stop);
     if (result.client != ClientState::present) co_return result;
   }

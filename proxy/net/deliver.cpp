@@ -112,8 +112,13 @@ Task<Delivered> open_tunnel(Loop& loop, Request& request, ClientSide client, Ans
 Task<Delivered> refuse_proxy_authentication(Loop& loop, Request& request, ClientSide client) {
   http::Reply reply;
   reply.status = 502;
-  reply.proxy_status = loop.shared.pseudonym + "; error=http_protocol_error; received-status=407";
-  reply.body = "reprise: the upstream asked for proxy authentication (407), which no upstream may\n";
+  const bool by_parent = is_for_parent(request);
+  reply.proxy_status = loop.shared.pseudonym +
+                       (by_parent ? "; error=proxy_configuration_error" : "; error=http_protocol_error") +
+                       "; received-status=407";
+  reply.body = by_parent
+                   ? "reprise: the parent proxy asked for authentication (407): its configuration is wrong\n"
+                   : "reprise: the upstream asked for proxy authentication (407), which no upstream may\n";
   Delivered delivered;
   delivered.served = co_await send_reply(loop, request, client, reply, may_stay_open(loop, request));
   co_return delivered;

@@ -22,7 +22,7 @@ Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHe
 }
 
 bool waits_in_vain(const Request& request) {
-  return request.upstream->speaks_1_0 && !request.continue_sent && request.head.expects_continue() &&
+  return carrier_of(request)->speaks_1_0 && !request.continue_sent && request.head.expects_continue() &&
          !request.body.complete();
 }
 

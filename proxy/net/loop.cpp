@@ -15,7 +15,9 @@ Loop::Loop(Shared& all, std::uint64_t seed)
       dice(seed),
       pool(tick, all.settings.pool, all.settings.limits.upstreams, all.budgets, all.gates, all.metrics),
       head_limits{all.settings.limits.header_bytes, all.settings.limits.header_fields,
-                  all.settings.limits.target_bytes} {}
+                  all.settings.limits.target_bytes} {
+  if (const auto& parent = all.settings.parent) pool.go_through(parent->host, parent->port);
+}
 
 // Sessions are frames of suspended coroutines: they go first, while the pool and the tick that they use are
 // there.

@@ -52,11 +52,24 @@ std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t po
     if (known->second != order_.begin()) order_.splice(order_.begin(), order_, known->second);
     return *known->second;
   }
+  return add_upstream(host, port);
+}
+
+void Pool::go_through(std::string_view host, std::uint16_t port) {
+  write_key(host, port, scratch_);
+  // No host has a blank: the same host:port as an upstream is another.
+  scratch_.insert(0, "parent ");
+  parent_ = add_upstream(host, port);
+}
+
+// Its key is in `scratch_`.
+std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port) {
   if (upstreams_.size() >= most_upstreams_) forget_oldest();
   auto fresh = std::make_shared<Upstream>();
   fresh->key = scratch_;
   fresh->host = policy::lower(host);
   fresh->port = port;
+  fresh->parent = parent_;
   order_.push_front(fresh);
   upstreams_.emplace(order_.front()->key, order_.begin());
   return fresh;

@@ -52,6 +52,8 @@ struct Upstream {
   std::string host;
   std::uint16_t port = 0;
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
+  std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
+  Instant told{};           ///< when the log last said what failed at this parent proxy
   bool speaks_1_0 = false;  ///< by its last answer: it will send no 100 (RFC 9110 10.1.1)
   /// Budget accounts met so far, so that a request does not ask the shared table.
   struct KnownBudget {
@@ -77,6 +79,9 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
+  /// From now on every upstream has this parent proxy. Its connections are one pool, whatever the requests
+  /// that they carry are for.
+  void go_through(std::string_view host, std::uint16_t port);
   std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port);
   policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, Purse);
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
@@ -96,6 +101,7 @@ class Pool {
  private:
   friend class UpstreamConnection;
   void discard(UpstreamConnection&);
+  std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port);
   void forget_oldest();
 
   using Order = std::list<std::shared_ptr<Upstream>>;
@@ -107,6 +113,7 @@ class Pool {
   observe::Metrics& metrics_;
   Order order_;  ///< the most recently used first
   std::unordered_map<std::string_view, Order::iterator> upstreams_;
+  std::shared_ptr<Upstream> parent_;
   std::string scratch_;
   bool closing_ = false;
 };

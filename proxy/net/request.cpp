@@ -22,6 +22,12 @@ void Request::clear() {
   upgrade = continue_sent = resuming = tunnel = gateway = false;
 }
 
+bool is_for_parent(const Request& request) { return request.upstream->parent != nullptr && !request.tunnel; }
+
+const std::shared_ptr<Upstream>& carrier_of(const Request& request) {
+  return is_for_parent(request) ? request.upstream->parent : request.upstream;
+}
+
 bool is_too_long_for_memory(const Request& request) {
   const http::Framing& framing = request.head.framing;
   const bool counted = framing.kind == http::Framing::Kind::length;
@@ -35,7 +41,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
       policy.mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
   // Row A10: chunks for an upstream of HTTP/1.0 are counted before they are sent.
   const bool to_count =
-      request.upstream->speaks_1_0 && request.head.framing.kind == http::Framing::Kind::chunked;
+      carrier_of(request)->speaks_1_0 && request.head.framing.kind == http::Framing::Kind::chunked;
   HoldLimits limits;
   limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
   limits.disk = std::min(policy::disk_share(request.facts, policy), process.replay_disk_bytes);

@@ -40,6 +40,12 @@ struct Request {
   void clear();
 };
 
+/// Whether the request's bytes go to the parent proxy itself, in absolute-form; else to the upstream,
+/// directly or inside a tunnel.
+bool is_for_parent(const Request&);
+/// Whose connections carry the request: the parent's, or the upstream's.
+const std::shared_ptr<Upstream>& carrier_of(const Request&);
+
 /// True if the body does not fit into `replay.memory`, or has no length that could tell.
 bool is_too_long_for_memory(const Request&);
 /// What may be held of the body: nothing of a request that no rule could ever retry, unless its upstream has

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/http/answer_here.hpp"
+#include "proxy/http/parent.hpp"
 #include "proxy/http/rewrite.hpp"
 #include "proxy/http/signature.hpp"
 #include "proxy/http/via.hpp"
@@ -181,6 +182,9 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.upgrade = http::asks_upgrade(request.head);
   http::write_request_head(request.head, forward, role_.settings.upstream.path_prefix, loop_.shared.pseudonym,
                            request.upgrade, request.outgoing);
+  if (is_for_parent(request))
+    http::make_absolute(forward.host, forward.port, loop_.shared.settings.parent->authorization,
+                        request.outgoing);
   if (!request.policy->attempt_header) request.outgoing.append("\r\n");
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;
   request.body.begin(stream_, buffer_, loop_.shared.replay, request.head,

@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, cause_count> cause_words{
     "no_descriptor",
     "address_denied",
     "address_is_self",
+    "parent_unreachable",
+    "parent_refused",
     "closed",
     "reset",
     "keepalive_lost",

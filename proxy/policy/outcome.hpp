@@ -25,6 +25,8 @@ enum class Cause : std::uint8_t {
   no_descriptor,       // EMFILE, ENFILE
   address_denied,      // every address is under security.deny
   address_is_self,     // the address is one of our own listeners: a loop
+  parent_unreachable,  // the parent proxy's name does not resolve, or no address of it stands
+  parent_refused,      // the parent proxy opened no tunnel: its CONNECT was answered other than 2xx, or not
   closed,              // the upstream closed (FIN) before the head was complete
   reset,               // RST or EPIPE
   keepalive_lost,      // TCP keepalive or TCP_USER_TIMEOUT gave up: the host is dead
@@ -37,7 +39,7 @@ enum class Cause : std::uint8_t {
   replay_lost,         // we stopped it: the held request body could not be read back
 };
 
-inline constexpr std::uint8_t cause_count = 19;
+inline constexpr std::uint8_t cause_count = 21;
 
 std::string_view word(Stage);
 std::string_view word(Cause);

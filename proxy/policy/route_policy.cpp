@@ -21,6 +21,8 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::connect_timeout:
     case Cause::no_local_port:
     case Cause::no_descriptor:
+    case Cause::parent_unreachable:
+    case Cause::parent_refused:
     case Cause::closed:
     case Cause::reset:
     case Cause::keepalive_lost:

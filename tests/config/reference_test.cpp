@@ -117,6 +117,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"listeners[].upstream", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://b:81/c}"},
       {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, host: client}"},
       {"admin.bind", "127.0.0.1:1"},
+      {"parent", "\"http://proxy.internal:3128\""},
       {"admin.allow_remote", "true"},
       {"defaults.mode", "observe"},
       {"defaults.idempotent", "never"},

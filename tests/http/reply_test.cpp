@@ -36,6 +36,8 @@ TEST(Reply, K2_status_and_error_of_every_failure) {
       {policy::Cause::no_descriptor, 503, "connection_limit_reached"},
       {policy::Cause::address_denied, 403, "destination_ip_prohibited"},
       {policy::Cause::address_is_self, 508, "proxy_loop_detected"},
+      {policy::Cause::parent_unreachable, 502, "destination_unavailable"},
+      {policy::Cause::parent_refused, 502, "connection_refused"},
       {policy::Cause::closed, 502, "connection_terminated"},
       {policy::Cause::reset, 502, "connection_terminated"},
       {policy::Cause::keepalive_lost, 502, "connection_terminated"},

@@ -28,6 +28,8 @@ constexpr Failed table[] = {
     {Stage::connect, Cause::no_descriptor},
     {Stage::connect, Cause::address_denied},
     {Stage::connect, Cause::address_is_self},
+    {Stage::connect, Cause::parent_unreachable},
+    {Stage::connect, Cause::parent_refused},
     {Stage::connect, Cause::reset},
     {Stage::connect, Cause::cancelled},
     {Stage::tls, Cause::connect_timeout},

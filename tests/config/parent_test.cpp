@@ -1,0 +1,113 @@
+// `parent:` as a value: what it takes, and that nobody gets to see the password.
+#include "config/parent.hpp"
+
+#include <gtest/gtest.h>
+
+#include "config/load.hpp"
+#include "config/reference.hpp"
+
+namespace reprise::config {
+namespace {
+
+Parent parsed(std::string_view text) {
+  const auto parent = parse_parent(text);
+  EXPECT_TRUE(parent) << text << " " << parent.reason;
+  return parent ? *parent.value : Parent{};
+}
+
+TEST(ParentText, is_a_host_and_a_port) {
+  const Parent name = parsed("HTTP://Proxy.Internal:3128/");
+  EXPECT_EQ(name.host, "proxy.internal");
+  EXPECT_EQ(name.port, 3128);
+  EXPECT_EQ(name.authorization, "");
+  EXPECT_EQ(parent_text(name), "http://proxy.internal:3128");
+  EXPECT_EQ(parent_text(parsed("http://[::1]:8080")), "http://[::1]:8080");
+  EXPECT_EQ(parsed("http://10.0.0.1:1").host, "10.0.0.1");
+}
+
+TEST(ParentText, credentials_become_the_value_of_proxy_authorization) {
+  // The examples of RFC 7617 2 and 2.1, and RFC 4648 10 for the lengths of base64.
+  EXPECT_EQ(parsed("http://Aladdin:open%20sesame@p:1").authorization, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+  EXPECT_EQ(parsed("http://test:123%C2%A3@p:1").authorization, "Basic dGVzdDoxMjPCow==");
+  EXPECT_EQ(parsed("http://fo:oba@p:1").authorization, "Basic Zm86b2Jh");
+  EXPECT_EQ(parsed("http://f:oba@p:1").authorization, "Basic ZjpvYmE=");
+  EXPECT_EQ(parsed("http://f:ob@p:1").authorization, "Basic ZjpvYg==");
+  EXPECT_EQ(parsed("http://user@p:1").authorization, "Basic dXNlcjo=");
+  EXPECT_EQ(parsed("http://u:a:b%2fc%25@p:1").authorization, "Basic dTphOmIvYyU=") << "u:a:b/c%";
+  EXPECT_EQ(parsed("http://u:at@at@p:1").authorization, "Basic dTphdEBhdA==") << "the last @ ends it";
+}
+
+TEST(ParentText, what_is_no_parent) {
+  for (const char* text : {"",
+                           "proxy:3128",
+                           "http://",
+                           "http://proxy",
+                           "http://proxy:",
+                           "http://proxy:0",
+                           "http://proxy:65536",
+                           "http://proxy:03128",
+                           "http://:3128",
+                           "http://proxy:3128/path",
+                           "http://proxy:3128?q",
+                           "http://a b:1",
+                           "http://::1:3128",
+                           "http://[::1]",
+                           "http://[::1:1",
+                           "socks5://proxy:1080",
+                           "http://@proxy:1",
+                           "http://:password@proxy:1",
+                           "http://u%:p@proxy:1",
+                           "http://u:%4@proxy:1",
+                           "http://u:%zz@proxy:1",
+                           "http://u:%0d%0a@proxy:1",
+                           "http://u%3Av:p@proxy:1",
+                           "http://u:p/w@proxy:1",
+                           "http://u:***@proxy:1"})
+    EXPECT_FALSE(parse_parent(text)) << text;
+  EXPECT_NE(parse_parent("https://proxy:1").reason.find("is https"), std::string::npos);
+  EXPECT_NE(parse_parent("http://proxy").reason.find("has no port"), std::string::npos);
+}
+
+Loaded load_with(const std::string& parent) {
+  return load_text("version: 1\nparent: " + parent + "\n", [](std::string_view name) {
+    return name == "PARENT" ? std::optional<std::string>("http://joe:5ecret@proxy:3128") : std::nullopt;
+  });
+}
+
+TEST(Parent, is_none_by_default_and_by_that_word) {
+  EXPECT_FALSE(load_text("version: 1\n", {}).settings->parent);
+  EXPECT_FALSE(load_with("none").settings->parent);
+  EXPECT_NE(effective_yaml(*load_with("none").settings).find("\nparent: none\n"), std::string::npos);
+}
+
+TEST(Parent, comes_from_the_environment_too) {
+  const Loaded loaded = load_with("\"${env:PARENT}\"");
+  ASSERT_TRUE(loaded.settings && loaded.settings->parent);
+  EXPECT_EQ(loaded.settings->parent->host, "proxy");
+  EXPECT_EQ(loaded.settings->parent->authorization, "Basic am9lOjVlY3JldA==");
+}
+
+TEST(Parent, H9_the_password_is_in_no_message_and_not_in_the_settings_in_force) {
+  const Loaded loaded = load_with("http://joe:5ecret@proxy:3128");
+  ASSERT_TRUE(loaded.settings);
+  const std::string effective = effective_yaml(*loaded.settings);
+  EXPECT_NE(effective.find("\nparent: \"http://joe:***@proxy:3128\"\n"), std::string::npos) << effective;
+  EXPECT_EQ(effective.find("5ecret"), std::string::npos);
+  EXPECT_EQ(effective.find("am9l"), std::string::npos);
+  EXPECT_FALSE(load_text(effective, {}).settings) << "what was printed is not what was meant";
+  for (const std::string parent :
+       {"http://joe:5ecret@proxy", "http://joe:5ecret@proxy:99999", "joe:5ecret@proxy:3128",
+        "http://joe:5ecret%@proxy:3128", "http://joe:5ecret/@proxy:3128", "5ecret",
+        "https://joe:5ecret@proxy:3128", "[http://joe:5ecret@proxy:3128]", "{joe: 5ecret}",
+        "\"http://joe:5ecret\\u0001@proxy:1\""}) {
+    const Loaded refused = load_with(parent);
+    EXPECT_FALSE(refused.settings) << parent;
+    for (const Problem& problem : refused.problems) {
+      EXPECT_EQ(to_line(problem, "t.yaml").find("5ecret"), std::string::npos) << to_line(problem, "t.yaml");
+      EXPECT_NE(to_line(problem, "t.yaml").find("parent"), std::string::npos) << to_line(problem, "t.yaml");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace reprise::config

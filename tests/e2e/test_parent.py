@@ -1,0 +1,147 @@
+"""A parent proxy behind reprise: a small one of our own, and another reprise."""
+import subprocess
+import tempfile
+import threading
+
+from client import Client, ask, head_of
+from harness import LOOPBACK, Curl, Reprise, closed_port, equal, eventually, options
+from parent import Parent
+from test_refusals import run_with
+from upstream import Upstream
+
+ANY_PORT = {"connect_ports": ["1-65535"]}
+LOGIN = ("joe", "5ecret pass")
+WRITTEN = "joe:5ecret%20pass@"
+
+
+def tunnel_to(reprise, authority):
+    client = Client(reprise.forward)
+    client.send(head_of("CONNECT", authority, authority))
+    return client
+
+
+def is_failure(answer, status, error, attempts, sentence):
+    equal((answer.status, answer.attempts), (status, attempts), answer.head)
+    assert f"; error={error}" in answer.field("Proxy-Status"), answer.head
+    assert sentence in answer.body, answer.body
+    equal(LOOPBACK.encode() in answer.head + answer.body, False, "H9")
+
+
+def test_requests_and_tunnels_go_through_it():
+    with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
+            Reprise(parent=parent.url(WRITTEN), security=ANY_PORT) as reprise:
+        answer = ask(reprise, "PUT", "http://up.test/x?y=1", b"body")
+        equal((answer.status, answer.attempts), (200, 1), answer.head)
+        request = upstream.seen(1)[0]
+        equal((request.target, request.body, request.field("Host"), request.field("Proxy-Authorization")),
+              ("/x?y=1", b"body", "up.test", None))
+        equal(parent.asked("PUT"), ["http://up.test/x?y=1"])
+        equal(reprise.metric("reprise_dns_lookups_total"), 0, "the parent resolves")
+        run = Curl(reprise, "http://up.test/", "--proxytunnel")
+        equal((run.code, run.body), (0, b"answer 1 to /\n"), run.stderr)
+        equal(parent.asked("CONNECT"), ["up.test:80"])
+
+
+def test_64_clients_share_its_connections():
+    with Upstream() as upstream, Parent({f"h{number}.test": (LOOPBACK, upstream.port) for number in range(64)}) as parent, \
+            Reprise(threads=1, parent=parent.url()) as reprise:
+        failures = []
+
+        def work(number):
+            with Client(reprise.forward) as client:
+                for turn in range(20):
+                    answer = client.ask("GET", f"http://h{number}.test/{number}/{turn}")
+                    expected = b"answer 1 to /%d/%d\n" % (number, turn)
+                    if (answer.status, answer.body) != (200, expected):
+                        failures.append((number, turn, answer.status, answer.body))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(failures, [])
+        equal(upstream.count(), 64 * 20)
+        assert parent.connections <= 64 + reprise.metric("reprise_retries_total"), parent.connections
+
+
+def test_retries_go_through_it():
+    down = b"HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n"
+    with Upstream({"/x": [503, "reset", 200]}) as upstream, \
+            Parent({"up.test": (LOOPBACK, upstream.port)}, refuse=[down, b"", b"garbage\r\n\r\n"]) as parent, \
+            Reprise(parent=parent.url(), security=ANY_PORT, defaults={"retry": {"max_attempts": 8}}) as reprise:
+        with tunnel_to(reprise, "up.test:443") as client:  # three times no tunnel, then one
+            opened = client.read_head()
+            assert opened.startswith(b"HTTP/1.1 200 ") and b"\r\nReprise-Attempts: 4\r\n" in opened, opened
+        answer = ask(reprise, "GET", "http://up.test/x")
+        equal((answer.status, answer.body), (200, b"answer 3 to /x\n"), answer.head)
+
+
+def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
+    held, port = closed_port()
+    twice = {"retry": {"max_attempts": 2}}
+    with held, Reprise(parent=f"http://joe:5ecret@{LOOPBACK}:{port}", security=ANY_PORT, defaults=twice) as reprise:
+        is_failure(ask(reprise, "POST", "http://up.test/x", b"order"), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
+        with tunnel_to(reprise, "up.test:443") as client:
+            is_failure(client.read_answer(), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
+        eventually(lambda: "the parent proxy cannot be reached: refused" in reprise.text(), "a line in the log")
+        attempts = reprise.requests(2)[0]["attempts"]
+        equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_unreachable")] * 2)
+        equal("5ecret" in reprise.text(), False)
+    with Parent(login=LOGIN) as parent, Reprise(parent=parent.url(), security=ANY_PORT, defaults=twice) as reprise:
+        with tunnel_to(reprise, "up.test:443") as client:
+            is_failure(client.read_answer(), 502, "connection_refused", 2, b"the parent proxy opened no tunnel")
+        eventually(lambda: "the parent proxy refused a tunnel with status 407" in reprise.text(), "its status in the log")
+        answer = ask(reprise, "GET", "http://up.test/x")
+        equal((answer.status, answer.field("Proxy-Authenticate")), (502, None), answer.head)
+        assert "error=proxy_configuration_error; received-status=407" in answer.field("Proxy-Status"), answer.head
+
+
+def test_H9_its_password_is_nowhere():
+    told = ("5ecret", "am9lOj", "joe")
+    written = f"version: 1\nparent: \"http://{WRITTEN}{LOOPBACK}:{{}}\"\n"
+    for command in (["config", "--effective"], ["check"]):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(written.format(3999))
+            file.flush()
+            done = subprocess.run([options.binary, *command, "-c", file.name], capture_output=True, text=True, check=True)
+        equal(("5ecret" in done.stdout + done.stderr, "am9lOj" in done.stdout + done.stderr), (False, False), done.stdout)
+        equal("joe:***@" in done.stdout, command[0] == "config")
+    code, output, _ = run_with(written.format(99999), "check")
+    equal((code, "5ecret" in output), (78, False), output)
+    with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
+            Reprise(parent=parent.url(WRITTEN), log={"level": "debug"}, security=ANY_PORT) as reprise:
+        equal(ask(reprise, "GET", "http://up.test/x").status, 200)
+        parent.refuse.extend([b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"] * 8)
+        with tunnel_to(reprise, "up.test:443") as client:
+            answer = client.read_answer()
+        for text in (answer.head.decode(), answer.body.decode(), *(reprise.admin(path)[1] for path in ("/status", "/metrics", "/")), reprise.text()):
+            equal([word for word in told if word in text], [], text[-2000:])
+
+
+def test_two_reprises_in_a_row():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(security=ANY_PORT) as inner, \
+            Reprise(parent="http://%s:%d" % inner.forward, security={**ANY_PORT, "deny": ["169.254.0.0/16", "self"]}) as outer:
+        answer = ask(outer, "GET", upstream.url("/x"))
+        equal((answer.status, answer.body), (200, b"answer 2 to /x\n"), answer.head)
+        equal(upstream.requests[0].head.count(b"Via: 1.1 reprise-"), 2, upstream.requests[0].head)
+        run = Curl(outer, upstream.url("/tunnelled"), "--proxytunnel")
+        equal((run.code, run.body), (0, b"answer 1 to /tunnelled\n"), run.stderr)
+        # Its own port is the upstream's business only.
+        answer = ask(outer, "GET", "http://%s:%d/" % outer.forward)
+        equal(answer.status, 508)
+
+
+def test_H5_a_loop_of_two_by_their_parents():
+    held, port = closed_port()
+    held.close()
+    once = {"retry": {"max_attempts": 1}}
+    with Reprise(parent=f"http://{LOOPBACK}:{port}", security=ANY_PORT, defaults=once) as first, \
+            Reprise(parent="http://%s:%d" % first.forward, security=ANY_PORT, defaults=once,
+                    listeners=[{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}]) as second:
+        answer = ask(first, "GET", "http://up.test/x")
+        equal(answer.status, 508, answer.head)
+        with tunnel_to(first, "up.test:443") as client:
+            is_failure(client.read_answer(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
+        equal(first.metric("reprise_rejected_requests_total", cause="loop"), 2, "at the second pass")
+        equal(second.metric("reprise_requests_total"), 2)
