@@ -53,6 +53,8 @@ NET_MUTANTS = [
     ("session", "  if (served.keep_alive) co_return true;", "  co_return true;"),
     ("session", "  if (loop_.draining) watch.shut_down();", ""),
     ("dial", "    if (door != Door::open) continue;", ""),
+    ("pool", "  fresh->parent = parent_;\n", ""),
+    ("session", "if (is_for_parent(request))", "if (false)"),
     ("happy_eyeballs", "next_turn_ = now + dial_stagger;", "next_turn_ = now;"),
     ("interim", "    request.continue_sent = true;\n  }\n  std::string lines;", "  }\n  std::string lines;"),
     ("hold", "    answer.broken = end;\n", ""),

@@ -24,7 +24,10 @@ std::vector<address> Network::several(Chance chance) {
   return found;
 }
 
+void Network::set_parent(const std::string& address) { parent_ = make_address(address); }
+
 std::vector<address> Network::query(const std::string& name) {
+  if (parent_) book_.broken("names are the parent proxy's to resolve");
   Chance chance(seed_, Purpose::names, ++queries_);
   const address home =
       make_address(name == tunnel_host ? "192.0.2.3" : (name == "a.test" ? "192.0.2.1" : "192.0.2.2"));
@@ -53,6 +56,7 @@ Dials::Result Network::dial(const net::tcp::endpoint& endpoint) {
 Dials::Result Network::fate(const net::tcp::endpoint& endpoint) {
   if (endpoint.address() == make_address(denied_address) || endpoint.address() == make_address("fe80::1"))
     book_.broken("nothing is sent to a denied address");
+  if (parent_ && endpoint.address() != *parent_) book_.broken("everything leaves by the parent proxy");
   Chance chance(seed_, Purpose::dials, ++dials_);
   const auto failing = [](int error) {
     return Result{net::ErrorCode(error, boost::system::system_category()), {}, false};
@@ -81,6 +85,7 @@ std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
     return wire;
   }
   upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
+  if (parent_) upstreams_.back()->stand_for_all();
   if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) {
     upstreams_.back()->reset();
   } else if (faults_.plays(Fault::answer_before_request, chance.one_in(14))) {

@@ -25,6 +25,8 @@ class Network final : public Dials {
 
   /// How long the proxy waits for one address.
   void set_connect_timeout(Duration limit) { dialled_.set_connect_timeout(limit); }
+  /// Everything has to leave by the parent proxy at that address.
+  void set_parent(const std::string& address);
   /// What the server of the story's tunnel does with each connection.
   void serve_tunnel(const TunnelEndPlan& plan) { tunnel_ = plan; }
   /// Its end of the tunnel that was opened last; null if none was.
@@ -41,6 +43,7 @@ class Network final : public Dials {
   const Canary canary_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   DialBook dialled_;
+  std::optional<net::asio::ip::address> parent_;
   TunnelEndPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;
   unsigned dials_ = 0;

@@ -211,6 +211,9 @@ Scene draw_scene(std::uint64_t seed, Faults& faults) {
     scene.arrivals.push_back(std::move(arrival));
   }
   scene.tunnel = draw_tunnel(seed, faults);
+  Chance ways(seed, Purpose::policy, 1);
+  if (!scene.tunnel && ways.one_in(6))
+    scene.settings.parent = config::Parent{"192.0.2.50", 3128, "joe", "Basic am9lOnBhc3M="};
   return scene;
 }
 

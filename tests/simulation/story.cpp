@@ -155,6 +155,7 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
               *resolver_,      replay_,       stage.doors, "reprise-sim"},
       before_(stage.metrics.totals()) {
   role_.settings = scene_.settings.listeners.front();
+  if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
   network_.set_connect_timeout(scene_.policy.connect_timeout);
   shared_.witness = [this](const observe::ExchangeRecord& record) { witness(record); };
   shared_.make_link = [this](const net::asio::any_io_executor& executor) {

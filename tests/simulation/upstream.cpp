@@ -9,15 +9,18 @@
 namespace reprise::simulation {
 namespace {
 
-// `GET /s/12 HTTP/1.1`: the number, if a request's head begins there.
+// `GET /s/12 HTTP/1.1`, or in absolute-form: the number, if a request's head begins there.
 std::optional<std::uint64_t> story_number(std::string_view head) {
-  constexpr std::array<std::string_view, 5> starts{"GET /s/", "HEAD /s/", "POST /s/", "PUT /s/",
-                                                   "DELETE /s/"};
-  const auto* const found = std::find_if(starts.begin(), starts.end(),
-                                         [&](std::string_view start) { return head.starts_with(start); });
-  if (found == starts.end()) return std::nullopt;
-  const std::size_t start = found->size();
-  return number(head.substr(start, head.find_first_of(" ?", start) - start));
+  constexpr std::array<std::string_view, 5> methods{"GET ", "HEAD ", "POST ", "PUT ", "DELETE "};
+  constexpr std::string_view scheme = "http://";
+  const auto* const found = std::find_if(methods.begin(), methods.end(),
+                                         [&](std::string_view method) { return head.starts_with(method); });
+  if (found == methods.end()) return std::nullopt;
+  std::string_view target = head.substr(found->size(), head.find(' ', found->size()) - found->size());
+  if (target.starts_with(scheme))
+    target.remove_prefix(std::min(target.find('/', scheme.size()), target.size()));
+  if (!target.starts_with("/s/")) return std::nullopt;
+  return number(target.substr(3, target.find('?') - 3));
 }
 
 std::string without(std::string head, std::string_view name) {
@@ -134,6 +137,9 @@ void Upstream::take_body(std::string_view bytes) {
 void Upstream::judge_head() {
   Account& account = *current().account;
   std::string head = without(reader_.head(), "Reprise-Attempt");
+  const bool absolute = head.find(" http://") < head.find("\r\n");
+  if (absolute != is_parent_ || field(head, "Proxy-Authorization").has_value() != is_parent_)
+    book_.broken("a parent proxy, and nobody else, gets absolute-form and our authorization");
   const bool resumes = field(head, "If-Range").has_value();
   if (resumes) return;
   if (account.head.empty()) {

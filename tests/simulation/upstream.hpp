@@ -26,6 +26,8 @@ class Upstream final : public Actor {
   /// Says something before it was asked.
   void speak_first(std::string bytes) { out_ = std::move(bytes), pump(); }
   void reset();
+  /// It is a parent proxy that stands for every upstream.
+  void stand_for_all() { is_parent_ = true; }
 
  private:
   /// A request that has begun to arrive: the first of them is being read.
@@ -68,6 +70,7 @@ class Upstream final : public Actor {
   After after_ = After::keep;
   std::size_t surplus_ = 0;
   Duration pause_{};
+  bool is_parent_ = false;
   bool current_idles_ = false;  ///< the FIN that is out came between two requests
   bool busy_ = false;           ///< an answer is being given
   bool answered_ = false;       ///< it was, and the request may still be on its way
