@@ -160,20 +160,20 @@ Parsed<std::string> parse_host(std::string_view text) {
 }
 
 Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
-  const std::string form = "is no upstream: write http://host, http://host:8080 or http://host/prefix";
-  constexpr std::string_view scheme = "http://";
+  const std::string form = "is no upstream: write http://host, https://host:8443 or http://host/prefix";
   const std::string lowered = lower(text.substr(0, 8));
-  if (lowered == "https://")
-    return refuse<GatewayUpstream>("is https, which is not supported yet: an upstream is http://host[:port]");
-  if (!lowered.starts_with(scheme)) {
+  const bool https = lowered.starts_with("https://");
+  if (!https && !lowered.starts_with("http://")) {
     const bool bare =
         text.find("://") == std::string_view::npos && parse_host(text.substr(0, text.find(':')));
-    return refuse<GatewayUpstream>(form, bare ? std::string(scheme).append(text) : std::string());
+    return refuse<GatewayUpstream>(form, bare ? std::string("http://").append(text) : std::string());
   }
-  const std::string_view rest = text.substr(scheme.size());
+  const std::string_view rest = text.substr(https ? 8 : 7);
   const std::size_t slash = rest.find('/');
   std::string_view authority = rest.substr(0, slash);
   GatewayUpstream upstream;
+  upstream.https = https;
+  if (https) upstream.port = 443;
   if (authority.find('@') != std::string_view::npos)
     return refuse<GatewayUpstream>("has a user name: credentials do not belong into an upstream");
   const std::size_t colon = authority.rfind(':');
@@ -227,7 +227,8 @@ std::string ports_text(const std::pair<std::uint16_t, std::uint16_t>& ports) {
 }
 
 std::string upstream_text(const GatewayUpstream& upstream) {
-  return "http://" + endpoint_text({upstream.host, upstream.port}) + upstream.path_prefix;
+  return (upstream.https ? "https://" : "http://") + endpoint_text({upstream.host, upstream.port}) +
+         upstream.path_prefix;
 }
 
 }  // namespace reprise::config

@@ -19,7 +19,7 @@ Parsed<std::string> parse_network(std::string_view);
 Parsed<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view);
 /// A host name or a literal address, lower case, without brackets and trailing dot.
 Parsed<std::string> parse_host(std::string_view);
-/// `http://host[:port][/prefix]`.
+/// `http://host[:port][/prefix]`, or with `https`.
 Parsed<GatewayUpstream> parse_upstream(std::string_view);
 
 bool is_loopback(const Endpoint&);

@@ -49,6 +49,7 @@ class RouteChecker {
     check_json();
     check_always();
     check_truncated();
+    check_tls();
   }
 
  private:
@@ -181,6 +182,14 @@ class RouteChecker {
       report_.warning(at->line, at->column, at->path,
                       "truncated is listed, but nothing is held back that could be tried again: write hold: "
                       "{bytes: 64KiB}");
+  }
+
+  void check_tls() {
+    const policy::TlsPolicy& tls = route_.policy.tls;
+    if (tls.certificate.has_value() == tls.key.has_value()) return;
+    error({"tls.certificate", "tls.key"},
+          tls.key ? "there is a key without its certificate: write tls.certificate too"
+                  : "there is a certificate without its private key: write tls.key too");
   }
 
   const Route& route_;

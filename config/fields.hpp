@@ -55,6 +55,11 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("resume.enabled", route.resume.enabled);
   fields.field("resume.max_attempts", route.resume.max_attempts);
   fields.field("resume.stall", route.resume.stall);
+  fields.field("tls", route.tls);
+  fields.field("tls.originate", route.tls.originate);
+  fields.field("tls.ca_file", route.tls.ca_file);
+  fields.field("tls.certificate", route.tls.certificate);
+  fields.field("tls.key", route.tls.key);
   fields.field("signature.sigv4", route.signature_sigv4);
   fields.field("response_headers", route.response_headers);
   fields.field("attempt_header", route.attempt_header);

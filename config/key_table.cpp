@@ -17,8 +17,8 @@ constexpr auto table = std::to_array<Key>({
   {.path = "listeners[].mode", .kind = word, .standard = "forward", .sentence = "`forward` is an HTTP proxy (absolute-form and CONNECT); `gateway` stands for one upstream, for clients that know no proxy.", .words = "forward gateway", .planned = "transparent"},
   {.path = "listeners[].bind", .kind = endpoint, .standard = "127.0.0.1:3128", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged. A gateway has no default."},
   {.path = "listeners[].allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound."},
-  {.path = "listeners[].upstream", .kind = upstream, .standard = "", .sentence = "Gateway only: where every request goes. `https://` is not supported yet."},
-  {.path = "listeners[].host", .kind = word, .standard = "upstream", .sentence = "Gateway only: whose Host the upstream sees.", .words = "upstream client"},
+  {.path = "listeners[].upstream", .kind = upstream, .standard = "", .sentence = "Gateway only: where every request goes. With `https://` over verified TLS, port 443 where none is written."},
+  {.path = "listeners[].host", .kind = word, .standard = "upstream", .sentence = "Gateway only: whose Host the upstream sees, and, over TLS, whose name its certificate has to have.", .words = "upstream client"},
 
   {.path = "admin", .kind = mapping, .standard = "{bind: 127.0.0.1:3129, allow_remote: false}", .sentence = "Metrics, health and status."},
   {.path = "admin.bind", .kind = endpoint, .standard = "127.0.0.1:3129", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged."},
@@ -74,7 +74,11 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.host_pause", .kind = word, .standard = "off", .sentence = "What requests do while their host has asked for a pause: go on, wait for its end (spread by up to the first backoff), or fail at once.", .words = "off wait fail"},
   {.path = "defaults.signature", .kind = mapping, .standard = "{sigv4: false}", .sentence = "Requests whose signature has an end."},
   {.path = "defaults.signature.sigv4", .kind = boolean, .standard = "false", .sentence = "No attempt that cannot arrive before an AWS signature (version 4) has run out."},
-  {.path = "defaults.tls", .kind = mapping, .standard = "off", .sentence = "The client says http://, the upstream gets https.", .words = "off", .built = no, .neutral = "off"},
+  {.path = "defaults.tls", .kind = mapping, .standard = "off", .sentence = "How upstreams are reached over TLS: those of https:// targets always, the others with `originate`. A word alone is the value of `originate`; the other keys stay.", .words = "off originate"},
+  {.path = "defaults.tls.originate", .kind = boolean, .standard = "false", .sentence = "The client says http://, the upstream gets https: port 80 becomes 443, any other stays. Not for CONNECT."},
+  {.path = "defaults.tls.ca_file", .kind = file, .standard = "system", .sentence = "The only certificates that are trusted, as PEM; `system`: those of the host (and of `SSL_CERT_FILE`, `SSL_CERT_DIR`).", .words = "system"},
+  {.path = "defaults.tls.certificate", .kind = file, .standard = "none", .sentence = "What is shown to an upstream that asks for a certificate: PEM, the chain behind it. Needs `key`.", .words = "none"},
+  {.path = "defaults.tls.key", .kind = file, .standard = "none", .sentence = "Its private key, PEM without a password.", .words = "none"},
   {.path = "defaults.response_headers", .kind = boolean, .standard = "true", .sentence = "`Reprise-Attempts` and `Reprise-Reason` to the client."},
   {.path = "defaults.attempt_header", .kind = boolean, .standard = "false", .sentence = "`Reprise-Attempt` to the upstream, from attempt 1 on."},
 

@@ -88,6 +88,7 @@ std::string_view article(Kind kind) {
       return "{json: PATH, equals: TEXT}, {json: PATH}, {event: NAME}, or a list of these";
     case Kind::rule: return "{any: [...]} or {all: [...]} of header, query, json, method";
     case Kind::folder: return "an absolute path such as /var/tmp";
+    case Kind::file: return "an absolute path such as /etc/ssl/upstream.pem";
     case Kind::text: break;
   }
   return "text";

@@ -23,7 +23,7 @@ enum class Kind : std::uint8_t {
   ratio,
   rate,
   endpoint,
-  upstream,  // http://host[:port][/prefix]
+  upstream,  // http[s]://host[:port][/prefix]
   parent,    // http://[user:password@]proxy:port: a secret
   network,
   ports,
@@ -37,6 +37,7 @@ enum class Kind : std::uint8_t {
   rule,        // idempotent
   predicates,  // hold.body
   folder,
+  file,
   text,
 };
 

@@ -95,6 +95,13 @@ Rendered render(const Key& key, const std::optional<unsigned>& value) {
   return value ? std::to_string(*value) : absent_word(key);
 }
 
+Rendered render(const Key& key, const std::optional<std::string>& value) {
+  return value ? yaml_scalar(*value) : absent_word(key);
+}
+
+// Printed key by key.
+Rendered render(const Key&, const policy::TlsPolicy&) { return std::nullopt; }
+
 Rendered render(const Key&, const std::optional<std::uint16_t>& value) {
   return value ? Rendered(std::to_string(*value)) : std::nullopt;
 }

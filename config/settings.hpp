@@ -28,10 +28,11 @@ enum class ListenerMode : std::uint8_t { forward, gateway };
 /// Whose Host a gateway's upstream sees.
 enum class GatewayHost : std::uint8_t { upstream, client };
 
-/// Where a gateway listener sends everything. Only http so far.
+/// Where a gateway listener sends everything.
 struct GatewayUpstream {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 80;
+  bool https = false;       ///< verified TLS; the port is then 443 where none is written
   std::string path_prefix;  ///< "" or "/base", without a slash at the end; put before every path
 };
 

@@ -44,9 +44,9 @@ std::optional<Complaint> check_word(const Key& key, std::string_view text) {
   return Complaint{"is not a known word: write " + expectation(key), std::string(nearest(text, words)), true};
 }
 
-std::optional<Complaint> check_folder(std::string_view text) {
+std::optional<Complaint> check_absolute(std::string_view text, std::string_view example) {
   if (text.starts_with("/")) return std::nullopt;
-  return Complaint{"is not an absolute path: write one such as /var/tmp", {}, false};
+  return Complaint{"is not an absolute path: write one such as " + std::string(example), {}, false};
 }
 
 std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view text) {
@@ -70,7 +70,8 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::host: return check(parse_host_pattern(text));
     case Kind::path: return check(parse_path(text));
     case Kind::method: return check(parse_method(text));
-    case Kind::folder: return check_folder(text);
+    case Kind::folder: return check_absolute(text, "/var/tmp");
+    case Kind::file: return check_absolute(text, "/etc/ssl/upstream.pem");
     case Kind::mapping:
     case Kind::list:
     case Kind::pairs:
@@ -194,6 +195,14 @@ void assign(const Key& key, const Node& node, std::optional<Parent>& target) {
   put_optional(key, node, target);
 }
 void assign(const Key&, const Node& node, Parent& target) { put(parse_parent(node.text), target); }
+
+void assign(const Key& key, const Node& node, std::optional<std::string>& target) {
+  put_optional(key, node, target);
+}
+
+void assign(const Key&, const Node& node, policy::TlsPolicy& target) {
+  if (node.kind == Node::Kind::scalar) target.originate = node.text == "originate";
+}
 
 void assign(const Key&, const Node& node, Deny& target) {
   if (node.kind != Node::Kind::list) return;

@@ -30,6 +30,9 @@ void assign(const Key&, const Node&, std::size_t&);
 void assign(const Key&, const Node&, std::optional<Duration>&);
 void assign(const Key&, const Node&, std::optional<unsigned>&);
 void assign(const Key&, const Node&, std::optional<std::uint16_t>&);
+void assign(const Key&, const Node&, std::optional<std::string>&);
+/// The word alone.
+void assign(const Key&, const Node&, policy::TlsPolicy&);
 void assign(const Key&, const Node&, Endpoint&);
 void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);

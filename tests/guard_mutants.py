@@ -168,10 +168,19 @@ HTTP_MUTANTS = [
     ("intake", "if (seen || !left) return", "if (!left) return"),
     ("intake", "if (seen || !left) return", "if (seen) return"),
     ("intake", "named->port == target.origin.port &&", ""),
+<<<<<<< HEAD
     ("via", "if (depth > 0 && c == '\\\\')", "if (false)"),
     ("via", "c == ')' && depth > 0", "false"),
     ("via", "(depth == 0 || i >= value.size())", "true"),
     ("intake", "if (target.https) return Rejected{Cause::https_not_supported};", ""),
+=======
+    ("intake", "if (depth > 0 && c == '\\\\')", "if (false)"),
+    ("intake", "c == ')' && depth > 0", "false"),
+    ("intake", "(depth == 0 || i >= value.size())", "true"),
+    ("intake", "target.origin.host, target.https,", "target.origin.host, false,"),
+    ("intake", "forward.server_name = target.origin.host;", ""),
+    ("intake", "forward.server_name = authority->host;", ""),
+>>>>>>> c4d3d39 (Upstreams over TLS: origination, https targets and gateways)
     ("intake", "if (!names_same_host(head, target)) forward.host_field = target.authority;\n  return forward;", "return forward;"),
     ("intake", "head.target == \"*\" && head.method != \"OPTIONS\"", "false"),
     ("intake", "if (absolute && !names_same_host(head, target)) forward.host_field = target.authority;", ""),

@@ -17,6 +17,11 @@ int check(const std::string& file) {
     std::fprintf(stderr, "%s: %td %s\n", file.c_str(), errors, errors == 1 ? "error" : "errors");
     return exit_bad_configuration;
   }
+  try {
+    const net::TlsClients loads(*loaded.settings->routes);
+  } catch (const net::TlsSettingsError& error) {
+    return tell_tls_error(file, error);
+  }
   std::printf("%s: good, %zu routes and the default\n", file.c_str(), loaded.settings->routes->size() - 1);
   return exit_ok;
 }

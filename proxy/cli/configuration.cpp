@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "proxy/cli/commands.hpp"
+
 namespace reprise::cli {
 namespace {
 
@@ -24,6 +26,13 @@ config::Loaded load_configuration(const std::string& file) {
     std::fprintf(stderr, "%s\n", config::to_line(problem, file).c_str());
   }
   return loaded;
+}
+
+int tell_tls_error(const std::string& file, const net::TlsSettingsError& error) {
+  const std::string line = error.line() == 0 ? std::string() : ":" + std::to_string(error.line());
+  std::fprintf(stderr, "%s%s: error: %s\n", file.empty() ? "reprise" : file.c_str(), line.c_str(),
+               error.what());
+  return exit_bad_configuration;
 }
 
 }  // namespace reprise::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/load.hpp"
+#include "proxy/net/tls_client.hpp"
 
 namespace reprise::cli {
 
@@ -13,5 +14,8 @@ std::string given_file(const CLI::Option* option);
 /// The built-in defaults where `file` is empty. Every problem is printed; `settings` is absent if one is an
 /// error.
 config::Loaded load_configuration(const std::string& file);
+
+/// Prints what is wrong with the files of a route's `tls`, and returns the exit code.
+int tell_tls_error(const std::string& file, const net::TlsSettingsError&);
 
 }  // namespace reprise::cli

@@ -39,6 +39,7 @@ struct Asked {
   http::RequestHead head;
   policy::RequestView view;
   bool tunnel = false;
+  bool https = false;
   std::string body;
   std::vector<std::string> notes;
 };
@@ -122,17 +123,18 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
   const auto split = http::split_absolute(asked.head.target);
   const auto* target = std::get_if<http::Target>(&split);
   const auto* rejected = std::get_if<http::Rejected>(&intake);
-  const bool https = target != nullptr && target->https;
-  if (rejected != nullptr && !https) throw BadUse(refusal(rejected->cause));
+  if (rejected != nullptr) throw BadUse(refusal(rejected->cause));
   go_to(*target, asked.view);
-  if (https) {
+  asked.https = target->https;
+  if (asked.https) {
     asked.notes.emplace_back(
-        "https is not supported yet in this release: such a URL is answered 501, and through CONNECT only "
-        "the "
-        "dial is tried again. This is what the route would do.");
+        "This is the request in absolute form: reprise speaks TLS. Most clients send CONNECT for an https "
+        "URL, and "
+        "then only the dial is tried again.");
   } else if (const config::Listener* gateway = gateway_at(settings, asked.view)) {
     asked.view.host = gateway->upstream.host;
     asked.view.port = gateway->upstream.port;
+    asked.https = gateway->upstream.https;
     asked.notes.push_back(given.url.substr(0, given.url.find('/', 7)) +
                           " is a gateway listener: the upstream is " + gateway->upstream.host + ":" +
                           std::to_string(gateway->upstream.port) + ".");
@@ -175,6 +177,11 @@ int explain(Arguments given) {
   telling.file = given.file;
   telling.assumed = assumed.words;
   telling.notes = asked.notes;
+  const policy::TlsPolicy& tls = routes[routes.find(asked.view)].policy.tls;
+  if (tls.originate && !asked.https && !asked.tunnel) {
+    const std::uint16_t port = asked.view.port == 80 ? 443 : asked.view.port;
+    telling.notes.push_back("The upstream is reached over TLS, on port " + std::to_string(port) + ".");
+  }
   telling.routes = &routes;
   telling.question = question_of(asked, routes[routes.find(asked.view)].policy, assumed, json);
   telling.explanation = policy::explain(routes, telling.question);

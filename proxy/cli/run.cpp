@@ -9,6 +9,7 @@
 #include "proxy/net/descriptors.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/proxy.hpp"
+#include "proxy/net/tls_client.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -29,6 +30,8 @@ int run(const std::string& file) {
   try {
     net::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();
+  } catch (const net::TlsSettingsError& error) {
+    return tell_tls_error(file, error);
   } catch (const net::BindError& error) {
     std::fprintf(stderr, "reprise: %s\n", error.what());
     return exit_cannot_bind;

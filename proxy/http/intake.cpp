@@ -87,15 +87,13 @@ Intake take_forward(const RequestHead& head, const PortRanges& connect_ports) {
   const auto split = split_absolute(head.target);
   if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
   const Target& target = std::get<Target>(split);
-  if (target.https) return Rejected{Cause::https_not_supported};
   if (const auto stop = stop_here(head)) return *stop;
-  Forward forward{target.origin.host, target.origin.port, {}, target};
+  Forward forward{target.origin.host, target.origin.port, target.origin.host, target.https, {}, target};
   if (!names_same_host(head, target)) forward.host_field = target.authority;
   return forward;
 }
 
-Intake take_gateway(const RequestHead& head, std::string_view upstream_host, std::uint16_t upstream_port,
-                    std::string_view upstream_authority) {
+Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
   if (head.method == "CONNECT") return Rejected{Cause::bad_method};
   if (head.target == "*" && head.method != "OPTIONS") return Rejected{Cause::bad_target};
   const bool absolute = head.target != "*" && !head.target.starts_with('/');
@@ -103,12 +101,19 @@ Intake take_gateway(const RequestHead& head, std::string_view upstream_host, std
   if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
   const Target& target = std::get<Target>(split);
   if (const auto stop = stop_here(head)) return *stop;
-  Forward forward{upstream_host, upstream_port, upstream_authority, target};
-  if (upstream_authority.empty()) {
-    if (absolute && !names_same_host(head, target)) forward.host_field = target.authority;
-    // Only HTTP/1.0 comes without Host; there is then no client's name to pass on.
-    if (!absolute && head.find(FieldId::host) == nullptr) return Rejected{Cause::missing_host};
+  Forward forward{upstream.host, upstream.port, upstream.host, upstream.https, upstream.authority, target};
+  if (!upstream.authority.empty()) return forward;
+  if (absolute) {
+    if (!names_same_host(head, target)) forward.host_field = target.authority;
+    forward.server_name = target.origin.host;
+    return forward;
   }
+  // Only HTTP/1.0 comes without Host; there is then no client's name to pass on.
+  const FieldLine* const host = head.find(FieldId::host);
+  if (host == nullptr) return Rejected{Cause::missing_host};
+  const auto named = split_authority(host->value, upstream.port);
+  if (const Authority* const authority = std::get_if<Authority>(&named))
+    forward.server_name = authority->host;
   return forward;
 }
 

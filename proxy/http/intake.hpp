@@ -19,6 +19,10 @@ namespace reprise::http {
 struct Forward {
   std::string_view host;  ///< upstream host, without brackets, as written
   std::uint16_t port = 80;
+  /// Who the upstream has to be over TLS: the target's host, or, on a gateway listener, that of the Host it
+  /// is sent.
+  std::string_view server_name;
+  bool https = false;           ///< an https:// target, or a gateway's https upstream: never in clear text
   std::string_view host_field;  ///< the Host to send; empty: keep the client's own line
   Target target;
 };
@@ -38,11 +42,16 @@ using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;
 
 /// For a forward listener: absolute-form and CONNECT. Origin-form is refused as not_a_proxy_request.
 Intake take_forward(const RequestHead&, const PortRanges& connect_ports);
+/// Where a gateway listener sends everything.
+struct GatewayTarget {
+  std::string_view host;
+  std::uint16_t port = 80;
+  bool https = false;
+  std::string_view authority;  ///< what Host says when `host: upstream`; empty for `host: client`
+};
 /// For a gateway listener: origin-form goes to the listener's upstream; absolute-form is accepted too, its
-/// authority replaced. `upstream_authority` is what Host says when `host: upstream`; empty for `host:
-/// client`.
-Intake take_gateway(const RequestHead&, std::string_view upstream_host, std::uint16_t upstream_port,
-                    std::string_view upstream_authority);
+/// authority replaced.
+Intake take_gateway(const RequestHead&, const GatewayTarget&);
 
 /// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1,
 /// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.

@@ -52,8 +52,6 @@ constexpr std::array<Row, cause_count> rows{{
      "The chunked body is malformed, or its framing outweighs its content."},
     {Cause::bad_trailer, 400, "bad_trailer", "The trailer section is malformed or larger than 8 KiB."},
     {Cause::bad_scheme, 400, "bad_scheme", "The target is not an http or https URI."},
-    {Cause::https_not_supported, 501, "https_not_supported",
-     "https targets in absolute form are not supported: use CONNECT, or an http target."},
     {Cause::bad_authority, 400, "bad_authority", "The authority of the target is not a host with a port."},
     {Cause::userinfo_in_authority, 400, "userinfo_in_authority", "The target carries user information."},
     {Cause::connect_with_body, 400, "connect_with_body", "CONNECT has no body."},

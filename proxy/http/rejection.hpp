@@ -36,7 +36,6 @@ enum class Cause : std::uint8_t {
   bad_chunk,
   bad_trailer,
   bad_scheme,
-  https_not_supported,  // 501 until origination is built
   bad_authority,
   userinfo_in_authority,
   connect_with_body,

@@ -245,7 +245,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
 
   result.client = reader.client_state();
   result.report.reused = answer.connection->reused();
-  result.report.sent = stream.accepted() > 0 ? policy::Sent::maybe : policy::Sent::nothing;
+  result.report.sent = stream.may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     answer.number = start.number;
     answer.reusable =

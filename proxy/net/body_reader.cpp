@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "proxy/net/tls_error.hpp"
+
 namespace reprise::net {
 
 using http::ChunkDecoder;
@@ -101,6 +103,8 @@ bool BodyReader::take_at_hand(BodyStep& step, std::string_view& piece) {
 
 BodyStep BodyReader::ended(const ErrorCode& error) {
   if (stream_->take_limit_hit()) return BodyStep::stalled;
+  // Anybody on the way can send a FIN: over TLS it ends nothing (row B4).
+  if (error == TlsError::no_close_notify) return BodyStep::closed;
   if (error != asio::error::eof) return BodyStep::failed;
   if (framing_.kind != Framing::Kind::until_close) return BodyStep::closed;
   complete_ = true;

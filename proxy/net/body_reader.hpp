@@ -18,7 +18,7 @@ enum class BodyStep : std::uint8_t {
   piece,      ///< bytes were read
   end,        ///< the body is complete
   malformed,  ///< the chunked coding is broken
-  closed,     ///< FIN before the end
+  closed,     ///< FIN before the end; over TLS also one without close_notify
   failed,     ///< reset or another error
   stalled,    ///< nothing came within the limit
 };

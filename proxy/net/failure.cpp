@@ -2,12 +2,16 @@
 
 #include <boost/asio/error.hpp>
 
+#include "proxy/net/tls_error.hpp"
+
 namespace reprise::net {
 
 using policy::Cause;
 
 Cause cause_of(const ErrorCode& error) {
-  if (error == asio::error::eof) return Cause::closed;
+  if (error == asio::error::eof || error == TlsError::no_close_notify) return Cause::closed;
+  if (error == TlsError::protocol) return Cause::tls_protocol_error;
+  if (error == TlsError::certificate) return Cause::tls_certificate_error;
   if (error == asio::error::operation_aborted) return Cause::cancelled;
   if (error == asio::error::timed_out || error == asio::error::host_unreachable ||
       error == asio::error::network_unreachable) {

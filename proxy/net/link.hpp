@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "proxy/net/task.hpp"
 
@@ -16,6 +17,9 @@ enum class Unread : std::uint8_t {
 
 /// Whether the other side still sends, even behind bytes that nobody has read.
 enum class Presence : std::uint8_t { present, finished, reset };
+
+/// Of a socket.
+Presence presence_of(int descriptor);
 
 /// Used by one thread, by one Stream, which knows the limits and what was cancelled: a link only moves bytes.
 /// One read and one write wait at a time.
@@ -41,6 +45,27 @@ class Link {
   virtual bool open() const = 0;
   virtual Unread unread() = 0;
   virtual Presence presence() = 0;
+  /// True if bytes leave in records: then what `write_some` counts is no measure of what the other side has
+  /// seen, and a write that failed may have been read.
+  virtual bool sealed() const { return false; }
+  /// Of the socket below, for its options alone; -1 where there is none.
+  virtual int descriptor() { return -1; }
+};
+
+/// How far a handshake has come.
+enum class Handshake : std::uint8_t { done, wants_read, wants_write, failed };
+
+/// A link that has to make sure of the other side before it carries anything.
+class SecureLink : public Link {
+ public:
+  /// One step, which never blocks; `wants_...` is waited for before the next.
+  virtual Handshake shake_hands() = 0;
+  /// Of a failed handshake: eof, what the socket said, or one of TlsError.
+  virtual ErrorCode failure() const = 0;
+  /// Of a failed handshake: in the library's own words, for the log; may quote the other side.
+  virtual std::string words() const = 0;
+  bool sealed() const override { return true; }
+  Task<ErrorCode> connect(const tcp::endpoint&) final { co_return asio::error::already_connected; }
 };
 
 }  // namespace reprise::net

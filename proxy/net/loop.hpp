@@ -30,6 +30,7 @@
 namespace reprise::net {
 
 class Session;
+class TlsClients;
 struct Request;
 
 /// What all io threads share. Each part is thread-safe or immutable.
@@ -42,6 +43,7 @@ struct Shared {
   Resolver& resolver;
   ReplayStore& replay;
   const Doors& doors;
+  const TlsClients& tls;
   std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
   /// limits.connections, or what the descriptors allow where that is fewer.
   std::size_t most_clients = std::numeric_limits<std::size_t>::max();
@@ -50,6 +52,8 @@ struct Shared {
   std::function<void(const observe::ExchangeRecord&)> witness = nullptr;
   /// Makes what connections to upstreams run over, if not sockets.
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link = nullptr;
+  /// Makes what TLS is to such a link: of the link, and of who the upstream has to be.
+  std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure = nullptr;
 };
 
 /// Intrusive list of the sessions of a loop, so that shutdown and tests can reach them.

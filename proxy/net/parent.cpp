@@ -103,7 +103,7 @@ Task<std::optional<Failed>> ask_for_tunnel(Loop& loop, const Request& request, S
   stop.aim_at(nullptr);
   if (said.empty()) {
     // Nothing of the request itself was sent.
-    stream.forget_accepted();
+    stream.forget_sent();
     co_return std::nullopt;
   }
   answer.buffer.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "proxy/net/tls_client.hpp"
 #include "proxy/policy/ascii.hpp"
 
 namespace reprise::net {
@@ -12,13 +13,23 @@ constexpr Duration recent_limit = std::chrono::seconds(1);
 // How long a connection above pool.idle may rest.
 constexpr Duration spare_life = std::chrono::seconds(1);
 
-void write_key(std::string_view host, std::uint16_t port, std::string& key) {
+void append_number(std::size_t number, std::string& text) {
+  std::array<char, 20> digits{};
+  text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+void write_account(std::string_view host, std::uint16_t port, std::string& key) {
   key.resize(host.size());
   std::transform(host.begin(), host.end(), key.begin(), policy::to_lower);
   key.push_back(':');
-  std::array<char, 5> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), port).ptr;
-  key.append(digits.data(), end);
+  append_number(port, key);
+}
+
+// A blank is in no host: nothing of clear text has such a key.
+void append_peer(TlsPeer peer, std::string& key) {
+  key.append(" tls ");
+  append_number(peer.client->number(), key);
+  key.append(" ").append(peer.name);
 }
 
 }  // namespace
@@ -46,27 +57,36 @@ Pool::Pool(Tick& tick, const config::Pool& settings, std::size_t most_upstreams,
 
 Pool::~Pool() { close(); }
 
-std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port) {
-  write_key(host, port, scratch_);
+std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port, TlsPeer peer) {
+  write_account(host, port, scratch_);
+  const std::size_t account_bytes = scratch_.size();
+  if (peer.client != nullptr) append_peer(peer, scratch_);
   if (const auto known = upstreams_.find(scratch_); known != upstreams_.end()) {
     if (known->second != order_.begin()) order_.splice(order_.begin(), order_, known->second);
     return *known->second;
   }
-  return add_upstream(host, port);
+  auto fresh = add_upstream(host, port, account_bytes);
+  if (peer.client != nullptr) {
+    fresh->tls = peer.client;
+    fresh->server_name = peer.name;
+    fresh->ticket = std::make_shared<TlsTicket>();
+  }
+  return fresh;
 }
 
 void Pool::go_through(std::string_view host, std::uint16_t port) {
-  write_key(host, port, scratch_);
+  write_account(host, port, scratch_);
   // No host has a blank: the same host:port as an upstream is another.
   scratch_.insert(0, "parent ");
-  parent_ = add_upstream(host, port);
+  parent_ = add_upstream(host, port, scratch_.size());
 }
 
 // Its key is in `scratch_`.
-std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port) {
+std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port, std::size_t account_bytes) {
   if (upstreams_.size() >= most_upstreams_) forget_oldest();
   auto fresh = std::make_shared<Upstream>();
   fresh->key = scratch_;
+  fresh->account = scratch_.substr(0, account_bytes);
   fresh->host = policy::lower(host);
   fresh->port = port;
   fresh->parent = parent_;
@@ -79,7 +99,7 @@ policy::Budget* Pool::budget(Upstream& upstream, const policy::BudgetPolicy& pol
   for (const auto& known : upstream.budgets) {
     if (known.purse == purse && known.policy == policy) return known.budget.get();
   }
-  upstream.budgets.push_back({policy, purse, budgets_.account(upstream.key, policy, purse)});
+  upstream.budgets.push_back({policy, purse, budgets_.account(upstream.account, policy, purse)});
   return upstream.budgets.back().budget.get();
 }
 
@@ -87,12 +107,12 @@ policy::Circuit* Pool::circuit(Upstream& upstream, const policy::CircuitPolicy& 
   for (const auto& [settings, circuit] : upstream.circuits) {
     if (settings == policy) return circuit.get();
   }
-  upstream.circuits.emplace_back(policy, gates_.circuit(upstream.key, policy));
+  upstream.circuits.emplace_back(policy, gates_.circuit(upstream.account, policy));
   return upstream.circuits.back().second.get();
 }
 
 policy::HostPause* Pool::pause(Upstream& upstream) {
-  if (upstream.pause == nullptr) upstream.pause = gates_.pause(upstream.key);
+  if (upstream.pause == nullptr) upstream.pause = gates_.pause(upstream.account);
   return upstream.pause.get();
 }
 
@@ -133,7 +153,7 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
   // them anew.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->stream().unlimit_read();
-  connection->stream().forget_accepted();
+  connection->stream().forget_sent();
   connection->reused_ = true;
   connection->idle_ = true;
   connection->idle_since_ = Tick::now();

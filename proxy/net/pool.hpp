@@ -1,4 +1,5 @@
-// Idle upstream connections of one io thread, by host and port, each proved quiet before it is lent again.
+// Idle upstream connections of one io thread, by who is at the other end, each proved quiet before it is lent
+// again.
 #pragma once
 
 #include <deque>
@@ -18,9 +19,18 @@
 namespace reprise::net {
 
 class Pool;
+class TlsClient;
+struct TlsTicket;
 struct Upstream;
 
-/// A connection to one upstream host:port; owned by the attempt that uses it, or by the pool while idle.
+/// How an upstream is made sure of: not at all (clear text), or by TLS settings and the name that it has to
+/// prove.
+struct TlsPeer {
+  const TlsClient* client = nullptr;  ///< null: clear text
+  std::string_view name;              ///< in lower case, without a dot at its end
+};
+
+/// A connection to one upstream; owned by the attempt that uses it, or by the pool while idle.
 class UpstreamConnection final : public Timed {
  public:
   UpstreamConnection(Pool&, std::shared_ptr<Upstream>, std::unique_ptr<Stream>);
@@ -46,11 +56,17 @@ class UpstreamConnection final : public Timed {
   bool idle_ = false;
 };
 
-/// What an io thread knows of one upstream host:port.
+/// What an io thread knows of one upstream: a host and port, in clear text or as one TlsPeer. Connections are
+/// never shared between two of them (row F1).
 struct Upstream {
-  std::string key;  ///< "host:port", host in lower case
+  std::string key;
+  std::string account;  ///< "host:port", host in lower case: by it budgets, circuits and pauses are shared
   std::string host;
   std::uint16_t port = 0;
+  const TlsClient* tls = nullptr;                        ///< null: clear text
+  std::string server_name;                               ///< over TLS: who it has to be
+  std::shared_ptr<TlsTicket> ticket;                     ///< over TLS: to resume its newest session with
+  Instant handshake_told{};                              ///< when the log last said why a handshake failed
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
   Instant told{};           ///< when the log last said what failed at this parent proxy
@@ -82,7 +98,7 @@ class Pool {
   /// From now on every upstream has this parent proxy. Its connections are one pool, whatever the requests
   /// that they carry are for.
   void go_through(std::string_view host, std::uint16_t port);
-  std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port);
+  std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port, TlsPeer = {});
   policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, Purse);
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
   policy::HostPause* pause(Upstream&);
@@ -101,7 +117,7 @@ class Pool {
  private:
   friend class UpstreamConnection;
   void discard(UpstreamConnection&);
-  std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port);
+  std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port, std::size_t account_bytes);
   void forget_oldest();
 
   using Order = std::list<std::shared_ptr<Upstream>>;

@@ -12,6 +12,7 @@
 #include "proxy/net/admin.hpp"
 #include "proxy/net/descriptors.hpp"
 #include "proxy/net/listen.hpp"
+#include "proxy/net/tls_client.hpp"
 #include "proxy/observe/status.hpp"
 
 namespace reprise::net {
@@ -59,7 +60,9 @@ std::string gateway_authority(const config::Listener& listener) {
     return {};
   const std::string& host = listener.upstream.host;
   std::string authority = host.find(':') == std::string::npos ? host : "[" + host + "]";
-  if (listener.upstream.port != 80) authority.append(":").append(std::to_string(listener.upstream.port));
+  const std::uint16_t standard = listener.upstream.https ? 443 : 80;
+  if (listener.upstream.port != standard)
+    authority.append(":").append(std::to_string(listener.upstream.port));
   return authority;
 }
 
@@ -99,6 +102,7 @@ struct Proxy::Parts {
   Budgets budgets;
   Gates gates;
   ReplayStore replay;
+  TlsClients tls;
   EventLoop binding{1};
   std::vector<tcp::endpoint> endpoints;  ///< in the order of the listeners; admin last
   std::vector<tcp::acceptor> bound;      ///< the same
@@ -123,7 +127,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       log(settings.log, route_names(*settings.routes), options.log_descriptor, options.log_to_terminal),
       budgets(settings.limits.upstreams),
       gates(settings.limits.upstreams),
-      replay(settings.limits, options.files, metrics, log) {
+      replay(settings.limits, options.files, metrics, log),
+      tls(*settings.routes) {
   metrics.set_config_hash(options.config_hash);
   bind();
   Resolver::Limits limits;
@@ -131,8 +136,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   resolver = std::make_unique<Resolver>(options.query, limits, metrics);
   doors = std::make_unique<Doors>(settings.security.deny, endpoints);
   // clang 14 cannot initialise an aggregate through make_unique.
-  shared.reset(new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, make_pseudonym(),
-                          most_clients()});
+  shared.reset(new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, tls,
+                          make_pseudonym(), most_clients()});
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
   for (const config::Listener& listener : settings.listeners) {

@@ -27,7 +27,8 @@ struct ProxyOptions {
 /// Binds in its constructor, works in `run`.
 class Proxy {
  public:
-  /// Binds every listener; throws BindError naming the one that cannot be bound. Nothing is accepted before
+  /// Binds every listener; throws BindError naming the one that cannot be bound, and
+  /// TlsSettingsError where a file of a route's `tls` cannot be loaded. Nothing is accepted before
   /// `run`.
   Proxy(config::Settings settings, ProxyOptions options);
   ~Proxy();

@@ -29,7 +29,8 @@ void record(Loop& loop, const Request& request, const Served& served) {
   exchange.route = request.route;
   exchange.method = request.view.method;
   exchange.host = request.view.host;
-  exchange.port = request.view.port;
+  exchange.port = request.upstream->port;
+  exchange.over_tls = request.upstream->tls != nullptr;
   exchange.path = request.tunnel ? std::string_view() : request.view.path;
   exchange.ending = served.ending;
   exchange.status = served.status;

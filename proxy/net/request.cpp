@@ -22,7 +22,10 @@ void Request::clear() {
   upgrade = continue_sent = resuming = tunnel = gateway = false;
 }
 
-bool is_for_parent(const Request& request) { return request.upstream->parent != nullptr && !request.tunnel; }
+// What is over TLS goes through a tunnel: the parent proxy must not read it.
+bool is_for_parent(const Request& request) {
+  return request.upstream->parent != nullptr && !request.tunnel && request.upstream->tls == nullptr;
+}
 
 const std::shared_ptr<Upstream>& carrier_of(const Request& request) {
   return is_for_parent(request) ? request.upstream->parent : request.upstream;

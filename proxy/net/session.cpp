@@ -11,7 +11,9 @@
 #include "proxy/net/exchange.hpp"
 #include "proxy/net/linger.hpp"
 #include "proxy/net/record.hpp"
+#include "proxy/net/tls_client.hpp"
 #include "proxy/net/wall.hpp"
+#include "proxy/policy/ascii.hpp"
 
 namespace reprise::net {
 
@@ -33,6 +35,15 @@ policy::Facts read_facts(const Request& request) {
   return {policy::judge(request.policy->idempotent, request.view, nullptr),
           policy::is_safe_method(request.view.method), http::is_nested_retry(request.head),
           read_signed_until(request), is_too_long_for_memory(request) && http::is_no_store(request.head)};
+}
+
+// What the client asked for in clear text keeps its port over TLS, unless that was the scheme's own.
+std::shared_ptr<Upstream> upstream_of(Loop& loop, const Request& request, const http::Forward& forward) {
+  if (!forward.https && !request.policy->tls.originate) return loop.pool.upstream(forward.host, forward.port);
+  const std::uint16_t port = !forward.https && forward.port == 80 ? 443 : forward.port;
+  std::string name = policy::lower(forward.server_name);
+  if (name.ends_with('.')) name.pop_back();
+  return loop.pool.upstream(forward.host, port, {&loop.shared.tls.of(request.route), name});
 }
 
 }  // namespace
@@ -143,8 +154,8 @@ Session::Plan Session::plan(Request& request, Cause& why) {
   const http::Intake intake =
       listener.mode == config::ListenerMode::forward
           ? http::take_forward(request.head, loop_.shared.settings.security.connect_ports)
-          : http::take_gateway(request.head, listener.upstream.host, listener.upstream.port,
-                               role_.upstream_authority);
+          : http::take_gateway(request.head, {listener.upstream.host, listener.upstream.port,
+                                              listener.upstream.https, role_.upstream_authority});
   if (const auto* rejected = std::get_if<http::Rejected>(&intake)) {
     why = rejected->cause;
     return Plan::refuse;
@@ -163,7 +174,7 @@ Session::Plan Session::plan(Request& request, Cause& why) {
   return Plan::exchange;
 }
 
-void Session::take_over(Request& request, std::string_view host, std::uint16_t port) {
+void Session::find_route(Request& request, std::string_view host, std::uint16_t port) {
   const policy::RouteTable& routes = *loop_.shared.settings.routes;
   request.view.method = request.head.method;
   request.view.host = host;
@@ -171,14 +182,14 @@ void Session::take_over(Request& request, std::string_view host, std::uint16_t p
   request.view.fields = &request.head;
   request.route = routes.find(request.view);
   request.policy = &routes[request.route].policy;
-  request.upstream = loop_.pool.upstream(host, port);
   request.facts = read_facts(request);
 }
 
 void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.view.path = forward.target.path.empty() ? "/" : forward.target.path;
   request.view.query = forward.target.query;
-  take_over(request, forward.host, forward.port);
+  find_route(request, forward.host, forward.port);
+  request.upstream = upstream_of(loop_, request, forward);
   request.upgrade = http::asks_upgrade(request.head);
   http::write_request_head(request.head, forward, role_.settings.upstream.path_prefix, loop_.shared.pseudonym,
                            request.upgrade, request.outgoing);
@@ -195,7 +206,8 @@ void Session::plan_tunnel(Request& request, const http::Connect& connect) {
   request.view.path = "/";
   request.view.query = {};
   request.tunnel = true;
-  take_over(request, connect.host, connect.port);
+  find_route(request, connect.host, connect.port);
+  request.upstream = loop_.pool.upstream(connect.host, connect.port);
   // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
   request.facts.idempotent = policy::Idempotency::yes;
   request.body.begin(stream_, buffer_, loop_.shared.replay, request.head, {});

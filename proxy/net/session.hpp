@@ -47,7 +47,7 @@ class Session final : public Resting {
   Plan plan(Request&, http::Cause& why);
   void plan_forward(Request&, const http::Forward&);
   void plan_tunnel(Request&, const http::Connect&);
-  void take_over(Request&, std::string_view host, std::uint16_t port);
+  void find_route(Request&, std::string_view host, std::uint16_t port);
   Task<bool> carry_out(Request&);
   Task<bool> answer_here(Request&);
   Task<void> refuse(Request&, http::Cause);

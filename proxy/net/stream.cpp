@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -55,7 +54,7 @@ ReadTask Stream::read_some(asio::mutable_buffer into) {
 }
 
 Task<ErrorCode> Stream::wait_readable() {
-  if (cancelled_) co_return asio::error::operation_aborted;
+  if (cancelled_ || limit_hit_) co_return asio::error::operation_aborted;
   if (link_ != nullptr) co_return co_await link_->wait_readable();
   const auto [error] = co_await socket_.async_wait(tcp::socket::wait_read, as_result);
   co_return error;
@@ -79,14 +78,17 @@ ErrorCode Stream::write_now(Gather& pieces) {
   if (cancelled_ || writing_ended_) return asio::error::operation_aborted;
   if (pieces.empty()) return error;
   const std::size_t bytes = write_some(pieces.parts(), error);
-  accepted_ += bytes;
+  sent_ = sent_ || bytes > 0;
   pieces.consume(bytes);
   if (error == asio::error::would_block || error == asio::error::try_again) error.clear();
   return error;
 }
 
 std::size_t Stream::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
-  if (link_ != nullptr) return link_->write_some(parts, error);
+  if (link_ != nullptr) {
+    sent_ = sent_ || link_->sealed();
+    return link_->write_some(parts, error);
+  }
   // send(2) costs less than sendmsg(2) where one piece is all there is.
   return parts.size() == 1 ? socket_.write_some(parts.front(), error) : socket_.write_some(parts, error);
 }
@@ -103,7 +105,7 @@ Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
     tick_.arm(write_limit_, idle);
     const auto [failure, bytes] = co_await socket_.async_write_some(pieces.parts(), as_result);
     Tick::disarm(write_limit_);
-    accepted_ += bytes;
+    sent_ = sent_ || bytes > 0;
     pieces.consume(bytes);
     error = failure;
   }
@@ -112,6 +114,7 @@ Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
 
 Task<ErrorCode> Stream::connect(const tcp::endpoint& endpoint, Duration limit) {
   if (cancelled_) co_return asio::error::operation_aborted;
+  connect_began_ = Tick::now();
   tick_.arm(write_limit_, limit);
   ErrorCode error;
   if (link_ != nullptr) {
@@ -133,6 +136,13 @@ Task<ErrorCode> Stream::connect_socket(tcp::endpoint endpoint) {
     tune();
   }
   co_return failure;
+}
+
+Carrier Stream::release() {
+  Tick::disarm(read_limit_);
+  Tick::disarm(write_limit_);
+  if (link_ != nullptr) return std::move(link_);
+  return std::move(socket_);
 }
 
 void Stream::Limit::time_is_up() {
@@ -175,13 +185,8 @@ Unread Stream::unread() {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Unread::nothing : Unread::closed;
 }
 
-// poll(2) sees a FIN behind unread bytes too.
 Presence Stream::presence() {
-  if (link_ != nullptr) return link_->presence();
-  pollfd asked{socket_.native_handle(), POLLIN | POLLRDHUP, 0};
-  if (::poll(&asked, 1, 0) <= 0) return Presence::present;
-  if ((asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return Presence::reset;
-  return (asked.revents & POLLRDHUP) != 0 ? Presence::finished : Presence::present;
+  return link_ != nullptr ? link_->presence() : presence_of(socket_.native_handle());
 }
 
 void Stream::close() {
@@ -208,9 +213,10 @@ void Stream::tune() {
 }
 
 void Stream::set_user_timeout(Duration limit) {
-  if (link_ != nullptr) return;
+  const int descriptor = link_ != nullptr ? link_->descriptor() : socket_.native_handle();
+  if (descriptor < 0) return;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-  set_option(socket_.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(milliseconds));
+  set_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(milliseconds));
 }
 
 }  // namespace reprise::net

@@ -58,7 +58,7 @@ class Stream final : public Cancellable {
   Task<ErrorCode> wait_writable(Duration idle);
   /// Sends what the kernel takes now and consumes it; what is left stays in `Gather`. Never blocks.
   ErrorCode write_now(Gather&);
-  /// Sends the rest; fails if no byte moves for `idle`. `accepted` counts what the kernel took.
+  /// Sends the rest; fails if no byte moves for `idle`.
   Task<ErrorCode> write_all(Gather&, Duration idle);
   Task<ErrorCode> connect(const tcp::endpoint&, Duration limit);
 
@@ -75,8 +75,15 @@ class Stream final : public Cancellable {
   /// True if the last failure was a limit of ours (and not the kernel's ETIMEDOUT). Cleared by the call.
   bool take_limit_hit() { return std::exchange(limit_hit_, false); }
 
-  std::uint64_t accepted() const { return accepted_; }
-  void forget_accepted() { accepted_ = 0; }
+  /// True if the other side may have seen a byte since `forget_sent`: the kernel has taken one, or a write
+  /// over TLS was begun, whatever came of it.
+  bool may_have_sent() const { return sent_; }
+  void forget_sent() { sent_ = false; }
+
+  /// What it runs over, for another stream to run over; this one is of no use afterwards.
+  Carrier release();
+  /// When `connect` was begun.
+  Instant connect_began() const { return connect_began_; }
 
   void cancel() override;
   /// Ends a read under way with operation_aborted; later ones work.
@@ -126,7 +133,8 @@ class Stream final : public Cancellable {
   tcp::socket socket_;
   Limit read_limit_{*this};
   Limit write_limit_{*this};
-  std::uint64_t accepted_ = 0;
+  Instant connect_began_{};
+  bool sent_ = false;
   bool limit_hit_ = false;
   bool cancelled_ = false;
   bool writing_ended_ = false;

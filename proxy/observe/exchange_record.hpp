@@ -19,7 +19,7 @@ struct ExchangeRecord {
   std::size_t route = 0;  ///< index in the route table
   std::string_view method;
   std::string_view host;  ///< upstream host as sent, without port
-  std::uint16_t port = 0;
+  std::uint16_t port = 0;  ///< the one that is dialled
   std::string_view path;  ///< without query
   Ending ending = Ending::answered;
   int status = 0;                    ///< the status sent; 0 if none was
@@ -32,6 +32,7 @@ struct ExchangeRecord {
   policy::Instant ended{};
   const policy::Ledger* ledger = nullptr;  ///< never null
   bool tunnel = false;                     ///< CONNECT
+  bool over_tls = false;                   ///< the upstream is spoken to over TLS
 };
 
 /// A whole answer below 400 after any retry, stale ones included: what `reprise_recovered_total` counts.

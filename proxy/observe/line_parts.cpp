@@ -13,6 +13,7 @@ namespace reprise::observe {
 namespace {
 
 constexpr std::uint16_t http_port = 80;
+constexpr std::uint16_t https_port = 443;
 
 void append_padded(std::string& out, unsigned value, unsigned divisor) {
   for (; divisor > 0; divisor /= 10) out += static_cast<char>('0' + value / divisor % 10);
@@ -72,9 +73,10 @@ void append_span(std::string& out, policy::Duration span) {
 }
 
 std::string url_of(const ExchangeRecord& record, std::string_view route, config::LogPath path) {
-  std::string url(record.tunnel ? "" : "http://");
+  std::string url(record.tunnel ? "" : (record.over_tls ? "https://" : "http://"));
+  const std::uint16_t standard = record.over_tls ? https_port : http_port;
   url += clipped(record.host);
-  if (record.port != 0 && (record.tunnel || record.port != http_port)) {
+  if (record.port != 0 && (record.tunnel || record.port != standard)) {
     url += ':';
     append_number(url, std::uint64_t{record.port});
   }

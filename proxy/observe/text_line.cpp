@@ -56,9 +56,8 @@ std::string visible(std::string_view value) {
 
 // The client's view of the target: no scheme, no port where it is the usual one.
 std::string target_of(const ExchangeRecord& record, std::string_view route, config::LogPath path) {
-  constexpr std::string_view scheme = "http://";
   const std::string url = url_of(record, route, path);
-  return visible(std::string_view(url).substr(record.tunnel ? 0 : scheme.size()));
+  return visible(std::string_view(url).substr(record.tunnel ? 0 : url.find("//") + 2));
 }
 
 std::string outcome_text(const policy::Outcome& outcome) {

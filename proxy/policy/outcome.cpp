@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, cause_count> cause_words{
     "address_is_self",
     "parent_unreachable",
     "parent_refused",
+    "tls_protocol_error",
+    "tls_certificate_error",
     "closed",
     "reset",
     "keepalive_lost",

@@ -9,6 +9,8 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::replay_lost:
     case Cause::address_denied:
     case Cause::address_is_self:
+    // Who cannot prove who it is will not be able to a moment later.
+    case Cause::tls_certificate_error:
     case Cause::malformed_response:
     case Cause::header_too_large: return false;
     case Cause::attempt_timeout: return on.timeout;
@@ -23,6 +25,7 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::no_descriptor:
     case Cause::parent_unreachable:
     case Cause::parent_refused:
+    case Cause::tls_protocol_error:
     case Cause::closed:
     case Cause::reset:
     case Cause::keepalive_lost:

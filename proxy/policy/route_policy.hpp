@@ -16,6 +16,7 @@
 #include "proxy/policy/hold.hpp"
 #include "proxy/policy/host_pause.hpp"
 #include "proxy/policy/outcome.hpp"
+#include "proxy/policy/tls_policy.hpp"
 
 namespace reprise::policy {
 
@@ -80,6 +81,7 @@ struct RoutePolicy {
   std::size_t replay_memory_bytes = 256 * 1024;
   ResumePolicy resume;
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;
+  TlsPolicy tls;
   bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
   bool response_headers = true;
   bool attempt_header = false;

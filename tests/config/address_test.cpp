@@ -65,11 +65,17 @@ TEST(Upstream, is_plain_http) {
   EXPECT_EQ(bare.value->path_prefix, "");
   EXPECT_EQ(upstream_text(*bare.value), "http://[::1]:80");
 
-  EXPECT_NE(parse_upstream("https://a").reason.find("not supported yet"), std::string::npos);
+  const auto secure = parse_upstream("HTTPS://a.internal/base");
+  ASSERT_TRUE(secure);
+  EXPECT_TRUE(secure.value->https);
+  EXPECT_EQ(secure.value->port, 443);
+  EXPECT_EQ(upstream_text(*secure.value), "https://a.internal:443/base");
+  EXPECT_EQ(parse_upstream("https://a:80").value->port, 80);
+  EXPECT_FALSE(whole.value->https);
   EXPECT_EQ(parse_upstream("a.internal:80").suggestion, "http://a.internal:80");
-  for (const char* text :
-       {"", "http://", "http://:80", "http://a:0", "http://a:99999", "http://u@a", "http://a/?q",
-        "http://a/#f", "http://a b", "ftp://a", "http://::1", "http://[::1", "http://a..b"})
+  for (const char* text : {"", "http://", "http://:80", "http://a:0", "http://a:99999", "http://u@a",
+                           "http://a/?q", "http://a/#f", "http://a b", "https://", "https://u@a", "ftp://a",
+                           "http://::1", "http://[::1", "http://a..b"})
     EXPECT_FALSE(parse_upstream(text)) << text;
 }
 

@@ -25,7 +25,6 @@ MALFORMED = [  # request, status, cause
     (b"GET http://u:p@h/ HTTP/1.1\r\n" + HOST + b"\r\n", 400, "userinfo_in_authority"),
     (b"GET http://h:99999/ HTTP/1.1\r\n" + HOST + b"\r\n", 400, "bad_authority"),
     (b"GET ftp://h/ HTTP/1.1\r\n" + HOST + b"\r\n", 400, "bad_scheme"),
-    (b"GET https://h/ HTTP/1.1\r\n" + HOST + b"\r\n", 501, "https_not_supported"),
     (b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", 400, "not_a_proxy_request"),
     (b"GET http://h/ HTTP/2.0\r\n" + HOST + b"\r\n", 505, "bad_version"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Expect: more\r\n\r\n", 417, "bad_expect"),

@@ -160,10 +160,13 @@ def test_A15_a_method_that_is_too_long():
 
 
 def test_A16_https_is_never_sent_in_clear_text():
-    with stage() as (reprise, upstream):
+    with stage(greeting=b"HTTP/1.1 400 What\r\n\r\n") as (reprise, upstream):
         request = to(upstream, body=b"").replace(b"http://", b"https://")
-        refused(reprise, upstream, request, "https_not_supported")
-        equal(upstream.connections, 0)
+        with Client(reprise.forward) as client:
+            client.send(request)
+            answer = client.read_answer()
+        equal((answer.status, answer.field("Proxy-Status").split("; ")[1]), (502, "error=tls_protocol_error"))
+        equal(upstream.count(), 0)
 
 
 def test_A17_bytes_behind_a_body_are_the_next_request_or_nothing():

@@ -153,19 +153,30 @@ class Upstream:
 
     def _serve(self, connection, number):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        wire = Recorded(connection, self.received[number - 1]) if self.record else connection
+        wire = connection
         buffer = bytearray()
         try:
+            wire = self.secure(connection)
+            if self.record:
+                wire = Recorded(wire, self.received[number - 1])
             if self.greeting:
                 connection.sendall(self.greeting)
             while self._serve_one(wire, number, buffer):
                 pass
+            self.part(wire)
         except (OSError, Gone):
             pass
         finally:
             with self.lock:
                 self.open.discard(connection)
-            connection.close()
+            wire.close()
+
+    def secure(self, connection):
+        """What is spoken over: the connection itself, or what is made of it."""
+        return connection
+
+    def part(self, wire):
+        """Before a connection that was served is closed."""
 
     def _serve_one(self, connection, number, buffer):
         head = take_until(connection, buffer, b"\r\n\r\n")

@@ -128,7 +128,7 @@ void judge_request(std::string_view text) {
   if (upgrades)
     law(contains(members_of(head.fields, "connection"), "upgrade"), "an upgrade is named by Connection");
   const Intake forward = take_forward(head, {});
-  const Intake gateway = take_gateway(head, "h", 80, "");
+  const Intake gateway = take_gateway(head, {"h", 80, false, {}});
   const Forward* taken = std::get_if<Forward>(&forward);
   if (taken == nullptr) taken = std::get_if<Forward>(&gateway);
   if (taken == nullptr) return;

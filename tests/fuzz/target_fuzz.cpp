@@ -102,7 +102,7 @@ void judge_outgoing(const RequestHead& head, const Intake& intake, std::string_v
   law(parse_request(whole, {}, again) == Parsed{Progress::complete}, "what goes upstream is a request");
   law(again.method == head.method, "with the same method");
   law(again.target.starts_with('/') || again.target == "*", "in origin-form");
-  law(std::holds_alternative<Forward>(take_gateway(again, "h", 80, "")), "that a gateway takes");
+  law(std::holds_alternative<Forward>(take_gateway(again, {"h", 80, false, {}})), "that a gateway takes");
   const Forward& forward = std::get<Forward>(intake);
   law(again.target.ends_with(forward.target.path_and_query) || again.target == "*",
       "whose target is as it came");
@@ -125,8 +125,8 @@ void judge_intake(std::string_view target, std::string_view method) {
         "a forward goes where its target says");
     law(taken->host_field.empty() || taken->host_field == taken->target.authority, "and Host says the same");
   }
-  judge_outgoing(head, take_gateway(head, "up", 8080, "up:8080"), "/prefix/");
-  judge_outgoing(head, take_gateway(head, "up", 8080, ""), {});
+  judge_outgoing(head, take_gateway(head, {"up", 8080, false, "up:8080"}), "/prefix/");
+  judge_outgoing(head, take_gateway(head, {"up", 8080, false, {}}), {});
 }
 
 }  // namespace

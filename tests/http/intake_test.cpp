@@ -57,8 +57,32 @@ TEST(Intake, forward_listener_refuses_what_is_no_proxy_request) {
 }
 
 TEST(Intake, A16_https_is_never_sent_in_clear_text) {
-  EXPECT_EQ(forward_refusal(request_to("https://h/", "h")), Cause::https_not_supported);
-  EXPECT_EQ(status_of(Cause::https_not_supported), 501);
+  const auto forward = [](const ReadRequest& read) {
+    return std::get<Forward>(take_forward(read.head, ports));
+  };
+  const ReadRequest read(request_to("https://h.test/a?b", "h.test"));
+  EXPECT_TRUE(forward(read).https);
+  EXPECT_EQ(forward(read).port, 443);
+  EXPECT_EQ(forward(read).server_name, "h.test");
+  EXPECT_EQ(forward(read).host_field, "");
+  EXPECT_EQ(forward(read).target.path_and_query, "/a?b");
+  EXPECT_EQ(forward(ReadRequest(request_to("https://h:80/", "h:80"))).port, 80);
+  EXPECT_FALSE(forward(ReadRequest(request_to("http://h:443/", "h:443"))).https);
+}
+
+TEST(Intake, a_gateways_upstream_over_tls_has_the_name_that_it_is_called_by) {
+  const auto taken = [](const string& target, std::string_view authority) {
+    const ReadRequest read(request_to(target, "client.test:8443"));
+    return std::get<Forward>(take_gateway(read.head, {"up", 443, true, authority}));
+  };
+  EXPECT_TRUE(taken("/", "up").https);
+  EXPECT_EQ(taken("/", "up").host, "up");
+  EXPECT_EQ(taken("/", "up").server_name, "up");
+  EXPECT_EQ(taken("http://other.test/", "up").server_name, "up");
+  EXPECT_EQ(taken("/", {}).server_name, "client.test");
+  EXPECT_EQ(taken("/", {}).host, "up");
+  EXPECT_EQ(taken("http://other.test/", {}).server_name, "other.test");
+  EXPECT_EQ(taken("http://other.test/", {}).port, 443);
 }
 
 TEST(Intake, G1_connect) {
@@ -84,23 +108,23 @@ TEST(Intake, G1_connect) {
 
 TEST(Intake, gateway) {
   const ReadRequest origin(request_to("/a?b", "127.0.0.1:3180"));
-  const auto forward = std::get<Forward>(take_gateway(origin.head, "up", 8080, "up:8080"));
+  const auto forward = std::get<Forward>(take_gateway(origin.head, {"up", 8080, false, "up:8080"}));
   EXPECT_EQ(forward.host, "up");
   EXPECT_EQ(forward.port, 8080);
   EXPECT_EQ(forward.host_field, "up:8080");
   EXPECT_EQ(forward.target.path_and_query, "/a?b");
-  EXPECT_EQ(std::get<Forward>(take_gateway(origin.head, "up", 8080, "")).host_field, "");
+  EXPECT_EQ(std::get<Forward>(take_gateway(origin.head, {"up", 8080, false, {}})).host_field, "");
   const ReadRequest absolute(request_to("http://other/a", "client"));
-  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, "up", 80, "up")).host, "up");
-  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, "up", 80, "up")).host_field, "up");
-  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, "up", 80, "")).host_field, "other");
+  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, "up"})).host, "up");
+  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, "up"})).host_field, "up");
+  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, {}})).host_field, "other");
 }
 
 TEST(Intake, gateway_refusals) {
   const auto refusal = [](const string& text, std::string_view authority) {
     const ReadRequest read(text);
     EXPECT_EQ(read.parsed, complete) << text;
-    return std::get<Rejected>(take_gateway(read.head, "up", 80, authority)).cause;
+    return std::get<Rejected>(take_gateway(read.head, {"up", 80, false, authority})).cause;
   };
   EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_method);
   EXPECT_EQ(refusal("GET * HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_target);

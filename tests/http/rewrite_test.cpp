@@ -22,7 +22,7 @@ string rewrite(const string& text, std::string_view prefix = "", bool keep_upgra
 string rewrite_gateway(const string& text, std::string_view prefix, std::string_view authority) {
   const ReadRequest read(text);
   EXPECT_EQ(read.parsed, complete) << text;
-  const Intake intake = take_gateway(read.head, "up", 80, authority);
+  const Intake intake = take_gateway(read.head, {"up", 80, false, authority});
   string out;
   write_request_head(read.head, std::get<Forward>(intake), prefix, "reprise-x1", false, out);
   return out;

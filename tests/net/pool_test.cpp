@@ -1,6 +1,9 @@
 // Idle connections: only quiet ones are lent, none for too long, none for hosts beyond number.
 #include "proxy/net/pool.hpp"
 
+#include <algorithm>
+
+#include "proxy/net/tls_client.hpp"
 #include "tests/net/loopback.hpp"
 
 namespace reprise::net {
@@ -75,6 +78,48 @@ TEST_F(PoolTest, F1_hosts_and_ports_do_not_mix_and_case_does_not_matter) {
   EXPECT_EQ(pool->upstream("A.Test", 80)->key, "a.test:80");
   RawSocket other = add(*pool, "b.test");
   EXPECT_EQ(lease(*pool), nullptr);
+}
+
+TEST_F(PoolTest, F1_nothing_is_lent_across_scheme_name_or_tls_settings) {
+  const TlsClient one({}, 0);
+  const TlsClient other({}, 1);
+  const auto pool = make({}, 32);
+  std::vector<std::shared_ptr<Upstream>> all;
+  std::vector<RawSocket> ends;
+  for (const char* host : {"a.test", "b.test"}) {
+    for (const std::uint16_t port : {std::uint16_t{80}, std::uint16_t{443}}) {
+      all.push_back(pool->upstream(host, port));
+      for (const TlsClient* client : {&one, &other}) {
+        for (const char* name : {"a.test", "b.test"})
+          all.push_back(pool->upstream(host, port, {client, name}));
+      }
+    }
+  }
+  // One of them has a connection at rest: nobody else is lent it.
+  for (const auto& owner : all) {
+    Pair pair = connect_pair(bench);
+    pool->give_back(std::make_unique<UpstreamConnection>(*pool, owner, std::move(pair.stream)));
+    for (const auto& asking : all) {
+      if (asking != owner) EXPECT_EQ(pool->lease(*asking, Freshness::any), nullptr) << asking->key;
+    }
+    EXPECT_NE(pool->lease(*owner, Freshness::any), nullptr) << owner->key;
+  }
+  std::vector<std::string> keys;
+  for (const auto& upstream : all) keys.push_back(upstream->key);
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::unique(keys.begin(), keys.end()), keys.end());
+  EXPECT_EQ(pool->upstream("A.Test", 443, {&one, "a.test"}), pool->upstream("a.test", 443, {&one, "a.test"}));
+}
+
+TEST_F(PoolTest, F1_a_host_has_one_budget_over_every_scheme_and_name) {
+  const TlsClient client({}, 0);
+  const auto pool = make();
+  const auto secure = pool->upstream("A.test", 443, {&client, "other.test"});
+  EXPECT_EQ(secure->account, "a.test:443");
+  EXPECT_EQ(pool->budget(*secure, {}, Purse::real),
+            pool->budget(*pool->upstream("a.test", 443), {}, Purse::real));
+  EXPECT_EQ(pool->circuit(*secure, {}), pool->circuit(*pool->upstream("a.test", 443), {}));
+  EXPECT_EQ(pool->pause(*secure), pool->pause(*pool->upstream("a.test", 443)));
 }
 
 TEST_F(PoolTest, I6_the_longest_idle_makes_room_at_the_upstream_used_longest_ago) {

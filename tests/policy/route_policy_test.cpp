@@ -39,6 +39,7 @@ std::string needed(Stage stage, Cause cause) {
     case Cause::replay_lost:
     case Cause::address_denied:
     case Cause::address_is_self:
+    case Cause::tls_certificate_error:
     case Cause::malformed_response:
     case Cause::header_too_large:
     case Cause::response_timeout: return "";

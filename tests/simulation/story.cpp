@@ -151,8 +151,8 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
       resolver_(
           std::make_unique<net::Resolver>([this](const std::string& name) { return network_.query(name); },
                                           without_threads(), stage.metrics)),
-      shared_{scene_.settings, stage.metrics, stage.log,   budgets_,     gates_,
-              *resolver_,      replay_,       stage.doors, "reprise-sim"},
+      shared_{scene_.settings, stage.metrics, stage.log,   budgets_,  gates_,
+              *resolver_,      replay_,       stage.doors, stage.tls, "reprise-sim"},
       before_(stage.metrics.totals()) {
   role_.settings = scene_.settings.listeners.front();
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
@@ -344,7 +344,8 @@ Played Story::play() {
 Stage::Stage()
     : metrics(std::span<const std::string>(&one_route, 1), rejection_words(), "simulation"),
       log(quiet_log(), {one_route}, null_descriptor(), false),
-      doors(config::Deny(), {net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)}) {}
+      doors(config::Deny(), {net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)}),
+      tls(policy::RouteTable({}, policy::Route())) {}
 
 Played play(Stage& stage, const Play& what, Marks& marks) { return Story(stage, what, marks).play(); }
 

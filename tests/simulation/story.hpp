@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proxy/net/doors.hpp"
+#include "proxy/net/tls_client.hpp"
 #include "proxy/observe/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "tests/simulation/canary.hpp"
@@ -22,6 +23,7 @@ class Stage {
   observe::Metrics metrics;
   observe::Log log;
   net::Doors doors;
+  net::TlsClients tls;  ///< of one route
 };
 
 struct Play {

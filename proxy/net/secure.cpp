@@ -1,0 +1,62 @@
+#include "proxy/net/secure.hpp"
+
+#include "proxy/net/failure.hpp"
+#include "proxy/net/tls_link.hpp"
+#include "proxy/observe/json_text.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+namespace {
+
+std::unique_ptr<SecureLink> make_secure(Loop& loop, const Upstream& upstream, Carrier carrier) {
+  if (loop.shared.make_secure) return loop.shared.make_secure(std::move(carrier), upstream.server_name);
+  return std::make_unique<TlsLink>(std::get<tcp::socket>(std::move(carrier)), *upstream.tls,
+                                   upstream.server_name, upstream.ticket);
+}
+
+void tell(Loop& loop, Upstream& upstream, std::string_view words) {
+  constexpr Duration quiet = std::chrono::seconds(1);
+  const Instant now = Tick::now();
+  if (upstream.handshake_told != Instant{} && now - upstream.handshake_told < quiet) return;
+  upstream.handshake_told = now;
+  std::string text("TLS with ");
+  text.append(observe::clipped(upstream.account)).append(" as ");
+  text.append(observe::clipped(upstream.server_name)).append(" failed: ").append(observe::clipped(words));
+  loop.shared.log.message(config::LogLevel::warn, text, Loop::wall_nanoseconds());
+}
+
+}  // namespace
+
+Task<Dialled> secure(Loop& loop, Upstream& upstream, std::unique_ptr<Stream> plain, Duration limit,
+                     Stop& stop) {
+  const Instant due = plain->connect_began() + limit;
+  auto made = make_secure(loop, upstream, plain->release());
+  SecureLink& link = *made;
+  auto stream = std::make_unique<Stream>(loop.tick, std::move(made));
+  stop.aim_at(stream.get());
+  stream->limit_read_until(due);
+  ErrorCode error;
+  Handshake step = link.shake_hands();
+  while (!error && (step == Handshake::wants_read || step == Handshake::wants_write)) {
+    error = step == Handshake::wants_read ? co_await stream->wait_readable()
+                                          : co_await stream->wait_writable(limit);
+    if (!error) step = link.shake_hands();
+  }
+  stop.aim_at(nullptr);
+  stream->unlimit_read();
+  if (!error && step == Handshake::done) co_return std::move(stream);
+  if (upstream.ticket != nullptr) upstream.ticket->newest.reset();
+  if (stop.stopped()) co_return Failed{Stage::tls, Cause::cancelled};
+  if (stream->take_limit_hit()) {
+    tell(loop, upstream, "no end of the handshake within connect_timeout");
+    co_return Failed{Stage::tls, Cause::connect_timeout};
+  }
+  tell(loop, upstream, error ? error.message() : link.words());
+  co_return Failed{Stage::tls, cause_of(error ? error : link.failure())};
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,68 @@
+// TLS settings ready for use: one set of trusted certificates and our own, loaded once and shared by every
+// connection that is made under them.
+#pragma once
+
+#include <openssl/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "proxy/policy/route.hpp"
+
+struct ssl_session_st;
+
+namespace reprise::net {
+
+/// A file of a route cannot be loaded. `what()` names the route, the file, and the reason in OpenSSL's words.
+class TlsSettingsError : public std::runtime_error {
+ public:
+  TlsSettingsError(const policy::Route& route, const std::string& why);
+  /// The route's line in the configuration; 0: built-in.
+  std::size_t line() const { return line_; }
+
+ private:
+  std::size_t line_;
+};
+
+struct FreeTls {
+  void operator()(SSL_CTX*) const;
+  void operator()(ssl_session_st*) const;
+};
+
+/// The newest session with one upstream; a fresh connection resumes it. Used on one thread.
+struct TlsTicket {
+  std::unique_ptr<ssl_session_st, FreeTls> newest;
+};
+
+/// Immutable; any thread. TLS 1.2 and later, the other side always verified, ALPN http/1.1, no early data, no
+/// renegotiation.
+class TlsClient {
+ public:
+  /// Throws std::runtime_error where a file cannot be loaded.
+  TlsClient(const policy::TlsPolicy&, std::size_t number);
+
+  SSL_CTX* settings() const { return settings_.get(); }
+  /// Its own among all of a process.
+  std::size_t number() const { return number_; }
+
+ private:
+  std::unique_ptr<SSL_CTX, FreeTls> settings_;
+  std::size_t number_;
+};
+
+/// One client for each distinct set of files that routes name.
+class TlsClients {
+ public:
+  /// Throws TlsSettingsError.
+  explicit TlsClients(const policy::RouteTable&);
+  const TlsClient& of(std::size_t route) const { return *by_route_[route]; }
+
+ private:
+  std::vector<std::unique_ptr<TlsClient>> clients_;
+  std::vector<const TlsClient*> by_route_;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,18 @@
+// What OpenSSL reads from and writes to: a non-blocking socket, without signals, whose last error is kept.
+#pragma once
+
+#include <openssl/types.h>
+
+namespace reprise::net {
+
+/// Outlives the connection that is attached to it.
+struct TlsSocketErrors {
+  int descriptor = -1;
+  int code = 0;      ///< errno of the first call that failed
+  bool fin = false;  ///< the other side has finished
+};
+
+/// The connection uses the socket from now on. Throws std::bad_alloc.
+void attach_socket(SSL* connection, TlsSocketErrors& socket);
+
+}  // namespace reprise::net

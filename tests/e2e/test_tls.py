@@ -1,0 +1,289 @@
+"""Upstreams over TLS: the same retries as in clear text, and what only TLS can do. The other side is Python's ssl module."""
+import hashlib
+import http.client
+import os
+import ssl
+import subprocess
+import threading
+import urllib.request
+
+from client import Client, Cut, ask, head_of
+from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, eventually
+from test_resume import MIB, Breaking
+from tls import TlsUpstream, authority, end_of, trusting
+from upstream import Say, Upstream
+
+
+def reasons(line):
+    return [attempt["reason"] for attempt in line["attempts"]]
+
+
+def test_get_is_retried_over_tls_until_it_succeeds():
+    with TlsUpstream({"/x": [503, 503, Say(200, b"at last\n")]}) as upstream, Reprise(defaults=trusting()) as reprise:
+        curl = Curl(reprise, upstream.url("/x"))
+        equal((curl.code, curl.status, curl.body), (0, 200, b"at last\n"))
+        equal(curl.field("Reprise-Attempts"), "3")
+        line = reprise.requests(1)[0]
+        equal(reasons(line), ["retryable_status", "retryable_status", "success"])
+        equal(upstream.connections, 1, "answers that were read whole leave their connection")
+        equal({request.head for request in upstream.requests}, {upstream.requests[0].head})
+        equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
+
+
+def test_A16_an_https_target_goes_over_tls_and_a_retry_too():
+    policy = {"tls": {"ca_file": authority().file}}
+    with TlsUpstream({"/x": [503, "reset", 200]}) as upstream, Reprise(defaults=policy) as reprise:
+        answer = ask(reprise, "GET", upstream.https_url("/x?a=%20b"))
+        equal((answer.status, answer.attempts), (200, 3))
+        equal({request.target for request in upstream.requests}, {"/x?a=%20b"})
+        equal(ask(reprise, "POST", upstream.https_url("/y"), b"x" * 100_000).status, 200)
+        equal(upstream.requests[-1].body, b"x" * 100_000)
+
+
+class PlainOnly(Upstream):
+    """What a server that speaks plain HTTP does with a ClientHello."""
+
+    def _serve_one(self, connection, number, buffer):
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        return False
+
+
+def test_A16_an_https_target_is_never_sent_in_clear_text():
+    with PlainOnly(record=True) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", f"https://{LOOPBACK}:{upstream.port}/secret")
+        equal((answer.status, answer.field("Proxy-Status").split("; ")[1]), (502, "error=tls_protocol_error"))
+        assert upstream.connections > 1, "a broken handshake is retried"
+        assert not any(b"secret" in received for received in upstream.bytes_received())
+
+
+def test_a_reset_after_the_request_is_retried_for_get_and_not_for_post():
+    with TlsUpstream({"/get": ["execute_reset", 200], "/post": ["execute_reset", 200]}) as upstream, \
+            Reprise(defaults=trusting()) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/get?id=1")).attempts, 2)
+        answer = ask(reprise, "POST", upstream.url("/post?id=2"), b"once")
+        equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
+        equal(upstream.effects, {"1": 2, "2": 1})
+
+
+def test_a_cut_handshake_is_retried_whatever_the_method_as_nothing_was_sent():
+    with TlsUpstream(cuts=2) as upstream, Reprise(defaults=trusting()) as reprise:
+        answer = ask(reprise, "POST", upstream.url("/x?id=7"), b"once")
+        equal((answer.status, answer.attempts), (200, 3))
+        equal(upstream.effects, {"7": 1})
+        line = reprise.requests(1)[0]
+        assert {attempt.get("error") for attempt in line["attempts"][:2]} <= {"closed", "reset"}, line
+        reprise.expect_metric(2, "reprise_attempts_total", outcome="tls")
+
+
+def test_a_cut_handshake_is_final_where_the_route_does_not_list_tls():
+    with TlsUpstream(cuts=9) as upstream, Reprise(defaults=trusting(retry={"on": [503, "connect", "reset"]})) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts, answer.reason), (502, 1, "not_retryable"))
+        equal(answer.field("Proxy-Status").split("; ")[1], "error=tls_protocol_error")
+        assert b"in the TLS handshake" in answer.body, answer.body
+
+
+def test_a_truncated_download_over_tls_goes_on_where_it_stopped():
+    script = Breaking(5 * MIB, [3, MIB + 1, 4 * MIB], resets=[1])
+    with TlsUpstream({"/file": [script]}) as upstream, Reprise(defaults=trusting()) as reprise:
+        curl = Curl(reprise, upstream.url("/file"))
+        equal((curl.code, curl.status), (0, 200), curl.stderr)
+        equal(hashlib.sha256(curl.body).hexdigest(), hashlib.sha256(script.file).hexdigest())
+        equal(len(script.ranges), 4)
+
+
+def until_close(notice):
+    """A body that only the end of the connection ends."""
+    def step(connection, _request):
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nthe beginning")
+        if not notice:
+            connection.close()
+        return False
+    return step
+
+
+def test_B4_a_close_delimited_body_is_whole_after_close_notify_alone():
+    with TlsUpstream({"/whole": [until_close(True)], "/cut": [until_close(False)]}) as upstream, \
+            Reprise(defaults=trusting(resume={"enabled": False})) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/whole")).body, b"the beginning")
+        with Client(reprise.forward) as client:
+            try:
+                answer = client.ask("GET", upstream.url("/cut"))
+                raise AssertionError(f"a cut body looks whole: {answer.body!r}")
+            except (Cut, ConnectionResetError):
+                pass
+        lines = reprise.requests(2)
+        equal([line["ending"] for line in lines], ["answered", "cut"])
+
+
+def test_F7_both_ends_are_told_with_close_notify():
+    ends = []
+    def listen(connection, _request):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=1\r\n\r\n")
+        ends.append(end_of(connection))
+        return False
+    with TlsUpstream({"/x": [listen]}) as upstream, Reprise(defaults=trusting()) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+        eventually(lambda: ends, "the connection ends")
+        equal(ends, ["notice"])
+
+
+def test_F8_the_field_early_data_and_a_425_pass_unchanged():
+    with TlsUpstream({"/x": [Say(425, b"too early")]}) as upstream, Reprise(defaults=trusting()) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"), fields=[("Early-Data", "1")])
+        equal((answer.status, answer.body, answer.attempts), (425, b"too early", 1))
+        equal(upstream.requests[0].field("Early-Data"), "1")
+
+
+def test_F8_a_resumed_session_sends_no_early_data():
+    # A server that would take it: it resumes, and its first flight is not followed by data before ours is answered.
+    with TlsUpstream({"/x": [Say(200, b"a", close=True)]}) as upstream, Reprise(defaults=trusting()) as reprise:
+        for _ in range(4):
+            equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+        equal(upstream.resumed[0], False)
+        equal(upstream.resumed[1:], [True] * 3, "sessions are resumed")
+
+
+def test_sessions_are_resumed_in_tls_1_2_too():
+    with TlsUpstream({"/x": [Say(200, b"a", close=True)]}, newest=ssl.TLSVersion.TLSv1_2) as upstream, \
+            Reprise(defaults=trusting()) as reprise:
+        for _ in range(3):
+            equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+        equal(upstream.resumed, [False, True, True])
+
+
+def test_a_connection_carries_many_requests_and_tickets_do_not_spoil_it():
+    with TlsUpstream() as upstream, Reprise(defaults=trusting()) as reprise:
+        with Client(reprise.forward) as client:
+            for number in range(20):
+                equal(client.ask("GET", upstream.url(f"/{number}")).status, 200)
+        equal(upstream.connections, 1)
+
+
+def test_sni_is_sent_for_names_alone():
+    with TlsUpstream() as upstream, Reprise(defaults=trusting()) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/")).status, 200)
+        equal(ask(reprise, "GET", f"http://LOCALHOST:{upstream.port}/").status, 200)
+        equal(upstream.sni, [None, "localhost"])
+
+
+def test_a_client_certificate_is_shown_to_who_asks():
+    certificate, key = authority().issue("the client", names=(), usage="clientAuth")
+    shown = trusting()
+    shown["tls"] |= {"certificate": certificate, "key": key}
+    with TlsUpstream(asks_for=authority().file) as upstream:
+        with Reprise(defaults=shown) as reprise:
+            equal(ask(reprise, "GET", upstream.url("/")).status, 200)
+            equal(upstream.certificates_shown[0]["subject"], ((("commonName", "the client"),),))
+        with Reprise(defaults=trusting()) as reprise:
+            answer = ask(reprise, "GET", upstream.url("/"))
+            equal(answer.status, 502)
+
+
+def test_a_gateway_speaks_https_and_says_whose_host_it_is_told():
+    with TlsUpstream({"/base/x": [503, Say(302, b"", [("Location", "http://elsewhere/"), ("Set-Cookie", "a=b; Secure"),
+                                                     ("Alt-Svc", 'h3=":443"')])]}) as upstream:
+        listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
+                     {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"https://localhost:{upstream.port}/base"}]
+        with Reprise(listeners=listeners, defaults={"tls": {"ca_file": authority().file}}) as reprise:
+            with Client(reprise.gateway) as client:
+                client.send(head_of("GET", "/x", "whatever"))
+                answer = client.read_answer()
+            equal((answer.status, answer.attempts), (302, 2))
+            equal((answer.field("Location"), answer.field("Set-Cookie")), ("http://elsewhere/", "a=b; Secure"))
+            equal(answer.field("Alt-Svc"), None)
+            equal(upstream.requests[0].field("Host"), f"localhost:{upstream.port}")
+            equal(upstream.sni, ["localhost"])
+
+
+def test_a_gateway_with_the_clients_host_holds_the_upstream_to_that_name():
+    with TlsUpstream() as upstream:
+        listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
+                     {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"https://127.0.0.1:{upstream.port}", "host": "client"}]
+        with Reprise(listeners=listeners, defaults={"tls": {"ca_file": authority().file}}) as reprise:
+            for host, status in (("api.test", 200), ("other.test", 502), ("api.test", 200)):
+                with Client(reprise.gateway) as client:
+                    client.send(head_of("GET", "/x", host))
+                    equal(client.read_answer().status, status, host)
+            equal(upstream.requests[0].field("Host"), "api.test")
+            equal(upstream.sni[:2], ["api.test", "other.test"])
+
+
+def test_a_route_originates_behind_a_plain_gateway_too():
+    with TlsUpstream() as upstream:
+        listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
+                     {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"http://127.0.0.1:{upstream.port}"}]
+        with Reprise(listeners=listeners, defaults=trusting()) as reprise:
+            with Client(reprise.gateway) as client:
+                client.send(head_of("GET", "/x", "whatever"))
+                equal(client.read_answer().status, 200)
+
+
+def test_an_upgrade_over_tls_carries_both_ways():
+    def switch(connection, _request):
+        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
+        while data := connection.recv(65536):
+            connection.sendall(data)
+        return False
+    with TlsUpstream({"/x": [switch]}) as upstream, Reprise(defaults=trusting()) as reprise:
+        with Client(reprise.forward) as client:
+            client.send(head_of("GET", upstream.url("/x"), LOOPBACK, [("Connection", "upgrade"), ("Upgrade", "echo")]))
+            client.read_head()
+            for size in (1, 100_000):
+                sender = threading.Thread(target=client.send, args=(b"e" * size,))
+                sender.start()
+                equal(client.read_bytes(size), b"e" * size)
+                sender.join()
+            client.finish()
+            equal(client.read_to_end(), b"")
+
+
+def test_a_large_upload_and_a_large_download_come_through_whole():
+    body = bytes(i % 251 for i in range(3 * MIB))
+    with TlsUpstream({"/up": [503, 200], "/down": [Say(200, body)]}) as upstream, Reprise(defaults=trusting()) as reprise:
+        answer = ask(reprise, "PUT", upstream.url("/up"), body)
+        equal((answer.status, answer.attempts), (200, 2))
+        equal([request.body == body for request in upstream.seen(2, "/up")], [True, True])
+        assert ask(reprise, "GET", upstream.url("/down")).body == body
+
+
+def proxied_environment(reprise):
+    environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+    return {**environment, "http_proxy": reprise.proxy_url, "HTTP_PROXY": reprise.proxy_url, "no_proxy": "", "NO_PROXY": ""}
+
+
+def test_real_clients_reach_an_https_upstream_by_http():
+    with TlsUpstream({"/x": [503, Say(200, b"hello\n"), 503, Say(200, b"hello\n"), 503, Say(200, b"hello\n")]}) as upstream, \
+            Reprise(defaults=trusting()) as reprise:
+        equal(Curl(reprise, upstream.url("/x")).body, b"hello\n")
+        done = subprocess.run(["wget", "-q", "-O", "-", upstream.url("/x")], env=proxied_environment(reprise), capture_output=True,
+                              timeout=PATIENCE, check=False)
+        equal((done.returncode, done.stdout), (0, b"hello\n"), done.stderr.decode())
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": reprise.proxy_url}))
+        with opener.open(upstream.url("/x"), timeout=PATIENCE) as answer:
+            equal((answer.status, answer.read()), (200, b"hello\n"))
+        connection = http.client.HTTPConnection(*reprise.forward, timeout=PATIENCE)
+        connection.request("GET", upstream.https_url("/x"))
+        equal(connection.getresponse().read(), b"hello\n")
+        equal(len(upstream.requests), 7)
+
+
+def test_presets_work_against_tls_upstreams():
+    scripts = {"/storage/v1/b": [503, Say(200, b"{}")], "/v1/messages": [529, Say(200, b"{}")]}
+    with TlsUpstream(scripts) as upstream:
+        presets = [{"name": "gcs", "hosts": ["localhost"], "tls": {"originate": True, "ca_file": authority().file},
+                    "retry": {"backoff": {"initial": "5ms", "maximum": "20ms"}}}]
+        with Reprise(presets=presets) as reprise:
+            answer = ask(reprise, "GET", f"http://localhost:{upstream.port}/storage/v1/b?project=p")
+            equal((answer.status, answer.attempts), (200, 2))
+
+
+def test_the_system_store_is_trusted_where_no_file_is_named():
+    with TlsUpstream() as upstream:
+        def trust():
+            os.environ["SSL_CERT_FILE"] = authority().file
+        with Reprise(defaults={"tls": "originate"}, prepare=trust) as reprise:
+            equal(ask(reprise, "GET", upstream.url("/")).status, 200)
+        with Reprise(defaults={"tls": "originate"}) as reprise:
+            equal(ask(reprise, "GET", upstream.url("/")).status, 502)

@@ -1,0 +1,171 @@
+"""The other side of TLS: a local CA made by the openssl command, and upstreams that speak TLS by Python's ssl module."""
+import contextlib
+import datetime
+import functools
+import os
+import socket
+import ssl
+import subprocess
+import tempfile
+
+from harness import LOOPBACK
+from upstream import Upstream
+
+HERE_AND_NOW = ("DNS:localhost", "DNS:api.test", f"IP:{LOOPBACK}")
+
+CONFIGURATION = """
+[ca]
+default_ca = only
+[only]
+database = {folder}/index
+new_certs_dir = {folder}
+serial = {folder}/serial
+default_md = sha256
+policy = any
+unique_subject = no
+[any]
+commonName = supplied
+[req]
+distinguished_name = dn
+prompt = no
+[dn]
+CN = none
+[v3_ca]
+basicConstraints = critical,CA:TRUE
+keyUsage = critical,keyCertSign,cRLSign
+"""
+
+
+class Authority:
+    """A certificate authority in a folder of its own, which goes with the process."""
+
+    def __init__(self, name="reprise test CA"):
+        self._temporary = tempfile.TemporaryDirectory(prefix="reprise-ca-")
+        self.folder = self._temporary.name
+        self.file = self._path("ca.pem")
+        self._made = 0
+        with open(self._path("index"), "w", encoding="ascii"):
+            pass
+        with open(self._path("serial"), "w", encoding="ascii") as file:
+            file.write("1000\n")
+        with open(self._path("cnf"), "w", encoding="ascii") as file:
+            file.write(CONFIGURATION.format(folder=self.folder))
+        self._key("ca.key")
+        self._openssl("req", "-new", "-x509", "-config", self._path("cnf"), "-extensions", "v3_ca", "-days", "30",
+                      "-key", self._path("ca.key"), "-subj", f"/CN={name}", "-out", self.file)
+
+    def _path(self, name):
+        return os.path.join(self.folder, name)
+
+    @staticmethod
+    def _openssl(*arguments):
+        done = subprocess.run(["openssl", *arguments], capture_output=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"openssl {arguments[0]}: {done.stderr.decode()}")
+
+    def _key(self, name):
+        self._openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", self._path(name))
+        return self._path(name)
+
+    def issue(self, common_name="somebody", names=HERE_AND_NOW, starts=-1, ends=10, usage="serverAuth"):
+        """A certificate file and its key file. `names`: alternative names, none if empty; `starts` and `ends` in days."""
+        self._made += 1
+        base = f"leaf{self._made}"
+        key, request, extensions, certificate = self._key(base + ".key"), *(self._path(base + end) for end in (".csr", ".ext", ".pem"))
+        self._openssl("req", "-new", "-config", self._path("cnf"), "-key", key, "-subj", f"/CN={common_name}", "-out", request)
+        with open(extensions, "w", encoding="ascii") as file:
+            file.write(f"extendedKeyUsage = {usage}\n")
+            if names:
+                file.write(f"subjectAltName = {','.join(names)}\n")
+        now = datetime.datetime.now(datetime.timezone.utc)
+        moments = [(now + datetime.timedelta(days=days)).strftime("%y%m%d%H%M%SZ") for days in (starts, ends)]
+        self._openssl("ca", "-batch", "-config", self._path("cnf"), "-cert", self.file, "-keyfile", self._path("ca.key"),
+                      "-startdate", moments[0], "-enddate", moments[1], "-extfile", extensions, "-in", request,
+                      "-out", certificate, "-notext")
+        return certificate, key
+
+    def self_signed(self):
+        """A certificate that nobody else vouches for, with the right names."""
+        self._made += 1
+        key, certificate = self._key(f"self{self._made}.key"), self._path(f"self{self._made}.pem")
+        self._openssl("req", "-new", "-x509", "-config", self._path("cnf"), "-days", "10", "-key", key, "-subj", "/CN=localhost",
+                      "-addext", f"subjectAltName={','.join(HERE_AND_NOW)}", "-out", certificate)
+        return certificate, key
+
+
+@functools.cache
+def authority():
+    """The one that most cases trust."""
+    return Authority()
+
+
+@functools.cache
+def good_certificate():
+    return authority().issue()
+
+
+def trusting(**policy):
+    """`defaults` under which every request is sent over TLS, and the local CA is trusted."""
+    return {"tls": {"originate": True, "ca_file": authority().file}, **policy}
+
+
+class TlsUpstream(Upstream):
+    """An Upstream that speaks TLS. `cuts`: so many handshakes first are cut by a FIN once the ClientHello is there.
+    `alpn`: what it chooses. `notices`: a connection ends with close_notify. `newest`: its newest version of TLS.
+    `asks_for`: a CA file; a client certificate of it has to be shown. `sni` and `resumed` are told of each handshake."""
+
+    def __init__(self, scripts=None, certificate=None, cuts=0, alpn=("http/1.1",), notices=True, newest=None, asks_for=None, **more):
+        super().__init__(scripts, **more)
+        self.cuts, self.notices = cuts, notices
+        self.sni, self.resumed, self.certificates_shown, self.failures = [], [], [], []
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(*(certificate or good_certificate()))
+        if alpn:
+            self.context.set_alpn_protocols(list(alpn))
+        if newest:
+            self.context.maximum_version = newest
+        if asks_for:
+            self.context.verify_mode = ssl.CERT_REQUIRED
+            self.context.load_verify_locations(asks_for)
+        self.context.sni_callback = lambda _connection, name, _context: self.sni.append(name)
+
+    def https_url(self, path="/"):
+        return f"https://{self.address}:{self.port}{path}"
+
+    def secure(self, connection):
+        with self.lock:
+            self.cuts -= 1
+            cut = self.cuts >= 0
+        if cut:
+            connection.recv(1)
+            connection.shutdown(socket.SHUT_RDWR)
+            raise OSError("cut")
+        try:
+            wire = self.context.wrap_socket(connection, server_side=True)
+        except OSError as error:
+            self.failures.append(str(error))
+            raise
+        with self.lock:
+            self.open.discard(connection)
+            self.open.add(wire)
+            self.resumed.append(wire.session_reused)
+            self.certificates_shown.append(wire.getpeercert())
+        return wire
+
+    def part(self, wire):
+        if self.notices and wire.fileno() >= 0:
+            with contextlib.suppress(OSError, ValueError):
+                wire.settimeout(1)
+                wire.unwrap()
+
+
+def end_of(connection):
+    """How a connection ended that was read from to its end: `notice`, or `fin` without one, or `reset`."""
+    try:
+        while connection.recv(65536):
+            pass
+        return "notice"
+    except ssl.SSLEOFError:
+        return "fin"
+    except ConnectionResetError:
+        return "reset"

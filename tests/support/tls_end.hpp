@@ -1,0 +1,65 @@
+// The server's end of a TLS connection, by OpenSSL itself, blocking: for threads of tests. Its certificate is
+// made at test time.
+#pragma once
+
+#include <openssl/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tests/support/raw_socket.hpp"
+
+namespace reprise::play {
+
+/// What a server is: a certificate for 127.0.0.1 and localhost that vouches for itself, and its settings.
+class TlsServer {
+ public:
+  /// `protocol`: what it chooses by ALPN; empty: it knows no ALPN.
+  explicit TlsServer(std::string_view protocol = "http/1.1");
+  ~TlsServer();
+  TlsServer(const TlsServer&) = delete;
+  TlsServer& operator=(const TlsServer&) = delete;
+
+  /// The certificate as a PEM file: who trusts it trusts the server.
+  const std::string& certificate_file() const { return file_; }
+  SSL_CTX* settings() const { return settings_; }
+
+ private:
+  SSL_CTX* settings_;
+  std::string protocol_;
+  std::string file_;
+};
+
+/// How a read ended.
+enum class TlsEndsWith : std::uint8_t { bytes, notice, fin, error };
+
+/// Owns the connection's socket.
+class TlsEnd {
+ public:
+  TlsEnd(const TlsServer&, RawSocket);
+  ~TlsEnd();
+  TlsEnd(const TlsEnd&) = delete;
+  TlsEnd& operator=(const TlsEnd&) = delete;
+
+  /// False if the handshake failed.
+  bool accept();
+  /// Appends what comes next to `received`.
+  TlsEndsWith read();
+  /// To the end, whatever it is.
+  TlsEndsWith read_to_end();
+  bool send(std::string_view bytes);
+  /// close_notify.
+  void notify();
+  bool resumed() const;
+
+  RawSocket& socket() { return socket_; }
+  const std::string& received() const { return received_; }
+
+ private:
+  RawSocket socket_;
+  SSL* connection_;
+  std::string received_;
+};
+
+}  // namespace reprise::play
