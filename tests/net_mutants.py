@@ -9,7 +9,7 @@ NET_MUTANTS = [
     ("exchange", "if (cut || served_.status != 0) client_.stream.cut();", ""),
     ("exchange", "if (result.client != ClientState::present || client_.watch.client_reset()) {", "if (false) {"),
     ("exchange", "std::swap(kept_, *live_);", ""),
-    ("attempt", "stream.accepted() > 0 ? policy::Sent::maybe : policy::Sent::nothing", "policy::Sent::nothing"),
+    ("attempt", "stream.may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing", "policy::Sent::nothing"),
     ("attempt", " && upload.end() == UploadEnd::sent;", ";"),
     ("attempt", "!spoke_first && ", ""),
     ("attempt", "    upstream().limit_read(policy.response_timeout);\n  } else if", "  } else if"),

@@ -123,4 +123,16 @@ Task<void> accept_clients(Loop& loop, tcp::acceptor& acceptor, const ListenerRol
   co_await entrance.run();
 }
 
+ListenerRole role_of(const config::Listener& listener) {
+  ListenerRole role{listener, {}};
+  if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
+    return role;
+  const std::string& host = listener.upstream.host;
+  role.upstream_authority = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  const std::uint16_t standard = listener.upstream.https ? 443 : 80;
+  if (listener.upstream.port != standard)
+    role.upstream_authority.append(":").append(std::to_string(listener.upstream.port));
+  return role;
+}
+
 }  // namespace reprise::net

@@ -28,4 +28,7 @@ tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 /// does, the new one gets a 503 with Retry-After and is closed (row I6). Never spins.
 Task<void> accept_clients(Loop& loop, tcp::acceptor& acceptor, const ListenerRole& role);
 
+/// What sessions of that listener are told.
+ListenerRole role_of(const config::Listener&);
+
 }  // namespace reprise::net

@@ -55,17 +55,6 @@ std::vector<std::string> configured_hosts(const config::Settings& settings) {
   return hosts;
 }
 
-std::string gateway_authority(const config::Listener& listener) {
-  if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
-    return {};
-  const std::string& host = listener.upstream.host;
-  std::string authority = host.find(':') == std::string::npos ? host : "[" + host + "]";
-  const std::uint16_t standard = listener.upstream.https ? 443 : 80;
-  if (listener.upstream.port != standard)
-    authority.append(":").append(std::to_string(listener.upstream.port));
-  return authority;
-}
-
 }  // namespace
 
 /// A listener and its acceptor on every io thread.
@@ -141,7 +130,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
   for (const config::Listener& listener : settings.listeners) {
-    doorways.push_back({{listener, gateway_authority(listener)}, {}});
+    doorways.push_back({role_of(listener), {}});
   }
   for (std::size_t i = 0; i < loops.size(); ++i) open_doors(i);
   admin = std::make_unique<tcp::acceptor>(duplicate(loops.front()->io, bound.back()));

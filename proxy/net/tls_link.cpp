@@ -3,7 +3,6 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -180,13 +179,11 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
 
 Task<ErrorCode> TlsLink::wait_readable() {
   if (established_ && unread() != Unread::nothing) co_return ErrorCode();
-  const auto [error] = co_await channel_->socket.async_wait(tcp::socket::wait_read, as_result);
-  co_return error;
+  co_return std::get<0>(co_await channel_->socket.async_wait(tcp::socket::wait_read, as_result));
 }
 
 Task<ErrorCode> TlsLink::wait_writable() {
-  const auto [error] = co_await channel_->socket.async_wait(tcp::socket::wait_write, as_result);
-  co_return error;
+  co_return std::get<0>(co_await channel_->socket.async_wait(tcp::socket::wait_write, as_result));
 }
 
 std::size_t TlsLink::seal(asio::const_buffer bytes, ErrorCode& error) {
@@ -290,9 +287,8 @@ Unread TlsLink::unread() {
   if (later_ || !open()) return Unread::closed;
   ERR_clear_error();
   char byte = 0;
-  std::size_t bytes = 0;
-  const int result = SSL_peek_ex(channel_->connection.get(), &byte, 1, &bytes);
-  if (result == 1) return Unread::bytes;
+  const int result = SSL_peek(channel_->connection.get(), &byte, 1);
+  if (result > 0) return Unread::bytes;
   return error_of(result) == asio::error::would_block ? Unread::nothing : Unread::closed;
 }
 

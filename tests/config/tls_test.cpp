@@ -50,7 +50,7 @@ TEST(Tls, a_preset_can_be_sent_over_tls) {
 }
 
 TEST(Tls, what_is_printed_loads_to_the_same) {
-  for (const std::string& text :
+  for (const std::string text :
        {"defaults: {tls: originate}\n", "defaults: {tls: {ca_file: /a b.pem}}\n",
         "defaults: {tls: {originate: true, certificate: /c.pem, key: /k.pem}}\n"
         "listeners: [{mode: gateway, bind: 127.0.0.1:3180, upstream: https://a.internal/base}]\n"}) {

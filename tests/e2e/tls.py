@@ -36,12 +36,15 @@ keyUsage = critical,keyCertSign,cRLSign
 """
 
 
+folders = []  # they go with the process
+
+
 class Authority:
-    """A certificate authority in a folder of its own, which goes with the process."""
+    """A certificate authority in a folder of its own."""
 
     def __init__(self, name="reprise test CA"):
-        self._temporary = tempfile.TemporaryDirectory(prefix="reprise-ca-")
-        self.folder = self._temporary.name
+        folders.append(tempfile.TemporaryDirectory(prefix="reprise-ca-"))
+        self.folder = folders[-1].name
         self.file = self._path("ca.pem")
         self._made = 0
         with open(self._path("index"), "w", encoding="ascii"):

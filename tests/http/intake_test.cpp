@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {
@@ -66,14 +69,17 @@ TEST(Intake, A16_https_is_never_sent_in_clear_text) {
   EXPECT_EQ(forward(read).server_name, "h.test");
   EXPECT_EQ(forward(read).host_field, "");
   EXPECT_EQ(forward(read).target.path_and_query, "/a?b");
-  EXPECT_EQ(forward(ReadRequest(request_to("https://h:80/", "h:80"))).port, 80);
-  EXPECT_FALSE(forward(ReadRequest(request_to("http://h:443/", "h:443"))).https);
+  const ReadRequest odd(request_to("https://h:80/", "h:80"));
+  EXPECT_EQ(forward(odd).port, 80);
+  const ReadRequest plain(request_to("http://h:443/", "h:443"));
+  EXPECT_FALSE(forward(plain).https);
 }
 
 TEST(Intake, a_gateways_upstream_over_tls_has_the_name_that_it_is_called_by) {
   const auto taken = [](const string& target, std::string_view authority) {
-    const ReadRequest read(request_to(target, "client.test:8443"));
-    return std::get<Forward>(take_gateway(read.head, {"up", 443, true, authority}));
+    static std::vector<std::unique_ptr<ReadRequest>> kept;  // what is taken has its views into them
+    kept.push_back(std::make_unique<ReadRequest>(request_to(target, "client.test:8443")));
+    return std::get<Forward>(take_gateway(kept.back()->head, {"up", 443, true, authority}));
   };
   EXPECT_TRUE(taken("/", "up").https);
   EXPECT_EQ(taken("/", "up").host, "up");

@@ -1,0 +1,224 @@
+"""Bad input over TLS: certificates that prove nothing, sides that speak something else, and what is refused at start-up."""
+import contextlib
+import os
+import socket
+import subprocess
+import tempfile
+import threading
+
+from client import Client, ask, head_of
+from harness import LOOPBACK, Reprise, equal, options
+from tls import Authority, TlsUpstream, authority, good_certificate, trusting
+from upstream import Upstream
+
+
+def error_of(answer):
+    return answer.field("Proxy-Status").split("; ")[1]
+
+
+def refused(certificate, words, host=LOOPBACK, defaults=None):
+    """A request to an upstream with that certificate is answered 502 after one attempt, and the log says why."""
+    with TlsUpstream(certificate=certificate) as upstream, Reprise(defaults=defaults or trusting()) as reprise:
+        answer = ask(reprise, "GET", f"http://{host}:{upstream.port}/x")
+        equal((answer.status, answer.attempts, answer.reason, error_of(answer)),
+              (502, 1, "not_retryable", "error=tls_certificate_error"))
+        assert b"certificate" in answer.body and words.encode() not in answer.body, answer.body
+        equal(upstream.count(), 0, "nothing was sent")
+        line = reprise.requests(1)[0]
+        equal((line["attempts"][0]["stage"], line["attempts"][0]["error"]), ("tls", "tls_certificate_error"))
+        assert words in reprise.text(), f"{words!r} is not in the log"
+        reprise.expect_metric(1, "reprise_attempts_total", outcome="tls")
+
+
+def test_F5_an_expired_certificate():
+    refused(authority().issue(starts=-20, ends=-1), "certificate has expired")
+
+
+def test_F5_a_certificate_that_is_not_valid_yet():
+    refused(authority().issue(starts=1, ends=10), "certificate is not yet valid")
+
+
+def test_F5_a_self_signed_certificate():
+    refused(authority().self_signed(), "self-signed certificate")
+
+
+def test_F5_a_certificate_of_an_unknown_authority():
+    refused(Authority("another CA").issue(), "unable to get local issuer certificate")
+
+
+def test_F5_a_certificate_for_another_name():
+    refused(authority().issue(names=("DNS:other.test",)), "hostname mismatch", host="localhost")
+
+
+def test_F5_a_name_in_the_cn_alone():
+    refused(authority().issue(common_name="localhost", names=()), "hostname mismatch", host="localhost")
+    refused(authority().issue(common_name="localhost", names=("DNS:other.test",)), "hostname mismatch", host="localhost")
+
+
+def test_F5_an_address_without_an_ip_name():
+    refused(authority().issue(common_name=LOOPBACK, names=("DNS:localhost", f"DNS:{LOOPBACK}")), "IP address mismatch")
+
+
+def test_F5_a_wildcard_covers_one_whole_label():
+    with TlsUpstream(certificate=authority().issue(names=("DNS:*.api.test", "DNS:f*.part.test"))) as upstream:
+        listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
+                     {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"https://127.0.0.1:{upstream.port}", "host": "client"}]
+        with Reprise(listeners=listeners, defaults={"tls": {"ca_file": authority().file}}) as reprise:
+            for host, status in (("a.api.test", 200), ("api.test", 502), ("b.a.api.test", 502), ("foo.part.test", 502)):
+                with Client(reprise.gateway) as client:
+                    client.send(head_of("GET", "/", host))
+                    equal(client.read_answer().status, status, host)
+
+
+def test_F5_a_certificate_for_clients_alone():
+    refused(authority().issue(usage="clientAuth"), "unsuitable certificate purpose")
+
+
+def test_F5_a_certificate_error_is_not_retried_for_a_post_either_though_nothing_was_sent():
+    with TlsUpstream(certificate=authority().self_signed()) as upstream, Reprise(defaults=trusting()) as reprise:
+        answer = ask(reprise, "POST", upstream.url("/x"), b"x")
+        equal((answer.status, answer.attempts, answer.reason), (502, 1, "not_retryable"))
+
+
+def test_openssls_words_are_told_once_a_second_for_each_upstream():
+    with TlsUpstream(certificate=authority().self_signed()) as upstream, Reprise(defaults=trusting()) as reprise:
+        for _ in range(30):
+            equal(ask(reprise, "GET", upstream.url("/x")).status, 502)
+        seconds = sum(line["ms"] for line in reprise.requests(30)) / 1000 + 30
+        told = sum("failed: " in line.get("message", "") for line in reprise.log())
+        assert 1 <= told <= 1 + seconds and told < 30, told
+
+
+def answering(bytes_to_say):
+    """A listener that says those bytes to whoever connects, once it has said something."""
+    listener = socket.create_server((LOOPBACK, 0))
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(bytes_to_say)
+    threading.Thread(target=serve, daemon=True).start()
+    return listener
+
+
+def test_plain_http_on_the_tls_port():
+    with answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as listener, Reprise(defaults=trusting()) as reprise:
+        answer = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
+        equal((answer.status, error_of(answer), answer.attempts), (502, "error=tls_protocol_error", 4))
+        assert "wrong version number" in reprise.text()
+
+
+def test_tls_on_the_plain_port():
+    # A TLS server answers a plain request with an alert, which is no HTTP.
+    with TlsUpstream() as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal(answer.status, 502)
+        equal(upstream.count(), 0)
+
+
+def test_who_chooses_nothing_by_alpn_speaks_http_1_1():
+    for offered in ((), ("h2",)):
+        with TlsUpstream(alpn=offered) as upstream, Reprise(defaults=trusting()) as reprise:
+            equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+
+
+def test_a_handshake_that_never_ends_is_a_connect_timeout():
+    listener = socket.create_server((LOOPBACK, 0))
+    policy = trusting(connect_timeout="100ms", retry={"max_attempts": 2, "backoff": {"initial": "1ms"}})
+    with listener, Reprise(defaults=policy) as reprise:
+        answer = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
+        equal((answer.status, error_of(answer), answer.attempts), (504, "error=connection_timeout", 2))
+        for attempt in reprise.requests(1)[0]["attempts"]:
+            equal((attempt["stage"], attempt["error"]), ("tls", "connect_timeout"))
+            assert attempt["ms"] >= 100, attempt
+
+
+def test_D1_a_post_whose_tls_connection_dies_after_it_is_not_repeated():
+    # The second request of a connection that the upstream gives up on: whatever the count of bytes, it may have been read.
+    def leave(connection, _request):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n.")
+        connection.recv(1)
+        return False
+    with TlsUpstream({"/warm": [leave], "/x": [200]}, notices=False) as upstream, Reprise(defaults=trusting()) as reprise:
+        with Client(reprise.forward) as client:
+            equal(client.ask("GET", upstream.url("/warm")).status, 200)
+            answer = client.ask("POST", upstream.url("/x"), b"once")
+            equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
+        equal(upstream.count("/x"), 0)
+
+
+def test_F1_nothing_is_shared_across_client_certificates_trust_or_names():
+    other = Authority("a second CA")
+    ones = {name: authority().issue(name, names=(), usage="clientAuth") for name in ("first", "second")}
+    shown = {name: {"originate": True, "ca_file": authority().file, "certificate": files[0], "key": files[1]}
+             for name, files in ones.items()}
+    bundle = tempfile.NamedTemporaryFile("w", suffix=".pem")  # the same trust, by another file
+    with open(authority().file, encoding="ascii") as mine, open(other.file, encoding="ascii") as theirs:
+        bundle.write(mine.read() + theirs.read())
+    bundle.flush()
+    with bundle, TlsUpstream(asks_for=authority().file, record=False) as upstream:
+        gateway = {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": f"https://127.0.0.1:{upstream.port}", "host": "client"}
+        routes = [{"name": name, "match": {"path": f"/{name}"}, "tls": tls} for name, tls in shown.items()]
+        routes.append({"name": "bundle", "match": {"path": "/bundle"}, "tls": {**shown["first"], "ca_file": bundle.name}})
+        routes.append({"name": "same", "match": {"path": "/same"}, "tls": shown["first"]})
+        with Reprise(listeners=[{"mode": "forward", "bind": "127.0.0.1:0"}, gateway], routes=routes) as reprise, \
+                Client(reprise.forward) as client, Client(reprise.gateway) as through:
+            for turn in range(3):
+                for path in ("/first", "/second", "/bundle", "/same"):
+                    equal(client.ask("GET", upstream.url(path)).status, 200)
+                for host in ("api.test", "localhost"):
+                    through.send(head_of("GET", "/first", host))
+                    equal(through.read_answer().status, 200)
+                equal(upstream.connections, 5, f"one for each identity, in turn {turn}")
+        by_connection = {}
+        for request in upstream.requests:
+            by_connection.setdefault(request.connection, set()).add((request.path, request.field("Host")))
+        address = f"{LOOPBACK}:{upstream.port}"
+        equal(sorted(map(sorted, by_connection.values())),
+              sorted([[("/first", address), ("/same", address)], [("/second", address)], [("/bundle", address)],
+                      [("/first", "api.test")], [("/first", "localhost")]]))
+        names = [dict(pair for part in shown_["subject"] for pair in part)["commonName"] for shown_ in upstream.certificates_shown]
+        equal(names, ["first", "second", "first", "first", "first"])
+
+
+def test_F1_clear_text_and_tls_to_one_port_do_not_mix():
+    with Upstream() as upstream, Reprise(routes=[{"name": "t", "match": {"path": "/t"}, "tls": "originate"}],
+                                         defaults={"connect_timeout": "50ms", "retry": {"max_attempts": 1}}) as reprise:
+        with Client(reprise.forward) as client:
+            equal(client.ask("GET", upstream.url("/p")).status, 200)
+            assert client.ask("GET", upstream.url("/t")).status in (502, 504)
+            equal(client.ask("GET", upstream.url("/p")).status, 200)
+        equal([request.path for request in upstream.requests], ["/p", "/p"])
+
+
+def start(command, defaults):
+    """Exit code and words of a command whose configuration has those defaults."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "reprise.yaml")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write("version: 1\nadmin: {bind: 127.0.0.1:0}\nlisteners: [{mode: forward, bind: 127.0.0.1:0}]\nroutes:\n"
+                      f"  - {{name: billing, match: {{host: a.internal}}, tls: {defaults}}}\n")
+        done = subprocess.run([options.binary, *command, file], capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+def test_files_that_cannot_be_loaded_are_told_before_anything_is_bound():
+    certificate, key = good_certificate()
+    other_key = authority().issue()[1]
+    with tempfile.NamedTemporaryFile("w", suffix=".pem") as junk:
+        junk.write("this is no certificate\n")
+        junk.flush()
+        for tls, words in ((f"{{ca_file: {junk.name}}}", ("tls.ca_file", junk.name)),
+                           ("{ca_file: /nowhere/ca.pem}", ("/nowhere/ca.pem", "No such file")),
+                           (f"{{certificate: {junk.name}, key: {key}}}", ("tls.certificate", junk.name)),
+                           (f"{{certificate: {certificate}, key: /nowhere/k.pem}}", ("tls.key", "/nowhere/k.pem")),
+                           (f"{{certificate: {certificate}, key: {other_key}}}", ("tls.key", "key values mismatch"))):
+            for command in (("check",), ("run", "-c")):
+                code, text = start(command, tls)
+                equal(code, 78, text)
+                for word in ("reprise.yaml:5: error: route billing: ", *words):
+                    assert word in text, f"{word!r} is not in {text!r}"
+    code, text = start(("check",), f"{{ca_file: {authority().file}, certificate: {certificate}, key: {key}}}")
+    equal(code, 0, text)
