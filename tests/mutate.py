@@ -320,6 +320,7 @@ MUTANTS = [
     ("route", "return given.name == name;", "return given.has_value && given.name == name;"),
     ("route", "if (routes_[i].match.matches(request)) return i;", "if (!routes_[i].match.matches(request)) return i;"),
     ("route_policy", "failed.stage <= Stage::connect", "failed.stage < Stage::connect"),
+    ("route_policy", "case Cause::tls_certificate_error: return false;", "case Cause::tls_certificate_error: return on.tls;"),
     ("route_policy", "failed.stage == Stage::body ? on.truncated : on.reset", "on.reset"),
     ("route_policy", "if (answered.body_listed) return true;", ""),
     ("route_policy", "case Cause::response_timeout: return false;", "case Cause::response_timeout: return on.timeout;"),

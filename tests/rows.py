@@ -9,9 +9,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # How many rows each group has.
 GROUPS = {"A": 18, "B": 14, "C": 9, "D": 20, "E": 12, "F": 11, "H": 9, "I": 13, "J": 11, "K": 4}
-# Rows of TLS. They come with HTTPS, and group G (tunnels) with them; so does the half of B4 that is about close_notify.
-OF_TLS = {"F5", "F7", "F8", "F11"}
-# NTLM and Negotiate pin a connection to its client: that, too, is part of the work on HTTPS.
+# Rows of TLS that is ended here: they come with interception.
+OF_TLS = {"F11"}
+# NTLM and Negotiate pin a connection to its client.
 OF_TLS |= {"F2"}
 # Rows with tests at one level alone, and why.
 UNIT_ALONE = {

@@ -81,8 +81,8 @@ TlsLink::TlsLink(tcp::socket socket, const TlsClient& client, std::string_view n
   attach_socket(connection, channel_->errors);
   SSL_set_app_data(connection, channel_->ticket.get());
   nameless_ = !demand_name(connection, std::string(name));
-  if (channel_->ticket != nullptr && channel_->ticket->newest != nullptr)
-    SSL_set_session(connection, channel_->ticket->newest.get());
+  if (const auto& kept = channel_->ticket; kept != nullptr && kept->newest != nullptr)
+    SSL_set_session(connection, kept->newest.get());
   SSL_set_connect_state(connection);
 }
 
@@ -167,8 +167,8 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
   const unsigned cancels = cancels_;
   for (;;) {
     ErrorCode error;
-    const std::size_t bytes = take(into, error);
-    if (error != asio::error::would_block) co_return std::tuple(error, bytes);
+    if (const std::size_t bytes = take(into, error); error != asio::error::would_block)
+      co_return std::tuple(error, bytes);
     const auto direction = read_wants_write_ ? tcp::socket::wait_write : tcp::socket::wait_read;
     const auto [failure] = co_await channel_->socket.async_wait(direction, as_result);
     // What came for a record's half may have come together with the end of the wait.
@@ -210,8 +210,7 @@ std::size_t TlsLink::write_some(std::span<const asio::const_buffer> parts, Error
     if (part.size() == 0) return taken;
     if (part.size() >= record_bytes || next == parts.size()) {
       const std::size_t sealed = seal(asio::buffer(part, record_bytes), error);
-      taken += sealed;
-      part += sealed;
+      taken += sealed, part += sealed;
       continue;
     }
     std::size_t gathered = 0;
@@ -285,8 +284,8 @@ bool TlsLink::open() const { return !channel_->closes && channel_->socket.is_ope
 
 Unread TlsLink::unread() {
   if (later_ || !open()) return Unread::closed;
-  ERR_clear_error();
   char byte = 0;
+  ERR_clear_error();
   const int result = SSL_peek(channel_->connection.get(), &byte, 1);
   if (result > 0) return Unread::bytes;
   return error_of(result) == asio::error::would_block ? Unread::nothing : Unread::closed;

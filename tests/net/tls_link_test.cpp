@@ -298,6 +298,24 @@ TEST_F(TlsLinkTest, the_newest_session_is_resumed) {
   EXPECT_TRUE(connect(greet).resumed());
 }
 
+TEST_F(TlsLinkTest, F8_nothing_is_sent_before_the_handshake_is_over) {
+  bool early = true;
+  std::string got;
+  for (const bool resumes : {false, true, true}) {
+    TlsLink& link = connect([&early](TlsEnd& end) {
+      early = end.early_data();
+      end.send("x");
+      end.notify();
+      end.read_to_end();
+    });
+    EXPECT_EQ(link.resumed(), resumes);
+    read_all(got);
+    stream_->close();
+    join();
+    EXPECT_FALSE(early) << "though the ticket allows it";
+  }
+}
+
 TEST_F(TlsLinkTest, F5_who_cannot_prove_the_name_gets_nothing) {
   const auto fails = [&](std::string_view name) {
     TlsLink& link = open([](TlsEnd& end) { EXPECT_FALSE(end.accept()); }, name);

@@ -67,6 +67,7 @@ TlsServer::TlsServer(std::string_view protocol)
   SSL_CTX_use_certificate(settings_, certificate);
   SSL_CTX_use_PrivateKey(settings_, key);
   SSL_CTX_set_alpn_select_cb(settings_, choose, &protocol_);
+  SSL_CTX_set_max_early_data(settings_, 16384);
   file_ = write_pem(certificate);
   X509_free(certificate);
   EVP_PKEY_free(key);
@@ -115,6 +116,10 @@ bool TlsEnd::send(std::string_view bytes) {
 }
 
 void TlsEnd::notify() { SSL_shutdown(connection_); }
+
+bool TlsEnd::early_data() const {
+  return SSL_get_early_data_status(connection_) != SSL_EARLY_DATA_NOT_SENT;
+}
 
 bool TlsEnd::resumed() const { return SSL_session_reused(connection_) == 1; }
 

@@ -52,6 +52,8 @@ class TlsEnd {
   /// close_notify.
   void notify();
   bool resumed() const;
+  /// True if the client sent data before its handshake was over; the server would have taken it.
+  bool early_data() const;
 
   RawSocket& socket() { return socket_; }
   const std::string& received() const { return received_; }
