@@ -62,7 +62,13 @@ constexpr std::array<std::string_view, fault_count> words{"resolve_fails",
                                                           "disk_error",
                                                           "memory_spent",
                                                           "drain",
-                                                          "termination"};
+                                                          "termination",
+                                                          "handshake_silent",
+                                                          "handshake_cut",
+                                                          "handshake_junk",
+                                                          "certificate_bad",
+                                                          "write_uncounted",
+                                                          "fin_without_notice"};
 
 }  // namespace
 

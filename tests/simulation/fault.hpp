@@ -66,9 +66,15 @@ enum class Fault : std::uint8_t {
   memory_spent,
   drain,
   termination,
+  handshake_silent,
+  handshake_cut,
+  handshake_junk,
+  certificate_bad,
+  write_uncounted,     // over TLS: sent, and told as not sent
+  fin_without_notice,  // over TLS
 };
 
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::termination) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::fin_without_notice) + 1;
 
 std::string_view word(Fault);
 

@@ -74,8 +74,8 @@ Dials::Result Network::fate(const net::tcp::endpoint& endpoint) {
 std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
   Chance chance(seed_, Purpose::dials, 100'000 + ++connections_);
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
-  // A tunnel's client may take its time.
-  if (endpoint.port() != tunnel_port) dialled_.connected(wire);
+  // A tunnel's client may take its time, and so may a handshake.
+  if (endpoint.port() != tunnel_port && endpoint.port() != 443) dialled_.connected(wire);
   if (endpoint.port() == tunnel_port) {
     ++book_.find(tunnel_id)->arrivals;
     tunnels_.push_back(std::make_unique<TunnelEnd>(world_, book_, tunnel_id, tunnel_, wire,

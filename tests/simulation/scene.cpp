@@ -184,6 +184,7 @@ Scene draw_scene(std::uint64_t seed, Faults& faults) {
   Chance chance(seed, Purpose::policy);
   Scene scene;
   scene.policy = draw_policy(chance);
+  scene.policy.tls.originate = Chance(seed, Purpose::policy, 2).one_in(3);
   draw_limits(chance, faults, scene.settings);
   policy::Route fallback;
   fallback.name = "default";
@@ -212,7 +213,7 @@ Scene draw_scene(std::uint64_t seed, Faults& faults) {
   }
   scene.tunnel = draw_tunnel(seed, faults);
   Chance ways(seed, Purpose::policy, 1);
-  if (!scene.tunnel && ways.one_in(6))
+  if (!scene.tunnel && !scene.policy.tls.originate && ways.one_in(6))
     scene.settings.parent = config::Parent{"192.0.2.50", 3128, "joe", "Basic am9lOnBhc3M="};
   return scene;
 }

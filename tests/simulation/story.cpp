@@ -14,6 +14,7 @@
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scene.hpp"
+#include "tests/simulation/sealed.hpp"
 
 namespace reprise::simulation {
 namespace {
@@ -125,6 +126,7 @@ class Story {
   std::unique_ptr<TunnelClient> tunnel_;
   std::size_t to_come_ = 0;
   std::size_t questions_ = 0;
+  unsigned handshakes_ = 0;
   Totals before_;
   Seen seen_;
 };
@@ -160,6 +162,10 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
   shared_.witness = [this](const observe::ExchangeRecord& record) { witness(record); };
   shared_.make_link = [this](const net::asio::any_io_executor& executor) {
     return std::make_unique<WireLink>(executor, world_, network_);
+  };
+  shared_.make_secure = [this, seed = what.seed](net::Carrier carrier, std::string_view) {
+    return std::make_unique<SealedLink>(std::get<std::unique_ptr<net::Link>>(std::move(carrier)), world_,
+                                        faults_, Chance(seed, Purpose::dials, 500'000 + ++handshakes_));
   };
   loop_ = std::make_unique<net::Loop>(shared_, Chance::mixed(what.seed, 77));
   world_.drive(loop_->io);

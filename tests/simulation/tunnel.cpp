@@ -83,7 +83,7 @@ void TunnelClient::start() {
   book_.open(request_).may_miss_answer = true;
   book_.tell("client asks for a tunnel to " + request_.host);
   const std::string head =
-      "CONNECT " + request_.host + ":443 HTTP/1.1\r\nHost: " + request_.host + ":443\r\n\r\n";
+      "CONNECT " + request_.host + ":8443 HTTP/1.1\r\nHost: " + request_.host + ":8443\r\n\r\n";
   asked_on_->send_whole(head);
 }
 

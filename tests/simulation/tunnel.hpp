@@ -13,7 +13,7 @@ namespace reprise::simulation {
 /// A story has one tunnel at most.
 inline constexpr std::uint64_t tunnel_id = 500;
 inline constexpr std::string_view tunnel_host = "tunnel.test";
-inline constexpr std::uint16_t tunnel_port = 443;
+inline constexpr std::uint16_t tunnel_port = 8443;
 
 /// What one end of a tunnel sends, and how it ends.
 struct TunnelEndPlan {

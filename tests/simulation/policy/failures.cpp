@@ -12,7 +12,7 @@ using policy::Stage;
 // Why the others cannot be:
 //   resolve: there is no connection that could break, and no address to judge.
 //   connect: names are resolved, and nothing is spoken: no head, no limit of an answer.
-//   tls: a handshake is bounded by connect_timeout; what it says that is no TLS is `malformed_response`.
+//   tls: a handshake is bounded by connect_timeout; what is no TLS is tls_protocol_error, here as later.
 //   send, await_head, head: the connection stands. A malformed or too large head has begun: `head`. Only what
 //     is still being sent can lose its replay.
 //   body, while it is held or relayed: a body that only ends early is `truncated`, however its connection
@@ -36,11 +36,13 @@ constexpr Failed table[] = {
     {Stage::tls, Cause::closed},
     {Stage::tls, Cause::reset},
     {Stage::tls, Cause::keepalive_lost},
-    {Stage::tls, Cause::malformed_response},
+    {Stage::tls, Cause::tls_protocol_error},
+    {Stage::tls, Cause::tls_certificate_error},
     {Stage::tls, Cause::cancelled},
     {Stage::send, Cause::closed},
     {Stage::send, Cause::reset},
     {Stage::send, Cause::keepalive_lost},
+    {Stage::send, Cause::tls_protocol_error},
     {Stage::send, Cause::attempt_timeout},
     {Stage::send, Cause::response_timeout},
     {Stage::send, Cause::cancelled},
@@ -48,12 +50,14 @@ constexpr Failed table[] = {
     {Stage::await_head, Cause::closed},
     {Stage::await_head, Cause::reset},
     {Stage::await_head, Cause::keepalive_lost},
+    {Stage::await_head, Cause::tls_protocol_error},
     {Stage::await_head, Cause::attempt_timeout},
     {Stage::await_head, Cause::response_timeout},
     {Stage::await_head, Cause::cancelled},
     {Stage::head, Cause::closed},
     {Stage::head, Cause::reset},
     {Stage::head, Cause::keepalive_lost},
+    {Stage::head, Cause::tls_protocol_error},
     {Stage::head, Cause::attempt_timeout},
     {Stage::head, Cause::response_timeout},
     {Stage::head, Cause::malformed_response},
