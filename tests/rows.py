@@ -11,8 +11,6 @@ ROOT = Path(__file__).resolve().parent.parent
 GROUPS = {"A": 18, "B": 14, "C": 9, "D": 20, "E": 12, "F": 11, "H": 9, "I": 13, "J": 11, "K": 4}
 # Rows of TLS that is ended here: they come with interception.
 OF_TLS = {"F11"}
-# NTLM and Negotiate pin a connection to its client.
-OF_TLS |= {"F2"}
 # Rows with tests at one level alone, and why.
 UNIT_ALONE = {
     "I7": "nothing outside a process makes its n-th allocation fail",

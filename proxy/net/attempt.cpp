@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "proxy/http/connection_auth.hpp"
 #include "proxy/http/hint.hpp"
 #include "proxy/http/rewrite.hpp"
 #include "proxy/net/connect.hpp"
@@ -25,13 +26,14 @@ using policy::Stage;
 namespace {
 
 std::unique_ptr<UpstreamConnection> lease(Loop& loop, Request& request, const policy::Start& start) {
-  if (start.fresh) return nullptr;
   Upstream& carrier = *carrier_of(request);
   // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
   const bool judged = &carrier != request.upstream.get();
   if (judged &&
       judge_unresolved(loop.shared.doors, request.upstream->host, request.upstream->port) != Door::open)
     return nullptr;
+  if (auto pinned = request.pin->take(carrier)) return pinned;
+  if (start.fresh) return nullptr;
   const bool repeatable = policy::is_repeatable(request.facts, *request.policy, true);
   return loop.pool.lease(carrier, repeatable ? Freshness::any : Freshness::recent);
 }
@@ -247,6 +249,8 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   result.report.reused = answer.connection->reused();
   result.report.sent = stream.may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
+    request.bound = request.bound || http::authenticates_connection(answer.head);
+    if (request.bound) request.pin->hold(*answer.connection);
     answer.number = start.number;
     answer.reusable =
         answer.head.reusable && !reader.in_doubt() && !spoke_first && upload.end() == UploadEnd::sent;
@@ -268,7 +272,8 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
     co_await request.body.settle();
     stop.aim_at(nullptr);
   }
-  result.report.replayable = request.body.replayable() && upload.end() != UploadEnd::replay_lost;
+  result.report.replayable =
+      request.body.replayable() && !request.bound && upload.end() != UploadEnd::replay_lost;
   result.report.idempotent = judge_now(request);
   result.report.number = start.number;
   co_return result;

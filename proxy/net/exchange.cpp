@@ -74,7 +74,9 @@ class Run {
 };
 
 // An upgrade is no copy's business: two upstreams might switch protocols.
-bool Run::may_race() const { return machine_.hedge_at() && !request_.tunnel && !request_.upgrade; }
+bool Run::may_race() const {
+  return machine_.hedge_at() && !request_.tunnel && !request_.upgrade && !request_.bound;
+}
 
 // The machine says when a copy is due, and whether an end is the end of both.
 Task<void> Run::race(policy::Start start) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "proxy/net/pin.hpp"
 #include "proxy/net/tls_client.hpp"
 #include "proxy/policy/ascii.hpp"
 
@@ -82,7 +83,8 @@ void Pool::go_through(std::string_view host, std::uint16_t port) {
 }
 
 // Its key is in `scratch_`.
-std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port, std::size_t account_bytes) {
+std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port,
+                                             std::size_t account_bytes) {
   if (upstreams_.size() >= most_upstreams_) forget_oldest();
   auto fresh = std::make_shared<Upstream>();
   fresh->key = scratch_;
@@ -146,6 +148,13 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
 }
 
 void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
+  if (connection->pin_ != nullptr && !closing_) {
+    connection->stream().unlimit_read();
+    connection->stream().forget_sent();
+    connection->reused_ = true;
+    Pin& pin = *connection->pin_;
+    return pin.rest(std::move(connection));
+  }
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
   if (closing_ || settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;

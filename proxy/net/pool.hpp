@@ -18,6 +18,7 @@
 
 namespace reprise::net {
 
+class Pin;
 class Pool;
 class TlsClient;
 struct TlsTicket;
@@ -41,6 +42,9 @@ class UpstreamConnection final : public Timed {
   bool reused() const { return reused_; }
   /// How long the upstream promised to keep it (Keep-Alive: timeout, less one second); zero: do not pool it.
   void set_idle_life(Duration life) { idle_life_ = life; }
+  const Upstream& upstream() const { return *upstream_; }
+  /// From now on it is given back to that pin, which outlives its use, and to nobody else (row F2).
+  void pin_to(Pin& pin) { pin_ = &pin; }
 
  protected:
   void time_is_up() override;
@@ -50,6 +54,7 @@ class UpstreamConnection final : public Timed {
   Pool& pool_;
   std::shared_ptr<Upstream> upstream_;
   std::unique_ptr<Stream> stream_;
+  Pin* pin_ = nullptr;
   Instant idle_since_{};
   Duration idle_life_ = Duration::max();
   bool reused_ = false;
@@ -117,7 +122,8 @@ class Pool {
  private:
   friend class UpstreamConnection;
   void discard(UpstreamConnection&);
-  std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port, std::size_t account_bytes);
+  std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port,
+                                         std::size_t account_bytes);
   void forget_oldest();
 
   using Order = std::list<std::shared_ptr<Upstream>>;

@@ -19,7 +19,8 @@ void Request::clear() {
   outgoing.clear();
   answer_head.clear();
   answer_fields.clear();
-  upgrade = continue_sent = resuming = tunnel = gateway = false;
+  upgrade = continue_sent = resuming = tunnel = gateway = bound = false;
+  pin = nullptr;
 }
 
 // What is over TLS goes through a tunnel: the parent proxy must not read it.

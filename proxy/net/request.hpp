@@ -7,6 +7,7 @@
 
 #include "proxy/http/intake.hpp"
 #include "proxy/net/answer.hpp"
+#include "proxy/net/pin.hpp"
 #include "proxy/net/request_body.hpp"
 #include "proxy/policy/exchange.hpp"
 #include "proxy/policy/route_policy.hpp"
@@ -35,6 +36,9 @@ struct Request {
   bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
   bool tunnel = false;         ///< CONNECT
   bool gateway = false;        ///< came by a gateway listener
+  /// It is authenticated by the connection that it goes out on: no other will do (row F2).
+  bool bound = false;
+  Pin* pin = nullptr;  ///< the session's; null for CONNECT
 
   /// Ready for another; keeps storage.
   void clear();

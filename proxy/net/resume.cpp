@@ -25,7 +25,7 @@ policy::DownloadRequest asked_by(const Request& request) {
 }
 
 std::optional<policy::Download> begin(const Request& request, const Answer& first) {
-  if (first.kept || request.tunnel || request.upgrade) return std::nullopt;
+  if (first.kept || request.tunnel || request.upgrade || request.bound) return std::nullopt;
   return policy::Download::begin(asked_by(request), part_of(first.head));
 }
 
@@ -39,7 +39,8 @@ std::optional<Instant> end_of_signature(const Request& request) {
 Duration patience_with(const Request& request, const Answer& answer) {
   const policy::RoutePolicy& policy = *request.policy;
   const bool resumes = policy.mode == policy::Mode::active && policy.resume.enabled;
-  if (!resumes || request.upgrade || policy.idle_timeout <= policy.resume.stall) return policy.idle_timeout;
+  if (!resumes || request.upgrade || request.bound || policy.idle_timeout <= policy.resume.stall)
+    return policy.idle_timeout;
   const bool continuable = policy::Download::can_begin(asked_by(request), part_of(answer.head));
   return continuable ? policy.resume.stall : policy.idle_timeout;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/http/answer_here.hpp"
+#include "proxy/http/connection_auth.hpp"
 #include "proxy/http/parent.hpp"
 #include "proxy/http/rewrite.hpp"
 #include "proxy/http/signature.hpp"
@@ -190,6 +191,8 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.view.query = forward.target.query;
   find_route(request, forward.host, forward.port);
   request.upstream = upstream_of(loop_, request, forward);
+  request.pin = &pin_;
+  request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
   request.upgrade = http::asks_upgrade(request.head);
   http::write_request_head(request.head, forward, role_.settings.upstream.path_prefix, loop_.shared.pseudonym,
                            request.upgrade, request.outgoing);

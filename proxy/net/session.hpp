@@ -7,6 +7,7 @@
 #include "proxy/http/intake.hpp"
 #include "proxy/net/loop.hpp"
 #include "proxy/net/pause.hpp"
+#include "proxy/net/pin.hpp"
 #include "proxy/net/tunnel.hpp"
 #include "proxy/net/watch.hpp"
 
@@ -56,6 +57,7 @@ class Session final : public Resting {
   Stream stream_;
   Buffer buffer_;
   Pause pause_;
+  Pin pin_;
   const ListenerRole& role_;
   Watch* watch_ = nullptr;
   Tunnel* tunnel_ = nullptr;

@@ -25,7 +25,9 @@ constexpr std::array<Row, reason_count> rows{{
     {"resumed", true, true, "a broken download is being continued"},
     {"not_idempotent", false, true,
      "bytes may have reached the upstream and no rule calls the request idempotent"},
-    {"not_replayable", false, true, "the request body is no longer held (limits)"},
+    {"not_replayable", false, true,
+     "the request body is no longer held (limits), or the connection was authenticated for it (NTLM, "
+     "Negotiate)"},
     {"attempts_spent", false, true, "the route's max_attempts are used up"},
     {"deadline_too_near", false, true, "the next wait would end after the route's deadline"},
     {"budget_spent", false, true, "the retry budget of this upstream is used up"},

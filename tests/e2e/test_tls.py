@@ -287,3 +287,19 @@ def test_the_system_store_is_trusted_where_no_file_is_named():
             equal(ask(reprise, "GET", upstream.url("/")).status, 200)
         with Reprise(defaults={"tls": "originate"}) as reprise:
             equal(ask(reprise, "GET", upstream.url("/")).status, 502)
+
+
+def test_F2_an_authenticated_connection_belongs_to_its_client():
+    challenge = Say(401, b"who?", [("WWW-Authenticate", "Negotiate, NTLM"), ("X-Kept", "1")])
+    scripts = {"/x": [challenge, Say(401, b"", [("WWW-Authenticate", "NTLM TlRMTVNTUAAC")]), 200], "/y": [200], "/z": [503]}
+    for make, defaults in ((Upstream, {}), (TlsUpstream, trusting())):
+        with make(scripts) as upstream, Reprise(defaults=defaults) as reprise, Client(reprise.forward) as one, \
+                Client(reprise.forward) as other:
+            statuses = [one.ask("GET", upstream.url("/x"), fields=fields).status
+                        for fields in ((), [("Authorization", "NTLM TlRMTVNTUAAB")], [("Authorization", "NTLM TlRMTVNTUAAD")])]
+            equal(statuses, [401, 401, 200])
+            equal(other.ask("GET", upstream.url("/y")).status, 200)
+            equal(one.ask("GET", upstream.url("/y")).status, 200)
+            answer = one.ask("GET", upstream.url("/z"))
+            equal((answer.status, answer.attempts, answer.reason), (503, 1, "not_replayable"))
+            equal([request.connection for request in upstream.requests], [1, 1, 1, 2, 1, 1])
