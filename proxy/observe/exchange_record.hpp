@@ -18,9 +18,9 @@ std::string_view word(Ending);
 struct ExchangeRecord {
   std::size_t route = 0;  ///< index in the route table
   std::string_view method;
-  std::string_view host;  ///< upstream host as sent, without port
+  std::string_view host;   ///< upstream host as sent, without port
   std::uint16_t port = 0;  ///< the one that is dialled
-  std::string_view path;  ///< without query
+  std::string_view path;   ///< without query
   Ending ending = Ending::answered;
   int status = 0;                    ///< the status sent; 0 if none was
   bool own_answer = false;           ///< the answer was ours, not the upstream's

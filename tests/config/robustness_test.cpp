@@ -105,7 +105,7 @@ TEST(Robustness, mutated_files_get_settings_or_an_error) {
     ASSERT_TRUE(again.settings) << printed;
     ASSERT_EQ(effective_yaml(*again.settings), printed);
   }
-  EXPECT_GT(loaded_count, 100U) << "the mutations must leave some files whole";
+  EXPECT_GT(loaded_count, 50U) << "the mutations must leave some files whole";
 }
 
 TEST(Robustness, hostile_files_of_a_mebibyte_are_answered) {
