@@ -20,8 +20,8 @@ void append_milliseconds(std::string& out, policy::Duration);
 /// For people: `0.4ms`, `812ms`, `1.2s`, `75s`.
 void append_span(std::string& out, policy::Duration);
 
-/// `http://host[:port]/path`, or `https`, without the query, or `host:port` for a tunnel, unescaped and with every part
-/// clipped; with `LogPath::route` the route's name in brackets stands for the path.
+/// `http://host[:port]/path`, or `https`, without the query, or `host:port` for a tunnel, unescaped and with
+/// every part clipped; with `LogPath::route` the route's name in brackets stands for the path.
 std::string url_of(const ExchangeRecord&, std::string_view route, config::LogPath);
 
 /// Of more attempts than this the middle ones are left out: an unlimited route must not make unlimited lines.

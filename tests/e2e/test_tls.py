@@ -303,3 +303,17 @@ def test_F2_an_authenticated_connection_belongs_to_its_client():
             answer = one.ask("GET", upstream.url("/z"))
             equal((answer.status, answer.attempts, answer.reason), (503, 1, "not_replayable"))
             equal([request.connection for request in upstream.requests], [1, 1, 1, 2, 1, 1])
+
+
+def test_through_a_parent_proxy_tls_goes_in_a_tunnel_that_the_parent_cannot_read():
+    with TlsUpstream({"/x": [503, 200]}) as upstream, Reprise(security={"connect_ports": ["1-65535"]}) as parent, \
+            Reprise(parent=parent.proxy_url, defaults=trusting()) as reprise:
+        with Client(reprise.forward) as client:
+            answer = client.ask("GET", upstream.url("/x?secret=1"))
+            equal((answer.status, answer.attempts), (200, 2))
+        equal(upstream.connections, 1)
+        reprise.terminate()
+        reprise.wait()
+        line = parent.requests(1)[0]
+        equal((line["method"], line["tunnel"]), ("CONNECT", True))
+        assert "secret" not in parent.text()

@@ -9,6 +9,7 @@
 
 #include "proxy/observe/access_log.hpp"
 #include "proxy/observe/json_text.hpp"
+#include "proxy/observe/line_parts.hpp"
 #include "tests/observe/golden.hpp"
 #include "tests/observe/stories.hpp"
 
@@ -147,6 +148,21 @@ TEST_F(LogLines, many_attempts_make_a_bounded_line) {
   EXPECT_EQ(line.at("attempts").as_array()[23].at("n").as_int64(), 24);
   EXPECT_EQ(line.at("attempts").as_array()[24].at("n").as_int64(), 33);
   EXPECT_EQ(line.at("attempts").as_array()[31].at("n").as_int64(), 40);
+}
+
+TEST_F(LogLines, a_url_names_the_scheme_that_reached_the_upstream) {
+  ExchangeRecord record;
+  record.host = "a.test";
+  record.path = "/x";
+  const auto url = [&](std::uint16_t port, bool over_tls) {
+    record.port = port;
+    record.over_tls = over_tls;
+    return url_of(record, "r", LogPath::full);
+  };
+  EXPECT_EQ(url(80, false), "http://a.test/x");
+  EXPECT_EQ(url(443, false), "http://a.test:443/x");
+  EXPECT_EQ(url(443, true), "https://a.test/x");
+  EXPECT_EQ(url(80, true), "https://a.test:80/x");
 }
 
 TEST_F(LogLines, exhausted_record_names_what_c24_asks_for) {

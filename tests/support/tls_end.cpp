@@ -117,9 +117,7 @@ bool TlsEnd::send(std::string_view bytes) {
 
 void TlsEnd::notify() { SSL_shutdown(connection_); }
 
-bool TlsEnd::early_data() const {
-  return SSL_get_early_data_status(connection_) != SSL_EARLY_DATA_NOT_SENT;
-}
+bool TlsEnd::early_data() const { return SSL_get_early_data_status(connection_) != SSL_EARLY_DATA_NOT_SENT; }
 
 bool TlsEnd::resumed() const { return SSL_session_reused(connection_) == 1; }
 
