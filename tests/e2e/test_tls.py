@@ -138,18 +138,20 @@ def test_F8_the_field_early_data_and_a_425_pass_unchanged():
 
 def test_F8_a_resumed_session_sends_no_early_data():
     # A server that would take it: it resumes, and its first flight is not followed by data before ours is answered.
-    with TlsUpstream({"/x": [Say(200, b"a", close=True)]}) as upstream, Reprise(defaults=trusting()) as reprise:
+    # One client connection: each io thread has sessions of its own.
+    with TlsUpstream({"/x": [Say(200, b"a", close=True)]}) as upstream, Reprise(defaults=trusting()) as reprise, \
+            Client(reprise.forward) as client:
         for _ in range(4):
-            equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+            equal(client.ask("GET", upstream.url("/x")).status, 200)
         equal(upstream.resumed[0], False)
         equal(upstream.resumed[1:], [True] * 3, "sessions are resumed")
 
 
 def test_sessions_are_resumed_in_tls_1_2_too():
     with TlsUpstream({"/x": [Say(200, b"a", close=True)]}, newest=ssl.TLSVersion.TLSv1_2) as upstream, \
-            Reprise(defaults=trusting()) as reprise:
+            Reprise(defaults=trusting()) as reprise, Client(reprise.forward) as client:
         for _ in range(3):
-            equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+            equal(client.ask("GET", upstream.url("/x")).status, 200)
         equal(upstream.resumed, [False, True, True])
 
 
