@@ -93,9 +93,11 @@ class Parent:
     @staticmethod
     def _carry(source, sink):
         with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
+            try:
+                while data := source.recv(65536):
+                    sink.sendall(data)
+            finally:  # a reset, too, ends what the other side waits for
+                sink.shutdown(socket.SHUT_WR)
 
     def _pass_on(self, client, head, body):
         """One connection to the upstream for each request, whose answer has a length."""
