@@ -117,6 +117,21 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
   return forward;
 }
 
+Intake take_tunnelled(const RequestHead& head, const Connect& tunnel) {
+  const bool own = head.target == "*" || head.target.starts_with('/') || names_origin(head.target, tunnel);
+  if (head.method != "CONNECT" && !own) return Rejected{Cause::bad_target};
+  const bool named = head.find(FieldId::host) != nullptr;
+  const std::string_view authority = named ? std::string_view() : tunnel.authority;
+  return take_gateway(head, {tunnel.host, tunnel.port, false, authority});
+}
+
+bool names_origin(std::string_view target, const Connect& tunnel) {
+  const auto split = split_absolute(target);
+  const Target* const named = std::get_if<Target>(&split);
+  return named != nullptr && !named->https && named->origin.port == tunnel.port &&
+         ascii::same(named->origin.host, tunnel.host);
+}
+
 bool is_nested_retry(const RequestHead& head) {
   return std::any_of(head.fields.begin(), head.fields.end(), says_retry);
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "proxy/http/rewrite.hpp"
+#include "proxy/net/open_tunnel.hpp"
 
 namespace reprise::net {
 
@@ -79,33 +80,6 @@ void write_answer_head(Loop& loop, Request& request, const Answer& answer, bool 
   rewrite.keep_upgrade = upgraded;
   request.answer_head.clear();
   http::write_response_head(answer.head, rewrite, request.answer_head);
-}
-
-Task<void> carry_tunnel(Loop& loop, Request& request, ClientSide client, Answer& answer, Served& served) {
-  Tunnel tunnel(loop, client.stream, answer.connection->stream(), request.policy->idle_timeout);
-  client.tunnel = &tunnel;
-  Tick::disarm(client.watch);
-  const observe::TunnelOutcome outcome = co_await tunnel.run(client.buffer, answer.buffer);
-  client.tunnel = nullptr;
-  loop.shared.metrics.count_tunnel(outcome);
-  served.response_bytes = tunnel.bytes_down();
-  served.keep_alive = false;
-}
-
-Task<Delivered> open_tunnel(Loop& loop, Request& request, ClientSide client, Answer& answer) {
-  Delivered delivered;
-  delivered.served.status = 200;
-  request.answer_head.assign("HTTP/1.1 200 Connection established\r\n")
-      .append(request.answer_fields)
-      .append("\r\n");
-  Gather pieces;
-  pieces.add(request.answer_head);
-  if (co_await client.stream.write_all(pieces, request.policy->idle_timeout)) {
-    delivered.end = Relayed::End::client_gone;
-    co_return delivered;
-  }
-  co_await carry_tunnel(loop, request, client, answer, delivered.served);
-  co_return delivered;
 }
 
 // A client must not hand us its proxy password because an upstream asked for one (row J8).

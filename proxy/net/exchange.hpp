@@ -24,8 +24,10 @@ struct Served {
   observe::Ending ending = observe::Ending::answered;
   int status = 0;
   bool own_answer = false;
+  std::uint64_t request_bytes = 0;  ///< through a tunnel; else the request's body knows
   std::uint64_t response_bytes = 0;
   bool keep_alive = false;  ///< another request may follow on the connection
+  bool inside = false;      ///< a CONNECT whose tunnel carries plain HTTP: its first bytes are in `early`
 };
 
 /// Runs to the end of the answer (of the tunnel, for CONNECT). The ledger is then in `request.ledger`.

@@ -155,6 +155,13 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
     Pin& pin = *connection->pin_;
     return pin.rest(std::move(connection));
   }
+  connection->reused_ = true;
+  rest(std::move(connection));
+}
+
+void Pool::give_unused(std::unique_ptr<UpstreamConnection> connection) { rest(std::move(connection)); }
+
+void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
   if (closing_ || settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;
@@ -163,7 +170,6 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->stream().unlimit_read();
   connection->stream().forget_sent();
-  connection->reused_ = true;
   connection->idle_ = true;
   connection->idle_since_ = Tick::now();
   metrics_.upstream_changed(observe::UpstreamState::active, -1);

@@ -113,6 +113,8 @@ class Pool {
   /// Takes a connection back whose last answer was read to its end. Closes it where the pool is full or
   /// closing.
   void give_back(std::unique_ptr<UpstreamConnection>);
+  /// The same for a fresh connection that has carried nothing yet.
+  void give_unused(std::unique_ptr<UpstreamConnection>);
   /// Closes the connection that has been idle longest at the upstream that was used longest ago: its
   /// descriptor is needed. False if none is idle.
   bool make_room();
@@ -121,6 +123,7 @@ class Pool {
 
  private:
   friend class UpstreamConnection;
+  void rest(std::unique_ptr<UpstreamConnection>);
   void discard(UpstreamConnection&);
   std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port,
                                          std::size_t account_bytes);

@@ -8,6 +8,7 @@
 #include "config/settings.hpp"
 #include "proxy/net/resolver.hpp"
 #include "proxy/net/temporary_file.hpp"
+#include "proxy/net/tick.hpp"
 
 namespace reprise::net {
 
@@ -20,6 +21,8 @@ struct ProxyOptions {
   bool handle_signals = true;  ///< SIGTERM and SIGINT end it; tests call `stop` instead
   Resolver::Query query = query_system;
   FileCalls files = system_file_calls();
+  /// The tick may be late by a granule: 200 ms at most (row G7).
+  Duration first_words_limit = std::chrono::milliseconds(200) - Tick::granule;
   /// How an io thread runs its loop; tests look on.
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };

@@ -35,7 +35,7 @@ void record(Loop& loop, const Request& request, const Served& served) {
   exchange.ending = served.ending;
   exchange.status = served.status;
   exchange.own_answer = served.own_answer;
-  exchange.request_bytes = request.body.received();
+  exchange.request_bytes = request.body.received() + served.request_bytes;
   exchange.response_bytes = served.response_bytes;
   exchange.started = request.started;
   exchange.ended = Tick::now();

@@ -9,6 +9,8 @@ namespace reprise::net {
 
 void Request::clear() {
   body.end();
+  early.clear();
+  early.give_back();
   live.clear();
   copy.clear();
   kept.clear();

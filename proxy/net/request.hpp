@@ -26,6 +26,7 @@ struct Request {
   std::string answer_head;    ///< what goes to the client before the body
   std::string answer_fields;  ///< our own lines in it
   RequestBody body;
+  Buffer early;           ///< what the client sent behind a head that opened a tunnel
   Answer live;            ///< of the last attempt
   Answer copy;            ///< of a second copy beside the first attempt
   Answer kept;            ///< what the client gets if nothing better follows

@@ -150,13 +150,17 @@ Task<Session::Heard> Session::read_head(Request& request, Cause& why) {
   co_return heard;
 }
 
-Session::Plan Session::plan(Request& request, Cause& why) {
+http::Intake Session::take_in(const Request& request) const {
   const config::Listener& listener = role_.settings;
-  const http::Intake intake =
-      listener.mode == config::ListenerMode::forward
-          ? http::take_forward(request.head, loop_.shared.settings.security.connect_ports)
-          : http::take_gateway(request.head, {listener.upstream.host, listener.upstream.port,
-                                              listener.upstream.https, role_.upstream_authority});
+  if (inside_) return http::take_tunnelled(request.head, {inside_->host, inside_->port, inside_->authority});
+  if (listener.mode == config::ListenerMode::forward)
+    return http::take_forward(request.head, loop_.shared.settings.security.connect_ports);
+  return http::take_gateway(request.head, {listener.upstream.host, listener.upstream.port,
+                                           listener.upstream.https, role_.upstream_authority});
+}
+
+Session::Plan Session::plan(Request& request, Cause& why) {
+  const http::Intake intake = take_in(request);
   if (const auto* rejected = std::get_if<http::Rejected>(&intake)) {
     why = rejected->cause;
     return Plan::refuse;
@@ -223,12 +227,20 @@ Task<bool> Session::carry_out(Request& request) {
   const Served served = co_await exchange(loop_, request, {stream_, buffer_, pause_, watch, tunnel_});
   watch_ = nullptr;
   record(loop_, request, served);
+  if (served.inside) go_inside(request);
   if (served.keep_alive) co_return true;
   const bool answered = stream_.open() && served.ending == observe::Ending::answered && !request.tunnel;
   const bool still_sending =
       answered && (!request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes);
   if (still_sending) co_await close_gently(stream_, buffer_);
   co_return false;
+}
+
+// From here on the connection belongs to that upstream.
+void Session::go_inside(Request& request) {
+  inside_ = Inside{std::string(request.view.host), request.view.port, std::string(request.head.target)};
+  buffer_.clear();
+  std::swap(buffer_, request.early);
 }
 
 // Max-Forwards has run out, so the answer is ours (RFC 9110 7.6.2).

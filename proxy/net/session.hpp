@@ -2,6 +2,7 @@
 // sides like to.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "proxy/http/intake.hpp"
@@ -39,6 +40,13 @@ class Session final : public Resting {
  private:
   friend class Sessions;
 
+  /// The upstream of a CONNECT whose tunnel carries plain HTTP: all that follows goes there.
+  struct Inside {
+    std::string host;
+    std::uint16_t port = 0;
+    std::string authority;  ///< as the client wrote it
+  };
+
   enum class Heard : std::uint8_t { request, more, refused, nothing };
   enum class Plan : std::uint8_t { exchange, answer_here, refuse };
 
@@ -46,10 +54,12 @@ class Session final : public Resting {
   Heard take_head(Request&, http::Cause& why);
   Task<Heard> read_head(Request&, http::Cause& why);
   Plan plan(Request&, http::Cause& why);
+  http::Intake take_in(const Request&) const;
   void plan_forward(Request&, const http::Forward&);
   void plan_tunnel(Request&, const http::Connect&);
   void find_route(Request&, std::string_view host, std::uint16_t port);
   Task<bool> carry_out(Request&);
+  void go_inside(Request&);
   Task<bool> answer_here(Request&);
   Task<void> refuse(Request&, http::Cause);
 
@@ -61,6 +71,7 @@ class Session final : public Resting {
   const ListenerRole& role_;
   Watch* watch_ = nullptr;
   Tunnel* tunnel_ = nullptr;
+  std::optional<Inside> inside_;
   bool idle_ = false;
   Session* previous_ = nullptr;
   Session* next_ = nullptr;

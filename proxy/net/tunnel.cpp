@@ -6,6 +6,18 @@ namespace reprise::net {
 namespace {
 
 constexpr Duration drain_idle = std::chrono::seconds(1);
+// How often in that time it is asked whether something has moved.
+constexpr int looks = 4;
+// One way alone has no limit: silence, or a side that does not read, is no harm while the other way flows.
+constexpr Duration unlimited = std::chrono::hours(24 * 365);
+
+// An end is told once (epoll is edge-triggered), and whoever listened to the first words may have heard it.
+ErrorCode end_of(Stream& side) {
+  const Presence presence = side.presence();
+  if (presence == Presence::present || side.unread() != Unread::closed) return {};
+  if (presence == Presence::finished) return asio::error::eof;
+  return asio::error::connection_reset;
+}
 
 }  // namespace
 
@@ -16,6 +28,8 @@ Tunnel::Tunnel(Loop& loop, Stream& client, Stream& upstream, Duration idle)
 
 Task<TunnelOutcome> Tunnel::run(Buffer& from_client, Buffer& from_upstream) {
   last_move_ = Tick::now();
+  taken_ = taken();
+  look_later();
   if (loop_.draining) drain();
   asio::co_spawn(loop_.io, run_spawned(*this, up_, from_client), or_abort);
   co_await carry(down_, from_upstream);
@@ -33,43 +47,41 @@ Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, Buffer& first) {
   tunnel.joined_.cancel();
 }
 
-// One direction, until its FIN (passed on) or a failure (which ends both).
+// One direction, until its FIN (passed on), its reset (which ends both), or a side that takes no more.
 Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
+  ErrorCode error = end_of(way.from);
   for (;;) {
     if (!buffer.empty()) {
       Gather pieces;
       pieces.add(buffer.view());
-      const ErrorCode unsent = co_await way.to.write_all(pieces, idle_);
-      if (unsent) co_return break_off(TunnelOutcome::broken);
+      const ErrorCode unsent = co_await way.to.write_all(pieces, unlimited);
+      if (unsent) co_return refused(unsent);
       way.bytes += buffer.size();
       last_move_ = Tick::now();
       buffer.clear();
     }
-    const ErrorCode error = co_await read(way, buffer);
-    if (error == asio::error::eof) {
-      way.to.finish_sending();
-      co_return;
-    }
-    if (error == asio::error::timed_out)
-      co_return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
-    if (error) co_return break_off(TunnelOutcome::broken);
+    if (error) break;
+    std::size_t bytes = 0;
+    std::tie(error, bytes) = co_await way.from.read_some(buffer.room());
+    if (error) break;
+    buffer.commit(bytes);
     last_move_ = Tick::now();
   }
+  if (error != asio::error::eof) co_return break_off(cut_short(error));
+  way.to.finish_sending();
 }
 
-// Silence one way is no silence while the other way flows.
-Task<ErrorCode> Tunnel::read(Way& way, Buffer& buffer) {
-  for (;;) {
-    way.from.limit_read(idle_);
-    const auto [error, bytes] = co_await way.from.read_some(buffer.room());
-    way.from.unlimit_read();
-    if (!error) {
-      buffer.commit(bytes);
-      co_return ErrorCode();
-    }
-    if (!way.from.take_limit_hit()) co_return error;
-    if (Tick::now() - last_move_ >= idle_) co_return ErrorCode(asio::error::timed_out);
-  }
+// A side that was reset takes nothing any more, but what it had sent before is still read and delivered: that
+// way comes to the same end by itself (row G4).
+void Tunnel::refused(const ErrorCode& unsent) {
+  if (unsent == asio::error::operation_aborted) return break_off(cut_short(unsent));
+  if (!broken_) outcome_ = TunnelOutcome::broken;
+}
+
+// The end of the grace is the end of the drain.
+TunnelOutcome Tunnel::cut_short(const ErrorCode& error) const {
+  const bool stopped = draining_ && error == asio::error::operation_aborted;
+  return stopped ? TunnelOutcome::drained : TunnelOutcome::broken;
 }
 
 void Tunnel::break_off(TunnelOutcome outcome) {
@@ -80,11 +92,21 @@ void Tunnel::break_off(TunnelOutcome outcome) {
   down_.from.cancel();
 }
 
+// A side that takes a little of a long piece moves too.
+void Tunnel::time_is_up() {
+  const Instant now = Tick::now();
+  if (taken() != taken_) last_move_ = now;
+  taken_ = taken();
+  if (now - last_move_ >= idle_) return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
+  look_later();
+}
+
+void Tunnel::look_later() { loop_.tick.arm(*this, idle_ / looks); }
+
 void Tunnel::drain() {
   draining_ = true;
   idle_ = drain_idle;
-  up_.from.limit_read(idle_);
-  down_.from.limit_read(idle_);
+  look_later();
 }
 
 }  // namespace reprise::net

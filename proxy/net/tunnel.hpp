@@ -6,21 +6,23 @@
 
 namespace reprise::net {
 
-/// A tunnel under way. Both streams must outlive `run`.
-class Tunnel {
+/// A tunnel under way. Both streams must outlive `run`, and have no limit of their own.
+class Tunnel final : public Timed {
  public:
   Tunnel(Loop& loop, Stream& client, Stream& upstream, Duration idle);
-  Tunnel(const Tunnel&) = delete;
-  Tunnel& operator=(const Tunnel&) = delete;
 
   /// `from_client` and `from_upstream` hold bytes that were read already; they go first. Ends when both sides
-  /// have closed, one is reset (what it had sent is delivered first), or nothing moved for `idle`.
+  /// have closed, one is reset (what it had sent is delivered first), or nothing moved for `idle`, which is
+  /// noticed a quarter of it late.
   Task<observe::TunnelOutcome> run(Buffer& from_client, Buffer& from_upstream);
   /// Shutdown: ends as soon as nothing moves for a second.
   void drain();
 
   std::uint64_t bytes_up() const { return up_.bytes; }
   std::uint64_t bytes_down() const { return down_.bytes; }
+
+ protected:
+  void time_is_up() override;
 
  private:
   struct Way {
@@ -32,14 +34,18 @@ class Tunnel {
 
   static Task<void> run_spawned(Tunnel& tunnel, Way& way, Buffer& first);
   Task<void> carry(Way& way, Buffer& first);
-  Task<ErrorCode> read(Way& way, Buffer& buffer);
+  void refused(const ErrorCode& unsent);
+  void look_later();
   void break_off(observe::TunnelOutcome);
+  observe::TunnelOutcome cut_short(const ErrorCode&) const;
+  std::uint64_t taken() const { return up_.to.accepted() + down_.to.accepted(); }
 
   Loop& loop_;
   Way up_;
   Way down_;
   Duration idle_;
   Instant last_move_{};
+  std::uint64_t taken_ = 0;  ///< by both sides, when that was last looked at
   Timer joined_;
   observe::TunnelOutcome outcome_ = observe::TunnelOutcome::closed;
   bool broken_ = false;

@@ -86,7 +86,7 @@ struct alignas(64) RouteCells {
   Distribution retry_after;
 };
 
-inline constexpr std::array<std::string_view, 4> tunnel_words{"closed", "broken", "idle", "drained"};
+inline constexpr std::array<std::string_view, 5> tunnel_words{"closed", "broken", "idle", "drained", "http"};
 inline constexpr std::array<std::string_view, 5> lookup_words{"hit", "resolved", "failed", "timeout",
                                                               "stale"};
 inline constexpr std::array<std::string_view, limit_hit_count> limit_words{

@@ -48,7 +48,9 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {"reprise_replay_bytes", Type::Gauge, "store", "Bytes of request bodies that are held for replay."},
     {"reprise_upstream_connections", Type::Gauge, "state", "Open upstream connections: active or idle."},
     {"reprise_client_connections", Type::Gauge, "", "Open client connections."},
-    {"reprise_tunnels_total", Type::Counter, "outcome", "Ended CONNECT tunnels: closed broken idle drained."},
+    {"reprise_tunnels_total", Type::Counter, "outcome",
+     "CONNECT tunnels by their end: closed broken idle drained; http: its plain requests are served one by "
+     "one."},
     {"reprise_dns_lookups_total", Type::Counter, "outcome",
      "Name lookups: hit resolved failed timeout stale."},
     {"reprise_rejected_requests_total", Type::Counter, "cause",

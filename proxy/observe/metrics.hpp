@@ -15,7 +15,8 @@
 
 namespace reprise::observe {
 
-enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained };
+/// `http`: it carried plain requests, which were served one by one.
+enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, http };
 enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout, stale };
 /// States of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };

@@ -39,6 +39,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.handle_signals = false;
   options.query = wishes.query;
   options.files = wishes.files;
+  options.first_words_limit = wishes.first_words_limit;
   if (wishes.turn) options.turn = wishes.turn;
   if (!options.query)
     options.query = [](const std::string&) { return std::vector<boost::asio::ip::address>(); };

@@ -23,6 +23,9 @@ struct Wishes {
   net::FileCalls files = net::system_file_calls();
   /// How the proxy's thread runs its loop; empty: as always.
   std::function<void(boost::asio::io_context&)> turn;
+  /// How long a tunnel waits for first words: a client that means to speak may stall for longer than the 200
+  /// ms of row G7.
+  net::Duration first_words_limit = std::chrono::milliseconds(150);
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 

@@ -1,0 +1,62 @@
+// The request line of a first request, read as far as it has come.
+#include "proxy/http/first_bytes.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/ascii.hpp"
+
+namespace reprise::http {
+namespace {
+
+constexpr std::size_t longest_method = 32;
+constexpr std::string_view scheme = "http://";
+
+bool is_target_byte(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != '#'; }
+
+// What may still become a target that belongs here.
+bool may_begin_target(std::string_view method, std::string_view part) {
+  if (part.empty() || part.front() == '/') return true;
+  if (part.front() == '*') return part == "*" && method == "OPTIONS";
+  const std::size_t known = std::min(part.size(), scheme.size());
+  return ascii::same(part.substr(0, known), scheme.substr(0, known));
+}
+
+bool is_own_target(std::string_view target, const Connect& tunnel) {
+  if (target == "*" || target.front() == '/') return true;
+  return names_origin(target, tunnel);
+}
+
+FirstWords judge_version(std::string_view rest) {
+  for (const std::string_view line_end :
+       {std::string_view("HTTP/1.1\r\n"), std::string_view("HTTP/1.0\r\n")}) {
+    if (rest.starts_with(line_end)) return FirstWords::http;
+    if (line_end.starts_with(rest)) return FirstWords::more;
+  }
+  return FirstWords::opaque;
+}
+
+FirstWords judge_line(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {
+  const auto* const blank =
+      std::find_if_not(bytes.begin(), bytes.end(), [](char c) { return ascii::is_token(c); });
+  const auto method = bytes.substr(0, static_cast<std::size_t>(blank - bytes.begin()));
+  if (method.size() > longest_method) return FirstWords::opaque;
+  if (blank == bytes.end()) return FirstWords::more;
+  if (method.empty() || *blank != ' ') return FirstWords::opaque;
+  const std::string_view rest = bytes.substr(method.size() + 1);
+  const auto* const end = std::find_if_not(rest.begin(), rest.end(), is_target_byte);
+  const auto target = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+  if (target.size() > longest_target || !may_begin_target(method, target)) return FirstWords::opaque;
+  if (end == rest.end()) return FirstWords::more;
+  if (target.empty() || *end != ' ' || !is_own_target(target, tunnel)) return FirstWords::opaque;
+  return judge_version(rest.substr(target.size() + 1));
+}
+
+}  // namespace
+
+FirstWords judge_first_words(const Heard& heard, const Connect& tunnel, std::size_t longest_target) {
+  if (heard.upstream_spoke) return FirstWords::opaque;
+  const FirstWords words = judge_line(heard.from_client, tunnel, longest_target);
+  return words == FirstWords::more && heard.waited_enough ? FirstWords::opaque : words;
+}
+
+}  // namespace reprise::http

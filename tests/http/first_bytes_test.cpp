@@ -1,0 +1,150 @@
+// Who speaks first in a tunnel, and what that makes of it (row G7).
+#include "proxy/http/first_bytes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace reprise::http {
+
+void PrintTo(FirstWords words, std::ostream* out) {
+  *out << (words == FirstWords::more ? "more" : words == FirstWords::http ? "http" : "opaque");
+}
+
+namespace {
+
+constexpr Connect tunnel{"api.test", 8080, "api.test:8080"};
+
+FirstWords judged(std::string_view bytes, const Connect& to = tunnel) {
+  return judge_first_words({bytes}, to, 16 * 1024);
+}
+
+const std::vector<std::string> requests{
+    "GET / HTTP/1.1\r\n",
+    "POST /a/b?c=d HTTP/1.0\r\nHost: x\r\n\r\nbody",
+    "OPTIONS * HTTP/1.1\r\n",
+    "M-SEARCH /x HTTP/1.1\r\n",
+    "GET http://api.test:8080/a HTTP/1.1\r\n",
+    "GET HTTP://API.test:8080 HTTP/1.1\r\n",
+};
+
+TEST(FirstBytes, G7_a_whole_request_line_is_http) {
+  for (const auto& text : requests) EXPECT_EQ(judged(text), FirstWords::http) << text;
+}
+
+TEST(FirstBytes, G7_every_beginning_of_a_request_line_waits_for_more) {
+  for (const auto& text : requests) {
+    const std::size_t line = text.find("\r\n") + 2;
+    for (std::size_t i = 0; i < line; ++i) {
+      EXPECT_EQ(judged(text.substr(0, i)), FirstWords::more) << text.substr(0, i);
+    }
+    EXPECT_EQ(judged(text.substr(0, line)), FirstWords::http) << text;
+  }
+}
+
+TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
+  for (const std::string& text : std::vector<std::string>{
+           std::string("\x16\x03\x01\x02", 4),  // a TLS record
+           std::string("\x16"),
+           std::string("\0", 1),
+           "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+           "PRI *",
+           "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n",
+           "SSH-2.0-x\r\n",
+           "EHLO host\r\n",
+           "get key\r\n",           // memcached
+           "*1\r\n$4\r\nPING\r\n",  // Redis: `*` is a token
+           "0032git-upload-pack x",
+           "OPTIONS rtsp://api.test/ RTSP/1.0\r\n",
+           "OPTIONS * RTSP/1.0\r\n",
+           "GET * HTTP/1.1\r\n",
+           "GET / HTTP/2.0\r\n",
+           "GET / HTTP/1.1\n",
+           "GET /\r\n",
+           "GET / \r\n",
+           "GET  / HTTP/1.1\r\n",
+           "GET /a b HTTP/1.1\r\n",
+           "GET /a#b HTTP/1.1\r\n",
+           "GET /\x01 HTTP/1.1\r\n",
+           " GET / HTTP/1.1\r\n",
+           "\r\nGET / HTTP/1.1\r\n",
+           "GET\t/ HTTP/1.1\r\n",
+           std::string(33, 'A'),
+       }) {
+    EXPECT_EQ(judged(text), FirstWords::opaque) << text;
+  }
+}
+
+TEST(FirstBytes, G7_requests_to_another_proxy_behind_the_tunnel_are_opaque) {
+  for (const std::string& text : std::vector<std::string>{
+           "CONNECT other.test:443 HTTP/1.1\r\n",
+           "GET http://other.test/ HTTP/1.1\r\n",
+           "GET http://api.test/ HTTP/1.1\r\n",  // port 80
+           "GET https://api.test:8080/ HTTP/1.1\r\n",
+           "GET http://u@api.test:8080/ HTTP/1.1\r\n",
+       }) {
+    EXPECT_EQ(judged(text), FirstWords::opaque) << text;
+  }
+  EXPECT_EQ(judged("GET http://[::1]:80/ HTTP/1.1\r\n", {"::1", 80, "[::1]:80"}), FirstWords::http);
+}
+
+TEST(FirstBytes, G7_an_upstream_that_speaks_first_is_never_http) {
+  EXPECT_EQ(judge_first_words({"", true}, tunnel, 100), FirstWords::opaque);
+  EXPECT_EQ(judge_first_words({"GET / HTTP/1.1\r\n", true}, tunnel, 100), FirstWords::opaque);
+}
+
+TEST(FirstBytes, G7_silence_and_half_a_request_line_are_opaque_once_the_time_is_up) {
+  EXPECT_EQ(judge_first_words({"", false, false}, tunnel, 100), FirstWords::more);
+  EXPECT_EQ(judge_first_words({"", false, true}, tunnel, 100), FirstWords::opaque);
+  EXPECT_EQ(judge_first_words({"GET / HT", false, true}, tunnel, 100), FirstWords::opaque);
+  EXPECT_EQ(judge_first_words({"GET / HTTP/1.1\r\n", false, true}, tunnel, 100), FirstWords::http);
+}
+
+TEST(FirstBytes, G7_a_target_over_its_limit_is_opaque_at_once) {
+  const std::string line = "GET /" + std::string(99, 'a');
+  EXPECT_EQ(judge_first_words({line}, tunnel, 100), FirstWords::more);
+  EXPECT_EQ(judge_first_words({line + "a"}, tunnel, 100), FirstWords::opaque);
+}
+
+RequestHead parsed(const std::string& text) {
+  RequestHead head;
+  EXPECT_EQ(parse_request(text, {}, head), Parsed{Progress::complete}) << text;
+  return head;
+}
+
+TEST(FirstBytes, a_request_in_the_tunnel_goes_to_its_upstream_with_its_own_host) {
+  const std::string text = "GET /a?b HTTP/1.1\r\nHost: other.test\r\n\r\n";
+  const RequestHead head = parsed(text);
+  const Intake intake = take_tunnelled(head, tunnel);
+  const auto* forward = std::get_if<Forward>(&intake);
+  ASSERT_NE(forward, nullptr);
+  EXPECT_EQ(forward->host, "api.test");
+  EXPECT_EQ(forward->port, 8080);
+  EXPECT_EQ(forward->host_field, "");
+  EXPECT_EQ(forward->target.path_and_query, "/a?b");
+}
+
+TEST(FirstBytes, without_a_host_of_its_own_it_gets_the_authority_of_the_connect) {
+  const std::string text = "GET / HTTP/1.0\r\n\r\n";
+  const RequestHead head = parsed(text);
+  const Intake intake = take_tunnelled(head, tunnel);
+  ASSERT_TRUE(std::holds_alternative<Forward>(intake));
+  EXPECT_EQ(std::get<Forward>(intake).host_field, "api.test:8080");
+}
+
+TEST(FirstBytes, it_never_leaves_the_authority_of_the_connect) {
+  for (const auto& [text, cause] : std::vector<std::pair<std::string, Cause>>{
+           {"GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n", Cause::bad_target},
+           {"GET https://api.test:8080/ HTTP/1.1\r\nHost: api.test\r\n\r\n", Cause::bad_target},
+           {"CONNECT other.test:443 HTTP/1.1\r\nHost: other.test\r\n\r\n", Cause::bad_method}}) {
+    const RequestHead head = parsed(text);
+    const Intake intake = take_tunnelled(head, tunnel);
+    ASSERT_TRUE(std::holds_alternative<Rejected>(intake)) << text;
+    EXPECT_EQ(std::get<Rejected>(intake).cause, cause) << text;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::http
