@@ -60,6 +60,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("tls.ca_file", route.tls.ca_file);
   fields.field("tls.certificate", route.tls.certificate);
   fields.field("tls.key", route.tls.key);
+  fields.field("tunnel.replay_client_hello", route.replay_client_hello);
   fields.field("signature.sigv4", route.signature_sigv4);
   fields.field("response_headers", route.response_headers);
   fields.field("attempt_header", route.attempt_header);

@@ -72,6 +72,8 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.circuit.requests", .kind = whole, .standard = "20", .sentence = "Attempts within window before it may open.", .lowest = "1", .highest = "1000000"},
   {.path = "defaults.circuit.open", .kind = duration, .standard = "5s", .sentence = "How long nothing is sent before a probe.", .lowest = "1ms", .highest = "1h"},
   {.path = "defaults.host_pause", .kind = word, .standard = "off", .sentence = "What requests do while their host has asked for a pause: go on, wait for its end (spread by up to the first backoff), or fail at once.", .words = "off wait fail"},
+  {.path = "defaults.tunnel", .kind = mapping, .standard = "{replay_client_hello: false}", .sentence = "CONNECT."},
+  {.path = "defaults.tunnel.replay_client_hello", .kind = boolean, .standard = "false", .sentence = "While nothing but one whole TLS ClientHello without early data was sent into a tunnel and the upstream ends before its first byte, dial again and send it again: stage `tls`, under `retry.on: tls`."},
   {.path = "defaults.signature", .kind = mapping, .standard = "{sigv4: false}", .sentence = "Requests whose signature has an end."},
   {.path = "defaults.signature.sigv4", .kind = boolean, .standard = "false", .sentence = "No attempt that cannot arrive before an AWS signature (version 4) has run out."},
   {.path = "defaults.tls", .kind = mapping, .standard = "off", .sentence = "How upstreams are reached over TLS: those of https:// targets always, the others with `originate`. A word alone is the value of `originate`; the other keys stay.", .words = "off originate"},

@@ -41,7 +41,7 @@ FirstWords judge_line(std::string_view bytes, const Connect& tunnel, std::size_t
   const auto method = bytes.substr(0, static_cast<std::size_t>(blank - bytes.begin()));
   if (method.size() > longest_method) return FirstWords::opaque;
   if (blank == bytes.end()) return FirstWords::more;
-  if (method.empty() || *blank != ' ') return FirstWords::opaque;
+  if (method.empty() || method == "CONNECT" || *blank != ' ') return FirstWords::opaque;
   const std::string_view rest = bytes.substr(method.size() + 1);
   const auto* const end = std::find_if_not(rest.begin(), rest.end(), is_target_byte);
   const auto target = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));

@@ -1,6 +1,7 @@
 #include "proxy/net/exchange.hpp"
 
 #include "proxy/net/attempt.hpp"
+#include "proxy/net/attempt_tunnel.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/host_share.hpp"
 #include "proxy/net/race.hpp"
@@ -247,9 +248,10 @@ Task<void> Run::continue_body() {
 Task<void> Run::end_without_answer() {
   const auto* fail = next<policy::Fail>();
   const bool gateway_timeout = fail != nullptr && fail->gateway_timeout;
-  const bool cut = next<policy::Cut>() != nullptr;
+  // Into a tunnel that is open no answer of ours may go.
+  const bool cut = next<policy::Cut>() != nullptr || (fail != nullptr && request_.opened);
   actions_ = {};
-  if (fail != nullptr) {
+  if (fail != nullptr && !cut) {
     served_ = co_await deliver_failure(loop_, request_, client_, machine_.ledger(), gateway_timeout);
   } else if (client_state_ == ClientState::malformed) {
     served_ = co_await deliver_rejection(loop_, request_, client_, request_.body.malformation());
@@ -275,7 +277,7 @@ Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
         client.watch.set_attempt(&stop);
         const AttemptResult result =
             request.tunnel
-                ? co_await attempt_connect(loop, request, stop, *start, run.live())
+                ? co_await attempt_tunnel(loop, request, client, stop, *start, run.live())
                 : co_await attempt(loop, request, &client.stream, stop, *start, run.deadline(), run.live());
         client.watch.set_attempt(nullptr);
         run.attempted(result);

@@ -39,24 +39,28 @@ Task<void> carry_tunnel(Loop& loop, Request& request, ClientSide client, Answer&
   const observe::TunnelOutcome outcome = co_await tunnel.run(request.early, answer.buffer);
   client.tunnel = nullptr;
   loop.shared.metrics.count_tunnel(outcome);
-  served.request_bytes = tunnel.bytes_up();
+  served.request_bytes = request.hello_bytes + tunnel.bytes_up();
   served.response_bytes = tunnel.bytes_down();
   served.keep_alive = false;
+}
+
+Task<bool> answer_and_listen(Loop& loop, Request& request, ClientSide client, Stream& upstream) {
+  if (co_await answer_connect(request, client.stream)) co_return false;
+  request.opened = true;
+  take_early(request, client.buffer);
+  const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
+  request.words = FirstWords::opaque;
+  if (request.policy->mode != policy::Mode::off)
+    request.words = co_await first_words(loop, client.stream, request.early, upstream, tunnel);
+  co_return true;
 }
 
 Task<Delivered> open_tunnel(Loop& loop, Request& request, ClientSide client, Answer& answer) {
   Delivered delivered;
   delivered.served.status = 200;
-  if (co_await answer_connect(request, client.stream)) {
+  if (!request.opened && !co_await answer_and_listen(loop, request, client, answer.connection->stream())) {
     delivered.end = Relayed::End::client_gone;
-    co_return delivered;
-  }
-  take_early(request, client.buffer);
-  const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
-  FirstWords words = FirstWords::opaque;
-  if (request.policy->mode != policy::Mode::off)
-    words = co_await first_words(loop, client.stream, request.early, answer.connection->stream(), tunnel);
-  if (words == FirstWords::http) {
+  } else if (request.words == FirstWords::http) {
     loop.shared.metrics.count_tunnel(observe::TunnelOutcome::http);
     loop.pool.give_unused(std::move(answer.connection));
     delivered.served.inside = delivered.served.keep_alive = true;

@@ -6,9 +6,13 @@
 
 namespace reprise::net {
 
-/// Answers a CONNECT and listens to the first words. A tunnel is carried to its end. Where plain HTTP comes,
-/// the connection goes to the pool, what the client has said lies in `request.early`, and `Served::inside`
-/// says so: a route with `mode: off` never looks. `request.answer_fields` are our own lines.
+/// Answers a CONNECT, and listens to the first words unless the route is off: they are then in
+/// `request.words` and `request.early`. False if the client is gone. `request.answer_fields` are our own
+/// lines.
+Task<bool> answer_and_listen(Loop&, Request&, ClientSide, Stream& upstream);
+
+/// Opens the tunnel if that is still to do. Carries it to its end; where plain HTTP comes, the connection
+/// goes to the pool, and `Served::inside` says so.
 Task<Delivered> open_tunnel(Loop&, Request&, ClientSide, Answer&);
 
 /// Carries a connection that has switched protocols (CONNECT, or a 101) to its end.

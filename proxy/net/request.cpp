@@ -21,8 +21,10 @@ void Request::clear() {
   outgoing.clear();
   answer_head.clear();
   answer_fields.clear();
-  upgrade = continue_sent = resuming = tunnel = gateway = bound = false;
+  upgrade = continue_sent = resuming = tunnel = opened = hello = gateway = bound = false;
   pin = nullptr;
+  words = http::FirstWords::more;
+  hello_bytes = 0;
 }
 
 // What is over TLS goes through a tunnel: the parent proxy must not read it.

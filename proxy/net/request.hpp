@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "proxy/http/first_bytes.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/net/answer.hpp"
 #include "proxy/net/pin.hpp"
@@ -26,16 +27,20 @@ struct Request {
   std::string answer_head;    ///< what goes to the client before the body
   std::string answer_fields;  ///< our own lines in it
   RequestBody body;
-  Buffer early;           ///< what the client sent behind a head that opened a tunnel
-  Answer live;            ///< of the last attempt
-  Answer copy;            ///< of a second copy beside the first attempt
-  Answer kept;            ///< what the client gets if nothing better follows
-  policy::Ledger ledger;  ///< once the exchange is over
+  Buffer early;  ///< what the client sent behind a head that opened a tunnel
+  http::FirstWords words = http::FirstWords::more;  ///< of a tunnel that is open
+  std::uint64_t hello_bytes = 0;                    ///< of its ClientHello that the upstream has answered
+  Answer live;                                      ///< of the last attempt
+  Answer copy;                                      ///< of a second copy beside the first attempt
+  Answer kept;                                      ///< what the client gets if nothing better follows
+  policy::Ledger ledger;                            ///< once the exchange is over
   policy::Instant started{};
   bool upgrade = false;        ///< the client asks for another protocol (RFC 9110 7.8)
   bool continue_sent = false;  ///< the client has had its 100
   bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
   bool tunnel = false;         ///< CONNECT
+  bool opened = false;         ///< the CONNECT has had its 200
+  bool hello = false;          ///< `early` is one ClientHello, which may be sent again
   bool gateway = false;        ///< came by a gateway listener
   /// It is authenticated by the connection that it goes out on: no other will do (row F2).
   bool bound = false;

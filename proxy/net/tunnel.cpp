@@ -1,12 +1,14 @@
 #include "proxy/net/tunnel.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 
 namespace reprise::net {
 namespace {
 
 constexpr Duration drain_idle = std::chrono::seconds(1);
-// How often in that time it is asked whether something has moved.
+constexpr Duration last_words = std::chrono::seconds(30);
+// How often in the idle time it is asked whether something has moved.
 constexpr int looks = 4;
 // One way alone has no limit: silence, or a side that does not read, is no harm while the other way flows.
 constexpr Duration unlimited = std::chrono::hours(24 * 365);
@@ -47,47 +49,53 @@ Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, Buffer& first) {
   tunnel.joined_.cancel();
 }
 
-// One direction, until its FIN (passed on), its reset (which ends both), or a side that takes no more.
+// One direction, until its FIN (passed on) or its reset.
 Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
   ErrorCode error = end_of(way.from);
   for (;;) {
-    if (!buffer.empty()) {
+    if (!buffer.empty() && !way.discards) {
       Gather pieces;
       pieces.add(buffer.view());
       const ErrorCode unsent = co_await way.to.write_all(pieces, unlimited);
-      if (unsent) co_return refused(unsent);
-      way.bytes += buffer.size();
-      last_move_ = Tick::now();
-      buffer.clear();
+      if (unsent == asio::error::operation_aborted) co_return break_off(cut_short());
+      if (unsent) {
+        refuse(way);
+      } else {
+        way.bytes += buffer.size();
+        last_move_ = Tick::now();
+      }
     }
+    buffer.clear();
     if (error) break;
     std::size_t bytes = 0;
     std::tie(error, bytes) = co_await way.from.read_some(buffer.room());
     if (error) break;
     buffer.commit(bytes);
-    last_move_ = Tick::now();
+    if (!way.discards) last_move_ = Tick::now();
   }
-  if (error != asio::error::eof) co_return break_off(cut_short(error));
+  if (error == asio::error::operation_aborted) co_return break_off(cut_short());
+  if (error != asio::error::eof) refuse(&way == &up_ ? down_ : up_);
   way.to.finish_sending();
 }
 
-// A side that was reset takes nothing any more, but what it had sent before is still read and delivered: that
-// way comes to the same end by itself (row G4).
-void Tunnel::refused(const ErrorCode& unsent) {
-  if (unsent == asio::error::operation_aborted) return break_off(cut_short(unsent));
-  if (!broken_) outcome_ = TunnelOutcome::broken;
+// One side was reset. What it had sent before is still delivered, by the other way; what the other side goes
+// on sending is read for nobody, because a close over unread bytes would be a reset, which takes from that
+// side what it has not read yet (row G4). It has heard a FIN, and has a while to close too.
+void Tunnel::refuse(Way& way) {
+  way.discards = true;
+  outcome_ = TunnelOutcome::broken;
+  idle_ = std::min(idle_, last_words);
+  last_move_ = Tick::now();
+  look_later();
 }
 
 // The end of the grace is the end of the drain.
-TunnelOutcome Tunnel::cut_short(const ErrorCode& error) const {
-  const bool stopped = draining_ && error == asio::error::operation_aborted;
-  return stopped ? TunnelOutcome::drained : TunnelOutcome::broken;
-}
+TunnelOutcome Tunnel::cut_short() const { return draining_ ? TunnelOutcome::drained : TunnelOutcome::broken; }
 
 void Tunnel::break_off(TunnelOutcome outcome) {
   if (broken_) return;
   broken_ = true;
-  outcome_ = outcome;
+  if (outcome_ == TunnelOutcome::closed) outcome_ = outcome;
   up_.from.cancel();
   down_.from.cancel();
 }

@@ -29,15 +29,16 @@ class Tunnel final : public Timed {
     Stream& from;
     Stream& to;
     std::uint64_t bytes = 0;
+    bool discards = false;  ///< `to` takes no more
     bool over = false;
   };
 
   static Task<void> run_spawned(Tunnel& tunnel, Way& way, Buffer& first);
   Task<void> carry(Way& way, Buffer& first);
-  void refused(const ErrorCode& unsent);
+  void refuse(Way& way);
   void look_later();
   void break_off(observe::TunnelOutcome);
-  observe::TunnelOutcome cut_short(const ErrorCode&) const;
+  observe::TunnelOutcome cut_short() const;
   std::uint64_t taken() const { return up_.to.accepted() + down_.to.accepted(); }
 
   Loop& loop_;

@@ -148,6 +148,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.resume.stall", "1s"},
       {"defaults.response_headers", "false"},
       {"defaults.attempt_header", "true"},
+      {"defaults.tunnel.replay_client_hello", "true"},
       {"defaults.signature.sigv4", "true"},
       {"defaults.tls", "originate"},
       {"defaults.tls.originate", "true"},

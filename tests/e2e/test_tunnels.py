@@ -148,4 +148,5 @@ def test_reset_upstream_ends_the_tunnel():
             equal(client.read_to_end(), b"")
         except (ConnectionResetError, Cut):
             pass
-        reprise.expect_metric(1, "reprise_tunnels_total")
+        client.socket.close()
+        reprise.expect_metric(1, "reprise_tunnels_total", outcome="broken")

@@ -80,6 +80,7 @@ TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
 TEST(FirstBytes, G7_requests_to_another_proxy_behind_the_tunnel_are_opaque) {
   for (const std::string& text : std::vector<std::string>{
            "CONNECT other.test:443 HTTP/1.1\r\n",
+           "CONNECT /a HTTP/1.1\r\n",
            "GET http://other.test/ HTTP/1.1\r\n",
            "GET http://api.test/ HTTP/1.1\r\n",  // port 80
            "GET https://api.test:8080/ HTTP/1.1\r\n",

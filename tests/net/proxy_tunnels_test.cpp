@@ -133,6 +133,7 @@ TEST(ProxyTunnels, G4_a_reset_of_either_side_ends_both) {
   RawClient first = open_tunnel(proxy, upstream);
   first.send("ready");
   EXPECT_NE(first.socket().read_to_end(), Wire::open);
+  first.socket().close();
   RawClient second = open_tunnel(proxy, upstream);
   second.send("ready");
   second.socket().reset();

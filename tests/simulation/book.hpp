@@ -27,6 +27,7 @@ struct RequestPlan {
   bool expects_continue = false;
   bool marked = false;          ///< carries Idempotency-Key
   bool retries_itself = false;  ///< the client is on a retry of its own
+  bool tunnelled = false;       ///< asked for inside a CONNECT, in origin-form
   std::string query;            ///< with its question mark
   bool idempotent = false;      ///< what the route's rule says of it
 };

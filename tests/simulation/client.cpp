@@ -36,8 +36,9 @@ void Client::ask() {
 }
 
 std::string Client::write_head(const RequestPlan& request) const {
-  std::string head = request.method + " http://" + request.host + "/s/" + std::to_string(request.id) +
-                     request.query + (request.speaks_1_0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
+  const std::string origin = request.tunnelled ? "" : "http://" + request.host;
+  std::string head = request.method + " " + origin + "/s/" + std::to_string(request.id) + request.query +
+                     (request.speaks_1_0 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
   head.append("Host: ").append(request.host).append("\r\n");
   if (request.retries_itself) head.append("X-Stainless-Retry-Count: 1\r\n");
   if (request.marked) head.append("Idempotency-Key: \"k" + std::to_string(request.id) + "\"\r\n");

@@ -76,11 +76,18 @@ std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(seed_, Purpose::pieces, connections_));
   // A tunnel's client may take its time, and so may a handshake.
   if (endpoint.port() != tunnel_port && endpoint.port() != 443) dialled_.connected(wire);
+  if (endpoint.port() == tunnel_port && tunnel_.inside) {
+    // Only the first dial is the CONNECT's; later ones are those of the request in it.
+    book_.find(tunnel_id)->arrivals = 1;
+    upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
+    if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) upstreams_.back()->reset();
+    return wire;
+  }
   if (endpoint.port() == tunnel_port) {
     ++book_.find(tunnel_id)->arrivals;
-    tunnels_.push_back(std::make_unique<TunnelEnd>(world_, book_, tunnel_id, tunnel_, wire,
-                                                   Chance(seed_, Purpose::pieces, 5000 + connections_), 11,
-                                                   10));
+    tunnels_.push_back(std::make_unique<TunnelEnd>(world_, book_, tunnel_id, tunnel_.server, tunnel_.client,
+                                                   wire, Chance(seed_, Purpose::pieces, 5000 + connections_),
+                                                   11, 10));
     world_.soon([server = tunnels_.back().get()] { server->look(); });
     return wire;
   }

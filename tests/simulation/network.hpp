@@ -28,7 +28,7 @@ class Network final : public Dials {
   /// Everything has to leave by the parent proxy at that address.
   void set_parent(const std::string& address);
   /// What the server of the story's tunnel does with each connection.
-  void serve_tunnel(const TunnelEndPlan& plan) { tunnel_ = plan; }
+  void serve_tunnel(const TunnelPlan& plan) { tunnel_ = plan; }
   /// Its end of the tunnel that was opened last; null if none was.
   const TunnelEnd* tunnel_server() const { return tunnels_.empty() ? nullptr : tunnels_.back().get(); }
 
@@ -44,7 +44,7 @@ class Network final : public Dials {
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   DialBook dialled_;
   std::optional<net::asio::ip::address> parent_;
-  TunnelEndPlan tunnel_;
+  TunnelPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;
   unsigned dials_ = 0;
   unsigned queries_ = 0;

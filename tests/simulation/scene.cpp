@@ -132,7 +132,34 @@ TunnelEndPlan draw_tunnel_end(Chance& chance, Faults& faults, Fault resets) {
   return plan;
 }
 
-std::optional<TunnelArrival> draw_tunnel(std::uint64_t seed, Faults& faults) {
+// Who speaks first in it, and what.
+void draw_opening(Chance& chance, const policy::IdempotencyRule& rule, TunnelPlan& plan) {
+  switch (chance.below(8)) {
+    case 0:
+    case 1: {
+      RequestPlan request;
+      request.id = inside_id;
+      request.host = plan.request.host;
+      request.tunnelled = true;
+      request.answer_bytes = chance.of<std::uint64_t>({0, 300, 9000});
+      request.idempotent = is_idempotent(rule, request);
+      plan.inside = std::move(request);
+      break;
+    }
+    case 2: plan.client.opening = std::string("\x16\x03\x01\x02\0\x01", 6); break;
+    case 3: plan.client.opening = "GET /s/501 HTT"; break;
+    case 4: plan.client.opening = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"; break;
+    case 5: plan.client.silence = chance.milliseconds(50, 400); break;
+    case 6:
+      plan.server.opening = "220 ready\r\n";
+      plan.client.hears_first = true;
+      break;
+    default: break;
+  }
+}
+
+std::optional<TunnelArrival> draw_tunnel(std::uint64_t seed, Faults& faults,
+                                         const policy::IdempotencyRule& rule) {
   Chance chance(seed, Purpose::clients, 1);
   if (!chance.one_in(4)) return std::nullopt;
   TunnelArrival arrival;
@@ -143,6 +170,7 @@ std::optional<TunnelArrival> draw_tunnel(std::uint64_t seed, Faults& faults) {
   arrival.plan.request.idempotent = true;
   arrival.plan.client = draw_tunnel_end(chance, faults, Fault::client_reset);
   arrival.plan.server = draw_tunnel_end(chance, faults, Fault::body_reset);
+  draw_opening(chance, rule, arrival.plan);
   return arrival;
 }
 
@@ -211,7 +239,10 @@ Scene draw_scene(std::uint64_t seed, Faults& faults) {
     arrival.client = draw_client(clients, faults, next_id, scene.policy.idempotent);
     scene.arrivals.push_back(std::move(arrival));
   }
-  scene.tunnel = draw_tunnel(seed, faults);
+  scene.tunnel = draw_tunnel(seed, faults, scene.policy.idempotent);
+  // What nobody looks into, or is broken off before its first word was heard, is no request.
+  const bool unheard = scene.terminates_at || scene.policy.mode == policy::Mode::off;
+  if (unheard && scene.tunnel) scene.tunnel->plan.inside.reset();
   Chance ways(seed, Purpose::policy, 1);
   if (!scene.tunnel && !scene.policy.tls.originate && ways.one_in(6))
     scene.settings.parent = config::Parent{"192.0.2.50", 3128, "joe", "Basic am9lOnBhc3M="};

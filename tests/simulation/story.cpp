@@ -202,9 +202,19 @@ std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
 }
 
 void Story::open_tunnel(const TunnelPlan& plan) {
-  network_.serve_tunnel(plan.server);
-  tunnel_ = std::make_unique<TunnelClient>(world_, book_, plan, accept(plan.request.id),
+  network_.serve_tunnel(plan);
+  const std::shared_ptr<Wire> wire = accept(plan.request.id);
+  tunnel_ = std::make_unique<TunnelClient>(world_, book_, plan, wire,
                                            Chance(what_.seed, Purpose::pieces, 4'000'000));
+  if (plan.inside) {
+    tunnel_->hands_over = [this, wire, request = *plan.inside] {
+      ClientPlan client;
+      client.requests.push_back(request);
+      clients_.push_back(std::make_unique<Client>(world_, book_, std::move(client), wire,
+                                                  Chance(what_.seed, Purpose::pieces, 5'000'000)));
+      clients_.back()->start();
+    };
+  }
   tunnel_->start();
 }
 
@@ -216,7 +226,7 @@ void Story::judge_tunnel() {
   const TunnelPlan& plan = scene_.tunnel->plan;
   if (plan.client.resets_after || plan.server.resets_after || scene_.drains_at || scene_.terminates_at)
     return;
-  if (tunnel_->seen().received != plan.server.bytes || server->seen().received != plan.client.bytes)
+  if (tunnel_->seen().received != plan.server.all() || server->seen().received != plan.client.all())
     book_.broken("a tunnel carries all that both ends have sent");
 }
 

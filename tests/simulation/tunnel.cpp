@@ -7,12 +7,13 @@
 
 namespace reprise::simulation {
 
-TunnelEnd::TunnelEnd(World& world, Book& book, std::uint64_t id, TunnelEndPlan plan,
+TunnelEnd::TunnelEnd(World& world, Book& book, std::uint64_t id, TunnelEndPlan plan, TunnelEndPlan other,
                      std::shared_ptr<Wire> wire, Chance pieces, unsigned sends, unsigned takes)
     : book_(book),
       world_(world),
       id_(id),
       plan_(std::move(plan)),
+      other_(std::move(other)),
       wire_(std::move(wire)),
       pieces_(std::move(pieces)),
       sends_(sends),
@@ -26,6 +27,7 @@ void TunnelEnd::look() {
   if (over_) return;
   read();
   if (over_) return;
+  if (hands_over_now()) return end(false);
   if (wire_->was_reset()) return end(true);
   if (wire_->proxy_finished() && wire_->received().empty()) seen_.finished = true;
   pump();
@@ -37,34 +39,49 @@ void TunnelEnd::read() {
   if (bytes.empty()) return;
   const std::size_t before = before_tunnel(bytes);
   const std::string_view mine = std::string_view(bytes).substr(before);
-  if (!Content(id_, takes_).holds(seen_.received, mine))
-    book_.broken("a tunnel's bytes arrive as they were sent");
+  if (!is_other(seen_.received, mine)) book_.broken("a tunnel's bytes arrive as they were sent");
   seen_.received += mine.size();
   wire_->consume(bytes.size());
 }
 
+bool TunnelEnd::is_other(std::uint64_t place, std::string_view bytes) const {
+  const std::uint64_t opening = other_.opening.size();
+  const std::uint64_t first = place < opening ? std::min<std::uint64_t>(opening - place, bytes.size()) : 0;
+  if (first > 0 && other_.opening.substr(place, first) != bytes.substr(0, first)) return false;
+  return Content(id_, takes_).holds(place + first - opening, bytes.substr(first));
+}
+
 void TunnelEnd::pump() {
+  if (over_ || !may_send() || (plan_.hears_first && seen_.received == 0 && !seen_.finished)) return;
+  if (plan_.silence > Duration::zero() && !std::exchange(was_silent_, true)) return pause(plan_.silence);
   const Content content(id_, sends_);
-  while (!over_ && !pausing_ && may_send() && sent_ < plan_.bytes) {
-    const std::uint64_t most = std::min<std::uint64_t>(plan_.bytes - sent_, pieces_.between(1, 4000));
-    const std::size_t taken = wire_->send(content.text(sent_, sent_ + most));
+  const std::uint64_t opening = plan_.opening.size();
+  while (!over_ && !pausing_ && sent_ < plan_.all()) {
+    const bool opens = sent_ < opening;
+    const std::uint64_t most =
+        std::min<std::uint64_t>((opens ? opening : plan_.all()) - sent_, pieces_.between(1, 4000));
+    const std::size_t taken = wire_->send(opens ? plan_.opening.substr(sent_, most)
+                                                : content.text(sent_ - opening, sent_ - opening + most));
     sent_ += taken;
     if (plan_.resets_after && sent_ >= *plan_.resets_after) {
       wire_->reset();
       return end(true);
     }
     if (taken == 0) return;
-    if (plan_.pause == Duration::zero()) continue;
-    pausing_ = true;
-    world_.after(plan_.pause, [this, alive = std::weak_ptr<char>(alive_)] {
-      if (alive.expired()) return;
-      pausing_ = false;
-      look();
-    });
+    if (plan_.pause > Duration::zero()) pause(plan_.pause);
   }
-  if (over_ || finished_ || !may_send() || sent_ < plan_.bytes) return;
+  if (over_ || finished_ || pausing_ || sent_ < plan_.all()) return;
   finished_ = true;
   wire_->finish();
+}
+
+void TunnelEnd::pause(Duration span) {
+  pausing_ = true;
+  world_.after(span, [this, alive = std::weak_ptr<char>(alive_)] {
+    if (alive.expired()) return;
+    pausing_ = false;
+    look();
+  });
 }
 
 void TunnelEnd::end(bool by_reset) {
@@ -75,7 +92,7 @@ void TunnelEnd::end(bool by_reset) {
 
 TunnelClient::TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire,
                            Chance pieces)
-    : TunnelEnd(world, book, plan.request.id, plan.client, wire, std::move(pieces), 10, 11),
+    : TunnelEnd(world, book, plan.request.id, plan.client, plan.server, wire, std::move(pieces), 10, 11),
       request_(plan.request),
       asked_on_(std::move(wire)) {}
 
@@ -102,6 +119,7 @@ void TunnelClient::ended() {
   Account& account = *book_.find(request_.id);
   account.end =
       refused_ ? ClientEnd::own_answer : (open_ && !seen().reset ? ClientEnd::whole : ClientEnd::cut);
+  if (hands_over_now()) hands_over();
 }
 
 }  // namespace reprise::simulation

@@ -1,6 +1,7 @@
 // The two ends of a tunnel: a client that asks with CONNECT, and a server that never sees HTTP.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,12 +13,19 @@ namespace reprise::simulation {
 
 /// A story has one tunnel at most.
 inline constexpr std::uint64_t tunnel_id = 500;
+/// And one request in it, where it carries plain HTTP.
+inline constexpr std::uint64_t inside_id = 501;
 inline constexpr std::string_view tunnel_host = "tunnel.test";
 inline constexpr std::uint16_t tunnel_port = 8443;
 
 /// What one end of a tunnel sends, and how it ends.
 struct TunnelEndPlan {
+  std::string opening;       ///< goes before the bytes
+  bool hears_first = false;  ///< says nothing before the other end has
+  Duration silence{};        ///< before its first byte
   std::uint64_t bytes = 0;
+
+  std::uint64_t all() const { return opening.size() + bytes; }
   std::optional<std::uint64_t> resets_after;  ///< bytes sent
   Duration pause{};                           ///< between pieces
 };
@@ -26,6 +34,7 @@ struct TunnelPlan {
   RequestPlan request;  ///< `host` names the server; there is no body
   TunnelEndPlan client;
   TunnelEndPlan server;
+  std::optional<RequestPlan> inside;  ///< what the client asks for in plain HTTP, instead of all that
 };
 
 /// What one end has seen so far.
@@ -38,9 +47,9 @@ struct TunnelSeen {
 /// Sends its bytes, takes those of the other end, and closes its side when it has sent all.
 class TunnelEnd : public Actor {
  public:
-  /// `sends` and `takes` tell the two directions of one tunnel apart.
-  TunnelEnd(World& world, Book& book, std::uint64_t id, TunnelEndPlan plan, std::shared_ptr<Wire> wire,
-            Chance pieces, unsigned sends, unsigned takes);
+  /// `other` is the plan of the other end; `sends` and `takes` tell the two directions apart.
+  TunnelEnd(World& world, Book& book, std::uint64_t id, TunnelEndPlan plan, TunnelEndPlan other,
+            std::shared_ptr<Wire> wire, Chance pieces, unsigned sends, unsigned takes);
   ~TunnelEnd() override;
 
   void look() override;
@@ -51,17 +60,22 @@ class TunnelEnd : public Actor {
   /// Bytes that have come; how many of them are not the tunnel's.
   virtual std::size_t before_tunnel(std::string_view) { return 0; }
   virtual bool may_send() const { return true; }
+  /// The wire is another's from here on.
+  virtual bool hands_over_now() const { return false; }
   virtual void ended() {}
   void pump();
   Book& book_;
 
  private:
   void read();
+  void pause(Duration span);
+  bool is_other(std::uint64_t place, std::string_view bytes) const;
   void end(bool by_reset);
 
   World& world_;
   const std::uint64_t id_;
   const TunnelEndPlan plan_;
+  const TunnelEndPlan other_;
   std::shared_ptr<Wire> wire_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
   Chance pieces_;
@@ -69,6 +83,7 @@ class TunnelEnd : public Actor {
   const unsigned takes_;
   std::uint64_t sent_ = 0;
   bool pausing_ = false;
+  bool was_silent_ = false;
   bool finished_ = false;  ///< our side is closed
   bool over_ = false;
   TunnelSeen seen_;
@@ -79,10 +94,13 @@ class TunnelClient final : public TunnelEnd {
  public:
   TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire, Chance pieces);
   void start();
+  /// The tunnel stands, and the story's own client is to speak in it.
+  std::function<void()> hands_over;
 
  protected:
   std::size_t before_tunnel(std::string_view bytes) override;
-  bool may_send() const override { return open_; }
+  bool may_send() const override { return open_ && !hands_over; }
+  bool hands_over_now() const override { return open_ && hands_over; }
   void ended() override;
 
  private:

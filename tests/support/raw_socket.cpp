@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -121,6 +122,11 @@ Wire RawSocket::read_to_end(milliseconds limit) {
     if (!read_more(left) && wire_ == Wire::open) break;
   }
   return wire_;
+}
+
+std::size_t RawSocket::unacknowledged() const {
+  int bytes = 0;
+  return ::ioctl(descriptor_, TIOCOUTQ, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 std::string RawSocket::take(std::size_t bytes) {

@@ -50,6 +50,9 @@ class RawSocket {
   Wire read_to_end(std::chrono::milliseconds limit = patience);
   Wire wire() const { return wire_; }
 
+  /// Bytes that were sent and are not yet in the peer's kernel.
+  std::size_t unacknowledged() const;
+
   /// What was received and not taken.
   const std::string& received() const { return received_; }
   std::string take(std::size_t bytes);

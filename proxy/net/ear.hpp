@@ -1,0 +1,31 @@
+// Listens to one connection while another is waited on: when something has come, that other wait ends.
+#pragma once
+
+#include "proxy/net/loop.hpp"
+
+namespace reprise::net {
+
+/// Reads nothing. Both streams must outlive it, and `stop` must be awaited before it is destroyed.
+class Ear {
+ public:
+  /// Ends a read, or a wait for one, of `interrupted` as soon as `listened_to` has a byte. The end of that
+  /// connection is no byte.
+  Ear(Loop& loop, Stream& listened_to, Stream& interrupted);
+  Ear(const Ear&) = delete;
+  Ear& operator=(const Ear&) = delete;
+
+  bool heard() const { return heard_; }
+  Task<void> stop();
+
+ private:
+  static Task<void> listen(Ear&);
+
+  Stream& listened_to_;
+  Stream& interrupted_;
+  Timer joined_;
+  bool stopped_ = false;
+  bool heard_ = false;
+  bool over_ = false;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,311 @@
+"""Tunnels, row by row: G1 to G7, and a CONNECT that must not be."""
+import fcntl
+import re
+import signal
+import socket
+import struct
+import termios
+import threading
+
+from client import Client, Cut, head_of
+from exactly import counted
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, under_some_limit
+from test_tunnels import ANY_PORT, Talker, echo_backwards_at_the_end, open_tunnel
+from upstream import Say, Upstream
+
+TLS = b"\x16\x03\x01\x00\x05hello"  # no handshake that anybody would answer: what matters is how it begins
+
+
+def tunnels(reprise, outcome):
+    return reprise.metric("reprise_tunnels_total", outcome=outcome)
+
+
+def served_inside(reprise, upstream, case):
+    """Plays `case(client)` in new tunnels until its first words were heard in time: a client that stalls for longer than
+    200 ms is tunnelled, and rightly so."""
+    for _ in range(20):
+        before = tunnels(reprise, "http")
+        with Client(reprise.forward) as client:
+            equal(open_tunnel(client, upstream.port).status, 200)
+            client.send(f"GET /first HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\n\r\n".encode())
+            answer = client.read_answer()
+            if tunnels(reprise, "http") == before + 1:
+                return case(client, answer)
+    raise AssertionError("the client is never heard in time")
+
+
+def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
+    with Upstream() as upstream, Reprise(security=ANY_PORT) as reprise:
+        port = upstream.port
+        authorities = {
+            f"{LOOPBACK}:": "bad_authority", LOOPBACK: "bad_authority", f"{LOOPBACK}:0": "bad_authority",
+            f"{LOOPBACK}:99999": "bad_authority", "[::1": "bad_authority", f"u@{LOOPBACK}:{port}": "userinfo_in_authority",
+            f"http://{LOOPBACK}:{port}/": "bad_authority", f"{LOOPBACK}:{port}/": "bad_authority", f":{port}": "bad_authority",
+            f"{LOOPBACK}:{port}:{port}": "bad_authority", f"{LOOPBACK}:+{port}": "bad_authority"}
+        for authority, cause in authorities.items():
+            before = reprise.metric("reprise_rejected_requests_total", cause=cause)
+            with Client(reprise.forward) as client:
+                client.send(head_of("CONNECT", authority, "h") + TLS)
+                answer = client.read_answer("CONNECT")
+                equal(answer.status, 400, authority)
+                assert re.fullmatch(r"reprise-\w+; error=http_request_error", answer.field("Proxy-Status")), answer.head
+            counted(reprise, "reprise_rejected_requests_total", before + 1, cause=cause)
+        equal(upstream.connections, 0)
+
+
+def test_G1_a_connect_that_must_not_be_says_why():
+    with Talker(echo_backwards_at_the_end) as talker, Reprise() as reprise, Client(reprise.forward) as client:
+        answer = open_tunnel(client, talker.port)
+        equal(answer.status, 403)
+        assert re.fullmatch(r"reprise-\w+; error=http_request_denied", answer.field("Proxy-Status")), answer.head
+        assert b"connect_port_denied" in answer.body
+        reprise.expect_metric(1, "reprise_rejected_requests_total", cause="connect_port_denied")
+    once = {"retry": {"max_attempts": 3}}
+    with Reprise(security=ANY_PORT, defaults=once) as reprise:
+        for authority, status, error in (("169.254.169.254:80", 403, "destination_ip_prohibited"),
+                                         ("%s:%d" % reprise.addresses["admin"], 508, "proxy_loop_detected"),
+                                         ("%s:%d" % reprise.forward, 508, "proxy_loop_detected"),
+                                         ("localhost:%d" % reprise.addresses["admin"][1], 508, "proxy_loop_detected")):
+            before = reprise.metric("reprise_requests_total", code=str(status))
+            with Client(reprise.forward) as client:
+                client.send(head_of("CONNECT", authority, authority))
+                answer = client.read_answer("CONNECT")
+            equal((answer.status, answer.attempts), (status, 1), authority)
+            assert answer.reason in ("address_denied", "not_retryable"), answer.head
+            assert re.fullmatch(rf"reprise-\w+; error={error}", answer.field("Proxy-Status")), answer.head
+            counted(reprise, "reprise_requests_total", before + 1, code=str(status))
+
+
+def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
+    early = TLS + bytes(range(256)) * 40
+    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
+        with Client(reprise.forward) as client:
+            equal(open_tunnel(client, talker.port, early=early).status, 200)
+            client.finish()
+            equal(client.read_to_end() == early[::-1], True)
+    held, port = closed_port()
+    with held, Upstream() as upstream, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        answer = open_tunnel(client, port, early=head_of("GET", upstream.url(), f"{LOOPBACK}:{upstream.port}"))
+        equal((answer.status, answer.attempts), (502, 4))
+        equal(client.read_to_end(), b"", "and the connection closes")
+        equal((upstream.connections, len(reprise.requests(1))), (0, 1))
+
+
+def test_G3_the_200_has_no_framing_and_no_body():
+    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+            Client(reprise.forward) as client:
+        client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # as Python sends it
+        answer = client.read_answer("CONNECT")
+        equal((answer.status, answer.field("Content-Length"), answer.field("Transfer-Encoding")), (200, None, None))
+        client.send(TLS)
+        client.finish()
+        equal(client.read_to_end(), TLS[::-1])
+
+
+def unacknowledged(connection):
+    return struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"\0\0\0\0"))[0]
+
+
+def test_G4_what_was_sent_before_a_reset_is_delivered():
+    """The client fills every buffer on the way, then resets; the server first talks into the reset, then reads."""
+    reset, got, done = threading.Event(), bytearray(), threading.Event()
+
+    def talk_then_read(connection):
+        assert reset.wait(PATIENCE)
+        try:
+            for _ in range(50):
+                connection.sendall(b"nobody hears this " * 100)
+        except OSError:
+            pass
+        try:
+            while data := connection.recv(65536):
+                got.extend(data)
+        except ConnectionResetError:
+            pass
+        done.set()
+
+    block = bytes(range(256)) * 64
+    with Talker(talk_then_read) as talker, Reprise(security=ANY_PORT) as reprise:
+        client = Client(reprise.forward)
+        equal(open_tunnel(client, talker.port, early=TLS).status, 200)
+        client.socket.settimeout(0.2)
+        sent = 0
+        try:
+            while sent < 64 << 20:
+                sent += client.socket.send(block[sent % len(block):])
+        except (TimeoutError, socket.timeout):
+            pass
+        arrived = sent - unacknowledged(client.socket)
+        assert arrived > 0
+        client.reset()
+        reset.set()
+        assert done.wait(PATIENCE)
+        whole = TLS + block * (sent // len(block) + 1)
+        equal(bytes(got) == whole[:len(got)], True, "in order")
+        assert len(TLS) + arrived <= len(got) <= len(TLS) + sent, (arrived, len(got), sent)
+        reprise.expect_metric(1, "reprise_tunnels_total", outcome="broken")
+
+
+def test_G4_a_fin_with_data_pending_is_a_half_close():
+    payload = bytes(range(256)) * 4000
+    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+            Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        client.send(TLS + payload)
+        client.finish()
+        equal(client.read_to_end() == (TLS + payload)[::-1], True)
+        reprise.expect_metric(1, "reprise_tunnels_total", outcome="closed")
+        line = reprise.requests(1)[0]
+        equal((line["method"], line["host"], line["status"]), ("CONNECT", LOOPBACK, 200))
+        whole = len(TLS) + len(payload)
+        equal((line["request_bytes"], line["response_bytes"]), (whole, whole))
+
+
+def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
+    with Talker(lambda connection: None) as talker, Reprise(security=ANY_PORT) as reprise:
+        accepted = []
+        talker.talk = lambda connection: accepted.append(1)
+        for _ in range(1000):
+            with Client(reprise.forward) as client:
+                equal(open_tunnel(client, talker.port, early=TLS).status, 200)
+                try:
+                    equal(client.read_to_end(), b"")
+                except ConnectionResetError:
+                    pass
+        eventually(lambda: tunnels(reprise, "closed") + tunnels(reprise, "broken") == 1000, "each tunnel ends")
+        equal(len(accepted), 1000, "one dial each")
+        equal(reprise.metric("reprise_attempts_total"), 1000)
+    with Upstream({"/first": ["close"]}) as upstream, Reprise(security=ANY_PORT) as reprise:
+        def bounded(_, answer):
+            equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 4))
+        served_inside(reprise, upstream, bounded)
+
+
+def test_G6_an_idle_tunnel_ends_and_one_way_is_enough():
+    def a_word_a_quarter(limit):
+        def talk(connection):
+            connection.settimeout(limit / 4000)
+            for _ in range(8):
+                connection.sendall(b"word")
+                try:
+                    connection.recv(1)
+                except socket.timeout:
+                    pass
+            connection.settimeout(PATIENCE)
+            connection.recv(1)
+        with Talker(talk) as talker, \
+                Reprise(security=ANY_PORT, defaults={"idle_timeout": f"{limit}ms"}) as reprise, \
+                Client(reprise.forward) as client:
+            equal(open_tunnel(client, talker.port).status, 200)
+            whole = client.read_to_end() == b"word" * 8
+            reprise.expect_metric(1, "reprise_tunnels_total", outcome="idle")
+            return whole
+    under_some_limit(400, a_word_a_quarter)
+
+
+def test_G6_drain_waits_the_linger_and_ends_a_quiet_tunnel():
+    with Talker(lambda connection: connection.sendall(connection.recv(99)) or connection.recv(1)) as talker, \
+            Reprise(security=ANY_PORT, shutdown={"linger": "1s", "grace": "60s"}) as reprise, \
+            Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        reprise.process.send_signal(signal.SIGTERM)
+        eventually(lambda: reprise.admin("/readyz")[0] == 503, "not ready")
+        client.send(TLS)
+        equal(client.read_bytes(len(TLS)), TLS, "it still works")
+        equal(client.read_to_end(), b"")
+        equal(reprise.wait(), 0)
+        equal(reprise.requests(1)[0]["response_bytes"], len(TLS))
+
+
+def test_G7_http_in_a_tunnel_is_retried_and_logged_as_such():
+    script = {"/first": [503, "reset", 200], "/second": [503, 200], "/third": [200]}
+    with Upstream(script) as upstream, Reprise(security=ANY_PORT) as reprise:
+        def whole_life(client, answer):
+            equal(answer.status, 200)
+            assert answer.attempts in (1, 2, 3), answer.head
+            client.send(head_of("GET", "/second", "shop.test"))
+            answer = client.read_answer()
+            equal((answer.status, answer.attempts), (200, 2))
+            equal(upstream.seen(1, "/second")[0].field("Host"), "shop.test", "the client's own")
+            client.send(head_of("POST", f"http://{LOOPBACK}:{upstream.port}/third", "x", [("Content-Length", "1")]) + b"x")
+            equal(client.read_answer().status, 200)
+            client.send(TLS + b"\r\n\r\n")
+            equal(client.read_answer().status, 400)
+        served_inside(reprise, upstream, whole_life)
+        second = [line for line in reprise.requests(3) if line.get("path") == "/second"][0]
+        equal([step["status"] for step in second["attempts"]], [503, 200])
+
+
+def test_G7_as_undici_sends_it():
+    """Node's fetch with NODE_USE_ENV_PROXY=1 and an http:// URL."""
+    with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise(security=ANY_PORT) as reprise:
+        for _ in range(20):
+            before = tunnels(reprise, "http")
+            authority = f"{LOOPBACK}:{upstream.port}"
+            with Client(reprise.forward) as client:
+                client.send(f"CONNECT {authority} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n"
+                            f"proxy-connection: keep-alive\r\n\r\n".encode())
+                equal(client.read_answer("CONNECT").status, 200)
+                client.send(f"GET /x HTTP/1.1\r\nhost: {authority}\r\nconnection: keep-alive\r\naccept: */*\r\n"
+                            "accept-language: *\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\n"
+                            "accept-encoding: gzip, deflate\r\n\r\n".encode())
+                answer = client.read_answer()
+            if tunnels(reprise, "http") == before + 1:
+                equal((answer.status, answer.body), (200, b"fetched"))
+                return
+        raise AssertionError("never heard in time")
+
+
+def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
+    def greet(connection):
+        connection.sendall(b"220 ready\r\n")
+        echo_backwards_at_the_end(connection)
+    with Talker(greet) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        equal(client.read_line(), b"220 ready")
+        client.send(b"EHLO me\r\n")
+        client.finish()
+        equal(client.read_to_end(), b"EHLO me\r\n"[::-1])
+        equal(tunnels(reprise, "http"), 0)
+
+    def speak_last(connection):
+        words = connection.recv(99)
+        connection.sendall(b"got " + words)
+        connection.recv(1)
+    for words in (b"GET / HT", b"G", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"CONNECT h:443 HTTP/1.1\r\n\r\n", b"\x16"):
+        with Talker(speak_last) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+            equal(open_tunnel(client, talker.port).status, 200)
+            client.send(words)
+            equal(client.read_bytes(4 + len(words)), b"got " + words)
+            equal(tunnels(reprise, "http"), 0)
+
+    def speak_when_told(connection):
+        assert told.wait(PATIENCE)
+        connection.sendall(b"at last")
+    told = threading.Event()
+    with Talker(speak_when_told) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        told.set()
+        equal(client.read_bytes(7), b"at last")
+
+
+def test_G7_half_a_client_hello_and_silence_ends_idle():
+    with Talker(lambda connection: connection.recv(99) and connection.recv(1)) as talker, \
+            Reprise(security=ANY_PORT, defaults={"idle_timeout": "300ms"}) as reprise, Client(reprise.forward) as client:
+        equal(open_tunnel(client, talker.port).status, 200)
+        client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+        try:
+            equal(client.read_to_end(), b"")
+        except (Cut, ConnectionResetError):
+            pass
+        reprise.expect_metric(1, "reprise_tunnels_total", outcome="idle")
+
+
+def test_G7_a_route_that_is_off_is_not_looked_into():
+    with Upstream({"/first": [503]}) as upstream, Reprise(security=ANY_PORT, defaults={"mode": "off"}) as reprise, \
+            Client(reprise.forward) as client:
+        equal(open_tunnel(client, upstream.port).status, 200)
+        client.send(head_of("GET", "/first", "h"))
+        answer = client.read_answer()
+        equal((answer.status, answer.field("Via"), answer.field("Reprise-Attempts")), (503, None, None))
+        equal(tunnels(reprise, "http"), 0)

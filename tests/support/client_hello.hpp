@@ -1,0 +1,48 @@
+// TLS ClientHellos made to measure, for tests that send them or judge them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace reprise::play {
+
+/// A big-endian number.
+inline std::string number(std::size_t value, std::size_t width) {
+  std::string bytes(width, '\0');
+  for (std::size_t i = width; i > 0; --i, value >>= 8U) bytes[i - 1] = static_cast<char>(value & 0xffU);
+  return bytes;
+}
+
+/// A string with its length before it.
+inline std::string vector(std::string_view bytes, std::size_t width) {
+  return number(bytes.size(), width).append(bytes);
+}
+
+inline std::string record(std::string_view fragment) {
+  return std::string("\x16\x03\x01").append(vector(fragment, 2));
+}
+
+inline std::string extension(std::size_t type, std::string_view content) {
+  return number(type, 2).append(vector(content, 2));
+}
+
+/// The handshake message; `extensions` as they are, or none at all where it is empty.
+inline std::string hello_message(std::string_view extensions) {
+  std::string body("\x03\x03");
+  body.append(32, 'r').append(vector("session", 1)).append(vector("\x13\x01\x13\x02", 2));
+  body.append(vector(std::string_view("\0", 1), 1));
+  if (!extensions.empty()) body.append(vector(extensions, 2));
+  return std::string("\x01").append(vector(body, 3));
+}
+
+/// Server name, versions, and a key share of some size.
+inline std::string some_extensions() {
+  return extension(0, vector(std::string(1, '\0') + vector("api.test", 2), 2)) +
+         extension(43, "\x02\x03\x04") + extension(51, std::string(1200, 'k'));
+}
+
+/// One ClientHello in one record, as most clients send it.
+inline std::string client_hello() { return record(hello_message(some_extensions())); }
+
+}  // namespace reprise::play
