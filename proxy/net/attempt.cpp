@@ -235,7 +235,8 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   Stream& stream = answer.connection->stream();
   // A fresh connection on which something came before it was asked carries no second request (row B11): a
   // pooled one has been looked at when it was lent.
-  const bool spoke_first = !answer.connection->reused() && stream.unread() == Unread::bytes;
+  const bool spoke_first =
+      !answer.connection->reused() && (stream.unread() == Unread::bytes || !answer.buffer.empty());
   stop.aim_at(&stream);
   const std::string last = last_lines(request, start.number);
   Upload upload(loop.io.get_executor(), stream, request.body, request.policy->idle_timeout);

@@ -67,15 +67,15 @@ Task<AttemptResult> attempt_tunnel(Loop& loop, Request& request, ClientSide clie
     request.answer_fields.clear();
     if (policy.response_headers)
       request.answer_fields.append("Reprise-Attempts: ").append(std::to_string(start.number)).append("\r\n");
-    if (!co_await answer_and_listen(loop, request, client, upstream)) {
+    if (!co_await answer_and_listen(loop, request, client, answer)) {
       answer.clear();
       result.client = ClientState::gone;
       co_return result;
     }
-    request.hello =
-        request.words == http::FirstWords::opaque && co_await read_hello(loop, client.stream, request.early);
+    request.hello = request.words == http::FirstWords::opaque && answer.buffer.empty() &&
+                    co_await read_hello(loop, client.stream, request.early);
   }
-  if (!request.hello) co_return result;
+  if (!request.hello || !answer.buffer.empty()) co_return result;
   stop.aim_at(&upstream);
   const auto cause = co_await offer_hello(loop, request, client.stream, upstream);
   stop.aim_at(nullptr);

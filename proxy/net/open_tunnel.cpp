@@ -44,21 +44,24 @@ Task<void> carry_tunnel(Loop& loop, Request& request, ClientSide client, Answer&
   served.keep_alive = false;
 }
 
-Task<bool> answer_and_listen(Loop& loop, Request& request, ClientSide client, Stream& upstream) {
+Task<bool> answer_and_listen(Loop& loop, Request& request, ClientSide client, Answer& answer) {
   if (co_await answer_connect(request, client.stream)) co_return false;
   request.opened = true;
   take_early(request, client.buffer);
   const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
   request.words = FirstWords::opaque;
-  if (request.policy->mode != policy::Mode::off)
-    request.words = co_await first_words(loop, client.stream, request.early, upstream, tunnel);
+  // What came with the 2xx of a parent proxy is the upstream's first word.
+  const bool spoke = !answer.buffer.empty();
+  if (request.policy->mode != policy::Mode::off && !spoke)
+    request.words =
+        co_await first_words(loop, client.stream, request.early, answer.connection->stream(), tunnel);
   co_return true;
 }
 
 Task<Delivered> open_tunnel(Loop& loop, Request& request, ClientSide client, Answer& answer) {
   Delivered delivered;
   delivered.served.status = 200;
-  if (!request.opened && !co_await answer_and_listen(loop, request, client, answer.connection->stream())) {
+  if (!request.opened && !co_await answer_and_listen(loop, request, client, answer)) {
     delivered.end = Relayed::End::client_gone;
   } else if (request.words == FirstWords::http) {
     loop.shared.metrics.count_tunnel(observe::TunnelOutcome::http);

@@ -9,7 +9,7 @@ namespace reprise::net {
 /// Answers a CONNECT, and listens to the first words unless the route is off: they are then in
 /// `request.words` and `request.early`. False if the client is gone. `request.answer_fields` are our own
 /// lines.
-Task<bool> answer_and_listen(Loop&, Request&, ClientSide, Stream& upstream);
+Task<bool> answer_and_listen(Loop&, Request&, ClientSide, Answer&);
 
 /// Opens the tunnel if that is still to do. Carries it to its end; where plain HTTP comes, the connection
 /// goes to the pool, and `Served::inside` says so.

@@ -21,15 +21,16 @@ void Request::clear() {
   outgoing.clear();
   answer_head.clear();
   answer_fields.clear();
-  upgrade = continue_sent = resuming = tunnel = opened = hello = gateway = bound = false;
+  upgrade = continue_sent = resuming = tunnel = inside = opened = hello = gateway = bound = false;
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;
 }
 
-// What is over TLS goes through a tunnel: the parent proxy must not read it.
+// What is over TLS goes through a tunnel: the parent proxy must not read it. What a client asked a tunnel for does too.
 bool is_for_parent(const Request& request) {
-  return request.upstream->parent != nullptr && !request.tunnel && request.upstream->tls == nullptr;
+  return request.upstream->parent != nullptr && !request.tunnel && !request.inside &&
+         request.upstream->tls == nullptr;
 }
 
 const std::shared_ptr<Upstream>& carrier_of(const Request& request) {

@@ -39,6 +39,7 @@ struct Request {
   bool continue_sent = false;  ///< the client has had its 100
   bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
   bool tunnel = false;         ///< CONNECT
+  bool inside = false;         ///< plain HTTP that came in a CONNECT
   bool opened = false;         ///< the CONNECT has had its 200
   bool hello = false;          ///< `early` is one ClientHello, which may be sent again
   bool gateway = false;        ///< came by a gateway listener

@@ -160,6 +160,7 @@ http::Intake Session::take_in(const Request& request) const {
 }
 
 Session::Plan Session::plan(Request& request, Cause& why) {
+  request.inside = inside_.has_value();
   const http::Intake intake = take_in(request);
   if (const auto* rejected = std::get_if<http::Rejected>(&intake)) {
     why = rejected->cause;

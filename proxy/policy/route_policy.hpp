@@ -82,8 +82,8 @@ struct RoutePolicy {
   ResumePolicy resume;
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;
   TlsPolicy tls;
-  /// A tunnel whose upstream ends before its first byte is dialled again while nothing but one ClientHello has
-  /// been sent into it.
+  /// A tunnel whose upstream ends before its first byte is dialled again while nothing but one ClientHello
+  /// has been sent into it.
   bool replay_client_hello = false;
   bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
   bool response_headers = true;

@@ -1,14 +1,16 @@
 """Real clients behind https_proxy: Python's urllib and http.client, curl and wget, to a TLS server of the test's own."""
+import contextlib
 import http.client
 import http.server
 import os
+import socket
 import ssl
 import subprocess
 import tempfile
 import threading
 import urllib.request
 
-from harness import LOOPBACK, PATIENCE, Curl, Reprise, closed_port, equal, opened_after
+from harness import LOOPBACK, PATIENCE, Curl, Reprise, accept_each, closed_port, equal, opened_after
 from test_tunnels import ANY_PORT
 from upstream import Say, Upstream
 
@@ -141,3 +143,78 @@ def test_G7_curl_with_a_tunnel_for_plain_http_gets_its_retries():
                 equal((done.code, done.body == BODY), (0, True))
                 return
         raise AssertionError("never heard in time")
+
+
+class DyingTlsServer:
+    """Speaks TLS, but ends the next `deaths` connections when their ClientHello has come: by FIN and by RST in turn."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="reprise-tls-")
+        self.key, self.certificate = make_certificate(self.folder.name)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(self.certificate, self.key)
+        self.listener = socket.create_server((LOOPBACK, 0))
+        self.port = self.listener.getsockname()[1]
+        self.deaths = 0
+        self.hellos = []
+
+    def __enter__(self):
+        accept_each(self.listener, self._serve)
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.folder.cleanup()
+
+    def _serve(self, connection):
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(PATIENCE)
+            self.hellos.append(connection.recv(65536, socket.MSG_PEEK))
+            if self.deaths > 0:
+                self.deaths -= 1
+                connection.recv(65536)
+                if self.deaths % 2 == 0:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                return
+            with self.context.wrap_socket(connection, server_side=True) as tls:
+                tls.recv(65536)
+                tls.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY)
+
+    def url(self):
+        return f"https://{LOOPBACK}:{self.port}/"
+
+    def trust(self):
+        return ssl.create_default_context(cafile=self.certificate)
+
+
+def test_G2_a_client_hello_that_nobody_answered_is_sent_again():
+    """A client whose hello comes later than first words are waited for is tunnelled: some tries are allowed."""
+    defaults = {"tunnel": {"replay_client_hello": True}}
+    for get in (urllib_get, curl_get):
+        with DyingTlsServer() as server, Reprise(security=ANY_PORT, defaults=defaults) as reprise:
+            for number in range(1, 21):
+                server.hellos.clear()
+                server.deaths = 2
+                try:
+                    status, body = get(reprise, server)
+                except OSError:
+                    status, body = 0, b""
+                line = reprise.requests(number)[number - 1]
+                if status == 200:
+                    break
+            equal((status, body == BODY), (200, True), get.__name__)
+            equal([step["stage"] for step in line["attempts"][:2]], ["tls", "tls"])
+            equal([step["reason"] for step in line["attempts"]], ["retryable_failure"] * 2 + ["success"])
+            equal(len(server.hellos) == 3 and len(set(server.hellos)) == 1, True, "three times the same bytes")
+
+
+def test_G2_without_the_key_a_client_hello_is_sent_once():
+    with DyingTlsServer() as server, Reprise(security=ANY_PORT) as reprise:
+        server.deaths = 1
+        try:
+            urllib_get(reprise, server)
+            raise AssertionError("it must fail")
+        except OSError:
+            pass
+        equal(len(server.hellos), 1)

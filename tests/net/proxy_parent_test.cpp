@@ -316,5 +316,50 @@ TEST(ProxyParent, a_gateways_requests_go_to_it_too) {
   EXPECT_TRUE(heard.at(1).starts_with("OPTIONS http://127.0.0.1:8080 HTTP/1.1\r\n")) << heard.at(1);
 }
 
+// What a client asks for in a tunnel stays in one: the parent never reads it.
+TEST(ProxyParent, G7_plain_http_in_a_tunnel_through_it_stays_in_that_tunnel) {
+  Heard heard;
+  ScriptedUpstream parent([&](Peer& peer) {
+    heard.add(peer.read_head());
+    peer.send("HTTP/1.1 200 OK\r\n\r\n");
+    for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+      heard.add(got);
+      peer.send(heard.size() == 2 ? answer(503, "busy") : answer(200, "inside"));
+    }
+  });
+  RunningProxy proxy(through(parent.port(), 2));
+  RawClient client = proxy.client();
+  client.send(connect_to("up.test:8080") + "GET /a HTTP/1.1\r\nHost: shop.test\r\n\r\n");
+  EXPECT_EQ(client.read_answer_without_body().status, 200);
+  const WireAnswer got = client.read_answer();
+  EXPECT_EQ(got.body, "inside");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+  ASSERT_EQ(heard.size(), 3U);
+  EXPECT_TRUE(heard.at(0).starts_with("CONNECT up.test:8080 HTTP/1.1\r\n")) << heard.at(0);
+  EXPECT_TRUE(heard.at(2).starts_with("GET /a HTTP/1.1\r\nHost: shop.test\r\n")) << heard.at(2);
+  EXPECT_EQ(heard.at(2).find("Proxy-Authorization"), std::string::npos);
+  EXPECT_EQ(parent.connections(), 1U);
+}
+
+TEST(ProxyParent, G7_an_upstream_whose_words_come_with_the_2xx_has_spoken_first) {
+  Heard heard;
+  ScriptedUpstream parent([&](Peer& peer) {
+    peer.read_head();
+    peer.send("HTTP/1.1 200 OK\r\n\r\n220 ready\r\n");
+    peer.socket.read_to_end();
+    heard.add(peer.socket.take_all());
+  });
+  RunningProxy proxy(through(parent.port()));
+  RawClient client = proxy.client();
+  const std::string words = "GET /a HTTP/1.1\r\nHost: shop.test\r\n\r\n";
+  client.send(connect_to("up.test:8080") + words);
+  EXPECT_EQ(client.read_answer_without_body().status, 200);
+  EXPECT_TRUE(client.socket().read_until("220 ready\r\n"));
+  client.socket().finish_sending();
+  client.socket().read_to_end();
+  ASSERT_TRUE(play::eventually([&] { return heard.size() == 1; }));
+  EXPECT_EQ(heard.at(0), words);
+}
+
 }  // namespace
 }  // namespace reprise::net
