@@ -60,4 +60,9 @@ NET_MUTANTS = [
     ("interim", "    request.continue_sent = true;\n  }\n  std::string lines;", "  }\n  std::string lines;"),
     ("hold", "    answer.broken = end;\n", ""),
     ("race", "  race.pause_.cancel();", ""),
+    ("tunnel", "  way.to.finish_sending();\n}", "}"),
+    ("tunnel", "    buffer.commit(bytes);\n", ""),
+    ("open_tunnel", "  from_client.consume(bytes.size());\n", ""),
+    ("session", "  std::swap(buffer_, request.early);\n", ""),
+    ("first_words", "heard = {from_client.view(), ear.heard(), bool(error)};", "heard = {from_client.view()};"),
 ]
