@@ -27,7 +27,8 @@ void Request::clear() {
   hello_bytes = 0;
 }
 
-// What is over TLS goes through a tunnel: the parent proxy must not read it. What a client asked a tunnel for does too.
+// What is over TLS goes through a tunnel: the parent proxy must not read it. What a client asked a tunnel for
+// does too.
 bool is_for_parent(const Request& request) {
   return request.upstream->parent != nullptr && !request.tunnel && !request.inside &&
          request.upstream->tls == nullptr;

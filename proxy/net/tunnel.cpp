@@ -30,7 +30,6 @@ Tunnel::Tunnel(Loop& loop, Stream& client, Stream& upstream, Duration idle)
 
 Task<TunnelOutcome> Tunnel::run(Buffer& from_client, Buffer& from_upstream) {
   last_move_ = Tick::now();
-  taken_ = taken();
   look_later();
   if (loop_.draining) drain();
   asio::co_spawn(loop_.io, run_spawned(*this, up_, from_client), or_abort);
@@ -56,13 +55,12 @@ Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
     if (!buffer.empty() && !way.discards) {
       Gather pieces;
       pieces.add(buffer.view());
-      const ErrorCode unsent = co_await way.to.write_all(pieces, unlimited);
+      const ErrorCode unsent = co_await write(way.to, pieces);
       if (unsent == asio::error::operation_aborted) co_return break_off(cut_short());
       if (unsent) {
         refuse(way);
       } else {
         way.bytes += buffer.size();
-        last_move_ = Tick::now();
       }
     }
     buffer.clear();
@@ -76,6 +74,17 @@ Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
   if (error == asio::error::operation_aborted) co_return break_off(cut_short());
   if (error != asio::error::eof) refuse(&way == &up_ ? down_ : up_);
   way.to.finish_sending();
+}
+
+// A side that takes a little of a long piece moves too.
+Task<ErrorCode> Tunnel::write(Stream& to, Gather& pieces) {
+  for (;;) {
+    const ErrorCode failure = to.write_now(pieces);
+    if (failure) co_return failure;
+    last_move_ = Tick::now();
+    if (pieces.empty()) co_return ErrorCode();
+    if (const ErrorCode error = co_await to.wait_writable(unlimited)) co_return error;
+  }
 }
 
 // One side was reset. What it had sent before is still delivered, by the other way; what the other side goes
@@ -100,12 +109,9 @@ void Tunnel::break_off(TunnelOutcome outcome) {
   down_.from.cancel();
 }
 
-// A side that takes a little of a long piece moves too.
 void Tunnel::time_is_up() {
-  const Instant now = Tick::now();
-  if (taken() != taken_) last_move_ = now;
-  taken_ = taken();
-  if (now - last_move_ >= idle_) return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
+  if (Tick::now() - last_move_ >= idle_)
+    return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
   look_later();
 }
 

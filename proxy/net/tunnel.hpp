@@ -35,18 +35,17 @@ class Tunnel final : public Timed {
 
   static Task<void> run_spawned(Tunnel& tunnel, Way& way, Buffer& first);
   Task<void> carry(Way& way, Buffer& first);
+  Task<ErrorCode> write(Stream& to, Gather& pieces);
   void refuse(Way& way);
   void look_later();
   void break_off(observe::TunnelOutcome);
   observe::TunnelOutcome cut_short() const;
-  std::uint64_t taken() const { return up_.to.accepted() + down_.to.accepted(); }
 
   Loop& loop_;
   Way up_;
   Way down_;
   Duration idle_;
   Instant last_move_{};
-  std::uint64_t taken_ = 0;  ///< by both sides, when that was last looked at
   Timer joined_;
   observe::TunnelOutcome outcome_ = observe::TunnelOutcome::closed;
   bool broken_ = false;
