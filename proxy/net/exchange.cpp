@@ -1,6 +1,5 @@
 #include "proxy/net/exchange.hpp"
 
-#include "proxy/net/attempt.hpp"
 #include "proxy/net/attempt_tunnel.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/host_share.hpp"
@@ -244,11 +243,10 @@ Task<void> Run::continue_body() {
   body_ended(relayed.end, relayed.cause, relayed.bytes);
 }
 
-// Fail, Cut or Leave: no upstream's answer reaches the client, or not the whole of one.
+// Fail, Cut or Leave: no whole answer of an upstream's reaches the client; into an open tunnel, none of ours.
 Task<void> Run::end_without_answer() {
   const auto* fail = next<policy::Fail>();
   const bool gateway_timeout = fail != nullptr && fail->gateway_timeout;
-  // Into a tunnel that is open no answer of ours may go.
   const bool cut = next<policy::Cut>() != nullptr || (fail != nullptr && request_.opened);
   actions_ = {};
   if (fail != nullptr && !cut) {
