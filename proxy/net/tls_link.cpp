@@ -2,14 +2,15 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <cstring>
+#include <utility>
 
 #include "proxy/net/clock.hpp"
+#include "proxy/net/tls_demands.hpp"
 #include "proxy/net/tls_socket.hpp"
 
 namespace reprise::net {
@@ -21,27 +22,6 @@ constexpr std::size_t record_bytes = 16 * 1024;
 struct FreeConnection {
   void operator()(SSL* connection) const { SSL_free(connection); }
 };
-
-// Only alternative names count, and no name is matched by a wildcard inside a label (RFC 9110 4.3.4). False
-// for what is neither a name nor an address.
-bool demand_name(SSL* connection, const std::string& name) {
-  X509_VERIFY_PARAM* const rules = SSL_get0_param(connection);
-  if (X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) == 1) return true;
-  ERR_clear_error();
-  X509_VERIFY_PARAM_set_hostflags(rules,
-                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  return !name.empty() && X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size()) == 1 &&
-         SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                  const_cast<char*>(name.c_str())) == 1;  // SSL_set_tlsext_host_name has an old-style cast
-}
-
-bool is_wanted_protocol(SSL* connection) {
-  const unsigned char* chosen = nullptr;
-  unsigned length = 0;
-  SSL_get0_alpn_selected(connection, &chosen, &length);
-  constexpr std::string_view wanted = "http/1.1";
-  return length == 0 || (length == wanted.size() && std::memcmp(chosen, wanted.data(), length) == 0);
-}
 
 }  // namespace
 
@@ -167,8 +147,14 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
   const unsigned cancels = cancels_;
   for (;;) {
     ErrorCode error;
-    if (const std::size_t bytes = take(into, error); error != asio::error::would_block)
-      co_return std::tuple(error, bytes);
+    std::size_t bytes = 0;
+    // The answer to what was just sent is hardly there: a call of the kernel less to find that out.
+    if (std::exchange(asked_, false)) {
+      error = asio::error::would_block;
+    } else {
+      bytes = take(into, error);
+    }
+    if (error != asio::error::would_block) co_return std::tuple(error, bytes);
     const auto direction = read_wants_write_ ? tcp::socket::wait_write : tcp::socket::wait_read;
     const auto [failure] = co_await channel_->socket.async_wait(direction, as_result);
     // What came for a record's half may have come together with the end of the wait.
@@ -191,6 +177,7 @@ std::size_t TlsLink::seal(asio::const_buffer bytes, ErrorCode& error) {
   std::size_t sealed = 0;
   const int result = SSL_write_ex(channel_->connection.get(), bytes.data(), bytes.size(), &sealed);
   write_waits_ = false;
+  asked_ = result == 1 && SSL_has_pending(channel_->connection.get()) == 0 && !later_;
   if (result == 1) return sealed;
   error = error_of(result);
   write_waits_ = error == asio::error::would_block;

@@ -66,6 +66,7 @@ class TlsLink final : public SecureLink {
   bool broken_ = false;       ///< nothing more can be said on it
   bool write_waits_ = false;  ///< a record is half out
   bool read_wants_write_ = false;
+  bool asked_ = false;  ///< something was sent since the last read, and nothing is at hand
 };
 
 }  // namespace reprise::net

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""CPU of one GET that comes in clear text and goes out over verified TLS: reprise beside HAProxy and nginx, in one run.
+
+    python3 tests/bench/tls.py [--rounds 5] [--seconds 4] [--connections 64]
+
+An nginx with TLS is the upstream, of one certificate for localhost by a CA made here. Every round visits every proxy in random
+order; the figure is the CPU time of the proxy's own processes per request that wrk has finished, as the median of the ratios to
+HAProxy inside the same rounds. Proxy on CPU 0, wrk and upstream on CPU 1. It needs haproxy, nginx, wrk, openssl and taskset."""
+import argparse
+import contextlib
+import os
+import random
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 10
+
+UPSTREAM = """daemon off; pid {folder}/upstream.pid; error_log {folder}/upstream.log; worker_processes 1;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off; keepalive_requests 100000000; keepalive_timeout 300s;
+  server {{
+    listen 127.0.0.1:{upstream} ssl backlog=4096; server_name localhost;
+    ssl_certificate {folder}/leaf.pem; ssl_certificate_key {folder}/leaf.key;
+    location / {{ return 200 "hello\\n"; }}
+  }}
+}}
+"""
+NGINX = """daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.log; worker_processes 1;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off; keepalive_requests 100000000; keepalive_timeout 300s;
+  upstream origin {{ server 127.0.0.1:{upstream}; keepalive 256; keepalive_requests 100000000; }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    location / {{
+      proxy_pass https://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host localhost;
+      proxy_ssl_verify on; proxy_ssl_trusted_certificate {folder}/ca.pem; proxy_ssl_name localhost; proxy_ssl_server_name on;
+    }}
+  }}
+}}
+"""
+HAPROXY = """global
+    nbthread 1
+    maxconn 12000
+    no strict-limits
+defaults
+    mode http
+    option redispatch
+    retries 3
+    retry-on all-retryable-errors
+    timeout connect 5s
+    timeout client 300s
+    timeout server 60s
+    timeout http-keep-alive 300s
+    http-reuse always
+frontend f
+    bind 127.0.0.1:{port} backlog 4096
+    default_backend b
+backend b
+    server s1 127.0.0.1:{upstream} pool-max-conn 1024 ssl verify required ca-file {folder}/ca.pem sni str(localhost) verifyhost localhost
+"""
+REPRISE = """version: 1
+listeners:
+  - {{mode: gateway, bind: "127.0.0.1:{port}", upstream: "https://localhost:{upstream}"}}
+admin: {{bind: 127.0.0.1:0}}
+defaults: {{tls: {{originate: true, ca_file: {folder}/ca.pem}}}}
+log: {{access: false}}
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def make_certificates(folder):
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "ca.key", "-out", "ca.pem",
+            "-days", "2", "-subj", "/CN=bench CA")
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "leaf.key", "-out", "leaf.csr",
+            "-subj", "/CN=localhost")
+    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n", encoding="utf-8")
+    openssl("x509", "-req", "-in", "leaf.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names",
+            "-out", "leaf.pem")
+
+
+@contextlib.contextmanager
+def running(command, cpu, port, folder):
+    """The process, once its port takes connections."""
+    with open(folder / f"{Path(command[0]).name}.out", "ab") as log, \
+            subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=log, stderr=log, start_new_session=True) as process:
+        try:
+            due = time.monotonic() + PATIENCE
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                    break
+                except OSError:
+                    if process.poll() is not None or time.monotonic() > due:
+                        sys.exit(f"{command[0]} does not listen:\n{Path(log.name).read_text(encoding='utf-8')}")
+                    time.sleep(0.02)
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+
+
+def cpu_nanoseconds(session):
+    """Of every thread of every process that was started in that session."""
+    total = 0
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):
+            if int(status.read_text(encoding="utf-8").rpartition(")")[2].split()[3]) == session:
+                total += sum(int(thread.read_text(encoding="utf-8").split()[0]) for thread in status.parent.glob("task/*/schedstat"))
+    return total
+
+
+def load(port, given):
+    """Requests finished; none may have failed."""
+    said = subprocess.run(["taskset", "-c", "1", "wrk", "-t1", f"-c{given.connections}", f"-d{given.seconds}s", f"http://127.0.0.1:{port}/"],
+                          capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in said or "Socket errors" in said:
+        sys.exit(said)
+    return int(re.search(r"(\d+) requests in", said).group(1))
+
+
+def measure(name, command, port, folder, given):
+    """Microseconds of CPU a request, and requests a second."""
+    with running(command, 0, port, folder) as process:
+        subprocess.run(["wrk", "-t1", f"-c{given.connections}", "-d1s", f"http://127.0.0.1:{port}/"], capture_output=True, check=True)
+        before, began = cpu_nanoseconds(process.pid), time.monotonic()
+        requests = load(port, given)
+        spent = cpu_nanoseconds(process.pid) - before
+        print(f"  {name:8} {spent / requests / 1000:7.1f} us/request {requests / (time.monotonic() - began):9.0f} requests/s", flush=True)
+        return spent / requests / 1000
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--reprise", default=str(ROOT / "build/release/reprise"))
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        make_certificates(folder)
+        ports = {"folder": folder, "upstream": free_port(), "port": free_port()}
+        for name, text in (("upstream", UPSTREAM), ("nginx", NGINX), ("haproxy", HAPROXY), ("reprise", REPRISE)):
+            (folder / f"{name}.conf").write_text(text.format(**ports), encoding="utf-8")
+        commands = {"haproxy": ["haproxy", "-f", f"{folder}/haproxy.conf"], "nginx": ["nginx", "-p", place, "-c", f"{folder}/nginx.conf"],
+                    "reprise": [given.reprise, "run", "-c", f"{folder}/reprise.conf"]}
+        costs = {name: [] for name in commands}
+        with running(["nginx", "-p", place, "-c", f"{folder}/upstream.conf"], 1, ports["upstream"], folder):
+            for number in range(given.rounds):
+                print(f"round {number + 1}", flush=True)
+                for name in random.sample(sorted(commands), len(commands)):
+                    costs[name].append(measure(name, commands[name], ports["port"], folder, given))
+    print(f"CPU per request at {given.connections} connections, ratio to HAProxy (median of {given.rounds} rounds)")
+    for name, mine in costs.items():
+        ratio = statistics.median(cost / base for cost, base in zip(mine, costs["haproxy"]))
+        print(f"  {name:8} {ratio:.2f}x")
+
+
+if __name__ == "__main__":
+    main()
