@@ -30,9 +30,9 @@ void judge_words(std::string_view bytes) {
   law(judge_first_words({bytes, false, true}, tunnel, longest_target) != FirstWords::more,
       "time ends the wait");
   if (words != FirstWords::http) return;
-  const std::string line(bytes.substr(0, bytes.find("\r\n") + 2));
+  const std::string whole = std::string(bytes.substr(0, bytes.find("\r\n") + 2)) + "Host: h\r\n\r\n";
   RequestHead head;
-  law(parse_request(line + "Host: h\r\n\r\n", {}, head) == Parsed{Progress::complete}, "http is a request");
+  law(parse_request(whole, {}, head) == Parsed{Progress::complete}, "http is a request");
   law(std::holds_alternative<Forward>(take_tunnelled(head, tunnel)) ||
           std::holds_alternative<AnswerHere>(take_tunnelled(head, tunnel)),
       "that is taken");
