@@ -112,8 +112,8 @@ void judge_request_out(const RequestHead& head, const Forward& forward, bool upg
   for (const FieldLine& field : again.fields)
     law(lowered(field.name) != "reprise-attempt", "no attempt of another hop");
   std::string second;
-  write_request_head(again, {"h", 80, {}, std::get<Target>(split_origin(again.target))}, {}, pseudonym, false,
-                     second);
+  write_request_head(again, {"h", 80, "h", false, {}, std::get<Target>(split_origin(again.target))}, {},
+                     pseudonym, false, second);
   second += "\r\n";
   RequestHead third;
   law(parse_request(second, {}, third) == complete && same(third.framing, head.framing),

@@ -121,7 +121,8 @@ void judge_intake(std::string_view target, std::string_view method) {
         "and to a port that is allowed");
   }
   if (const auto* taken = std::get_if<Forward>(&forward)) {
-    law(!taken->target.https && taken->port == taken->target.origin.port,
+    law(taken->https == taken->target.https && taken->port == taken->target.origin.port &&
+            taken->server_name == taken->target.origin.host,
         "a forward goes where its target says");
     law(taken->host_field.empty() || taken->host_field == taken->target.authority, "and Host says the same");
   }
