@@ -62,7 +62,8 @@ TlsServer::TlsServer(std::string_view protocol)
     : settings_(SSL_CTX_new(TLS_server_method())), protocol_(protocol) {
   // OpenSSL's own socket calls know no MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
-  EVP_PKEY* const key = EVP_EC_gen("P-256");
+  std::string curve("P-256");  // EVP_EC_gen() casts a const away
+  EVP_PKEY* const key = EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", curve.data());
   X509* const certificate = make_certificate(key);
   SSL_CTX_use_certificate(settings_, certificate);
   SSL_CTX_use_PrivateKey(settings_, key);
