@@ -104,6 +104,14 @@ class Client:
             rest, self.buffer = self.buffer, b""
             return rest
 
+    def expect_end(self):
+        """Not one more byte: a FIN, or a reset."""
+        try:
+            rest = self.read_to_end()
+        except ConnectionResetError:
+            return
+        assert not rest, f"{rest[:80]!r} before the end"
+
     def read_head(self):
         while b"\r\n\r\n" not in self.buffer:
             self._more()

@@ -317,5 +317,5 @@ def test_through_a_parent_proxy_tls_goes_in_a_tunnel_that_the_parent_cannot_read
         reprise.terminate()
         reprise.wait()
         line = parent.requests(1)[0]
-        equal((line["tunnel"], line["status"]), (True, 200))
+        equal((line["method"], line["tunnel"], line["status"]), ("CONNECT", True, 200))
         assert "secret" not in parent.text()
