@@ -159,6 +159,24 @@ Parsed<std::string> parse_host(std::string_view text) {
   return {name, {}, {}};
 }
 
+Parsed<Endpoint> parse_authority(std::string_view text) {
+  Endpoint authority;
+  authority.port = 0;
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string_view::npos && text.find(']', colon) == std::string_view::npos) {
+    const auto port = port_number(text.substr(colon + 1));
+    if (!port || *port == 0) return refuse<Endpoint>("has no valid port: a port is 1 to 65535");
+    authority.port = *port;
+    text = text.substr(0, colon);
+    if (!text.starts_with('[') && text.find(':') != std::string_view::npos)
+      return refuse<Endpoint>("has an IPv6 address without brackets: write [::1], then :port");
+  }
+  const auto host = parse_host(text);
+  if (!host) return refuse<Endpoint>(host.reason);
+  authority.address = *host.value;
+  return {authority, {}, {}};
+}
+
 Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
   const std::string form = "is no upstream: write http://host, https://host:8443 or http://host/prefix";
   const std::string lowered = lower(text.substr(0, 8));
@@ -170,24 +188,16 @@ Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
   }
   const std::string_view rest = text.substr(https ? 8 : 7);
   const std::size_t slash = rest.find('/');
-  std::string_view authority = rest.substr(0, slash);
-  GatewayUpstream upstream;
-  upstream.https = https;
-  if (https) upstream.port = 443;
+  const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos)
     return refuse<GatewayUpstream>("has a user name: credentials do not belong into an upstream");
-  const std::size_t colon = authority.rfind(':');
-  if (colon != std::string_view::npos && authority.find(']', colon) == std::string_view::npos) {
-    const auto port = port_number(authority.substr(colon + 1));
-    if (!port || *port == 0) return refuse<GatewayUpstream>("has no valid port: a port is 1 to 65535");
-    upstream.port = *port;
-    authority = authority.substr(0, colon);
-    if (!authority.starts_with('[') && authority.find(':') != std::string_view::npos)
-      return refuse<GatewayUpstream>("has an IPv6 address without brackets: write http://[::1]:8080");
-  }
-  const auto host = parse_host(authority);
-  if (!host) return refuse<GatewayUpstream>(form);
-  upstream.host = *host.value;
+  const auto where = parse_authority(authority);
+  if (!where) return refuse<GatewayUpstream>(where.reason);
+  GatewayUpstream upstream;
+  upstream.https = https;
+  upstream.host = where.value->address;
+  upstream.port = where.value->port;
+  if (upstream.port == 0) upstream.port = https ? 443 : 80;
   std::string_view prefix = slash == std::string_view::npos ? std::string_view() : rest.substr(slash);
   while (prefix.ends_with('/')) prefix.remove_suffix(1);
   const auto plain = [](char c) {

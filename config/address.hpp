@@ -19,6 +19,8 @@ Parsed<std::string> parse_network(std::string_view);
 Parsed<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view);
 /// A host name or a literal address, lower case, without brackets and trailing dot.
 Parsed<std::string> parse_host(std::string_view);
+/// `host`, `host:port`, `[v6]:port`: a name or a literal address; port 0 where none is written.
+Parsed<Endpoint> parse_authority(std::string_view);
 /// `http://host[:port][/prefix]`, or with `https`.
 Parsed<GatewayUpstream> parse_upstream(std::string_view);
 

@@ -98,19 +98,11 @@ Parsed<Parent> parse_parent(std::string_view text) {
       return refuse(std::move(reason));
     rest.remove_prefix(at + 1);
   }
-  const std::size_t colon = rest.rfind(':');
-  if (colon == std::string_view::npos || rest.find(']', colon) != std::string_view::npos)
-    return refuse("has no port: write http://proxy:3128");
-  const auto port = parse_whole(rest.substr(colon + 1));
-  if (!port || *port.value == 0 || *port.value > 65535)
-    return refuse("has no valid port: a port is 1 to 65535");
-  parent.port = static_cast<std::uint16_t>(*port.value);
-  const std::string_view host_text = rest.substr(0, colon);
-  if (!host_text.starts_with('[') && host_text.find(':') != std::string_view::npos)
-    return refuse("has an IPv6 address without brackets: write http://[::1]:3128");
-  const auto host = parse_host(host_text);
-  if (!host) return refuse(form);
-  parent.host = *host.value;
+  auto where = parse_authority(rest);
+  if (!where) return refuse(std::move(where.reason));
+  if (where.value->port == 0) return refuse("has no port: write http://proxy:3128");
+  parent.host = std::move(where.value->address);
+  parent.port = where.value->port;
   return {std::move(parent), {}, {}};
 }
 
