@@ -17,6 +17,7 @@
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/http/json_probe.hpp"
+#include "proxy/http/origin.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -179,8 +180,8 @@ int explain(Arguments given) {
   telling.notes = asked.notes;
   const policy::TlsPolicy& tls = routes[routes.find(asked.view)].policy.tls;
   if (tls.originate && !asked.https && !asked.tunnel) {
-    const std::uint16_t port = asked.view.port == 80 ? 443 : asked.view.port;
-    telling.notes.push_back("The upstream is reached over TLS, on port " + std::to_string(port) + ".");
+    telling.notes.push_back("The upstream is reached over TLS, on port " +
+                            std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
   telling.routes = &routes;
   telling.question = question_of(asked, routes[routes.find(asked.view)].policy, assumed, json);

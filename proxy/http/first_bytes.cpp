@@ -21,11 +21,6 @@ bool may_begin_target(std::string_view method, std::string_view part) {
   return ascii::same(part.substr(0, known), scheme.substr(0, known));
 }
 
-bool is_own_target(std::string_view target, const Connect& tunnel) {
-  if (target == "*" || target.front() == '/') return true;
-  return names_origin(target, tunnel);
-}
-
 FirstWords judge_version(std::string_view rest) {
   for (const std::string_view line_end :
        {std::string_view("HTTP/1.1\r\n"), std::string_view("HTTP/1.0\r\n")}) {

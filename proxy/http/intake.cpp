@@ -118,14 +118,14 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
 }
 
 Intake take_tunnelled(const RequestHead& head, const Connect& tunnel) {
-  const bool own = head.target == "*" || head.target.starts_with('/') || names_origin(head.target, tunnel);
-  if (head.method != "CONNECT" && !own) return Rejected{Cause::bad_target};
+  if (head.method != "CONNECT" && !is_own_target(head.target, tunnel)) return Rejected{Cause::bad_target};
   const bool named = head.find(FieldId::host) != nullptr;
   const std::string_view authority = named ? std::string_view() : tunnel.authority;
   return take_gateway(head, {tunnel.host, tunnel.port, false, authority});
 }
 
-bool names_origin(std::string_view target, const Connect& tunnel) {
+bool is_own_target(std::string_view target, const Connect& tunnel) {
+  if (target == "*" || target.starts_with('/')) return true;
   const auto split = split_absolute(target);
   const Target* const named = std::get_if<Target>(&split);
   return named != nullptr && !named->https && named->origin.port == tunnel.port &&

@@ -56,8 +56,9 @@ Intake take_gateway(const RequestHead&, const GatewayTarget&);
 /// For a request inside a tunnel that carries plain HTTP: to the tunnel's upstream, with the client's own
 /// Host, or the CONNECT's authority where a request of HTTP/1.0 has none. Absolute-form only for that origin.
 Intake take_tunnelled(const RequestHead&, const Connect& tunnel);
-/// True if that absolute-form target is of http and of the tunnel's host and port, spelled in whatever way.
-bool names_origin(std::string_view target, const Connect& tunnel);
+/// True if that target is meant for the tunnel's upstream: `*`, in origin-form, or in absolute-form of http
+/// and of its host and port, spelled in whatever way.
+bool is_own_target(std::string_view target, const Connect& tunnel);
 
 /// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1,
 /// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.

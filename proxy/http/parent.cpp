@@ -1,16 +1,10 @@
 #include "proxy/http/parent.hpp"
 
 #include "proxy/http/ascii.hpp"
+#include "proxy/http/origin.hpp"
 
 namespace reprise::http {
 namespace {
-
-std::string authority_of(std::string_view host, std::uint16_t port) {
-  const bool literal_v6 = host.find(':') != std::string_view::npos;
-  std::string text;
-  ascii::append(text, literal_v6 ? "[" : "", host, literal_v6 ? "]:" : ":", std::to_string(port));
-  return text;
-}
 
 void append_authorization(std::string_view authorization, std::string& out) {
   if (!authorization.empty()) ascii::append(out, "Proxy-Authorization: ", authorization, "\r\n");
@@ -20,17 +14,15 @@ void append_authorization(std::string_view authorization, std::string& out) {
 
 void make_absolute(std::string_view host, std::uint16_t port, std::string_view authorization,
                    std::string& head) {
-  std::string origin = "http://" + authority_of(host, port);
-  if (port == 80) origin.resize(origin.size() - 3);
   const std::size_t target = head.find(' ') + 1;
   if (head[target] == '*') head.erase(target, 1);
-  head.insert(target, origin);
+  head.insert(target, "http://" + authority_text(host, port, http_port));
   append_authorization(authorization, head);
 }
 
 void write_connect(const RequestHead& head, std::string_view host, std::uint16_t port,
                    std::string_view authorization, std::string_view via_pseudonym, std::string& out) {
-  const std::string authority = authority_of(host, port);
+  const std::string authority = authority_text(host, port);
   ascii::append(out, "CONNECT ", authority, " HTTP/1.1\r\nHost: ", authority, "\r\n");
   for (const FieldLine& field : head.fields) {
     if (field.id == FieldId::via) ascii::append(out, "Via: ", field.value, "\r\n");

@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 
+#include "proxy/http/origin.hpp"
 #include "proxy/net/turn_away.hpp"
 
 namespace reprise::net {
@@ -92,9 +93,7 @@ std::string_view word(config::ListenerMode mode) {
 }
 
 std::string describe(std::string_view mode, const tcp::endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  const std::string host = endpoint.address().is_v6() ? "[" + address + "]" : address;
-  return std::string(mode) + " " + host + ":" + std::to_string(endpoint.port());
+  return std::string(mode) + " " + http::authority_text(endpoint.address().to_string(), endpoint.port());
 }
 
 tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const config::Endpoint& where) {
@@ -127,11 +126,9 @@ ListenerRole role_of(const config::Listener& listener) {
   ListenerRole role{listener, {}};
   if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
     return role;
-  const std::string& host = listener.upstream.host;
-  role.upstream_authority = host.find(':') == std::string::npos ? host : "[" + host + "]";
-  const std::uint16_t standard = listener.upstream.https ? 443 : 80;
-  if (listener.upstream.port != standard)
-    role.upstream_authority.append(":").append(std::to_string(listener.upstream.port));
+  const config::GatewayUpstream& upstream = listener.upstream;
+  role.upstream_authority =
+      http::authority_text(upstream.host, upstream.port, upstream.https ? http::https_port : http::http_port);
   return role;
 }
 
