@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <tuple>
 
 namespace reprise::net {
 namespace {
@@ -110,9 +111,12 @@ Task<void> serve_admin(Loop& loop, tcp::socket socket, asio::thread_pool& helper
     page.keep_alive(stays);
     bhttp::response_serializer<bhttp::string_body> serializer(page);
     const bool head_only = parser.get().method() == bhttp::verb::head;
-    const auto [unsent, bytes_sent] = head_only
-                                          ? co_await bhttp::async_write_header(socket, serializer, as_result)
-                                          : co_await bhttp::async_write(socket, serializer, as_result);
+    ErrorCode unsent;
+    if (head_only) {
+      std::tie(unsent, std::ignore) = co_await bhttp::async_write_header(socket, serializer, as_result);
+    } else {
+      std::tie(unsent, std::ignore) = co_await bhttp::async_write(socket, serializer, as_result);
+    }
     if (unsent || !stays) break;
   }
   ErrorCode ignored;

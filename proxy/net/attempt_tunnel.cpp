@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "proxy/http/client_hello.hpp"
+#include "proxy/net/deliver.hpp"
 #include "proxy/net/ear.hpp"
 #include "proxy/net/failure.hpp"
 #include "proxy/net/open_tunnel.hpp"
@@ -33,12 +34,6 @@ Task<bool> read_hello(Loop& loop, Stream& client, Buffer& early) {
   co_return hello == Hello::whole;
 }
 
-std::optional<Cause> end_of(Stream& upstream) {
-  const Presence presence = upstream.presence();
-  if (presence == Presence::present || upstream.unread() != Unread::closed) return std::nullopt;
-  return presence == Presence::reset ? Cause::reset : Cause::closed;
-}
-
 // Until the upstream has a byte or ends, or the client says more: then it is a tunnel like any other.
 Task<std::optional<Cause>> offer_hello(Loop& loop, Request& request, Stream& client, Stream& upstream) {
   Gather pieces;
@@ -51,7 +46,8 @@ Task<std::optional<Cause>> offer_hello(Loop& loop, Request& request, Stream& cli
   upstream.unlimit_read();
   static_cast<void>(upstream.take_limit_hit());
   co_await ear.stop();
-  co_return end_of(upstream);
+  const ErrorCode end = heard_end(upstream);
+  co_return end ? std::optional(cause_of(end)) : std::nullopt;
 }
 
 }  // namespace
@@ -65,8 +61,7 @@ Task<AttemptResult> attempt_tunnel(Loop& loop, Request& request, ClientSide clie
   Stream& upstream = answer.connection->stream();
   if (!request.opened) {
     request.answer_fields.clear();
-    if (policy.response_headers)
-      request.answer_fields.append("Reprise-Attempts: ").append(std::to_string(start.number)).append("\r\n");
+    append_attempts(policy, start.number, request.answer_fields);
     if (!co_await answer_and_listen(loop, request, client, answer)) {
       answer.clear();
       result.client = ClientState::gone;

@@ -24,14 +24,9 @@ void add_number(unsigned number, std::string& lines) {
 // Our own lines: what was done, and why it stopped.
 void write_own_fields(const Request& request, const Ledger& ledger, std::string& lines) {
   lines.clear();
-  if (request.policy->response_headers) {
-    lines.append("Reprise-Attempts: ");
-    add_number(static_cast<unsigned>(ledger.size()), lines);
-    lines.append("\r\n");
-    if (ledger.reason != Reason::success) {
-      lines.append("Reprise-Reason: ").append(policy::word(ledger.reason)).append("\r\n");
-    }
-  }
+  append_attempts(*request.policy, static_cast<unsigned>(ledger.size()), lines);
+  if (request.policy->response_headers && ledger.reason != Reason::success)
+    lines.append("Reprise-Reason: ").append(policy::word(ledger.reason)).append("\r\n");
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");
 }
 
@@ -99,6 +94,13 @@ Task<Delivered> refuse_proxy_authentication(Loop& loop, Request& request, Client
 }
 
 }  // namespace
+
+void append_attempts(const policy::RoutePolicy& policy, unsigned attempts, std::string& lines) {
+  if (!policy.response_headers) return;
+  lines.append("Reprise-Attempts: ");
+  add_number(attempts, lines);
+  lines.append("\r\n");
+}
 
 Task<Delivered> deliver_answer(Loop& loop, Request& request, ClientSide client, const Ledger& ledger,
                                Answer& answer) {

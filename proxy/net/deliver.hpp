@@ -13,6 +13,8 @@ struct Delivered {
   policy::Cause cause = policy::Cause::truncated;
 };
 
+/// Our own line of how many attempts there were, where the route has such lines.
+void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
 /// Sends the answer, then, for CONNECT and a 101, carries bytes until the tunnel ends.
 Task<Delivered> deliver_answer(Loop&, Request&, ClientSide, const policy::Ledger&, Answer&);
 /// 502, 503, 504, 403 or 508: no upstream answer can be given.

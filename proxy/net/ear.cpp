@@ -29,4 +29,11 @@ Task<void> Ear::stop() {
   }
 }
 
+ErrorCode heard_end(Stream& stream) {
+  const Presence presence = stream.presence();
+  if (presence == Presence::present || stream.unread() != Unread::closed) return {};
+  if (presence == Presence::finished) return asio::error::eof;
+  return asio::error::connection_reset;
+}
+
 }  // namespace reprise::net

@@ -28,4 +28,9 @@ class Ear {
   bool over_ = false;
 };
 
+/// The end of that connection, which whoever listened to it may have been told already: it is told once
+/// (epoll is edge-triggered), so that a read would wait for ever. `eof` for a FIN with nothing before it,
+/// else `connection_reset`; no error while there may be something to read.
+ErrorCode heard_end(Stream&);
+
 }  // namespace reprise::net

@@ -13,8 +13,7 @@ using policy::Actions;
 
 namespace {
 
-// A wait of no length still gives an answer's body this long to arrive, so that it is not lost to a later
-// failure.
+// So long an answer's body may arrive even in a wait of no length, lest a later failure loses it.
 constexpr Duration keep_grace = std::chrono::seconds(1);
 
 /// The state machine of one exchange, and what it works with.
@@ -273,10 +272,11 @@ Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
       } else {
         Stop stop;
         client.watch.set_attempt(&stop);
-        const AttemptResult result =
-            request.tunnel
-                ? co_await attempt_tunnel(loop, request, client, stop, *start, run.live())
-                : co_await attempt(loop, request, &client.stream, stop, *start, run.deadline(), run.live());
+        AttemptResult result;
+        if (request.tunnel)
+          result = co_await attempt_tunnel(loop, request, client, stop, *start, run.live());
+        else
+          result = co_await attempt(loop, request, &client.stream, stop, *start, run.deadline(), run.live());
         client.watch.set_attempt(nullptr);
         run.attempted(result);
       }

@@ -50,8 +50,9 @@ struct Shared {
   std::atomic<std::size_t> client_connections{0};
   /// Told of every finished exchange, beside the metrics; empty: nobody is.
   std::function<void(const observe::ExchangeRecord&)> witness = nullptr;
-  /// How long a tunnel's ends are listened to before it is opaque.
-  Duration first_words_limit = std::chrono::milliseconds(150);
+  /// How long a tunnel's ends are listened to before it is opaque: 200 ms at most (row G7), for the tick may
+  /// be late by a granule.
+  Duration first_words_limit = std::chrono::milliseconds(200) - Tick::granule;
   /// Makes what connections to upstreams run over, if not sockets.
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link = nullptr;
   /// Makes what TLS is to such a link: of the link, and of who the upstream has to be.

@@ -7,7 +7,7 @@
 #include "proxy/net/dial.hpp"
 #include "proxy/net/failure.hpp"
 #include "proxy/net/interim.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/net/record.hpp"
 
 namespace reprise::net {
 
@@ -17,14 +17,8 @@ using policy::Stage;
 
 namespace {
 
-// A parent that is down fails every request: the log says so now and then.
-constexpr Duration between_lines = std::chrono::seconds(10);
-
 void tell(Loop& loop, Upstream& parent, std::string_view what) {
-  if (Tick::now() - parent.told < between_lines) return;
-  parent.told = Tick::now();
-  std::string text("the parent proxy ");
-  loop.shared.log.message(config::LogLevel::warn, text.append(what), Loop::wall_nanoseconds());
+  warn_of(loop, parent, std::string("the parent proxy ").append(what));
 }
 
 // What only this host or the configuration is to blame for keeps its cause.

@@ -19,18 +19,31 @@ void append_number(std::size_t number, std::string& text) {
   text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
+void append_lower(std::string_view name, std::string& text) {
+  const std::size_t before = text.size();
+  text.resize(before + name.size());
+  std::transform(name.begin(), name.end(), text.begin() + static_cast<std::ptrdiff_t>(before),
+                 policy::to_lower);
+}
+
 void write_account(std::string_view host, std::uint16_t port, std::string& key) {
-  key.resize(host.size());
-  std::transform(host.begin(), host.end(), key.begin(), policy::to_lower);
+  key.clear();
+  append_lower(host, key);
   key.push_back(':');
   append_number(port, key);
+}
+
+std::string_view without_last_dot(std::string_view name) {
+  if (name.ends_with('.')) name.remove_suffix(1);
+  return name;
 }
 
 // A blank is in no host: nothing of clear text has such a key.
 void append_peer(TlsPeer peer, std::string& key) {
   key.append(" tls ");
   append_number(peer.client->number(), key);
-  key.append(" ").append(peer.name);
+  key.push_back(' ');
+  append_lower(without_last_dot(peer.name), key);
 }
 
 }  // namespace
@@ -69,7 +82,7 @@ std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t po
   auto fresh = add_upstream(host, port, account_bytes);
   if (peer.client != nullptr) {
     fresh->tls = peer.client;
-    fresh->server_name = peer.name;
+    fresh->server_name = policy::lower(without_last_dot(peer.name));
     fresh->ticket = std::make_shared<TlsTicket>();
   }
   return fresh;
@@ -148,13 +161,6 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
 }
 
 void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
-  if (connection->pin_ != nullptr && !closing_) {
-    connection->stream().unlimit_read();
-    connection->stream().forget_sent();
-    connection->reused_ = true;
-    Pin& pin = *connection->pin_;
-    return pin.rest(std::move(connection));
-  }
   connection->reused_ = true;
   rest(std::move(connection));
 }
@@ -162,14 +168,16 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
 void Pool::give_unused(std::unique_ptr<UpstreamConnection> connection) { rest(std::move(connection)); }
 
 void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
+  if (closing_) return;
+  connection->stream().unlimit_read();
+  connection->stream().forget_sent();
+  if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
-  if (closing_ || settings_.idle == 0 || life <= Duration::zero()) return;
+  if (settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;
   // Under load more connections than pool.idle rest between two requests: closing those at once would dial
   // them anew.
   const bool spare = upstream.idle.size() >= settings_.idle;
-  connection->stream().unlimit_read();
-  connection->stream().forget_sent();
   connection->idle_ = true;
   connection->idle_since_ = Tick::now();
   metrics_.upstream_changed(observe::UpstreamState::active, -1);

@@ -28,7 +28,7 @@ struct Upstream;
 /// prove.
 struct TlsPeer {
   const TlsClient* client = nullptr;  ///< null: clear text
-  std::string_view name;              ///< in lower case, without a dot at its end
+  std::string_view name;              ///< who it has to be, spelled in whatever way
 };
 
 /// A connection to one upstream; owned by the attempt that uses it, or by the pool while idle.
@@ -71,10 +71,9 @@ struct Upstream {
   const TlsClient* tls = nullptr;                        ///< null: clear text
   std::string server_name;                               ///< over TLS: who it has to be
   std::shared_ptr<TlsTicket> ticket;                     ///< over TLS: to resume its newest session with
-  Instant handshake_told{};                              ///< when the log last said why a handshake failed
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
-  Instant told{};           ///< when the log last said what failed at this parent proxy
+  Instant told{};                                        ///< when the log was last warned of what fails here
   bool speaks_1_0 = false;  ///< by its last answer: it will send no 100 (RFC 9110 10.1.1)
   /// Budget accounts met so far, so that a request does not ask the shared table.
   struct KnownBudget {

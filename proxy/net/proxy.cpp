@@ -127,7 +127,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   // clang 14 cannot initialise an aggregate through make_unique.
   shared.reset(new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, tls,
                           make_pseudonym(), most_clients()});
-  shared->first_words_limit = options.first_words_limit;
+  if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
   for (const config::Listener& listener : settings.listeners) {

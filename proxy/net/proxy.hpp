@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/settings.hpp"
@@ -21,8 +22,8 @@ struct ProxyOptions {
   bool handle_signals = true;  ///< SIGTERM and SIGINT end it; tests call `stop` instead
   Resolver::Query query = query_system;
   FileCalls files = system_file_calls();
-  /// The tick may be late by a granule: 200 ms at most (row G7).
-  Duration first_words_limit = std::chrono::milliseconds(200) - Tick::granule;
+  /// How long a tunnel's ends are listened to; absent: as `Shared` says.
+  std::optional<Duration> first_words_limit;
   /// How an io thread runs its loop; tests look on.
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };

@@ -88,4 +88,12 @@ void log_rejection(Loop& loop, const http::Reply& reply, http::Cause cause) {
   loop.shared.log.message(config::LogLevel::info, text, Loop::wall_nanoseconds());
 }
 
+void warn_of(Loop& loop, Upstream& upstream, std::string_view text) {
+  constexpr Duration quiet = std::chrono::seconds(1);
+  const Instant now = Tick::now();
+  if (upstream.told != Instant{} && now - upstream.told < quiet) return;
+  upstream.told = now;
+  loop.shared.log.message(config::LogLevel::warn, text, Loop::wall_nanoseconds());
+}
+
 }  // namespace reprise::net

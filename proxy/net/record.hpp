@@ -13,5 +13,7 @@ void narrate(Loop&, const Request&, const policy::LedgerEntry&);
 std::string outcome_text(const policy::LedgerEntry&);
 /// A line for a request that was refused before it had a route.
 void log_rejection(Loop&, const http::Reply&, http::Cause);
+/// A warning of what fails at that upstream or parent proxy, at most one a second: every request may meet it.
+void warn_of(Loop&, Upstream&, std::string_view text);
 
 }  // namespace reprise::net

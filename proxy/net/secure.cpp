@@ -1,6 +1,7 @@
 #include "proxy/net/secure.hpp"
 
 #include "proxy/net/failure.hpp"
+#include "proxy/net/record.hpp"
 #include "proxy/net/tls_link.hpp"
 #include "proxy/observe/json_text.hpp"
 
@@ -19,14 +20,10 @@ std::unique_ptr<SecureLink> make_secure(Loop& loop, const Upstream& upstream, Ca
 }
 
 void tell(Loop& loop, Upstream& upstream, std::string_view words) {
-  constexpr Duration quiet = std::chrono::seconds(1);
-  const Instant now = Tick::now();
-  if (upstream.handshake_told != Instant{} && now - upstream.handshake_told < quiet) return;
-  upstream.handshake_told = now;
   std::string text("TLS with ");
   text.append(observe::clipped(upstream.account)).append(" as ");
   text.append(observe::clipped(upstream.server_name)).append(" failed: ").append(observe::clipped(words));
-  loop.shared.log.message(config::LogLevel::warn, text, Loop::wall_nanoseconds());
+  warn_of(loop, upstream, text);
 }
 
 }  // namespace

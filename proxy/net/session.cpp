@@ -4,6 +4,7 @@
 
 #include "proxy/http/answer_here.hpp"
 #include "proxy/http/connection_auth.hpp"
+#include "proxy/http/origin.hpp"
 #include "proxy/http/parent.hpp"
 #include "proxy/http/rewrite.hpp"
 #include "proxy/http/signature.hpp"
@@ -14,7 +15,6 @@
 #include "proxy/net/record.hpp"
 #include "proxy/net/tls_client.hpp"
 #include "proxy/net/wall.hpp"
-#include "proxy/policy/ascii.hpp"
 
 namespace reprise::net {
 
@@ -38,13 +38,10 @@ policy::Facts read_facts(const Request& request) {
           read_signed_until(request), is_too_long_for_memory(request) && http::is_no_store(request.head)};
 }
 
-// What the client asked for in clear text keeps its port over TLS, unless that was the scheme's own.
 std::shared_ptr<Upstream> upstream_of(Loop& loop, const Request& request, const http::Forward& forward) {
   if (!forward.https && !request.policy->tls.originate) return loop.pool.upstream(forward.host, forward.port);
-  const std::uint16_t port = !forward.https && forward.port == 80 ? 443 : forward.port;
-  std::string name = policy::lower(forward.server_name);
-  if (name.ends_with('.')) name.pop_back();
-  return loop.pool.upstream(forward.host, port, {&loop.shared.tls.of(request.route), name});
+  const std::uint16_t port = forward.https ? forward.port : http::port_over_tls(forward.port);
+  return loop.pool.upstream(forward.host, port, {&loop.shared.tls.of(request.route), forward.server_name});
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 
+#include "proxy/net/ear.hpp"
+
 namespace reprise::net {
 namespace {
 
@@ -12,14 +14,6 @@ constexpr Duration last_words = std::chrono::seconds(30);
 constexpr int looks = 4;
 // One way alone has no limit: silence, or a side that does not read, is no harm while the other way flows.
 constexpr Duration unlimited = std::chrono::hours(24 * 365);
-
-// An end is told once (epoll is edge-triggered), and whoever listened to the first words may have heard it.
-ErrorCode end_of(Stream& side) {
-  const Presence presence = side.presence();
-  if (presence == Presence::present || side.unread() != Unread::closed) return {};
-  if (presence == Presence::finished) return asio::error::eof;
-  return asio::error::connection_reset;
-}
 
 }  // namespace
 
@@ -50,7 +44,7 @@ Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, Buffer& first) {
 
 // One direction, until its FIN (passed on) or its reset.
 Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
-  ErrorCode error = end_of(way.from);
+  ErrorCode error = heard_end(way.from);
   for (;;) {
     if (!buffer.empty() && !way.discards) {
       Gather pieces;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -25,7 +26,7 @@ struct Wishes {
   std::function<void(boost::asio::io_context&)> turn;
   /// How long a tunnel waits for first words: a client that means to speak may stall for longer than the 200
   /// ms of row G7.
-  net::Duration first_words_limit = std::chrono::milliseconds(150);
+  std::optional<net::Duration> first_words_limit;
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 namespace reprise::play {
@@ -40,7 +41,7 @@ X509* make_certificate(EVP_PKEY* key) {
 }
 
 std::string write_pem(X509* certificate) {
-  std::string path = "/tmp/reprise-test-XXXXXX";
+  std::string path = (std::filesystem::temp_directory_path() / "reprise-test-XXXXXX").string();
   const int descriptor = ::mkstemp(path.data());
   std::FILE* const file = ::fdopen(descriptor, "w");
   PEM_write_X509(file, certificate);
