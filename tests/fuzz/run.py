@@ -35,6 +35,7 @@ TARGETS = {
     "decide": (256, None, 50_000, ()),
     "exchange": (192, None, 20_000, ()),
     "scalars": (64, "yaml", 20_000, ()),
+    "net_story": (512, None, 300, ()),
     "config": (1024, "yaml", 300, ("tests/golden/config", "config/examples")),
 }
 TOLERANCE = 5  # a busy machine shares caches as well: only a disaster is below a fifth

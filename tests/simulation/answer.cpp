@@ -11,7 +11,7 @@ namespace {
 /// Writes one answer with whatever is wrong with it.
 class Writer {
  public:
-  Writer(std::uint64_t seed, Faults& faults, const Account& account, unsigned arrival,
+  Writer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
          const std::optional<RangeRequest>& range, bool reused)
       : chance_(seed, Purpose::answers, account.plan.id * 64 + arrival),
         faults_(faults),
@@ -259,7 +259,7 @@ class Writer {
 
 }  // namespace
 
-AnswerPlan plan_answer(std::uint64_t seed, Faults& faults, const Account& account, unsigned arrival,
+AnswerPlan plan_answer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
                        const std::optional<RangeRequest>& range, bool reused) {
   return Writer(seed, faults, account, arrival, range, reused).write();
 }

@@ -7,6 +7,7 @@
 
 #include "tests/simulation/book.hpp"
 #include "tests/simulation/fault.hpp"
+#include "tests/simulation/seed.hpp"
 
 namespace reprise::simulation {
 
@@ -42,7 +43,7 @@ struct RangeRequest {
 
 /// `arrival` from 1; `request_bytes` is the length of the whole request; `reused` if its connection has
 /// carried another before.
-AnswerPlan plan_answer(std::uint64_t seed, Faults& faults, const Account& account, unsigned arrival,
+AnswerPlan plan_answer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
                        const std::optional<RangeRequest>& range, bool reused);
 
 }  // namespace reprise::simulation

@@ -10,6 +10,7 @@
 
 #include "proxy/policy/dice.hpp"
 #include "proxy/policy/instant.hpp"
+#include "tests/simulation/seed.hpp"
 
 namespace reprise::simulation {
 
@@ -20,13 +21,13 @@ enum class Purpose : std::uint8_t { order, swarm, policy, clients, dials, names,
 class Chance {
  public:
   /// `which` tells streams of one purpose apart: a request's number, a dial's.
-  Chance(std::uint64_t seed, Purpose purpose, std::uint64_t which = 0)
-      : dice_(mixed(mixed(seed, static_cast<std::uint64_t>(purpose) + 1), which)) {}
+  Chance(Seed seed, Purpose purpose, std::uint64_t which = 0)
+      : dice_(mixed(mixed(seed.number, static_cast<std::uint64_t>(purpose) + 1), which)), tape_(seed.tape) {}
 
   /// A number in [0, end); `end` is not 0.
-  std::uint64_t below(std::uint64_t end) { return dice_.roll(end - 1); }
+  std::uint64_t below(std::uint64_t end) { return roll(end - 1); }
   std::uint64_t between(std::uint64_t lowest, std::uint64_t highest) {
-    return lowest + dice_.roll(highest - lowest);
+    return lowest + roll(highest - lowest);
   }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
   template <typename T>
@@ -44,7 +45,12 @@ class Chance {
   }
 
  private:
+  std::uint64_t roll(std::uint64_t highest) {
+    return tape_ == nullptr || tape_->empty() ? dice_.roll(highest) : tape_->take(highest);
+  }
+
   policy::SeededDice dice_;
+  Tape* tape_;
 };
 
 }  // namespace reprise::simulation

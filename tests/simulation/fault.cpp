@@ -74,7 +74,7 @@ constexpr std::array<std::string_view, fault_count> words{"resolve_fails",
 
 std::string_view word(Fault fault) { return words[static_cast<std::size_t>(fault)]; }
 
-Faults::Faults(std::uint64_t seed, std::vector<std::uint32_t> left_out) : left_out_(std::move(left_out)) {
+Faults::Faults(Seed seed, std::vector<std::uint32_t> left_out) : left_out_(std::move(left_out)) {
   Chance chance(seed, Purpose::swarm);
   // One story in eight goes without: there nothing may fail at all.
   if (chance.one_in(8)) return;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/simulation/seed.hpp"
+
 namespace reprise::simulation {
 
 /// One word is one row in the marks of a run.
@@ -84,7 +86,7 @@ using FaultCounts = std::array<std::uint64_t, fault_count>;
 /// Which faults a story plays: a random half of the kinds, less those that a shorter story leaves out.
 class Faults {
  public:
-  Faults(std::uint64_t seed, std::vector<std::uint32_t> left_out);
+  Faults(Seed seed, std::vector<std::uint32_t> left_out);
 
   /// Whether this one happens. Every call that could play a fault counts, so that a number names it.
   bool plays(Fault kind, bool drawn);

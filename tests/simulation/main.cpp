@@ -59,7 +59,7 @@ void play_some(const Options& options, std::atomic<std::uint64_t>& next, Sum& su
     ++stories;
     requests += played.requests;
     steps += played.steps;
-    if (!played.broken.empty()) found.push_back({what.seed, played.broken});
+    if (!played.broken.empty()) found.push_back({what.seed.number, played.broken});
   }
   const std::scoped_lock lock(sum.mutex);
   sum.marks.add(marks);

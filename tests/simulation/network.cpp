@@ -7,7 +7,7 @@ namespace reprise::simulation {
 using net::asio::ip::address;
 using net::asio::ip::make_address;
 
-Network::Network(std::uint64_t seed, World& world, Faults& faults, Book& book, Canary canary)
+Network::Network(Seed seed, World& world, Faults& faults, Book& book, Canary canary)
     : seed_(seed), world_(world), faults_(faults), book_(book), canary_(canary), dialled_(world, book) {}
 
 // One family and the other, some of them denied; every name has its own.

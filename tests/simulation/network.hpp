@@ -7,6 +7,7 @@
 
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/dials.hpp"
+#include "tests/simulation/seed.hpp"
 #include "tests/simulation/tunnel.hpp"
 #include "tests/simulation/upstream.hpp"
 
@@ -14,7 +15,7 @@ namespace reprise::simulation {
 
 class Network final : public Dials {
  public:
-  Network(std::uint64_t seed, World& world, Faults& faults, Book& book, Canary canary);
+  Network(Seed seed, World& world, Faults& faults, Book& book, Canary canary);
 
   /// What the resolver asks; `slowly` says in how long it should be answered.
   std::vector<net::asio::ip::address> query(const std::string& name);
@@ -36,7 +37,7 @@ class Network final : public Dials {
   std::vector<net::asio::ip::address> several(Chance chance);
   Result fate(const net::tcp::endpoint&);
 
-  const std::uint64_t seed_;
+  const Seed seed_;
   World& world_;
   Faults& faults_;
   Book& book_;

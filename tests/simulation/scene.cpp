@@ -158,8 +158,7 @@ void draw_opening(Chance& chance, const policy::IdempotencyRule& rule, TunnelPla
   }
 }
 
-std::optional<TunnelArrival> draw_tunnel(std::uint64_t seed, Faults& faults,
-                                         const policy::IdempotencyRule& rule) {
+std::optional<TunnelArrival> draw_tunnel(Seed seed, Faults& faults, const policy::IdempotencyRule& rule) {
   Chance chance(seed, Purpose::clients, 1);
   if (!chance.one_in(4)) return std::nullopt;
   TunnelArrival arrival;
@@ -208,7 +207,7 @@ ClientPlan plain_request(std::uint64_t id, const std::string& host, const policy
   return client;
 }
 
-Scene draw_scene(std::uint64_t seed, Faults& faults) {
+Scene draw_scene(Seed seed, Faults& faults) {
   Chance chance(seed, Purpose::policy);
   Scene scene;
   scene.policy = draw_policy(chance);

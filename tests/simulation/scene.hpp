@@ -7,6 +7,7 @@
 #include "config/settings.hpp"
 #include "tests/simulation/client.hpp"
 #include "tests/simulation/fault.hpp"
+#include "tests/simulation/seed.hpp"
 #include "tests/simulation/tunnel.hpp"
 
 namespace reprise::simulation {
@@ -36,7 +37,7 @@ struct Scene {
   bool disk_breaks = false;  ///< reading it back fails
 };
 
-Scene draw_scene(std::uint64_t seed, Faults& faults);
+Scene draw_scene(Seed seed, Faults& faults);
 /// What the route's rule says of a request: judged from the scene, with code of its own.
 bool is_idempotent(const policy::IdempotencyRule& rule, const RequestPlan& request);
 /// After the faults: one plain GET.

@@ -167,7 +167,7 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
     return std::make_unique<SealedLink>(std::get<std::unique_ptr<net::Link>>(std::move(carrier)), world_,
                                         faults_, Chance(seed, Purpose::dials, 500'000 + ++handshakes_));
   };
-  loop_ = std::make_unique<net::Loop>(shared_, Chance::mixed(what.seed, 77));
+  loop_ = std::make_unique<net::Loop>(shared_, Chance::mixed(what.seed.number, 77));
   world_.drive(loop_->io);
   world_.drive(disk_);
   if (what.tells) book_.keep_transcript();
@@ -307,7 +307,7 @@ void Story::play_calm() {
   faults_.end();
   run_for(calm);
   if (!book_.first_broken().empty()) return;
-  const std::string host = what_.seed % 2 == 0 ? "a.test" : "192.0.2.9";
+  const std::string host = what_.seed.number % 2 == 0 ? "a.test" : "192.0.2.9";
   const Instant asked = world_.now();
   connect(plain_request(last_request, host, scene_.policy.idempotent));
   run_until_over(asked + seconds(5));

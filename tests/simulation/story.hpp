@@ -13,6 +13,7 @@
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/fault.hpp"
 #include "tests/simulation/marks.hpp"
+#include "tests/simulation/seed.hpp"
 
 namespace reprise::simulation {
 
@@ -27,7 +28,7 @@ class Stage {
 };
 
 struct Play {
-  std::uint64_t seed = 0;
+  Seed seed;
   std::vector<std::uint32_t> left_out;  ///< faults by number, in order
   bool tells = false;                   ///< writes a transcript to standard error
   Canary canary = Canary::none;

@@ -42,7 +42,7 @@ std::optional<RangeRequest> range_of(std::string_view head) {
 
 }  // namespace
 
-Upstream::Upstream(std::uint64_t seed, World& world, Faults& faults, Book& book, std::shared_ptr<Wire> wire,
+Upstream::Upstream(Seed seed, World& world, Faults& faults, Book& book, std::shared_ptr<Wire> wire,
                    Canary canary)
     : seed_(seed),
       world_(world),

@@ -10,14 +10,14 @@
 #include "tests/simulation/answer.hpp"
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/message.hpp"
+#include "tests/simulation/seed.hpp"
 #include "tests/simulation/wire.hpp"
 
 namespace reprise::simulation {
 
 class Upstream final : public Actor {
  public:
-  Upstream(std::uint64_t seed, World& world, Faults& faults, Book& book, std::shared_ptr<Wire> wire,
-           Canary canary);
+  Upstream(Seed seed, World& world, Faults& faults, Book& book, std::shared_ptr<Wire> wire, Canary canary);
   ~Upstream() override;
 
   void look() override;
@@ -54,7 +54,7 @@ class Upstream final : public Actor {
   void answer_ended();
   void rest(const AnswerPlan& done);
 
-  const std::uint64_t seed_;
+  const Seed seed_;
   World& world_;
   Faults& faults_;
   Book& book_;

@@ -11,7 +11,7 @@ constexpr std::int64_t wall_at_zero = (1'767'225'600 - 3'600'000) * std::int64_t
 
 }  // namespace
 
-World::World(std::uint64_t seed) : order_(seed, Purpose::order) { net::Clock::take_from(this); }
+World::World(Seed seed) : order_(seed, Purpose::order) { net::Clock::take_from(this); }
 
 World::~World() { net::Clock::take_from(nullptr); }
 

@@ -23,7 +23,7 @@ class World final : public net::TimeSource {
  public:
   static constexpr Instant beginning{std::chrono::hours(1000)};
 
-  explicit World(std::uint64_t seed);
+  explicit World(Seed seed);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;

@@ -45,13 +45,7 @@ void HostWorld::Visitor::keep() {
 
 HostWorld::HostWorld(const HostStory& judged, const HostStory& told, policy::Dice& dice, Marks* marks,
                      std::string* tale)
-    : judged_(judged),
-      told_(told),
-      dice_(dice),
-      marks_(marks),
-      tale_(tale),
-      laws_(judged),
-      now_(play::epoch) {
+    : dice_(dice), marks_(marks), tale_(tale), laws_(judged), now_(play::epoch) {
   if (told.route.budget) budget_.emplace(*told.route.budget);
   if (told.route.circuit) circuit_.emplace(*told.route.circuit);
   if (told.pause > Duration::zero()) pause_.ask(play::epoch + told.pause);

@@ -61,8 +61,6 @@ class HostWorld {
   void note_ends() const;
   std::string_view first_broken() const;
 
-  const HostStory& judged_;
-  const HostStory& told_;
   policy::Dice& dice_;
   Marks* marks_;
   std::string* tale_;

@@ -1,0 +1,35 @@
+// Fuzz target: net stories. The bytes are what chance brings to the whole proxy in memory, its clients and
+// its upstreams; whatever they bring, the laws of the simulation hold.
+#include "tests/fuzz/input.hpp"
+#include "tests/simulation/story.hpp"
+
+namespace reprise::fuzz {
+namespace {
+
+constexpr std::size_t seed_bytes = 2;  // what comes when the bytes are used up
+
+simulation::Played tell(std::uint64_t number, std::span<const std::uint8_t> bytes) {
+  static simulation::Stage stage;
+  simulation::Marks marks;
+  simulation::Tape tape(bytes);
+  simulation::Play what;
+  what.seed = {number, &tape};
+  return simulation::play(stage, what, marks);
+}
+
+void judge(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < seed_bytes) return;
+  const std::uint64_t seed = bytes[0] + 256U * bytes[1];
+  const simulation::Played played = tell(seed, bytes.subspan(seed_bytes));
+  law(played.broken.empty(), played.broken.c_str());
+  if (seed % 64 != 1) return;
+  law(tell(seed, bytes.subspan(seed_bytes)).hash == played.hash, "the same bytes tell the same story");
+}
+
+}  // namespace
+}  // namespace reprise::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  reprise::fuzz::judge({bytes, size});
+  return 0;
+}
