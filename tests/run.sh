@@ -5,13 +5,13 @@
 #   bash tests/run.sh               every group
 #   bash tests/run.sh fast          the groups for the loop: format floors release e2e
 #   bash tests/run.sh tidy papers   only those groups
-#   bash tests/run.sh mutants       the long one, which no other call includes
+#   bash tests/run.sh mutants       a long one, which no other call includes; coverage is the other
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 
 all_groups=(format floors release e2e asan simulation tsan fuzz heavy tidy papers)
-named_groups=(mutants)   # long: only when asked for
+named_groups=(mutants coverage)   # long: only when asked for
 jobs=$(nproc)
 # A sanitizer's test program keeps several threads busy: side by side they would only wait for each other.
 sanitizer_jobs=$(((jobs + 1) / 2))
@@ -233,6 +233,13 @@ group_heavy() {
   [ "$failed" -eq "$before" ] || return
   check "executed-but-lost POSTs" bash tests/soak.sh --lost-posts 10000
   check "soak" bash tests/soak.sh 2
+}
+
+group_coverage() {
+  local before=$failed
+  install_missing llvm-14 || return
+  check "build coverage" build coverage policy_test http_test config_test net_test net_stories policy_stories
+  [ "$failed" -eq "$before" ] && counted "coverage" python3 tests/coverage.py
 }
 
 group_mutants() { counted "mutants" python3 tests/mutate.py --jobs "$jobs"; }

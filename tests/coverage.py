@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Line and branch coverage of proxy/policy, proxy/http and proxy/net by their unit tests and the simulation; build with preset `coverage`.
+
+    python3 tests/coverage.py              plays everything, then the figures of each floor; the last line is `N passed, N failed`
+    python3 tests/coverage.py --gaps NAME  of the last play: what was never run in the files so named, and which way no branch went
+
+Tests of a floor count for every floor below it. A `switch` over every enumerator has one branch that nothing can take; it counts."""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build/coverage"
+MERGED = BUILD / "counts/all.profdata"
+# Per cent of lines and of branches that must have been run.
+BOUNDS = {"policy": (100, 98), "http": (100, 98), "net": (95, 85)}
+# Each program, and how it is played.
+PROGRAMS = {"policy_test": (), "http_test": (), "config_test": (), "net_test": (),
+            "net_stories": ("--stories", "30000", "--threads", "1"),
+            "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}
+# Lines that no test can run, by file and a part of their text, and why.
+NEVER_RUN = {
+    # What Beast's parser and Boost.JSON demand of whoever handles them, and never call: heads have no body here, JSON no comments.
+    "proxy/http/beast_check.cpp": ("on_body_init_impl", "on_body_impl", "on_chunk_header_impl", "on_chunk_body_impl"),
+    "proxy/http/json_probe.cpp": ("on_comment_part", "on_comment("),
+}
+
+
+def play(program):
+    """One program, counting into a file of its own."""
+    name, arguments = program
+    counts = BUILD / "counts" / f"{Path(name).name}.profraw"
+    done = subprocess.run([BUILD / "tests" / name, *arguments], env={**os.environ, "LLVM_PROFILE_FILE": str(counts)},
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{name} failed\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return counts
+
+
+def play_all():
+    (BUILD / "counts").mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(os.cpu_count()) as workers:
+        counts = list(workers.map(play, PROGRAMS.items()))
+    subprocess.run(["llvm-profdata-14", "merge", "-o", str(MERGED), *map(str, counts)], check=True)
+
+
+class File:
+    """What was run of one file: a count for each line with code, and for each way of each branch."""
+
+    def __init__(self, path):
+        self.path = path
+        self.text = (ROOT / path).read_text(encoding="utf-8").splitlines()
+        self.lines = {}
+        self.ways = collections.defaultdict(list)   # by line
+
+    def cannot_run(self, line):
+        return any(part in self.text[line - 1] for part in NEVER_RUN.get(self.path, ()))
+
+    def missed_lines(self):
+        return [line for line, count in sorted(self.lines.items()) if count == 0 and not self.cannot_run(line)]
+
+    def missed_ways(self):
+        return {line: ways for line, ways in sorted(self.ways.items()) if 0 in ways}
+
+
+def read_counts():
+    """Every file of the floors by its path in the repository."""
+    programs = [str(BUILD / "tests" / name) for name in PROGRAMS]
+    told = subprocess.run(["llvm-cov-14", "export", "-format=lcov", f"-instr-profile={MERGED}", programs[0],
+                           *(f"-object={program}" for program in programs[1:])], check=True, capture_output=True, text=True,
+                          cwd=BUILD).stdout
+    files, file = {}, None
+    for line in told.splitlines():
+        key, _, rest = line.partition(":")
+        if key == "SF":
+            path = Path(os.path.normpath(BUILD / rest))
+            inside = re.match(r"proxy/(policy|http|net)/", str(path.relative_to(ROOT))) if path.is_relative_to(ROOT) else None
+            file = files.setdefault(str(path.relative_to(ROOT)), File(str(path.relative_to(ROOT)))) if inside else None
+        elif file is not None and key == "DA":
+            number, count = map(int, rest.split(",")[:2])
+            file.lines[number] = max(count, file.lines.get(number, 0))
+        elif file is not None and key == "BRDA":
+            number, *_, count = rest.split(",")
+            file.ways[int(number)].append(0 if count == "-" else int(count))
+    return files
+
+
+def judge(files):
+    """Prints the figures; how many hold, and how many do not."""
+    passed = failed = 0
+    for floor, bounds in BOUNDS.items():
+        mine = [file for path, file in sorted(files.items()) if path.startswith(f"proxy/{floor}/")]
+        figures = (("lines", sum(len(file.lines) for file in mine), {file.path: len(file.missed_lines()) for file in mine}),
+                   ("branches", sum(len(ways) for file in mine for ways in file.ways.values()),
+                    {file.path: sum(ways.count(0) for ways in file.ways.values()) for file in mine}))
+        for bound, (kind, count, missed) in zip(bounds, figures):
+            share = 100 * (count - sum(missed.values())) / count
+            holds = share >= bound
+            passed, failed = passed + holds, failed + (not holds)
+            print(f"{'ok' if holds else 'FAILED'} {floor}: {share:.1f} % of {count} {kind}; {bound} % are asked for")
+            for path, number in sorted(missed.items(), key=lambda one: -one[1]):
+                if number and not holds:
+                    print(f"  {number:4} missed in {path}")
+    return passed, failed
+
+
+def tell_gaps(files, name):
+    for path, file in sorted(files.items()):
+        if name not in path:
+            continue
+        for line in file.missed_lines():
+            print(f"{path}:{line}: never run: {file.text[line - 1].strip()}")
+        for line, ways in file.missed_ways().items():
+            print(f"{path}:{line}: {ways.count(0)} of {len(ways)} ways never taken: {file.text[line - 1].strip()}")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--gaps", metavar="NAME", help="show what was never run")
+    given = arguments.parse_args()
+    if given.gaps:
+        tell_gaps(read_counts(), given.gaps)
+        return 0
+    play_all()
+    passed, failed = judge(read_counts())
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
