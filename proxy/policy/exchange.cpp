@@ -173,7 +173,8 @@ Actions Exchange::stop(Reason reason) {
       reason == Reason::deadline_too_near && policy_.retry.out_of_time == OutOfTime::gateway_timeout;
   if (answer_ && !out_of_time) return deliver(*answer_);
   state_ = State::over;
-  return Action(Fail{answer_.has_value() && out_of_time});
+  // An answer that is at hand and still not given is one that the deadline has turned into a 504.
+  return Action(Fail{answer_.has_value()});
 }
 
 Actions Exchange::deliver(unsigned number) {

@@ -143,8 +143,8 @@ Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
 
 // Row E1. Without the whole representation's length there is nothing to compare.
 Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) const {
-  const bool same_length = !place_.part && head.end == BodyEnd::length && place_.end && place_.complete &&
-                           head.length == *place_.complete;
+  const bool same_length =
+      !place_.part && head.end == BodyEnd::length && place_.complete && head.length == *place_.complete;
   if (!same_length || !head.content_range.empty() || sent >= head.length) return {};
   if (!is_clear(head) || !is_same(head) || tag_kind(entity_tag_) != TagKind::strong) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};

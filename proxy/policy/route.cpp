@@ -52,7 +52,8 @@ std::optional<PathPattern> PathPattern::parse(std::string_view text) {
 }
 
 bool PathPattern::matches(std::string_view path) const {
-  if (segments_.empty() && rest_) return true;
+  // Only `/**` has no segments.
+  if (segments_.empty()) return true;
   if (path.empty() || path.front() != '/') return false;
   std::string_view left = path.substr(1);
   for (std::size_t i = 0; i < segments_.size(); ++i) {
