@@ -43,14 +43,21 @@ std::string advised(const Question& question, const RoutePolicy& policy) {
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-TEST(Advice, EveryReasonHasASentence) {
-  const RoutePolicy policy;
-  const RouteTable routes = only(policy);
-  const Explanation told = explain(routes, ask("GET", Answered{503, {}}));
-  for (const Reason reason : all_reasons()) {
-    const std::string text = advice(reason, told, policy);
-    EXPECT_GT(text.size(), 15U) << word(reason);
-    EXPECT_TRUE(text.ends_with('.')) << word(reason);
+// It may be asked about any reason, not only about the one that this request came to.
+TEST(Advice, EveryReasonHasASentenceWhateverTheRuleAndTheOutcome) {
+  using Kind = IdempotencyRule::Kind;
+  for (const Kind kind : {Kind::always, Kind::never, Kind::by_method, Kind::any, Kind::all}) {
+    RoutePolicy policy;
+    policy.idempotent = {kind, {{Condition::Kind::header, "Idempotency-Key", ""}}};
+    for (const Outcome& outcome : {Outcome(Answered{503, {}}), Outcome(Failed{Stage::send, Cause::reset})}) {
+      const RouteTable routes = only(policy);
+      const Explanation told = explain(routes, ask("POST", outcome));
+      for (const Reason reason : all_reasons()) {
+        const std::string text = advice(reason, told, policy);
+        EXPECT_GT(text.size(), 15U) << word(reason);
+        EXPECT_TRUE(text.ends_with('.')) << word(reason);
+      }
+    }
   }
 }
 
@@ -98,6 +105,62 @@ TEST(Advice, NamesTheSecondGateToo) {
   refused.first.sent = Sent::nothing;
   policy.mode = Mode::off;
   EXPECT_FALSE(says(advised(refused, policy), "not enough")) << "nothing was sent";
+  Question broken = ask("POST", Failed{Stage::send, Cause::reset});
+  EXPECT_TRUE(says(advised(broken, policy), "not enough"));
+  broken.first.sent = Sent::nothing;
+  EXPECT_FALSE(says(advised(broken, policy), "not enough")) << "it broke before the first byte was taken";
+}
+
+TEST(Advice, ARouteThatSaysNeverIsTheOneToChange) {
+  const Question question = ask("GET", Answered{503, {}});
+  RoutePolicy policy;
+  policy.idempotent.kind = IdempotencyRule::Kind::never;
+  EXPECT_EQ(end_of(question, policy), Reason::not_idempotent);
+  EXPECT_TRUE(says(advised(question, policy), "`idempotent: never`"));
+  policy.idempotent.kind = IdempotencyRule::Kind::always;
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+}
+
+TEST(Advice, AFailureThatIsNotListedIsToBeListedIfThereIsAWordForIt) {
+  const Question refused = ask("GET", Failed{Stage::connect, Cause::refused});
+  RoutePolicy policy;
+  policy.retry.on.connect = false;
+  EXPECT_TRUE(says(advised(refused, policy), "List `connect` under `retry.on`"));
+  policy.retry.on.connect = true;
+  EXPECT_EQ(end_of(refused, policy), Reason::attempts_spent);
+  const Question malformed = ask("GET", Failed{Stage::head, Cause::malformed_response});
+  EXPECT_TRUE(says(advised(malformed, policy), "No key does"));
+}
+
+TEST(Advice, WhatABrokenDownloadLacks) {
+  const Outcome truncated = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "strong ETag")) << "the route and the client do";
+  EXPECT_TRUE(says(advised(ask("POST", truncated), policy), "No key does")) << "only a GET is continued";
+  policy.resume.enabled = false;
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`resume: {enabled: true}`"));
+  policy.mode = Mode::observe;
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`mode: active`"));
+}
+
+TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
+  Answered retried{503, {}};
+  retried.hints.from_reprise = true;
+  const Question behind = ask("GET", retried);
+  RoutePolicy policy;
+  EXPECT_EQ(end_of(behind, policy), Reason::nested_retry);
+  EXPECT_TRUE(says(advised(behind, policy), "`inner: allow`"));
+  policy.retry.inner = Nested::allow;
+  EXPECT_EQ(end_of(behind, policy), Reason::attempts_spent);
+  Question before = ask("GET", Answered{503, {}});
+  before.facts.nested = true;
+  policy.retry.nested = Nested::refuse;
+  EXPECT_EQ(end_of(before, policy), Reason::nested_retry);
+  EXPECT_TRUE(says(advised(before, policy), "`nested: allow`"));
+  before.outcome = retried;
+  EXPECT_TRUE(says(advised(before, policy), "`nested: allow`")) << "the client is asked first";
+  policy.retry.nested = Nested::allow;
+  EXPECT_EQ(end_of(before, policy), Reason::attempts_spent);
 }
 
 TEST(Advice, TheKeyThatARuleWantsGetsTheOtherAnswer) {
@@ -112,6 +175,18 @@ TEST(Advice, TheKeyThatARuleWantsGetsTheOtherAnswer) {
       IdempotencyRule::Kind::all,
       {{Condition::Kind::header, "Idempotency-Key", ""}, {Condition::Kind::method, "PUT", ""}}};
   EXPECT_TRUE(says(advised(question, policy), "`method: PUT`"));
+  policy.idempotent.conditions.clear();
+  EXPECT_TRUE(says(advised(question, policy), "`idempotent: {any:"))
+      << "a rule of nothing names no condition";
+}
+
+TEST(Advice, NamesEveryKeyOfWhichARuleWantsOne) {
+  RoutePolicy policy;
+  policy.idempotent = {
+      IdempotencyRule::Kind::any,
+      {{Condition::Kind::header, "Idempotency-Key", ""}, {Condition::Kind::query, "requestId", ""}}};
+  EXPECT_TRUE(says(advised(ask("POST", Answered{503, {}}), policy),
+                   "one of `header: Idempotency-Key`, `query: requestId`."));
 }
 
 TEST(Advice, ABodyThatCannotBeLookedInto) {

@@ -93,6 +93,14 @@ TEST(Budget, TakesNothingBackThatHasLeftTheWindow) {
   }
 }
 
+TEST(Budget, TakesNothingBackThatWasNotTaken) {
+  Budget budget({0, 0.1, 10s});
+  ASSERT_TRUE(budget.withdraw(start));
+  budget.refund(start, start);
+  budget.refund(start, start);
+  EXPECT_EQ(withdraw_all(budget, start), 1U);
+}
+
 TEST(Budget, SurvivesTimeThatSeemsToRunBackwards) {
   Budget budget({0, 1, 10s});
   EXPECT_EQ(withdraw_all(budget, start), 10U);

@@ -85,7 +85,7 @@ TEST(ContentRange, E3_NothingElse) {
 
 TEST(EntityTag, Kinds) {
   EXPECT_EQ(tag_kind(""), TagKind::none);
-  for (const char* strong : {"\"\"", "\"a\"", "\"W/a\"", "\"a,b\"", "\"\xff\"", "\"\\\""})
+  for (const char* strong : {"\"\"", "\"a\"", "\"W/a\"", "\"a,b\"", "\"!#~\"", "\"\xff\"", "\"\\\""})
     EXPECT_EQ(tag_kind(strong), TagKind::strong) << strong;
   for (const char* weak : {"W/\"\"", "W/\"a\""}) EXPECT_EQ(tag_kind(weak), TagKind::weak) << weak;
   for (const char* junk : {"a", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/", "W/\"", "\"a\"b\"", "\"a b\"",

@@ -78,6 +78,7 @@ TEST(Query, ComparesTheWholeValue) {
   EXPECT_TRUE(query_has("uploadType=media&uploadType=resumable", "uploadType", "resumable"));
   EXPECT_FALSE(query_has("uploadType=resumable2", "uploadType", "resumable"));
   EXPECT_FALSE(query_has("uploadType=", "uploadType", "resumable"));
+  EXPECT_FALSE(query_has("uploadType", "uploadType", "resumable"));
   EXPECT_TRUE(query_has("k=a=b", "k", "a=b"));
   EXPECT_FALSE(query_has("k=%61", "k", "a")) << "compared as sent";
 }

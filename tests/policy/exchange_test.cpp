@@ -52,6 +52,34 @@ TEST_F(ExchangeTest, LosesTheRaceForTheLastRetry) {
   EXPECT_EQ(second.ledger().reason, Reason::budget_spent);
 }
 
+/// Dice of an exchange that is overtaken: while it decides, somebody else takes a retry.
+struct OvertakenDice final : Dice {
+  explicit OvertakenDice(Budget& from) : budget(from) {}
+  std::uint64_t roll(std::uint64_t highest) override {
+    EXPECT_TRUE(budget.withdraw(epoch)) << "it was there when the decision began";
+    return highest;
+  }
+  Budget& budget;
+};
+
+TEST_F(ExchangeTest, StartsNoRetryThatAnotherTookWhileItDecided) {
+  Exchange exchange(policy, get, &budget, epoch);
+  exchange.begin(epoch, dice);
+  OvertakenDice overtaken(budget);
+  const Actions actions = exchange.answered(safe, {503, {}}, epoch, overtaken);
+  ASSERT_EQ(actions.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<Deliver>(actions[0]));
+  EXPECT_EQ(exchange.ledger().reason, Reason::budget_spent);
+}
+
+TEST_F(ExchangeTest, BeginsOnce) {
+  Budget earned({1, 0, 10s});
+  Exchange exchange(policy, get, &earned, epoch);
+  EXPECT_EQ(exchange.begin(epoch, dice).size(), 1U);
+  EXPECT_EQ(exchange.begin(epoch, dice).size(), 0U);
+  EXPECT_EQ(earned.left(epoch), 1) << "one first attempt";
+}
+
 TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
   const auto waits_then = [&](auto leave) {
     Exchange exchange(policy, get, &budget, epoch);
@@ -195,6 +223,15 @@ TEST_F(ExchangeTest, TheNewestJudgementCounts) {
   exchange.waited(epoch + 250ms);
   exchange.answered({false, Sent::maybe, true, Idempotency::no}, {503, {}}, epoch + 1s, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::not_idempotent);
+}
+
+TEST_F(ExchangeTest, TheLedgerTellsARetryFromAnAttemptThatStoodAlone) {
+  for (const int status : {200, 503}) {
+    Exchange exchange(policy, get, nullptr, epoch);
+    exchange.begin(epoch, dice);
+    exchange.answered(safe, {status, {}}, epoch, dice);
+    EXPECT_EQ(exchange.ledger().retried(), status == 503);
+  }
 }
 
 TEST(LedgerTest, HoldsMoreThanItsInlineEntries) {

@@ -354,6 +354,7 @@ TEST(Explanation, ATruncatedAnswerIsContinuedWhereTheRouteAndTheRequestAllow) {
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.body_bytes = 1; }));
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.request.method = "HEAD"; }));
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.outcome = Answered{200, {}}; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.tunnel = true; })) << "its bytes belong to no answer";
   EXPECT_FALSE(resumes([](auto& p, auto& q) {
     p.retry.nested = Nested::refuse;
     q.facts.nested = true;
@@ -378,6 +379,41 @@ TEST(Explanation, ATruncatedAnswerThatIsHeldIsAFailure) {
   EXPECT_EQ(told.lowest.last_verdict.reason, Reason::attempts_spent);
   policy.mode = Mode::off;
   EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started);
+}
+
+// What is held back is delivered, and then continued, only where it is neither repeated nor given up as a
+// 504.
+TEST(Explanation, ATruncatedAnswerThatIsHeldIsContinuedOnceItIsDelivered) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  policy.hold.emplace();
+  policy.hold->bytes = 1;
+  EXPECT_TRUE(explain(only(policy), question).resumes) << "not listed: not repeated";
+  policy.retry.on.truncated = true;
+  EXPECT_TRUE(explain(only(policy), question).resumes) << "after the last attempt";
+  policy.retry.backoff = {1s, 1, 1s, Jitter::none};
+  policy.retry.deadline = 0s;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::deadline_too_near);
+  EXPECT_TRUE(explain(only(policy), question).resumes);
+  policy.retry.out_of_time = OutOfTime::gateway_timeout;
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "the client gets the 504 instead";
+  policy.retry.deadline.reset();
+  EXPECT_TRUE(explain(only(policy), question).resumes) << "the attempts are spent, and no time is over";
+  policy.retry.max_attempts.reset();
+  policy.budget.reset();
+  EXPECT_TRUE(explain(only(policy), question).lowest.endless);
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
+}
+
+TEST(Explanation, AnAnswerThatTheRouteListsIsRepeatedBeforeItsBodyCanBreak) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  policy.retry.on.statuses.set(200);
+  const Explanation told = explain(only(policy), question);
+  EXPECT_EQ(told.lowest.first_verdict.reason, Reason::retryable_status);
+  EXPECT_EQ(told.lowest.last.number, 4U);
 }
 
 TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {

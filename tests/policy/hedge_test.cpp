@@ -149,6 +149,37 @@ TEST_F(HedgeTest, WaitsForTheOtherWhenOneFails) {
   }
 }
 
+TEST_F(HedgeTest, ACopyThatWinsRepairsWhateverFailureTheFirstCameTo) {
+  Exchange one = exchange();
+  race(one);
+  one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
+  one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  EXPECT_EQ(one.ledger().hedge, HedgeOutcome::won);
+  EXPECT_TRUE(one.ledger().retried());
+}
+
+TEST_F(HedgeTest, IsOnlyDueOfTheAttemptThatRuns) {
+  Exchange one = exchange();
+  one.begin(epoch, dice);
+  EXPECT_EQ(one.hedge_due(of(2), epoch + 200ms).size(), 0U);
+  EXPECT_EQ(one.ledger().hedge, HedgeOutcome::none);
+  EXPECT_NE(at<Start>(one.hedge_due(of(1), epoch + 200ms), 0), nullptr) << "it is still due";
+}
+
+// While both run, news has to say whose it is; once one is left, it need not.
+TEST_F(HedgeTest, NewsWithoutANumberIsOfTheOnlyOneThatRuns) {
+  for (const unsigned failing : {1U, 2U}) {
+    Exchange one = exchange();
+    race(one);
+    EXPECT_EQ(one.answered(of(0), {200, {}}, epoch + 210ms, dice).size(), 0U);
+    EXPECT_EQ(one.answered(of(3), {200, {}}, epoch + 210ms, dice).size(), 0U) << "no such copy";
+    one.failed(of(failing), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
+    const Actions asked = one.answered(of(0), {200, {}}, epoch + 250ms, dice);
+    ASSERT_NE(at<Deliver>(asked, 0), nullptr);
+    EXPECT_EQ(at<Deliver>(asked, 0)->number, 3 - failing);
+  }
+}
+
 TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
   for (const unsigned last : {1U, 2U}) {
     Exchange one = exchange();

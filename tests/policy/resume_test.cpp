@@ -93,6 +93,14 @@ TEST(Resume, E1_a_200_is_as_good_where_nothing_of_it_differs) {
   EXPECT_EQ(after_40(with(whole(), [](PartHead& h) { h.content_range = "bytes 0-99/100"; })), Kind::mismatch);
 }
 
+TEST(Resume, E1_a_200_holds_nothing_for_a_client_that_has_it_all) {
+  Download download = Download::begin(get(), whole()).value();
+  EXPECT_EQ(download.judge(whole(), 99).bytes, 1U);
+  for (const std::uint64_t sent : {total, total + 1}) {
+    EXPECT_EQ(download.judge(whole(), sent).kind, Kind::mismatch) << sent;
+  }
+}
+
 TEST(Resume, E1_a_200_to_a_client_s_own_range_is_not_counted_off) {
   const auto request = get_range("bytes=0-49");
   const PartHead first = part("bytes 0-49/100", 50);
@@ -220,6 +228,13 @@ TEST(Resume, E8_a_client_s_own_range_goes_on_in_absolute_offsets) {
   // An upstream that knows no ranges gives the whole.
   const Download all = Download::begin(request, whole()).value();
   EXPECT_EQ(all.ask(40).range, (ByteRange{40, std::nullopt}));
+}
+
+TEST(Resume, E8_a_part_whose_body_is_chunked_ends_where_its_range_says) {
+  const PartHead chunked = with(part("bytes 20-69/100", 0), [](PartHead& h) { h.end = BodyEnd::last_chunk; });
+  const Download download = Download::begin(get_range("bytes=20-69"), chunked).value();
+  EXPECT_EQ(download.ask(40).range, (ByteRange{60, 69}));
+  EXPECT_FALSE(download.has_rest(50));
 }
 
 TEST(Resume, E8_a_part_of_a_representation_of_another_length_is_not_the_rest) {

@@ -83,6 +83,7 @@ TEST(Match, EveryPartMustHold) {
   match.query = {{Condition::Kind::query, "alt", "media"}, {Condition::Kind::query, "acl", ""}};
   match.headers = {{Condition::Kind::header, "X-Kind", "upload"}};
   const Lines lines{{{"x-kind", "upload"}}};
+  const Lines others{{{"x-kind", "download"}}};
   const RequestView good{"GET", "api.example.com", 8080, "/v1/x", "acl&alt=media", &lines};
   EXPECT_TRUE(match.matches(good));
   const auto refused = [&](auto change) {
@@ -99,6 +100,7 @@ TEST(Match, EveryPartMustHold) {
   EXPECT_TRUE(refused([](RequestView& r) { r.query = "acl&alt=json"; }));
   EXPECT_TRUE(refused([](RequestView& r) { r.query = "xacl&alt=media"; }));
   EXPECT_TRUE(refused([](RequestView& r) { r.fields = nullptr; }));
+  EXPECT_TRUE(refused([&](RequestView& r) { r.fields = &others; }));
   EXPECT_FALSE(refused([](RequestView& r) { r.query = "alt=media&acl="; })) << "present, even with no value";
 }
 
@@ -129,6 +131,20 @@ TEST(Match, SaysWhatDoesNotHold) {
   request.fields = &lines;
   EXPECT_TRUE(is("none"));
   EXPECT_TRUE(match.matches(request));
+}
+
+TEST(Match, OneOfItsHostsWillDoBesideItsHost) {
+  const auto matches = [](const Match& match, std::string_view host) {
+    return match.matches(RequestView{"GET", host, 80, "/", "", nullptr});
+  };
+  Match match;
+  match.hosts = {{"a.example"}, {"*.b.example"}};
+  EXPECT_TRUE(matches(match, "a.example"));
+  EXPECT_TRUE(matches(match, "x.b.example"));
+  EXPECT_FALSE(matches(match, "c.example"));
+  match.host.text = "*.b.example";
+  EXPECT_TRUE(matches(match, "x.b.example"));
+  EXPECT_FALSE(matches(match, "a.example")) << "both must hold";
 }
 
 TEST(Match, OfNothingMatchesEverything) {

@@ -1,0 +1,25 @@
+// Letters without locale: only those of ASCII have a case, and nothing else is changed.
+#include "proxy/policy/ascii.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::policy {
+namespace {
+
+TEST(Ascii, OnlyItsLettersHaveACase) {
+  EXPECT_EQ(lower("API.Example-AZ_09"), "api.example-az_09");
+  EXPECT_EQ(lower("@[`{"), "@[`{") << "the neighbours of the letters";
+  EXPECT_EQ(lower("\xc4\xd6"), "\xc4\xd6") << "no letters here, whatever the locale says";
+  EXPECT_EQ(lower(""), "");
+}
+
+TEST(Ascii, TextsThatDifferInCaseAloneAreEqual) {
+  EXPECT_TRUE(equals_ignoring_case("Retry-After", "rETRY-aFTER"));
+  EXPECT_TRUE(equals_ignoring_case("", ""));
+  EXPECT_FALSE(equals_ignoring_case("Retry-After", "Retry-After "));
+  EXPECT_FALSE(equals_ignoring_case("a[", "A{")) << "32 apart, and no letters";
+  EXPECT_FALSE(equals_ignoring_case("\xc4", "\xe4"));
+}
+
+}  // namespace
+}  // namespace reprise::policy
