@@ -121,7 +121,7 @@ HTTP_MUTANTS = [
     ("chunked", "  body_bytes_ += taken;\n", ""),
     ("chunked", "c == '\\n' ? end_size_line() : std::optional(Cause::bad_chunk)", "end_size_line()"),
     ("chunked", "      if (c != '\\r') return Cause::bad_chunk;\n", ""),
-    ("chunked", "      if (c != '\\n') return Cause::bad_chunk;\n", ""),
+    ("chunked", "  if (c != '\\n') return Cause::bad_chunk;\n", ""),
     ("chunked", "> overhead_allowance + body_bytes_", "> overhead_allowance"),
     ("chunked", "++digits_ > 16", "++digits_ > 17"),
     ("chunked", "left_ = left_ * 16 +", "left_ = left_ * 10 +"),

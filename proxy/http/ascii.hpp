@@ -13,7 +13,7 @@
 
 namespace reprise::http::ascii {
 
-inline constexpr std::array<bool, 256> make_token_table() {
+consteval std::array<bool, 256> make_token_table() {
   std::array<bool, 256> table{};
   for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
   for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = table[c + 32] = true;

@@ -269,9 +269,7 @@ class Reading {
 
 policy::Hints read_hints(const ResponseHead& head, std::int64_t now_unix) {
   Reading reading(head, now_unix);
-  for (const FieldLine& field : head.fields) {
-    if (const HintField hint = identify(field); hint != HintField::none) reading.read(hint, field);
-  }
+  for (const FieldLine& field : head.fields) reading.read(identify(field), field);
   return reading.result();
 }
 

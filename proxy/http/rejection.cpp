@@ -68,7 +68,7 @@ constexpr std::array<Row, cause_count> rows{{
     {Cause::bad_status, 502, "bad_status", "The status of the upstream is not between 100 and 599."},
 }};
 
-constexpr bool rows_are_in_order() {
+consteval bool rows_are_in_order() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (static_cast<std::size_t>(rows[i].cause) != i) return false;
   }

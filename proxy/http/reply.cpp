@@ -48,7 +48,7 @@ constexpr std::array<FailureRow, policy::cause_count> failures{{
      "the held request body could not be read back from disk"},
 }};
 
-constexpr bool failures_are_in_order() {
+consteval bool failures_are_in_order() {
   for (std::size_t i = 0; i < failures.size(); ++i) {
     if (static_cast<std::size_t>(failures[i].cause) != i) return false;
   }

@@ -55,8 +55,7 @@ class Run {
 void append_path(const RequestHead& head, const Target& target, std::string_view prefix, std::string& out) {
   const std::string_view path = target.path_and_query;
   // RFC 9112 3.2.4: an OPTIONS for the whole server reaches it as `*`.
-  if (path == "*" ||
-      (path.empty() && !target.authority.empty() && prefix.empty() && head.method == "OPTIONS")) {
+  if (path == "*" || (path.empty() && prefix.empty() && head.method == "OPTIONS")) {
     out += '*';
     return;
   }
@@ -253,8 +252,7 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
 void append_trailers(std::string_view trailers, const std::vector<FieldLine>& head_fields, std::string& out) {
   const NamedByConnection named(head_fields);
   while (!trailers.empty()) {
-    const std::size_t end = trailers.find("\r\n");
-    const std::string_view line = trailers.substr(0, end == std::string_view::npos ? end : end + 2);
+    const std::string_view line = trailers.substr(0, trailers.find("\r\n") + 2);
     if (!named.removes(line.substr(0, line.find(':')))) out += line;
     trailers.remove_prefix(line.size());
   }

@@ -72,11 +72,38 @@ TEST(ClientHello, what_is_none_is_other) {
   }
 }
 
+/// A hello with these lists in place of its own, and with this behind its extensions.
+std::string hello_of(std::size_t session, std::size_t suite_bytes, std::size_t compressions,
+                     std::string_view behind = {}) {
+  std::string body("\x03\x03");
+  body.append(32, 'r').append(play::vector(std::string(session, 's'), 1));
+  body.append(play::vector(std::string(suite_bytes, 'c'), 2));
+  body.append(play::vector(std::string(compressions, '\0'), 1));
+  body.append(play::vector(some_extensions(), 2)).append(behind);
+  return record(std::string("\x01").append(play::vector(body, 3)));
+}
+
+TEST(ClientHello, its_lists_have_the_sizes_of_rfc_8446) {
+  EXPECT_EQ(judge_client_hello(hello_of(0, 2, 1)), Hello::whole);
+  EXPECT_EQ(judge_client_hello(hello_of(32, 6, 2)), Hello::whole);
+  EXPECT_EQ(judge_client_hello(hello_of(33, 2, 1)), Hello::other);
+  EXPECT_EQ(judge_client_hello(hello_of(32, 0, 1)), Hello::other);
+  EXPECT_EQ(judge_client_hello(hello_of(32, 3, 1)), Hello::other);
+  EXPECT_EQ(judge_client_hello(hello_of(32, 2, 0)), Hello::other);
+  EXPECT_EQ(judge_client_hello(hello_of(32, 2, 1, "x")), Hello::other) << "its extensions are its end";
+}
+
 TEST(ClientHello, its_size_is_bounded) {
   const std::string large = hello_message(extension(21, std::string(16'000, '\0')));
   EXPECT_EQ(judge_client_hello(record(large)), Hello::whole);
   const std::string larger = hello_message(extension(21, std::string(16'400, '\0')));
   EXPECT_EQ(judge_client_hello(record(larger.substr(0, 10))), Hello::other);
+  // The headers of many records count as well.
+  std::string pieces;
+  for (std::size_t at = 0; at < large.size(); at += 100) pieces += record(large.substr(at, 100));
+  ASSERT_GT(pieces.size(), longest_hello);
+  EXPECT_EQ(judge_client_hello(pieces), Hello::other);
+  EXPECT_EQ(judge_client_hello(pieces.substr(0, longest_hello)), Hello::more);
 }
 
 }  // namespace

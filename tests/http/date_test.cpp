@@ -57,6 +57,10 @@ TEST(Date, junk_is_no_date) {
                             "Sun, 06 Nov 19x4 08:49:37 GMT",
                             "Sun Nov 6 08:49:37 1994",
                             "Sun Nov  6 08:49:37 94",
+                            "Sun Nov  6 08:49:37 1994 ",
+                            "Sun Nov  6 08:49:37 94 GMT",
+                            "Sun Nov 6  08:49:37 1994",
+                            "Sun Nov 31 08:49:37 1994",
                             "Sun, 06-Nov-94 08:49:37 GMT",
                             "Sunday, 06-Nov-1994 08:49:37 GMT",
                             "2024-02-29T00:00:00Z, and more to be long"}) {

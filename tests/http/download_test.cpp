@@ -75,6 +75,7 @@ TEST(DownloadRequest, E11_signatures) {
   EXPECT_TRUE(target_signed(sigv4 + ", Signature=c\r\n"));
   EXPECT_TRUE(target_signed("Authorization: Digest uri=\"/\"\r\n"));
   EXPECT_TRUE(target_signed("Signature-Input: sig=(\"@method\")\r\n"));
+  EXPECT_TRUE(target_signed("Signature: keyId=\"k\",signature=\"c\"\r\n"));
   for (const char* query :
        {"X-Amz-Signature=c", "a&X-Goog-Signature=c", "Signature=c&Expires=1", "se=1&sig=c"})
     EXPECT_TRUE(target_signed("", query)) << query;

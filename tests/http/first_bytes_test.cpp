@@ -68,6 +68,8 @@ TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
            "GET /a b HTTP/1.1\r\n",
            "GET /a#b HTTP/1.1\r\n",
            "GET /\x01 HTTP/1.1\r\n",
+           "GET /\x7f HTTP/1.1\r\n",
+           "OPTIONS *a HTTP/1.1\r\n",
            " GET / HTTP/1.1\r\n",
            "\r\nGET / HTTP/1.1\r\n",
            "GET\t/ HTTP/1.1\r\n",
@@ -82,6 +84,7 @@ TEST(FirstBytes, G7_requests_to_another_proxy_behind_the_tunnel_are_opaque) {
            "CONNECT other.test:443 HTTP/1.1\r\n",
            "CONNECT /a HTTP/1.1\r\n",
            "GET http://other.test/ HTTP/1.1\r\n",
+           "GET http://other.test:8080/ HTTP/1.1\r\n",
            "GET http://api.test/ HTTP/1.1\r\n",  // port 80
            "GET https://api.test:8080/ HTTP/1.1\r\n",
            "GET http://u@api.test:8080/ HTTP/1.1\r\n",

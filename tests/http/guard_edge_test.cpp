@@ -137,6 +137,12 @@ TEST(GuardEdge, I1_what_is_large_is_read_as_soon_as_it_can_be_judged) {
   EXPECT_EQ(request(start + ": v\r\n"), Parsed{Cause::bad_field_name});
   EXPECT_EQ(request(start + "\r\nbody without an end"), complete);
   EXPECT_EQ(request(start + "Y: y"), partial);
+  EXPECT_EQ(request("\n" + string(3000, 'v')), Parsed{Cause::bad_method});
+  EXPECT_EQ(request("GET / HTTP/1.1\n" + string(3000, 'v')), Parsed{Cause::bad_request_line});
+  const string answer = "HTTP/1.1 200 OK\r\nX: " + string(3000, 'v');
+  EXPECT_EQ(response(answer), partial);
+  EXPECT_EQ(response(answer + "\r\nY: y"), partial);
+  EXPECT_EQ(response(answer + "\r\n\r\nbody without an end"), complete);
 }
 
 TEST(GuardEdge, oddities_are_those_of_the_last_answer) {

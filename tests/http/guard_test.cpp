@@ -217,6 +217,9 @@ TEST(Guard, versions) {
   EXPECT_EQ(request("GET / HTTP/01.1\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
   EXPECT_EQ(request("GET / HTTP/1.1 \r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
   EXPECT_EQ(request("GET / HTTP/1.1x\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(request("GET / " + string(16 * 1024, 'x')), partial);
+  EXPECT_EQ(request("GET / " + string(16 * 1024 + 1, 'x')), Parsed{Cause::bad_target})
+      << "what has no end is not waited for";
   EXPECT_EQ(status_of(Cause::bad_version), 505);
 }
 
@@ -279,6 +282,18 @@ TEST(Guard, C2_expectations) {
             Parsed{Cause::bad_field_value});
   EXPECT_EQ(request(post("Content-Length: 1\r\nExpect: 100-continue, other\r\n")), Parsed{Cause::bad_expect});
   EXPECT_EQ(status_of(Cause::bad_expect), 417);
+}
+
+TEST(Guard, C2_a_body_is_waited_for_only_where_the_client_says_so) {
+  const auto expects = [](const string& lines) {
+    const ReadRequest read(post(lines));
+    EXPECT_EQ(read.parsed, complete) << lines;
+    return read.head.expects_continue();
+  };
+  EXPECT_TRUE(expects("Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n"));
+  EXPECT_FALSE(expects("Transfer-Encoding: chunked\r\n"));
+  EXPECT_FALSE(expects("Content-Length: 1\r\n"));
+  EXPECT_FALSE(expects("Content-Length: 1\r\nExpect:\r\n")) << "an empty one expects nothing";
 }
 
 TEST(Guard, A9_http_1_0_without_length_has_no_body_and_ends) {

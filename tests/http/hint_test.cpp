@@ -50,6 +50,17 @@ TEST(Hints, none) {
   EXPECT_FALSE(none.said_no);
 }
 
+TEST(Hints, a_name_only_as_long_as_that_of_a_hint_means_nothing) {
+  for (const string name : {"ratelimix", "retry-after-mx", "x-should-retrx", "x-ratelimit-resex",
+                            "x-amz-retry-aftex", "x-ratelimit-remaininx", "grpc-retry-pushback-mx"}) {
+    const policy::Hints found =
+        hints(name + ": false\r\n" + name + ": \"a\";r=0;t=30\r\n" + name + ": 5\r\n");
+    EXPECT_EQ(found.retry_after, std::nullopt) << name;
+    EXPECT_EQ(found.aws_retry_after, std::nullopt) << name;
+    EXPECT_FALSE(found.said_no) << name;
+  }
+}
+
 TEST(Hints, retry_after_in_seconds) {
   check("Retry-After", {{"120", seconds(120)},
                         {" 007 ", seconds(7)},
@@ -205,6 +216,12 @@ TEST(Hints, grpc_pushback) {
         {{"100", milliseconds(100)}, {"2147483647", milliseconds(2147483647)}, {"0", {}}});
   EXPECT_FALSE(hints("grpc-retry-pushback-ms: 100\r\n").said_no);
   EXPECT_FALSE(hints("grpc-retry-pushback-ms: 0\r\n").said_no);
+}
+
+TEST(Hints, a_pushback_takes_no_refusal_back) {
+  const policy::Hints found = hints("x-should-retry: false\r\ngrpc-retry-pushback-ms: 100\r\n");
+  EXPECT_TRUE(found.said_no);
+  EXPECT_EQ(found.retry_after, milliseconds(100));
 }
 
 TEST(Hints, the_longest_of_several_wins) {

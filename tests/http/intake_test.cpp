@@ -50,6 +50,21 @@ TEST(Intake, absolute_form_wins_over_a_differing_host) {
   EXPECT_EQ(host_field(request_to("http://h/", "h:80")), "");
 }
 
+/// The guard lets no such Host pass; this is what stands if it did.
+RequestHead with_unreadable_host(const ReadRequest& read) {
+  RequestHead head = read.head;
+  head.fields.front().value = "a b";
+  return head;
+}
+
+TEST(Intake, a_host_that_cannot_be_read_names_nobody) {
+  const ReadRequest absolute(request_to("http://h/", "h"));
+  EXPECT_EQ(std::get<Forward>(take_forward(with_unreadable_host(absolute), ports)).host_field, "h");
+  const ReadRequest origin(request_to("/", "h"));
+  EXPECT_EQ(std::get<Forward>(take_gateway(with_unreadable_host(origin), {"up", 443, true, {}})).server_name,
+            "up");
+}
+
 TEST(Intake, forward_listener_refuses_what_is_no_proxy_request) {
   EXPECT_EQ(forward_refusal(request_to("/a", "h")), Cause::not_a_proxy_request);
   EXPECT_EQ(forward_refusal("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), Cause::not_a_proxy_request);
@@ -126,6 +141,28 @@ TEST(Intake, gateway) {
   EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, {}})).host_field, "other");
 }
 
+TEST(Intake, a_gateway_that_keeps_the_clients_host_keeps_its_spelling) {
+  const auto host_field = [](const string& target, const string& host) {
+    const ReadRequest read(request_to(target, host));
+    return string(std::get<Forward>(take_gateway(read.head, {"up", 80, false, {}})).host_field);
+  };
+  EXPECT_EQ(host_field("http://other:80/", "OTHER"), "");
+  EXPECT_EQ(host_field("http://other:81/", "OTHER"), "other:81");
+}
+
+TEST(Intake, J4_J5_a_gateway_is_the_last_recipient_as_well) {
+  const auto intake = [](const string& method, const string& lines) {
+    const ReadRequest read(method + " / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
+    EXPECT_EQ(read.parsed, complete) << lines;
+    return take_gateway(read.head, {"up", 80, false, "up"});
+  };
+  EXPECT_TRUE(std::holds_alternative<AnswerHere>(intake("TRACE", "Max-Forwards: 0\r\n")));
+  EXPECT_TRUE(std::holds_alternative<AnswerHere>(intake("OPTIONS", "Max-Forwards: 0\r\n")));
+  EXPECT_TRUE(std::holds_alternative<Forward>(intake("TRACE", "Max-Forwards: 1\r\n")));
+  EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Max-Forwards: x\r\n")).cause, Cause::bad_max_forwards);
+  EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Content-Length: 1\r\n")).cause, Cause::trace_with_body);
+}
+
 TEST(Intake, gateway_refusals) {
   const auto refusal = [](const string& text, std::string_view authority) {
     const ReadRequest read(text);
@@ -178,6 +215,8 @@ TEST(Intake, nested_retries) {
   EXPECT_TRUE(nested("Amz-Sdk-Request: ttl=1; attempt=3\r\n"));
   EXPECT_FALSE(nested("amz-sdk-request: attempt=1; max=3\r\n"));
   EXPECT_FALSE(nested("amz-sdk-request: max=3\r\n"));
+  EXPECT_FALSE(nested("amz-sdk-request: max=3;\r\n"));
+  EXPECT_FALSE(nested("amz-sdk-request:\r\n"));
   EXPECT_TRUE(nested("x-stainless-retry-count: 1\r\n"));
   EXPECT_FALSE(nested("x-stainless-retry-count: 0\r\n"));
   EXPECT_TRUE(nested("grpc-previous-rpc-attempts: 1\r\n"));
@@ -190,7 +229,10 @@ TEST(Intake, nested_retries) {
 TEST(Intake, C9_upgrades) {
   const ReadRequest websocket(get("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"));
   EXPECT_TRUE(asks_upgrade(websocket.head));
+  EXPECT_TRUE(asks_upgrade(
+      ReadRequest(get("Connection: upgrade\r\nUpgrade: websocket\r\nConnection: keep-alive\r\n")).head));
   EXPECT_FALSE(asks_upgrade(ReadRequest(get("Upgrade: websocket\r\n")).head));
+  EXPECT_FALSE(asks_upgrade(ReadRequest(get("Connection: x\r\nUpgrade: websocket\r\n")).head));
   EXPECT_FALSE(
       asks_upgrade(ReadRequest(get("Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")).head));
   const ReadRequest old("GET http://h/ HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
@@ -201,6 +243,7 @@ TEST(Intake, C9_upgrades) {
   EXPECT_TRUE(accepts("Upgrade: WebSocket\r\nConnection: upgrade\r\n"));
   EXPECT_FALSE(accepts("Upgrade: other\r\nConnection: upgrade\r\n"));
   EXPECT_FALSE(accepts("Upgrade: websocket, other\r\n"));
+  EXPECT_FALSE(accepts("Upgrade: other, websocket\r\n"));
   EXPECT_FALSE(accepts("Connection: upgrade\r\n"));
   EXPECT_FALSE(is_offered_upgrade(ReadRequest(get("")).head,
                                   ReadResponse("HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n").head));

@@ -41,9 +41,9 @@ TEST(JsonProbe, a_repeated_key_counts_by_its_last_value) {
 
 TEST(JsonProbe, bad_json_has_no_keys) {
   for (const string text :
-       {"", " ", R"({"etag":"x")", R"({"etag":"x"} x)", R"({"etag":"x"}{})", R"({etag:"x"})",
-        R"({'etag':'x'})", R"({"etag":"x",})", R"(/**/{"etag":"x"})", "{\"etag\":\"\x01\"}",
-        "{\"etag\":\"\xff\"}", "\xef\xbb\xbf{\"etag\":\"x\"}", "etag"}) {
+       {"", " ", R"({"etag":"x")", R"({"etag":"x"} x)", R"({"etag":"x"}{})", R"({etag:"x"})", R"({"etag":-)",
+        R"({"etag":-})", R"({"etag":1)", R"({'etag':'x'})", R"({"etag":"x",})", R"(/**/{"etag":"x"})",
+        "{\"etag\":\"\x01\"}", "{\"etag\":\"\xff\"}", "\xef\xbb\xbf{\"etag\":\"x\"}", "etag"}) {
     EXPECT_FALSE(JsonText(text).has("etag")) << text;
   }
 }

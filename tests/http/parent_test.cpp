@@ -64,6 +64,11 @@ TEST(ParentConnect, has_nothing_of_the_request_but_its_via) {
             "Proxy-Authorization: Basic ours\r\n\r\n");
 }
 
+TEST(ParentConnect, says_by_which_version_the_request_came) {
+  EXPECT_EQ(connect("CONNECT h:443 HTTP/1.0\r\n\r\n", "h", 443),
+            "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.0 reprise-x1\r\n\r\n");
+}
+
 TEST(ParentConnect, H5_a_loop_can_be_noticed) {
   EXPECT_EQ(
       connect("CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nVia: 1.1 a, 1.0 b\r\nvia:1.1 c\r\n\r\n", "h", 443),

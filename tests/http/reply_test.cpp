@@ -175,6 +175,21 @@ TEST(Reply, H9_whole_message) {
   EXPECT_FALSE(read.head.reusable);
 }
 
+TEST(Reply, says_nothing_of_proxies_or_the_end_where_there_is_nothing_to_say) {
+  string out;
+  write_reply({403, "", "", "no\n"}, "D", "", false, false, out);
+  EXPECT_EQ(out,
+            "HTTP/1.1 403 Forbidden\r\nDate: D\r\nContent-Type: text/plain\r\n"
+            "X-Content-Type-Options: nosniff\r\nContent-Length: 3\r\n\r\nno\n");
+  EXPECT_TRUE(ReadResponse(out).head.reusable);
+}
+
+TEST(Reply, only_codes_of_the_standard_have_a_phrase) {
+  EXPECT_EQ(reason_phrase(200), "OK");
+  EXPECT_EQ(reason_phrase(502), "Bad Gateway");
+  for (const int status : {0, 99, 299, 499, 509, 599}) EXPECT_EQ(reason_phrase(status), "") << status;
+}
+
 TEST(Reply, J5_trace_echo_holds_no_secrets) {
   const ReadRequest read(
       "TRACE http://h/a HTTP/1.1\r\nHost: h\r\nAuthorization: s1\r\nCookie: s2\r\nProxy-Authorization: "
@@ -187,6 +202,13 @@ TEST(Reply, J5_trace_echo_holds_no_secrets) {
             "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: message/http\r\nX-Content-Type-Options: nosniff\r\n"
             "Content-Length: " +
                 std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+}
+
+TEST(Reply, J5_trace_echoes_the_version_that_came) {
+  const ReadRequest read("TRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n");
+  string out;
+  write_answer_here(read.head, "D", "", out);
+  EXPECT_TRUE(out.ends_with("\r\n\r\nTRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n")) << out;
 }
 
 TEST(Reply, options_answered_here_has_no_content) {

@@ -92,6 +92,7 @@ TEST(Signature, fields_that_cannot_be_read_or_sign_nothing) {
            authorization + date + "X-Amz-Expires: junk\r\n",
            authorization + date + "X-Amz-Expires: 604801\r\n",
            authorization + "Date: Tuesday, 14-Nov-23 22:13:20 GMT\r\n", authorization + "Date: junk\r\n",
+           authorization + "Date: Tue\r\n", authorization + "Date:\r\n",
            "Authorization: Bearer abc\r\n" + date, "Authorization: AWS4-HMAC-SHA256\r\n" + date,
            "Authorization: AWS key:signature\r\nDate: Tue, 14 Nov 2023 22:13:20 GMT\r\n"}) {
     EXPECT_EQ(by_fields(lines), std::nullopt) << lines;

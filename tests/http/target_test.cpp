@@ -84,6 +84,7 @@ TEST(Target, authorities_that_stand) {
   EXPECT_EQ(v6.port, 65535);
   EXPECT_TRUE(v6.literal_v6);
   EXPECT_EQ(std::get<Authority>(split_authority("[::ffff:10.0.0.1]", 80)).host, "::ffff:10.0.0.1");
+  EXPECT_EQ(std::get<Authority>(split_authority("my_host~1-a", 80)).host, "my_host~1-a");
 }
 
 TEST(Target, H2_strange_spellings_of_addresses_are_left_to_the_resolver) {

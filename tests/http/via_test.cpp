@@ -35,6 +35,11 @@ TEST(Via, H5_what_a_comment_says_is_no_member) {
   EXPECT_TRUE(looped("1.1 a (b) , 1.1 reprise-x1"));
 }
 
+TEST(Via, H5_a_bracket_that_closes_no_comment_hides_nothing) {
+  EXPECT_TRUE(has_looped(ReadRequest(get("Via: 1.1 a), 1.1 reprise-x1\r\n")).head, "reprise-x1"));
+  EXPECT_TRUE(has_looped(ReadRequest(get("Via: 1.1 a (b)), 1.1 reprise-x1\r\n")).head, "reprise-x1"));
+}
+
 bool comes_from_reprise(const string& lines) {
   const ReadResponse read("HTTP/1.1 503 X\r\n" + lines + "Content-Length: 0\r\n\r\n");
   return read_hints(read.head, 0).from_reprise;
@@ -46,11 +51,13 @@ TEST(Via, D20_another_reprise_names_itself_in_its_answers) {
   EXPECT_TRUE(comes_from_reprise("Via: 1.1 nginx\r\nVia: 1.1 reprise-7f3a\r\n"));
   EXPECT_TRUE(comes_from_reprise("Proxy-Status: reprise-7f3a; error=connection_refused\r\n"));
   EXPECT_TRUE(comes_from_reprise("proxy-status: cdn, reprise-7f3a; received-status=503\r\n"));
+  EXPECT_TRUE(comes_from_reprise("Via: 1.1 reprise-7f3a\r\nVia: 1.1 nginx\r\n"));
   EXPECT_FALSE(comes_from_reprise(""));
   EXPECT_FALSE(comes_from_reprise("Via: 1.1 enterprise-1, 1.1 reprise\r\n"));
   EXPECT_FALSE(comes_from_reprise("Via: 1.1 a (1.1 reprise-7f3a)\r\n"));
   EXPECT_FALSE(comes_from_reprise("Proxy-Status: cdn; next-hop=reprise-7f3a\r\n"));
   EXPECT_FALSE(comes_from_reprise("Server: reprise-7f3a\r\nX-Proxy-Stat: reprise-1\r\n"));
+  EXPECT_FALSE(names_reprise({"Server", "1.1 reprise-7f3a", "Server: 1.1 reprise-7f3a\r\n", FieldId::other}));
 }
 
 }  // namespace
