@@ -135,6 +135,17 @@ TEST(Chunked, A6_overhead_is_bounded_by_the_content) {
   expect_broken(zeros, Cause::bad_chunk);
 }
 
+TEST(Chunked, A6_the_allowance_is_kept_to_the_byte) {
+  // Chunks of one byte without padding neither save nor spend: what they cost is what they bring.
+  string start;
+  for (int i = 0; i < 50; ++i) start += "1\r\nx\r\n";
+  for (int i = 0; i < 3; ++i) start += "1;a=" + string(4093, 'b') + "\r\nx\r\n";
+  const string whole = start + "1;a=" + string(4092, 'b') + "\r\nx\r\n0\r\n\r\n";
+  EXPECT_EQ(decode(whole).state, State::done);
+  EXPECT_EQ(decode_bytewise(whole), decode(whole));
+  expect_broken(start + "1;a=" + string(4093, 'b') + "\r\nx\r\n0\r\n\r\n", Cause::bad_chunk);
+}
+
 TEST(Chunked, trailers_are_filtered) {
   const Decoded decoded = decode(
       "0\r\nX-Sum: 1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nHost: h\r\nAuthorization: x\r\n"
