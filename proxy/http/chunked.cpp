@@ -139,7 +139,7 @@ ChunkDecoder::Step ChunkDecoder::step(std::string_view input) {
   }
   if (part_ == Part::size && digits_ == 0 && input.substr(std::min(at + 1, input.size()), 2) == "\r\n") {
     if (const int digit = hex_value(input[at]); digit > 0) {
-      ++overhead_bytes_;  // never too many: content has come since the last size
+      if (const auto refusal = count_overhead()) return fail(*refusal, at + 1);
       left_ = static_cast<std::uint64_t>(digit);
       part_ = Part::data;
       at += 3;

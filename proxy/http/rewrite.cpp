@@ -252,7 +252,8 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
 void append_trailers(std::string_view trailers, const std::vector<FieldLine>& head_fields, std::string& out) {
   const NamedByConnection named(head_fields);
   while (!trailers.empty()) {
-    const std::string_view line = trailers.substr(0, trailers.find("\r\n") + 2);
+    const std::size_t end = trailers.find("\r\n");
+    const std::string_view line = trailers.substr(0, end == std::string_view::npos ? end : end + 2);
     if (!named.removes(line.substr(0, line.find(':')))) out += line;
     trailers.remove_prefix(line.size());
   }

@@ -73,9 +73,10 @@ std::string for_not_replayable(const Explanation& told, const RoutePolicy& polic
                                          : ", or `replay.disk` where the route retries such requests.");
 }
 
-std::string for_nested(const Explanation& told) {
+std::string for_nested(const Explanation& told, const RoutePolicy& policy) {
   const auto* answered = std::get_if<Answered>(&told.outcome);
-  if (told.facts.nested || answered == nullptr || !answered->hints.from_reprise)
+  const bool clients = told.facts.nested && policy.retry.nested == Nested::refuse;
+  if (clients || answered == nullptr || !answered->hints.from_reprise)
     return "Switch the client's own retries off, or give the route `nested: allow` under `retry`.";
   return "Let the reprise behind this one retry it, or give the route `inner: allow` under `retry`.";
 }
@@ -97,7 +98,7 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
     case Reason::budget_spent: return "Raise `budget.floor` or `budget.ratio` of the route.";
     case Reason::upstream_said_later: return for_later(told, policy.retry);
     case Reason::upstream_said_no: return "No key does: the upstream itself has to stop saying no.";
-    case Reason::nested_retry: return for_nested(told);
+    case Reason::nested_retry: return for_nested(told, policy);
     case Reason::signature_expired: return "Sign the request for longer, or shorten `backoff`.";
     case Reason::address_denied: return "Take the address out of `security.deny`.";
     case Reason::response_started: return for_broken(told, policy);

@@ -163,6 +163,18 @@ TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
   EXPECT_EQ(end_of(before, policy), Reason::attempts_spent);
 }
 
+TEST(Advice, AClientsRetriesThatAreAllowedDoNotHideTheRepriseBehind) {
+  Answered retried{503, {}};
+  retried.hints.from_reprise = true;
+  Question question = ask("GET", retried);
+  question.facts.nested = true;
+  RoutePolicy policy;
+  policy.retry.nested = Nested::allow;
+  EXPECT_TRUE(says(advised(question, policy), "`inner: allow`"));
+  policy.retry.nested = Nested::refuse;
+  EXPECT_TRUE(says(advised(question, policy), "`nested: allow`"));
+}
+
 TEST(Advice, TheKeyThatARuleWantsGetsTheOtherAnswer) {
   Question question = ask("POST", Answered{503, {}});
   RoutePolicy policy;
