@@ -389,7 +389,7 @@ class Build:
     def __init__(self, folder, floor):
         self.folder = folder
         self.test, self.arguments = JUDGES[floor]
-        flags = ["-G", "Ninja", "-DREPRISE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0"]
+        flags = ["-G", "Ninja", "-DREPRISE_TESTS=ON", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g0 -w"]
         self.run("cmake", "-S", str(ROOT), "-B", str(folder), *flags)
         self.run("ninja", "-C", str(folder), "-j2", self.test)
         listed = self.run("ninja", "-C", str(folder), "-t", "commands", self.test).splitlines()

@@ -2,6 +2,7 @@
 
 # (file of proxy/net, its text, what stands there instead). Not in the table, because no law can see it:
 #   race: stop() without clear() of the losing answers: their connections then go with the request, a little later.
+#   attempt: reusable though the upload was stopped: what such a connection is given next cannot be sent, so it goes to another.
 NET_MUTANTS = [
     ("exchange", "while (actions_.size() == 0 && Tick::now() < wait.until) {", "while (false) {"),
     ("exchange", "actions_ = machine_.body_broke(resumption_->broke(cause, bytes), Tick::now(), loop_.dice);", "machine_.delivered();"),
@@ -10,7 +11,6 @@ NET_MUTANTS = [
     ("exchange", "if (result.client != ClientState::present || client_.watch.client_reset()) {", "if (false) {"),
     ("exchange", "std::swap(kept_, *live_);", ""),
     ("attempt", "stream.may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing", "policy::Sent::nothing"),
-    ("attempt", " && upload.end() == UploadEnd::sent;", ";"),
     ("attempt", "!spoke_first && ", ""),
     ("attempt", "    upstream().limit_read(policy.response_timeout);\n  } else if", "  } else if"),
     ("attempt", ": head.status < 200 && !interims_.admit(head.bytes);", ": false;"),

@@ -204,7 +204,7 @@ void Client::answer_came() {
   body_bytes_ = 0;
   head_judged_ = false;
   reader_.begin_response(answered_ < plan_.requests.size() && plan_.requests[answered_].method == "HEAD");
-  if (status < 200) return judge_interim();
+  if (status < 200) return judge_interim(status);
   interims_ = 0;
   continued_ = false;
   if (answered_ == plan_.requests.size() || closes) {
@@ -219,10 +219,10 @@ void Client::answer_came() {
   }
 }
 
-void Client::judge_interim() {
+void Client::judge_interim(int status) {
   constexpr unsigned most_interims = 32;  // of an attempt (row B10)
   if (++interims_ > most_interims * account().arrivals) book_.broken("interim answers are bounded");
-  if (reader_.status() != 100) return;
+  if (status != 100) return;
   if (continued_ || !plan_.requests[answered_].expects_continue)
     book_.broken("a client gets one 100, and only if it expects one");
   continued_ = true;

@@ -46,7 +46,7 @@ class Client final : public Actor {
   void judge_head();
   void answer_came();
   void judge_whole();
-  void judge_interim();
+  void judge_interim(int status);
   void connection_ended(bool by_reset);
   void end_request(ClientEnd end);
   void leave();

@@ -170,6 +170,10 @@ std::optional<TunnelArrival> draw_tunnel(Seed seed, Faults& faults, const policy
   arrival.plan.client = draw_tunnel_end(chance, faults, Fault::client_reset);
   arrival.plan.server = draw_tunnel_end(chance, faults, Fault::body_reset);
   draw_opening(chance, rule, arrival.plan);
+  // Who waits for the other end, or speaks HTTP, does not send before he may.
+  TunnelPlan& plan = arrival.plan;
+  const bool waits = plan.client.hears_first || plan.inside || plan.client.silence > Duration::zero();
+  if (chance.one_in(3) && !waits) plan.early = chance.between(1, 500);
   return arrival;
 }
 

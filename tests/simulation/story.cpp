@@ -222,12 +222,18 @@ void Story::open_tunnel(const TunnelPlan& plan) {
 void Story::judge_tunnel() {
   const TunnelEnd* server = network_.tunnel_server();
   const Account* account = book_.find(tunnel_id);
-  if (server == nullptr || account == nullptr || account->end != ClientEnd::whole) return;
+  if (server == nullptr || account == nullptr || !tunnel_->open()) return;
   const TunnelPlan& plan = scene_.tunnel->plan;
   if (plan.client.resets_after || plan.server.resets_after || scene_.drains_at || scene_.terminates_at)
     return;
+  if (account->end != ClientEnd::whole)
+    return book_.broken("a tunnel that neither end breaks off ends for both");
   if (tunnel_->seen().received != plan.server.all() || server->seen().received != plan.client.all())
     book_.broken("a tunnel carries all that both ends have sent");
+  constexpr Duration at_once = std::chrono::milliseconds(500);
+  if (tunnel_->seen().theirs > server->seen().ours + at_once ||
+      server->seen().theirs > tunnel_->seen().ours + at_once)
+    book_.broken("the end of one side of a tunnel is told to the other at once");
 }
 
 void Story::connect(ClientPlan plan) {

@@ -29,7 +29,10 @@ void TunnelEnd::look() {
   if (over_) return;
   if (hands_over_now()) return end(false);
   if (wire_->was_reset()) return end(true);
-  if (wire_->proxy_finished() && wire_->received().empty()) seen_.finished = true;
+  if (!seen_.finished && wire_->proxy_finished() && wire_->received().empty()) {
+    seen_.finished = true;
+    seen_.theirs = world_.now();
+  }
   pump();
   if (seen_.finished && (finished_ || !may_send())) end(false);
 }
@@ -54,14 +57,8 @@ bool TunnelEnd::is_other(std::uint64_t place, std::string_view bytes) const {
 void TunnelEnd::pump() {
   if (over_ || !may_send() || (plan_.hears_first && seen_.received == 0 && !seen_.finished)) return;
   if (plan_.silence > Duration::zero() && !std::exchange(was_silent_, true)) return pause(plan_.silence);
-  const Content content(id_, sends_);
-  const std::uint64_t opening = plan_.opening.size();
   while (!over_ && !pausing_ && sent_ < plan_.all()) {
-    const bool opens = sent_ < opening;
-    const std::uint64_t most =
-        std::min<std::uint64_t>((opens ? opening : plan_.all()) - sent_, pieces_.between(1, 4000));
-    const std::size_t taken = wire_->send(opens ? plan_.opening.substr(sent_, most)
-                                                : content.text(sent_ - opening, sent_ - opening + most));
+    const std::size_t taken = wire_->send(bytes_at(sent_, pieces_.between(1, 4000)));
     sent_ += taken;
     if (plan_.resets_after && sent_ >= *plan_.resets_after) {
       wire_->reset();
@@ -72,7 +69,22 @@ void TunnelEnd::pump() {
   }
   if (over_ || finished_ || pausing_ || sent_ < plan_.all()) return;
   finished_ = true;
+  seen_.ours = world_.now();
   wire_->finish();
+}
+
+// Of the opening or of what follows it, not of both.
+std::string TunnelEnd::bytes_at(std::uint64_t place, std::uint64_t most) const {
+  const std::uint64_t opening = plan_.opening.size();
+  if (place < opening) return plan_.opening.substr(place, most);
+  const std::uint64_t end = std::min(place + most, plan_.all());
+  return Content(id_, sends_).text(place - opening, end - opening);
+}
+
+std::string TunnelEnd::take_next(std::uint64_t count) {
+  std::string bytes = bytes_at(sent_, count);
+  sent_ += bytes.size();
+  return bytes;
 }
 
 void TunnelEnd::pause(Duration span) {
@@ -94,6 +106,7 @@ TunnelClient::TunnelClient(World& world, Book& book, const TunnelPlan& plan, std
                            Chance pieces)
     : TunnelEnd(world, book, plan.request.id, plan.client, plan.server, wire, std::move(pieces), 10, 11),
       request_(plan.request),
+      early_(plan.early),
       asked_on_(std::move(wire)) {}
 
 void TunnelClient::start() {
@@ -101,7 +114,7 @@ void TunnelClient::start() {
   book_.tell("client asks for a tunnel to " + request_.host);
   const std::string head =
       "CONNECT " + request_.host + ":8443 HTTP/1.1\r\nHost: " + request_.host + ":8443\r\n\r\n";
-  asked_on_->send_whole(head);
+  asked_on_->send_whole(head + take_next(early_));
 }
 
 std::size_t TunnelClient::before_tunnel(std::string_view bytes) {

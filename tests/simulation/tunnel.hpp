@@ -35,6 +35,7 @@ struct TunnelPlan {
   TunnelEndPlan client;
   TunnelEndPlan server;
   std::optional<RequestPlan> inside;  ///< what the client asks for in plain HTTP, instead of all that
+  std::uint64_t early = 0;            ///< how many of the client's bytes come with its head
 };
 
 /// What one end has seen so far.
@@ -42,6 +43,8 @@ struct TunnelSeen {
   std::uint64_t received = 0;
   bool finished = false;  ///< by the other end
   bool reset = false;
+  Instant ours{};    ///< when this end had sent all
+  Instant theirs{};  ///< when it heard that the other end had
 };
 
 /// Sends its bytes, takes those of the other end, and closes its side when it has sent all.
@@ -64,12 +67,15 @@ class TunnelEnd : public Actor {
   virtual bool hands_over_now() const { return false; }
   virtual void ended() {}
   void pump();
+  /// The next bytes of this end, sent by somebody else.
+  std::string take_next(std::uint64_t count);
   Book& book_;
 
  private:
   void read();
   void pause(Duration span);
   bool is_other(std::uint64_t place, std::string_view bytes) const;
+  std::string bytes_at(std::uint64_t place, std::uint64_t most) const;
   void end(bool by_reset);
 
   World& world_;
@@ -94,6 +100,7 @@ class TunnelClient final : public TunnelEnd {
  public:
   TunnelClient(World& world, Book& book, const TunnelPlan& plan, std::shared_ptr<Wire> wire, Chance pieces);
   void start();
+  bool open() const { return open_; }
   /// The tunnel stands, and the story's own client is to speak in it.
   std::function<void()> hands_over;
 
@@ -105,6 +112,7 @@ class TunnelClient final : public TunnelEnd {
 
  private:
   const RequestPlan request_;
+  const std::uint64_t early_;
   std::shared_ptr<Wire> asked_on_;
   std::string head_;
   bool open_ = false;
