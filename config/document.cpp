@@ -173,11 +173,10 @@ const Node* Node::find(std::string_view key) const {
   return found == entries.end() ? nullptr : &found->value;
 }
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t longest = 60;
+std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string result = "\"";
-  for (const char c : text.substr(0, longest)) {
+  std::string result;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte != 0x7f) {
       result.push_back(c);
@@ -187,7 +186,12 @@ std::string quoted(std::string_view text) {
     result.push_back(digits[byte >> 4U]);
     result.push_back(digits[byte & 15U]);
   }
-  return result.append(text.size() > longest ? "...\"" : "\"");
+  return result;
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  return "\"" + printable(text.substr(0, longest)) + (text.size() > longest ? "...\"" : "\"");
 }
 
 std::string shown(const Node& node) {
@@ -218,7 +222,7 @@ std::optional<Node> parse_document(std::string_view text, Report& report) {
     if (!clean->had_tabs)
       report.error(static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,
                    static_cast<std::size_t>(std::max(problem.mark.column, 0)) + 1, {},
-                   "this is not valid YAML: " + problem.msg);
+                   "this is not valid YAML: " + printable(problem.msg));
     return std::nullopt;
   }
   return builder.take();

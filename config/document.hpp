@@ -39,7 +39,9 @@ struct Entry {
 
 /// How a message names the text of a scalar: quoted and cut short; what replaced a `${..}` is never printed.
 std::string shown(const Node&);
-/// Quoted, control characters escaped, cut after 60 characters.
+/// Control characters as \x04.
+std::string printable(std::string_view text);
+/// The same, quoted and cut after 60 characters.
 std::string quoted(std::string_view text);
 
 /// `path.key`, for messages.

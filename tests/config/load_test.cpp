@@ -119,6 +119,12 @@ TEST(Load, refuses_nesting_over_32_levels) {
   EXPECT_NE(first_line(nested(33)).find("nesting is deeper than 32 levels"), std::string::npos);
 }
 
+// Found by fuzzing: the parser's own words held the byte that it takes for the end.
+TEST(Load, what_is_no_yaml_is_told_in_bytes_that_a_terminal_can_show) {
+  EXPECT_EQ(first_line("a: \"b\\"),
+            "f.yaml:1:8: error: this is not valid YAML: unknown escape character: \\x04");
+}
+
 TEST(Load, names_a_bounded_number_of_problems) {
   std::string text = "version: 1\n";
   for (int i = 0; i < 5000; ++i) text.append("k").append(std::to_string(i)).append(": 1\n");
