@@ -102,7 +102,9 @@ void judge_outgoing(const RequestHead& head, const Intake& intake, std::string_v
   law(parse_request(whole, {}, again) == Parsed{Progress::complete}, "what goes upstream is a request");
   law(again.method == head.method, "with the same method");
   law(again.target.starts_with('/') || again.target == "*", "in origin-form");
-  law(std::holds_alternative<Forward>(take_gateway(again, {"h", 80, false, {}})), "that a gateway takes");
+  // One that may go no further (Max-Forwards: 0) it answers itself.
+  law(!std::holds_alternative<Rejected>(take_gateway(again, {"h", 80, false, {}})),
+      "that a gateway does not refuse");
   const Forward& forward = std::get<Forward>(intake);
   law(again.target.ends_with(forward.target.path_and_query) || again.target == "*",
       "whose target is as it came");
