@@ -159,7 +159,7 @@ Parsed<std::string> parse_host(std::string_view text) {
   return {name, {}, {}};
 }
 
-Parsed<Endpoint> parse_authority(std::string_view text) {
+Parsed<Endpoint> parse_authority(std::string_view text, const std::string& form) {
   Endpoint authority;
   authority.port = 0;
   const std::size_t colon = text.rfind(':');
@@ -169,10 +169,10 @@ Parsed<Endpoint> parse_authority(std::string_view text) {
     authority.port = *port;
     text = text.substr(0, colon);
     if (!text.starts_with('[') && text.find(':') != std::string_view::npos)
-      return refuse<Endpoint>("has an IPv6 address without brackets: write [::1], then :port");
+      return refuse<Endpoint>("has an IPv6 address without brackets: write http://[::1]:8080");
   }
   const auto host = parse_host(text);
-  if (!host) return refuse<Endpoint>(host.reason);
+  if (!host) return refuse<Endpoint>(form);
   authority.address = *host.value;
   return {authority, {}, {}};
 }
@@ -191,7 +191,7 @@ Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos)
     return refuse<GatewayUpstream>("has a user name: credentials do not belong into an upstream");
-  const auto where = parse_authority(authority);
+  const auto where = parse_authority(authority, form);
   if (!where) return refuse<GatewayUpstream>(where.reason);
   GatewayUpstream upstream;
   upstream.https = https;

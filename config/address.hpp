@@ -20,7 +20,8 @@ Parsed<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view);
 /// A host name or a literal address, lower case, without brackets and trailing dot.
 Parsed<std::string> parse_host(std::string_view);
 /// `host`, `host:port`, `[v6]:port`: a name or a literal address; port 0 where none is written.
-Parsed<Endpoint> parse_authority(std::string_view);
+/// What has no host is refused with `form`.
+Parsed<Endpoint> parse_authority(std::string_view, const std::string& form);
 /// `http://host[:port][/prefix]`, or with `https`.
 Parsed<GatewayUpstream> parse_upstream(std::string_view);
 

@@ -98,7 +98,7 @@ Parsed<Parent> parse_parent(std::string_view text) {
       return refuse(std::move(reason));
     rest.remove_prefix(at + 1);
   }
-  auto where = parse_authority(rest);
+  auto where = parse_authority(rest, form);
   if (!where) return refuse(std::move(where.reason));
   if (where.value->port == 0) return refuse("has no port: write http://proxy:3128");
   parent.host = std::move(where.value->address);

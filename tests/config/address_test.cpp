@@ -73,6 +73,7 @@ TEST(Upstream, is_plain_http) {
   EXPECT_EQ(parse_upstream("https://a:80").value->port, 80);
   EXPECT_FALSE(whole.value->https);
   EXPECT_EQ(parse_upstream("a.internal:80").suggestion, "http://a.internal:80");
+  EXPECT_NE(parse_upstream("http://").reason.find("write http://host"), std::string::npos);
   for (const char* text : {"", "http://", "http://:80", "http://a:0", "http://a:99999", "http://u@a",
                            "http://a/?q", "http://a/#f", "http://a b", "https://", "https://u@a", "ftp://a",
                            "http://::1", "http://[::1", "http://a..b"})

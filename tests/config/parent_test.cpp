@@ -66,6 +66,7 @@ TEST(ParentText, what_is_no_parent) {
     EXPECT_FALSE(parse_parent(text)) << text;
   EXPECT_NE(parse_parent("https://proxy:1").reason.find("is https"), std::string::npos);
   EXPECT_NE(parse_parent("http://proxy").reason.find("has no port"), std::string::npos);
+  EXPECT_NE(parse_parent("http://:3128").reason.find("write http://proxy:3128"), std::string::npos);
 }
 
 Loaded load_with(const std::string& parent) {
