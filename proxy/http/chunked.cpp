@@ -173,9 +173,13 @@ std::optional<Cause> ChunkDecoder::take_framing(char c) {
       if (c != '\r') return Cause::bad_chunk;
       part_ = Part::data_lf;
       return std::nullopt;
-    default: break;
+    case Part::data_lf:
+    case Part::data:
+    case Part::trailer:
+    case Part::done:
+    case Part::broken: break;
   }
-  // The last that framing has is the line feed behind the data.
+  // The line feed behind the data: the other parts have no framing.
   if (c != '\n') return Cause::bad_chunk;
   part_ = Part::size;
   return std::nullopt;

@@ -1,29 +1,21 @@
 #include "proxy/http/origin.hpp"
 
-#include "proxy/http/ascii.hpp"
-
 namespace reprise::http {
 namespace {
 
-void append_host(std::string_view host, std::string& text) {
+std::string host_text(std::string_view host) {
   const bool literal_v6 = host.find(':') != std::string_view::npos;
-  ascii::append(text, literal_v6 ? "[" : "", host, literal_v6 ? "]" : "");
+  return literal_v6 ? std::string("[").append(host).append("]") : std::string(host);
 }
 
 }  // namespace
 
 std::string authority_text(std::string_view host, std::uint16_t port) {
-  std::string text;
-  append_host(host, text);
-  ascii::append(text, ":", std::to_string(port));
-  return text;
+  return host_text(host).append(":").append(std::to_string(port));
 }
 
 std::string authority_text(std::string_view host, std::uint16_t port, std::uint16_t standard) {
-  if (port != standard) return authority_text(host, port);
-  std::string text;
-  append_host(host, text);
-  return text;
+  return port == standard ? host_text(host) : authority_text(host, port);
 }
 
 }  // namespace reprise::http
