@@ -103,6 +103,15 @@ def closed_port():
     return held, held.getsockname()[1]
 
 
+def open_links(process):
+    """What a process has open: each link below /proc, and what it points to."""
+    folder = f"/proc/{process.pid}/fd"
+    for name in os.listdir(folder):
+        link = os.path.join(folder, name)
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            yield link, os.readlink(link)
+
+
 class Reprise:
     """A running reprise. Keys given are laid over a configuration with free ports and quick backoffs; `prepare` is called
     in the process that is to become reprise."""
@@ -225,17 +234,9 @@ class Reprise:
         """Waits until the metric has exactly that value: some are counted just after the answer left."""
         eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}")
 
-    def _descriptor_targets(self):
-        folder = f"/proc/{self.process.pid}/fd"
-        for name in os.listdir(folder):
-            try:
-                yield os.readlink(os.path.join(folder, name))
-            except FileNotFoundError:  # closed meanwhile
-                pass
-
     def descriptors(self):
         """Open ones, without the pipes that rest for the next long download."""
-        return sum(1 for target in self._descriptor_targets() if not target.startswith("pipe:"))
+        return sum(1 for _, target in open_links(self.process) if not target.startswith("pipe:"))
 
     def cpu_seconds(self):
         """User and system time so far."""
@@ -244,7 +245,7 @@ class Reprise:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def pipe_ends(self):
-        return sum(1 for target in self._descriptor_targets() if target.startswith("pipe:"))
+        return sum(1 for _, target in open_links(self.process) if target.startswith("pipe:"))
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)

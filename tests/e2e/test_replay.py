@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from client import Client, head_of
-from harness import LOOPBACK, Reprise, equal, eventually, options
+from harness import LOOPBACK, Reprise, equal, eventually, open_links, options
 from upstream import Upstream
 
 MIB = 1 << 20
@@ -156,7 +156,7 @@ def test_temporary_files_are_nameless_and_gone_with_the_process():
             url = upstream.url("/x")
             client.send(head_of("PUT", url, LOOPBACK, [("Content-Length", str(MIB))]) + b"x" * MIB)
             eventually(lambda: reprise.metric("reprise_replay_bytes", store="disk") == MIB, "the body is on disk")
-            files = [os.readlink(link) for link in Path(f"/proc/{reprise.process.pid}/fd").iterdir()]
+            files = [target for _, target in open_links(reprise.process)]
             equal(len([name for name in files if "(deleted)" in name and name.startswith("/tmp/")]), 1, str(files))
             reprise.terminate()
             equal(client.read_answer().reason, "shutting_down")

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, Reprise, equal, eventually, merge, options, yaml_flow
+from harness import LOOPBACK, Reprise, equal, eventually, merge, open_links, options, yaml_flow
 from test_replay import MIB
 from upstream import Say, Upstream
 
@@ -135,10 +135,7 @@ class Bare:
     def _ports(self):
         """The two listening ports, by /proc: whoever answers /livez is the admin listener."""
         assert self.process.poll() is None, "reprise ended at start"
-        inodes = set()
-        with contextlib.suppress(FileNotFoundError):
-            for link in Path(f"/proc/{self.process.pid}/fd").iterdir():
-                inodes.add(os.readlink(link))
+        inodes = {target for _, target in open_links(self.process)}
         ports = set()
         for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
             fields = line.split()
@@ -207,8 +204,7 @@ def test_I12_a_kill_leaves_no_file_and_nothing_that_blocks_the_next_start():
                 upstream.seen(1)
 
                 def on_disk():
-                    links = [os.readlink(link) for link in Path(f"/proc/{reprise.process.pid}/fd").iterdir()]
-                    return any(name.startswith(folder) for name in links)
+                    return any(target.startswith(folder) for _, target in open_links(reprise.process))
                 eventually(on_disk, "the body is on disk")
                 equal(os.listdir(folder), [], "its file has no name")
                 reprise.process.kill()

@@ -3,11 +3,10 @@ import os
 import socket
 import threading
 import time
-from pathlib import Path
 
 from client import Client, ask, chunked
 from exactly import counted, expected, normal, raw, sent_upstream, stage, to
-from harness import Reprise, equal, eventually, under_some_limit
+from harness import Reprise, equal, eventually, open_links, under_some_limit
 from test_retries import reasons
 from upstream import Say, Upstream, read_body, reset
 
@@ -124,11 +123,6 @@ def test_D6_refused_after_a_503_is_a_failure_of_its_own():
         counted(reprise, "reprise_attempts_total", 1, outcome="5xx")
 
 
-def cpu_seconds(reprise):
-    fields = Path(f"/proc/{reprise.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def test_D7_errors_of_the_old_connection_during_the_wait():
     def answer_then_reset(connection, request):
         connection.sendall(Say(503, b"no").text(request, 1))
@@ -141,12 +135,12 @@ def test_D7_errors_of_the_old_connection_during_the_wait():
             Client(reprise.forward) as client:
         client.send(to(upstream))
         eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
-        before = cpu_seconds(reprise)
+        before = reprise.cpu_seconds()
         waits.set()
         equal(was_reset.wait(60), True)
         answer = client.read_answer()
         equal((answer.status, answer.attempts), (200, 2))
-        assert cpu_seconds(reprise) - before < 0.4, "the wait spins"
+        assert reprise.cpu_seconds() - before < 0.4, "the wait spins"
 
 
 def dies_when_reused(connection, request, seen=None):
@@ -306,8 +300,8 @@ def test_D17_what_cannot_be_read_back_aborts_the_attempt():
                 Client(reprise.forward) as client:
             client.send(to(upstream, "PUT", "/x", b"Content-Length: %d\r\n" % len(body), body))
             eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
-            for link in Path(f"/proc/{reprise.process.pid}/fd").iterdir():
-                if "(deleted)" in os.readlink(link):
+            for link, target in open_links(reprise.process):
+                if "(deleted)" in target:
                     os.truncate(link, 1000)
             answer = client.read_answer()
             if answer.status == 200:

@@ -70,7 +70,7 @@ std::string get(std::string_view authority, std::string_view path = "/", std::st
 /// The same with a method and a counted body.
 std::string with_body(std::string_view method, std::string_view authority, std::string_view body,
                       std::string_view fields = {});
-/// Open descriptors of this process.
+/// Open descriptors of this process. Pipes without close-on-exec are not counted: they are not ours.
 std::size_t open_descriptors();
 /// Those of them that are ends of pipes.
 std::size_t open_pipe_ends();
