@@ -78,7 +78,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.signature.sigv4", .kind = boolean, .standard = "false", .sentence = "No attempt that cannot arrive before an AWS signature (version 4) has run out."},
   {.path = "defaults.tls", .kind = mapping, .standard = "off", .sentence = "How upstreams are reached over TLS: those of https:// targets always, the others with `originate`. A word alone is the value of `originate`; the other keys stay.", .words = "off originate"},
   {.path = "defaults.tls.originate", .kind = boolean, .standard = "false", .sentence = "The client says http://, the upstream gets https: port 80 becomes 443, any other stays. Not for CONNECT."},
-  {.path = "defaults.tls.ca_file", .kind = file, .standard = "system", .sentence = "The only certificates that are trusted, as PEM; `system`: those of the host (and of `SSL_CERT_FILE`, `SSL_CERT_DIR`).", .words = "system"},
+  {.path = "defaults.tls.ca_file", .kind = file, .standard = "system", .sentence = "The only certificates that are trusted, as PEM, and lists (CRLs) of what they revoked, if there are any; `system`: those of the host (and of `SSL_CERT_FILE`, `SSL_CERT_DIR`).", .words = "system"},
   {.path = "defaults.tls.certificate", .kind = file, .standard = "none", .sentence = "What is shown to an upstream that asks for a certificate: PEM, the chain behind it. Needs `key`.", .words = "none"},
   {.path = "defaults.tls.key", .kind = file, .standard = "none", .sentence = "Its private key, PEM without a password.", .words = "none"},
   {.path = "defaults.response_headers", .kind = boolean, .standard = "true", .sentence = "`Reprise-Attempts` and `Reprise-Reason` to the client."},

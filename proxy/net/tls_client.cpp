@@ -2,18 +2,21 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
 
 #include <array>
 #include <optional>
 
 #include "proxy/net/tls_error.hpp"
+#include "proxy/net/tls_revocation.hpp"
 
 namespace reprise::net {
 namespace {
 
-[[noreturn]] void refuse(const std::string& key, const std::string& file) {
-  throw std::runtime_error("tls." + key + " " + file + " cannot be used: " + tls_words());
+[[noreturn]] void refuse(const std::string& key, const std::string& file, const std::string& why) {
+  throw std::runtime_error("tls." + key + " " + file + " cannot be used: " + why);
 }
+[[noreturn]] void refuse(const std::string& key, const std::string& file) { refuse(key, file, tls_words()); }
 
 // Nobody is there to be asked for a password.
 int no_password(char*, int, int, void*) { return 0; }
@@ -31,6 +34,8 @@ void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
     if (SSL_CTX_set_default_verify_paths(settings) != 1) refuse("ca_file", "system");
   } else if (SSL_CTX_load_verify_file(settings, ca_file->c_str()) != 1) {
     refuse("ca_file", *ca_file);
+  } else if (!holds(settings, X509_LU_X509)) {
+    refuse("ca_file", *ca_file, "it revokes certificates and trusts none: put those to trust into it too");
   }
 }
 
@@ -72,6 +77,7 @@ TlsClient::TlsClient(const policy::TlsPolicy& policy, std::size_t number)
   constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
   SSL_CTX_set_alpn_protos(settings, http_1_1.data(), http_1_1.size());
   trust(settings, policy.ca_file);
+  refuse_revoked(settings);
   identify(settings, policy);
 }
 

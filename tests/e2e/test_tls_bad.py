@@ -8,7 +8,7 @@ import threading
 
 from client import Client, ask, head_of
 from harness import LOOPBACK, Reprise, equal, options
-from tls import Authority, TlsUpstream, authority, good_certificate, trusting
+from tls import Authority, TlsUpstream, authority, good_certificate, stapling, trusting
 from upstream import Upstream
 
 
@@ -72,6 +72,36 @@ def test_F5_a_wildcard_covers_one_whole_label():
 
 def test_F5_a_certificate_for_clients_alone():
     refused(authority().issue(usage="clientAuth"), "unsuitable certificate purpose")
+
+
+def test_F5_a_certificate_that_a_list_revokes():
+    issuer = Authority("an authority with a list")
+    revoked, good = issuer.issue(), issuer.issue()
+    issuer.revoke(revoked[0])
+    refused(revoked, "certificate revoked", defaults={"tls": {"originate": True, "ca_file": issuer.with_list()}})
+    refused(good, "CRL has expired", defaults={"tls": {"originate": True, "ca_file": issuer.with_list(
+        "-crl_lastupdate", "20200101000000Z", "-crl_nextupdate", "20200201000000Z")}})
+    with TlsUpstream(certificate=good) as upstream, Reprise(defaults={"tls": {"originate": True, "ca_file": issuer.with_list()}}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+
+
+def test_F5_a_certificate_that_a_stapled_response_revokes():
+    issuer = Authority("an authority that answers")
+    certificate = issuer.issue()
+    good = issuer.response(certificate[0])
+    issuer.revoke(certificate[0])
+    revoked = issuer.response(certificate[0])
+    forged = issuer.response(certificate[0], signer=Authority("somebody else"))
+    defaults = {"tls": {"originate": True, "ca_file": issuer.file}}
+    for version in ("-tls1_2", "-tls1_3"):
+        for response, status in ((good, 200), (forged, 200), (revoked, 502)):
+            with stapling(certificate, response, version) as port, Reprise(defaults=defaults) as reprise:
+                answer = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/x")
+                equal((answer.status, answer.attempts), (status, 1), f"{version} {response}")
+                if status == 502:
+                    equal(error_of(answer), "error=tls_certificate_error")
+                    reprise.requests(1)
+                    assert "certificate revoked" in reprise.text()
 
 
 def test_F5_a_certificate_error_is_not_retried_for_a_post_either_though_nothing_was_sent():
@@ -207,10 +237,14 @@ def start(command, defaults):
 def test_files_that_cannot_be_loaded_are_told_before_anything_is_bound():
     certificate, key = good_certificate()
     other_key = authority().issue()[1]
-    with tempfile.NamedTemporaryFile("w", suffix=".pem") as junk:
+    with tempfile.NamedTemporaryFile("w", suffix=".pem") as junk, tempfile.NamedTemporaryFile("w", suffix=".pem") as lists:
         junk.write("this is no certificate\n")
         junk.flush()
+        with open(authority().with_list(), encoding="ascii") as both:
+            lists.write(both.read().split("-----END CERTIFICATE-----\n")[1])
+        lists.flush()
         for tls, words in ((f"{{ca_file: {junk.name}}}", ("tls.ca_file", junk.name)),
+                           (f"{{ca_file: {lists.name}}}", ("tls.ca_file", "trusts none")),
                            ("{ca_file: /nowhere/ca.pem}", ("/nowhere/ca.pem", "No such file")),
                            (f"{{certificate: {junk.name}, key: {key}}}", ("tls.certificate", junk.name)),
                            (f"{{certificate: {certificate}, key: /nowhere/k.pem}}", ("tls.key", "/nowhere/k.pem")),

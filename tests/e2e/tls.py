@@ -87,6 +87,30 @@ class Authority:
                       "-out", certificate, "-notext")
         return certificate, key
 
+    def revoke(self, certificate):
+        self._openssl("ca", "-config", self._path("cnf"), "-cert", self.file, "-keyfile", self._path("ca.key"), "-revoke", certificate)
+
+    def with_list(self, *dates):
+        """A file of its certificate and a list of those that it revoked. `dates`: of the list, as `openssl ca` takes them."""
+        self._made += 1
+        crl, both = self._path(f"list{self._made}.pem"), self._path(f"both{self._made}.pem")
+        self._openssl("ca", "-config", self._path("cnf"), "-cert", self.file, "-keyfile", self._path("ca.key"), "-gencrl",
+                      *(dates or ("-crldays", "1")), "-out", crl)
+        with open(both, "w", encoding="ascii") as out:
+            for name in (self.file, crl):
+                with open(name, encoding="ascii") as part:
+                    out.write(part.read())
+        return both
+
+    def response(self, certificate, signer=None):
+        """A file with what an OCSP responder says of a certificate; `signer`: another authority."""
+        signer = signer or self
+        self._made += 1
+        file = self._path(f"response{self._made}.der")
+        self._openssl("ocsp", "-index", self._path("index"), "-CA", self.file, "-issuer", self.file, "-cert", certificate, "-ndays", "1",
+                      "-rsigner", signer.file, "-rkey", signer._path("ca.key"), "-respout", file)  # pylint: disable=W0212
+        return file
+
     def self_signed(self):
         """A certificate that nobody else vouches for, with the right names."""
         self._made += 1
@@ -172,3 +196,15 @@ def end_of(connection):
         return "fin"
     except ConnectionResetError:
         return "reset"
+
+
+@contextlib.contextmanager
+def stapling(certificate, response, version):
+    """The port of a TLS server that brings an OCSP response along, and answers every GET with 200. `version`: as s_server's option."""
+    command = ["openssl", "s_server", "-accept", f"{LOOPBACK}:0", "-cert", certificate[0], "-key", certificate[1],
+               "-status_file", response, version, "-www"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        try:
+            yield next(int(line.rsplit(":", 1)[1]) for line in server.stdout if line.startswith("ACCEPT"))
+        finally:
+            server.kill()

@@ -1,10 +1,7 @@
 #include "tests/support/tls_end.hpp"
 
 #include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,39 +9,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 namespace reprise::play {
 namespace {
 
-void add_extension(X509* certificate, int kind, const char* value) {
-  X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, nullptr, kind, value);
-  X509_add_ext(certificate, extension, -1);
-  X509_EXTENSION_free(extension);
-}
-
-X509* make_certificate(EVP_PKEY* key) {
-  constexpr long day = 24 * 60 * 60;
-  X509* const certificate = X509_new();
-  X509_set_version(certificate, 2);
-  ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate), -day);
-  X509_gmtime_adj(X509_getm_notAfter(certificate), day);
-  X509_set_pubkey(certificate, key);
-  X509_NAME* const name = X509_get_subject_name(certificate);
-  const std::array<unsigned char, 4> text{'t', 'e', 's', 't'};
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, text.data(), text.size(), -1, 0);
-  X509_set_issuer_name(certificate, name);
-  add_extension(certificate, NID_subject_alt_name, "IP:127.0.0.1,DNS:localhost");
-  X509_sign(certificate, key, EVP_sha256());
-  return certificate;
-}
-
-std::string write_pem(X509* certificate) {
+std::string write_file(const std::string& text) {
   std::string path = (std::filesystem::temp_directory_path() / "reprise-test-XXXXXX").string();
   const int descriptor = ::mkstemp(path.data());
   std::FILE* const file = ::fdopen(descriptor, "w");
-  PEM_write_X509(file, certificate);
+  std::fwrite(text.data(), 1, text.size(), file);
   std::fclose(file);
   return path;
 }
@@ -57,23 +32,34 @@ int choose(SSL*, const unsigned char** out, unsigned char* length, const unsigne
   return wanted.empty() ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_OK;
 }
 
+// Owned by the connection then.
+int bring_along(SSL* connection, void* staple) {
+  const auto& text = *static_cast<const std::string*>(staple);
+  if (text.empty()) return SSL_TLSEXT_ERR_NOACK;
+  auto* const copy = static_cast<unsigned char*>(OPENSSL_memdup(text.data(), text.size()));
+  SSL_set_tlsext_status_ocsp_resp(connection, copy, static_cast<long>(text.size()));
+  return SSL_TLSEXT_ERR_OK;
+}
+
 }  // namespace
 
 TlsServer::TlsServer(std::string_view protocol)
     : settings_(SSL_CTX_new(TLS_server_method())), protocol_(protocol) {
   // OpenSSL's own socket calls know no MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
-  std::string curve("P-256");  // EVP_EC_gen() casts a const away
-  EVP_PKEY* const key = EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", curve.data());
-  X509* const certificate = make_certificate(key);
-  SSL_CTX_use_certificate(settings_, certificate);
-  SSL_CTX_use_PrivateKey(settings_, key);
+  const TlsIdentity own = authority_.issue(serial);
+  SSL_CTX_use_certificate(settings_, own.certificate.get());
+  SSL_CTX_use_PrivateKey(settings_, own.key.get());
   SSL_CTX_set_alpn_select_cb(settings_, choose, &protocol_);
   SSL_CTX_set_max_early_data(settings_, 16384);
-  file_ = write_pem(certificate);
-  X509_free(certificate);
-  EVP_PKEY_free(key);
+  // SSL_CTX_set_tlsext_status_cb has an old-style cast.
+  SSL_CTX_callback_ctrl(settings_, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
+                        reinterpret_cast<void (*)()>(bring_along));
+  SSL_CTX_set_tlsext_status_arg(settings_, &staple_);
+  file_ = write_file(authority_.pem());
 }
+
+void TlsServer::publish(const std::string& list) const { std::ofstream(file_, std::ios::app) << list; }
 
 TlsServer::~TlsServer() {
   SSL_CTX_free(settings_);

@@ -7,12 +7,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tests/support/raw_socket.hpp"
+#include "tests/support/tls_authority.hpp"
 
 namespace reprise::play {
 
-/// What a server is: a certificate for 127.0.0.1 and localhost that vouches for itself, and its settings.
+/// What a server is: a certificate for 127.0.0.1 and localhost of an authority of its own, and its settings.
 class TlsServer {
  public:
   /// `protocol`: what it chooses by ALPN; empty: it knows no ALPN.
@@ -21,13 +23,22 @@ class TlsServer {
   TlsServer(const TlsServer&) = delete;
   TlsServer& operator=(const TlsServer&) = delete;
 
-  /// The certificate as a PEM file: who trusts it trusts the server.
+  static constexpr long serial = 7;  ///< of its certificate
+  const TlsAuthority& authority() const { return authority_; }
+  /// From now on handshakes bring that OCSP response along; empty: none.
+  void staple(std::string response) { staple_ = std::move(response); }
+  /// Puts a list of what is revoked into the certificate file.
+  void publish(const std::string& list) const;
+
+  /// The authority's certificate as a PEM file: who trusts it trusts the server.
   const std::string& certificate_file() const { return file_; }
   SSL_CTX* settings() const { return settings_; }
 
  private:
   SSL_CTX* settings_;
+  TlsAuthority authority_;
   std::string protocol_;
+  std::string staple_;
   std::string file_;
 };
 
