@@ -181,13 +181,12 @@ std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView&
 bool may_resume(const Question& question, const RoutePolicy& policy, const Explanation& told) {
   const RequestView& request = question.request;
   const bool conditional = request.fields != nullptr && request.fields->has("If-Range", "");
-  const Reason reason = told.lowest.last_verdict.reason;
+  const Verdict& last = told.lowest.last_verdict;
   const bool cut_as_504 =
-      reason == Reason::deadline_too_near && policy.retry.out_of_time == OutOfTime::gateway_timeout;
-  // A break in what is held back is delivered too, once it is not repeated any more.
-  const bool delivered = is_broken_answer(told.outcome) ? !told.lowest.last_verdict.retry && !cut_as_504
-                                                        : breaks_after_release(question.outcome, policy) &&
-                                                              reason == Reason::response_started;
+      last.reason == Reason::deadline_too_near && policy.retry.out_of_time == OutOfTime::gateway_timeout;
+  // Delivered is what is not repeated any more, be its break in what is held back or its status listed.
+  const bool breaks = is_broken_answer(told.outcome) || breaks_after_release(question.outcome, policy);
+  const bool delivered = breaks && !last.retry && !cut_as_504;
   return delivered && !question.tunnel && request.method == "GET" && !conditional &&
          question.body_bytes == 0 && policy.mode == Mode::active && policy.resume.enabled &&
          told.facts.idempotent == Idempotency::yes &&

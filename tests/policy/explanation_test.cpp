@@ -414,6 +414,15 @@ TEST(Explanation, AnAnswerThatTheRouteListsIsRepeatedBeforeItsBodyCanBreak) {
   const Explanation told = explain(only(policy), question);
   EXPECT_EQ(told.lowest.first_verdict.reason, Reason::retryable_status);
   EXPECT_EQ(told.lowest.last.number, 4U);
+  EXPECT_TRUE(told.resumes) << "the last one is delivered";
+  policy.retry.deadline = 0s;
+  policy.retry.backoff = {1s, 1, 1s, Jitter::none};
+  policy.retry.out_of_time = OutOfTime::gateway_timeout;
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "the client gets the 504 instead";
+  policy.retry.deadline.reset();
+  policy.retry.max_attempts.reset();
+  policy.budget.reset();
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
 }
 
 TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {
