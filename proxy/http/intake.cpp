@@ -48,6 +48,7 @@ std::optional<Intake> stop_here(const RequestHead& head) {
 bool names_same_host(const RequestHead& head, const Target& target) {
   const FieldLine* const host = head.find(FieldId::host);
   if (host == nullptr) return false;
+  if (host->value == target.authority) return true;
   const auto split = split_authority(host->value, target.https ? 443 : 80);
   const Authority* const named = std::get_if<Authority>(&split);
   return named != nullptr && named->port == target.origin.port &&

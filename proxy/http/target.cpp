@@ -1,12 +1,22 @@
 // Authorities and targets, split by hand: a URI library would refuse or change what real clients send.
 #include "proxy/http/target.hpp"
 
+#include <array>
 #include <optional>
 
 #include "proxy/http/ascii.hpp"
 
 namespace reprise::http {
 namespace {
+
+consteval std::array<bool, 256> make_label_table() {
+  std::array<bool, 256> table{};
+  for (unsigned c = 0; c < 128; ++c)
+    table[c] = ascii::is_letter(static_cast<char>(c)) || ascii::is_digit(static_cast<char>(c));
+  for (const char c : std::string_view("-_~")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+constexpr std::array<bool, 256> label_table = make_label_table();
 
 /// A registered name or an IPv4 address; whether it exists is for the resolver to say.
 bool is_host_name(std::string_view host) {
@@ -17,10 +27,9 @@ bool is_host_name(std::string_view host) {
     if (c == '.') {
       if (label == 0) return false;
       label = 0;
-    } else if (ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '_' || c == '~') {
-      if (++label > 63) return false;
     } else {
-      return false;
+      if (!label_table[static_cast<unsigned char>(c)]) return false;
+      if (++label > 63) return false;
     }
   }
   return label > 0;
