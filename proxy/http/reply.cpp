@@ -29,6 +29,7 @@ constexpr std::array<FailureRow, policy::cause_count> failures{{
      "every address of the upstream is under security.deny"},
     {policy::Cause::address_is_self, 508, "proxy_loop_detected", "the address is a listener of this proxy"},
     {policy::Cause::parent_unreachable, 502, "destination_unavailable", "the parent proxy cannot be reached"},
+    {policy::Cause::parent_timeout, 504, "connection_timeout", "the parent proxy did not answer in time"},
     {policy::Cause::parent_refused, 502, "connection_refused", "the parent proxy opened no tunnel"},
     {policy::Cause::tls_protocol_error, 502, "tls_protocol_error", "there is no TLS that both sides speak"},
     {policy::Cause::tls_certificate_error, 502, "tls_certificate_error",

@@ -22,34 +22,42 @@ void tell(Loop& loop, Upstream& parent, std::string_view what) {
 }
 
 // What only this host or the configuration is to blame for keeps its cause.
-bool is_of_parent(Cause cause) {
+Cause cause_of_parent(Cause cause) {
   switch (cause) {
     case Cause::dns_error:
-    case Cause::dns_timeout:
     case Cause::refused:
     case Cause::unreachable:
-    case Cause::connect_timeout:
-    case Cause::reset: return true;
-    default: return false;
+    case Cause::reset: return Cause::parent_unreachable;
+    case Cause::dns_timeout:
+    case Cause::connect_timeout: return Cause::parent_timeout;
+    default: return cause;
   }
 }
+
+/// No tunnel.
+struct Refusal {
+  std::string words;  ///< for the log
+  Cause cause = Cause::parent_refused;
+};
 
 /// The answer to a CONNECT of ours.
 class TunnelAnswer {
  public:
   TunnelAnswer(Loop& loop, Stream& stream, Answer& answer) : loop_(loop), stream_(stream), answer_(answer) {}
 
-  /// Empty once the tunnel stands; else what to tell the log.
-  Task<std::string> read() {
+  /// Nothing once the tunnel stands.
+  Task<std::optional<Refusal>> read() {
     Buffer& buffer = answer_.buffer;
     for (;;) {
       if (buffer.room_left() == 0) buffer.grow();
       const auto [error, bytes] = co_await stream_.read_some(buffer.room());
-      if (error)
-        co_return stream_.take_limit_hit() ? "did not answer CONNECT in time" : "broke off a CONNECT";
+      if (error && stream_.take_limit_hit())
+        co_return Refusal{"did not answer CONNECT in time", Cause::parent_timeout};
+      if (error) co_return Refusal{"broke off a CONNECT"};
       buffer.commit(bytes);
       while (auto said = take_head()) {
-        if (*said != more) co_return std::move(*said);
+        if (said->empty()) co_return std::nullopt;
+        if (*said != more) co_return Refusal{std::move(*said)};
       }
     }
   }
@@ -90,20 +98,20 @@ Task<std::optional<Failed>> ask_for_tunnel(Loop& loop, const Request& request, S
   pieces.add(head);
   stop.aim_at(&stream);
   stream.limit_read(limit);
-  std::string said = "broke off a CONNECT";
+  std::optional<Refusal> refusal = Refusal{"broke off a CONNECT"};
   TunnelAnswer reader(loop, stream, answer);
-  if (!co_await stream.write_all(pieces, limit)) said = co_await reader.read();
+  if (!co_await stream.write_all(pieces, limit)) refusal = co_await reader.read();
   stream.unlimit_read();
   stop.aim_at(nullptr);
-  if (said.empty()) {
+  if (!refusal) {
     // Nothing of the request itself was sent.
     stream.forget_sent();
     co_return std::nullopt;
   }
   answer.buffer.clear();
   if (stop.stopped()) co_return Failed{Stage::connect, Cause::cancelled};
-  tell(loop, *upstream.parent, said);
-  co_return Failed{Stage::connect, Cause::parent_refused};
+  tell(loop, *upstream.parent, refusal->words);
+  co_return Failed{Stage::connect, refusal->cause};
 }
 
 }  // namespace
@@ -127,9 +135,10 @@ Task<Dialled> dial_through_parent(Loop& loop, const Request& request, Stop& stop
   const config::Parent& parent = *loop.shared.settings.parent;
   Dialled dialled = co_await dial(loop, parent.host, parent.port, request.policy->connect_timeout, stop);
   if (const auto* failed = std::get_if<Failed>(&dialled)) {
-    if (!is_of_parent(failed->cause)) co_return *failed;
+    const Cause cause = cause_of_parent(failed->cause);
+    if (cause == failed->cause) co_return *failed;
     tell(loop, *upstream.parent, "cannot be reached: " + std::string(policy::word(failed->cause)));
-    co_return Failed{Stage::connect, Cause::parent_unreachable};
+    co_return Failed{Stage::connect, cause};
   }
   if (is_for_parent(request)) co_return dialled;
   Stream& stream = *std::get<std::unique_ptr<Stream>>(dialled);

@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, cause_count> cause_words{
     "address_denied",
     "address_is_self",
     "parent_unreachable",
+    "parent_timeout",
     "parent_refused",
     "tls_protocol_error",
     "tls_certificate_error",

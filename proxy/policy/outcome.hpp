@@ -16,18 +16,19 @@ enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head,
 /// What ended a failed attempt. Each has one Proxy-Status error type (RFC 9209) and one sentence, in
 /// proxy/http/reply.
 enum class Cause : std::uint8_t {
-  dns_error,           // the name does not resolve
-  dns_timeout,         // no answer from the resolver within connect_timeout
-  refused,             // ECONNREFUSED
-  unreachable,         // EHOSTUNREACH, ENETUNREACH and kin
-  connect_timeout,     // no connection within connect_timeout
-  no_local_port,       // EADDRNOTAVAIL
-  no_descriptor,       // EMFILE, ENFILE
-  address_denied,      // every address is under security.deny
-  address_is_self,     // the address is one of our own listeners: a loop
-  parent_unreachable,  // the parent proxy's name does not resolve, or no address of it stands
-  parent_refused,      // the parent proxy opened no tunnel: its CONNECT was answered other than 2xx, or not
-  tls_protocol_error,  // no TLS that both sides speak, or not TLS at all
+  dns_error,              // the name does not resolve
+  dns_timeout,            // no answer from the resolver within connect_timeout
+  refused,                // ECONNREFUSED
+  unreachable,            // EHOSTUNREACH, ENETUNREACH and kin
+  connect_timeout,        // no connection within connect_timeout
+  no_local_port,          // EADDRNOTAVAIL
+  no_descriptor,          // EMFILE, ENFILE
+  address_denied,         // every address is under security.deny
+  address_is_self,        // the address is one of our own listeners: a loop
+  parent_unreachable,     // the parent proxy's name does not resolve, or every address of it refuses
+  parent_timeout,         // its resolver, its addresses or its CONNECT took longer than connect_timeout
+  parent_refused,         // it opened no tunnel: its CONNECT was answered other than 2xx, or broken off
+  tls_protocol_error,     // no TLS that both sides speak, or not TLS at all
   tls_certificate_error,  // the upstream could not prove who it is
   closed,                 // the upstream closed (FIN) before the head was complete
   reset,                  // RST or EPIPE
@@ -41,7 +42,7 @@ enum class Cause : std::uint8_t {
   replay_lost,            // we stopped it: the held request body could not be read back
 };
 
-inline constexpr std::uint8_t cause_count = 23;
+inline constexpr std::uint8_t cause_count = 24;
 
 std::string_view word(Stage);
 std::string_view word(Cause);

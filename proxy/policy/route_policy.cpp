@@ -24,6 +24,7 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::no_local_port:
     case Cause::no_descriptor:
     case Cause::parent_unreachable:
+    case Cause::parent_timeout:
     case Cause::parent_refused:
     case Cause::tls_protocol_error:
     case Cause::closed:

@@ -1,4 +1,5 @@
 """A parent proxy behind reprise: a small one of our own, and another reprise."""
+import socket
 import subprocess
 import tempfile
 import threading
@@ -95,6 +96,17 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
         answer = ask(reprise, "GET", "http://up.test/x")
         equal((answer.status, answer.field("Proxy-Authenticate")), (502, None), answer.head)
         assert "error=proxy_configuration_error; received-status=407" in answer.field("Proxy-Status"), answer.head
+
+
+def test_one_that_says_nothing_is_a_timeout_of_its_own():
+    with socket.create_server((LOOPBACK, 0)) as silent, \
+            Reprise(parent=f"http://{LOOPBACK}:{silent.getsockname()[1]}", security=ANY_PORT,
+                    defaults={"connect_timeout": "100ms", "retry": {"max_attempts": 2}}) as reprise:
+        with tunnel_to(reprise, "up.test:443") as client:
+            is_failure(client.read_answer(), 504, "connection_timeout", 2, b"the parent proxy did not answer in time")
+        attempts = reprise.requests(1)[0]["attempts"]
+        equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_timeout")] * 2)
+        eventually(lambda: "the parent proxy did not answer CONNECT in time" in reprise.text(), "a line in the log")
 
 
 def test_H9_its_password_is_nowhere():

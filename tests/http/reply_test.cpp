@@ -37,6 +37,7 @@ TEST(Reply, K2_status_and_error_of_every_failure) {
       {policy::Cause::address_denied, 403, "destination_ip_prohibited"},
       {policy::Cause::address_is_self, 508, "proxy_loop_detected"},
       {policy::Cause::parent_unreachable, 502, "destination_unavailable"},
+      {policy::Cause::parent_timeout, 504, "connection_timeout"},
       {policy::Cause::parent_refused, 502, "connection_refused"},
       {policy::Cause::tls_protocol_error, 502, "tls_protocol_error"},
       {policy::Cause::tls_certificate_error, 502, "tls_certificate_error"},

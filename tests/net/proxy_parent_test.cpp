@@ -35,6 +35,7 @@ void expect_failure(const WireAnswer& got, int status, std::string_view error, s
 }
 
 const char* const unreachable = "the parent proxy cannot be reached";
+const char* const late = "the parent proxy did not answer in time";
 const char* const no_tunnel = "the parent proxy opened no tunnel";
 
 TEST(ProxyParent, plain_requests_go_to_it_in_absolute_form) {
@@ -114,14 +115,14 @@ TEST(ProxyParent, one_that_is_down_is_told_from_an_upstream_that_is) {
       [&] { return proxy.metric("reprise_attempts_total{route=\"default\",outcome=\"connect\"}") == 6; }));
 }
 
-TEST(ProxyParent, one_that_never_answers_a_dial_is_unreachable) {
+TEST(ProxyParent, one_that_never_answers_a_dial_is_a_timeout) {
   const play::RefusingPort port;
   const BlackHole hole("127.0.0.2", port.number());
   Wishes wishes = through(port.number());
   wishes.settings.parent->host = "127.0.0.2";
   wishes.route.connect_timeout = milliseconds(100);
   RunningProxy proxy(std::move(wishes));
-  expect_failure(proxy.client().ask(play::get("up.test")), 502, "destination_unavailable", unreachable);
+  expect_failure(proxy.client().ask(play::get("up.test")), 504, "connection_timeout", late);
 }
 
 TEST(ProxyParent, one_whose_name_does_not_resolve_is_unreachable) {
@@ -235,7 +236,7 @@ TEST(ProxyParent, a_tunnels_answer_has_connect_timeout) {
   Wishes wishes = through(parent.port());
   wishes.route.connect_timeout = milliseconds(100);
   RunningProxy proxy(std::move(wishes));
-  expect_failure(proxy.client().ask(connect_to("up.test:443")), 502, "connection_refused", no_tunnel);
+  expect_failure(proxy.client().ask(connect_to("up.test:443")), 504, "connection_timeout", late);
   EXPECT_TRUE(play::eventually([&] { return parent.running() == 0; })) << "let go";
 }
 

@@ -29,6 +29,7 @@ constexpr Failed table[] = {
     {Stage::connect, Cause::address_denied},
     {Stage::connect, Cause::address_is_self},
     {Stage::connect, Cause::parent_unreachable},
+    {Stage::connect, Cause::parent_timeout},
     {Stage::connect, Cause::parent_refused},
     {Stage::connect, Cause::reset},
     {Stage::connect, Cause::cancelled},
