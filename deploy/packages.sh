@@ -10,7 +10,7 @@ build_packages=(
 )
 # iproute2: the network that tests break is one of their own.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev python3 iproute2 openssl wget)
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 iproute2 openssl wget)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then

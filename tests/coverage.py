@@ -7,6 +7,8 @@
 Tests of a floor count for every floor below it. A `switch` over every enumerator has one branch that nothing can take; it counts."""
 import argparse
 import collections
+import json
+import math
 import os
 import re
 import subprocess
@@ -17,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/coverage"
 MERGED = BUILD / "counts/all.profdata"
+FIGURES = ROOT / "build/figures"
 # Per cent of lines and of branches that must have been run.
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "net": (95, 85)}
 # Each program, and how it is played.
@@ -93,6 +96,7 @@ def read_counts():
 def judge(files):
     """Prints the figures; how many hold, and how many do not."""
     passed = failed = 0
+    shares = {}
     for floor, bounds in BOUNDS.items():
         mine = [file for path, file in sorted(files.items()) if path.startswith(f"proxy/{floor}/")]
         figures = (("lines", sum(len(file.lines) for file in mine), {file.path: len(file.missed_lines()) for file in mine}),
@@ -101,11 +105,15 @@ def judge(files):
         for bound, (kind, count, missed) in zip(bounds, figures):
             share = 100 * (count - sum(missed.values())) / count
             holds = share >= bound
+            # Rounded down: 100 is all of it.
+            shares[f"{floor} {kind} percent"] = math.floor(10 * share) / 10
             passed, failed = passed + holds, failed + (not holds)
             print(f"{'ok' if holds else 'FAILED'} {floor}: {share:.1f} % of {count} {kind}; {bound} % are asked for")
             for path, number in sorted(missed.items(), key=lambda one: -one[1]):
                 if number and not holds:
                     print(f"  {number:4} missed in {path}")
+    FIGURES.mkdir(parents=True, exist_ok=True)
+    (FIGURES / "coverage.json").write_text(json.dumps(shares, indent=1) + "\n", encoding="utf-8")
     return passed, failed
 
 

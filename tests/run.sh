@@ -5,13 +5,13 @@
 #   bash tests/run.sh               every group
 #   bash tests/run.sh fast          the groups for the loop: format floors release e2e
 #   bash tests/run.sh tidy papers   only those groups
-#   bash tests/run.sh mutants       a long one, which no other call includes; coverage is the other
+#   bash tests/run.sh mutants       a long one, which no other call includes
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 
-all_groups=(format floors release e2e asan simulation tsan fuzz heavy tidy papers)
-named_groups=(mutants coverage)   # long: only when asked for
+all_groups=(format floors release e2e asan simulation tsan fuzz coverage heavy tidy papers)
+named_groups=(mutants)   # long: only when asked for
 jobs=$(nproc)
 # A sanitizer's test program keeps several threads busy: side by side they would only wait for each other.
 sanitizer_jobs=$(((jobs + 1) / 2))
@@ -237,7 +237,6 @@ group_heavy() {
 
 group_coverage() {
   local before=$failed
-  install_missing llvm-14 || return
   check "build coverage" build coverage policy_test http_test config_test net_test net_stories policy_stories
   [ "$failed" -eq "$before" ] && counted "coverage" python3 tests/coverage.py
 }
@@ -283,7 +282,7 @@ for group in "${groups[@]}"; do
   "group_$group"
   [ "$failed" -eq "$before" ] || broken+=("$group")
   took=$(printf '%d:%02d' $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)))
-  times+=("$(printf '%-8s %6s min' "$group" "$took")")
+  times+=("$(printf '%-10s %6s min' "$group" "$took")")
   echo "=== $group: $took min"
 done
 
@@ -295,7 +294,7 @@ fi
 
 echo
 printf '%s\n' "${times[@]}"
-printf 'total    %3d:%02d min\n' $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60))
+printf 'total      %3d:%02d min\n' $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60))
 tell_failures
 [ "${#broken[@]}" -eq 0 ] || echo "failing: ${broken[*]}"
 echo "$passed passed, $failed failed"
