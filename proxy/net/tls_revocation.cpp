@@ -44,7 +44,7 @@ int size_of(Stack* stack) {
 int bear_missing_list(int verified, X509_STORE_CTX* verification) {
   if (verified == 1 || X509_STORE_CTX_get_error(verification) != X509_V_ERR_UNABLE_TO_GET_CRL)
     return verified;
-  X509_STORE_CTX_set_error(verification, X509_V_OK);
+  X509_STORE_CTX_set_error(verification, X509_V_OK);  // or a later failure would pass for the certificate's
   return 1;
 }
 
@@ -111,7 +111,8 @@ void refuse_revoked(SSL_CTX* settings) {
   // SSL_CTX_set_tlsext_status_cb has an old-style cast.
   SSL_CTX_callback_ctrl(settings, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
                         reinterpret_cast<void (*)()>(judge_staple));
-  if (!holds(settings, X509_LU_CRL)) return;
+  if (!holds(settings, X509_LU_CRL))
+    return;  // else each handshake would look for some in the system's folder
   X509_STORE* const trusted = SSL_CTX_get_cert_store(settings);
   X509_STORE_set_flags(trusted, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
   X509_STORE_set_verify_cb(trusted, bear_missing_list);

@@ -1,12 +1,11 @@
 // Retries through the whole proxy: what is played again, from which byte, on which connection, and what the
 // client gets.
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 #include "proxy/http/chunked.hpp"
 #include "proxy/net/task.hpp"
 #include "tests/net/whole_proxy.hpp"
+#include "tests/support/hanging_resolver.hpp"
 
 namespace reprise::net {
 namespace {
@@ -320,28 +319,14 @@ TEST(ProxyRetries, a_name_that_does_not_resolve_is_502) {
 }
 
 TEST(ProxyRetries, a_name_that_never_answers_is_504_after_connect_timeout) {
-  struct Hanging {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool over = false;
-  };
-  const auto hanging = std::make_shared<Hanging>();
+  const play::HangingResolver resolver;
   Wishes wishes = attempts(2);
   wishes.route.connect_timeout = milliseconds(100);
-  wishes.query = [hanging](const std::string&) {
-    std::unique_lock lock(hanging->mutex);
-    hanging->changed.wait(lock, [&] { return hanging->over; });
-    return std::vector<asio::ip::address>();
-  };
-  {
-    RunningProxy proxy(std::move(wishes));
-    const WireAnswer late = proxy.client().ask(play::get("dead.test"));
-    EXPECT_EQ(late.status, 504);
-    EXPECT_NE(late.field("Proxy-Status").find("dns_timeout"), std::string::npos);
-  }
-  const std::scoped_lock lock(hanging->mutex);
-  hanging->over = true;
-  hanging->changed.notify_all();
+  wishes.query = resolver.query();
+  RunningProxy proxy(std::move(wishes));
+  const WireAnswer late = proxy.client().ask(play::get("dead.test"));
+  EXPECT_EQ(late.status, 504);
+  EXPECT_NE(late.field("Proxy-Status").find("dns_timeout"), std::string::npos);
 }
 
 TEST(ProxyRetries, D9_attempt_timeout_closes_the_attempt_before_the_next_one) {

@@ -152,9 +152,9 @@ TEST_F(TlsLinkTest, F5_a_stapled_response_that_revokes_ends_the_handshake) {
 }
 
 TEST_F(TlsLinkTest, F5_a_list_beside_the_trusted_certificates_is_asked) {
-  const auto verdict = [this](std::vector<long> serials, play::Timely timely = {}) {
+  const auto verdict = [this](std::vector<long> serials, play::Timely timely = {}, bool of_root = false) {
     serve();
-    server_->publish(server_->authority().list(serials, timely));
+    server_->publish((of_root ? server_->root() : server_->authority()).list(serials, timely));
     client_.reset();
     TlsLink& link = open([](TlsEnd& end) { end.accept(); });
     const bool stands = shake(link) == Handshake::done;
@@ -163,6 +163,8 @@ TEST_F(TlsLinkTest, F5_a_list_beside_the_trusted_certificates_is_asked) {
   EXPECT_EQ(verdict({TlsServer::serial}), "certificate revoked");
   EXPECT_EQ(verdict({TlsServer::serial + 1}), "");
   EXPECT_EQ(verdict({}, {-3600, -1800}), "CRL has expired");
+  EXPECT_EQ(verdict({TlsServer::authority_serial}, {}, true), "certificate revoked") << "the authority's own";
+  EXPECT_EQ(verdict({TlsServer::serial}, {}, true), "") << "of another issuer";
 }
 
 TEST_F(TlsLinkTest, an_issuer_without_a_list_is_asked_for_none) {
@@ -170,6 +172,17 @@ TEST_F(TlsLinkTest, an_issuer_without_a_list_is_asked_for_none) {
   const play::TlsAuthority another("another authority");
   server_->publish(another.pem() + another.list({TlsServer::serial}));
   connect([](TlsEnd& end) { end.read_to_end(); });
+}
+
+TEST_F(TlsLinkTest, a_list_that_is_not_there_is_not_the_reason_of_a_later_failure) {
+  serve();
+  const play::TlsAuthority another("another authority");
+  server_->publish(another.list({}));
+  SSL_CTX_set_max_proto_version(server_->settings(), TLS1_2_VERSION);
+  SSL_CTX_set_verify(server_->settings(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  TlsLink& link = open([](TlsEnd& end) { EXPECT_FALSE(end.accept()); });
+  EXPECT_EQ(shake(link), Handshake::failed);
+  EXPECT_EQ(link.failure(), TlsError::protocol) << link.words();
 }
 
 TEST_F(TlsLinkTest, a_file_of_lists_alone_is_refused) {

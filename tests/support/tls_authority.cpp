@@ -72,13 +72,19 @@ Certificate make_certificate(EVP_PKEY* key, std::string_view name, long serial) 
 void FreeTlsParts::operator()(X509* certificate) const { X509_free(certificate); }
 void FreeTlsParts::operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 
-TlsAuthority::TlsAuthority(std::string_view name) {
+TlsAuthority::TlsAuthority(std::string_view name) { make(name, *this, 1); }
+
+TlsAuthority::TlsAuthority(std::string_view name, const TlsAuthority& issuer, long serial) {
+  make(name, issuer, serial);
+}
+
+void TlsAuthority::make(std::string_view name, const TlsAuthority& issuer, long serial) {
   self_.key = make_key();
-  self_.certificate = make_certificate(self_.key.get(), name, 1);
-  X509_set_issuer_name(certificate(), X509_get_subject_name(certificate()));
+  self_.certificate = make_certificate(self_.key.get(), name, serial);
+  X509_set_issuer_name(certificate(), X509_get_subject_name(issuer.certificate()));
   add_extension(certificate(), NID_basic_constraints, "critical,CA:TRUE");
   add_extension(certificate(), NID_key_usage, "critical,keyCertSign,cRLSign");
-  X509_sign(certificate(), self_.key.get(), EVP_sha256());
+  X509_sign(certificate(), issuer.self_.key.get(), EVP_sha256());
 }
 
 TlsIdentity TlsAuthority::issue(long serial, const char* usage) const {

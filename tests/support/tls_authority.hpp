@@ -42,6 +42,8 @@ struct OcspAnswer {
 class TlsAuthority {
  public:
   explicit TlsAuthority(std::string_view name = "authority");
+  /// One that another vouches for.
+  TlsAuthority(std::string_view name, const TlsAuthority& issuer, long serial);
 
   /// For 127.0.0.1 and localhost; `usage` as in openssl's extendedKeyUsage.
   TlsIdentity issue(long serial, const char* usage = "serverAuth") const;
@@ -54,6 +56,8 @@ class TlsAuthority {
   X509* certificate() const { return self_.certificate.get(); }
 
  private:
+  void make(std::string_view name, const TlsAuthority& issuer, long serial);
+
   TlsIdentity self_;
 };
 

@@ -56,7 +56,9 @@ TlsServer::TlsServer(std::string_view protocol)
   SSL_CTX_callback_ctrl(settings_, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
                         reinterpret_cast<void (*)()>(bring_along));
   SSL_CTX_set_tlsext_status_arg(settings_, &staple_);
-  file_ = write_file(authority_.pem());
+  // SSL_CTX_add1_chain_cert has an old-style cast.
+  SSL_CTX_ctrl(settings_, SSL_CTRL_CHAIN_CERT, 1, authority_.certificate());
+  file_ = write_file(root_.pem());
 }
 
 void TlsServer::publish(const std::string& list) const { std::ofstream(file_, std::ios::app) << list; }

@@ -14,7 +14,8 @@
 
 namespace reprise::play {
 
-/// What a server is: a certificate for 127.0.0.1 and localhost of an authority of its own, and its settings.
+/// What a server is: a certificate for 127.0.0.1 and localhost of an authority of its own, for which a root
+/// vouches, and its settings.
 class TlsServer {
  public:
   /// `protocol`: what it chooses by ALPN; empty: it knows no ALPN.
@@ -25,18 +26,21 @@ class TlsServer {
 
   static constexpr long serial = 7;  ///< of its certificate
   const TlsAuthority& authority() const { return authority_; }
+  static constexpr long authority_serial = 3;  ///< of its certificate, among those of the root
+  const TlsAuthority& root() const { return root_; }
   /// From now on handshakes bring that OCSP response along; empty: none.
   void staple(std::string response) { staple_ = std::move(response); }
   /// Puts a list of what is revoked into the certificate file.
   void publish(const std::string& list) const;
 
-  /// The authority's certificate as a PEM file: who trusts it trusts the server.
+  /// The root's certificate as a PEM file: who trusts it trusts the server.
   const std::string& certificate_file() const { return file_; }
   SSL_CTX* settings() const { return settings_; }
 
  private:
   SSL_CTX* settings_;
-  TlsAuthority authority_;
+  TlsAuthority root_{"root"};
+  TlsAuthority authority_{"authority", root_, authority_serial};
   std::string protocol_;
   std::string staple_;
   std::string file_;
