@@ -78,7 +78,7 @@ def under_some_limit(milliseconds, case):
 def opened_after(attempts, reprise, open_it):
     """A thread that calls `open_it` once that many attempts are told in the log of reprise (its level must be debug)."""
     def work():
-        eventually(lambda: f"attempt {attempts}: " in reprise.text(), f"{attempts} attempts")
+        reprise.expect_log(f"attempt {attempts}: ")
         open_it()
     thread = threading.Thread(target=work)
     thread.start()
@@ -191,6 +191,10 @@ class Reprise:
     def text(self):
         with open(self.log_file, encoding="utf-8", errors="replace") as file:
             return file.read()
+
+    def expect_log(self, words):
+        """Waits until they are in the log: its lines are written a moment after what they tell of."""
+        eventually(lambda: words in self.text(), f"the log says {words!r}")
 
     def log(self):
         """Every whole log line so far."""

@@ -72,7 +72,7 @@ def test_without_descriptors_for_upstreams_clients_wait():
             equal(answer.status, 200)
             assert answer.attempts >= 3, answer.attempts
             equal(other.count("/x"), 1)
-        assert "connect no_descriptor" in reprise.text()
+        reprise.expect_log("connect no_descriptor")
     played("EMFILE")
 
 

@@ -55,7 +55,7 @@ def test_routes_that_lead_nowhere():
             host.ip("route", "add", kind, f"10.88.{number}.0/24")
             expect_failure(reprise, f"http://10.88.{number}.1/", 502, "destination_ip_unroutable")
             played(f"route: {kind}")
-        equal(reprise.metric("reprise_attempts_total", outcome="connect"), 8)
+        reprise.expect_metric(8, "reprise_attempts_total", outcome="connect")
 
 
 @isolated

@@ -17,7 +17,7 @@ def test_circuit_opens_and_turns_away():
         turned_away = ask(reprise, "GET", upstream.url("/x"))
         equal((turned_away.status, turned_away.reason, turned_away.attempts), (503, "circuit_open", 0))
         equal(upstream.count("/x"), 4, "nothing was sent")
-        equal(reprise.metric("reprise_circuit_state", upstream="other"), 2)
+        reprise.expect_metric(2, "reprise_circuit_state", upstream="other")
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="circuit_open")
 
 

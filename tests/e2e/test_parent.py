@@ -5,7 +5,7 @@ import tempfile
 import threading
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, Curl, Reprise, closed_port, equal, eventually, options
+from harness import LOOPBACK, Curl, Reprise, closed_port, equal, options
 from parent import Parent
 from test_refusals import run_with
 from upstream import Upstream
@@ -85,14 +85,14 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
         is_failure(ask(reprise, "POST", "http://up.test/x", b"order"), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
         with tunnel_to(reprise, "up.test:443") as client:
             is_failure(client.read_answer(), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
-        eventually(lambda: "the parent proxy cannot be reached: refused" in reprise.text(), "a line in the log")
+        reprise.expect_log("the parent proxy cannot be reached: refused")
         attempts = reprise.requests(2)[0]["attempts"]
         equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_unreachable")] * 2)
         equal("5ecret" in reprise.text(), False)
     with Parent(login=LOGIN) as parent, Reprise(parent=parent.url(), security=ANY_PORT, defaults=twice) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
             is_failure(client.read_answer(), 502, "connection_refused", 2, b"the parent proxy opened no tunnel")
-        eventually(lambda: "the parent proxy refused a tunnel with status 407" in reprise.text(), "its status in the log")
+        reprise.expect_log("the parent proxy refused a tunnel with status 407")
         answer = ask(reprise, "GET", "http://up.test/x")
         equal((answer.status, answer.field("Proxy-Authenticate")), (502, None), answer.head)
         assert "error=proxy_configuration_error; received-status=407" in answer.field("Proxy-Status"), answer.head
@@ -106,7 +106,7 @@ def test_one_that_says_nothing_is_a_timeout_of_its_own():
             is_failure(client.read_answer(), 504, "connection_timeout", 2, b"the parent proxy did not answer in time")
         attempts = reprise.requests(1)[0]["attempts"]
         equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_timeout")] * 2)
-        eventually(lambda: "the parent proxy did not answer CONNECT in time" in reprise.text(), "a line in the log")
+        reprise.expect_log("the parent proxy did not answer CONNECT in time")
 
 
 def test_H9_its_password_is_nowhere():
@@ -155,5 +155,5 @@ def test_H5_a_loop_of_two_by_their_parents():
         equal(answer.status, 508, answer.head)
         with tunnel_to(first, "up.test:443") as client:
             is_failure(client.read_answer(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
-        equal(first.metric("reprise_rejected_requests_total", cause="loop"), 2, "at the second pass")
-        equal(second.metric("reprise_requests_total"), 2)
+        first.expect_metric(2, "reprise_rejected_requests_total", cause="loop")
+        second.expect_metric(2, "reprise_requests_total")

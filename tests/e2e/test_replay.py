@@ -145,6 +145,7 @@ def test_a_disk_that_will_not_take_it_is_said_once_and_the_upload_goes_on():
                 answer = client.ask("PUT", upstream.url(path), part)
             equal((answer.status, answer.attempts, answer.reason), expected, path)
         equal({request.body == body for request in upstream.seen(3, "/large")}, {True})
+        reprise.expect_log("not held for replay")
         told = [line["message"] for line in reprise.log() if "not held for replay" in line.get("message", "")]
         assert told and "File too large" in told[0], told
 

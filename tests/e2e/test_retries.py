@@ -22,10 +22,10 @@ def test_get_is_retried_until_it_succeeds():
         equal([attempt.get("status") for attempt in line["attempts"]], [503, 503, 200])
         equal(reasons(line), ["retryable_status", "retryable_status", "success"])
         reprise.expect_metric(3, "reprise_attempts_total")
-        equal(reprise.metric("reprise_attempts_total", outcome="5xx"), 2)
-        equal(reprise.metric("reprise_retries_total", reason="retryable_status"), 2)
-        equal(reprise.metric("reprise_requests_total", code="200"), 1)
-        equal(reprise.metric("reprise_recovered_total"), 1)
+        reprise.expect_metric(2, "reprise_attempts_total", outcome="5xx")
+        reprise.expect_metric(2, "reprise_retries_total", reason="retryable_status")
+        reprise.expect_metric(1, "reprise_requests_total", code="200")
+        reprise.expect_metric(1, "reprise_recovered_total")
 
 
 def test_post_is_sent_once_and_its_503_arrives_unchanged():

@@ -4,7 +4,7 @@ import socket
 
 from client import Client, ask, chunked
 from exactly import HOST, causes, expected, normal, raw, refused, sent_upstream, stage, to
-from harness import LOOPBACK, closed_port, equal, eventually
+from harness import LOOPBACK, closed_port, equal
 from upstream import Gone, Say, more, read_body, reset
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -177,7 +177,7 @@ def early_503(memory):
             Client(reprise.forward) as client:
         client.send(to(upstream, "PUT", "/x", CHUNKED, b"%x\r\n" % 2048 + body[:2048] + b"\r\n"))
         if memory == "64KiB":
-            eventually(lambda: "attempt 1: 503" in reprise.text(), "the first attempt is refused")
+            reprise.expect_log("attempt 1: 503")
             client.send(chunked(body[2048:]))
         answer = client.read_answer()
         return answer, [request.body for request in upstream.requests], body

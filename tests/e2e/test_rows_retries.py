@@ -80,7 +80,7 @@ def test_D4_the_body_comes_during_the_wait():
     with stage(on_head={"/x": refuse}, log={"level": "debug"}, defaults={"retry": {"backoff": backoff(100)}}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream, "PUT", "/x", b"Content-Length: 10\r\n"))
-        eventually(lambda: "attempt 1: 503" in reprise.text(), "the first attempt is refused")
+        reprise.expect_log("attempt 1: 503")
         client.send(b"01234")
         client.send(b"56789")
         answer = client.read_answer()
@@ -134,7 +134,7 @@ def test_D7_errors_of_the_old_connection_during_the_wait():
     with stage({"/x": [answer_then_reset, 200]}, log={"level": "debug"}, defaults={"retry": {"backoff": backoff(700)}}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
-        eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+        reprise.expect_log("attempt 1: 503")
         before = reprise.cpu_seconds()
         waits.set()
         equal(was_reset.wait(60), True)
@@ -237,7 +237,7 @@ def test_D14_a_client_that_finished_ends_the_wait():
     with stage({"/x": [Say(503, b"the only one")]}, log={"level": "debug"}, defaults={"retry": {"backoff": SLOW}}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
-        eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+        reprise.expect_log("attempt 1: 503")
         start = time.monotonic()
         client.finish()
         answer = client.read_answer()
@@ -253,7 +253,7 @@ def test_D14_a_client_that_resets_stops_everything():
             if step == "hang":
                 upstream.seen(1)
             else:
-                eventually(lambda reprise=reprise: "attempt 1: 503" in reprise.text(), "it waits")
+                reprise.expect_log("attempt 1: 503")
             start = time.monotonic()
             client.reset()
             counted(reprise, "reprise_requests_total", code="client_gone")
@@ -267,7 +267,7 @@ def test_D15_a_shutdown_ends_the_wait_with_the_last_answer():
     with stage({"/x": [Say(503, b"the last one")]}, log={"level": "debug"}, defaults={"retry": {"backoff": SLOW}}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
-        eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+        reprise.expect_log("attempt 1: 503")
         reprise.terminate()
         answer = client.read_answer()
         equal((answer.status, answer.body, answer.reason, answer.field("Connection")), (503, b"the last one", "shutting_down", "close"))
@@ -299,7 +299,7 @@ def test_D17_what_cannot_be_read_back_aborts_the_attempt():
                    defaults={"replay": {"memory": "1KiB"}, "retry": {"backoff": backoff(milliseconds)}}) as (reprise, upstream), \
                 Client(reprise.forward) as client:
             client.send(to(upstream, "PUT", "/x", b"Content-Length: %d\r\n" % len(body), body))
-            eventually(lambda: "attempt 1: 503" in reprise.text(), "it waits")
+            reprise.expect_log("attempt 1: 503")
             for link, target in open_links(reprise.process):
                 if "(deleted)" in target:
                     os.truncate(link, 1000)
