@@ -352,9 +352,11 @@ MUTANTS = [
     ("advice", " && told.lowest.last.sent == Sent::maybe", ""),
     ("advice", "if (told.judgement.because == nullptr) break;", ""),
     ("explanation", " && !cut_as_504", ""),
-    ("explanation", "!told.lowest.last_verdict.retry && ", ""),
+    ("explanation", "breaks && !last.retry && ", "breaks && "),
+    ("explanation", "is_broken_answer(told.outcome) || breaks_after_release(question.outcome, policy)", "is_broken_answer(told.outcome)"),
+    ("explanation", "is_broken_answer(told.outcome) || breaks_after_release(question.outcome, policy)", "breaks_after_release(question.outcome, policy)"),
     ("explanation", "policy.retry.out_of_time == OutOfTime::gateway_timeout", "true"),
-    ("explanation", "reason == Reason::deadline_too_near && ", ""),
+    ("explanation", "last.reason == Reason::deadline_too_near && ", ""),
     ("explanation", "!question.tunnel && ", ""),
     ("explanation", "case_.breaks && step.verdict.reason == Reason::success", "case_.breaks"),
 ]
