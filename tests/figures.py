@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import coverage
+
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "build/figures"
 PAGE = ROOT / "tests/README.md"
@@ -58,12 +60,8 @@ ROWS = [
     # A target ends after its time, too: a slow machine plays fewer than a million inputs of each.
     Row("fuzz executions", "fuzz", "fuzz", "fuzz executions", 1_000_000),
     lost("... that crashed or broke a law", "fuzz", "fuzz", "crashes"),
-    Row("lines of `policy` that its tests run, %", "coverage", "coverage", "policy lines percent", 100),
-    Row("... branches, %", "coverage", "coverage", "policy branches percent", 98),
-    Row("lines of `http`, %", "coverage", "coverage", "http lines percent", 100),
-    Row("... branches, %", "coverage", "coverage", "http branches percent", 98),
-    Row("lines of `net`, %", "coverage", "coverage", "net lines percent", 95),
-    Row("... branches, %", "coverage", "coverage", "net branches percent", 85),
+    *(Row(name, "coverage", "coverage", f"{floor} {kind} percent", bound) for floor, bounds in coverage.BOUNDS.items()
+      for kind, name, bound in zip(("lines", "branches"), (f"lines of `{floor}` that tests run, %", "... branches, %"), bounds)),
     Row("bad inputs over raw sockets", "e2e", "bad_inputs", "bad inputs over raw sockets", 2_000),
     lost("... with another verdict than theirs", "e2e", "bad_inputs", "wrong verdicts"),
     # Those that need a network of their own are not played where there is none.

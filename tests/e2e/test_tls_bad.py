@@ -78,10 +78,10 @@ def test_F5_a_certificate_that_a_list_revokes():
     issuer = Authority("an authority with a list")
     revoked, good = issuer.issue(), issuer.issue()
     issuer.revoke(revoked[0])
-    refused(revoked, "certificate revoked", defaults={"tls": {"originate": True, "ca_file": issuer.with_list()}})
-    refused(good, "CRL has expired", defaults={"tls": {"originate": True, "ca_file": issuer.with_list(
-        "-crl_lastupdate", "20200101000000Z", "-crl_nextupdate", "20200201000000Z")}})
-    with TlsUpstream(certificate=good) as upstream, Reprise(defaults={"tls": {"originate": True, "ca_file": issuer.with_list()}}) as reprise:
+    refused(revoked, "certificate revoked", defaults=trusting(issuer.with_list()))
+    refused(good, "CRL has expired", defaults=trusting(issuer.with_list(
+        "-crl_lastupdate", "20200101000000Z", "-crl_nextupdate", "20200201000000Z")))
+    with TlsUpstream(certificate=good) as upstream, Reprise(defaults=trusting(issuer.with_list())) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 
 
@@ -92,10 +92,9 @@ def test_F5_a_certificate_that_a_stapled_response_revokes():
     issuer.revoke(certificate[0])
     revoked = issuer.response(certificate[0])
     forged = issuer.response(certificate[0], signer=Authority("somebody else"))
-    defaults = {"tls": {"originate": True, "ca_file": issuer.file}}
     for version in ("-tls1_2", "-tls1_3"):
         for response, status in ((good, 200), (forged, 200), (revoked, 502)):
-            with stapling(certificate, response, version) as port, Reprise(defaults=defaults) as reprise:
+            with stapling(certificate, response, version) as port, Reprise(defaults=trusting(issuer.file)) as reprise:
                 answer = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/x")
                 equal((answer.status, answer.attempts), (status, 1), f"{version} {response}")
                 if status == 502:

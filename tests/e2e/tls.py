@@ -66,6 +66,9 @@ class Authority:
         if done.returncode != 0:
             raise AssertionError(f"openssl {arguments[0]}: {done.stderr.decode()}")
 
+    def _ca(self, *arguments):
+        self._openssl("ca", "-batch", "-config", self._path("cnf"), "-cert", self.file, "-keyfile", self._path("ca.key"), *arguments)
+
     def _key(self, name):
         self._openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", self._path(name))
         return self._path(name)
@@ -82,20 +85,17 @@ class Authority:
                 file.write(f"subjectAltName = {','.join(names)}\n")
         now = datetime.datetime.now(datetime.timezone.utc)
         moments = [(now + datetime.timedelta(days=days)).strftime("%y%m%d%H%M%SZ") for days in (starts, ends)]
-        self._openssl("ca", "-batch", "-config", self._path("cnf"), "-cert", self.file, "-keyfile", self._path("ca.key"),
-                      "-startdate", moments[0], "-enddate", moments[1], "-extfile", extensions, "-in", request,
-                      "-out", certificate, "-notext")
+        self._ca("-startdate", moments[0], "-enddate", moments[1], "-extfile", extensions, "-in", request, "-out", certificate, "-notext")
         return certificate, key
 
     def revoke(self, certificate):
-        self._openssl("ca", "-config", self._path("cnf"), "-cert", self.file, "-keyfile", self._path("ca.key"), "-revoke", certificate)
+        self._ca("-revoke", certificate)
 
     def with_list(self, *dates):
         """A file of its certificate and a list of those that it revoked. `dates`: of the list, as `openssl ca` takes them."""
         self._made += 1
         crl, both = self._path(f"list{self._made}.pem"), self._path(f"both{self._made}.pem")
-        self._openssl("ca", "-config", self._path("cnf"), "-cert", self.file, "-keyfile", self._path("ca.key"), "-gencrl",
-                      *(dates or ("-crldays", "1")), "-out", crl)
+        self._ca("-gencrl", *(dates or ("-crldays", "1")), "-out", crl)
         with open(both, "w", encoding="ascii") as out:
             for name in (self.file, crl):
                 with open(name, encoding="ascii") as part:
@@ -131,9 +131,9 @@ def good_certificate():
     return authority().issue()
 
 
-def trusting(**policy):
-    """`defaults` under which every request is sent over TLS, and the local CA is trusted."""
-    return {"tls": {"originate": True, "ca_file": authority().file}, **policy}
+def trusting(ca_file=None, **policy):
+    """`defaults` under which every request is sent over TLS, and that file, or the local CA, is trusted."""
+    return {"tls": {"originate": True, "ca_file": ca_file or authority().file}, **policy}
 
 
 class TlsUpstream(Upstream):

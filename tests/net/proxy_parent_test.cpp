@@ -2,7 +2,7 @@
 // are told from the upstream's.
 #include "tests/net/whole_proxy.hpp"
 #include "tests/support/black_hole.hpp"
-#include "tests/support/hanging_resolver.hpp"
+#include "tests/support/names.hpp"
 
 namespace reprise::net {
 namespace {
@@ -127,11 +127,12 @@ TEST(ProxyParent, one_that_never_answers_a_dial_is_a_timeout) {
 }
 
 TEST(ProxyParent, one_whose_name_is_never_resolved_is_a_timeout) {
-  const play::HangingResolver resolver;
+  play::Names names;
+  names.hold_back("parent.test");
   Wishes wishes = through(3128);
   wishes.settings.parent->host = "parent.test";
   wishes.route.connect_timeout = milliseconds(100);
-  wishes.query = resolver.query();
+  wishes.query = names.query();
   RunningProxy proxy(std::move(wishes));
   expect_failure(proxy.client().ask(play::get("up.test")), 504, "connection_timeout", late);
 }

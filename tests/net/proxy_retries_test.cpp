@@ -5,7 +5,7 @@
 #include "proxy/http/chunked.hpp"
 #include "proxy/net/task.hpp"
 #include "tests/net/whole_proxy.hpp"
-#include "tests/support/hanging_resolver.hpp"
+#include "tests/support/names.hpp"
 
 namespace reprise::net {
 namespace {
@@ -319,10 +319,11 @@ TEST(ProxyRetries, a_name_that_does_not_resolve_is_502) {
 }
 
 TEST(ProxyRetries, a_name_that_never_answers_is_504_after_connect_timeout) {
-  const play::HangingResolver resolver;
+  play::Names names;
+  names.hold_back("dead.test");
   Wishes wishes = attempts(2);
   wishes.route.connect_timeout = milliseconds(100);
-  wishes.query = resolver.query();
+  wishes.query = names.query();
   RunningProxy proxy(std::move(wishes));
   const WireAnswer late = proxy.client().ask(play::get("dead.test"));
   EXPECT_EQ(late.status, 504);

@@ -4,39 +4,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "proxy/net/replay_store.hpp"
 #include "tests/net/loopback.hpp"
+#include "tests/support/own_folder.hpp"
 #include "tests/support/scripted_disk.hpp"
 
 namespace reprise::net {
 
-/// A folder of its own for each test, gone with it.
-class OwnFolder {
- public:
-  OwnFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "reprise-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~OwnFolder() { remove(); }
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  bool empty() const { return std::filesystem::is_empty(path_); }
-  void remove() const {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  void make() const { std::filesystem::create_directory(path_); }
-
- private:
-  std::string path_;
-};
+using play::OwnFolder;
 
 /// The parts that a ReplayStore needs, and the store. Members stand in the order of their lives.
 struct StoreBench {

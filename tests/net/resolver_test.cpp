@@ -1,61 +1,16 @@
 // Look-ups with an invented resolver behind them: one flight per name, a cache, and nobody waits for another.
 #include "proxy/net/resolver.hpp"
 
-#include <condition_variable>
-#include <map>
-#include <mutex>
-
 #include "tests/net/loopback.hpp"
+#include "tests/support/names.hpp"
 
 namespace reprise::net {
 namespace {
 
-using Found = std::vector<asio::ip::address>;
+using play::Names;
+using Found = Names::Found;
 
 Found one(const std::string& address) { return {asio::ip::make_address(address)}; }
-
-/// Answers by name; names can be held back until they are let go.
-class Names {
- public:
-  /// Shared with the threads of a resolver that may outlive the test.
-  Resolver::Query query() {
-    return [state = state_](const std::string& name) {
-      std::unique_lock lock(state->mutex);
-      ++state->asked[name];
-      state->changed.notify_all();
-      state->changed.wait(lock, [&] { return state->held_back.count(name) == 0; });
-      const auto known = state->answers.find(name);
-      return known == state->answers.end() ? Found{} : known->second;
-    };
-  }
-  void set(const std::string& name, Found answer) {
-    const std::scoped_lock lock(state_->mutex);
-    state_->answers[name] = std::move(answer);
-  }
-  void hold_back(const std::string& name) {
-    const std::scoped_lock lock(state_->mutex);
-    state_->held_back[name] = true;
-  }
-  void let_go(const std::string& name) {
-    const std::scoped_lock lock(state_->mutex);
-    state_->held_back.erase(name);
-    state_->changed.notify_all();
-  }
-  int asked(const std::string& name) {
-    const std::scoped_lock lock(state_->mutex);
-    return state_->asked[name];
-  }
-
- private:
-  struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::map<std::string, Found> answers;
-    std::map<std::string, bool> held_back;
-    std::map<std::string, int> asked;
-  };
-  std::shared_ptr<State> state_ = std::make_shared<State>();
-};
 
 Task<std::shared_ptr<const Addresses>> wait(std::shared_ptr<Lookup> lookup, Duration limit) {
   co_return co_await lookup->wait(limit);

@@ -2,27 +2,14 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <unistd.h>
 
 #include <array>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
 namespace reprise::play {
 namespace {
-
-std::string write_file(const std::string& text) {
-  std::string path = (std::filesystem::temp_directory_path() / "reprise-test-XXXXXX").string();
-  const int descriptor = ::mkstemp(path.data());
-  std::FILE* const file = ::fdopen(descriptor, "w");
-  std::fwrite(text.data(), 1, text.size(), file);
-  std::fclose(file);
-  return path;
-}
 
 int choose(SSL*, const unsigned char** out, unsigned char* length, const unsigned char*, unsigned,
            void* protocol) {
@@ -58,15 +45,12 @@ TlsServer::TlsServer(std::string_view protocol)
   SSL_CTX_set_tlsext_status_arg(settings_, &staple_);
   // SSL_CTX_add1_chain_cert has an old-style cast.
   SSL_CTX_ctrl(settings_, SSL_CTRL_CHAIN_CERT, 1, authority_.certificate());
-  file_ = write_file(root_.pem());
+  publish(root_.pem());
 }
 
-void TlsServer::publish(const std::string& list) const { std::ofstream(file_, std::ios::app) << list; }
+void TlsServer::publish(const std::string& pem) const { std::ofstream(file_, std::ios::app) << pem; }
 
-TlsServer::~TlsServer() {
-  SSL_CTX_free(settings_);
-  ::unlink(file_.c_str());
-}
+TlsServer::~TlsServer() { SSL_CTX_free(settings_); }
 
 TlsEnd::TlsEnd(const TlsServer& server, RawSocket socket)
     : socket_(std::move(socket)), connection_(SSL_new(server.settings())) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tests/support/own_folder.hpp"
 #include "tests/support/raw_socket.hpp"
 #include "tests/support/tls_authority.hpp"
 
@@ -30,8 +31,8 @@ class TlsServer {
   const TlsAuthority& root() const { return root_; }
   /// From now on handshakes bring that OCSP response along; empty: none.
   void staple(std::string response) { staple_ = std::move(response); }
-  /// Puts a list of what is revoked into the certificate file.
-  void publish(const std::string& list) const;
+  /// Adds to the certificate file: a list of what is revoked, another certificate.
+  void publish(const std::string& pem) const;
 
   /// The root's certificate as a PEM file: who trusts it trusts the server.
   const std::string& certificate_file() const { return file_; }
@@ -43,7 +44,8 @@ class TlsServer {
   TlsAuthority authority_{"authority", root_, authority_serial};
   std::string protocol_;
   std::string staple_;
-  std::string file_;
+  OwnFolder folder_;
+  std::string file_ = folder_.path() + "/trusted.pem";
 };
 
 /// How a read ended.
