@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # How many rows each group has.
-GROUPS = {"A": 18, "B": 14, "C": 9, "D": 20, "E": 12, "F": 11, "G": 7, "H": 9, "I": 13, "J": 11, "K": 4}
+GROUPS = {"A": 18, "B": 14, "C": 9, "D": 20, "E": 12, "F": 11, "G": 7, "H": 9, "I": 13, "J": 11, "K": 4, "L": 31}
 # Rows of TLS that is ended here: they come with interception.
 OF_TLS = {"F11"}
 # Rows with tests at one level alone, and why.
@@ -18,7 +18,39 @@ UNIT_ALONE = {
 }
 E2E_ALONE = {}
 # Rows whose tests are still being written: tolerated, and told.
-AWAITED = []
+AWAITED = [
+    "L1",
+    "L2",
+    "L3",
+    "L4",
+    "L5",
+    "L6",
+    "L7",
+    "L8",
+    "L9",
+    "L10",
+    "L11",
+    "L12",
+    "L13",
+    "L14",
+    "L15",
+    "L16",
+    "L17",
+    "L18",
+    "L19",
+    "L20",
+    "L21",
+    "L22",
+    "L23",
+    "L24",
+    "L25",
+    "L26",
+    "L27",
+    "L28",
+    "L29",
+    "L30",
+    "L31",
+]
 
 # Suites of the policy floor whose names carry other numbers: clauses of the retry rules.
 OTHER_NUMBERS = re.compile(r"Clause|Rule|Preset\w*")
@@ -28,7 +60,7 @@ E2E = re.compile(r"^def test_(\w+)\(", re.M)
 
 def ids_of(name):
     """The ids that a name begins with: `A4_A18_never_...` has two."""
-    ids = re.match(r"(?:[A-K]\d+_)*", name).group(0)
+    ids = re.match(r"(?:[A-L]\d+_)*", name).group(0)
     return set(ids.rstrip("_").split("_")) - {""}
 
 
