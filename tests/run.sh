@@ -13,8 +13,9 @@ source deploy/packages.sh
 all_groups=(format floors release e2e asan simulation tsan fuzz coverage heavy tidy papers)
 named_groups=(mutants)   # long: only when asked for
 jobs=$(nproc)
-# A sanitizer's test program keeps several threads busy: side by side they would only wait for each other.
-sanitizer_jobs=$(((jobs + 1) / 2))
+# Most unit tests wait for sockets more than they compute: half as many again as there are cores keep the cores busy. A sanitizer's
+# test program keeps several threads busy itself.
+waiting_jobs=$(((3 * jobs + 1) / 2))
 passed=0
 failed=0
 broken=()   # the groups with a failure
@@ -106,8 +107,8 @@ build() {
 
 # run_ctest PRESET [ARGUMENT...]: the unit tests of a build, each counted.
 run_ctest() {
-  local preset=$1 total bad at_once=$jobs
-  [ "$preset" = release ] || at_once=$sanitizer_jobs
+  local preset=$1 total bad at_once=$waiting_jobs
+  [ "$preset" = release ] || at_once=$jobs
   shift
   "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$at_once" "$@" 2>&1 |
     tee "$log" | grep --line-buffered -vE '^ +Start +[0-9]+:'
