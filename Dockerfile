@@ -15,7 +15,7 @@ RUN cmake --preset release -DREPRISE_TESTS=OFF \
 RUN libraries=/image/usr/lib/$(g++ -print-multiarch) \
  && mkdir -p /image/usr/local/bin /image/etc/reprise "$libraries" \
  && cp build/release/reprise /image/usr/local/bin/ \
- && ldd build/release/reprise | awk '$3 ~ /lib(yaml-cpp|prometheus-cpp|fmt)/ {print $3}' | xargs -r cp -L -t "$libraries" \
+ && ldd build/release/reprise | awk '$3 ~ /lib(yaml-cpp|prometheus-cpp|fmt|cares)/ {print $3}' | xargs -r cp -L -t "$libraries" \
  && echo 'version: 1' > /image/etc/reprise/reprise.yaml \
  && build/release/reprise check -c /image/etc/reprise/reprise.yaml
 

@@ -6,6 +6,9 @@ find_package(yaml-cpp REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
+# Debian's c-ares brings no CMake file.
+find_path(CARES_INCLUDE ares.h REQUIRED)
+find_library(CARES_LIBRARY cares REQUIRED)
 
 add_library(reprise_asio STATIC ${CMAKE_SOURCE_DIR}/cmake/asio_beast.cpp)
 target_link_libraries(reprise_asio PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)

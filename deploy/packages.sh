@@ -5,7 +5,7 @@
 
 build_packages=(
   g++ cmake ninja-build ccache mold
-  libboost1.81-dev libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev
+  libboost1.81-dev libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev libc-ares-dev
   ca-certificates curl
 )
 # iproute2: the network that tests break is one of their own.

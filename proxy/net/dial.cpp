@@ -14,12 +14,13 @@ namespace {
 struct Resolved {
   std::shared_ptr<const Addresses> addresses;
   Failed failure{Stage::resolve, Cause::dns_error};
+  bool is_literal = false;
 };
 
 Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Stop& stop) {
   ErrorCode not_a_literal;
   const auto literal = asio::ip::make_address(host, not_a_literal);
-  if (!not_a_literal) co_return Resolved{std::make_shared<const Addresses>(Addresses{{literal}}), {}};
+  if (!not_a_literal) co_return Resolved{std::make_shared<const Addresses>(Addresses{{literal}}), {}, true};
   const auto lookup = loop.shared.resolver.start(host, loop.io.get_executor());
   stop.aim_at(lookup.get());
   auto addresses = co_await lookup->wait(limit);
@@ -97,6 +98,8 @@ Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, Dura
   if (auto* failed = std::get_if<Failed>(&end)) {
     if (open.self && failed->cause != Cause::cancelled) failed->cause = Cause::address_is_self;
     tell_failure(loop, host, dialled, resolved.addresses->list.size(), *failed);
+    const bool was_tried = open.count > 0 && failed->cause != Cause::cancelled;
+    if (was_tried && !resolved.is_literal) loop.shared.resolver.forget(host);
   }
   co_return end;
 }

@@ -12,7 +12,8 @@ namespace reprise::net {
 /// Resolving has `limit`, and so has each address: with n of them it takes 2 * limit + (n - 1) * min(limit,
 /// 250 ms) at most. The address that was checked is the one that is dialled. Fails as address_denied where
 /// every address is denied, as address_is_self where one is ours and no other stands; else with what came of
-/// the last one. `stop` can stop it: cancelled.
+/// the last one. What was dialled in vain is not remembered: the next dial of that name asks the resolver
+/// (row L2). `stop` can stop it: cancelled.
 Task<Dialled> dial(Loop&, const std::string& host, std::uint16_t port, Duration limit, Stop&);
 
 }  // namespace reprise::net

@@ -12,6 +12,7 @@
 #include "proxy/net/admin.hpp"
 #include "proxy/net/descriptors.hpp"
 #include "proxy/net/listen.hpp"
+#include "proxy/net/name_service.hpp"
 #include "proxy/net/tls_client.hpp"
 #include "proxy/observe/status.hpp"
 
@@ -98,6 +99,7 @@ struct Proxy::Parts {
   std::unique_ptr<Doors> doors;
   std::unique_ptr<Shared> shared;
   std::vector<std::unique_ptr<Loop>> loops;
+  std::unique_ptr<NameService> names;  ///< null where the options say how names are looked up
   std::unique_ptr<Resolver> resolver;  ///< goes before the loops that its waiters run on
   std::vector<Doorway> doorways;
   std::unique_ptr<tcp::acceptor> admin;
@@ -122,7 +124,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   bind();
   Resolver::Limits limits;
   limits.names = settings.limits.upstreams;
-  resolver = std::make_unique<Resolver>(options.query, limits, metrics);
+  if (!options.query) names = std::make_unique<NameService>();
+  resolver = std::make_unique<Resolver>(names ? names->query() : options.query, limits, metrics);
   doors = std::make_unique<Doors>(settings.security.deny, endpoints);
   // clang 14 cannot initialise an aggregate through make_unique.
   shared.reset(new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, tls,

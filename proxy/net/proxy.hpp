@@ -20,7 +20,7 @@ struct ProxyOptions {
   int log_descriptor = 2;
   bool log_to_terminal = false;
   bool handle_signals = true;  ///< SIGTERM and SIGINT end it; tests call `stop` instead
-  Resolver::Query query = query_system;
+  Resolver::Query query;       ///< empty: as this host resolves names
   FileCalls files = system_file_calls();
   /// How long a tunnel's ends are listened to; absent: as `Shared` says.
   std::optional<Duration> first_words_limit;

@@ -1,16 +1,10 @@
-// Names to addresses without stalls: getaddrinfo on its own threads, one look-up per name at a time, a small
-// cache.
+// Names to addresses without stalls: one look-up per name at a time, good answers kept for a moment, failures
+// never.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
-#include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "proxy/net/stream.hpp"
@@ -25,38 +19,62 @@ struct Addresses {
   std::vector<asio::ip::address> list;
 };
 
+/// What came of asking for a name.
+struct Found {
+  std::vector<asio::ip::address> list;  ///< in the order of preference; empty: the name does not resolve
+  Duration keep = Duration::max();      ///< for how long the source lets it be kept: the TTL, if it has one
+};
+
 /// One waiter: on one io thread, until the answer, its limit, or `cancel`.
 class Lookup;
 
 /// Shared by all io threads; thread-safe. A dead name costs its own waiters only, each until its own limit.
 class Resolver {
  public:
-  /// How a name is looked up: blocking, called on the resolver's threads. Tests pass their own.
-  using Query = std::function<std::vector<asio::ip::address>(const std::string& name)>;
+  class Question;
+  /// How a name is looked up. Called on any thread, once for each look-up; must not block, and may answer at
+  /// once. Tests pass their own.
+  using Query = std::function<void(Question)>;
 
   struct Limits {
-    unsigned threads = 4;      ///< 0: `answer_one` does their work
-    std::size_t names = 1024;  ///< oldest out
-    Duration positive = std::chrono::seconds(10);
-    Duration negative = std::chrono::seconds(1);
+    /// Remembered names; the one that was asked for longest ago goes. Look-ups under way are not counted:
+    /// each has a waiter, or an end.
+    std::size_t names = 1024;
+    Duration positive = std::chrono::seconds(10);  ///< for how long a good answer is kept, TTL or none
   };
 
   Resolver(Query, const Limits&, observe::Metrics&);
-  /// Abandons look-ups that are still blocked in the system's resolver.
+  /// What is still being asked for is abandoned: its answer may come at any time, to nobody.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// `executor` is the caller's; the lookup is used on its thread only.
+  /// `executor` is the caller's; the lookup is used on its thread only. A look-up under way is shared.
   std::shared_ptr<Lookup> start(const std::string& name, const asio::any_io_executor& executor);
-  /// Answers the oldest question that no thread has taken, on this thread. False if there is none.
-  bool answer_one();
-  /// Questions that no thread has taken.
-  std::size_t questions() const;
+  /// What is remembered of the name has turned out to be of no use: the next one asks again (rows L1, L2).
+  void forget(const std::string& name);
 
  private:
   struct State;
   std::shared_ptr<State> state_;
+};
+
+/// One look-up under way, to be answered once: on any thread, also when the resolver is gone. Copies are the
+/// same one.
+class Resolver::Question {
+ public:
+  const std::string& name() const { return name_; }
+  void answer(const Found& found) const;
+  /// True if nobody waits for it any more: then it is over without an answer, and the next one who wants the
+  /// name asks anew.
+  bool is_given_up() const;
+
+ private:
+  friend class Resolver;
+  Question(std::weak_ptr<State> state, std::string name) : state_(std::move(state)), name_(std::move(name)) {}
+
+  std::weak_ptr<State> state_;
+  std::string name_;
 };
 
 class Lookup final : public Cancellable, public std::enable_shared_from_this<Lookup> {
@@ -76,8 +94,5 @@ class Lookup final : public Cancellable, public std::enable_shared_from_this<Loo
   std::shared_ptr<const Addresses> answer_;
   bool cancelled_ = false;
 };
-
-/// getaddrinfo for both families, stream sockets.
-std::vector<asio::ip::address> query_system(const std::string& name);
 
 }  // namespace reprise::net

@@ -87,8 +87,7 @@ struct alignas(64) RouteCells {
 };
 
 inline constexpr std::array<std::string_view, 5> tunnel_words{"closed", "broken", "idle", "drained", "http"};
-inline constexpr std::array<std::string_view, 5> lookup_words{"hit", "resolved", "failed", "timeout",
-                                                              "stale"};
+inline constexpr std::array<std::string_view, 4> lookup_words{"hit", "resolved", "failed", "timeout"};
 inline constexpr std::array<std::string_view, limit_hit_count> limit_words{
     "connection_limit", "no_descriptor",  "room",        "keep_alive",   "header",
     "request_idle",     "request_unread", "answer_idle", "answer_unread"};

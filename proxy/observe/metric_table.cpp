@@ -51,8 +51,7 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {"reprise_tunnels_total", Type::Counter, "outcome",
      "CONNECT tunnels by their end: closed broken idle drained; http: its plain requests are served one by "
      "one."},
-    {"reprise_dns_lookups_total", Type::Counter, "outcome",
-     "Name lookups: hit resolved failed timeout stale."},
+    {"reprise_dns_lookups_total", Type::Counter, "outcome", "Name lookups: hit resolved failed timeout."},
     {"reprise_rejected_requests_total", Type::Counter, "cause",
      "Messages refused before any attempt, by cause."},
     {"reprise_limits_hit_total", Type::Counter, "limit",

@@ -17,7 +17,7 @@ namespace reprise::observe {
 
 /// `http`: it carried plain requests, which were served one by one.
 enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, http };
-enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout, stale };
+enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
 /// States of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
 /// What ended a connection of ours or a client's, or turned a client away: `reprise_limits_hit_total{limit}`.

@@ -1,14 +1,16 @@
 """A name server that answers each name as told, for a process whose resolver file points to it."""
 import contextlib
+import os
 import socket
 import struct
 import subprocess
 import tempfile
 import threading
 
-from harness import LOOPBACK
+from harness import LOOPBACK, accept_each
 
-A_RECORD, CNAME = 1, 5
+A_RECORD, CNAME, AAAA_RECORD = 1, 5, 28
+TRUNCATED = 0x0200
 NO_ERROR, SERVFAIL, NXDOMAIN = 0, 2, 3
 
 
@@ -16,65 +18,96 @@ def encoded(name):
     return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
 
 
-def record(name, kind, content):
-    return encoded(name) + struct.pack(">HHIH", kind, 1, 0, len(content)) + content
+def record(name, kind, content, ttl=0):
+    return encoded(name) + struct.pack(">HHIH", kind, 1, ttl, len(content)) + content
 
 
 class Answer:
-    """What is said to a question for an IPv4 address; a question for IPv6 gets the same without addresses."""
+    """What is said to a question: for IPv4 those of the addresses that are such, for IPv6 the others. `alias`: a name that
+    stands for it, which then has the addresses; `truncated`: over UDP that it is too long, and all of it over TCP."""
 
-    def __init__(self, *addresses, code=NO_ERROR, records=(), silent=False):
-        self.code, self.silent = code, silent
+    def __init__(self, *addresses, code=NO_ERROR, records=(), silent=False, ttl=0, alias=None, truncated=False):
+        self.code, self.silent, self.ttl, self.alias, self.truncated = code, silent, ttl, alias, truncated
         self.addresses, self.records = addresses, tuple(records)
 
-    def message(self, question, name, kind):
+    def message(self, question, name, kind, is_udp=True):
+        if self.truncated and is_udp:
+            return question[:2] + struct.pack(">HHHHH", 0x8180 | TRUNCATED, 1, 0, 0, 0) + question[12:]
         records = list(self.records)
-        if kind == A_RECORD:
-            records += [record(name, A_RECORD, socket.inet_aton(address)) for address in self.addresses]
+        if self.alias:
+            records.append(record(name, CNAME, encoded(self.alias), self.ttl))
+        for address in self.addresses:
+            of_kind, family = (AAAA_RECORD, socket.AF_INET6) if ":" in address else (A_RECORD, socket.AF_INET)
+            if of_kind == kind:
+                records.append(record(self.alias or name, kind, socket.inet_pton(family, address), self.ttl))
         flags = 0x8180 | self.code
         return question[:2] + struct.pack(">HHHHH", flags, 1, len(records), 0, 0) + question[12:] + b"".join(records)
 
 
 class NameServer:
-    """Port 53 on loopback, so for isolated cases only. `script[name]` is a list of answers, the last is repeated."""
+    """Port 53 on loopback, so for isolated cases only. `script[name]` is a list of answers, the last is repeated.
+    `options`: lines of resolv.conf; `hosts`: lines that /etc/hosts gets besides."""
 
-    def __init__(self, script):
-        self.script = script
+    def __init__(self, script, options="options timeout:1 attempts:2", hosts=""):
+        self.script, self.options, self.hosts = script, options, hosts
         self.asked = {}  # by name, questions for IPv4 addresses
+        self.over_tcp = 0
+        self.mounted = []
 
     def __enter__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((LOOPBACK, 53))
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
-        with tempfile.NamedTemporaryFile("w", prefix="resolv-", delete=False) as file:
-            file.write(f"nameserver {LOOPBACK}\noptions timeout:1 attempts:2\n")
-        self.file = file.name
-        subprocess.run(["mount", "--bind", self.file, "/etc/resolv.conf"], check=True)
+        self.listener = socket.create_server((LOOPBACK, 53))
+        accept_each(self.listener, self._serve_tcp)
+        self._lay_over("/etc/resolv.conf", f"nameserver {LOOPBACK}\n{self.options}\n")
+        if self.hosts:
+            with open("/etc/hosts", encoding="utf-8") as file:
+                self._lay_over("/etc/hosts", file.read() + self.hosts)
         return self
 
     def __exit__(self, *_):
-        subprocess.run(["umount", "-l", "/etc/resolv.conf"], check=True)
-        subprocess.run(["rm", "-f", self.file], check=True)
+        for path, file in self.mounted:
+            subprocess.run(["umount", "-l", path], check=True)
+            subprocess.run(["rm", "-f", file], check=True)
         self.socket.close()
+        self.listener.close()
+
+    def _lay_over(self, path, text):
+        with tempfile.NamedTemporaryFile("w", prefix="laid-over-", delete=False) as file:
+            file.write(text)
+        os.chmod(file.name, 0o644)
+        subprocess.run(["mount", "--bind", file.name, path], check=True)
+        self.mounted.append((path, file.name))
 
     def _serve(self):
         with contextlib.suppress(OSError):
             while True:
                 packet, sender = self.socket.recvfrom(4096)
-                name, at = [], 12
-                while packet[at]:
-                    name.append(packet[at + 1:at + 1 + packet[at]].decode())
-                    at += 1 + packet[at]
-                kind = struct.unpack(">H", packet[at + 1:at + 3])[0]
-                question = packet[:at + 5]
-                self._answer(question, ".".join(name).lower(), kind, sender)
+                answer = self._answer(packet)
+                if answer:
+                    self.socket.sendto(answer, sender)
 
-    def _answer(self, question, name, kind, sender):
+    def _serve_tcp(self, connection):
+        with connection, contextlib.suppress(OSError, struct.error):
+            while True:
+                size = struct.unpack(">H", connection.recv(2, socket.MSG_WAITALL))[0]
+                self.over_tcp += 1
+                answer = self._answer(connection.recv(size, socket.MSG_WAITALL), is_udp=False)
+                connection.sendall(struct.pack(">H", len(answer)) + answer)
+
+    def _answer(self, packet, is_udp=True):
+        """Nothing where the script is silent."""
+        labels, at = [], 12
+        while packet[at]:
+            labels.append(packet[at + 1:at + 1 + packet[at]].decode())
+            at += 1 + packet[at]
+        kind = struct.unpack(">H", packet[at + 1:at + 3])[0]
+        question, name = packet[:at + 5], ".".join(labels).lower()
         steps = self.script.get(name, [Answer(code=NXDOMAIN)])
         count = self.asked.get(name, 0)
         if kind == A_RECORD:
             self.asked[name] = count + 1
         step = steps[min(count, len(steps) - 1)]
-        if not step.silent:
-            self.socket.sendto(step.message(question, name, kind), sender)
+        return b"" if step.silent else step.message(question, name, kind, is_udp)

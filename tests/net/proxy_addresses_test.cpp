@@ -10,10 +10,10 @@ namespace {
 using play::BlackHole;
 
 Resolver::Query resolves_to(std::vector<std::string> addresses) {
-  return [addresses](const std::string&) {
-    std::vector<asio::ip::address> found;
-    for (const auto& address : addresses) found.push_back(asio::ip::make_address(address));
-    return found;
+  return [addresses](const Resolver::Question& question) {
+    Found found;
+    for (const auto& address : addresses) found.list.push_back(asio::ip::make_address(address));
+    question.answer(found);
   };
 }
 

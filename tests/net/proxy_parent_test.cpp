@@ -15,9 +15,9 @@ Wishes through(std::uint16_t port, unsigned attempts = 1) {
   wishes.settings.parent = config::Parent{"127.0.0.1", port, "joe", "Basic am9lOjVlY3JldA=="};
   wishes.settings.security.connect_ports = {{1, 65535}};
   wishes.route.retry.max_attempts = attempts;
-  wishes.query = [](const std::string& name) -> std::vector<asio::ip::address> {
-    ADD_FAILURE() << name << " is the parent's to resolve";
-    return {};
+  wishes.query = [](const Resolver::Question& question) {
+    ADD_FAILURE() << question.name() << " is the parent's to resolve";
+    question.answer({});
   };
   return wishes;
 }
@@ -140,9 +140,9 @@ TEST(ProxyParent, one_whose_name_is_never_resolved_is_a_timeout) {
 TEST(ProxyParent, one_whose_name_does_not_resolve_is_unreachable) {
   Wishes wishes = through(3128);
   wishes.settings.parent->host = "parent.test";
-  wishes.query = [](const std::string& name) -> std::vector<asio::ip::address> {
-    EXPECT_EQ(name, "parent.test");
-    return {};
+  wishes.query = [](const Resolver::Question& question) {
+    EXPECT_EQ(question.name(), "parent.test");
+    question.answer({});
   };
   RunningProxy proxy(std::move(wishes));
   expect_failure(proxy.client().ask(play::get("up.test")), 502, "destination_unavailable", unreachable);
@@ -152,8 +152,8 @@ TEST(ProxyParent, D12_its_name_may_have_several_addresses) {
   ScriptedUpstream parent(play::answers({answer(200, "")}));
   Wishes wishes = through(parent.port());
   wishes.settings.parent->host = "parent.test";
-  wishes.query = [](const std::string&) -> std::vector<asio::ip::address> {
-    return {asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.1")};
+  wishes.query = [](const Resolver::Question& question) {
+    question.answer({{asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.1")}});
   };
   RunningProxy proxy(std::move(wishes));
   EXPECT_EQ(proxy.client().ask(play::get("up.test")).status, 200);

@@ -1,4 +1,5 @@
-// Look-ups with an invented resolver behind them: one flight per name, a cache, and nobody waits for another.
+// Look-ups with an invented source behind them: one flight per name, good answers kept for a moment, and
+// nobody waits for another.
 #include "proxy/net/resolver.hpp"
 
 #include "tests/net/loopback.hpp"
@@ -8,7 +9,7 @@ namespace reprise::net {
 namespace {
 
 using play::Names;
-using Found = Names::Found;
+using Found = Names::Found;  // addresses
 
 Found one(const std::string& address) { return {asio::ip::make_address(address)}; }
 
@@ -84,36 +85,109 @@ TEST_F(ResolverTest, a_known_name_is_not_asked_again_until_it_is_old) {
   EXPECT_TRUE(look_until_asked(3));
 }
 
-TEST_F(ResolverTest, a_name_that_does_not_resolve_is_remembered) {
-  Resolver::Limits limits;
-  limits.negative = std::chrono::hours(1);
-  const auto resolver = make(limits);
-  const auto answer = look_up(*resolver, "none.test");
-  ASSERT_NE(answer, nullptr);
-  EXPECT_TRUE(answer->list.empty());
-  look_up(*resolver, "none.test");
-  EXPECT_EQ(lookups("failed"), 1);
-  EXPECT_EQ(names.asked("none.test"), 1);
-}
-
-TEST_F(ResolverTest, a_name_that_does_not_resolve_is_asked_for_again_after_a_moment) {
+TEST_F(ResolverTest, L1_a_failure_is_told_and_not_remembered) {
+  names.set("flaky.test", one("192.0.2.1"));
+  names.fail("flaky.test", 1);
   const auto resolver = make();
-  EXPECT_TRUE(look_up(*resolver, "none.test")->list.empty());
-  names.set("none.test", one("192.0.2.9"));
-  ASSERT_TRUE(play::eventually([&] { return look_up(*resolver, "none.test")->list == one("192.0.2.9"); }));
+  const auto failed = look_up(*resolver, "flaky.test");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_TRUE(failed->list.empty());
+  EXPECT_EQ(look_up(*resolver, "flaky.test")->list, one("192.0.2.1"));
+  EXPECT_EQ(names.asked("flaky.test"), 2);
+  EXPECT_EQ(lookups("failed"), 1);
+  EXPECT_EQ(lookups("resolved"), 1);
 }
 
-TEST_F(ResolverTest, an_old_answer_stands_in_while_the_query_fails) {
-  names.set("a.test", one("192.0.2.1"));
-  Resolver::Limits limits;
-  limits.positive = limits.negative = milliseconds(1);
-  const auto resolver = make(limits);
-  look_up(*resolver, "a.test");
+TEST_F(ResolverTest, L1_a_burst_shares_the_look_up_that_fails) {
+  names.hold_back("flaky.test");
+  const auto resolver = make();
+  std::vector<std::shared_ptr<Lookup>> burst;
+  for (int i = 0; i < 20; ++i) burst.push_back(resolver->start("flaky.test", bench.io.get_executor()));
+  names.let_go("flaky.test");
+  for (const auto& lookup : burst) {
+    const auto answer = bench.run(wait(lookup, long_enough));
+    ASSERT_NE(answer, nullptr);
+    EXPECT_TRUE(answer->list.empty());
+  }
+  EXPECT_EQ(names.asked("flaky.test"), 1);
+  EXPECT_EQ(lookups("failed"), 1);
+}
+
+TEST_F(ResolverTest, L1_a_failure_is_not_hidden_by_an_older_answer) {
+  names.set("a.test", one("192.0.2.1"), Duration::zero());
+  const auto resolver = make();
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
   names.set("a.test", {});
-  ASSERT_TRUE(play::eventually([&] {
-    EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
-    return lookups("stale") > 0;
-  }));
+  EXPECT_TRUE(look_up(*resolver, "a.test")->list.empty());
+}
+
+TEST_F(ResolverTest, L2_what_was_forgotten_is_asked_for_again) {
+  names.set("a.test", one("192.0.2.1"));
+  const auto resolver = make();
+  look_up(*resolver, "a.test");
+  names.set("a.test", one("192.0.2.2"));
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
+  resolver->forget("a.test");
+  resolver->forget("b.test");
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.2"));
+  EXPECT_EQ(names.asked("a.test"), 2);
+}
+
+TEST_F(ResolverTest, L2_a_look_up_under_way_is_not_forgotten) {
+  names.set("a.test", one("192.0.2.1"));
+  names.hold_back("a.test");
+  const auto resolver = make();
+  const auto lookup = resolver->start("a.test", bench.io.get_executor());
+  resolver->forget("a.test");
+  names.let_go("a.test");
+  EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.1"));
+}
+
+TEST_F(ResolverTest, an_answer_is_kept_no_longer_than_its_source_says) {
+  names.set("a.test", one("192.0.2.1"), Duration::zero());
+  names.set("b.test", one("192.0.2.2"), std::chrono::hours(1));
+  Resolver::Limits limits;
+  limits.positive = std::chrono::hours(1);
+  const auto resolver = make(limits);
+  for (int i = 0; i < 2; ++i) {
+    look_up(*resolver, "a.test");
+    look_up(*resolver, "b.test");
+  }
+  EXPECT_EQ(names.asked("a.test"), 2);
+  EXPECT_EQ(names.asked("b.test"), 1);
+}
+
+TEST_F(ResolverTest, L3_however_many_names_hang_one_that_answers_is_there) {
+  Resolver::Limits limits;
+  limits.names = 2;
+  const auto resolver = make(limits);
+  names.set("a.test", one("192.0.2.1"));
+  std::vector<std::shared_ptr<Lookup>> waiting;
+  for (int i = 0; i < 100; ++i) {
+    names.hold_back("dead" + std::to_string(i));
+    waiting.push_back(resolver->start("dead" + std::to_string(i), bench.io.get_executor()));
+  }
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
+  look_up(*resolver, "a.test");
+  EXPECT_EQ(names.asked("a.test"), 1) << "those under way take no room from what is remembered";
+  for (int i = 0; i < 100; ++i) names.let_go("dead" + std::to_string(i));
+  for (const auto& lookup : waiting) EXPECT_NE(bench.run(wait(lookup, long_enough)), nullptr);
+}
+
+TEST_F(ResolverTest, what_nobody_waits_for_any_more_can_be_given_up) {
+  std::vector<Resolver::Question> asked;
+  Resolver resolver([&](Resolver::Question question) { asked.push_back(std::move(question)); },
+                    Resolver::Limits(), *metrics);
+  auto lookup = resolver.start("a.test", bench.io.get_executor());
+  EXPECT_FALSE(asked.front().is_given_up());
+  lookup.reset();
+  EXPECT_TRUE(asked.front().is_given_up());
+  EXPECT_TRUE(asked.front().is_given_up());
+  asked.front().answer({one("192.0.2.1")});  // nobody is there to be told
+  lookup = resolver.start("a.test", bench.io.get_executor());
+  ASSERT_EQ(asked.size(), 2U);
+  asked.back().answer({one("192.0.2.2")});
+  EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.2"));
 }
 
 TEST_F(ResolverTest, a_dead_name_delays_no_other) {
@@ -179,56 +253,6 @@ TEST_F(ResolverTest, I13_of_a_thousand_addresses_sixteen_are_used) {
   EXPECT_EQ(answer->list, Found(many.begin(), many.begin() + 16));
 }
 
-TEST_F(ResolverTest, I13_where_every_name_is_being_asked_for_another_fails_at_once) {
-  Resolver::Limits limits;
-  limits.names = 2;
-  const auto resolver = make(limits);
-  names.set("c.test", one("192.0.2.3"));
-  std::vector<std::shared_ptr<Lookup>> waiting;
-  for (const std::string name : {"a.test", "b.test"}) {
-    names.hold_back(name);
-    waiting.push_back(resolver->start(name, bench.io.get_executor()));
-    ASSERT_TRUE(bench.run_until([&] { return names.asked(name) == 1; }));
-  }
-  const auto answer = look_up(*resolver, "c.test");
-  ASSERT_NE(answer, nullptr);
-  EXPECT_TRUE(answer->list.empty());
-  EXPECT_EQ(names.asked("c.test"), 0);
-  names.let_go("a.test");
-  EXPECT_NE(bench.run(wait(waiting.front(), long_enough)), nullptr);
-  EXPECT_EQ(look_up(*resolver, "c.test")->list, one("192.0.2.3"));
-  names.let_go("b.test");
-}
-
-TEST_F(ResolverTest, many_dead_names_delay_no_other) {
-  const auto resolver = make();
-  names.set("a.test", one("192.0.2.1"));
-  std::vector<std::shared_ptr<Lookup>> waiting;
-  for (int i = 0; i < 20; ++i) {
-    names.hold_back("dead" + std::to_string(i));
-    waiting.push_back(resolver->start("dead" + std::to_string(i), bench.io.get_executor()));
-  }
-  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
-  for (int i = 0; i < 20; ++i) names.let_go("dead" + std::to_string(i));
-}
-
-TEST_F(ResolverTest, a_name_that_nobody_waits_for_any_more_is_not_asked_for) {
-  const auto resolver = make();
-  std::vector<std::shared_ptr<Lookup>> waiting;
-  // More than there can be threads: the last ones wait in the queue.
-  for (int i = 0; i < 40; ++i) {
-    names.hold_back("dead" + std::to_string(i));
-    waiting.push_back(resolver->start("dead" + std::to_string(i), bench.io.get_executor()));
-  }
-  ASSERT_TRUE(bench.run_until([&] { return names.asked("dead31") == 1; }));
-  waiting.resize(32);
-  waiting.push_back(resolver->start("a.test", bench.io.get_executor()));
-  for (int i = 0; i < 40; ++i) names.let_go("dead" + std::to_string(i));
-  EXPECT_NE(bench.run(wait(waiting.back(), long_enough)), nullptr);
-  EXPECT_EQ(names.asked("dead32"), 0);
-  EXPECT_EQ(names.asked("dead39"), 0);
-}
-
 TEST_F(ResolverTest, waiters_that_gave_up_do_not_pile_up) {
   const auto resolver = make();
   names.hold_back("a.test");
@@ -261,15 +285,9 @@ TEST_F(ResolverTest, its_end_does_not_wait_for_a_query_that_hangs) {
   auto resolver = make();
   const auto lookup = resolver->start("dead.test", bench.io.get_executor());
   ASSERT_TRUE(play::eventually([&] { return names.asked("dead.test") == 1; }));
-  resolver.reset();  // the query ends only behind it
+  resolver.reset();  // the answer comes only behind it
   EXPECT_EQ(bench.run(wait(lookup, milliseconds(1))), nullptr);
   names.let_go("dead.test");
-}
-
-TEST_F(ResolverTest, the_system_knows_localhost) {
-  const Found found = query_system("localhost");
-  EXPECT_FALSE(found.empty());
-  for (const auto& address : found) EXPECT_TRUE(address.is_loopback());
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.count_rejection(2);
   metrics_.count_tunnel(TunnelOutcome::closed);
   metrics_.count_lookup(LookupOutcome::hit);
-  metrics_.count_lookup(LookupOutcome::stale);
+  metrics_.count_lookup(LookupOutcome::failed);
   metrics_.set_log_dropped(5);
   metrics_.set_config_hash("deadbeef");
   metrics_.client_connected();

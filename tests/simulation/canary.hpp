@@ -9,6 +9,7 @@ enum class Canary : std::uint8_t {
   none,
   repeated_effect,  ///< what reaches an upstream takes effect once more
   wrong_byte,       ///< a byte of an answer is another one when it reaches the proxy
+  old_name,         ///< a name is answered as it was the first time, for ever
   lost_end,         ///< the last byte of an answer is missing, and its end is told all the same
 };
 

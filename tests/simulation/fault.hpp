@@ -17,7 +17,7 @@ enum class Fault : std::uint8_t {
   resolve_slow,
   resolve_mixed_with_denied,
   resolve_rebinds,
-  resolve_changes,
+  name_moves,  // its address refuses from now on
   resolve_several,
   connect_refused,
   connect_unreachable,

@@ -32,8 +32,8 @@ std::size_t count(const Ledger& ledger, std::size_t end, Reason reason) {
 /// One request's.
 class Judge {
  public:
-  Judge(const Account& account, const Scene& scene)
-      : account_(account), scene_(scene), ledger_(account.ledger) {}
+  Judge(const Account& account, const Scene& scene, const NameBook& names)
+      : account_(account), scene_(scene), names_(names), ledger_(account.ledger) {}
 
   std::string_view first_broken() const {
     if (account_.end == ClientEnd::pending) return "every request ends";
@@ -47,6 +47,7 @@ class Judge {
     if (!departures_are_heeded()) return "nothing is begun for a client that has left";
     if (!shutdown_is_heeded()) return "no attempt follows another once the process is to stop";
     if (!cancels_have_a_cause()) return "an attempt is cancelled for its client, for a copy, or at the end";
+    if (!names_fail_by_themselves()) return "a name fails when the resolver has just said so";
     return {};
   }
 
@@ -139,6 +140,16 @@ class Judge {
     return true;
   }
 
+  // Row L1: no failure is remembered.
+  bool names_fail_by_themselves() const {
+    for (std::size_t i = 0; i < ledger_.size(); ++i) {
+      const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
+      if (failed == nullptr || failed->cause != policy::Cause::dns_error) continue;
+      if (!names_.was_answered(account_.plan.host, ledger_[i].ended)) return false;
+    }
+    return true;
+  }
+
   // It takes no time, so that there is none in which the watch could look.
   bool is_reconnect(std::size_t i) const {
     return ledger_[i - 1].verdict.retry && ledger_[i - 1].verdict.reason == Reason::stale_connection;
@@ -149,6 +160,7 @@ class Judge {
 
   const Account& account_;
   const Scene& scene_;
+  const NameBook& names_;
   const Ledger& ledger_;
 };
 
@@ -187,9 +199,9 @@ void Seen::add(const observe::ExchangeRecord& record) {
   recovered += observe::is_recovered(record) ? 1 : 0;
 }
 
-std::string first_broken_law(Book& book, const Scene& scene, const Faults& faults) {
+std::string first_broken_law(Book& book, const Scene& scene, const Faults& faults, const NameBook& names) {
   for (const auto& [id, account] : book.accounts()) {
-    if (const auto law = Judge(account, scene).first_broken(); !law.empty())
+    if (const auto law = Judge(account, scene, names).first_broken(); !law.empty())
       return std::string(law) + " (request " + std::to_string(id) + ")";
     if (faults.played() == 0 && !is_perfect(account))
       return "where nothing goes wrong every request is answered at attempt 1 (request " +

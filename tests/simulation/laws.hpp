@@ -5,6 +5,7 @@
 
 #include "proxy/observe/metrics.hpp"
 #include "tests/simulation/book.hpp"
+#include "tests/simulation/name_book.hpp"
 #include "tests/simulation/scene.hpp"
 
 namespace reprise::simulation {
@@ -22,7 +23,7 @@ struct Seen {
 };
 
 /// The first law that does not hold; empty: all do.
-std::string first_broken_law(Book& book, const Scene& scene, const Faults& faults);
+std::string first_broken_law(Book& book, const Scene& scene, const Faults& faults, const NameBook& names);
 /// Whether the counters have moved by what the ledgers say; empty: they have.
 std::string unlike(const Totals& before, const Totals& after, const Seen& seen);
 

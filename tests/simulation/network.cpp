@@ -8,7 +8,13 @@ using net::asio::ip::address;
 using net::asio::ip::make_address;
 
 Network::Network(Seed seed, World& world, Faults& faults, Book& book, Canary canary)
-    : seed_(seed), world_(world), faults_(faults), book_(book), canary_(canary), dialled_(world, book) {}
+    : seed_(seed),
+      world_(world),
+      faults_(faults),
+      book_(book),
+      canary_(canary),
+      dialled_(world, book),
+      names_(world, book) {}
 
 // One family and the other, some of them denied; every name has its own.
 std::vector<address> Network::several(Chance chance) {
@@ -26,18 +32,35 @@ std::vector<address> Network::several(Chance chance) {
 
 void Network::set_parent(const std::string& address) { parent_ = make_address(address); }
 
-std::vector<address> Network::query(const std::string& name) {
+net::Found Network::query(const std::string& name) {
   if (parent_) book_.broken("names are the parent proxy's to resolve");
+  Chance chance(seed_, Purpose::names, 3000 + queries_);
+  net::Found answer{found(name)};
+  if (chance.one_in(3)) answer.keep = std::chrono::seconds(chance.between(0, 20));
+  if (canary_ == Canary::old_name && !answer.list.empty())
+    return first_answers_.try_emplace(name, answer).first->second;
+  return answer;
+}
+
+// No answer is like another: what is dialled tells which one was used.
+std::vector<address> Network::found(const std::string& name) {
   Chance chance(seed_, Purpose::names, ++queries_);
-  const address home =
-      make_address(name == tunnel_host ? "192.0.2.3" : (name == "a.test" ? "192.0.2.1" : "192.0.2.2"));
-  if (faults_.plays(Fault::resolve_fails, chance.one_in(3))) return {};
-  if (faults_.plays(Fault::resolve_rebinds, chance.one_in(5))) return {make_address(denied_address)};
-  if (faults_.plays(Fault::resolve_changes, chance.one_in(4))) return {make_address("192.0.2.7")};
-  if (faults_.plays(Fault::resolve_mixed_with_denied, chance.one_in(3)))
+  const bool fails = faults_.plays(Fault::resolve_fails, chance.one_in(3));
+  const bool rebinds = !fails && faults_.plays(Fault::resolve_rebinds, chance.one_in(5));
+  if (fails || rebinds) {
+    names_.answered(name, {});
+    return fails ? std::vector<address>() : std::vector<address>{make_address(denied_address)};
+  }
+  const address home = names_.fresh();
+  if (faults_.plays(Fault::resolve_mixed_with_denied, chance.one_in(3))) {
+    names_.answered(name, home);
     return {make_address(denied_address), home, make_address("fe80::1")};
-  if (faults_.plays(Fault::resolve_several, chance.one_in(2)))
+  }
+  if (faults_.plays(Fault::resolve_several, chance.one_in(2))) {
+    names_.answered(name, {});
     return dialled_.expect(several(Chance(seed_, Purpose::names, 2000 + queries_)));
+  }
+  names_.answered(name, home);
   return {home};
 }
 
@@ -50,6 +73,7 @@ Duration Network::patience_of_names() {
 Dials::Result Network::dial(const net::tcp::endpoint& endpoint) {
   const Result result = fate(endpoint);
   dialled_.begin(endpoint.address(), result);
+  names_.dialled(endpoint.address(), result);
   return result;
 }
 
@@ -62,6 +86,9 @@ Dials::Result Network::fate(const net::tcp::endpoint& endpoint) {
     return Result{net::ErrorCode(error, boost::system::system_category()), {}, false};
   };
   const Duration slow = chance.milliseconds(10, 3000);
+  if (faults_.plays(Fault::name_moves, chance.one_in(6))) names_.moves(endpoint.address());
+  const bool may_move = endpoint.address().is_v4() && endpoint.address().to_v4().to_uint() >> 24U == 10;
+  if (may_move && names_.has_moved(endpoint.address())) return failing(ECONNREFUSED);
   if (faults_.plays(Fault::connect_refused, chance.one_in(8))) return failing(ECONNREFUSED);
   if (faults_.plays(Fault::connect_unreachable, chance.one_in(10))) return failing(EHOSTUNREACH);
   if (faults_.plays(Fault::no_local_port, chance.one_in(12))) return failing(EADDRNOTAVAIL);

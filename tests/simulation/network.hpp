@@ -1,12 +1,15 @@
 // The network of a story: names, addresses, and what becomes of dialling them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "proxy/net/resolver.hpp"
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/dials.hpp"
+#include "tests/simulation/name_book.hpp"
 #include "tests/simulation/seed.hpp"
 #include "tests/simulation/tunnel.hpp"
 #include "tests/simulation/upstream.hpp"
@@ -17,8 +20,9 @@ class Network final : public Dials {
  public:
   Network(Seed seed, World& world, Faults& faults, Book& book, Canary canary);
 
-  /// What the resolver asks; `slowly` says in how long it should be answered.
-  std::vector<net::asio::ip::address> query(const std::string& name);
+  /// What the resolver is told now.
+  net::Found query(const std::string& name);
+  /// In how long a question that comes now is to be answered.
   Duration patience_of_names();
 
   Result dial(const net::tcp::endpoint&) override;
@@ -30,11 +34,13 @@ class Network final : public Dials {
   void set_parent(const std::string& address);
   /// What the server of the story's tunnel does with each connection.
   void serve_tunnel(const TunnelPlan& plan) { tunnel_ = plan; }
+  const NameBook& names() const { return names_; }
   /// Its end of the tunnel that was opened last; null if none was.
   const TunnelEnd* tunnel_server() const { return tunnels_.empty() ? nullptr : tunnels_.back().get(); }
 
  private:
   std::vector<net::asio::ip::address> several(Chance chance);
+  std::vector<net::asio::ip::address> found(const std::string& name);
   Result fate(const net::tcp::endpoint&);
 
   const Seed seed_;
@@ -44,6 +50,8 @@ class Network final : public Dials {
   const Canary canary_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   DialBook dialled_;
+  NameBook names_;
+  std::map<std::string, net::Found> first_answers_;  ///< for a canary
   std::optional<net::asio::ip::address> parent_;
   TunnelPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;

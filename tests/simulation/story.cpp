@@ -96,7 +96,7 @@ class Story {
   std::shared_ptr<Wire> accept(std::uint64_t which);
   void judge_tunnel();
   void witness(const observe::ExchangeRecord& record);
-  void answer_questions();
+  void look_up(net::Resolver::Question question);
   bool run_until_over(Instant limit);
   void run_for(Duration span);
   bool all_over() const;
@@ -125,17 +125,10 @@ class Story {
   std::vector<std::unique_ptr<Client>> clients_;
   std::unique_ptr<TunnelClient> tunnel_;
   std::size_t to_come_ = 0;
-  std::size_t questions_ = 0;
   unsigned handshakes_ = 0;
   Totals before_;
   Seen seen_;
 };
-
-net::Resolver::Limits without_threads() {
-  net::Resolver::Limits limits;
-  limits.threads = 0;
-  return limits;
-}
 
 Story::Story(Stage& stage, const Play& what, Marks& marks)
     : stage_(stage),
@@ -150,9 +143,9 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
       gates_(64),
       replay_(scene_.settings.limits, disk_of(scene_, disk_room_), stage.metrics, stage.log,
               disk_.get_executor()),
-      resolver_(
-          std::make_unique<net::Resolver>([this](const std::string& name) { return network_.query(name); },
-                                          without_threads(), stage.metrics)),
+      resolver_(std::make_unique<net::Resolver>(
+          [this](net::Resolver::Question question) { look_up(std::move(question)); }, net::Resolver::Limits(),
+          stage.metrics)),
       shared_{scene_.settings, stage.metrics, stage.log,   budgets_,  gates_,
               *resolver_,      replay_,       stage.doors, stage.tls, "reprise-sim"},
       before_(stage.metrics.totals()) {
@@ -245,14 +238,9 @@ void Story::connect(ClientPlan plan) {
 }
 
 // Names are looked up by nobody but the story itself, in its own time.
-void Story::answer_questions() {
-  while (resolver_->questions() > questions_) {
-    ++questions_;
-    world_.after(network_.patience_of_names(), [this] {
-      --questions_;
-      resolver_->answer_one();
-    });
-  }
+void Story::look_up(net::Resolver::Question question) {
+  world_.after(network_.patience_of_names(),
+               [this, question = std::move(question)] { question.answer(network_.query(question.name())); });
 }
 
 bool Story::all_over() const {
@@ -264,7 +252,6 @@ bool Story::all_over() const {
 bool Story::run_until_over(Instant limit) {
   while (!all_over()) {
     if (world_.steps() > most_steps || !book_.first_broken().empty() || !world_.step(limit)) return false;
-    answer_questions();
   }
   return true;
 }
@@ -272,8 +259,8 @@ bool Story::run_until_over(Instant limit) {
 void Story::run_for(Duration span) {
   const Instant limit = world_.now() + span;
   world_.at(limit, [] {});
-  while (world_.steps() < most_steps && book_.first_broken().empty() && world_.step(limit))
-    answer_questions();
+  while (world_.steps() < most_steps && book_.first_broken().empty() && world_.step(limit)) {
+  }
 }
 
 void Story::drain() {
@@ -345,7 +332,8 @@ Played Story::play() {
   if (book_.first_broken().empty() && !was_told_to_stop) play_calm();
   if (book_.first_broken().empty()) end();
   if (book_.first_broken().empty()) {
-    if (const std::string law = first_broken_law(book_, scene_, faults_); !law.empty()) book_.broken(law);
+    if (const std::string law = first_broken_law(book_, scene_, faults_, network_.names()); !law.empty())
+      book_.broken(law);
   }
   Played played;
   played.broken = book_.first_broken();

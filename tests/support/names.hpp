@@ -1,7 +1,6 @@
 // What a resolver asks, invented: answers by name, and names that hang.
 #pragma once
 
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,43 +12,49 @@
 
 namespace reprise::play {
 
-/// Answers by name; names can be held back until they are let go, or this is gone.
+/// Answers by name; names can be held back until they are let go.
 class Names {
  public:
   using Found = std::vector<boost::asio::ip::address>;
 
   Names() = default;
-  ~Names() {
-    const std::scoped_lock lock(state_->mutex);
-    state_->held_back.clear();
-    state_->changed.notify_all();
-  }
   Names(const Names&) = delete;
   Names& operator=(const Names&) = delete;
 
-  /// Shared with the threads of a resolver that may outlive the test.
+  /// May outlive this.
   net::Resolver::Query query() const {
-    return [state = state_](const std::string& name) {
-      std::unique_lock lock(state->mutex);
-      ++state->asked[name];
-      state->changed.notify_all();
-      state->changed.wait(lock, [&] { return state->held_back.count(name) == 0; });
-      const auto known = state->answers.find(name);
-      return known == state->answers.end() ? Found{} : known->second;
+    return [state = state_](net::Resolver::Question question) {
+      {
+        const std::scoped_lock lock(state->mutex);
+        ++state->asked[question.name()];
+        const auto held = state->held_back.find(question.name());
+        if (held != state->held_back.end()) return held->second.push_back(std::move(question));
+      }
+      state->answer(question);
     };
   }
-  void set(const std::string& name, Found answer) {
+  /// `keep`: the TTL.
+  void set(const std::string& name, Found answer, net::Duration keep = net::Duration::max()) {
     const std::scoped_lock lock(state_->mutex);
-    state_->answers[name] = std::move(answer);
+    state_->answers[name] = {std::move(answer), keep};
+  }
+  /// The name fails that many times before it is answered.
+  void fail(const std::string& name, int times) {
+    const std::scoped_lock lock(state_->mutex);
+    state_->failures[name] = times;
   }
   void hold_back(const std::string& name) {
     const std::scoped_lock lock(state_->mutex);
-    state_->held_back[name] = true;
+    state_->held_back[name];
   }
   void let_go(const std::string& name) {
-    const std::scoped_lock lock(state_->mutex);
-    state_->held_back.erase(name);
-    state_->changed.notify_all();
+    std::vector<net::Resolver::Question> waiting;
+    {
+      const std::scoped_lock lock(state_->mutex);
+      waiting = std::move(state_->held_back[name]);
+      state_->held_back.erase(name);
+    }
+    for (const auto& question : waiting) state_->answer(question);
   }
   int asked(const std::string& name) {
     const std::scoped_lock lock(state_->mutex);
@@ -59,10 +64,20 @@ class Names {
  private:
   struct State {
     std::mutex mutex;
-    std::condition_variable changed;
-    std::map<std::string, Found> answers;
-    std::map<std::string, bool> held_back;
+    std::map<std::string, net::Found> answers;
+    std::map<std::string, std::vector<net::Resolver::Question>> held_back;
     std::map<std::string, int> asked;
+    std::map<std::string, int> failures;
+
+    void answer(const net::Resolver::Question& question) {
+      net::Found found;
+      {
+        const std::scoped_lock lock(mutex);
+        const auto known = answers.find(question.name());
+        if (known != answers.end() && failures[question.name()]-- <= 0) found = known->second;
+      }
+      question.answer(found);
+    }
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };

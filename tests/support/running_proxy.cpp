@@ -57,8 +57,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.files = wishes.files;
   options.first_words_limit = wishes.first_words_limit;
   if (wishes.turn) options.turn = wishes.turn;
-  if (!options.query)
-    options.query = [](const std::string&) { return std::vector<boost::asio::ip::address>(); };
+  if (!options.query) options.query = [](const net::Resolver::Question& question) { question.answer({}); };
   proxy_ = std::make_unique<net::Proxy>(std::move(settings), std::move(options));
   for (const auto& endpoint : proxy_->endpoints()) ports_.push_back(endpoint.port());
   thread_ = std::thread([this] {

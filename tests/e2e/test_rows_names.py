@@ -1,0 +1,174 @@
+"""Names as they really fail: for a moment, by moving, by never answering; with the program as it is shipped (L1, L2, L3)."""
+import contextlib
+import re
+import socket
+
+from client import Client, ask
+from faults import isolated, played
+from harness import LOOPBACK, Reprise, closed_port, equal, eventually
+from names import NXDOMAIN, SERVFAIL, Answer, NameServer
+from upstream import Upstream
+
+USUAL = ""  # nothing in resolv.conf but the server
+THRICE = {"retry": {"max_attempts": 3}}
+
+
+class Shipped(Reprise):
+    """The program with its default configuration, default ports too: for isolated cases only."""
+
+    def __init__(self):
+        super().__init__()
+        with open(self.config_file, "w", encoding="utf-8") as file:
+            file.write("version: 1\n")
+
+
+@contextlib.contextmanager
+def upstream_at(address, port=0, family=socket.AF_INET):
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((address, port))
+    with Upstream(listener=listener) as upstream:
+        yield upstream
+
+
+def get(reprise, name, upstream, path="/x"):
+    return ask(reprise, "GET", f"http://{name}:{upstream.port}{path}")
+
+
+@isolated
+def test_L1_a_name_that_fails_once_is_asked_for_again():
+    with NameServer({"flaky.test": [Answer(code=SERVFAIL), Answer(LOOPBACK)]}, USUAL) as names, Shipped() as reprise, \
+            Upstream() as upstream:
+        answer = ask(reprise, "POST", f"http://flaky.test:{upstream.port}/x", b"order")
+        equal((answer.status, answer.attempts), (200, 2), answer.head)
+        equal(names.asked["flaky.test"], 2, "look-ups")
+        reprise.expect_metric(1, "reprise_dns_lookups_total", outcome="failed")
+        reprise.expect_metric(1, "reprise_dns_lookups_total", outcome="resolved")
+        equal(reprise.metric("reprise_dns_lookups_total"), 2)
+        equal([request.body for request in upstream.seen(1)], [b"order"])
+    played("DNS: fails once")
+
+
+@isolated
+def test_L1_no_failure_is_remembered_between_requests():
+    with NameServer({"late.test": [Answer(code=NXDOMAIN)] * 3 + [Answer(LOOPBACK)]}, USUAL) as names, \
+            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # its waits are short: all within a second
+        answer = get(reprise, "late.test", upstream)
+        equal((answer.status, answer.attempts, answer.reason), (502, 3, "attempts_spent"))
+        assert "error=dns_error" in answer.field("Proxy-Status"), answer.head
+        equal(names.asked["late.test"], 3)
+        answer = get(reprise, "late.test", upstream)
+        equal((answer.status, answer.attempts), (200, 1), answer.head)
+
+
+@isolated
+def test_L2_a_name_that_moves_is_followed_within_one_request():
+    with contextlib.ExitStack() as stack:
+        held, port = closed_port()  # 127.0.0.1 refuses there
+        stack.callback(held.close)
+        upstream = stack.enter_context(upstream_at("127.0.0.2", port))
+        names = stack.enter_context(NameServer({"moves.test": [Answer(LOOPBACK, ttl=300), Answer("127.0.0.2", ttl=300)]}, USUAL))
+        reprise = stack.enter_context(Shipped())
+        answer = ask(reprise, "POST", f"http://moves.test:{port}/x", b"order")
+        equal((answer.status, answer.attempts), (200, 2), answer.head)
+        equal(names.asked["moves.test"], 2, "look-ups")
+        equal([request.body for request in upstream.seen(1)], [b"order"])
+    played("DNS: moves while the old address refuses")
+
+
+@isolated
+def test_L2_an_address_that_was_good_is_forgotten_once_it_refuses():
+    with contextlib.ExitStack() as stack:
+        names = stack.enter_context(NameServer({"moves.test": [Answer("127.0.0.2", ttl=300), Answer("127.0.0.3", ttl=300)]}, USUAL))
+        reprise = stack.enter_context(Shipped())
+        with upstream_at("127.0.0.2") as old:
+            port = old.port
+            for path in ("/1", "/2"):
+                equal(get(reprise, "moves.test", old, path).status, 200)
+            equal(names.asked["moves.test"], 1, "a good answer is kept for a while")
+        new = stack.enter_context(upstream_at("127.0.0.3", port))
+        answer = get(reprise, "moves.test", new, "/3")
+        equal(answer.status, 200, answer.head)
+        equal((names.asked["moves.test"], new.count()), (2, 1))
+
+
+@isolated
+def test_L3_names_that_never_answer_delay_no_other():
+    """The good one is there while each of the others is still waited for: those are waited for half a minute and more."""
+    silent = {f"dead{number}.test": [Answer(silent=True)] for number in range(100)}
+    with NameServer({**silent, "good.test": [Answer(LOOPBACK)]}, "options timeout:2 attempts:5") as names, \
+            Shipped() as reprise, Upstream() as upstream, contextlib.ExitStack() as stack:
+        hanging = []
+        for name in silent:
+            client = stack.enter_context(Client(reprise.forward))
+            client.send(f"GET http://{name}/ HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
+            hanging.append(client)
+        eventually(lambda: all(names.asked.get(name) for name in silent), "each of them is asked for")
+        answer = get(reprise, "good.test", upstream)
+        equal((answer.status, answer.attempts), (200, 1), answer.head)
+        for client in hanging:
+            client.socket.setblocking(False)
+            try:
+                raise AssertionError(f"not waited for any more: {client.socket.recv(100)!r}")
+            except BlockingIOError:
+                pass
+        reprise.expect_metric(1, "reprise_dns_lookups_total", outcome="resolved")
+        for client in hanging:
+            client.reset()
+    played("DNS: a hundred names that never answer")
+
+
+@isolated
+def test_names_of_the_hosts_file():
+    with NameServer({"both.test": [Answer("127.0.0.3")]}, USUAL, hosts="127.0.0.2 both.test Alias.test\n") as names, \
+            Shipped() as reprise, upstream_at("127.0.0.2") as upstream:
+        for name in ("both.test", "alias.test", "ALIAS.TEST"):
+            equal(get(reprise, name, upstream).status, 200, name)
+        equal(names.asked, {}, "no server is asked")
+
+
+@isolated
+def test_short_names_and_search_domains():
+    script = {"db.first.test": [Answer()], "db.second.test": [Answer("127.0.0.2")], "a.b.second.test": [Answer("127.0.0.2")]}
+    with NameServer(script, "search first.test second.test\noptions ndots:3") as names, Shipped() as reprise, \
+            upstream_at("127.0.0.2") as upstream:
+        equal(get(reprise, "db", upstream).status, 200)
+        equal(get(reprise, "a.b", upstream).status, 200)
+        equal({name: names.asked.get(name) for name in ("db.first.test", "db.second.test", "db", "a.b")},
+              {"db.first.test": 1, "db.second.test": 1, "db": None, "a.b": None})
+
+
+@isolated
+def test_aliases_of_one_family_and_answers_too_long_for_udp():
+    script = {"alias.test": [Answer("127.0.0.2", alias="target.test")], "six.test": [Answer("::1")],
+              "long.test": [Answer(*(f"127.0.0.{number}" for number in range(2, 62)), truncated=True)]}
+    with NameServer(script, USUAL) as names, Shipped() as reprise, contextlib.ExitStack() as stack:
+        upstream = stack.enter_context(upstream_at("127.0.0.2"))
+        equal(get(reprise, "alias.test", upstream).status, 200)
+        equal(names.over_tcp, 0)
+        anywhere = stack.enter_context(upstream_at("0.0.0.0"))
+        equal(get(reprise, "long.test", anywhere).status, 200)
+        assert names.over_tcp >= 1, "asked again over TCP"
+        six = stack.enter_context(upstream_at("::1", family=socket.AF_INET6))
+        equal(get(reprise, "six.test", six).status, 200)
+
+
+@isolated
+def test_names_that_there_are_not():
+    with NameServer({}, USUAL) as names, Reprise(defaults=THRICE) as reprise, Upstream() as upstream:
+        answer = get(reprise, "none.test", upstream)
+        equal((answer.status, answer.attempts, names.asked["none.test"]), (502, 3, 3))
+        assert "error=dns_error" in answer.field("Proxy-Status"), answer.head
+        page = reprise.admin("/metrics")[1]
+        equal(re.findall(r'reprise_dns_lookups_total\{outcome="(\w+)"\} (\d+)', page),
+              [("failed", "3"), ("hit", "0"), ("resolved", "0"), ("timeout", "0")])
+
+
+@isolated
+def test_a_changed_resolver_file_is_read_again():
+    with NameServer({"up.new.test": [Answer(LOOPBACK)]}, USUAL) as names, Reprise() as reprise, Upstream() as upstream:
+        equal(get(reprise, "up", upstream).status, 502)
+        with open("/etc/resolv.conf", "a", encoding="utf-8") as file:
+            file.write("search new.test\n")
+        eventually(lambda: get(reprise, "up", upstream).status == 200, "the search domain is known")
+        assert names.asked["up.new.test"] >= 1

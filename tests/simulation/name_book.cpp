@@ -1,0 +1,40 @@
+#include "tests/simulation/name_book.hpp"
+
+#include <algorithm>
+
+namespace reprise::simulation {
+
+using net::asio::ip::address;
+
+address NameBook::fresh() { return net::asio::ip::make_address_v4(0x0A000000U + ++addresses_); }
+
+void NameBook::answered(const std::string& name, std::optional<address> only) {
+  moments_[name].push_back(world_.now());
+  if (only) answers_[only->to_string()] = {name, world_.now(), {}};
+}
+
+// Who has an answer dials at once, so that whatever is known by now was known when it was chosen; what
+// happens at one moment has no order.
+void NameBook::dialled(const address& dialled, const Dials::Result& result) {
+  const auto place = answers_.find(dialled.to_string());
+  if (place == answers_.end()) return;
+  Answer& answer = place->second;
+  const Instant now = world_.now();
+  if (now > answer.given + std::chrono::seconds(10))
+    book_.broken("an answer is kept for ten seconds at most");
+  if (answer.failed && now > *answer.failed)
+    book_.broken("a name is asked for again once a dial of what it resolved to has failed");
+  const Instant last = moments_.at(answer.name).back();
+  if (last > answer.given && now > last) book_.broken("no answer outlives the one that came after it");
+  if (result.error && !answer.failed) answer.failed = now;
+  // Without a descriptor it is tried again at once, in the place of an idle connection.
+  if (!result.error && answer.failed == now) answer.failed.reset();
+}
+
+bool NameBook::was_answered(const std::string& name, Instant when) const {
+  const auto moments = moments_.find(name);
+  return moments != moments_.end() &&
+         std::find(moments->second.begin(), moments->second.end(), when) != moments->second.end();
+}
+
+}  // namespace reprise::simulation
