@@ -49,6 +49,7 @@ class RouteChecker {
     check_json();
     check_always();
     check_truncated();
+    check_timeout();
     check_tls();
   }
 
@@ -182,6 +183,30 @@ class RouteChecker {
       report_.warning(at->line, at->column, at->path,
                       "truncated is listed, but nothing is held back that could be tried again: write hold: "
                       "{bytes: 64KiB}");
+  }
+
+  // Of the defaults alone nothing is said: who writes `timeout` means it.
+  void check_timeout() {
+    const auto& retry = route_.policy.retry;
+    const bool raised =
+        retry.attempt_timeout || !retry.deadline || route_.policy.response_timeout < *retry.deadline;
+    if (!retry.on.timeout || raised || route_.policy.mode == policy::Mode::off || !lists_something()) return;
+    if (const auto at = blame({"retry.attempt_timeout", "retry.on", "response_timeout", "retry.deadline"}))
+      report_.warning(
+          at->line, at->column, at->path,
+          "timeout is listed, but nothing raises it before the deadline: write attempt_timeout: 10s, or "
+          "whatever the upstream may take at most, or a response_timeout below the deadline");
+  }
+
+  // The file or a preset has a `retry.on` of its own.
+  bool lists_something() const {
+    const auto has_list = [](const Node* node) {
+      return node != nullptr && locate(*node, "retry.on") != nullptr;
+    };
+    const auto all_layers = layers();
+    return std::any_of(all_layers.begin(), all_layers.end(), [&](const auto& layer) {
+      return has_list(layer.first->node) || std::any_of(layer.second->begin(), layer.second->end(), has_list);
+    });
   }
 
   void check_tls() {

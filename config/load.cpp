@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "config/checks.hpp"
+#include "config/clear_text.hpp"
+#include "config/deny.hpp"
 #include "config/fields.hpp"
 #include "config/listeners.hpp"
 #include "config/reader.hpp"
@@ -36,6 +38,8 @@ Settings build(const Node& root, Report& report) {
   settings.listeners = build_listeners(root, settings.admin, report);
   BuiltRoutes built = build_routes(root, report);
   check_routes(built, report);
+  check_clear_text(built, report);
+  check_deny(root, settings.security.deny, report);
   policy::Route fallback = std::move(built.routes.back());
   built.routes.pop_back();
   settings.routes = std::make_shared<const policy::RouteTable>(std::move(built.routes), std::move(fallback));

@@ -166,8 +166,11 @@ class RouteBuilder {
     origin.shipped_policies.insert(origin.shipped_policies.begin(), shipped.policies.begin(),
                                    shipped.policies.end());
     apply_policies(origin, route.policy);
+    const policy::TlsPolicy elsewhere = route.policy.tls;
     Reader own(*shipped.route, "routes[]");
     route_fields(own, route.policy);
+    // How the service is reached says nothing of an emulator.
+    if (origin.route.node->find("hosts") != nullptr) route.policy.tls = elsewhere;
     Reader match(*shipped.route->find("match"), "routes[].match");
     match_fields(match, route.match);
     Reader differs(*origin.route.node, "presets[]");

@@ -58,6 +58,8 @@ NET_MUTANTS = [
     ("resolver", "if (answer->list.empty() || keep <= Duration::zero()) return drop(place);", ""),
     ("resolver", "std::min(found.keep, limits.positive)", "Duration(std::chrono::minutes(5))"),
     ("pool", "  fresh->parent = parent_;\n", ""),
+    ("connect", "ConnectTime time(request.policy->connect_timeout, deadline);", "ConnectTime time(request.policy->connect_timeout);"),
+    ("upload_stall", "if (stalled && may_be_repeated(request_)) {", "if (false) {"),
     ("session", "if (is_for_parent(request))", "if (false)"),
     ("happy_eyeballs", "next_turn_ = now + dial_stagger;", "next_turn_ = now;"),
     ("interim", "    request.continue_sent = true;\n  }\n  std::string lines;", "  }\n  std::string lines;"),

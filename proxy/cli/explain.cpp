@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/clear_text.hpp"
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
@@ -160,6 +161,27 @@ policy::Question question_of(const Asked& asked, const policy::RoutePolicy& poli
   return question;
 }
 
+constexpr const char* clear_text_note =
+    "In clear text: the upstream is reached without TLS, and the credentials of the request can be read on "
+    "the way. Write "
+    "tls: originate for the route.";
+
+bool carries_credentials(const http::RequestHead& head) {
+  for (const std::string_view name :
+       {"Authorization", "Cookie", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "X-Amz-Security-Token"}) {
+    if (head.has(name, "")) return true;
+  }
+  return false;
+}
+
+// Row L26. What stays on this host is read by nobody.
+bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
+  if (tls.originate || asked.https || asked.tunnel) return false;
+  const std::string_view host = asked.view.host;
+  if (host == "localhost" || host == "::1" || host.starts_with("127.")) return false;
+  return config::is_reached_over_tls(host) || carries_credentials(asked.head);
+}
+
 int explain(Arguments given) {
   const config::Loaded loaded = load_configuration(given.file);
   if (!loaded.settings) return exit_bad_configuration;
@@ -183,6 +205,7 @@ int explain(Arguments given) {
     telling.notes.push_back("The upstream is reached over TLS, on port " +
                             std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
+  if (leaves_in_clear_text(asked, tls)) telling.notes.push_back(clear_text_note);
   telling.routes = &routes;
   telling.question = question_of(asked, routes[routes.find(asked.view)].policy, assumed, json);
   telling.explanation = policy::explain(routes, telling.question);

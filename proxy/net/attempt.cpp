@@ -12,7 +12,7 @@
 #include "proxy/net/interim.hpp"
 #include "proxy/net/parent.hpp"
 #include "proxy/net/resume.hpp"
-#include "proxy/net/upload.hpp"
+#include "proxy/net/upload_stall.hpp"
 #include "proxy/policy/decide.hpp"
 
 namespace reprise::net {
@@ -69,7 +69,7 @@ class HeadReader final : public UploadListener {
              Answer& answer)
       : loop_(loop), request_(request), client_(client), stop_(stop), deadline_(deadline), answer_(answer) {}
 
-  Task<policy::Outcome> read(Upload& upload);
+  Task<policy::Outcome> read(Upload& upload, UploadStall& stall);
   ClientState client_state() const { return client_state_; }
   /// True where an interim answer had the fields of a body: what it takes for one may come yet (row B1).
   bool in_doubt() const { return in_doubt_; }
@@ -79,7 +79,7 @@ class HeadReader final : public UploadListener {
   enum class Taken : std::uint8_t { partial, interim, outcome };
 
   void limit_head();
-  Failed failed(const ErrorCode&, UploadEnd) const;
+  Failed failed(const ErrorCode&, UploadEnd, const UploadStall&) const;
   Taken take_head();
   Task<bool> pass_on_interim();
   Stream& upstream() { return answer_.connection->stream(); }
@@ -122,9 +122,7 @@ void HeadReader::limit_head() {
                                     policy.retry.attempt_timeout.value_or(policy.resume.stall)}));
     return;
   }
-  policy::Facts facts = request_.facts;
-  facts.idempotent = judge_now(request_);
-  const bool repeatable = policy::is_repeatable(facts, policy, request_.body.replayable());
+  const bool repeatable = may_be_repeated(request_);
   const Instant now = Tick::now();
   const policy::HeadLimit limit = policy::head_limit(policy, repeatable, now, deadline_);
   limit_cause_ = limit.cause;
@@ -137,9 +135,13 @@ void HeadReader::limit_head() {
   }
 }
 
-Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload) const {
+Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const UploadStall& stall) const {
   Stream& stream = answer_.connection->stream();
   if (upload == UploadEnd::replay_lost) return {Stage::send, Cause::replay_lost};
+  if (stall.ended_attempt()) {
+    loop_.shared.metrics.count_limit(LimitHit::request_unread);
+    return {Stage::send, Cause::attempt_timeout};
+  }
   const bool began = !answer_.buffer.empty();
   const bool sending = upload != UploadEnd::sent;
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
@@ -152,13 +154,13 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload) const {
   return {stage, cause};
 }
 
-Task<policy::Outcome> HeadReader::read(Upload& upload) {
+Task<policy::Outcome> HeadReader::read(Upload& upload, UploadStall& stall) {
   if (upload.end() != UploadEnd::running) limit_head();
   Buffer& buffer = answer_.buffer;
   for (;;) {
     if (buffer.room_left() == 0) buffer.grow();
     const auto [error, bytes] = co_await upstream().read_some(buffer.room());
-    if (error) co_return failed(error, upload.end());
+    if (error) co_return failed(error, upload.end(), stall);
     buffer.commit(bytes);
     Taken taken = take_head();
     while (taken == Taken::interim) {
@@ -214,13 +216,16 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
                             const policy::Start& start, std::optional<Instant> deadline, Answer& answer) {
   AttemptResult result;
   answer.clear();
+  std::optional<Instant> connect_by = deadline;
   if (client != nullptr && carrier_of(request)->speaks_1_0 && request.body.chunked()) {
     result.client = co_await frame_for_1_0(*client, request, stop);
     if (result.client != ClientState::present) co_return result;
+    // What a client takes its time for is not held against the upstream.
+    connect_by.reset();
   }
   answer.connection = lease(loop, request, start);
   if (answer.connection == nullptr) {
-    if (const auto failed = co_await connect(loop, request, stop, answer)) {
+    if (const auto failed = co_await connect(loop, request, stop, connect_by, answer)) {
       result.outcome = *failed;
       result.report = {false, policy::Sent::nothing, request.body.replayable(), judge_now(request),
                        start.number};
@@ -241,8 +246,11 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   const std::string last = last_lines(request, start.number);
   Upload upload(loop.io.get_executor(), stream, request.body, request.policy->idle_timeout);
   HeadReader reader(loop, request, client, stop, deadline, answer);
+  UploadStall stall(loop.tick, request, upload, stream, deadline);
   upload.start(request.outgoing, last, reader);
-  result.outcome = co_await reader.read(upload);
+  stall.watch();
+  result.outcome = co_await reader.read(upload, stall);
+  stall.end();
   stream.unlimit_read();
   co_await upload.stop();
 
@@ -281,11 +289,11 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
 }
 
 Task<AttemptResult> attempt_connect(Loop& loop, Request& request, Stop& stop, const policy::Start& start,
-                                    Answer& answer) {
+                                    std::optional<Instant> deadline, Answer& answer) {
   AttemptResult result;
   result.report.number = start.number;
   answer.clear();
-  if (const auto failed = co_await connect(loop, request, stop, answer)) {
+  if (const auto failed = co_await connect(loop, request, stop, deadline, answer)) {
     result.outcome = *failed;
   } else {
     answer.number = start.number;

@@ -23,12 +23,14 @@ struct AttemptResult {
 };
 
 /// Brings an answer head into `answer` (whose body is unread), or a failure. `deadline` bounds attempts that
-/// may be repeated. Interim answers go to `client`, or nowhere if it is null.
+/// may be repeated, and the way to a connection of all. Interim answers go to `client`, or nowhere if it is
+/// null.
 Task<AttemptResult> attempt(Loop&, Request&, Stream* client, Stop&, const policy::Start&,
                             std::optional<Instant> deadline, Answer& answer);
 
 /// CONNECT: an attempt that ends with the connection. The answer is a 200 of our own making, its connection
 /// the tunnel's.
-Task<AttemptResult> attempt_connect(Loop&, Request&, Stop&, const policy::Start&, Answer& answer);
+Task<AttemptResult> attempt_connect(Loop&, Request&, Stop&, const policy::Start&,
+                                    std::optional<Instant> deadline, Answer& answer);
 
 }  // namespace reprise::net

@@ -53,8 +53,9 @@ Task<std::optional<Cause>> offer_hello(Loop& loop, Request& request, Stream& cli
 }  // namespace
 
 Task<AttemptResult> attempt_tunnel(Loop& loop, Request& request, ClientSide client, Stop& stop,
-                                   const policy::Start& start, Answer& answer) {
-  AttemptResult result = co_await attempt_connect(loop, request, stop, start, answer);
+                                   const policy::Start& start, std::optional<Instant> deadline,
+                                   Answer& answer) {
+  AttemptResult result = co_await attempt_connect(loop, request, stop, start, deadline, answer);
   const policy::RoutePolicy& policy = *request.policy;
   const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
   if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return result;

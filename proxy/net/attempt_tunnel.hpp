@@ -10,6 +10,8 @@ namespace reprise::net {
 /// what it says is one whole ClientHello without early data and nothing else, that is sent, and the attempt
 /// ends with the upstream's first byte. An upstream that ends before it fails in stage `tls`: the next
 /// attempt dials anew and sends the same bytes.
-Task<AttemptResult> attempt_tunnel(Loop&, Request&, ClientSide, Stop&, const policy::Start&, Answer& answer);
+/// `deadline` bounds the way to the connection.
+Task<AttemptResult> attempt_tunnel(Loop&, Request&, ClientSide, Stop&, const policy::Start&,
+                                   std::optional<Instant> deadline, Answer& answer);
 
 }  // namespace reprise::net

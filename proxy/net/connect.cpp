@@ -10,20 +10,21 @@ using policy::Cause;
 using policy::Failed;
 using policy::Stage;
 
-Task<std::optional<Failed>> connect(Loop& loop, Request& request, Stop& stop, Answer& answer) {
+Task<std::optional<Failed>> connect(Loop& loop, Request& request, Stop& stop, std::optional<Instant> deadline,
+                                    Answer& answer) {
   Upstream& upstream = *request.upstream;
-  const Duration limit = request.policy->connect_timeout;
+  ConnectTime time(request.policy->connect_timeout, deadline);
   // No conditional operator: GCC 12 destroys what co_await gives twice in one.
   Dialled dialled;
   if (upstream.parent == nullptr) {
-    dialled = co_await dial(loop, upstream.host, upstream.port, limit, stop);
+    dialled = co_await dial(loop, upstream.host, upstream.port, time, stop);
   } else {
-    dialled = co_await dial_through_parent(loop, request, stop, answer);
+    dialled = co_await dial_through_parent(loop, request, time, stop, answer);
   }
   if (auto* stream = std::get_if<std::unique_ptr<Stream>>(&dialled); stream != nullptr && upstream.tls) {
     // Nobody speaks before a ClientHello.
     if (!answer.buffer.empty()) co_return Failed{Stage::tls, Cause::tls_protocol_error};
-    dialled = co_await secure(loop, upstream, std::move(*stream), limit, stop);
+    dialled = co_await secure(loop, upstream, std::move(*stream), time, stop);
   }
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   answer.connection = std::make_unique<UpstreamConnection>(

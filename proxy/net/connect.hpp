@@ -11,8 +11,8 @@
 namespace reprise::net {
 
 /// Leaves it in `answer.connection`, or says why there is none; nothing of the request was sent then. Each
-/// address has `connect_timeout`, for the dial and, where the upstream is one of TLS, the handshake. `stop`
-/// can stop it: cancelled.
-Task<std::optional<policy::Failed>> connect(Loop&, Request&, Stop&, Answer&);
+/// address has `connect_timeout`, for the dial and, where the upstream is one of TLS, the handshake; all of
+/// them share twice that (ConnectTime), and none of it passes `deadline`. `stop` can stop it: cancelled.
+Task<std::optional<policy::Failed>> connect(Loop&, Request&, Stop&, std::optional<Instant> deadline, Answer&);
 
 }  // namespace reprise::net

@@ -17,13 +17,13 @@ struct Resolved {
   bool is_literal = false;
 };
 
-Task<Resolved> resolve(Loop& loop, const std::string& host, Duration limit, Stop& stop) {
+Task<Resolved> resolve(Loop& loop, const std::string& host, const ConnectTime& time, Stop& stop) {
   ErrorCode not_a_literal;
   const auto literal = asio::ip::make_address(host, not_a_literal);
   if (!not_a_literal) co_return Resolved{std::make_shared<const Addresses>(Addresses{{literal}}), {}, true};
   const auto lookup = loop.shared.resolver.start(host, loop.io.get_executor());
   stop.aim_at(lookup.get());
-  auto addresses = co_await lookup->wait(limit);
+  auto addresses = co_await lookup->wait(time.for_step(Tick::now()));
   stop.aim_at(nullptr);
   if (stop.stopped()) co_return Resolved{nullptr, {Stage::resolve, Cause::cancelled}};
   if (addresses == nullptr) {
@@ -74,9 +74,9 @@ void tell_failure(Loop& loop, const std::string& host, std::size_t dialled, std:
   loop.shared.log.message(config::LogLevel::debug, text, Loop::wall_nanoseconds());
 }
 
-Task<Dialled> dial_several(Loop& loop, std::vector<tcp::endpoint> endpoints, Duration limit, Stop& stop,
-                           std::size_t& dialled) {
-  DialRace race(loop, std::move(endpoints), limit);
+Task<Dialled> dial_several(Loop& loop, std::vector<tcp::endpoint> endpoints, const ConnectTime& time,
+                           Stop& stop, std::size_t& dialled) {
+  DialRace race(loop, std::move(endpoints), time);
   Dialled end = co_await race.run(stop);
   dialled = race.begun();
   co_return end;
@@ -84,16 +84,17 @@ Task<Dialled> dial_several(Loop& loop, std::vector<tcp::endpoint> endpoints, Dur
 
 }  // namespace
 
-Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, Duration limit, Stop& stop) {
-  const Resolved resolved = co_await resolve(loop, host, limit, stop);
+Task<Dialled> dial(Loop& loop, const std::string& host, std::uint16_t port, ConnectTime& time, Stop& stop) {
+  const Resolved resolved = co_await resolve(loop, host, time, stop);
   if (resolved.addresses == nullptr) co_return resolved.failure;
   Allowed open = allowed(loop.shared.doors, *resolved.addresses, port);
   Dialled end = Failed{Stage::connect, Cause::address_denied};
   std::size_t dialled = open.count;
+  time.dialling(Tick::now());
   if (open.count == 1) {
-    end = co_await dial_one(loop, open.first, limit, stop);
+    end = co_await dial_one(loop, open.first, time.end_of_step(Tick::now()), stop);
   } else if (open.count > 1) {
-    end = co_await dial_several(loop, std::move(open.all), limit, stop, dialled);
+    end = co_await dial_several(loop, std::move(open.all), time, stop, dialled);
   }
   if (auto* failed = std::get_if<Failed>(&end)) {
     if (open.self && failed->cause != Cause::cancelled) failed->cause = Cause::address_is_self;

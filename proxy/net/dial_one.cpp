@@ -8,12 +8,12 @@ namespace reprise::net {
 using policy::Cause;
 using policy::Failed;
 
-Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Duration limit, Stop& stop) {
+Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Instant due, Stop& stop) {
   auto stream = loop.open_stream();
   stop.aim_at(stream.get());
-  ErrorCode error = co_await stream->connect(endpoint, limit);
+  ErrorCode error = co_await stream->connect(endpoint, due);
   while (is_out_of_descriptors(error.value()) && loop.pool.make_room()) {
-    error = co_await stream->connect(endpoint, limit);
+    error = co_await stream->connect(endpoint, due);
   }
   stop.aim_at(nullptr);
   if (!error) {

@@ -12,8 +12,8 @@ namespace reprise::net {
 
 using Dialled = std::variant<std::unique_ptr<Stream>, policy::Failed>;
 
-/// For at most `limit`. Where no descriptor is left, idle connections make room. `stop` can stop it:
+/// Until `due` at most. Where no descriptor is left, idle connections make room. `stop` can stop it:
 /// cancelled. The doors are the caller's business.
-Task<Dialled> dial_one(Loop&, const tcp::endpoint&, Duration limit, Stop&);
+Task<Dialled> dial_one(Loop&, const tcp::endpoint&, Instant due, Stop&);
 
 }  // namespace reprise::net

@@ -6,10 +6,10 @@ namespace reprise::net {
 
 using policy::Failed;
 
-DialRace::DialRace(Loop& loop, std::vector<tcp::endpoint> endpoints, Duration limit)
+DialRace::DialRace(Loop& loop, std::vector<tcp::endpoint> endpoints, const ConnectTime& time)
     : loop_(loop),
       endpoints_(std::move(endpoints)),
-      limit_(limit),
+      time_(time),
       order_(endpoints_.size()),
       pause_(loop.io.get_executor()),
       stops_(endpoints_.size()) {}
@@ -17,7 +17,9 @@ DialRace::DialRace(Loop& loop, std::vector<tcp::endpoint> endpoints, Duration li
 Task<Dialled> DialRace::run(Stop& stop) {
   stop.aim_at(this);
   for (;;) {
-    const HappyEyeballs::Step step = order_.next(Tick::now());
+    const Instant now = Tick::now();
+    if (time_.is_over(now)) order_.dial_no_more();
+    const HappyEyeballs::Step step = order_.next(now);
     if (const auto* dial = std::get_if<HappyEyeballs::Dial>(&step)) {
       asio::co_spawn(loop_.io.get_executor(), run_one(*this, dial->which), or_abort);
     } else if (const auto* wait = std::get_if<HappyEyeballs::Wait>(&step)) {
@@ -32,7 +34,8 @@ Task<Dialled> DialRace::run(Stop& stop) {
 }
 
 Task<void> DialRace::run_one(DialRace& race, std::size_t which) {
-  race.ended(which, co_await dial_one(race.loop_, race.endpoints_[which], race.limit_, race.stops_[which]));
+  const Instant due = race.time_.end_of_step(Tick::now());
+  race.ended(which, co_await dial_one(race.loop_, race.endpoints_[which], due, race.stops_[which]));
 }
 
 // A connection that stands beside the winner's is closed here.

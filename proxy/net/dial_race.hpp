@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "proxy/net/connect_time.hpp"
 #include "proxy/net/dial_one.hpp"
 #include "proxy/net/happy_eyeballs.hpp"
 #include "proxy/net/pause.hpp"
@@ -12,8 +13,9 @@ namespace reprise::net {
 /// For one use. Nothing is written to a connection here, so that no two can carry a request (row D12).
 class DialRace final : public Cancellable {
  public:
-  /// Each endpoint, at least one of them, has `limit`.
-  DialRace(Loop&, std::vector<tcp::endpoint> endpoints, Duration limit);
+  /// At least one endpoint. `time` has begun for all of them, and must outlive the race: once it is over no
+  /// other is dialled.
+  DialRace(Loop&, std::vector<tcp::endpoint> endpoints, const ConnectTime& time);
   DialRace(const DialRace&) = delete;
   DialRace& operator=(const DialRace&) = delete;
 
@@ -30,7 +32,7 @@ class DialRace final : public Cancellable {
 
   Loop& loop_;
   const std::vector<tcp::endpoint> endpoints_;
-  const Duration limit_;
+  const ConnectTime& time_;
   HappyEyeballs order_;
   Pause pause_;
   std::vector<Stop> stops_;  ///< one for each endpoint

@@ -260,6 +260,13 @@ Task<void> Run::end_without_answer() {
   }
 }
 
+// No coroutine of its own: it only chooses.
+Task<AttemptResult> try_once(Loop& loop, Request& request, ClientSide client, Stop& stop,
+                             const policy::Start& start, std::optional<Instant> deadline, Answer& live) {
+  if (request.tunnel) return attempt_tunnel(loop, request, client, stop, start, deadline, live);
+  return attempt(loop, request, &client.stream, stop, start, deadline, live);
+}
+
 }  // namespace
 
 Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
@@ -272,11 +279,8 @@ Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {
       } else {
         Stop stop;
         client.watch.set_attempt(&stop);
-        AttemptResult result;
-        if (request.tunnel)
-          result = co_await attempt_tunnel(loop, request, client, stop, *start, run.live());
-        else
-          result = co_await attempt(loop, request, &client.stream, stop, *start, run.deadline(), run.live());
+        const AttemptResult result =
+            co_await try_once(loop, request, client, stop, *start, run.deadline(), run.live());
         client.watch.set_attempt(nullptr);
         run.attempted(result);
       }

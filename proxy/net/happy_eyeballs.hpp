@@ -2,6 +2,7 @@
 // machine.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <variant>
@@ -44,6 +45,9 @@ class HappyEyeballs {
   /// One that was under way stands. True for the winner: all others are to be cancelled, and closed if they
   /// come to stand nevertheless.
   bool stood(std::size_t which);
+  /// The time of all of them is over: none is dialled beside those that were, but for the first. What is
+  /// under way may go on.
+  void dial_no_more() { addresses_ = std::max<std::size_t>(begun_, 1); }
   /// Nothing more is dialled; what is under way is to be cancelled.
   void cancel() { cancelled_ = true; }
 
@@ -54,7 +58,7 @@ class HappyEyeballs {
   std::size_t begun() const { return begun_; }
 
  private:
-  const std::size_t addresses_;
+  std::size_t addresses_;
   std::size_t begun_ = 0;
   std::size_t under_way_ = 0;
   Instant next_turn_ = Instant::min();

@@ -12,4 +12,9 @@ Presence presence_of(int descriptor) {
   return (asked.revents & POLLRDHUP) != 0 ? Presence::finished : Presence::present;
 }
 
+Outflow Link::outflow() {
+  const int socket = descriptor();
+  return socket < 0 ? Outflow{} : outflow_of(socket);
+}
+
 }  // namespace reprise::net

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "proxy/net/outflow.hpp"
 #include "proxy/net/task.hpp"
 
 namespace reprise::net {
@@ -50,6 +51,8 @@ class Link {
   virtual bool sealed() const { return false; }
   /// Of the socket below, for its options alone; -1 where there is none.
   virtual int descriptor() { return -1; }
+  /// Of what was written to it. Of the socket below, if a link does not know better.
+  virtual Outflow outflow();
 };
 
 /// How far a handshake has come.

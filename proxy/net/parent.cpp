@@ -87,20 +87,19 @@ class TunnelAnswer {
   Interims interims_;
 };
 
-Task<std::optional<Failed>> ask_for_tunnel(Loop& loop, const Request& request, Stream& stream, Stop& stop,
-                                           Answer& answer) {
+Task<std::optional<Failed>> ask_for_tunnel(Loop& loop, const Request& request, Stream& stream,
+                                           const ConnectTime& time, Stop& stop, Answer& answer) {
   const Upstream& upstream = *request.upstream;
-  const Duration limit = request.policy->connect_timeout;
   std::string head;
   http::write_connect(request.head, upstream.host, upstream.port, loop.shared.settings.parent->authorization,
                       loop.shared.pseudonym, head);
   Gather pieces;
   pieces.add(head);
   stop.aim_at(&stream);
-  stream.limit_read(limit);
+  stream.limit_read_until(time.end_of_step(Tick::now()));
   std::optional<Refusal> refusal = Refusal{"broke off a CONNECT"};
   TunnelAnswer reader(loop, stream, answer);
-  if (!co_await stream.write_all(pieces, limit)) refusal = co_await reader.read();
+  if (!co_await stream.write_all(pieces, time.each())) refusal = co_await reader.read();
   stream.unlimit_read();
   stop.aim_at(nullptr);
   if (!refusal) {
@@ -127,13 +126,14 @@ Door judge_unresolved(const Doors& doors, const std::string& host, std::uint16_t
   return doors.judge({asio::ip::address_v4(ntohl(address.s_addr)), port});
 }
 
-Task<Dialled> dial_through_parent(Loop& loop, const Request& request, Stop& stop, Answer& answer) {
+Task<Dialled> dial_through_parent(Loop& loop, const Request& request, ConnectTime& time, Stop& stop,
+                                  Answer& answer) {
   Upstream& upstream = *request.upstream;
   const Door door = judge_unresolved(loop.shared.doors, upstream.host, upstream.port);
   if (door == Door::denied) co_return Failed{Stage::connect, Cause::address_denied};
   if (door == Door::self) co_return Failed{Stage::connect, Cause::address_is_self};
   const config::Parent& parent = *loop.shared.settings.parent;
-  Dialled dialled = co_await dial(loop, parent.host, parent.port, request.policy->connect_timeout, stop);
+  Dialled dialled = co_await dial(loop, parent.host, parent.port, time, stop);
   if (const auto* failed = std::get_if<Failed>(&dialled)) {
     const Cause cause = cause_of_parent(failed->cause);
     if (cause == failed->cause) co_return *failed;
@@ -142,7 +142,8 @@ Task<Dialled> dial_through_parent(Loop& loop, const Request& request, Stop& stop
   }
   if (is_for_parent(request)) co_return dialled;
   Stream& stream = *std::get<std::unique_ptr<Stream>>(dialled);
-  if (const auto failed = co_await ask_for_tunnel(loop, request, stream, stop, answer)) co_return *failed;
+  if (const auto failed = co_await ask_for_tunnel(loop, request, stream, time, stop, answer))
+    co_return *failed;
   co_return dialled;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "proxy/net/answer.hpp"
+#include "proxy/net/connect_time.hpp"
 #include "proxy/net/dial_one.hpp"
 #include "proxy/net/request.hpp"
 
@@ -12,11 +13,11 @@ namespace reprise::net {
 Door judge_unresolved(const Doors&, const std::string& host, std::uint16_t port);
 
 /// A stream that carries the request: to the parent proxy (is_for_parent), or through its CONNECT, whose
-/// answer has `connect_timeout`. What came behind that answer is in `answer.buffer`. Fails as
+/// answer has the time of one step. What came behind that answer is in `answer.buffer`. Fails as
 /// parent_unreachable where the parent's name or no address of it stands, as parent_timeout where one of
 /// these or its answer takes too long, and as parent_refused where it opens no tunnel; as address_denied and
 /// address_is_self for the upstream's address and for the parent's. There must be a parent. `stop` can stop
 /// it: cancelled.
-Task<Dialled> dial_through_parent(Loop&, const Request&, Stop&, Answer& answer);
+Task<Dialled> dial_through_parent(Loop&, const Request&, ConnectTime&, Stop&, Answer& answer);
 
 }  // namespace reprise::net

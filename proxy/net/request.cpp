@@ -68,4 +68,10 @@ policy::Idempotency judge_now(const Request& request) {
   return policy::judge(request.policy->idempotent, request.view, &json);
 }
 
+bool may_be_repeated(const Request& request) {
+  policy::Facts facts = request.facts;
+  facts.idempotent = judge_now(request);
+  return policy::is_repeatable(facts, *request.policy, request.body.replayable());
+}
+
 }  // namespace reprise::net

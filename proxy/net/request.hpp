@@ -65,5 +65,7 @@ HoldLimits hold_limits(const Request&, const config::Limits& process);
 
 /// True if the request's rule calls it idempotent, judged on what is held of the body now (C33c).
 policy::Idempotency judge_now(const Request&);
+/// True where it may be sent once more without repeating an effect, judged the same way (product.md, Time).
+bool may_be_repeated(const Request&);
 
 }  // namespace reprise::net

@@ -28,9 +28,9 @@ void tell(Loop& loop, Upstream& upstream, std::string_view words) {
 
 }  // namespace
 
-Task<Dialled> secure(Loop& loop, Upstream& upstream, std::unique_ptr<Stream> plain, Duration limit,
+Task<Dialled> secure(Loop& loop, Upstream& upstream, std::unique_ptr<Stream> plain, const ConnectTime& time,
                      Stop& stop) {
-  const Instant due = plain->connect_began() + limit;
+  const Instant due = time.end_of_handshake(plain->connect_began());
   auto made = make_secure(loop, upstream, plain->release());
   SecureLink& link = *made;
   auto stream = std::make_unique<Stream>(loop.tick, std::move(made));
@@ -40,7 +40,7 @@ Task<Dialled> secure(Loop& loop, Upstream& upstream, std::unique_ptr<Stream> pla
   Handshake step = link.shake_hands();
   while (!error && (step == Handshake::wants_read || step == Handshake::wants_write)) {
     error = step == Handshake::wants_read ? co_await stream->wait_readable()
-                                          : co_await stream->wait_writable(limit);
+                                          : co_await stream->wait_writable(time.each());
     if (!error) step = link.shake_hands();
   }
   stop.aim_at(nullptr);
@@ -49,7 +49,7 @@ Task<Dialled> secure(Loop& loop, Upstream& upstream, std::unique_ptr<Stream> pla
   if (upstream.ticket != nullptr) upstream.ticket->newest.reset();
   if (stop.stopped()) co_return Failed{Stage::tls, Cause::cancelled};
   if (stream->take_limit_hit()) {
-    tell(loop, upstream, "no end of the handshake within connect_timeout");
+    tell(loop, upstream, "no end of the handshake within connect_timeout or the deadline");
     co_return Failed{Stage::tls, Cause::connect_timeout};
   }
   tell(loop, upstream, error ? error.message() : link.words());

@@ -5,9 +5,9 @@
 
 namespace reprise::net {
 
-/// Takes `plain` over. `limit` is counted from when it began to connect, so that dial and handshake have it
-/// together; what fails is of stage `tls`. OpenSSL's words go to the log, at most once a second for each
-/// upstream. `stop` can stop it: cancelled.
-Task<Dialled> secure(Loop&, Upstream&, std::unique_ptr<Stream> plain, Duration limit, Stop&);
+/// Takes `plain` over. Its dial and the handshake have the time of one step together, as far as the other
+/// addresses and the deadline have left it; what fails is of stage `tls`. OpenSSL's words go to the log, at
+/// most once a second for each upstream. `stop` can stop it: cancelled.
+Task<Dialled> secure(Loop&, Upstream&, std::unique_ptr<Stream> plain, const ConnectTime&, Stop&);
 
 }  // namespace reprise::net

@@ -112,10 +112,10 @@ Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
   co_return error;
 }
 
-Task<ErrorCode> Stream::connect(const tcp::endpoint& endpoint, Duration limit) {
+Task<ErrorCode> Stream::connect(const tcp::endpoint& endpoint, Instant due) {
   if (cancelled_) co_return asio::error::operation_aborted;
   connect_began_ = Tick::now();
-  tick_.arm(write_limit_, limit);
+  tick_.arm_until(write_limit_, due);
   ErrorCode error;
   if (link_ != nullptr) {
     error = co_await link_->connect(endpoint);

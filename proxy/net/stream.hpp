@@ -60,7 +60,7 @@ class Stream final : public Cancellable {
   ErrorCode write_now(Gather&);
   /// Sends the rest; fails if no byte moves for `idle`.
   Task<ErrorCode> write_all(Gather&, Duration idle);
-  Task<ErrorCode> connect(const tcp::endpoint&, Duration limit);
+  Task<ErrorCode> connect(const tcp::endpoint&, Instant due);
 
   /// Ends a read under way or to come; stays until changed.
   void limit_read(Duration after) {
@@ -100,6 +100,8 @@ class Stream final : public Cancellable {
   Unread unread();
   /// Whether the other side still sends, even behind bytes that nobody has read.
   Presence presence();
+  /// What the other side has taken of what was written: a system call.
+  Outflow outflow() { return link_ == nullptr ? outflow_of(socket_.native_handle()) : link_->outflow(); }
   /// Only of a plain socket.
   int descriptor() { return socket_.native_handle(); }
   bool is_socket() const { return link_ == nullptr; }

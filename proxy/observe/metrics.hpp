@@ -28,7 +28,8 @@ enum class LimitHit : std::uint8_t {
   keep_alive,        // a client rested for timers.keep_alive
   header,            // 408: the head was not complete within timers.header
   request_idle,      // no byte of the body from the client for idle_timeout
-  request_unread,    // the upstream took no byte of the request for idle_timeout
+  request_unread,    // the upstream took no byte of the request for idle_timeout, or for a second at the
+                     // deadline
   answer_idle,       // no byte of the body from the upstream for idle_timeout, or resume.stall
   answer_unread,     // the client took no byte of the answer for idle_timeout
 };

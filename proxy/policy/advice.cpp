@@ -35,14 +35,21 @@ std::string for_not_idempotent(const Explanation& told, const IdempotencyRule& r
 std::string for_not_listed(const Outcome& outcome, const RetryPolicy& retry) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed != nullptr && failed->cause == Cause::response_timeout) {
-    if (retry.attempt_timeout) return "Only an attempt that may be repeated ends at `attempt_timeout`.";
-    return "Give the route an `attempt_timeout`: it ends an attempt that may be repeated, and `timeout` "
-           "under "
-           "`retry.on` lists it; the end by `response_timeout` is never tried again.";
+    if (retry.on.timeout)
+      return "Only an attempt that may be repeated ends at `attempt_timeout`, and is tried again after a "
+             "timeout.";
+    return "List `timeout` under `retry.on` of the route, and give it an `attempt_timeout`.";
   }
   const std::string word = retry_word(outcome);
   if (word.empty()) return "No key does: nothing under `retry.on` stands for this failure.";
   return "List `" + word + "` under `retry.on` of the route.";
+}
+
+std::string for_deadline(const Outcome& outcome, const RetryPolicy& retry) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed != nullptr && failed->cause == Cause::response_timeout && !retry.attempt_timeout)
+    return "Give the route an `attempt_timeout` well below its `deadline`.";
+  return "Raise `retry.deadline` of the route, or shorten its `backoff`.";
 }
 
 std::string for_later(const Explanation& told, const RetryPolicy& retry) {
@@ -94,7 +101,7 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
     case Reason::not_idempotent: return for_not_idempotent(told, policy.idempotent);
     case Reason::not_replayable: return for_not_replayable(told, policy);
     case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
-    case Reason::deadline_too_near: return "Raise `retry.deadline` of the route, or shorten its `backoff`.";
+    case Reason::deadline_too_near: return for_deadline(told.outcome, policy.retry);
     case Reason::budget_spent: return "Raise `budget.floor` or `budget.ratio` of the route.";
     case Reason::upstream_said_later: return for_later(told, policy.retry);
     case Reason::upstream_said_no: return "No key does: the upstream itself has to stop saying no.";

@@ -33,9 +33,28 @@ bool is_lost(const Outcome& outcome) {
   return failed != nullptr && failed->cause == Cause::replay_lost;
 }
 
+// Where the clock of an attempt ran out at the deadline, it was the deadline that ended it: until a
+// connection stands, while an upload is stuck, and for the head of what may be repeated it is one of the
+// clocks.
+bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant> deadline) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed == nullptr || !deadline || now < *deadline) return false;
+  return failed->cause == Cause::dns_timeout || failed->cause == Cause::connect_timeout ||
+         failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
+}
+
 bool nothing_was_sent(const Attempt& attempt, const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr && (failed->stage < Stage::send || attempt.sent == Sent::nothing);
+}
+
+// response_timeout is a timeout like any other where it ends what may be repeated; what it guards else is not
+// for any list.
+bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;
+  const bool again = facts.idempotent == Idempotency::yes && attempt.replayable;
+  return (!guarded || again) && on.lists(outcome);
 }
 
 bool was_retried_behind_us(const Outcome& outcome) {
@@ -80,7 +99,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   if (is_success(outcome, policy.retry.on)) return Reason::success;
   if (is_denied(outcome)) return Reason::address_denied;
   if (is_lost(outcome)) return Reason::not_replayable;
-  if (!policy.retry.on.lists(outcome)) return Reason::not_retryable;
+  if (!is_listed(facts, attempt, outcome, policy.retry.on)) return Reason::not_retryable;
   if (policy.mode == Mode::off) return Reason::retries_off;
   if (hints_of(attempt, outcome).said_no) return Reason::upstream_said_no;
   if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
@@ -125,6 +144,7 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   if (in_time && is_stale(attempt, outcome, is_repeatable(facts, policy, attempt.replayable))) {
     return {true, Duration::zero(), Reason::stale_connection};
   }
+  if (ran_out_of_time(outcome, now, deadline)) return {false, {}, Reason::deadline_too_near};
   if (const auto reason = first_closed_gate(facts, attempt, outcome, policy)) return {false, {}, *reason};
 
   const Hints hints = honoured_hints(attempt, outcome, policy);

@@ -16,24 +16,25 @@ enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head,
 /// What ended a failed attempt. Each has one Proxy-Status error type (RFC 9209) and one sentence, in
 /// proxy/http/reply.
 enum class Cause : std::uint8_t {
-  dns_error,              // the name does not resolve
-  dns_timeout,            // no answer from the resolver within connect_timeout
-  refused,                // ECONNREFUSED
-  unreachable,            // EHOSTUNREACH, ENETUNREACH and kin
-  connect_timeout,        // no connection within connect_timeout
-  no_local_port,          // EADDRNOTAVAIL
-  no_descriptor,          // EMFILE, ENFILE
-  address_denied,         // every address is under security.deny
-  address_is_self,        // the address is one of our own listeners: a loop
-  parent_unreachable,     // the parent proxy's name does not resolve, or every address of it refuses
-  parent_timeout,         // its resolver, its addresses or its CONNECT took longer than connect_timeout
-  parent_refused,         // it opened no tunnel: its CONNECT was answered other than 2xx, or broken off
-  tls_protocol_error,     // no TLS that both sides speak, or not TLS at all
+  dns_error,           // the name does not resolve
+  dns_timeout,         // no answer from the resolver within connect_timeout or the deadline
+  refused,             // ECONNREFUSED
+  unreachable,         // EHOSTUNREACH, ENETUNREACH and kin
+  connect_timeout,     // no connection within connect_timeout or the deadline
+  no_local_port,       // EADDRNOTAVAIL
+  no_descriptor,       // EMFILE, ENFILE
+  address_denied,      // every address is under security.deny
+  address_is_self,     // the address is one of our own listeners: a loop
+  parent_unreachable,  // the parent proxy's name does not resolve, or every address of it refuses
+  parent_timeout,      // its resolver, its addresses or its CONNECT took longer than connect_timeout or the
+                       // deadline
+  parent_refused,      // it opened no tunnel: its CONNECT was answered other than 2xx, or broken off
+  tls_protocol_error,  // no TLS that both sides speak, or not TLS at all
   tls_certificate_error,  // the upstream could not prove who it is
   closed,                 // the upstream closed (FIN) before the head was complete
   reset,                  // RST or EPIPE
   keepalive_lost,         // TCP keepalive or TCP_USER_TIMEOUT gave up: the host is dead
-  attempt_timeout,        // attempt_timeout or the deadline ended the attempt
+  attempt_timeout,        // attempt_timeout or the deadline ended the attempt, or its upload
   response_timeout,       // no head within response_timeout
   malformed_response,     // the head is not HTTP/1.x, or its framing is ambiguous
   header_too_large,       // the head is over limits.header or limits.header_fields

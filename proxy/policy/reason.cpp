@@ -29,7 +29,7 @@ constexpr std::array<Row, reason_count> rows{{
      "the request body is no longer held (limits), or the connection was authenticated for it (NTLM, "
      "Negotiate)"},
     {"attempts_spent", false, true, "the route's max_attempts are used up"},
-    {"deadline_too_near", false, true, "the next wait would end after the route's deadline"},
+    {"deadline_too_near", false, true, "the route's deadline is over, or would be before the next attempt"},
     {"budget_spent", false, true, "the retry budget of this upstream is used up"},
     {"upstream_said_later", false, true,
      "the upstream asked for a longer pause than the route or the deadline allows"},

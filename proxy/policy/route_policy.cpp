@@ -13,9 +13,8 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::header_too_large:
     // Who cannot prove who it is will not be able to a moment later.
     case Cause::tls_certificate_error: return false;
-    case Cause::attempt_timeout: return on.timeout;
-    // response_timeout guards requests that must not be repeated; nothing lists it.
-    case Cause::response_timeout: return false;
+    case Cause::attempt_timeout:
+    case Cause::response_timeout: return on.timeout;
     case Cause::dns_error:
     case Cause::dns_timeout:
     case Cause::refused:

@@ -33,7 +33,7 @@ struct RetryOn {
   bool connect = false;    ///< resolve, refused, unreachable, connect timeout
   bool tls = false;        ///< handshake
   bool reset = false;      ///< closed or reset before the response head was complete
-  bool timeout = false;    ///< attempt_timeout
+  bool timeout = false;    ///< attempt_timeout, response_timeout
   bool truncated = false;  ///< the body ended early while all of it was held back
 
   bool lists(const Outcome&) const;

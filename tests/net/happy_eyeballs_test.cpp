@@ -121,6 +121,27 @@ TEST(HappyEyeballs, D12_cancelled_before_the_first_dial_nothing_is_dialled) {
   EXPECT_EQ(eyes.order.failure(), Cause::cancelled);
 }
 
+TEST(HappyEyeballs, L6_once_the_time_of_all_is_over_none_is_dialled_beside_those_that_were) {
+  Eyes eyes(4);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(250), "dial 1");
+  eyes.order.dial_no_more();
+  EXPECT_EQ(eyes.at(500), "wait");
+  eyes.order.failed(Cause::connect_timeout);
+  EXPECT_EQ(eyes.at(500), "wait") << "a failure does not bring the next one on";
+  EXPECT_TRUE(eyes.order.stood(1)) << "what is under way may still stand";
+  EXPECT_EQ(eyes.at(501), "over");
+}
+
+TEST(HappyEyeballs, L6_the_first_is_dialled_in_any_case) {
+  Eyes eyes(4);
+  eyes.order.dial_no_more();
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  eyes.order.failed(Cause::connect_timeout);
+  EXPECT_EQ(eyes.at(50), "over");
+  EXPECT_EQ(eyes.order.failure(), Cause::connect_timeout);
+}
+
 TEST(HappyEyeballs, I13_sixteen_dead_addresses_take_fifteen_staggers_to_begin) {
   Eyes eyes(16);
   for (int i = 0; i < 16; ++i) {

@@ -222,6 +222,12 @@ TEST(Advice, AnAttemptWithoutAnAnswer) {
   EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
   const Question write = ask("POST", question.outcome);
   EXPECT_TRUE(says(advised(write, policy), "Only an attempt that may be repeated"));
+  policy.retry.on.timeout = false;
+  EXPECT_TRUE(says(advised(question, policy), "List `timeout`"));
+  EXPECT_TRUE(says(advised(write, policy), "List `timeout` under `retry.on` of the route, and give it"));
+  policy.retry.on.timeout = true;
+  policy.retry.attempt_timeout = 2min;
+  EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";
 }
 
 }  // namespace

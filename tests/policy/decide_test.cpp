@@ -259,6 +259,40 @@ TEST(Decide, ADeniedAddressIsNoMatterOfLists) {
   EXPECT_EQ(denied.decided().reason, Reason::address_denied);
 }
 
+TEST(Decide, L6_what_the_deadline_has_ended_is_told_as_that) {
+  const Failed ended[] = {
+      {Stage::resolve, Cause::dns_timeout},    {Stage::connect, Cause::connect_timeout},
+      {Stage::connect, Cause::parent_timeout}, {Stage::tls, Cause::connect_timeout},
+      {Stage::send, Cause::attempt_timeout},   {Stage::await_head, Cause::attempt_timeout}};
+  for (const Failed& failed : ended) {
+    Case late;
+    late.outcome = failed;
+    late.deadline = now;
+    // Whatever else would have kept it from another attempt, a longer deadline is what it lacked.
+    late.policy.retry.on = {};
+    late.policy.retry.max_attempts = 1;
+    late.policy.retry.backoff.initial = late.policy.retry.backoff.maximum = Duration::zero();
+    EXPECT_EQ(late.decided().reason, Reason::deadline_too_near) << word(failed.cause);
+    EXPECT_EQ(late.dice.rolled(), 0U);
+    late.deadline = now + 1ms;
+    EXPECT_EQ(late.decided().reason, Reason::not_retryable) << word(failed.cause);
+    late.deadline.reset();
+    EXPECT_EQ(late.decided().reason, Reason::not_retryable) << word(failed.cause);
+  }
+}
+
+TEST(Decide, L6_what_ended_for_another_cause_after_the_deadline_keeps_its_reason) {
+  Case late;
+  late.deadline = now - 1s;
+  late.policy.retry.on = {};
+  late.outcome = Failed{Stage::await_head, Cause::response_timeout};
+  EXPECT_EQ(late.decided().reason, Reason::not_retryable);
+  late.outcome = Failed{Stage::connect, Cause::refused};
+  EXPECT_EQ(late.decided().reason, Reason::not_retryable);
+  late.outcome = Answered{501, {}};
+  EXPECT_EQ(late.decided().reason, Reason::not_retryable);
+}
+
 TEST(Repeatable, NeedsAnActiveRouteAHeldBodyAndIdempotency) {
   RoutePolicy policy;
   EXPECT_TRUE(is_repeatable({Idempotency::yes, false, false}, policy, true));

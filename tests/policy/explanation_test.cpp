@@ -320,7 +320,7 @@ TEST(Explanation, TheRouteSaysWhichTimerEndsAnAttempt) {
   Explanation told = explain(only({}), question);
   EXPECT_EQ(std::get<Failed>(told.outcome).cause, Cause::response_timeout);
   EXPECT_EQ(told.lowest.last_ended, 5min);
-  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::not_retryable);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::deadline_too_near) << "which is after 1 min";
   RoutePolicy policy;
   policy.retry.attempt_timeout = 2s;
   told = explain(only(policy), question);

@@ -41,8 +41,8 @@ std::string needed(Stage stage, Cause cause) {
     case Cause::address_is_self:
     case Cause::tls_certificate_error:
     case Cause::malformed_response:
-    case Cause::header_too_large:
-    case Cause::response_timeout: return "";
+    case Cause::header_too_large: return "";
+    case Cause::response_timeout:
     case Cause::attempt_timeout: return "timeout";
     default: break;
   }

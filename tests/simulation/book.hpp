@@ -52,6 +52,7 @@ struct Account {
   Instant ended{};
   std::optional<Instant> finished;  ///< its client sent FIN
   std::optional<Instant> reset;     ///< or a reset
+  Instant moved{};                  ///< when an upstream last took a byte of it
   bool sent_whole = false;
   bool may_miss_answer = false;  ///< its client is slow, so that a reset may come before it has read
   unsigned records = 0;

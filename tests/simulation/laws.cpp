@@ -44,6 +44,7 @@ class Judge {
     if (account_.arrivals > ledger_.size()) return "no attempt is missing in the ledger";
     if (!waits_are_kept()) return "no attempt starts sooner than asked";
     if (!deadline_is_kept()) return "no attempt starts after the deadline";
+    if (!deadline_ends_what_stands_still()) return "nothing in which nothing moves outlasts the deadline";
     if (!departures_are_heeded()) return "nothing is begun for a client that has left";
     if (!shutdown_is_heeded()) return "no attempt follows another once the process is to stop";
     if (!cancels_have_a_cause()) return "an attempt is cancelled for its client, for a copy, or at the end";
@@ -106,6 +107,29 @@ class Judge {
       if (ledger_[i].started > account_.head_at + *deadline + late) return false;
     }
     return true;
+  }
+
+  // Row L6. What is repeatable is judged as the ledger has it, and what moves as the upstream has.
+  bool deadline_ends_what_stands_still() const {
+    if (!scene_.policy.retry.deadline) return true;
+    const Instant end = account_.head_at + *scene_.policy.retry.deadline;
+    for (std::size_t i = 0; i < attempts_of(ledger_); ++i) {
+      const LedgerEntry& entry = ledger_[i];
+      const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
+      if (failed == nullptr) continue;
+      if (failed->stage <= policy::Stage::tls && entry.ended > std::max(entry.started, end) + late)
+        return false;
+      // It is looked at ten times a second.
+      const Instant stuck = account_.moved + std::chrono::milliseconds(1100);
+      const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
+                           entry.attempt.replayable && is_upload_that_stalled(*failed);
+      if (may_end && entry.ended > std::max({entry.started, end, stuck}) + late) return false;
+    }
+    return true;
+  }
+  static bool is_upload_that_stalled(const policy::Failed& failed) {
+    return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout ||
+                                                   failed.cause == policy::Cause::response_timeout);
   }
 
   // Who left is noticed within the watch's interval, and a reset ends all within a second (row D14).

@@ -29,6 +29,7 @@ class SealedLink final : public net::SecureLink {
   bool open() const override { return wire_->open(); }
   net::Unread unread() override { return wire_->unread(); }
   net::Presence presence() override { return wire_->presence(); }
+  net::Outflow outflow() override { return wire_->outflow(); }
 
  private:
   net::Task<net::ErrorCode> wait_for_flight();

@@ -123,6 +123,7 @@ void Upstream::read() {
       return book_.broken("an upstream is only asked what a client has asked");
     if (!had_head && reader_.head_is_whole()) head_came();
     wire_->consume(used);
+    current().account->moved = world_.now();
     if (current().plan.resets && current().accepted >= *current().plan.resets) return reset();
     if (reader_.complete()) request_came();
   }

@@ -36,6 +36,7 @@ void Wire::tell_proxy() {
 }
 
 void Wire::consume(std::size_t bytes) {
+  taken_ += bytes;
   to_actor_.bytes.erase(0, bytes);
   tell_proxy();
 }
@@ -232,6 +233,11 @@ net::Unread WireLink::unread() {
   if (closed_ || wire_->reset_by_actor_) return net::Unread::closed;
   if (!wire_->to_proxy_.bytes.empty()) return net::Unread::bytes;
   return wire_->to_proxy_.finished ? net::Unread::closed : net::Unread::nothing;
+}
+
+// What nobody reads here is in nobody's kernel: a wire has no window but its room.
+net::Outflow WireLink::outflow() {
+  return wire_ == nullptr ? net::Outflow{} : net::Outflow{wire_->taken_, !wire_->to_actor_.bytes.empty()};
 }
 
 net::Presence WireLink::presence() {

@@ -74,6 +74,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool reset_by_proxy_ = false;
   bool proxy_closed_ = false;
   bool proxy_spoke_ = false;
+  std::uint64_t taken_ = 0;  ///< bytes that the actor has read
   Offer offer_;
 };
 
@@ -111,6 +112,7 @@ class WireLink final : public net::Link {
   bool open() const override { return wire_ != nullptr && !closed_; }
   net::Unread unread() override;
   net::Presence presence() override;
+  net::Outflow outflow() override;
 
   /// The wire has changed.
   void wake();

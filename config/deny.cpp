@@ -1,0 +1,48 @@
+#include "config/deny.hpp"
+
+#include <algorithm>
+
+#include "config/address.hpp"
+#include "config/reader.hpp"
+
+namespace reprise::config {
+namespace {
+
+// Both are texts that parse_network has made.
+bool covers(const std::string& wide, const std::string& narrow) {
+  const std::size_t slash = wide.find('/');
+  const Parsed<std::string> whole = parse_network(narrow);
+  const int prefix = std::stoi(wide.substr(slash + 1));
+  if (!whole || std::stoi(narrow.substr(narrow.find('/') + 1)) < prefix) return false;
+  // The network of that length around the narrow one: as it is, or as it should have been written.
+  const auto around = parse_network(narrow.substr(0, narrow.find('/')) + wide.substr(slash));
+  return wide == (around ? *around.value : around.suggestion);
+}
+
+std::string meaning(const std::string& network) {
+  if (network.starts_with("169.254.")) return "cloud metadata and link-local addresses";
+  return network.starts_with("fe80:") ? "link-local addresses of IPv6" : "cloud metadata over IPv6";
+}
+
+}  // namespace
+
+void check_deny(const Node& root, const Deny& deny, Report& report) {
+  const Node* list = locate(root, "security.deny");
+  if (list == nullptr || list->kind != Node::Kind::list || report.refused_under("security.deny")) return;
+  std::string open;
+  const auto add = [&](const std::string& entry, const std::string& what) {
+    open.append(open.empty() ? "" : ", ").append(entry).append(" (").append(what).append(")");
+  };
+  const Deny standard;
+  for (const std::string& network : standard.networks) {
+    const auto covered = [&](const std::string& listed) { return covers(listed, network); };
+    if (std::none_of(deny.networks.begin(), deny.networks.end(), covered)) add(network, meaning(network));
+  }
+  if (!deny.self) add("self", "the proxy's own listeners");
+  if (open.empty()) return;
+  report.warning(list->line, list->column, "security.deny",
+                 "this list takes the place of the default one, and what it does not deny may be dialled: " +
+                     open + "; add what is not meant to be");
+}
+
+}  // namespace reprise::config

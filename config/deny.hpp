@@ -1,0 +1,12 @@
+// What `security.deny` leaves open that the default list denies (row L14).
+#pragma once
+
+#include "config/document.hpp"
+#include "config/settings.hpp"
+
+namespace reprise::config {
+
+/// A warning, at the list, that names what is open now. Nothing where the file has no list of its own.
+void check_deny(const Node& root, const Deny&, Report&);
+
+}  // namespace reprise::config

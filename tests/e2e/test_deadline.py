@@ -1,0 +1,261 @@
+"""The deadline ends every stage in which nothing moves, under the shipped defaults; and each preset raises `timeout`."""
+import contextlib
+import re
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+from client import Client, ask, head_of
+from faults import isolated
+from harness import LOOPBACK, Reprise, equal, options
+from upstream import Upstream
+
+DEADLINE = 1.0
+MUCH = 16 << 20  # more than the buffers of two kernels take, less than what is held for a replay
+ONE_SECOND = {"retry": {"deadline": "1s"}}
+
+
+@contextlib.contextmanager
+def silent_port():
+    """Connections stand, and nobody ever reads or says a word."""
+    with socket.create_server((LOOPBACK, 0), backlog=64) as listener:
+        yield listener.getsockname()[1]
+
+
+@contextlib.contextmanager
+def black_hole():
+    """The port of a listener whose queue is full: nobody answers a dial."""
+    with socket.socket() as listener, contextlib.ExitStack() as fillers:
+        listener.bind((LOOPBACK, 0))
+        listener.listen(0)
+        for _ in range(8):
+            filler = fillers.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+@contextlib.contextmanager
+def mute_resolver():
+    """The name server of this namespace takes every question and answers none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        server.bind((LOOPBACK, 53))
+        file.write(f"nameserver {LOOPBACK}\noptions timeout:30\n")
+        file.flush()
+        subprocess.run(["mount", "--bind", file.name, "/etc/resolv.conf"], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "-l", "/etc/resolv.conf"], check=True)
+
+
+def ends_at_the_deadline(what, work, error, stage):
+    """`work` asks and returns the answer. Whatever else could have ended it takes at least five times as long."""
+    begun = time.monotonic()
+    answer = work()
+    took = time.monotonic() - begun
+    print(f"{what}: {took:.2f} s")
+    equal((answer.status, answer.reason), (504, "deadline_too_near"), what)
+    assert f"error={error}" in answer.field("Proxy-Status"), (what, answer.field("Proxy-Status"))
+    assert stage in answer.body, (what, answer.body)
+    assert DEADLINE - 0.001 <= took < 4.5, f"{what}: {took:.2f} s"
+
+
+def connect(reprise, authority):
+    with Client(reprise.forward) as client:
+        client.send(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
+        return client.read_answer("GET")
+
+
+def upload(reprise, url, size):
+    """A PUT whose sender does not mind that nobody takes it all."""
+    with Client(reprise.forward) as client:
+        host = url.split("/")[2]
+
+        def send():
+            with contextlib.suppress(OSError):
+                client.send(head_of("PUT", url, host, [("Content-Length", str(size))]) + bytes(size))
+        sender = threading.Thread(target=send)
+        sender.start()
+        answer = client.read_answer("PUT")
+        with contextlib.suppress(OSError):
+            client.socket.shutdown(socket.SHUT_RDWR)
+        sender.join()
+        return answer
+
+
+def test_L6_a_dial_that_nobody_answers():
+    with black_hole() as port, Reprise(defaults=ONE_SECOND) as reprise:
+        url = f"http://{LOOPBACK}:{port}/x"
+        ends_at_the_deadline("GET", lambda: ask(reprise, "GET", url), "connection_timeout", b"while connecting")
+        ends_at_the_deadline("POST", lambda: ask(reprise, "POST", url, b"order"), "connection_timeout", b"while connecting")
+        ends_at_the_deadline("CONNECT", lambda: connect(reprise, f"{LOOPBACK}:{port}"), "connection_timeout", b"while connecting")
+        reprise.expect_metric(3, "reprise_exhausted_total", reason="deadline_too_near")
+
+
+@isolated
+def test_L6_a_resolver_that_hangs():
+    with mute_resolver(), Reprise(defaults=ONE_SECOND) as reprise:
+        ends_at_the_deadline("GET", lambda: ask(reprise, "GET", "http://silent.test/x"), "dns_timeout", b"while resolving")
+        ends_at_the_deadline("CONNECT", lambda: connect(reprise, "other.test:443"), "dns_timeout", b"while resolving")
+
+
+def test_L6_a_tls_server_that_is_silent():
+    with silent_port() as port, Reprise(defaults={**ONE_SECOND, "tls": "originate"}) as reprise:
+        url = f"http://{LOOPBACK}:{port}/x"
+        ends_at_the_deadline("POST", lambda: ask(reprise, "POST", url, b"order"), "connection_timeout", b"in the TLS handshake")
+
+
+def test_L6_a_parent_proxy_that_never_answers_connect():
+    with silent_port() as port, Reprise(defaults=ONE_SECOND, parent=f"http://{LOOPBACK}:{port}") as reprise:
+        ends_at_the_deadline("CONNECT", lambda: connect(reprise, "up.test:443"), "connection_timeout", b"while connecting")
+
+
+def test_L6_an_upload_that_the_upstream_does_not_take():
+    with silent_port() as port, Reprise(defaults=ONE_SECOND) as reprise:
+        url = f"http://{LOOPBACK}:{port}/x"
+        for size in (MUCH, 512 << 10):
+            ends_at_the_deadline(f"PUT of {size}", lambda size=size: upload(reprise, url, size), "http_response_timeout",
+                                 b"while sending the request")
+
+
+def test_L6_a_later_attempt_ends_at_the_deadline_too():
+    """Attempt 1 is answered, attempt 2 finds a black hole: the client gets the answer that there was, or a 504."""
+    for out_of_time, status in (("last", 503), ("504", 504)):
+        retry = {"deadline": "1s", "out_of_time": out_of_time, "backoff": {"initial": "1ms", "maximum": "1ms"}}
+        with socket.socket() as listener, contextlib.ExitStack() as fillers:
+            listener.bind((LOOPBACK, 0))
+            listener.listen(0)
+
+            def serve(listener=listener, fillers=fillers):
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65536)
+                    for _ in range(8):
+                        filler = fillers.enter_context(socket.socket())
+                        filler.setblocking(False)
+                        filler.connect_ex(listener.getsockname())
+                    connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbusy")
+            server = threading.Thread(target=serve)
+            server.start()
+            with Reprise(defaults={"retry": retry}) as reprise:
+                begun = time.monotonic()
+                answer = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
+                assert time.monotonic() - begun >= DEADLINE - 0.001
+                equal((answer.status, answer.reason, answer.attempts), (status, "deadline_too_near", 2), out_of_time)
+            server.join()
+
+
+def test_response_timeout_of_what_may_be_repeated_is_retried():
+    with Upstream({"/x": ["hang", 200]}) as upstream, Reprise(defaults={"response_timeout": "300ms"}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.status, answer.attempts), (200, 2))
+        reprise.expect_metric(1, "reprise_retries_total", reason="retryable_failure")
+
+
+# By preset: a request that it repeats, and how long the preset as shipped waits for an answer, in seconds.
+PRESETS = {
+    "aws": ("pail.s3.eu-west-1.amazonaws.com/key", 60),
+    "gcs": ("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
+    "gcs-metadata": ("storage.googleapis.com/storage/v1/b/pail", 60),
+    "gsutil": ("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
+    "memorystore": ("redis.googleapis.com/v1/projects/p/locations/l/instances", 600),
+}
+
+
+def reprise_says(*words):
+    return subprocess.run([options.binary, *words], capture_output=True, text=True, check=False)
+
+
+@contextlib.contextmanager
+def file_of(text):
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write("version: 1\n" + text)
+        file.flush()
+        yield file.name
+
+
+def test_L8_each_preset_as_shipped_ends_a_hung_attempt_and_plays_it_again():
+    """What `explain` says of it comes from the same decision as the data path, at the preset's own numbers."""
+    for preset, (target, seconds) in PRESETS.items():
+        with file_of(f"presets: [{preset}]\n") as file:
+            said = reprise_says("explain", "GET", f"http://{target}", "--failure", "timeout", "-c", file)
+        equal((said.returncode, said.stderr), (0, ""), preset)
+        assert "retryable_failure" in said.stdout, said.stdout
+        first = re.search(r"^ +1 .*at (\S+?)(?:s|m) ", said.stdout.replace("waits", "     "), re.M)
+        assert first, said.stdout
+        expected = f"{seconds // 60}m"
+        assert re.search(rf"^ +1 .* at {expected}", said.stdout.replace("waits", "     "), re.M), said.stdout
+
+
+def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
+    """On the wire, with the preset's own list and rules; its minute (and the waits) shortened by the entry."""
+    for preset, (target, _) in PRESETS.items():
+        retry = {"attempt_timeout": "400ms", "backoff": {"initial": "1ms", "maximum": "1ms"}}
+        path = "/" + target.split("/", 1)[1]
+        with Upstream({path: ["hang", 200]}) as upstream, \
+                Reprise(presets=[{"name": preset, "hosts": [LOOPBACK], "retry": retry}]) as reprise:
+            begun = time.monotonic()
+            answer = ask(reprise, "GET", upstream.url(path))
+            assert time.monotonic() - begun >= 0.4, preset
+            equal((answer.status, answer.attempts), (200, 2), preset)
+            reprise.expect_metric(1, "reprise_retries_total", reason="retryable_failure")
+            reprise.expect_metric(1, "reprise_attempts_total", outcome="timeout")
+
+
+def warnings_of(text):
+    with file_of(text) as file:
+        said = reprise_says("check", file)
+        equal(said.returncode, 0, said.stderr)
+        return said.stderr.replace(file, "F").splitlines()
+
+
+def test_timeout_that_nothing_raises_is_warned_of():
+    lines = warnings_of("defaults:\n  retry: {on: [503, timeout]}\n")
+    equal([line.split(": ")[0:3] for line in lines], [["F:3:15", "warning", "defaults.retry.on"]], lines)
+    assert "attempt_timeout" in lines[0]
+    equal(warnings_of("defaults: {retry: {on: [503, timeout], attempt_timeout: 10s}}\n"), [])
+    equal(warnings_of("defaults: {response_timeout: 20s, retry: {on: [503, timeout]}}\n"), [])
+    equal(warnings_of("defaults: {retry: {on: [503, timeout], deadline: unlimited}}\n"), [])
+    equal(warnings_of("defaults: {retry: {deadline: 30s}}\n"), [], "the shipped list says nothing of the author's intent")
+    assert "presets[0].retry.attempt_timeout" in warnings_of("presets: [{name: gcs, retry: {attempt_timeout: none}}]\n")[0]
+    for preset in (*PRESETS, "llm"):
+        equal(warnings_of(f"presets: [{preset}]\n"), [], preset)
+
+
+def test_L14_a_deny_list_that_opens_what_was_shut_is_warned_of():
+    everything = "169.254.0.0/16, 'fe80::/10', 'fd00:ec2::254', self"
+    equal(warnings_of(f"security: {{deny: [10.0.0.0/8, {everything}]}}\n"), [])
+    equal(warnings_of("security: {deny: [0.0.0.0/0, '::/0', self]}\n"), [])
+    line, = warnings_of("security:\n  deny: [10.0.0.0/8]\n")
+    assert line.startswith("F:3:9: warning: security.deny: "), line
+    for open_now in ("169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "self"):
+        assert open_now in line, line
+    line, = warnings_of("security: {deny: [169.254.169.254, 'fe80::/10', 'fd00::/8', self]}\n")
+    assert "169.254.0.0/16" in line and "fe80" not in line and "self" not in line, line
+    with silent_port(), Reprise(security={"deny": ["10.0.0.0/8"]}) as reprise:
+        reprise.expect_log("warning: security.deny: ")
+
+
+def test_L26_credentials_in_clear_text_are_warned_of():
+    line, = warnings_of("presets:\n  - {name: aws, tls: off}\n")
+    assert line.startswith("F:3:22: warning: presets[0].tls: ") and "clear text" in line and "tls: originate" in line, line
+    line, = warnings_of("presets: [{name: gcs, hosts: [store.example]}]\n")
+    assert "presets[0].hosts" in line and "clear text" in line, line
+    for quiet in ("hosts: [127.0.0.1, localhost]", "hosts: [store.example], tls: originate", "hosts: [emulator], tls: off"):
+        equal(warnings_of(f"presets: [{{name: gcs, {quiet}}}]\n"), [], quiet)
+    line, = warnings_of("routes: [{name: mine, match: {host: api.openai.com}}]\n")
+    assert "routes[0]" in line and "clear text" in line, line
+    equal(warnings_of("routes: [{name: mine, match: {host: api.openai.com}, tls: originate}]\n"), [])
+    for preset, (target, _) in {**PRESETS, "llm": ("api.anthropic.com/v1/messages", 0)}.items():
+        with file_of(f"presets: [{preset}]\n") as file:
+            said = reprise_says("explain", "GET", f"http://{target}", "-c", file).stdout
+            assert "over TLS, on port 443" in said and "clear text" not in said, said
+    said = reprise_says("explain", "POST", "http://api.anthropic.com/v1/messages").stdout
+    assert "In clear text" in said, said
+    said = reprise_says("explain", "GET", "http://api.internal/x", "--header", "Authorization: Bearer x").stdout
+    assert "In clear text" in said, said
+    said = reprise_says("explain", "GET", "http://api.internal/x").stdout
+    assert "In clear text" not in said, said
