@@ -185,12 +185,13 @@ class RouteChecker {
                       "{bytes: 64KiB}");
   }
 
-  // Of the defaults alone nothing is said: who writes `timeout` means it.
+  // Who repeats the built-in list says nothing by it; who writes one with `timeout` means it.
   void check_timeout() {
     const auto& retry = route_.policy.retry;
     const bool raised =
         retry.attempt_timeout || !retry.deadline || route_.policy.response_timeout < *retry.deadline;
-    if (!retry.on.timeout || raised || route_.policy.mode == policy::Mode::off || !lists_something()) return;
+    const bool lists = retry.on.timeout && retry.on != policy::RetryOn::defaults() && has_list();
+    if (!lists || raised || route_.policy.mode == policy::Mode::off) return;
     if (const auto at = blame({"retry.attempt_timeout", "retry.on", "response_timeout", "retry.deadline"}))
       report_.warning(
           at->line, at->column, at->path,
@@ -199,13 +200,13 @@ class RouteChecker {
   }
 
   // The file or a preset has a `retry.on` of its own.
-  bool lists_something() const {
-    const auto has_list = [](const Node* node) {
+  bool has_list() const {
+    const auto lists = [](const Node* node) {
       return node != nullptr && locate(*node, "retry.on") != nullptr;
     };
     const auto all_layers = layers();
     return std::any_of(all_layers.begin(), all_layers.end(), [&](const auto& layer) {
-      return has_list(layer.first->node) || std::any_of(layer.second->begin(), layer.second->end(), has_list);
+      return lists(layer.first->node) || std::any_of(layer.second->begin(), layer.second->end(), lists);
     });
   }
 

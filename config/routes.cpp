@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "config/clear_text.hpp"
 #include "config/fields.hpp"
 #include "config/patterns.hpp"
 #include "config/preset_hosts.hpp"
@@ -144,11 +145,14 @@ class RouteBuilder {
     }
     RouteOrigin origin{{&entry, path}, {}, {}, {}, defaults_};
     read_policy(entry, path, origin);
+    const bool moved = std::any_of(hosts.begin(), hosts.end(), [](const policy::HostPattern& host) {
+      return !is_reached_over_tls(host.text);
+    });
     const PresetHosts place(std::move(hosts), shipped);
     for (const PresetRoute& one : shipped) {
       policy::Route route;
       RouteOrigin its = origin;
-      make_preset_route(one, route, its);
+      make_preset_route(one, moved, route, its);
       if (!place.put(route.match)) continue;
       if (!claim_name(entry, path, route.name)) return;
       built_.routes.push_back(std::move(route));
@@ -157,7 +161,8 @@ class RouteBuilder {
   }
 
   // Weakest first: defaults, the preset's policies, the entry's, the route's own keys, the entry's own.
-  void make_preset_route(const PresetRoute& shipped, policy::Route& route, RouteOrigin& origin) const {
+  void make_preset_route(const PresetRoute& shipped, bool moved, policy::Route& route,
+                         RouteOrigin& origin) const {
     route.policy = base_;
     route.source = std::string(shipped.preset);
     route.line = shipped.route->line;
@@ -170,7 +175,7 @@ class RouteBuilder {
     Reader own(*shipped.route, "routes[]");
     route_fields(own, route.policy);
     // How the service is reached says nothing of an emulator.
-    if (origin.route.node->find("hosts") != nullptr) route.policy.tls = elsewhere;
+    if (moved) route.policy.tls = elsewhere;
     Reader match(*shipped.route->find("match"), "routes[].match");
     match_fields(match, route.match);
     Reader differs(*origin.route.node, "presets[]");

@@ -259,6 +259,7 @@ TEST(Presets, inherit_no_limit_from_defaults) {
       EXPECT_EQ(route.policy.retry.on, expected.policy.retry.on) << route.name;
       EXPECT_EQ(route.policy.retry.max_attempts, expected.policy.retry.max_attempts) << route.name;
       EXPECT_EQ(route.policy.retry.deadline, expected.policy.retry.deadline) << route.name;
+      EXPECT_EQ(route.policy.retry.attempt_timeout, expected.policy.retry.attempt_timeout) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.initial, expected.policy.retry.backoff.initial) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.multiplier, 2) << route.name;
       EXPECT_EQ(route.policy.retry.backoff.maximum, expected.policy.retry.backoff.maximum) << route.name;
@@ -322,16 +323,17 @@ TEST(Presets, policies_are_there_by_name_and_the_files_own_hide_them) {
 
 TEST(Presets, layers_go_from_defaults_to_the_entry) {
   const Settings settings = settings_of(R"(
-defaults: {retry: {attempt_timeout: 9s}}
+defaults: {connect_timeout: 9s, retry: {attempt_timeout: 9s}}
 policies: {mine: {retry: {max_attempts: 5, deadline: 30s, on: [418]}}}
 presets: [{name: gcs, policy: mine, retry: {deadline: 20s}, budget: off}]
 )");
   const auto& chunk =
       Asked("PUT", "storage.googleapis.com/upload/storage/v1/b/p/o?upload_id=1").route(settings);
-  EXPECT_EQ(chunk.policy.retry.attempt_timeout, Duration(9s));  // defaults
-  EXPECT_EQ(chunk.policy.retry.backoff.maximum, 64s);           // the preset's policy
-  EXPECT_EQ(chunk.policy.retry.max_attempts, 5U);               // the entry's policy
-  EXPECT_TRUE(chunk.policy.retry.on.statuses.test(408));        // the route's own keys
+  EXPECT_EQ(chunk.policy.connect_timeout, 9s);                   // defaults
+  EXPECT_EQ(chunk.policy.retry.attempt_timeout, Duration(60s));  // the preset's policy
+  EXPECT_EQ(chunk.policy.retry.backoff.maximum, 64s);            // the preset's policy
+  EXPECT_EQ(chunk.policy.retry.max_attempts, 5U);                // the entry's policy
+  EXPECT_TRUE(chunk.policy.retry.on.statuses.test(408));         // the route's own keys
   EXPECT_FALSE(chunk.policy.retry.on.statuses.test(418));
   EXPECT_EQ(chunk.policy.retry.deadline, Duration(20s));  // the entry
   EXPECT_FALSE(chunk.policy.budget);

@@ -16,7 +16,9 @@ namespace {
 
 std::string problems_of(const Loaded& loaded) {
   std::string text;
-  for (const Problem& problem : loaded.problems) text.append(to_line(problem, "f.yaml")).append("\n");
+  for (const Problem& problem : loaded.problems) {
+    if (problem.severity == Problem::Severity::error) text.append(to_line(problem, "f.yaml")).append("\n");
+  }
   return text;
 }
 

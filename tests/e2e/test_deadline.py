@@ -87,7 +87,7 @@ def upload(reprise, url, size):
 
 
 def test_L6_a_dial_that_nobody_answers():
-    with black_hole() as port, Reprise(defaults=ONE_SECOND) as reprise:
+    with black_hole() as port, Reprise(defaults=ONE_SECOND, security={"connect_ports": ["1-65535"]}) as reprise:
         url = f"http://{LOOPBACK}:{port}/x"
         ends_at_the_deadline("GET", lambda: ask(reprise, "GET", url), "connection_timeout", b"while connecting")
         ends_at_the_deadline("POST", lambda: ask(reprise, "POST", url, b"order"), "connection_timeout", b"while connecting")
@@ -184,10 +184,7 @@ def test_L8_each_preset_as_shipped_ends_a_hung_attempt_and_plays_it_again():
             said = reprise_says("explain", "GET", f"http://{target}", "--failure", "timeout", "-c", file)
         equal((said.returncode, said.stderr), (0, ""), preset)
         assert "retryable_failure" in said.stdout, said.stdout
-        first = re.search(r"^ +1 .*at (\S+?)(?:s|m) ", said.stdout.replace("waits", "     "), re.M)
-        assert first, said.stdout
-        expected = f"{seconds // 60}m"
-        assert re.search(rf"^ +1 .* at {expected}", said.stdout.replace("waits", "     "), re.M), said.stdout
+        assert re.search(rf"^ +1 .* at {seconds // 60}m", said.stdout, re.M), said.stdout
 
 
 def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
@@ -220,7 +217,7 @@ def test_timeout_that_nothing_raises_is_warned_of():
     equal(warnings_of("defaults: {response_timeout: 20s, retry: {on: [503, timeout]}}\n"), [])
     equal(warnings_of("defaults: {retry: {on: [503, timeout], deadline: unlimited}}\n"), [])
     equal(warnings_of("defaults: {retry: {deadline: 30s}}\n"), [], "the shipped list says nothing of the author's intent")
-    assert "presets[0].retry.attempt_timeout" in warnings_of("presets: [{name: gcs, retry: {attempt_timeout: none}}]\n")[0]
+    assert "presets[0].retry.attempt_timeout" in warnings_of("presets: [{name: gcs-metadata, retry: {attempt_timeout: none}}]\n")[0]
     for preset in (*PRESETS, "llm"):
         equal(warnings_of(f"presets: [{preset}]\n"), [], preset)
 

@@ -1,0 +1,158 @@
+// What loads with a warning: where it points, and what it says to write.
+#include <gtest/gtest.h>
+
+#include "config/clear_text.hpp"
+#include "config/presets.hpp"
+#include "proxy/policy/decide.hpp"
+#include "proxy/policy/dice.hpp"
+#include "tests/config/asking.hpp"
+
+namespace reprise::config {
+namespace {
+
+/// Every line of what is said of that text after `version: 1`, which must load.
+std::string said_of(const std::string& text) {
+  const Loaded loaded = load_text("version: 1\n" + text, {});
+  EXPECT_TRUE(loaded.settings) << text;
+  std::string lines;
+  for (const Problem& problem : loaded.problems) lines.append(to_line(problem, "f")).append("\n");
+  return lines;
+}
+
+bool says(const std::string& text, std::initializer_list<std::string_view> words) {
+  const std::string said = said_of(text);
+  for (const std::string_view word : words) {
+    if (said.find(word) == std::string::npos) return ADD_FAILURE() << word << "\n" << said, false;
+  }
+  return true;
+}
+
+TEST(Warnings, L8_timeout_that_nothing_raises) {
+  EXPECT_TRUE(says("defaults:\n  retry: {on: [503, timeout]}\n",
+                   {"f:3:15: warning: defaults.retry.on: timeout is listed", "write attempt_timeout"}));
+  EXPECT_TRUE(says("routes:\n  - {name: r, match: {host: h}, retry: {on: [timeout], deadline: 5m}}\n",
+                   {"f:3:45: warning: routes[0].retry.on: "}));
+  EXPECT_TRUE(
+      says("policies: {p: {retry: {on: [timeout]}}}\nroutes: [{name: r, match: {host: h}, policy: p}]\n",
+           {"warning: policies.p.retry.on: "}));
+  EXPECT_TRUE(says("presets: [{name: gcs-metadata, retry: {attempt_timeout: none}}]\n",
+                   {"f:2:58: warning: presets[0].retry.attempt_timeout: "}));
+  EXPECT_TRUE(says("presets: [{name: llm, retry: {on: [429, timeout]}, response_timeout: 5m}]\n",
+                   {"presets[0].retry.on"}));
+}
+
+TEST(Warnings, L8_timeout_that_something_raises_or_nobody_asked_for) {
+  EXPECT_EQ(said_of("defaults: {retry: {on: [503, timeout], attempt_timeout: 10s}}\n"), "");
+  EXPECT_EQ(said_of("defaults: {response_timeout: 59s, retry: {on: [503, timeout]}}\n"), "");
+  EXPECT_EQ(said_of("defaults: {retry: {on: [503, timeout], deadline: unlimited}}\n"), "");
+  EXPECT_EQ(said_of("defaults: {mode: off, retry: {on: [503, timeout]}}\n"), "");
+  EXPECT_EQ(said_of("defaults: {retry: {on: [503]}}\n"), "");
+  EXPECT_EQ(said_of("defaults: {retry: {deadline: 30s}}\n"), "") << "the list is the built-in one";
+  EXPECT_EQ(
+      said_of("defaults: {retry: {on: [429, 408, 500, 502, 503, 504, connect, tls, reset, timeout]}}\n"), "");
+}
+
+TEST(Warnings, L14_a_deny_list_that_opens_what_was_shut) {
+  EXPECT_TRUE(
+      says("security:\n  deny: [10.0.0.0/8]\n",
+           {"f:3:9: warning: security.deny: ", "169.254.0.0/16 (cloud metadata", "fe80::/10 (link-local",
+            "fd00:ec2::254/128 (cloud metadata over IPv6)", "self (the proxy's own listeners)"}));
+  EXPECT_TRUE(says("security: {deny: []}\n", {"169.254.0.0/16", "self"}));
+  const std::string narrow = said_of("security: {deny: [169.254.169.254, 'fe80::/9', 'fd00::/8', self]}\n");
+  EXPECT_NE(narrow.find("169.254.0.0/16"), std::string::npos) << "the rest of it is open";
+  EXPECT_EQ(narrow.find("fe80"), std::string::npos) << narrow;
+  EXPECT_EQ(narrow.find("self"), std::string::npos) << narrow;
+  EXPECT_EQ(said_of("security: {deny: [0.0.0.0/0, '::/0', self]}\n"), "");
+  EXPECT_EQ(said_of("security: {deny: [10.0.0.0/8, 169.254.0.0/16, 'fe80::/10', 'fd00:ec2::254', self]}\n"),
+            "");
+  EXPECT_EQ(said_of("security: {connect_ports: [443]}\n"), "") << "the default list";
+}
+
+TEST(Warnings, L26_a_preset_without_its_tls) {
+  EXPECT_TRUE(says("presets:\n  - {name: aws, tls: off}\n",
+                   {"f:3:22: warning: presets[0].tls: this service is reached over TLS", "clear text"}));
+  EXPECT_TRUE(says("presets: [{name: gcs, tls: {originate: false}}]\n", {"presets[0].tls: "}));
+  EXPECT_TRUE(says(
+      "presets: [{name: gcs, hosts: [store.example, localhost]}]\n",
+      {"warning: presets[0].hosts: these hosts are spoken to in clear text", "tls: originate, or tls: off"}));
+  for (const std::string quiet :
+       {"hosts: [127.0.0.1, localhost, '::1', x.localhost]", "hosts: [store.example], tls: originate",
+        "hosts: [emulator], tls: off", "hosts: [storage.googleapis.com]"})
+    EXPECT_EQ(said_of("presets: [{name: gcs, " + quiet + "}]\n"), "");
+  EXPECT_EQ(said_of("policies: {p: {tls: off}}\npresets: [{name: gcs, hosts: [e], policy: p}]\n"), "");
+  for (const std::string_view name : preset_names())
+    EXPECT_EQ(said_of("presets: [" + std::string(name) + "]\n"), "") << name;
+}
+
+TEST(Warnings, L26_a_route_of_ones_own_for_a_service_that_speaks_tls) {
+  EXPECT_TRUE(
+      says("routes:\n  - {name: r, match: {host: api.openai.com}}\n",
+           {"f:3:5: warning: routes[0]: what a client asks of http://api.openai.com leaves in clear text"}));
+  EXPECT_TRUE(says("routes: [{name: r, match: {hosts: [h, pail.s3.amazonaws.com]}, tls: off}]\n",
+                   {"routes[0].tls: "}));
+  EXPECT_EQ(said_of("routes: [{name: r, match: {host: api.openai.com}, tls: originate}]\n"), "");
+  EXPECT_EQ(said_of("routes: [{name: r, match: {host: api.openai.com, port: 8080}}]\n"), "");
+  EXPECT_EQ(said_of("routes: [{name: r, match: {host: api.internal}}, {name: all, match: {}}]\n"), "");
+}
+
+TEST(ClearText, L26_presets_reach_their_services_over_tls_and_emulators_as_the_file_says) {
+  for (const char* host :
+       {"storage.googleapis.com", "pail.storage.googleapis.com", "www.googleapis.com", "redis.googleapis.com",
+        "api.openai.com", "api.anthropic.com", "sqs.eu-west-1.amazonaws.com", "*.amazonaws.com"})
+    EXPECT_TRUE(is_reached_over_tls(host)) << host;
+  EXPECT_FALSE(is_reached_over_tls("api.internal"));
+  for (const std::string_view name : preset_names()) {
+    const Settings own = settings_of("presets: [" + std::string(name) + "]\n");
+    const Settings moved = settings_of("presets: [{name: " + std::string(name) + ", hosts: [e, '*.e']}]\n");
+    for (std::size_t i = 0; i + 1 < own.routes->size(); ++i)
+      EXPECT_TRUE((*own.routes)[i].policy.tls.originate) << (*own.routes)[i].name;
+    for (std::size_t i = 0; i + 1 < moved.routes->size(); ++i)
+      EXPECT_FALSE((*moved.routes)[i].policy.tls.originate) << (*moved.routes)[i].name;
+  }
+  const Settings same =
+      settings_of("presets: [{name: gcs, hosts: [storage.googleapis.com, '*.storage.googleapis.com']}]\n");
+  EXPECT_TRUE((*same.routes)[0].policy.tls.originate);
+}
+
+struct Hung {
+  std::string preset;
+  Asked request;
+  Duration waits;
+};
+
+TEST(HungUpstream, L8_each_preset_ends_it_at_what_its_source_waits_and_plays_it_again) {
+  using namespace std::chrono_literals;
+  const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");
+  const Asked read_bucket("GET", "pail.s3.eu-west-1.amazonaws.com/key");
+  const std::vector<Hung> all{
+      {"aws", read_bucket, 60s},
+      {"{name: aws, policy: aws-2026}", read_bucket, 60s},
+      {"{name: aws, policy: aws-2026-dynamodb}", read_bucket, 60s},
+      {"gcs", read_object, 60s},
+      {"gcs-metadata", read_object, 60s},
+      {"gcs-metadata", {"GET", "storage.googleapis.com/storage/v1/b/p/o/x?alt=media"}, 60s},
+      {"gsutil", read_object, 60s},
+      {"{name: gsutil, policy: gcloud}", read_object, 5min},
+      {"memorystore", {"GET", "redis.googleapis.com/v1/projects/p"}, 10min}};
+  for (const Hung& one : all) {
+    const Settings settings = settings_of("presets: [" + one.preset + "]\n");
+    const policy::RoutePolicy& route = one.request.route(settings).policy;
+    const policy::Instant head_at{};
+    std::optional<policy::Instant> deadline;
+    if (route.retry.deadline) deadline = head_at + *route.retry.deadline;
+    const policy::HeadLimit limit =
+        policy::head_limit(route, one.request.repeatable(settings), head_at, deadline);
+    EXPECT_EQ(limit.at - head_at, one.waits) << one.preset;
+    policy::Attempt attempt;
+    attempt.sent = policy::Sent::maybe;
+    policy::SeededDice dice(1);
+    const policy::Verdict verdict = policy::decide({policy::Idempotency::yes, false, true}, attempt,
+                                                   policy::Failed{policy::Stage::await_head, limit.cause},
+                                                   route, limit.at, deadline, dice, 1e9);
+    EXPECT_TRUE(verdict.retry) << one.preset;
+    EXPECT_EQ(verdict.reason, policy::Reason::retryable_failure) << one.preset;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::config
