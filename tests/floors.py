@@ -27,7 +27,7 @@ THIRD = {
     "config": r"yaml-cpp/.*\.h|fmt/.*\.h|" + POSIX,
     "observe": r"prometheus/.*\.h|fmt/.*\.h|" + POSIX,
     "simulate": r"fmt/.*\.h",
-    "net": r"boost/.*|openssl/.*\.h|fmt/.*\.h|(netinet|net|linux)/[a-z_0-9]+\.h|" + POSIX,
+    "net": r"boost/.*|openssl/.*\.h|sanitizer/asan_interface\.h|fmt/.*\.h|(netinet|net|linux)/[a-z_0-9]+\.h|" + POSIX,
     "cli": r"CLI/.*\.hpp|boost/.*|openssl/.*\.h|fmt/.*\.h|(netinet|net|linux)/[a-z_0-9]+\.h|" + POSIX,
 }
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}

@@ -240,7 +240,7 @@ std::optional<std::uint64_t> read_content_length_list(std::string_view value) {
 }
 
 Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestHead& head) {
-  head.fields.clear();
+  head.forget();
   head.skipped = 0;
   if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.target_bytes)) return Progress::partial;
   head.bytes = buffer.size();
@@ -253,7 +253,7 @@ Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestH
 
 Parsed guard_response(std::string_view buffer, const HeadLimits& limits, std::string_view request_method,
                       ResponseHead& head, Oddities& oddities) {
-  head.fields.clear();
+  head.forget();
   oddities = {};
   if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.bytes)) return Progress::partial;
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};

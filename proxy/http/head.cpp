@@ -18,6 +18,16 @@ const FieldLine* find_field(const std::vector<FieldLine>& fields, FieldId id) {
 
 }  // namespace
 
+void RequestHead::forget() {
+  method = target = {};
+  fields.clear();
+}
+
+void ResponseHead::forget() {
+  reason = {};
+  fields.clear();
+}
+
 const FieldLine* RequestHead::find(FieldId id) const { return find_field(fields, id); }
 const FieldLine* ResponseHead::find(FieldId id) const { return find_field(fields, id); }
 

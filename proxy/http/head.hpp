@@ -60,6 +60,8 @@ struct RequestHead final : policy::FieldLines {
   std::size_t skipped = 0;  ///< bytes of empty lines before the request line, part of `bytes`
   bool close = false;       ///< Connection or Proxy-Connection lists `close`
 
+  /// Lets go of every view: the buffer is about to be another's. Keeps storage.
+  void forget();
   const FieldLine* find(FieldId) const;
   bool has(std::string_view name, std::string_view value) const override;
   /// False where the client asks for the end of the connection, or speaks 1.0.
@@ -76,6 +78,8 @@ struct ResponseHead {
   bool reusable = true;  ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
   std::size_t bytes = 0;
 
+  /// Lets go of every view: the buffer is about to be another's. Keeps storage.
+  void forget();
   const FieldLine* find(FieldId) const;
 };
 
@@ -92,7 +96,8 @@ using Parsed = std::variant<Progress, Cause>;
 /// Reads one request head from the start of `buffer`, after skipping at most 4 empty lines (`skipped` counts
 /// their bytes). The framing guard reads it first, Beast's parser second; they must agree. `head` is
 /// refilled: its vector keeps its storage, so that a connection allocates once. The views live as long as the
-/// buffer. A `partial` buffer over the limits is already refused. Never reads past `buffer`.
+/// buffer, those of a head that was `partial` or refused too. A `partial` buffer over the limits is already
+/// refused. Never reads past `buffer`.
 Parsed parse_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
 /// The same for a response to a request of that method (RFC 9112 6.3 needs it).

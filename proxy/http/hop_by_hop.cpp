@@ -1,17 +1,10 @@
-// Connection's list, sorted so that thousands of members cost no more than their own reading.
+// Connection's list without what has rules of its own.
 #include "proxy/http/hop_by_hop.hpp"
-
-#include <algorithm>
 
 #include "proxy/http/ascii.hpp"
 
 namespace reprise::http {
 namespace {
-
-bool is_before(std::string_view a, std::string_view b) {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                      [](char x, char y) { return ascii::lower(x) < ascii::lower(y); });
-}
 
 /// Options of every day; the fields of these names are removed or kept by their own rules.
 bool is_ordinary(std::string_view option) {
@@ -49,15 +42,14 @@ NamedByConnection::NamedByConnection(const std::vector<FieldLine>& fields) {
   for (const FieldLine& field : fields) {
     if (field.id != FieldId::connection) continue;
     ascii::for_each_member(field.value, [this](std::string_view option) {
-      if (!is_ordinary(option)) names_.push_back(option);
+      if (!is_ordinary(option)) names_.add(option);
     });
   }
-  std::sort(names_.begin(), names_.end(), is_before);
+  names_.sort();
 }
 
 bool NamedByConnection::removes(std::string_view name) const {
-  return !names_.empty() && std::binary_search(names_.begin(), names_.end(), name, is_before) &&
-         !is_end_to_end(name);
+  return !names_.empty() && names_.has(name) && !is_end_to_end(name);
 }
 
 }  // namespace reprise::http

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proxy/http/head.hpp"
+#include "proxy/http/token_set.hpp"
 
 namespace reprise::http {
 
@@ -19,7 +20,7 @@ class NamedByConnection {
   bool removes(std::string_view name) const;
 
  private:
-  std::vector<std::string_view> names_;  ///< lower-cased order
+  TokenSet names_;
 };
 
 }  // namespace reprise::http

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "proxy/http/ascii.hpp"
+#include "proxy/http/token_set.hpp"
 
 namespace reprise::http {
 namespace {
@@ -158,21 +159,23 @@ bool asks_upgrade(const RequestHead& head) {
 }
 
 bool is_offered_upgrade(const RequestHead& request, const ResponseHead& response) {
+  if (response.status != 101 || !asks_upgrade(request)) return false;
+  TokenSet offers;
+  for (const FieldLine& field : request.fields) {
+    if (field.id != FieldId::upgrade) continue;
+    ascii::for_each_member(field.value, [&offers](std::string_view protocol) { offers.add(protocol); });
+  }
+  offers.sort();
   bool any = false;
   bool all = true;
-  const auto offers = [&request](std::string_view protocol) {
-    return std::any_of(request.fields.begin(), request.fields.end(), [protocol](const FieldLine& field) {
-      return field.id == FieldId::upgrade && ascii::lists(field.value, protocol);
-    });
-  };
   for (const FieldLine& field : response.fields) {
     if (field.id != FieldId::upgrade) continue;
     ascii::for_each_member(field.value, [&](std::string_view protocol) {
       any = true;
-      all = all && !ascii::same(protocol, "h2c") && offers(protocol);
+      all = all && !ascii::same(protocol, "h2c") && offers.has(protocol);
     });
   }
-  return response.status == 101 && asks_upgrade(request) && any && all;
+  return any && all;
 }
 
 }  // namespace reprise::http

@@ -38,6 +38,7 @@ void Answer::clear() {
   number = 0;
   connection.reset();
   reader.drop();
+  head.forget();
   buffer.clear();
   buffer.give_back();
   give_back(body);

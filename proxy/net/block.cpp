@@ -4,6 +4,13 @@
 #include <memory>
 #include <vector>
 
+#ifdef REPRISE_WATCHES_VIEWS
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(memory, bytes) (static_cast<void>(memory), static_cast<void>(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(memory, bytes) (static_cast<void>(memory), static_cast<void>(bytes))
+#endif
+
 namespace reprise::net {
 namespace {
 
@@ -18,16 +25,22 @@ constexpr std::size_t largest_block_bytes = 256 * 1024;
 struct FreeList {
   explicit FreeList(std::size_t most_blocks) : most(most_blocks) { blocks.reserve(most); }
 
+  // The warmest one; where views are watched, the one that has rested longest, once no more may rest.
   char* take_or_make(std::size_t bytes) {
-    if (blocks.empty()) return std::make_unique_for_overwrite<char[]>(bytes).release();
-    char* memory = blocks.back().release();
-    blocks.pop_back();
+    if (blocks.size() < (views_are_watched ? most : 1))
+      return std::make_unique_for_overwrite<char[]>(bytes).release();
+    const auto place = views_are_watched ? blocks.begin() : blocks.end() - 1;
+    char* memory = place->release();
+    blocks.erase(place);
+    ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
     return memory;
   }
 
-  void give(char* memory) {
+  void give(char* memory, std::size_t bytes) {
     std::unique_ptr<char[]> owned(memory);
-    if (blocks.size() < most) blocks.push_back(std::move(owned));
+    if (blocks.size() >= most) return;
+    ASAN_POISON_MEMORY_REGION(memory, bytes);
+    blocks.push_back(std::move(owned));
   }
 
   std::size_t most;
@@ -79,11 +92,11 @@ Block& Block::operator=(Block&& other) noexcept {
 void Block::release() {
   if (memory_ == nullptr) return;
   if (bytes_ == block_bytes) {
-    small_blocks().give(memory_);
+    small_blocks().give(memory_, bytes_);
   } else if (bytes_ == large_block_bytes) {
-    large_blocks().give(memory_);
+    large_blocks().give(memory_, bytes_);
   } else if (bytes_ == largest_block_bytes) {
-    largest_blocks().give(memory_);
+    largest_blocks().give(memory_, bytes_);
   } else {
     const std::unique_ptr<char[]> owned(memory_);
   }
@@ -93,11 +106,16 @@ void Block::release() {
 
 boost::asio::mutable_buffer Buffer::room() {
   if (!block_) block_ = Block(block_bytes);
-  if (begin_ == end_) begin_ = end_ = 0;
+  if (begin_ == end_) start_over();
   return {block_.data() + end_, block_.size() - end_};
 }
 
 void Buffer::consume(std::size_t bytes) { begin_ += bytes; }
+
+// Only where views are watched: the bytes stay readable in no block that anybody could still look into.
+void Buffer::end_views() {
+  if (end_ > 0) block_ = Block(block_.size());
+}
 
 void Buffer::grow() {
   Block larger(block_ ? block_.size() * 2 : block_bytes);
@@ -109,7 +127,13 @@ void Buffer::grow() {
 
 void Buffer::compact() {
   if (begin_ == 0) return;
-  std::memmove(block_.data(), block_.data() + begin_, size());
+  if constexpr (views_are_watched) {
+    Block moved(block_.size());
+    std::memcpy(moved.data(), block_.data() + begin_, size());
+    block_ = std::move(moved);
+  } else {
+    std::memmove(block_.data(), block_.data() + begin_, size());
+  }
   end_ = size();
   begin_ = 0;
 }

@@ -14,8 +14,7 @@ void Request::clear() {
   live.clear();
   copy.clear();
   kept.clear();
-  head.method = head.target = {};
-  head.fields.clear();
+  head.forget();
   view = {};
   upstream.reset();
   outgoing.clear();

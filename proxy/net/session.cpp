@@ -132,7 +132,10 @@ Task<Session::Heard> Session::read_head(Request& request, Cause& why) {
   stream_.limit_read(loop_.shared.settings.timers.header);
   Heard heard = Heard::more;
   while (heard == Heard::more) {
-    if (buffer_.room_left() == 0) buffer_.grow();
+    if (buffer_.room_left() == 0) {
+      request.head.forget();  // what there is of it lies in the block that is given back (row L10)
+      buffer_.grow();
+    }
     const auto [error, bytes] = co_await stream_.read_some(buffer_.room());
     if (error) {
       why = Cause::header_timeout;

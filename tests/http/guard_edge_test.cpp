@@ -235,5 +235,24 @@ TEST(GuardEdge, trailers_that_prove_the_content_stay) {
   EXPECT_EQ(decoder.trailers(), kept);
 }
 
+// A head in a buffer that has grown is not read at once; what was read of it before lay in the buffer before.
+TEST(GuardEdge, L10_no_view_outlives_the_reading) {
+  RequestHead head;
+  std::string first = "POST http://h/ HTTP/1.1\r\nHost: h\r\nX: ";
+  EXPECT_EQ(parse_request(first, {}, head), partial);
+  EXPECT_EQ(head.method, "POST");
+  const std::string grown = first + std::string(4000, 'x');
+  EXPECT_EQ(parse_request(grown, {}, head), partial);
+  EXPECT_EQ(head.method, "");
+  EXPECT_EQ(head.target, "");
+  EXPECT_TRUE(head.fields.empty());
+  ResponseHead answer;
+  first = "HTTP/1.1 200 Fine\r\nA: b\r\nX: ";
+  EXPECT_EQ(parse_response(first, {}, "GET", answer), partial);
+  EXPECT_EQ(parse_response(first + std::string(4000, 'x'), {}, "GET", answer), partial);
+  EXPECT_EQ(answer.reason, "");
+  EXPECT_TRUE(answer.fields.empty());
+}
+
 }  // namespace
 }  // namespace reprise::http

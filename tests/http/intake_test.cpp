@@ -249,5 +249,21 @@ TEST(Intake, C9_upgrades) {
                                   ReadResponse("HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n").head));
 }
 
+TEST(Intake, L13_every_member_of_long_upgrade_lists_counts) {
+  string many;
+  for (int i = 0; i < 5000; ++i) many += "p" + std::to_string(i) + ",";
+  const ReadRequest asked(get("Connection: upgrade\r\nUpgrade: " + many + "last\r\nUpgrade: more\r\n"));
+  ASSERT_EQ(asked.parsed, complete);
+  const auto accepts = [&](const string& value) {
+    return is_offered_upgrade(asked.head,
+                              ReadResponse("HTTP/1.1 101 X\r\nUpgrade: " + value + "\r\n\r\n").head);
+  };
+  EXPECT_TRUE(accepts(many + "LAST, P17, more"));
+  EXPECT_FALSE(accepts(many + "p5000"));
+  EXPECT_FALSE(accepts("h2c"));
+  EXPECT_FALSE(accepts(","));
+  EXPECT_FALSE(is_offered_upgrade(asked.head, ReadResponse("HTTP/1.1 200 X\r\nUpgrade: last\r\n\r\n").head));
+}
+
 }  // namespace
 }  // namespace reprise::http

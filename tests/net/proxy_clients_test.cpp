@@ -225,6 +225,29 @@ TEST(ProxyClients, above_limits_connections_a_client_gets_503_and_the_others_go_
       play::eventually([&] { return proxy.client().ask(play::get(upstream.authority())).status == 200; }));
 }
 
+// The block that a growing head leaves goes to whoever reads next; the refusal must not look into it.
+TEST(ProxyClients, L10_a_head_that_grew_and_is_too_slow_is_told_so_with_a_body) {
+  ScriptedUpstream upstream(play::answers({answer(200, "x")}));
+  Wishes wishes;
+  wishes.settings.timers.header = seconds(1);
+  RunningProxy proxy(std::move(wishes));
+  RawClient slow = proxy.client();
+  slow.send("POST http://h/ HTTP/1.1\r\nHost: h\r\n");
+  ASSERT_TRUE(play::eventually([&] { return slow.socket().unacknowledged() == 0; }));
+  slow.send("X-Long: " + std::string(40'000, 'x'));
+  // Many at once, so that one of them gets that very block.
+  std::vector<RawClient> others;
+  for (int i = 0; i < 20; ++i) others.push_back(proxy.client());
+  for (RawClient& other : others)
+    other.send("HEAD http://" + upstream.authority() + "/ HTTP/1.1\r\nHost: h\r\n\r\n");
+  for (RawClient& other : others) EXPECT_EQ(other.read_answer_without_body().status, 200);
+  const WireAnswer got = slow.read_answer();
+  EXPECT_EQ(got.status, 408);
+  EXPECT_TRUE(got.whole);
+  EXPECT_NE(got.body.find("header_timeout"), std::string::npos) << got.body;
+  EXPECT_EQ(got.field("Connection"), "close");
+}
+
 TEST(ProxyClients, C6_what_follows_a_refused_request_is_never_a_request) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) { heard.add(peer.read_request()); });

@@ -76,7 +76,54 @@ struct Pressure {
   std::string fields;  ///< of the request
   std::string body;    ///< with its framing
   bool replayed = false;
+  int status = 200;
 };
+
+std::string named(std::string_view field, int members) {
+  return std::string(field) + ": " + repeated("a,", members) + "chess\r\n";
+}
+
+void put(const Pressure& pressure) {
+  ScriptedUpstream upstream([&](Peer& peer) {
+    while (!peer.read_request().empty()) peer.send(pressure.answer);
+  });
+  Watchdog dog;
+  {
+    Wishes wishes = watched(dog);
+    wishes.route.retry.max_attempts = 2;
+    RunningProxy proxy(std::move(wishes));
+    RawClient client = proxy.client();
+    std::thread sending([&] {
+      client.send("PUT http://" + upstream.authority() + "/ HTTP/1.1\r\nHost: " + upstream.authority() +
+                  "\r\n" + pressure.fields + "\r\n" + pressure.body);
+    });
+    WireAnswer got = client.read_answer();
+    while (got.status == 103) got = client.read_answer();
+    EXPECT_EQ(got.status, pressure.replayed ? 503 : pressure.status) << pressure.name;
+    EXPECT_TRUE(got.whole) << pressure.name;
+    sending.join();
+  }
+  EXPECT_LT(dog.worst(), longest_handler) << pressure.name;
+  std::printf("%-36s longest handler %7.3f ms, all %8.3f ms\n", std::string(pressure.name).c_str(),
+              static_cast<double>(dog.worst().count()) / 1e6, static_cast<double>(dog.sum().count()) / 1e6);
+}
+
+TEST(ProxyWatchdog, L13_lists_of_30000_members_on_both_sides) {
+  const std::string asks = "Connection: upgrade\r\n" + named("Upgrade", 30'000);
+  const std::string switches = "HTTP/1.1 101 Switching\r\n";
+  const std::vector<Pressure> pressures{
+      {"Upgrade on both sides", switches + named("Upgrade", 30'000) + "Connection: upgrade\r\n\r\n", asks, "",
+       false, 101},
+      {"Upgrade, one of them not asked for", switches + named("Upgrade", 29'990) + "Upgrade: go\r\n\r\n",
+       asks, "", false, 502},
+      {"Connection on both sides", answer(200, "x", named("Connection", 30'000)), named("Connection", 30'000),
+       ""},
+      {"both, in an upgrade",
+       switches + named("Connection", 15'000) + named("Upgrade", 15'000) + "Connection: upgrade\r\n\r\n",
+       "Connection: upgrade\r\n" + named("Connection", 15'000) + named("Upgrade", 15'000), "", false, 101},
+  };
+  for (const Pressure& pressure : pressures) put(pressure);
+}
 
 TEST(ProxyWatchdog, I9_no_handler_takes_long_whatever_comes) {
   const std::string plain = answer(200, "x");
@@ -98,30 +145,7 @@ TEST(ProxyWatchdog, I9_no_handler_takes_long_whatever_comes) {
        ""},
       {"interim answers", repeated("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 30) + plain, "", ""},
   };
-  for (const Pressure& pressure : pressures) {
-    ScriptedUpstream upstream([&](Peer& peer) {
-      while (!peer.read_request().empty()) peer.send(pressure.answer);
-    });
-    Watchdog dog;
-    {
-      Wishes wishes = watched(dog);
-      wishes.route.retry.max_attempts = 2;
-      RunningProxy proxy(std::move(wishes));
-      RawClient client = proxy.client();
-      std::thread sending([&] {
-        client.send("PUT http://" + upstream.authority() + "/ HTTP/1.1\r\nHost: " + upstream.authority() +
-                    "\r\n" + pressure.fields + "\r\n" + pressure.body);
-      });
-      WireAnswer got = client.read_answer();
-      while (got.status == 103) got = client.read_answer();
-      EXPECT_EQ(got.status, pressure.replayed ? 503 : 200) << pressure.name;
-      EXPECT_TRUE(got.whole) << pressure.name;
-      sending.join();
-    }
-    EXPECT_LT(dog.worst(), longest_handler) << pressure.name;
-    std::printf("%-36s longest handler %7.3f ms, all %8.3f ms\n", std::string(pressure.name).c_str(),
-                static_cast<double>(dog.worst().count()) / 1e6, static_cast<double>(dog.sum().count()) / 1e6);
-  }
+  for (const Pressure& pressure : pressures) put(pressure);
 }
 
 /// CPU of the loop for one exchange.
