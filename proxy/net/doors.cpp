@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -26,7 +27,7 @@ Bytes as_v6(const address& ip) {
   return asio::ip::make_address_v6(asio::ip::v4_mapped, ip.to_v4()).to_bytes();
 }
 
-std::optional<address_v4> v4_at(const Bytes& bytes, std::size_t offset) {
+address_v4 v4_at(const Bytes& bytes, std::size_t offset) {
   return address_v4(
       address_v4::bytes_type{bytes[offset], bytes[offset + 1], bytes[offset + 2], bytes[offset + 3]});
 }
@@ -35,16 +36,44 @@ bool starts_with(const Bytes& bytes, std::initializer_list<unsigned> prefix) {
   return std::equal(prefix.begin(), prefix.end(), bytes.begin());
 }
 
-// Compatible ::a.b.c.d, NAT64 64:ff9b::/96 and 6to4 2002::/16 carry an IPv4 address. The mapped form needs no
-// case: it is how IPv4 is compared anyway.
-std::optional<address_v4> embedded(const address& ip) {
-  if (!ip.is_v6()) return std::nullopt;
-  const Bytes bytes = ip.to_v6().to_bytes();
-  if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);
-  if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return v4_at(bytes, 12);
+// What an address stands for: itself, and the IPv4 addresses that are written into it.
+struct Meanings {
+  explicit Meanings(const address& ip) : all{ip} {}
+  void add(const address& ip) { all[count++] = ip; }
+
+  std::array<address, 3> all;
+  std::size_t count = 1;
+};
+
+// Forms that a prefix tells, of which an address has one at most. The mapped form needs no case: it is how
+// IPv4 is compared anyway.
+std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
+  constexpr std::size_t last = 12;
+  if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);  // 6to4, RFC 3056
+  if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return v4_at(bytes, last);
+  if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return v4_at(bytes, last);              // RFC 8215
+  if (starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0})) return v4_at(bytes, last);  // SIIT
+  // Teredo (RFC 4380) has the client's address at its end, every bit inverted.
+  if (starts_with(bytes, {0x20, 0x01, 0, 0})) return address_v4(~v4_at(bytes, last).to_uint());
   const bool compatible = starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  if (compatible && ip.to_v6() != address_v6::loopback() && !ip.is_unspecified()) return v4_at(bytes, 12);
+  // :: and ::1 are themselves.
+  if (compatible && v4_at(bytes, last).to_uint() > 1) return v4_at(bytes, last);
   return std::nullopt;
+}
+
+// ISATAP (RFC 5214): an interface identifier behind any prefix, its universal bit set or not.
+std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
+  const bool isatap = (bytes[8] & 0xfdU) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
+  return isatap ? std::optional(v4_at(bytes, 12)) : std::nullopt;
+}
+
+Meanings meanings(const address& ip) {
+  Meanings found(ip);
+  if (!ip.is_v6()) return found;
+  const Bytes bytes = ip.to_v6().to_bytes();
+  if (const auto inner = embedded_by_prefix(bytes)) found.add(*inner);
+  if (const auto inner = embedded_by_interface(bytes)) found.add(*inner);
+  return found;
 }
 
 std::vector<address> interface_addresses() {
@@ -111,10 +140,12 @@ bool Doors::is_self(const address& ip, std::uint16_t port) const {
 }
 
 Door Doors::judge(const tcp::endpoint& endpoint) const {
-  const address ip = unmapped(endpoint.address());
-  const auto inner = embedded(ip);
-  if (is_denied(ip) || (inner && is_denied(*inner))) return Door::denied;
-  if (is_self(ip, endpoint.port()) || (inner && is_self(*inner, endpoint.port()))) return Door::self;
+  const Meanings meant = meanings(unmapped(endpoint.address()));
+  const auto any = [&meant](auto holds) {
+    return std::any_of(meant.all.begin(), meant.all.begin() + meant.count, holds);
+  };
+  if (any([this](const address& ip) { return is_denied(ip); })) return Door::denied;
+  if (any([&](const address& ip) { return is_self(ip, endpoint.port()); })) return Door::self;
   return Door::open;
 }
 

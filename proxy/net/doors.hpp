@@ -20,8 +20,8 @@ class Doors {
   /// `own`: the bound endpoints of every listener, admin included.
   Doors(const config::Deny&, std::vector<tcp::endpoint> own);
 
-  /// An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4) is judged as that IPv4 address too
-  /// (row H1).
+  /// An IPv4 address inside an IPv6 one (mapped, compatible, NAT64 of both prefixes, SIIT, 6to4, ISATAP, the
+  /// client's of Teredo) is judged as that IPv4 address too (rows H1, L31).
   Door judge(const tcp::endpoint&) const;
 
  private:

@@ -32,6 +32,42 @@ INSTANTIATE_TEST_SUITE_P(Doors, OpenByDefault,
                                            "2003:a9fe:a9fe::", "fec0::1", "fd00:ec2::255", "::ffff:8.8.8.8",
                                            "::8.8.8.8", "1::a9fe:a9fe"));
 
+class DeniedInside : public ::testing::TestWithParam<std::string> {};
+TEST_P(DeniedInside, L31_whatever_form_carries_it) {
+  EXPECT_EQ(Doors(config::Deny{}, {}).judge(at(GetParam())), Door::denied);
+}
+INSTANTIATE_TEST_SUITE_P(Doors, DeniedInside,
+                         ::testing::Values("64:ff9b:1::a9fe:a9fe", "64:ff9b:1:7:8:9:a9fe:a9fe",  // RFC 8215
+                                           "::ffff:0:a9fe:a9fe", "::ffff:0:169.254.0.1",         // SIIT
+                                           "2001:db8::5efe:a9fe:a9fe", "2001:db8::200:5efe:a9fe:a9fe",
+                                           "64:ff9b:1:0:0:5efe:a9fe:1",        // ISATAP
+                                           "2002:808:808:0:0:5efe:a9fe:a9fe",  // both 6to4 and ISATAP
+                                           "2001::5601:5601", "2001:0:53aa:64c:0:fbff:5601:5601"));  // Teredo
+
+class PublicInside : public ::testing::TestWithParam<std::string> {};
+TEST_P(PublicInside, L31_a_public_address_in_it_stays_open) {
+  EXPECT_EQ(Doors(config::Deny{}, {}).judge(at(GetParam())), Door::open);
+}
+INSTANTIATE_TEST_SUITE_P(Doors, PublicInside,
+                         ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8",
+                                           "2001:db8::5efe:808:808", "2001:db8::200:5efe:808:808",
+                                           "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
+                                           "2001::a9fe:a9fe",       // not inverted: Teredo of 86.1.86.1
+                                           "64:ff9b:2::a9fe:a9fe",  // no NAT64
+                                           "::ffff:1:a9fe:a9fe",    // no SIIT
+                                           "2001:db8::100:5efe:a9fe:a9fe", "2001:db8::5eff:a9fe:a9fe",
+                                           "2001:db8::1:5efe:a9fe:a9fe",  // no ISATAP
+                                           "2001:1::5601:5601", "::1"));
+
+TEST(Doors, L31_a_listener_of_ours_inside_is_ourselves) {
+  const Doors doors(config::Deny{}, {at("127.0.0.1", 3128)});
+  for (const char* text :
+       {"64:ff9b:1::7f00:1", "::ffff:0:127.0.0.1", "2001:db8::5efe:7f00:1", "2001::80ff:fffe"}) {
+    EXPECT_EQ(doors.judge(at(text, 3128)), Door::self) << text;
+    EXPECT_EQ(doors.judge(at(text, 80)), Door::open) << text;
+  }
+}
+
 config::Deny deny_only(std::string network) {
   config::Deny deny;
   deny.networks = {std::move(network)};
