@@ -99,6 +99,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("security.connect_ports", settings.security.connect_ports);
   auto& limits = settings.limits;
   fields.field("limits.connections", limits.connections);
+  fields.field("limits.admin_connections", limits.admin_connections);
   fields.field("limits.header", limits.header_bytes);
   fields.field("limits.header_fields", limits.header_fields);
   fields.field("limits.target", limits.target_bytes);

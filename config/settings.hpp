@@ -74,6 +74,7 @@ struct Security {
 
 struct Limits {
   std::size_t connections = 4096;
+  std::size_t admin_connections = 64;
   std::size_t header_bytes = 64 * 1024;
   std::size_t header_fields = 128;
   std::size_t target_bytes = 16 * 1024;

@@ -15,13 +15,15 @@ namespace reprise::cli {
 namespace {
 
 int run(const std::string& file) {
+  std::signal(SIGHUP, SIG_IGN);  // until the proxy listens to it
   const config::Loaded loaded = load_configuration(file);
   if (!loaded.settings) return exit_bad_configuration;
   // A client or a log reader that leaves is an error code, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
-  net::raise_descriptor_limit(loaded.settings->limits.connections);
+  const config::Limits& limits = loaded.settings->limits;
+  net::raise_descriptor_limit(limits.connections, limits.admin_connections);
   net::ProxyOptions options;
   options.version = REPRISE_VERSION;
   options.config_file = file;

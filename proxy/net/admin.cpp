@@ -3,7 +3,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <memory>
 #include <tuple>
+
+#include "proxy/net/admin_visits.hpp"
+#include "proxy/net/descriptors.hpp"
+#include "proxy/policy/ascii.hpp"
 
 namespace reprise::net {
 namespace {
@@ -14,22 +19,17 @@ namespace bhttp = boost::beast::http;
 using Query = bhttp::request<bhttp::empty_body>;
 using Page = bhttp::response<bhttp::string_body>;
 
-constexpr Duration connection_limit = std::chrono::seconds(60);
+constexpr Duration write_limit = std::chrono::seconds(60);
+constexpr Duration accept_pause = std::chrono::milliseconds(100);
 constexpr std::uint32_t header_limit = 8192;
 
-/// Ends a connection that is silent for too long.
-class Deadline final : public Timed {
- public:
-  explicit Deadline(tcp::socket& socket) : socket_(socket) {}
-
- protected:
-  void time_is_up() override {
-    ErrorCode ignored;
-    socket_.cancel(ignored);
-  }
-
- private:
-  tcp::socket& socket_;
+/// What all connections have in common, and own together.
+struct AdminHouse {
+  Loop& loop;
+  asio::thread_pool& helper;
+  const AdminPages& pages;
+  bool loopback;  ///< bound to this machine alone
+  AdminVisits visits;
 };
 
 std::string_view path_of(const Query& query) {
@@ -37,7 +37,8 @@ std::string_view path_of(const Query& query) {
   return target.substr(0, target.find('?'));
 }
 
-bool host_is_an_address(const Query& query) {
+// The host in Host, without its port; empty: there is none, or none that a browser would send.
+std::string host_of(const Query& query) {
   const auto field = query[bhttp::field::host];
   std::string_view host(field.data(), field.size());
   if (host.starts_with('[')) {
@@ -45,10 +46,29 @@ bool host_is_an_address(const Query& query) {
   } else {
     host = host.substr(0, host.find(':'));
   }
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return policy::lower(host);
+}
+
+bool is_an_address(const std::string& host) {
   if (host == "localhost") return true;
   ErrorCode error;
-  asio::ip::make_address(std::string(host), error);
+  asio::ip::make_address(host, error);
   return !error;
+}
+
+// What a page of another site asks for under a name of its own, which it made point here (row L23).
+bool is_rebound(const Query& query) {
+  const std::string host = host_of(query);
+  return !host.empty() && !is_an_address(host);
+}
+
+bool is_loopback(const tcp::acceptor& acceptor) {
+  ErrorCode error;
+  const auto ip = acceptor.local_endpoint(error).address();
+  if (ip.is_v6() && ip.to_v6().is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6()).is_loopback();
+  return ip.is_loopback();
 }
 
 Page text_page(const Query& query, bhttp::status status, std::string body) {
@@ -62,80 +82,117 @@ Page text_page(const Query& query, bhttp::status status, std::string body) {
 
 Task<std::string> render(const AdminPages& pages) { co_return pages.metrics(); }
 
-Task<Page> make_page(const Query& query, bool local, asio::thread_pool& helper, const AdminPages& pages) {
+Page status_page(const Query& query, bool local, const AdminPages& pages) {
+  if (!local) return text_page(query, bhttp::status::forbidden, "/status answers this machine only\n");
+  if (!is_an_address(host_of(query)))
+    return text_page(query, bhttp::status::forbidden, "Host must be an address or localhost\n");
+  Page page = text_page(query, bhttp::status::ok, pages.status());
+  page.set(bhttp::field::content_type, "application/json");
+  return page;
+}
+
+Task<Page> make_page(const Query& query, bool local, AdminHouse& house) {
   if (query.method() != bhttp::verb::get && query.method() != bhttp::verb::head) {
     Page page = text_page(query, bhttp::status::method_not_allowed, "only GET and HEAD\n");
     page.set(bhttp::field::allow, "GET, HEAD");
     co_return page;
   }
   const std::string_view path = path_of(query);
+  if (path == "/status") co_return status_page(query, local, house.pages);
+  const bool known = path == "/livez" || path == "/readyz" || path == "/metrics";
+  if (known && house.loopback && is_rebound(query))
+    co_return text_page(query, bhttp::status::misdirected_request, "Host must be an address or localhost\n");
   if (path == "/livez") co_return text_page(query, bhttp::status::ok, "alive\n");
   if (path == "/readyz") {
-    const bool ready = pages.ready();
+    const bool ready = house.pages.ready();
     co_return text_page(query, ready ? bhttp::status::ok : bhttp::status::service_unavailable,
                         ready ? "ready\n" : "draining\n");
   }
   if (path == "/metrics") {
     Page page = text_page(query, bhttp::status::ok,
-                          co_await asio::co_spawn(helper, render(pages), asio::use_awaitable));
+                          co_await asio::co_spawn(house.helper, render(house.pages), asio::use_awaitable));
     page.set(bhttp::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
-    co_return page;
-  }
-  if (path == "/status") {
-    if (!local) co_return text_page(query, bhttp::status::forbidden, "/status answers this machine only\n");
-    if (!host_is_an_address(query)) {
-      co_return text_page(query, bhttp::status::forbidden, "Host must be an address or localhost\n");
-    }
-    Page page = text_page(query, bhttp::status::ok, pages.status());
-    page.set(bhttp::field::content_type, "application/json");
     co_return page;
   }
   co_return text_page(query, bhttp::status::not_found, "reprise admin: /livez /readyz /metrics /status\n");
 }
 
-Task<void> serve_admin(Loop& loop, tcp::socket socket, asio::thread_pool& helper, const AdminPages& pages) {
-  Deadline deadline(socket);
+// False where none comes, or not in time.
+Task<bool> read_query(Loop& loop, AdminVisit& visit, beast::flat_buffer& buffer,
+                      bhttp::request_parser<bhttp::empty_body>& parser) {
+  const config::Timers& timers = loop.shared.settings.timers;
+  parser.header_limit(header_limit);
+  if (buffer.size() == 0) {
+    visit.limit(timers.keep_alive);
+    const auto [gone] = co_await visit.socket().async_wait(tcp::socket::wait_read, as_result);
+    if (gone) co_return false;
+  }
+  visit.limit(timers.header);
+  const auto [unread, bytes] = co_await bhttp::async_read(visit.socket(), buffer, parser, as_result);
+  co_return !unread;
+}
+
+Task<bool> send_page(AdminVisit& visit, const Page& page, bool head_only) {
+  visit.limit(write_limit);
+  bhttp::response_serializer<bhttp::string_body> serializer(page);
+  ErrorCode unsent;
+  if (head_only) {
+    std::tie(unsent, std::ignore) = co_await bhttp::async_write_header(visit.socket(), serializer, as_result);
+  } else {
+    std::tie(unsent, std::ignore) = co_await bhttp::async_write(visit.socket(), serializer, as_result);
+  }
+  co_return !unsent;
+}
+
+Task<void> serve_admin(std::shared_ptr<AdminHouse> shared, tcp::socket socket) {
+  AdminHouse& house = *shared;
+  AdminVisit visit(house.visits, house.loop.tick, std::move(socket));
   beast::flat_buffer buffer;
   ErrorCode no_peer;
-  const auto peer = socket.remote_endpoint(no_peer);
+  const auto peer = visit.socket().remote_endpoint(no_peer);
   const bool local = !no_peer && peer.address().is_loopback();
-  for (;;) {
+  for (bool stays = true; stays; visit.answered()) {
     bhttp::request_parser<bhttp::empty_body> parser;
-    parser.header_limit(header_limit);
-    loop.tick.arm(deadline, connection_limit);
-    const auto [unread, bytes_read] = co_await bhttp::async_read(socket, buffer, parser, as_result);
-    if (unread) co_return;
-    Page page = co_await make_page(parser.get(), local, helper, pages);
+    if (!co_await read_query(house.loop, visit, buffer, parser)) co_return;
+    visit.asked();
+    Page page = co_await make_page(parser.get(), local, house);
     page.prepare_payload();
-    const bool stays = page.keep_alive() && !loop.draining;
+    stays = page.keep_alive() && !house.loop.draining;
     page.keep_alive(stays);
-    bhttp::response_serializer<bhttp::string_body> serializer(page);
-    const bool head_only = parser.get().method() == bhttp::verb::head;
-    ErrorCode unsent;
-    if (head_only) {
-      std::tie(unsent, std::ignore) = co_await bhttp::async_write_header(socket, serializer, as_result);
-    } else {
-      std::tie(unsent, std::ignore) = co_await bhttp::async_write(socket, serializer, as_result);
-    }
-    if (unsent || !stays) break;
+    if (!co_await send_page(visit, page, parser.get().method() == bhttp::verb::head)) co_return;
   }
   ErrorCode ignored;
-  socket.shutdown(tcp::socket::shutdown_send, ignored);
+  visit.socket().shutdown(tcp::socket::shutdown_send, ignored);
+}
+
+// Where every connection is being answered, the new one goes.
+bool find_room(AdminHouse& house) {
+  if (house.visits.has_room()) return true;
+  if (!house.visits.make_room()) return false;
+  house.loop.shared.metrics.count_limit(observe::LimitHit::room);
+  return true;
 }
 
 }  // namespace
 
 Task<void> accept_admin(Loop& loop, tcp::acceptor& acceptor, asio::thread_pool& helper,
-                        const AdminPages& pages) {
+                        const AdminPages& pages, std::size_t most) {
+  const std::shared_ptr<AdminHouse> house(
+      new AdminHouse{loop, helper, pages, is_loopback(acceptor), AdminVisits(most)});
   while (acceptor.is_open()) {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
-    if (error) {
-      Timer pause(loop.io, std::chrono::milliseconds(100));
-      co_await pause.async_wait(as_result);
+    if (!error) {
+      if (find_room(*house)) asio::co_spawn(loop.io, serve_admin(house, std::move(socket)), or_abort);
       continue;
     }
-    asio::co_spawn(loop.io, serve_admin(loop, std::move(socket), helper, pages), or_abort);
+    // Without a descriptor accept(2) fails whether somebody waits or not: once somebody does, an idle
+    // connection gives its own up.
+    const bool scarce = is_out_of_descriptors(error.value());
+    if (scarce) co_await acceptor.async_wait(tcp::acceptor::wait_read, as_result);
+    if (scarce && house->visits.make_room()) continue;
+    Timer pause(loop.io, accept_pause);
+    co_await pause.async_wait(as_result);
   }
 }
 

@@ -42,6 +42,9 @@ class BodyReader {
   Stream& stream() { return *stream_; }
   /// True if bytes lie behind the end of the body: of the next request, or sent unasked.
   bool has_surplus() const { return !behind_head_->empty() || !own_.empty(); }
+  /// What was read beyond the end of a complete body into memory of the reader's own; more of it may lie in
+  /// the buffer of `begin`, and came before.
+  Buffer& read_beyond() { return own_; }
 
   /// Bytes of a body of known length that are still to come from the stream; 0 while some are at hand.
   std::uint64_t counted_left() const;

@@ -143,9 +143,9 @@ Task<void> Run::keep(Instant until) {
   const std::size_t most = loop_.shared.settings.limits.kept_answer_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !request_.tunnel) {
-    client_.watch.set_attempt(&live_->connection->stream());
+    client_.watch.set_wait(&live_->connection->stream());  // a departure ends the reading too (row L17)
     co_await keep_answer(loop_.pool, *live_, most, limit);
-    client_.watch.set_attempt(nullptr);
+    client_.watch.set_wait(nullptr);
   }
   if (live_->kept) {
     machine_.answer_kept();

@@ -12,8 +12,8 @@ namespace {
 
 // The client's buffer holds the request's head, which is read again at the end: what came behind it moves on.
 void take_early(Request& request, Buffer& from_client) {
+  if (from_client.empty()) return;
   const std::string_view bytes = from_client.view();
-  if (bytes.empty()) return;
   Buffer& early = request.early;
   while (early.room_left() < bytes.size()) early.grow();
   early.commit(asio::buffer_copy(early.room(), asio::buffer(bytes)));
@@ -33,6 +33,8 @@ Task<ErrorCode> answer_connect(Request& request, Stream& client) {
 
 Task<void> carry_tunnel(Loop& loop, Request& request, ClientSide client, Answer& answer, Served& served) {
   take_early(request, client.buffer);
+  // Behind a body that was read as it came, the first bytes of the new protocol were read with its end.
+  take_early(request, request.body.read_beyond());
   Tunnel tunnel(loop, client.stream, answer.connection->stream(), request.policy->idle_timeout);
   client.tunnel = &tunnel;
   Tick::disarm(client.watch);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <csignal>
 #include <random>
 #include <thread>
 
@@ -13,6 +11,7 @@
 #include "proxy/net/descriptors.hpp"
 #include "proxy/net/listen.hpp"
 #include "proxy/net/name_service.hpp"
+#include "proxy/net/signals.hpp"
 #include "proxy/net/tls_client.hpp"
 #include "proxy/observe/status.hpp"
 
@@ -72,12 +71,12 @@ struct Proxy::Parts {
   Parts& operator=(const Parts&) = delete;
 
   void bind();
-  std::size_t most_clients();
+  /// What the limit of open files leaves of that key; told where it is less.
+  std::size_t lowered(std::string_view key, std::size_t wanted, std::size_t allowed);
   void open_doors(std::size_t index);
   void say(config::LogLevel level, std::string_view text) {
     log.message(level, text, Loop::wall_nanoseconds());
   }
-  Task<void> wait_for_signals();
   Task<void> shut_down();
   Task<void> wait_for_sessions(Instant limit);
   void drain(std::size_t index);
@@ -105,7 +104,7 @@ struct Proxy::Parts {
   std::unique_ptr<tcp::acceptor> admin;
   asio::thread_pool helper{1};
   AdminPages pages;
-  std::unique_ptr<asio::signal_set> signals;
+  std::unique_ptr<Signals> signals;
   std::atomic<bool> ready{false};
   std::atomic<bool> stopping{false};
   std::int64_t started_unix = Loop::wall_nanoseconds() / 1'000'000'000;
@@ -127,9 +126,12 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   if (!options.query) names = std::make_unique<NameService>();
   resolver = std::make_unique<Resolver>(names ? names->query() : options.query, limits, metrics);
   doors = std::make_unique<Doors>(settings.security.deny, endpoints);
+  const config::Limits& most = settings.limits;
+  const std::size_t most_clients =
+      lowered("limits.connections", most.connections, clients_allowed(most.admin_connections));
   // clang 14 cannot initialise an aggregate through make_unique.
   shared.reset(new Shared{settings, metrics, log, budgets, gates, *resolver, replay, *doors, tls,
-                          make_pseudonym(), most_clients()});
+                          make_pseudonym(), most_clients});
   if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (unsigned i = 0; i < settings.threads; ++i)
     loops.push_back(std::make_unique<Loop>(*shared, random_number()));
@@ -151,11 +153,9 @@ void Proxy::Parts::bind() {
   add("admin", settings.admin.bind);
 }
 
-std::size_t Proxy::Parts::most_clients() {
-  const std::size_t wanted = settings.limits.connections;
-  const std::size_t allowed = clients_allowed();
+std::size_t Proxy::Parts::lowered(std::string_view key, std::size_t wanted, std::size_t allowed) {
   if (allowed >= wanted) return wanted;
-  say(config::LogLevel::warn, "limits.connections is lowered from " + std::to_string(wanted) + " to " +
+  say(config::LogLevel::warn, std::string(key) + " is lowered from " + std::to_string(wanted) + " to " +
                                   std::to_string(allowed) + ": the limit of open files allows no more");
   return allowed;
 }
@@ -246,14 +246,6 @@ void Proxy::Parts::stop() {
   asio::post(loops.front()->io, [this] { asio::co_spawn(loops.front()->io, shut_down(), or_abort); });
 }
 
-// A second signal does not wait for anybody.
-Task<void> Proxy::Parts::wait_for_signals() {
-  co_await signals->async_wait(as_result);
-  stop();
-  co_await signals->async_wait(as_result);
-  for (const auto& loop : loops) loop->io.stop();
-}
-
 Proxy::Proxy(config::Settings settings, ProxyOptions options)
     : parts_(std::make_unique<Parts>(std::move(settings), std::move(options))) {}
 
@@ -269,8 +261,13 @@ void Proxy::run() {
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards;
   for (const auto& loop : parts.loops) guards.push_back(asio::make_work_guard(loop->io));
   if (parts.options.handle_signals) {
-    parts.signals = std::make_unique<asio::signal_set>(first.io, SIGTERM, SIGINT);
-    asio::co_spawn(first.io, parts.wait_for_signals(), or_abort);
+    // A second signal does not wait for anybody.
+    const auto stop_now = [&parts] {
+      for (const auto& loop : parts.loops) loop->io.stop();
+    };
+    const auto tell = [&parts](std::string_view text) { parts.say(config::LogLevel::warn, text); };
+    parts.signals =
+        std::make_unique<Signals>(first.io, Signals::Answers{[&parts] { parts.stop(); }, stop_now, tell});
   }
   for (Doorway& doorway : parts.doorways) {
     for (std::size_t i = 0; i < parts.loops.size(); ++i) {
@@ -278,7 +275,9 @@ void Proxy::run() {
       asio::co_spawn(loop.io, accept_clients(loop, doorway.acceptors[i], doorway.role), or_abort);
     }
   }
-  asio::co_spawn(first.io, accept_admin(first, *parts.admin, parts.helper, parts.pages), or_abort);
+  const std::size_t wanted = parts.settings.limits.admin_connections;
+  const std::size_t most = parts.lowered("limits.admin_connections", wanted, admin_allowed(wanted));
+  asio::co_spawn(first.io, accept_admin(first, *parts.admin, parts.helper, parts.pages, most), or_abort);
   for (std::size_t i = 0; i < parts.endpoints.size(); ++i) {
     const bool is_admin = i == parts.settings.listeners.size();
     const std::string_view mode = is_admin ? "admin" : word(parts.settings.listeners[i].mode);

@@ -19,8 +19,9 @@ struct ProxyOptions {
   std::string config_hash;
   int log_descriptor = 2;
   bool log_to_terminal = false;
-  bool handle_signals = true;  ///< SIGTERM and SIGINT end it; tests call `stop` instead
-  Resolver::Query query;       ///< empty: as this host resolves names
+  /// SIGTERM and SIGINT end it, SIGHUP is told in the log and changes nothing; tests call `stop` instead.
+  bool handle_signals = true;
+  Resolver::Query query;  ///< empty: as this host resolves names
   FileCalls files = system_file_calls();
   /// How long a tunnel's ends are listened to; absent: as `Shared` says.
   std::optional<Duration> first_words_limit;

@@ -43,7 +43,8 @@ void record(Loop& loop, const Request& request, const Served& served) {
   exchange.tunnel = request.tunnel;
   loop.shared.metrics.count(exchange);
   if (loop.shared.witness) loop.shared.witness(exchange);
-  if (!loop.shared.settings.log.access) return;
+  // Whoever wants no access lines is still told what was given up (row L15, clause R24).
+  if (!loop.shared.settings.log.access && !observe::is_exhausted(request.ledger.reason)) return;
   exchange.trace_id = trace_id(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");
   loop.shared.log.access(exchange, Loop::wall_nanoseconds());

@@ -61,6 +61,8 @@ class RequestBody final : public Cancellable {
     return uncounted_ ? http::Cause::length_required : reader_.malformation();
   }
   Stream& client() { return reader_.stream(); }
+  /// See BodyReader.
+  Buffer& read_beyond() { return reader_.read_beyond(); }
 
   /// Reads the next piece from the client (or from what was read with the head) and holds it. `piece` lives
   /// until the next call. Waits for a disk that is slower than the client; stalled if `cancel` ended that.

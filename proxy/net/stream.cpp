@@ -62,15 +62,23 @@ Task<ErrorCode> Stream::wait_readable() {
 
 Task<ErrorCode> Stream::wait_writable(Duration idle) {
   if (cancelled_ || writing_ended_) co_return asio::error::operation_aborted;
-  tick_.arm(write_limit_, idle);
+  write_limit_.arm(tick_, idle);
   ErrorCode error;
-  if (link_ != nullptr) {
-    error = co_await link_->wait_writable();
-  } else {
-    std::tie(error) = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
-  }
+  do {
+    if (link_ != nullptr) {
+      error = co_await link_->wait_writable();
+    } else {
+      std::tie(error) = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
+    }
+  } while (goes_on(error));
   Tick::disarm(write_limit_);
   co_return error;
+}
+
+// The end of a read ends every wait of the socket: the writing one is nobody's to end (row L29).
+bool Stream::goes_on(const ErrorCode& error) const {
+  return error == asio::error::operation_aborted && !cancelled_ && !writing_ended_ && !write_limit_.hit() &&
+         open();
 }
 
 ErrorCode Stream::write_now(Gather& pieces) {
@@ -102,12 +110,14 @@ Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
       continue;
     }
     if (cancelled_ || writing_ended_) co_return asio::error::operation_aborted;
-    tick_.arm(write_limit_, idle);
-    const auto [failure, bytes] = co_await socket_.async_write_some(pieces.parts(), as_result);
+    write_limit_.arm(tick_, idle);
+    do {
+      std::size_t bytes = 0;
+      std::tie(error, bytes) = co_await socket_.async_write_some(pieces.parts(), as_result);
+      sent_ = sent_ || bytes > 0;
+      pieces.consume(bytes);
+    } while (goes_on(error));
     Tick::disarm(write_limit_);
-    sent_ = sent_ || bytes > 0;
-    pieces.consume(bytes);
-    error = failure;
   }
   co_return error;
 }
@@ -115,7 +125,7 @@ Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
 Task<ErrorCode> Stream::connect(const tcp::endpoint& endpoint, Instant due) {
   if (cancelled_) co_return asio::error::operation_aborted;
   connect_began_ = Tick::now();
-  tick_.arm_until(write_limit_, due);
+  write_limit_.arm_until(tick_, due);
   ErrorCode error;
   if (link_ != nullptr) {
     error = co_await link_->connect(endpoint);
@@ -146,6 +156,7 @@ Carrier Stream::release() {
 }
 
 void Stream::Limit::time_is_up() {
+  hit_ = true;
   stream_.limit_hit_ = true;
   stream_.end_waits();
 }

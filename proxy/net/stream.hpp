@@ -86,7 +86,7 @@ class Stream final : public Cancellable {
   Instant connect_began() const { return connect_began_; }
 
   void cancel() override;
-  /// Ends a read under way with operation_aborted; later ones work.
+  /// Ends a read under way with operation_aborted; later ones work, and a write goes on.
   void end_read();
   /// Ends a write under way, or to come, with operation_aborted, and a read under way too; later reads work.
   void end_writing();
@@ -119,16 +119,28 @@ class Stream final : public Cancellable {
    public:
     explicit Limit(Stream& stream) : stream_(stream) {}
 
+    void arm(Tick& tick, Duration after) {
+      hit_ = false;
+      tick.arm(*this, after);
+    }
+    void arm_until(Tick& tick, Instant due) {
+      hit_ = false;
+      tick.arm_until(*this, due);
+    }
+    bool hit() const { return hit_; }
+
    protected:
     void time_is_up() override;
 
    private:
     Stream& stream_;
+    bool hit_ = false;
   };
 
   Task<ErrorCode> connect_socket(tcp::endpoint);
   std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&);
   void end_waits();
+  bool goes_on(const ErrorCode&) const;
 
   Tick& tick_;
   std::unique_ptr<Link> link_;  ///< null: the socket is all there is

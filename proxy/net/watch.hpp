@@ -28,8 +28,11 @@ class Watch final : public Timed {
 
   /// What a reset stops. Null while there is nothing to stop.
   void set_attempt(Cancellable* attempt) { attempt_ = attempt; }
-  /// What a FIN, a reset or a shutdown stops.
-  void set_wait(Cancellable* wait) { wait_ = wait; }
+  /// What a FIN, a reset or a shutdown stops; at once where there has been one.
+  void set_wait(Cancellable* wait) {
+    wait_ = wait;
+    if (finished_ || reset_ || shutting_down_) end_wait();
+  }
 
  protected:
   void time_is_up() override;

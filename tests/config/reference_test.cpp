@@ -184,6 +184,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"security.deny", "[10.0.0.0/8]"},
       {"security.connect_ports", "[1-2, 3]"},
       {"limits.connections", "1"},
+      {"limits.admin_connections", "1"},
       {"limits.header", "1KiB"},
       {"limits.header_fields", "8"},
       {"limits.target", "256B"},

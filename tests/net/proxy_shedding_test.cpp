@@ -82,13 +82,17 @@ TEST(ProxyShedding, I6_what_the_limit_of_open_files_allows) {
   ScarceDescriptors scarce(100);
   rlimit now{};
   ::getrlimit(RLIMIT_NOFILE, &now);
-  const std::size_t few = clients_allowed();
+  const std::size_t few = clients_allowed(64);
   EXPECT_GE(few, now.rlim_cur / 4);
   EXPECT_LT(few, now.rlim_cur / 2);
-  raise_descriptor_limit(10);  // never lowers it
-  EXPECT_EQ(clients_allowed(), few);
-  raise_descriptor_limit(few + 100);
-  EXPECT_EQ(clients_allowed(), few + 100);
+  EXPECT_EQ(admin_allowed(64), now.rlim_cur / 4 / 2)
+      << "and half of the rest is the admin listener's (row L9)";
+  EXPECT_EQ(admin_allowed(1), 1U);
+  raise_descriptor_limit(10, 0);  // never lowers it
+  EXPECT_EQ(clients_allowed(64), few);
+  raise_descriptor_limit(few + 200, 64);
+  EXPECT_EQ(clients_allowed(64), few + 200);
+  EXPECT_EQ(admin_allowed(64), 64U);
 }
 
 TEST(ProxyShedding, I6_over_the_limit_the_client_that_rests_longest_makes_room) {

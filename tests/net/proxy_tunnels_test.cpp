@@ -244,5 +244,39 @@ TEST(ProxyTunnels, C9_h2c_is_not_asked_for_and_an_unasked_101_is_502) {
   EXPECT_EQ(client.ask(upgrade(upstream, "chess")).status, 502);
 }
 
+// The end of a body that came piece by piece was read together with what follows it.
+TEST(ProxyUpgrades, L30_bytes_behind_the_body_reach_the_upstream_first) {
+  for (const bool early : {false, true}) {
+    std::atomic<bool> head_is_there{false};
+    std::string tunnelled;
+    ScriptedUpstream upstream([&](Peer& peer) {
+      std::string head = peer.read_head();
+      head_is_there = true;
+      EXPECT_TRUE(peer.socket.read_until("0\r\n\r\n"));
+      peer.send("HTTP/1.1 101 Switching\r\nUpgrade: chess\r\nConnection: Upgrade\r\n\r\n");
+      peer.socket.take(peer.socket.received().find("0\r\n\r\n") + 5);
+      if (peer.socket.read_until("third")) tunnelled = peer.socket.take_all();
+      peer.send("mate");
+    });
+    RunningProxy proxy;
+    RawClient client = proxy.client();
+    const std::string head =
+        "POST http://" + upstream.authority() + "/ HTTP/1.1\r\nHost: " + upstream.authority() +
+        "\r\nTransfer-Encoding: chunked\r\nConnection: Upgrade\r\nUpgrade: chess\r\n\r\n";
+    const std::string body = "5\r\nhello\r\n0\r\n\r\nfirst ";
+    if (early) {
+      client.send(head + body);
+    } else {
+      client.send(head);
+      ASSERT_TRUE(play::eventually([&] { return head_is_there.load(); }));
+      client.send(body);
+    }
+    EXPECT_EQ(client.read_answer_without_body().status, 101);
+    client.send("second third");
+    EXPECT_TRUE(client.socket().read_until("mate"));
+    EXPECT_EQ(tunnelled, "first second third") << (early ? "with the head" : "with the body");
+  }
+}
+
 }  // namespace
 }  // namespace reprise::net

@@ -51,8 +51,8 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
       std::make_shared<const policy::RouteTable>(std::vector<policy::Route>{}, std::move(fallback));
   net::ProxyOptions options;
   options.version = "test";
-  options.log_descriptor = log_;
-  options.handle_signals = false;
+  options.log_descriptor = wishes.log_descriptor < 0 ? log_ : wishes.log_descriptor;
+  options.handle_signals = wishes.handle_signals;
   options.query = wishes.query;
   options.files = wishes.files;
   options.first_words_limit = wishes.first_words_limit;

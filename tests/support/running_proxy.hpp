@@ -27,6 +27,10 @@ struct Wishes {
   /// How long a tunnel waits for first words: a client that means to speak may stall for longer than the 200
   /// ms of row G7.
   std::optional<net::Duration> first_words_limit;
+  /// Where the log goes; the caller's. -1: nowhere.
+  int log_descriptor = -1;
+  /// SIGTERM, SIGINT and SIGHUP of the test program are the proxy's.
+  bool handle_signals = false;
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 

@@ -1,0 +1,295 @@
+"""The side that clients, operators and the kernel see, row by row of group L: L9, L10, L13, L15, L17, L18, L23, L29, L30, L31."""
+import contextlib
+import re
+import resource
+import signal
+import socket
+import threading
+import time
+
+from client import Client, Cut, ask, head_of
+from exactly import says, stage, to
+from harness import LOOPBACK, Reprise, equal, eventually, under_some_limit
+from test_rows_doors import ONCE, is_denied
+from test_rows_limits import few_files
+from upstream import Say, Upstream, more, read_body
+
+ENDLESS = {"retry": {"backoff": {"initial": "1h", "maximum": "1h"}, "deadline": "unlimited", "max_attempts": 3}}
+SWITCH = b"HTTP/1.1 101 Switching\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"
+UPGRADE = b"Connection: upgrade\r\nUpgrade: echo\r\n"
+
+
+def visit(reprise, timeout=120):
+    return Client(reprise.addresses["admin"], timeout)
+
+
+def livez(client):
+    client.send(head_of("GET", "/livez", "localhost"))
+    return client.read_answer()
+
+
+def is_open(client):
+    """True where nothing has come, and no end either."""
+    client.socket.setblocking(False)
+    try:
+        return client.socket.recv(1, socket.MSG_PEEK) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        client.socket.settimeout(120)
+
+
+def test_L9_300_silent_connections_to_the_admin_listener():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    with Upstream() as upstream, Reprise(prepare=few_files, log={"access": False}) as reprise, contextlib.ExitStack() as stack:
+        crowd = [stack.enter_context(visit(reprise)) for _ in range(300)]
+        # Before there was a limit, it answered once a silent one had been closed, after a minute.
+        with visit(reprise, timeout=40) as client:
+            equal(livez(client).status, 200)
+            # More clients at once than were left of the descriptors before the admin listener had limits.
+            waiting = [stack.enter_context(Client(reprise.forward)) for _ in range(60)]
+            for one in waiting:
+                one.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+            equal([one.read_answer().status for one in waiting], [200] * 60, "the traffic is unaffected")
+            eventually(lambda: sum(map(is_open, crowd)) < 64, "at most limits.admin_connections are open")
+            standing = [is_open(one) for one in crowd]
+            equal(standing, sorted(standing), "the eldest ones went first")
+            assert sum(standing) > 8, f"as many as may be stand: {sum(standing)}"
+            equal(reprise.admin("/livez")[0], 200)
+
+
+def test_L9_the_key_says_how_many():
+    with Reprise(limits={"admin_connections": 3}, timers={"header": "300ms"}) as reprise, contextlib.ExitStack() as stack:
+        crowd = [stack.enter_context(visit(reprise)) for _ in range(8)]
+        equal(reprise.admin("/livez")[0], 200)
+        equal([is_open(one) for one in crowd], [False] * 6 + [True] * 2)
+        slow = stack.enter_context(visit(reprise))
+        slow.send(b"GET /livez HT")
+        slow.expect_end()
+        equal(livez(crowd[7]).status, 200, "who has sent nothing is not slow")
+
+
+def test_L10_a_head_that_grew_and_came_too_slowly():
+    with stage(timers={"header": "1s"}) as (reprise, upstream), contextlib.ExitStack() as stack:
+        slow = stack.enter_context(Client(reprise.forward))
+        slow.send(b"POST http://h/ HTTP/1.1\r\nHost: h\r\n")
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)  # the first piece has been read by now
+        slow.send(b"X-Long: " + b"x" * 40_000)
+        others = [stack.enter_context(Client(reprise.forward)) for _ in range(20)]
+        for other in others:
+            other.send(to(upstream, "HEAD"))
+        equal([other.read_answer("HEAD").status for other in others], [200] * 20)
+        says(slow.read_answer(), 408, "header_timeout")
+        equal(slow.read_to_end(), b"")
+
+
+def listed(name, members):
+    return b"%s: %secho\r\n" % (name, b"a," * members)
+
+
+def test_L13_lists_of_30000_members_on_both_sides():
+    def long_lists(connection, request):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + listed(b"Connection", 30_000) + b"\r\n")
+        return True
+
+    def switch(connection, request):
+        connection.sendall(SWITCH[:-2] + listed(b"Upgrade", 30_000) + b"\r\n")
+        return False
+    with stage({"/c": [long_lists], "/u": [switch]}) as (reprise, upstream):
+        before = reprise.cpu_seconds()
+        for _ in range(3):
+            with Client(reprise.forward) as client:
+                client.send(to(upstream, path="/c", fields=listed(b"Connection", 30_000)))
+                equal(client.read_answer().status, 200)
+            with Client(reprise.forward) as client:
+                client.send(to(upstream, path="/u", fields=b"Connection: upgrade\r\n" + listed(b"Upgrade", 30_000)))
+                equal(client.read_final_head().status, 101)
+        # What is quadratic takes seconds for one of them.
+        assert reprise.cpu_seconds() - before < 3, reprise.cpu_seconds() - before
+
+
+def test_L15_without_access_lines_what_was_given_up_is_told():
+    with Upstream({"/v1/x": [503]}) as upstream, Reprise(log={"access": False}, defaults={"retry": {"max_attempts": 2}}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
+        equal(ask(reprise, "GET", upstream.url("/v1/x?secret=1")).attempts, 2)
+        reprise.expect_log("attempts_spent")
+        records = [line for line in reprise.log() if line.get("level") == "error"]
+        equal(len(records), 1)
+        told = str(records[0])
+        for word in ("GET", "/v1/x", "503", "attempts_spent"):
+            assert word in told, f"{word} in {told}"
+        assert "secret" not in reprise.text(), "no query"
+        equal([line for line in reprise.log() if "attempts" in line and line.get("level") != "error"], [], "no access line")
+
+
+def test_L17_a_departure_while_a_refused_answer_is_being_read():
+    for leave in ("FIN", "SIGTERM"):
+        for sent in (b"ha", b"half"):
+            def refuse(connection, request, sent=sent):
+                connection.sendall(b"HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\n" + sent)
+                upstream.closing.wait()
+                return False
+            with Upstream({"/x": [refuse]}) as upstream, Reprise(defaults=ENDLESS, log={"level": "debug"}) as reprise, \
+                    Client(reprise.forward) as client:
+                client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
+                reprise.expect_log("attempt 1: 503")
+                if leave == "FIN":
+                    client.finish()
+                else:
+                    reprise.terminate()
+                answer = client.read_answer()
+                whole = sent == b"half"
+                equal(answer.status, 503 if whole else 502, f"{leave} after {sent}")
+                equal(answer.reason, "client_gone" if leave == "FIN" else "shutting_down")
+                if whole:
+                    equal(answer.body, b"half")
+                else:
+                    assert "received-status=503" in answer.field("Proxy-Status"), answer.fields
+
+
+def test_L18_a_hangup_ends_nothing():
+    held = threading.Event()
+
+    def wait(connection, request):
+        held.wait(120)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        return True
+    with Upstream({"/held": [wait]}) as upstream, Reprise(shutdown={"grace": "2m"}) as reprise:
+        for count in range(1, 4):
+            reprise.process.send_signal(signal.SIGHUP)
+            eventually(lambda count=count: reprise.text().count("SIGHUP: reload is not built yet") == count, f"line {count}")
+            equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+        with Client(reprise.forward) as client:
+            client.send(head_of("GET", upstream.url("/held"), LOOPBACK))
+            upstream.seen(1, "/held")
+            reprise.terminate()
+            reprise.expect_log("shutting down")
+            reprise.process.send_signal(signal.SIGHUP)
+            held.set()
+            equal(client.read_answer().body, b"ok", "nor while it ends")
+        equal(reprise.wait(), 0)
+
+
+def test_L23_a_page_with_a_name_of_its_own_reads_nothing():
+    paths = ("/metrics", "/livez", "/readyz")
+    for bind, foreign in (({}, 421), ({"bind": "0.0.0.0:0", "allow_remote": True}, 200)):
+        with Reprise(admin=bind) as reprise:
+            port = reprise.addresses["admin"][1]
+            for path in paths:
+                for host, status in ((f"{LOOPBACK}:{port}", 200), (f"localhost:{port}", 200), ("LOCALHOST", 200), ("[::1]", 200),
+                                     ("192.0.2.1", 200), (f"evil.example:{port}", foreign), ("localhost.evil.example", foreign),
+                                     ("127.0.0.1.evil.example", foreign)):
+                    with Client((LOOPBACK, port)) as client:
+                        client.send(head_of("GET", path, host))
+                        answer = client.read_answer()
+                        equal(answer.status, status, f"{path} for {host}")
+                        equal(b"reprise_" in answer.body, status == 200 and path == "/metrics", host)
+
+
+class SlowClient(Client):
+    """One whose kernel takes little, and lets reprise's hold little for it."""
+
+    def __init__(self, address):
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 200)
+        self.socket.settimeout(120)
+        self.socket.connect(address)
+        self.buffer = b""
+
+
+HINT = b"HTTP/1.1 103 Early Hints\r\nLink: <" + b"/hint" * 12_000 + b">\r\n\r\n"
+SMALL = Say(200, body=b"s" * 3000)
+SMALL_ONES = 20
+
+
+def read_until(client, condition):
+    """Lets the client take a little at a time, until then: no more than that is free in any kernel's buffer."""
+    while not condition():
+        client.socket.settimeout(0.02)
+        with contextlib.suppress(TimeoutError):
+            client.buffer += client.socket.recv(1000)
+    client.socket.settimeout(120)
+
+
+def hints_beside_a_copy(milliseconds):
+    """The first attempt's 103 is on its way to a client that does not read when the copy, still sending, is refused."""
+    asked, hinted, failed = threading.Event(), threading.Event(), threading.Event()
+
+    def on_head(connection, request, buffer):
+        if asked.is_set():
+            hinted.wait(120)  # the copy: its body is never read
+            connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy")
+            failed.wait(120)
+            return False
+        asked.set()
+        read_body(connection, buffer, request)
+        connection.sendall(HINT)
+        hinted.set()
+        failed.wait(120)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+        return False
+    defaults = {"hedge": {"after": f"{milliseconds}ms"}, "replay": {"memory": "16MiB"}, "retry": {"max_attempts": 2}}
+    with stage({"/small": [SMALL]}, on_head={"/x": on_head}, defaults=defaults, log={"level": "debug"}) as (reprise, upstream), \
+            SlowClient(reprise.forward) as client:
+        body = b"b" * 8_000_000
+        requests = to(upstream, path="/small") * SMALL_ONES + to(upstream, "PUT", "/x", b"Content-Length: %d\r\n" % len(body)) + body
+        sender = threading.Thread(target=client.send, args=(requests,))
+        sender.start()
+        read_until(client, asked.is_set)
+        before = upstream.connections
+        limit = time.monotonic() + milliseconds / 1000 + 5
+        while upstream.connections == before and time.monotonic() < limit:
+            time.sleep(0.01)
+        copied = upstream.connections > before
+        if copied:
+            eventually(lambda: re.search("attempt 2: |client_gone", reprise.text()), "the end of the copy")
+        failed.set()
+        for _ in range(SMALL_ONES):
+            equal(client.read_answer().body, SMALL.body)
+        answer = client.read_answer()
+        sender.join()
+        equal([one.status for one in answer.interim], [103])
+        equal(len(answer.interim[0].field("Link")), 60_002, "the whole of it")
+        equal((answer.status, answer.body), (200, b"good"))
+        return copied  # else the body was not there in time for one
+
+
+def test_L29_a_copy_that_ends_leaves_an_interim_answer_whole():
+    under_some_limit(500, hints_beside_a_copy)
+
+
+def test_L30_bytes_behind_the_body_of_an_upgrade():
+    def on_head(connection, request, buffer):
+        heard.append(read_body(connection, buffer, request))
+        connection.sendall(SWITCH)
+        while not buffer.endswith(b"third"):
+            more(connection, buffer)
+        heard.append(bytes(buffer))
+        return False
+    for pause in (True, False):
+        heard = []
+        with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
+            client.send(to(upstream, "POST", "/x", UPGRADE + b"Transfer-Encoding: chunked\r\n"))
+            if pause:
+                eventually(lambda: b"".join(upstream.bytes_received()), "the head is at the upstream")
+            client.send(b"5\r\nhello\r\n0\r\n\r\nfirst ")
+            equal(client.read_final_head().status, 101)
+            client.send(b"second third")
+            with contextlib.suppress(Cut):
+                client.read_to_end()
+            equal(heard, [b"hello", b"first second third"])
+
+
+def test_L31_more_forms_of_addresses_within_addresses():
+    with Reprise(defaults=ONCE) as reprise:
+        for host in ("[64:ff9b:1::a9fe:a9fe]", "[64:ff9b:1:2:3:4:169.254.169.254]", "[::ffff:0:a9fe:a9fe]", "[::ffff:0:169.254.169.254]",
+                     "[2001:db8::5efe:a9fe:a9fe]", "[2001:db8::200:5efe:169.254.169.254]", "[2001:0:c000:201::5601:5601]"):
+            is_denied(reprise, host)
+    with Reprise(defaults={**ONCE, "connect_timeout": "200ms"}) as reprise:
+        for host in ("[64:ff9b:1::c000:201]", "[64:ff9b::c000:201]", "[2001:db8::5efe:c000:201]", "[2001:0:c000:201::3fff:fdfe]"):
+            answer = ask(reprise, "GET", f"http://{host}/")  # of TEST-NET-1: dialled, and nobody is there
+            equal(answer.status in (502, 504), True, f"{host}: {answer.head}")

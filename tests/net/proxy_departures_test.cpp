@@ -1,0 +1,71 @@
+// A client's FIN and a SIGTERM that come while the body of a refused answer is still being read.
+#include "tests/net/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+/// A wait that no test sees the end of.
+Wishes endless_wait() {
+  Wishes wishes;
+  wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = std::chrono::hours(1);
+  wishes.route.retry.deadline = std::nullopt;
+  wishes.settings.shutdown.grace = std::chrono::hours(1);
+  return wishes;
+}
+
+enum class Departure : std::uint8_t { fin, shutdown };
+
+/// A 503 with a body of four bytes, of which `sent` come; then the client or the proxy ends the wait.
+struct Waiting {
+  explicit Waiting(std::string_view sent)
+      : upstream([this, sent](Peer& peer) {
+          peer.read_request();
+          peer.send("HTTP/1.1 503 No\r\nContent-Length: 4\r\nX-Theirs: 1\r\n\r\n" + std::string(sent));
+          answered = true;
+          peer.socket.read_to_end();
+        }),
+        proxy(endless_wait()),
+        client(proxy.client()) {}
+
+  WireAnswer leave(Departure departure) {
+    client.send(play::get(upstream.authority()));
+    EXPECT_TRUE(play::eventually([&] { return answered.load(); }));
+    // Once the attempt is counted, its answer is being waited over.
+    if (departure == Departure::fin) {
+      client.socket().finish_sending();
+    } else {
+      proxy.stop();
+    }
+    return client.read_answer();
+  }
+
+  std::atomic<bool> answered{false};
+  ScriptedUpstream upstream;
+  RunningProxy proxy;
+  RawClient client;
+};
+
+TEST(ProxyDepartures, L17_half_an_answer_is_not_waited_for_and_its_status_is_named) {
+  for (const Departure departure : {Departure::fin, Departure::shutdown}) {
+    Waiting waiting("ha");
+    const WireAnswer got = waiting.leave(departure);
+    EXPECT_EQ(got.status, 502);
+    EXPECT_NE(got.field("Proxy-Status").find("; received-status=503"), std::string::npos) << got.head;
+    EXPECT_EQ(got.field("Reprise-Reason"), departure == Departure::fin ? "client_gone" : "shutting_down");
+    EXPECT_FALSE(got.has("X-Theirs"));
+    EXPECT_TRUE(got.whole);
+  }
+}
+
+TEST(ProxyDepartures, L17_a_whole_answer_is_the_client_s) {
+  for (const Departure departure : {Departure::fin, Departure::shutdown}) {
+    Waiting waiting("half");
+    const WireAnswer got = waiting.leave(departure);
+    EXPECT_EQ(got.status, 503);
+    EXPECT_EQ(got.body, "half");
+    EXPECT_TRUE(got.has("X-Theirs"));
+  }
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,77 @@
+// What a running proxy writes to its log, and what it makes of SIGHUP.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tests/net/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+/// A log in memory.
+class LogFile {
+ public:
+  LogFile() : descriptor_(::memfd_create("log", MFD_CLOEXEC)) {}
+  ~LogFile() { ::close(descriptor_); }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  std::string text() const {
+    std::string all(1 << 20, '\0');
+    const auto bytes = ::pread(descriptor_, all.data(), all.size(), 0);
+    all.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+    return all;
+  }
+  bool says(std::string_view words, int times = 1) const {
+    int found = 0;
+    const std::string all = text();
+    for (auto at = all.find(words); at != std::string::npos; at = all.find(words, at + 1)) ++found;
+    return found >= times;
+  }
+
+ private:
+  int descriptor_;
+};
+
+TEST(ProxyLog, L15_what_was_given_up_is_told_without_access_lines) {
+  ScriptedUpstream upstream(play::answers({answer(200, "x"), answer(503, "busy")}));
+  const LogFile log;
+  Wishes wishes;
+  wishes.log_descriptor = log.descriptor();
+  wishes.settings.log.access = false;
+  wishes.route.retry.max_attempts = 2;
+  {
+    RunningProxy proxy(std::move(wishes));
+    RawClient client = proxy.client();
+    EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+    EXPECT_EQ(client.ask(play::get(upstream.authority(), "/v1/x")).status, 503);
+  }
+  EXPECT_TRUE(log.says("\"level\":\"error\"")) << log.text();
+  EXPECT_TRUE(log.says("attempts_spent"));
+  EXPECT_TRUE(log.says("/v1/x"));
+  EXPECT_FALSE(log.says("\"status\":200")) << "no access line";
+}
+
+TEST(ProxyLog, L18_a_hangup_is_told_and_changes_nothing) {
+  ScriptedUpstream upstream(play::answers({answer(200, "x")}));
+  const LogFile log;
+  Wishes wishes;
+  wishes.log_descriptor = log.descriptor();
+  wishes.handle_signals = true;
+  {
+    RunningProxy proxy(std::move(wishes));
+    ASSERT_TRUE(play::eventually([&] { return log.says("ready"); }));
+    for (int times = 1; times <= 3; ++times) {
+      ASSERT_EQ(::kill(::getpid(), SIGHUP), 0);
+      EXPECT_TRUE(play::eventually([&] { return log.says("SIGHUP: reload is not built yet", times); }));
+      EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "x");
+    }
+  }
+  EXPECT_EQ(::kill(::getpid(), SIGHUP), 0) << "not even at its end";
+  std::signal(SIGHUP, SIG_DFL);
+}
+
+}  // namespace
+}  // namespace reprise::net
