@@ -114,7 +114,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "limits.connections", .kind = whole, .standard = "4096", .sentence = "Client connections.", .lowest = "1", .highest = "1000000"},
   {.path = "limits.admin_connections", .kind = whole, .standard = "64", .sentence = "Connections to the admin listener. Where one more comes, the one that has been idle longest is closed.", .lowest = "1", .highest = "10000"},
   {.path = "limits.header", .kind = size, .standard = "64KiB", .sentence = "Bytes of one head, of requests and of responses.", .lowest = "1KiB", .highest = "1MiB"},
-  {.path = "limits.header_fields", .kind = whole, .standard = "128", .sentence = "Field lines of one head.", .lowest = "8", .highest = "10000"},
+  {.path = "limits.header_fields", .kind = whole, .standard = "256", .sentence = "Field lines of one head.", .lowest = "8", .highest = "10000"},
   {.path = "limits.target", .kind = size, .standard = "16KiB", .sentence = "Bytes of one request target.", .lowest = "256B", .highest = "1MiB"},
   {.path = "limits.replay_memory", .kind = size, .standard = "64MiB", .sentence = "Held request bodies of all requests together.", .lowest = "0", .highest = "1024GiB"},
   {.path = "limits.replay_disk", .kind = size, .standard = "1GiB", .sentence = "Temporary files of all requests together; 0: nothing is written to disk.", .lowest = "0", .highest = "1024GiB"},

@@ -62,7 +62,7 @@ policy::Hints hints_of(int status, const std::vector<std::string>& headers) {
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);
   if (const auto* cause = std::get_if<http::Cause>(&parsed))
     throw BadUse("in the answer: " + refusal(*cause));
-  if (head.bytes != text.size()) throw BadUse("in the answer: a header has a line break");
+  if (head.bytes != text.size() || !head.clean.empty()) throw BadUse("in the answer: a header has a line break");
   return http::read_hints(head, now_unix());
 }
 

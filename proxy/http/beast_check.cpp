@@ -99,10 +99,27 @@ std::string plain_form(const ResponseHead& head, const Oddities& oddities) {
   return text += "\r\n";
 }
 
+/// Where a request line has the digit behind `HTTP/1.`.
+std::size_t minor_version_place(const RequestHead& head) {
+  return head.method.size() + head.target.size() + std::string_view("  HTTP/1.").size();
+}
+
+/// HTTP/1.2 to 1.9 are read as 1.1 (RFC 9110 6.2); Beast knows nothing behind 1.1, and is shown that.
+bool is_newer(std::string_view text, const RequestHead& head) {
+  const std::size_t place = minor_version_place(head);
+  return place < text.size() && text[place] > '1' && text[place] <= '9';
+}
+
 }  // namespace
 
 std::optional<Cause> second_opinion(std::string_view buffer, const RequestHead& head) {
-  const std::string_view text = buffer.substr(head.skipped, head.bytes - head.skipped);
+  std::string_view text = buffer.substr(head.skipped, head.bytes - head.skipped);
+  std::string as_1_1;
+  if (is_newer(text, head)) {
+    as_1_1 = text;
+    as_1_1[minor_version_place(head)] = '1';
+    text = as_1_1;
+  }
   Witness<true> witness;
   const std::size_t taken = witness.read(text);
   if (witness.error) return cause_of(witness.error, Cause::bad_request_line);
@@ -119,7 +136,7 @@ std::optional<Cause> second_opinion(std::string_view buffer, const RequestHead& 
 std::optional<Cause> second_opinion(const ResponseHead& head, std::string_view buffer,
                                     std::string_view request_method, const Oddities& oddities) {
   const std::string plain = oddities.any() ? plain_form(head, oddities) : std::string();
-  const std::string_view text = oddities.any() ? std::string_view(plain) : buffer.substr(0, head.bytes);
+  const std::string_view text = oddities.any() ? std::string_view(plain) : head.text(buffer);
   Witness<false> witness;
   witness.skip(request_method == "HEAD" || (request_method == "CONNECT" && head.status < 300));
   const std::size_t taken = witness.read(text);

@@ -14,8 +14,8 @@ namespace reprise::http {
 /// nothing.
 std::optional<Cause> second_opinion(std::string_view buffer, const RequestHead& head);
 
-/// The same. A head with oddities is shown in its plain form: start line and fields as the guard understood
-/// them, without those that it disregards.
+/// The same, of a head that was made clean. A head with oddities is shown in its plain form: start line and
+/// fields as the guard understood them, without those that it disregards.
 std::optional<Cause> second_opinion(const ResponseHead& head, std::string_view buffer,
                                     std::string_view request_method, const Oddities&);
 

@@ -10,7 +10,8 @@
 namespace reprise::http {
 namespace {
 
-constexpr std::size_t longest_extension = 4096;
+/// Of a size line: its extensions, and the leading zeros of its size.
+constexpr std::size_t longest_line = 4096;
 constexpr std::size_t longest_trailers = 8192;
 /// How far size lines and extensions may outweigh the content (row A6).
 constexpr std::uint64_t overhead_allowance = 16 * 1024;
@@ -118,10 +119,13 @@ ChunkDecoder::Step ChunkDecoder::fail(Cause cause, std::size_t consumed) {
   return {State::broken, consumed, {}, cause};
 }
 
-void ChunkDecoder::reset() {
+void ChunkDecoder::reset(Spelling trailers) {
+  spelling_ = trailers;
   part_ = Part::size;
+  before_ = Before::none;
   left_ = 0;
   digits_ = 0;
+  zeros_ = 0;
   line_bytes_ = 0;
   overhead_bytes_ = 0;
   body_bytes_ = 0;
@@ -192,7 +196,8 @@ std::optional<Cause> ChunkDecoder::count_overhead() {
 
 std::optional<Cause> ChunkDecoder::take_size(char c) {
   if (const int digit = hex_value(c); digit >= 0) {
-    if (++digits_ > 16) return Cause::bad_chunk;
+    const bool behind_zero = digits_ == 1 && left_ == 0;
+    if (behind_zero ? ++zeros_ == longest_line : ++digits_ > 16) return Cause::bad_chunk;
     left_ = left_ * 16 + static_cast<std::uint64_t>(digit);
     return count_overhead();
   }
@@ -211,7 +216,7 @@ std::optional<Cause> ChunkDecoder::take_extension(char c) {
     part_ = Part::size_lf;
     return std::nullopt;
   }
-  if (ascii::is_control(c) || line_.size() == longest_extension) return Cause::bad_chunk;
+  if (ascii::is_control(c) || zeros_ + line_.size() >= longest_line) return Cause::bad_chunk;
   line_ += c;
   return count_overhead();
 }
@@ -220,6 +225,7 @@ std::optional<Cause> ChunkDecoder::end_size_line() {
   if (!line_.empty() && !is_extension(line_)) return Cause::bad_chunk;
   line_.clear();
   digits_ = 0;
+  zeros_ = 0;
   part_ = left_ > 0 ? Part::data : Part::trailer;
   return std::nullopt;
 }
@@ -230,15 +236,39 @@ std::optional<Cause> ChunkDecoder::take_trailer(std::string_view input, std::siz
   if (line_bytes_ > longest_trailers) return Cause::bad_trailer;
   line_ += input.substr(at, line_end + 1 - at);
   at = line_end + 1;
-  if (line_.back() != '\n') return std::nullopt;
-  if (!line_.ends_with("\r\n")) return Cause::bad_trailer;
+  return line_.back() == '\n' ? end_trailer() : std::nullopt;
+}
+
+std::optional<Cause> ChunkDecoder::end_trailer() {
+  if (!line_.ends_with("\r\n")) {
+    if (spelling_ == Spelling::strict) return Cause::bad_trailer;
+    line_.insert(line_.size() - 1, 1, '\r');
+  }
   if (line_.size() == 2) {
     part_ = Part::done;
     return std::nullopt;
   }
+  if (ascii::is_blank(line_.front())) return continue_trailer();
   const std::string_view name = trailer_name(std::string_view(line_).substr(0, line_.size() - 2));
   if (name.empty()) return Cause::bad_trailer;
-  if (!is_forbidden_trailer(name)) trailers_ += line_;
+  before_ = is_forbidden_trailer(name) ? Before::dropped : Before::kept;
+  if (before_ == Before::kept) trailers_ += line_;
+  line_.clear();
+  return std::nullopt;
+}
+
+// A fold (RFC 9112 5.2): it goes where its field went.
+std::optional<Cause> ChunkDecoder::continue_trailer() {
+  const std::string_view line = std::string_view(line_).substr(0, line_.size() - 2);
+  const char* const end = line.data() + line.size();
+  if (spelling_ == Spelling::strict || before_ == Before::none || find_control(line.data(), end) != end)
+    return Cause::bad_trailer;
+  const std::string_view more = ascii::trim(line);
+  if (before_ == Before::kept && !more.empty()) {
+    trailers_.resize(trailers_.size() - 2);
+    while (ascii::is_blank(trailers_.back())) trailers_.pop_back();
+    ascii::append(trailers_, " ", more, "\r\n");
+  }
   line_.clear();
   return std::nullopt;
 }

@@ -9,12 +9,16 @@
 #include <string_view>
 
 #include "proxy/http/rejection.hpp"
+#include "proxy/http/spelling.hpp"
 
 namespace reprise::http {
 
-/// One body. Fed with bytes as they come; hands out the data as views into them.
+/// One body. Fed with bytes as they come; hands out the data as views into them. Sizes and data are read
+/// strictly in either spelling: that is about the trailer section alone.
 class ChunkDecoder {
  public:
+  explicit ChunkDecoder(Spelling trailers = Spelling::strict) : spelling_(trailers) {}
+
   enum class State : std::uint8_t { more, data, done, broken };
   struct Step {
     State state = State::more;
@@ -26,14 +30,16 @@ class ChunkDecoder {
   /// trailers ended at `consumed`; what follows is not ours.
   Step step(std::string_view input);
 
-  /// Trailer lines with CRLF that may be forwarded, after `done`; framing, routing, authentication and Host
-  /// fields are dropped (RFC 9110 6.5.1). At most 8 KiB.
+  /// Trailer lines with CRLF and without folds that may be forwarded, after `done`; framing, routing,
+  /// authentication and Host fields are dropped (RFC 9110 6.5.1). Of a section of at most 8 KiB.
   const std::string& trailers() const { return trailers_; }
   /// Ready for another body; keeps storage.
-  void reset();
+  void reset(Spelling trailers = Spelling::strict);
 
  private:
   enum class Part : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done, broken };
+  /// What became of the trailer field before.
+  enum class Before : std::uint8_t { none, dropped, kept };
   Step fail(Cause, std::size_t consumed);
   Step hand_out(std::string_view input, std::size_t at);
   std::optional<Cause> take_framing(char);
@@ -41,12 +47,17 @@ class ChunkDecoder {
   std::optional<Cause> take_extension(char);
   std::optional<Cause> end_size_line();
   std::optional<Cause> take_trailer(std::string_view input, std::size_t& at);
+  std::optional<Cause> end_trailer();
+  std::optional<Cause> continue_trailer();
   std::optional<Cause> count_overhead();
 
+  Spelling spelling_;
   Part part_ = Part::size;
+  Before before_ = Before::none;
   Cause cause_ = Cause::bad_chunk;  // what broke it
   std::uint64_t left_ = 0;
-  unsigned digits_ = 0;
+  unsigned digits_ = 0;               // leading zeros are one
+  std::size_t zeros_ = 0;             // that were stepped over
   std::size_t line_bytes_ = 0;        // of the trailer section
   std::uint64_t overhead_bytes_ = 0;  // sizes and extensions, their line ends not counted
   std::uint64_t body_bytes_ = 0;

@@ -22,12 +22,13 @@ bool may_begin_target(std::string_view method, std::string_view part) {
 }
 
 FirstWords judge_version(std::string_view rest) {
-  for (const std::string_view line_end :
-       {std::string_view("HTTP/1.1\r\n"), std::string_view("HTTP/1.0\r\n")}) {
-    if (rest.starts_with(line_end)) return FirstWords::http;
-    if (line_end.starts_with(rest)) return FirstWords::more;
+  constexpr std::string_view shape = "HTTP/1.x\r\n";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i == rest.size()) return FirstWords::more;
+    const bool fits = shape[i] == 'x' ? ascii::is_digit(rest[i]) : rest[i] == shape[i];
+    if (!fits) return FirstWords::opaque;
   }
-  return FirstWords::opaque;
+  return FirstWords::http;
 }
 
 FirstWords judge_line(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {

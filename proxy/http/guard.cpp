@@ -2,6 +2,7 @@
 #include "proxy/http/guard.hpp"
 
 #include "proxy/http/ascii.hpp"
+#include "proxy/http/codings.hpp"
 #include "proxy/http/scanner.hpp"
 #include "proxy/http/target.hpp"
 
@@ -23,38 +24,13 @@ bool is_lookalike(std::string_view name) {
   return equal("content-length") || equal("transfer-encoding");
 }
 
-bool is_known_coding(std::string_view coding) {
-  for (const std::string_view known : {"gzip", "x-gzip", "deflate", "compress", "x-compress"}) {
-    if (ascii::same(coding, known)) return true;
-  }
-  return false;
-}
-
-/// Why a Transfer-Encoding that is not `chunked` is refused: 501 only where every member is a coding that
-/// exists.
-Cause judge_coding(std::string_view value) {
-  bool known = true;
-  bool any = false;
-  std::string_view last;
-  ascii::for_each_member(value, [&](std::string_view member) {
-    if (any) known = known && is_known_coding(last);
-    last = member;
-    any = true;
-  });
-  const bool well_formed = any && value.front() != ',' && value.back() != ',';
-  return well_formed && known && (is_known_coding(last) || last == "chunked")
-             ? Cause::unsupported_transfer_encoding
-             : Cause::bad_transfer_encoding;
-}
-
 /// What the fields that matter for framing have said so far.
 struct Tally {
   unsigned hosts = 0;
   unsigned expectations = 0;
-  unsigned codings = 0;
+  Codings codings;
   std::optional<std::uint64_t> length;
   std::string_view host;
-  std::string_view coding;
   std::string_view expectation;
   bool close = false;
   bool keep_alive = false;
@@ -80,10 +56,7 @@ Refusal count_request_field(const FieldLine& field, Tally& tally) {
       tally.host = field.value;
       break;
     case FieldId::content_length: return tally.add_length(read_content_length(field.value));
-    case FieldId::transfer_encoding:
-      ++tally.codings;
-      tally.coding = field.value;
-      break;
+    case FieldId::transfer_encoding: tally.codings.add(field.value); break;
     case FieldId::expect:
       ++tally.expectations;
       tally.expectation = field.value;
@@ -115,11 +88,10 @@ Refusal judge_expectation(const RequestHead& head, const Tally& tally) {
 
 Refusal judge_request_framing(RequestHead& head, const Tally& tally) {
   head.framing = {};
-  if (tally.codings > 0) {
+  if (tally.codings.count > 0) {
     if (tally.length) return Cause::length_and_chunked;
     if (head.minor_version == 0) return Cause::chunked_in_http_1_0;
-    if (tally.codings > 1) return Cause::bad_transfer_encoding;
-    if (tally.coding != "chunked") return judge_coding(tally.coding);
+    if (const Refusal refusal = tally.codings.judge()) return refusal;
     head.framing.kind = Framing::Kind::chunked;
   } else if (tally.length) {
     head.framing = {Framing::Kind::length, *tally.length};
@@ -142,7 +114,7 @@ Halt scan_request(Cursor& cursor, const HeadLimits& limits, RequestHead& head) {
   if (Halt halt = skip_empty_lines(cursor)) return halt;
   head.skipped = head.bytes - static_cast<std::size_t>(cursor.end - cursor.at);
   if (Halt halt = scan_request_line(cursor, limits.target_bytes, head)) return halt;
-  return scan_fields(cursor, limits.fields, BlankBeforeColon::refused, head.fields);
+  return scan_fields(cursor, limits.fields, Spelling::strict, head.fields);
 }
 
 bool is_token_list(std::string_view value) {
@@ -161,8 +133,7 @@ Refusal count_response_field(const FieldLine& field, Tally& tally, Oddities& odd
       return tally.add_length(read_content_length_list(field.value));
     case FieldId::transfer_encoding:
       if (blank) return Cause::bad_field_name;
-      ++tally.codings;
-      tally.coding = field.value;
+      tally.codings.add_but_identity(field.value);
       break;
     case FieldId::connection:
     case FieldId::proxy_connection:
@@ -172,6 +143,14 @@ Refusal count_response_field(const FieldLine& field, Tally& tally, Oddities& odd
     default: break;
   }
   return std::nullopt;
+}
+
+/// Leaves of Transfer-Encoding what counts.
+void drop_identity(std::vector<FieldLine>& fields, bool chunked) {
+  std::erase_if(fields, [](const FieldLine& field) { return field.id == FieldId::transfer_encoding; });
+  if (!chunked) return;
+  constexpr std::string_view line = "Transfer-Encoding: chunked\r\n";
+  fields.push_back({line.substr(0, 17), line.substr(19, 7), line, FieldId::transfer_encoding});
 }
 
 /// True for the answers that end with their head (RFC 9112 6.3, 1 and 2).
@@ -187,19 +166,20 @@ Refusal judge_response(std::string_view request_method, ResponseHead& head, Oddi
   }
   head.framing = {};
   head.reusable = head.minor_version == 0 ? tally.keep_alive && !tally.close : !tally.close;
-  if (tally.codings > 0) {
+  if (tally.codings.count > 0) {
     if (head.minor_version == 0) return Cause::chunked_in_http_1_0;
-    if (tally.codings > 1) return Cause::bad_transfer_encoding;
-    if (!ascii::same(tally.coding, "chunked")) return judge_coding(tally.coding);
+    if (const Refusal refusal = tally.codings.judge()) return refusal;
     if (tally.length) {
       oddities.length_and_chunked = true;
       head.reusable = false;
     }
   }
+  oddities.identity_coding = tally.codings.identity;
+  if (tally.codings.identity) drop_identity(head.fields, tally.codings.count > 0);
   if (ends_with_head(head.status, request_method)) {
     const bool must_not_frame = head.status < 200 || head.status == 204;
-    if (must_not_frame && (tally.codings > 0 || tally.length)) head.reusable = false;
-  } else if (tally.codings > 0) {
+    if (must_not_frame && (tally.codings.count > 0 || tally.length)) head.reusable = false;
+  } else if (tally.codings.count > 0) {
     head.framing.kind = Framing::Kind::chunked;
   } else if (tally.length) {
     head.framing = {Framing::Kind::length, *tally.length};
@@ -208,6 +188,12 @@ Refusal judge_response(std::string_view request_method, ResponseHead& head, Oddi
     head.reusable = false;
   }
   return std::nullopt;
+}
+
+Halt scan_response(Cursor& cursor, const HeadLimits& limits, ResponseHead& head) {
+  head.fields.clear();
+  if (Halt halt = scan_status_line(cursor, head)) return halt;
+  return scan_fields(cursor, limits.fields, Spelling::tolerant, head.fields);
 }
 
 /// The end of both readings: a head that is too large is that before it is anything else but malformed.
@@ -242,7 +228,8 @@ std::optional<std::uint64_t> read_content_length_list(std::string_view value) {
 Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestHead& head) {
   head.forget();
   head.skipped = 0;
-  if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.target_bytes)) return Progress::partial;
+  if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.target_bytes, Spelling::strict))
+    return Progress::partial;
   head.bytes = buffer.size();
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
   const Halt halt = scan_request(cursor, limits, head);
@@ -255,12 +242,18 @@ Parsed guard_response(std::string_view buffer, const HeadLimits& limits, std::st
                       ResponseHead& head, Oddities& oddities) {
   head.forget();
   oddities = {};
-  if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.bytes)) return Progress::partial;
+  head.clean.clear();
+  if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.bytes, Spelling::tolerant))
+    return Progress::partial;
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
-  Halt halt = scan_status_line(cursor, head);
-  oddities.no_space_after_status = !halt && head.reason.data() == buffer.data() + 12;
-  if (!halt) halt = scan_fields(cursor, limits.fields, BlankBeforeColon::accepted, head.fields);
+  const Halt halt = scan_response(cursor, limits, head);
   if (const auto ended = settle(halt, cursor, buffer, 0, limits.bytes, head)) return *ended;
+  if (cursor.loose) {
+    write_clean_head(buffer.substr(0, head.bytes), head.clean);
+    Cursor again{head.clean.data(), head.clean.data() + head.clean.size()};
+    if (const Halt changed = scan_response(again, limits, head)) return *changed;
+  }
+  oddities.no_space_after_status = head.reason.data() == head.text(buffer).data() + 12;
   if (const Refusal refusal = judge_response(request_method, head, oddities)) return *refusal;
   return Progress::complete;
 }

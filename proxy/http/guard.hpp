@@ -27,9 +27,11 @@ struct Oddities {
   bool blank_before_colon = false;     ///< of an ordinary field (row B7)
   bool length_and_chunked = false;     ///< TE wins (RFC 9112 6.3)
   bool odd_connection = false;         ///< Connection or Proxy-Connection that is no token list
+  bool identity_coding = false;        ///< Transfer-Encoding lists `identity`, a word of old RFCs
 
   bool any() const {
-    return no_space_after_status || blank_before_colon || length_and_chunked || odd_connection;
+    return no_space_after_status || blank_before_colon || length_and_chunked || odd_connection ||
+           identity_coding;
   }
 };
 

@@ -39,7 +39,7 @@ enum class FieldId : std::uint8_t {
 struct FieldLine {
   std::string_view name;
   std::string_view value;  ///< without outer blanks
-  std::string_view line;   ///< as it came, with its CRLF
+  std::string_view line;   ///< as it came, or as it was made clean, with its CRLF
   FieldId id = FieldId::other;
 };
 
@@ -74,18 +74,26 @@ struct ResponseHead {
   std::string_view reason;  ///< phrase, may be empty
   unsigned minor_version = 1;
   std::vector<FieldLine> fields;
-  Framing framing;       ///< as it stands for a request of the method that was given to the parser
-  bool reusable = true;  ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
-  std::size_t bytes = 0;
+  Framing framing;        ///< as it stands for a request of the method that was given to the parser
+  bool reusable = true;   ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
+  std::size_t bytes = 0;  ///< length of the head in the buffer, as it came
+  /// The head as write_clean_head made it, where it did not come clean: then the views are into this. Moved
+  /// with the head, its bytes stay where they are.
+  std::vector<char> clean;
 
   /// Lets go of every view: the buffer is about to be another's. Keeps storage.
   void forget();
   const FieldLine* find(FieldId) const;
+  /// The head that is judged and forwarded: `clean`, or its bytes at the start of the buffer it was read
+  /// from.
+  std::string_view text(std::string_view buffer) const {
+    return clean.empty() ? buffer.substr(0, bytes) : std::string_view(clean.data(), clean.size());
+  }
 };
 
 struct HeadLimits {
   std::size_t bytes = 64 * 1024;
-  std::size_t fields = 128;
+  std::size_t fields = 256;  ///< lines that continue a folded field are counted too
   std::size_t target_bytes = 16 * 1024;
 };
 
@@ -101,8 +109,9 @@ using Parsed = std::variant<Progress, Cause>;
 Parsed parse_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
 
 /// The same for a response to a request of that method (RFC 9112 6.3 needs it).
-/// TE wins over CL, and the connection is then not reusable; repeated differing CL, bad chunked, obs-fold,
-/// control bytes are refused.
+/// TE wins over CL, and the connection is then not reusable; `identity` in TE counts as not there. Lines that
+/// end in LF alone, folded fields and HTTP/1.2 to 1.9 are read, and the head is made clean. Repeated
+/// differing CL, bad chunked, a fold in a framing field or before the first field, control bytes are refused.
 Parsed parse_response(std::string_view buffer, const HeadLimits&, std::string_view request_method,
                       ResponseHead& head);
 

@@ -21,7 +21,7 @@ constexpr std::array<Row, cause_count> rows{{
      "The request target is empty, of a form that its method does not have, or holds a blank, a control "
      "character or a fragment."},
     {Cause::target_too_long, 414, "target_too_long", "The request target is longer than limits.target."},
-    {Cause::bad_version, 505, "bad_version", "Only HTTP/1.0 and HTTP/1.1 are spoken here."},
+    {Cause::bad_version, 505, "bad_version", "Of HTTP, only major version 1 is spoken here."},
     {Cause::header_too_large, 431, "header_too_large", "The head is larger than limits.header."},
     {Cause::too_many_fields, 431, "too_many_fields", "The head has more fields than limits.header_fields."},
     {Cause::bad_field_name, 400, "bad_field_name",
@@ -45,8 +45,8 @@ constexpr std::array<Row, cause_count> rows{{
     {Cause::length_and_chunked, 400, "length_and_chunked",
      "Content-Length and Transfer-Encoding are both there, so the end of the body is ambiguous."},
     {Cause::length_required, 411, "length_required",
-     "The upstream speaks HTTP/1.0, which needs a Content-Length, and the body is larger than "
-     "replay.memory."},
+     "The upstream speaks HTTP/1.0, which needs a Content-Length, and the body could not be held to be "
+     "counted."},
     {Cause::chunked_in_http_1_0, 400, "chunked_in_http_1_0", "HTTP/1.0 has no Transfer-Encoding."},
     {Cause::bad_chunk, 400, "bad_chunk",
      "The chunked body is malformed, or its framing outweighs its content."},

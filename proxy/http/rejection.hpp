@@ -31,7 +31,7 @@ enum class Cause : std::uint8_t {
   bad_transfer_encoding,
   unsupported_transfer_encoding,
   length_and_chunked,
-  length_required,  // 411: chunked, to an upstream of HTTP/1.0, and not wholly held (row A10)
+  length_required,  // 411: chunked, to an upstream of HTTP/1.0, and what was held of it is lost (row A10)
   chunked_in_http_1_0,
   bad_chunk,
   bad_trailer,

@@ -22,14 +22,14 @@ bool has_suspect(std::uint64_t eight) {
 }
 
 /// Reads a name up to its colon, and steps over the colon.
-Halt scan_name(Cursor& cursor, BlankBeforeColon blanks, std::string_view& name) {
+Halt scan_name(Cursor& cursor, Spelling spelling, std::string_view& name) {
   const char* const first = cursor.at;
   const char* p = first;
   while (p != cursor.end && ascii::is_token(*p)) ++p;
   if (p == cursor.end) return Progress::partial;
   name = {first, static_cast<std::size_t>(p - first)};
   if (name.empty()) return Cause::bad_field_name;
-  if (ascii::is_blank(*p) && blanks == BlankBeforeColon::accepted) {
+  if (ascii::is_blank(*p) && spelling == Spelling::tolerant) {
     while (p != cursor.end && ascii::is_blank(*p)) ++p;
     if (p == cursor.end) return Progress::partial;
   }
@@ -38,20 +38,29 @@ Halt scan_name(Cursor& cursor, BlankBeforeColon blanks, std::string_view& name) 
   return std::nullopt;
 }
 
-/// Reads a value up to its CRLF, and steps over that.
-Halt scan_value(Cursor& cursor, std::string_view& value) {
+/// Reads a value up to its line end, and steps over that.
+Halt scan_value(Cursor& cursor, Spelling spelling, std::string_view& value) {
   const char* first = cursor.at;
   while (first != cursor.end && ascii::is_blank(*first)) ++first;
   const char* const stop = find_control(first, cursor.end);
-  if (stop == cursor.end) return Progress::partial;
-  if (*stop != '\r') return Cause::bad_field_value;
-  if (stop + 1 == cursor.end) return Progress::partial;
-  if (stop[1] != '\n') return Cause::bad_field_value;
+  if (Halt halt = scan_line_end(cursor, stop, spelling, Cause::bad_field_value)) return halt;
   const char* last = stop;
   while (last != first && ascii::is_blank(last[-1])) --last;
   value = {first, static_cast<std::size_t>(last - first)};
-  cursor.at = stop + 2;
   return std::nullopt;
+}
+
+bool may_be_continued(const FieldLine& field) {
+  return field.id != FieldId::content_length && field.id != FieldId::transfer_encoding;
+}
+
+/// Reads a line that goes on with the field before it.
+Halt scan_fold(Cursor& cursor, Spelling spelling, const std::vector<FieldLine>& fields) {
+  if (spelling == Spelling::strict || fields.empty() || !may_be_continued(fields.back()))
+    return Cause::obs_fold;
+  cursor.loose = true;
+  std::string_view continued;
+  return scan_value(cursor, spelling, continued);
 }
 
 }  // namespace
@@ -71,35 +80,52 @@ const char* find_control(const char* at, const char* end) {
   }
 }
 
-Halt scan_fields(Cursor& cursor, std::size_t limit, BlankBeforeColon blanks, std::vector<FieldLine>& fields) {
+Halt scan_line_end(Cursor& cursor, const char* stop, Spelling spelling, Cause otherwise) {
+  if (stop == cursor.end) return Progress::partial;
+  if (*stop == '\n' && spelling == Spelling::tolerant) {
+    cursor.loose = true;
+    cursor.at = stop + 1;
+    return std::nullopt;
+  }
+  if (*stop != '\r') return otherwise;
+  if (stop + 1 == cursor.end) return Progress::partial;
+  if (stop[1] != '\n') return otherwise;
+  cursor.at = stop + 2;
+  return std::nullopt;
+}
+
+Halt scan_fields(Cursor& cursor, std::size_t limit, Spelling spelling, std::vector<FieldLine>& fields) {
+  std::size_t folds = 0;
   while (true) {
     if (cursor.at_end()) return Progress::partial;
     const char* const first = cursor.at;
-    if (*first == '\r') {
-      if (first + 1 == cursor.end) return Progress::partial;
-      if (first[1] != '\n') return Cause::bad_field_name;
-      cursor.at = first + 2;
-      return std::nullopt;
+    if (*first == '\r' || *first == '\n')
+      return scan_line_end(cursor, first, spelling, Cause::bad_field_name);
+    if (ascii::is_blank(*first)) {
+      if (Halt halt = scan_fold(cursor, spelling, fields)) return halt;
+      if (fields.size() + ++folds > limit) return Cause::too_many_fields;
+      continue;
     }
-    if (ascii::is_blank(*first)) return Cause::obs_fold;
-    if (fields.size() == limit) return Cause::too_many_fields;
+    if (fields.size() + folds == limit) return Cause::too_many_fields;
     FieldLine field;
-    if (Halt halt = scan_name(cursor, blanks, field.name)) return halt;
-    if (Halt halt = scan_value(cursor, field.value)) return halt;
+    if (Halt halt = scan_name(cursor, spelling, field.name)) return halt;
+    if (Halt halt = scan_value(cursor, spelling, field.value)) return halt;
     field.line = {first, static_cast<std::size_t>(cursor.at - first)};
     field.id = identify_field(field.name);
     fields.push_back(field);
   }
 }
 
-bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes) {
+bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelling spelling) {
   constexpr std::size_t small = 2048;
   if (buffer.size() < small || buffer.back() == '\n') return false;
   std::size_t line_end = buffer.find('\n');
   if (line_end == std::string_view::npos) return buffer.size() <= start_line_bytes;
   for (; line_end != std::string_view::npos; line_end = buffer.find('\n', line_end + 1)) {
-    if (line_end == 0 || buffer[line_end - 1] != '\r') return false;  // a bare LF: the reading refuses it
-    if (buffer.substr(line_end + 1, 2) == "\r\n") return false;
+    const bool bare = line_end == 0 || buffer[line_end - 1] != '\r';
+    if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;  // the reading refuses it
+    const std::string_view next = buffer.substr(line_end + 1, 2);
+    if (next == "\r\n" || next.starts_with('\n')) return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proxy/http/head.hpp"
+#include "proxy/http/spelling.hpp"
 
 namespace reprise::http {
 
@@ -16,6 +17,9 @@ using Halt = std::optional<Parsed>;
 struct Cursor {
   const char* at;
   const char* end;
+  /// What was read so far holds a spelling that must not leave us: a line that ends in LF alone, a fold, a
+  /// minor version over 1.
+  bool loose = false;
 
   bool at_end() const { return at == end; }
 };
@@ -26,15 +30,17 @@ Halt skip_empty_lines(Cursor&);
 Halt scan_request_line(Cursor&, std::size_t target_limit, RequestHead&);
 /// Reads `HTTP/1.x SP 3DIGIT [SP reason]`, byte by byte, so that what is no answer is refused at its first
 /// wrong byte (row B8). Where the blank behind the status is missing, the reason begins right behind the
-/// digits.
+/// digits. Always tolerant.
 Halt scan_status_line(Cursor&, ResponseHead&);
 
-/// Whether `name : value` is refused (requests) or read as `name: value` (responses, row B7).
-enum class BlankBeforeColon : std::uint8_t { refused, accepted };
+/// Reads field lines and the empty line behind them. `fields` is appended to; `limit` is how many lines there
+/// may be, those that continue a folded field included. What a fold says is not in the value: a head that is
+/// `loose` is made clean and read again. A framing field is never folded: who reads its first line alone
+/// would frame the body in another way than we do.
+Halt scan_fields(Cursor&, std::size_t limit, Spelling, std::vector<FieldLine>& fields);
 
-/// Reads field lines and the empty line behind them. `fields` is appended to; `limit` is the most it may
-/// hold.
-Halt scan_fields(Cursor&, std::size_t limit, BlankBeforeColon, std::vector<FieldLine>& fields);
+/// Steps over the line end that begins at `stop`, the first control byte at or behind the cursor.
+Halt scan_line_end(Cursor&, const char* stop, Spelling, Cause otherwise);
 
 /// First control byte (HTAB is none) in the range, or `end`.
 const char* find_control(const char* at, const char* end);
@@ -42,6 +48,6 @@ const char* find_control(const char* at, const char* end);
 /// True where a large buffer is not worth a full reading yet: no empty line is in it and its last line is
 /// incomplete, or it is all one start line of at most `start_line_bytes`. Keeps a head that comes byte by
 /// byte at linear cost; a small buffer is always read, so that refusals come early.
-bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes);
+bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelling);
 
 }  // namespace reprise::http

@@ -30,14 +30,20 @@ Halt scan_target(Cursor& cursor, std::size_t limit, std::string_view& target) {
   if (target.size() > limit) return Cause::target_too_long;
   if (p == cursor.end) return Progress::partial;
   if (target.empty()) return Cause::bad_target;
-  if (*p == '\r' || *p == '\n') return Cause::bad_version;  // HTTP/0.9
+  if (*p == '\r' || *p == '\n') return Cause::bad_request_line;  // HTTP/0.9
   if (*p != ' ') return Cause::bad_target;
   cursor.at = p + 1;
   return std::nullopt;
 }
 
-/// What is wrong with the rest of a request line that is no version: told only once the line is there, so
-/// that the answer does not depend on how the bytes came.
+/// `HTTP/d.d` and a CR.
+bool is_version(std::string_view line) {
+  return line.size() == 9 && ascii::is_digit(line[5]) && line[6] == '.' && ascii::is_digit(line[7]) &&
+         line[8] == '\r';
+}
+
+/// What is wrong with the rest of a request line that is no version of ours: told only once the line is
+/// there, so that the answer does not depend on how the bytes came.
 Halt blame_version(std::string_view rest, std::size_t limit) {
   const std::size_t line_end = rest.find('\n');
   if (line_end == std::string_view::npos) {
@@ -45,22 +51,17 @@ Halt blame_version(std::string_view rest, std::size_t limit) {
   }
   const std::string_view line = rest.substr(0, line_end);
   const bool has_blank = line.find(' ') != std::string_view::npos;
-  if (!line.starts_with("HTTP/")) return has_blank ? Cause::bad_target : Cause::bad_version;
-  if (has_blank || line.starts_with("HTTP/1.0") || line.starts_with("HTTP/1.1"))
-    return Cause::bad_request_line;
-  return Cause::bad_version;
+  if (!line.starts_with("HTTP/")) return has_blank ? Cause::bad_target : Cause::bad_request_line;
+  return is_version(line) && line[5] != '1' ? Cause::bad_version : Cause::bad_request_line;
 }
 
 Halt scan_version(Cursor& cursor, std::size_t limit, unsigned& minor_version) {
   const std::string_view rest(cursor.at, static_cast<std::size_t>(cursor.end - cursor.at));
-  if (rest.starts_with("HTTP/1.1\r\n")) {
-    minor_version = 1;
-  } else if (rest.starts_with("HTTP/1.0\r\n")) {
-    minor_version = 0;
-  } else {
+  const std::string_view shape = rest.substr(0, 10);
+  if (!shape.starts_with("HTTP/1.") || !shape.ends_with("\r\n") || !is_version(shape.substr(0, 9)))
     return blame_version(rest, limit);
-  }
-  cursor.at += 10;
+  minor_version = shape[7] == '0' ? 0 : 1;  // what is newer is read as 1.1 (RFC 9110 6.2)
+  cursor.at += shape.size();
   return std::nullopt;
 }
 
@@ -88,28 +89,23 @@ Halt scan_status_line(Cursor& cursor, ResponseHead& head) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (i == at_hand) return Progress::partial;
     const char c = cursor.at[i];
-    const bool fits = shape[i] == 'x'   ? c == '0' || c == '1'
-                      : shape[i] == 'd' ? ascii::is_digit(c)
-                                        : c == shape[i];
+    const bool fits = shape[i] == 'x' || shape[i] == 'd' ? ascii::is_digit(c) : c == shape[i];
     if (!fits) return i >= 9 ? Cause::bad_status : Cause::bad_status_line;
   }
-  head.minor_version = cursor.at[7] == '1' ? 1 : 0;
+  head.minor_version = cursor.at[7] == '0' ? 0 : 1;
+  cursor.loose = cursor.at[7] > '1';
   head.status = (cursor.at[9] - '0') * 100 + (cursor.at[10] - '0') * 10 + (cursor.at[11] - '0');
   if (head.status < 100 || head.status > 599) return Cause::bad_status;
   const char* p = cursor.at + shape.size();
   if (p == cursor.end) return Progress::partial;
   if (*p == ' ') {
     ++p;
-  } else if (*p != '\r') {
+  } else if (*p != '\r' && *p != '\n') {
     return ascii::is_digit(*p) ? Cause::bad_status : Cause::bad_status_line;
   }
   const char* const stop = find_control(p, cursor.end);
-  if (stop == cursor.end) return Progress::partial;
-  if (*stop != '\r') return Cause::bad_status_line;
-  if (stop + 1 == cursor.end) return Progress::partial;
-  if (stop[1] != '\n') return Cause::bad_status_line;
+  if (Halt halt = scan_line_end(cursor, stop, Spelling::tolerant, Cause::bad_status_line)) return halt;
   head.reason = {p, static_cast<std::size_t>(stop - p)};
-  cursor.at = stop + 2;
   return std::nullopt;
 }
 

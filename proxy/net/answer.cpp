@@ -28,7 +28,7 @@ BodyReader& Answer::begin_body() {
   if (begun) {
     reader.lie_behind(buffer);
   } else {
-    reader.begin(connection->stream(), buffer, head.framing);
+    reader.begin(connection->stream(), buffer, head.framing, http::Spelling::tolerant);
   }
   begun = true;
   return reader;
@@ -39,6 +39,7 @@ void Answer::clear() {
   connection.reset();
   reader.drop();
   head.forget();
+  head.clean = {};
   buffer.clear();
   buffer.give_back();
   give_back(body);

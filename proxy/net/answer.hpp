@@ -15,7 +15,7 @@ namespace reprise::net {
 struct Answer {
   unsigned number = 0;  ///< the attempt that brought it; 0: none
   http::ResponseHead head;
-  Buffer buffer;  ///< holds the head, and body bytes that came with it
+  Buffer buffer;  ///< holds the head as it came, and body bytes that came with it
   std::unique_ptr<UpstreamConnection> connection;
   std::string body;                ///< what was held back of it; of a kept answer, all
   BodyReader reader;               ///< of what follows

@@ -50,15 +50,16 @@ Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadli
   return deadline ? std::min(until, *deadline) : until;
 }
 
-// An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there (row A10).
+// An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there. What cannot
+// be held whole it gets chunked all the same, and says 411 or 505 for itself (row A10).
 Task<ClientState> frame_for_1_0(Stream& client, Request& request, Stop& stop) {
   if (waits_in_vain(request) && !co_await encourage(client, request)) co_return ClientState::gone;
   stop.aim_at(&request.body);
   const BodyStep step = co_await request.body.count(request.policy->idle_timeout);
   stop.aim_at(nullptr);
   if (step == BodyStep::malformed) co_return ClientState::malformed;
-  if (step != BodyStep::end) co_return ClientState::gone;
-  http::frame_by_length(request.body.received(), request.outgoing);
+  if (step != BodyStep::end && step != BodyStep::piece) co_return ClientState::gone;
+  if (step == BodyStep::end) http::frame_by_length(request.body.received(), request.outgoing);
   co_return ClientState::present;
 }
 
@@ -196,7 +197,8 @@ HeadReader::Taken HeadReader::take_head() {
     return Taken::interim;
   }
   buffer.consume(head.bytes);
-  carrier_of(request_)->speaks_1_0 = head.minor_version == 0;
+  if (head.status < 400)
+    carrier_of(request_)->spoke_1_0 = head.minor_version == 0 ? std::optional(Tick::now()) : std::nullopt;
   outcome_ = Answered{head.status, http::read_hints(head, Loop::wall_nanoseconds() / 1'000'000'000)};
   return Taken::outcome;
 }
@@ -217,7 +219,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   AttemptResult result;
   answer.clear();
   std::optional<Instant> connect_by = deadline;
-  if (client != nullptr && carrier_of(request)->speaks_1_0 && request.body.chunked()) {
+  if (client != nullptr && request.body.chunked() && carrier_of(request)->speaks_1_0()) {
     result.client = co_await frame_for_1_0(*client, request, stop);
     if (result.client != ClientState::present) co_return result;
     // What a client takes its time for is not held against the upstream.

@@ -11,12 +11,12 @@ namespace reprise::net {
 using http::ChunkDecoder;
 using http::Framing;
 
-void BodyReader::begin(Stream& stream, Buffer& behind_head, const Framing& framing) {
+void BodyReader::begin(Stream& stream, Buffer& behind_head, const Framing& framing, http::Spelling trailers) {
   stream_ = &stream;
   behind_head_ = &behind_head;
   framing_ = framing;
   left_ = framing.length;
-  decoder_.reset();
+  decoder_.reset(trailers);
   complete_ =
       framing.kind == Framing::Kind::none || (framing.kind == Framing::Kind::length && framing.length == 0);
 }

@@ -27,7 +27,9 @@ enum class BodyStep : std::uint8_t {
 /// that one, so views into the head stay good.
 class BodyReader {
  public:
-  void begin(Stream& stream, Buffer& behind_head, const http::Framing& framing);
+  /// `trailers`: how the trailer section of a chunked body may be spelled.
+  void begin(Stream& stream, Buffer& behind_head, const http::Framing& framing,
+             http::Spelling trailers = http::Spelling::strict);
   /// Forgets the body and what was read beyond it, and gives its own memory back.
   void drop();
   /// The buffer of `begin` has moved.

@@ -22,8 +22,8 @@ Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHe
 }
 
 bool waits_in_vain(const Request& request) {
-  return carrier_of(request)->speaks_1_0 && !request.continue_sent && request.head.expects_continue() &&
-         !request.body.complete();
+  return !request.continue_sent && request.head.expects_continue() && !request.body.complete() &&
+         carrier_of(request)->speaks_1_0();
 }
 
 Task<bool> encourage(Stream& client, Request& request) {

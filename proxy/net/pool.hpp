@@ -5,6 +5,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -74,7 +75,11 @@ struct Upstream {
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
   Instant told{};                                        ///< when the log was last warned of what fails here
-  bool speaks_1_0 = false;  ///< by its last answer: it will send no 100 (RFC 9110 10.1.1)
+  /// When its last answer below 400 came, if that was one of HTTP/1.0. Error pages teach nothing: it need not
+  /// be the upstream that wrote them (row L7).
+  std::optional<Instant> spoke_1_0;
+  /// It cannot read chunks (row A10), and will send no 100 (RFC 9110 10.1.1): true for a minute.
+  bool speaks_1_0() const { return spoke_1_0 && Tick::now() - *spoke_1_0 < std::chrono::minutes(1); }
   /// Budget accounts met so far, so that a request does not ask the shared table.
   struct KnownBudget {
     policy::BudgetPolicy policy;

@@ -41,7 +41,7 @@ bool ReplayFile::append(std::string_view bytes) {
   return true;
 }
 
-bool ReplayFile::append_held(std::string bytes, Allotment memory) {
+bool ReplayFile::append_held(std::string&& bytes, Allotment&& memory) {
   if (!allotment_.grow(bytes.size())) {
     store_.tell(NotHeld::disk_spent);
     return false;

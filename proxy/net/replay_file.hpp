@@ -27,8 +27,9 @@ class ReplayFile {
   /// Copies. False, and told to the log, where the body can be held no longer: the disk's allowance is spent,
   /// or the file has failed.
   bool append(std::string_view bytes);
-  /// The same for what was held in memory, which goes back to its allowance once it is on disk.
-  bool append_held(std::string bytes, Allotment memory);
+  /// The same for what was held in memory, which goes back to its allowance once it is on disk. Where it is
+  /// false, neither was taken.
+  bool append_held(std::string&& bytes, Allotment&& memory);
 
   /// A write has failed, or was too slow.
   bool failed() const { return failed_; }

@@ -50,7 +50,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
       policy.mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
   // Row A10: chunks for an upstream of HTTP/1.0 are counted before they are sent.
   const bool to_count =
-      carrier_of(request)->speaks_1_0 && request.head.framing.kind == http::Framing::Kind::chunked;
+      request.head.framing.kind == http::Framing::Kind::chunked && carrier_of(request)->speaks_1_0();
   HoldLimits limits;
   limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
   limits.disk = std::min(policy::disk_share(request.facts, policy), process.replay_disk_bytes);

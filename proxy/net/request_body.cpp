@@ -18,6 +18,7 @@ void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, cons
   received_ = 0;
   replayable_ = true;
   uncounted_ = false;
+  unheld_ = {};
   const bool counted = framing.kind == Framing::Kind::length;
   if (counted && framing.length > 0 && framing.length <= buffer.size()) {
     in_place_ = buffer.view().substr(0, static_cast<std::size_t>(framing.length));
@@ -32,7 +33,7 @@ void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, cons
 
 void RequestBody::end() {
   let_go();
-  in_place_ = {};
+  in_place_ = unheld_ = {};
   framing_ = {};
   reader_.end();
 }
@@ -45,39 +46,40 @@ void RequestBody::let_go() {
 }
 
 void RequestBody::hold(std::string_view piece) {
+  if (replayable_ && !add(piece)) let_go();
   received_ += piece.size();
-  if (!replayable_ || piece.empty()) return;
-  if (received_ <= limits_.memory) {
-    hold_in_memory(piece);
-  } else {
-    hold_on_disk(piece);
-  }
 }
 
-void RequestBody::hold_in_memory(std::string_view piece) {
-  if (memory_.grow(piece.size())) {
-    held_.append(piece);
-  } else {
+// False, with nothing lost of what is held, where a limit forbids it or the disk has failed.
+bool RequestBody::add(std::string_view piece) {
+  if (piece.empty()) return true;
+  return received_ + piece.size() <= limits_.memory ? add_in_memory(piece) : add_on_disk(piece);
+}
+
+bool RequestBody::add_in_memory(std::string_view piece) {
+  if (!memory_.grow(piece.size())) {
     store_->tell(NotHeld::memory_spent);
-    let_go();
+    return false;
   }
+  held_.append(piece);
+  return true;
 }
 
-void RequestBody::hold_on_disk(std::string_view piece) {
+bool RequestBody::add_on_disk(std::string_view piece) {
   // A body that is known to be too long is not written at all.
   const bool counted = framing_.kind == Framing::Kind::length;
-  const std::uint64_t length = counted ? framing_.length : received_;
+  const std::uint64_t length = counted ? framing_.length : received_ + piece.size();
   if (length > limits_.disk) {
     if (wanted_) store_->tell(NotHeld::too_long);
-    return let_go();
+    return false;
   }
-  bool kept = true;
   if (file_ == nullptr) {
-    file_ = std::make_unique<ReplayFile>(*store_, executor());
-    if (!held_.empty()) kept = file_->append_held(std::move(held_), std::move(memory_));
+    auto file = std::make_unique<ReplayFile>(*store_, executor());
+    if (!held_.empty() && !file->append_held(std::move(held_), std::move(memory_))) return false;
     held_.clear();
+    file_ = std::move(file);
   }
-  if (!kept || !file_->append(piece)) let_go();
+  return file_->append(piece);
 }
 
 std::unique_ptr<ReplayReader> RequestBody::read_stored() {
@@ -90,6 +92,11 @@ void RequestBody::append_trailers(std::string& out) const {
 
 Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   if (complete()) co_return BodyStep::end;
+  if (!unheld_.empty()) {
+    piece = std::exchange(unheld_, {});
+    hold(piece);
+    co_return BodyStep::piece;
+  }
   if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
     co_return BodyStep::stalled;
   }
@@ -100,9 +107,21 @@ Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
 
 Task<BodyStep> RequestBody::count(Duration idle) {
   BodyStep step = BodyStep::piece;
-  std::string_view piece;
-  while (step == BodyStep::piece && replayable()) step = co_await next(idle, piece);
-  if (step == BodyStep::end) co_await settle();
+  while (step == BodyStep::piece && unheld_.empty() && replayable() && !complete()) {
+    if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
+      co_return BodyStep::stalled;
+    }
+    std::string_view piece;
+    step = co_await reader_.next(idle, piece);
+    if (step != BodyStep::piece) continue;
+    if (add(piece)) {
+      received_ += piece.size();
+    } else {
+      unheld_ = piece;
+    }
+  }
+  if (step == BodyStep::piece && complete()) step = BodyStep::end;
+  if (step == BodyStep::end || step == BodyStep::piece) co_await settle();
   uncounted_ = !replayable();
   if (uncounted_) co_return BodyStep::malformed;
   if (step == BodyStep::end) framing_ = {Framing::Kind::length, received_};

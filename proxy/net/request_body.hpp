@@ -41,8 +41,8 @@ class RequestBody final : public Cancellable {
   bool has_body() const { return framing_.kind != http::Framing::Kind::none; }
   bool chunked() const { return framing_.kind == http::Framing::Kind::chunked; }
   /// Everything was read from the client.
-  bool complete() const { return in_place() || reader_.complete(); }
-  /// Every byte read so far is held.
+  bool complete() const { return in_place() || (unheld_.empty() && reader_.complete()); }
+  /// Every byte read so far is held, but for what `next` is still to hand out.
   bool replayable() const { return replayable_ && (file_ == nullptr || !file_->failed()); }
   /// All of it is in memory, inside the limit for that: a rule may look into `held`.
   bool whole_in_memory() const { return complete() && replayable_ && !over_limit_ && file_ == nullptr; }
@@ -67,8 +67,9 @@ class RequestBody final : public Cancellable {
   /// Reads the next piece from the client (or from what was read with the head) and holds it. `piece` lives
   /// until the next call. Waits for a disk that is slower than the client; stalled if `cancel` ended that.
   Task<BodyStep> next(Duration idle, std::string_view& piece);
-  /// Reads all of a chunked body; from then on it has a length, and its chunks are gone (row A10). `end`, or
-  /// what kept it from that: `malformed` where not all of it could be held.
+  /// Reads all of a chunked body; from then on it has a length, and its chunks are gone (row A10). `piece`
+  /// where it is more than can be held: nothing is lost then, the body is sent on as if this had not been
+  /// called. Else what kept it from that; `malformed` also where the disk has lost what it held.
   Task<BodyStep> count(Duration idle);
   /// Until it is known whether what is stored is stored.
   Task<void> settle();
@@ -77,8 +78,9 @@ class RequestBody final : public Cancellable {
  private:
   bool in_place() const { return !in_place_.empty(); }
   void hold(std::string_view piece);
-  void hold_in_memory(std::string_view piece);
-  void hold_on_disk(std::string_view piece);
+  bool add(std::string_view piece);
+  bool add_in_memory(std::string_view piece);
+  bool add_on_disk(std::string_view piece);
   void let_go();
   asio::any_io_executor executor() { return reader_.stream().executor(); }
 
@@ -91,11 +93,12 @@ class RequestBody final : public Cancellable {
   std::string held_;
   Allotment memory_;
   std::unique_ptr<ReplayFile> file_;
+  std::string_view unheld_;    ///< read by `count`, and more than may be held: the next piece
   std::string_view in_place_;  ///< a whole body that came with its head is held where it lies
   bool replayable_ = true;
   bool over_limit_ = false;
   bool wanted_ = false;     ///< some rule could send it again
-  bool uncounted_ = false;  ///< `count` found it too long to be held
+  bool uncounted_ = false;  ///< lost while it was being counted
 };
 
 }  // namespace reprise::net

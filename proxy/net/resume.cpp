@@ -117,7 +117,7 @@ Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client) {
   const policy::RoutePolicy& policy = *request_.policy;
   const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
   BodyReader reader;
-  reader.begin(answer_.connection->stream(), answer_.buffer, answer_.head.framing);
+  reader.begin(answer_.connection->stream(), answer_.buffer, answer_.head.framing, http::Spelling::tolerant);
   Rest rest;
   rest.skip = found_.skip;
   rest.left = found_.bytes;

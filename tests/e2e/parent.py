@@ -18,6 +18,7 @@ class Parent:
         self.names, self.refuse = names or {}, list(refuse)
         token = base64.b64encode(":".join(login).encode()).decode() if login else None
         self.authorization = f"Basic {token}" if token else None
+        self.established = b"HTTP/1.1 200 Connection established\r\n\r\n"
         self.lock = threading.Lock()
         self.heads = []
         self.connections = 0
@@ -84,7 +85,7 @@ class Parent:
 
     def _tunnel(self, client, authority):
         with self._connect(authority, 443) as upstream:
-            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            client.sendall(self.established)
             back = threading.Thread(target=self._carry, args=(upstream, client), daemon=True)
             back.start()
             self._carry(client, upstream)

@@ -66,15 +66,15 @@ def test_responses_bad_heads_become_502():
     heads = [OK + fields + b"\r\n\r\n" for fields in (
         b"Content-Length: 1\r\nContent-Length: 2", b"Content-Length: 1, 2", b"Content-Length: x", b"Content-Length: -1",
         b"Content-Length: " + b"9" * 20, b"Transfer-Encoding: gzip", b"Transfer-Encoding: chunked, chunked",
-        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: xchunked", b"X: a\r\n b", b"X: a\0b",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: xchunked", b"X: a\0b",
         b"X: a\x01b", b"X: a\rb", b"X: a\nb", b"no colon", b": x", b"X(: y")]
     heads += [b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"HTTP/1.1 200 O\0K\r\n\r\n", b"HTTP/1.1  200 OK\r\n\r\n",
-              b"http/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\n\n", b"\r\nHTTP/1.1 200 OK\r\n\r\n", b"SSH-2.0-x\r\n\r\n"]
+              b"http/1.1 200 OK\r\n\r\n", b"\r\nHTTP/1.1 200 OK\r\n\r\n", b"SSH-2.0-x\r\n\r\n"]
     becomes_502([(head, "stay") for head in heads])
 
 
 def test_responses_heads_over_the_limits_become_502():
-    becomes_502([(OK + b"X: " + b"a" * 70000 + b"\r\n\r\n", "stay"), (OK + b"X: 1\r\n" * 129 + b"\r\n", "stay")],
+    becomes_502([(OK + b"X: " + b"a" * 70000 + b"\r\n\r\n", "stay"), (OK + b"X: 1\r\n" * 257 + b"\r\n", "stay")],
                 "http_response_header_section_size")
 
 
@@ -84,7 +84,8 @@ def test_responses_bad_chunks_are_cut():
     is_cut_after([(chunked, good + bad, "stay", b"hello" + more) for bad, more in (
         (b"x\r\n", b""), (b"10000000000000005\r\nabcde", b""), (b"5 5\r\nabcde\r\n", b""), (b"5\nabcde\r\n", b""),
         (b"5\r\nabcdeXX", b"abcde"), (b"5\r\nabcde0\r\n\r\n", b"abcde"), (b"-5\r\n", b""), (b"5;\x01\r\nabcde\r\n", b""),
-        (b"5;a=\"\n\"\r\nabcde\r\n", b""), (b"0\r\nno colon\r\n\r\n", b""), (b"0\r\nX: 1\n\r\n", b""), (b"0\n\r\n", b""))])
+        (b"5;a=\"\n\"\r\nabcde\r\n", b""), (b"0\r\nno colon\r\n\r\n", b""), (b"0\n\r\n", b""), (b"0\n\n", b""),
+        (b"0" * 4097 + b"5\r\nabcde\r\n", b""))])
 
 
 def test_responses_truncated_bodies_are_cut():
@@ -202,15 +203,15 @@ def test_B8_status_lines():
         head = client.read_head()
         equal((head.startswith(b"HTTP/1.1 200 \r\n"), client.read_bytes(5)), (True, b"hello"))
     lines = (b"HTTP/1.1 099 Low", b"HTTP/1.1 1000 High", b"HTTP/1.1 600 High", b"HTTP/1.1 2xx Odd", b"HTTP/2.0 200 OK",
-             b"HTTP/1.2 200 OK", b"HTTP/1.1 20", b"HTTP/1.1200 OK", b"ICY 200 OK", b"<html>no head at all</html>")
+             b"HTTP/1.10 200 OK", b"HTTP/1.1 20", b"HTTP/1.1200 OK", b"ICY 200 OK", b"<html>no head at all</html>")
     becomes_502([(line + b"\r\nContent-Length: 0\r\n\r\n", "stay") for line in lines])
 
 
 def test_B9_sizes_above_4_gib():
-    with stage({"/x": [raw(OK + b"Transfer-Encoding: chunked\r\n\r\n0000000000000005\r\nhello\r\n0000000000000000\r\n\r\n")]}) \
+    with stage({"/x": [raw(OK + b"Transfer-Encoding: chunked\r\n\r\n000000000000000000005\r\nhello\r\n00000000000000000000\r\n\r\n")]}) \
             as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        equal(client.read_answer().body, b"hello", "leading zeros up to 16 digits")
+        equal(client.read_answer().body, b"hello", "leading zeros are stepped over")
     large = (1 << 32) + 5
     # Read as 32 bits, each of these would be whole after five bytes.
     is_cut_after([(OK + b"Content-Length: %d\r\n\r\n" % large, b"hello", "close", b"hello"),

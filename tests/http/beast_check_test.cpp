@@ -105,7 +105,7 @@ TEST(SecondOpinion, no_connection_stays_that_beast_sees_end) {
 
 TEST(SecondOpinion, says_what_it_finds_wrong_with_an_answer) {
   const std::pair<string, Cause> malformed[] = {
-      {"HTTP/1.2 200 OK\r\n\r\n", Cause::bad_version},
+      {"HTTP/2.0 200 OK\r\n\r\n", Cause::bad_version},
       {"HTTP/1.1 2x0 OK\r\n\r\n", Cause::bad_status},
       {"HTTP/1.1 200 O\x01K\r\n\r\n", Cause::bad_status_line},
       {ok("X Y: z\r\n"), Cause::bad_field_name},

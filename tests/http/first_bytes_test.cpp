@@ -26,6 +26,7 @@ const std::vector<std::string> requests{
     "POST /a/b?c=d HTTP/1.0\r\nHost: x\r\n\r\nbody",
     "OPTIONS * HTTP/1.1\r\n",
     "M-SEARCH /x HTTP/1.1\r\n",
+    "GET /x HTTP/1.2\r\n",
     "GET http://api.test:8080/a HTTP/1.1\r\n",
     "GET HTTP://API.test:8080 HTTP/1.1\r\n",
 };
@@ -62,6 +63,7 @@ TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
            "GET * HTTP/1.1\r\n",
            "GET / HTTP/2.0\r\n",
            "GET / HTTP/1.1\n",
+           "GET / HTTP/1.x\r\n",
            "GET /\r\n",
            "GET / \r\n",
            "GET  / HTTP/1.1\r\n",

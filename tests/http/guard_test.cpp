@@ -66,7 +66,7 @@ TEST(Guard, length_and_chunked_together_are_refused) {
 TEST(Guard, only_one_plain_chunked_is_a_transfer_encoding) {
   EXPECT_EQ(request(post("Transfer-Encoding: chunked\r\n")), complete);
   for (const string value :
-       {"xchunked", "chunked, chunked", "chunked,", ",chunked", "Chunked", "CHUNKED", "identity",
+       {"xchunked", "chunked, chunked", "chunked,", ",chunked", "identity",
         "chunked, identity", "chunked;q=1", "chunked, gzip, foo", "", "chun ked"}) {
     EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Cause::bad_transfer_encoding})
         << value;
@@ -211,16 +211,43 @@ TEST(Guard, empty_lines_before_the_request_are_skipped) {
 TEST(Guard, versions) {
   EXPECT_EQ(request("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
   EXPECT_EQ(request("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Parsed{Cause::bad_version});
-  EXPECT_EQ(request("GET /\r\n"), Parsed{Cause::bad_version});
-  EXPECT_EQ(request("GET / http/1.1\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
-  EXPECT_EQ(request("GET / HTTP/1.2\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
-  EXPECT_EQ(request("GET / HTTP/01.1\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
+  EXPECT_EQ(request("GET / HTTP/0.9\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
+  for (const string version : {"http/1.1", "HTTP/01.1", "HTTP/1.10", "HTTP/1", "HTTP/2", "HTTP/2.",
+                               "HTTP/a.1", "HTTP/1.b", "HTTP/2.00", "HTTP/1,1", "HTTP/2.0 ", "x"}) {
+    EXPECT_EQ(request("GET / " + version + "\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line})
+        << version;
+  }
+  EXPECT_EQ(request("GET /\r\n"), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(request("GET / HTTP/2.0\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
   EXPECT_EQ(request("GET / HTTP/1.1 \r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
   EXPECT_EQ(request("GET / HTTP/1.1x\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
   EXPECT_EQ(request("GET / " + string(16 * 1024, 'x')), partial);
   EXPECT_EQ(request("GET / " + string(16 * 1024 + 1, 'x')), Parsed{Cause::bad_target})
       << "what has no end is not waited for";
   EXPECT_EQ(status_of(Cause::bad_version), 505);
+  EXPECT_EQ(status_of(Cause::bad_request_line), 400);
+}
+
+TEST(Guard, newer_minor_versions_are_read_as_1_1) {
+  for (const string version : {"HTTP/1.2", "HTTP/1.9"}) {
+    const ReadRequest read("POST http://h/ " + version + "\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+    ASSERT_EQ(read.parsed, complete);
+    EXPECT_EQ(read.head.minor_version, 1U);
+    EXPECT_EQ(read.head.framing.kind, Framing::Kind::chunked);
+    EXPECT_TRUE(read.head.keep_alive());
+  }
+}
+
+TEST(Guard, transfer_encoding_has_no_case) {
+  for (const string value : {"Chunked", "CHUNKED", "chunkeD"}) {
+    const ReadRequest read(post("Transfer-Encoding: " + value + "\r\n"));
+    ASSERT_EQ(read.parsed, complete) << value;
+    EXPECT_EQ(read.head.framing.kind, Framing::Kind::chunked);
+  }
+  EXPECT_EQ(request(post("Transfer-Encoding: gzip, Chunked\r\n")),
+            Parsed{Cause::unsupported_transfer_encoding});
+  EXPECT_EQ(request(post("Transfer-Encoding: identity\r\n")), Parsed{Cause::bad_transfer_encoding});
+  EXPECT_EQ(request(post("Transfer-Encoding: identity, chunked\r\n")), Parsed{Cause::bad_transfer_encoding});
 }
 
 TEST(Guard, methods_are_tokens) {

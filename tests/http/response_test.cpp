@@ -43,10 +43,8 @@ TEST(Response, ambiguous_framing_is_refused) {
             Parsed{Cause::unsupported_transfer_encoding});
   EXPECT_EQ(response("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
             Parsed{Cause::chunked_in_http_1_0});
-  EXPECT_EQ(response(ok("X: a\r\n b\r\n")), Parsed{Cause::obs_fold});
   EXPECT_EQ(response(ok("X: a\x01\r\n")), Parsed{Cause::bad_field_value});
   EXPECT_EQ(response(ok("X Y: a\r\n")), Parsed{Cause::bad_field_name});
-  EXPECT_EQ(response("HTTP/1.1 200 OK\nX: a\n\n"), Parsed{Cause::bad_status_line});
 }
 
 TEST(Response, equal_lengths_are_one_length) {
@@ -123,7 +121,7 @@ TEST(Response, B8_status_lines) {
                              "HTTP/1.1 20 X", "HTTP/1.1  200 X", "HTTP/1.1 000 X"}) {
     EXPECT_EQ(response(start + "\r\n\r\n"), Parsed{Cause::bad_status}) << start;
   }
-  for (const string start : {"HTTP/2.0 200 OK", "HTTP/1.2 200 OK", "http/1.1 200 OK", "<html>", "ICY 200 OK",
+  for (const string start : {"HTTP/2.0 200 OK", "HTTP/1.10 200 OK", "http/1.1 200 OK", "<html>", "ICY 200 OK",
                              "\r\nHTTP/1.1 200 OK", "HTTP/1.1\t200 OK", "HTTP/1.1 200\tOK",
                              "HTTP/1.1 200 O\x01K", "SSH-2.0-OpenSSH"}) {
     EXPECT_EQ(response(start + "\r\n\r\n"), Parsed{Cause::bad_status_line}) << start;

@@ -267,6 +267,52 @@ TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buf
   EXPECT_EQ(buffer.view(), "GET /");
 }
 
+TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
+  const std::string text = std::string(40, 'a') + std::string(40, 'b') + std::string(40, 'c');
+  for (const std::uint64_t on_disk : {0, 90}) {
+    begin(chunked(), 50, on_disk);
+    pair.raw.send("28\r\n" + text.substr(0, 40) + "\r\n");
+    ASSERT_TRUE(has_arrived(*pair.stream, 46));
+    std::thread client([&] {
+      play::eventually([&] { return body.received() >= 40; });
+      pair.raw.send("28\r\n" + text.substr(40, 40) + "\r\n");
+      if (on_disk > 0) play::eventually([&] { return body.received() >= 80; });
+      pair.raw.send("28\r\n" + text.substr(80) + "\r\n0\r\n\r\n");
+    });
+    EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece);
+    EXPECT_FALSE(body.complete());
+    EXPECT_TRUE(body.replayable());
+    EXPECT_TRUE(body.chunked());
+    EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece) << "asked again, it knows";
+    const std::string first = replayed();
+    EXPECT_EQ(first.size(), on_disk > 0 ? 80U : 40U);
+    EXPECT_EQ(read(), BodyStep::end);
+    client.join();
+    EXPECT_EQ(first + out, text);
+    EXPECT_FALSE(body.replayable());
+    body.end();
+  }
+}
+
+TEST_F(RequestBodyTest, A10_counting_stops_where_the_memory_of_all_is_spent) {
+  ASSERT_TRUE(memory.take(80));
+  begin(chunked(), 50);
+  pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
+  EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece);
+  EXPECT_FALSE(body.complete()) << "a piece is still to be handed out, though all was read";
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out, std::string(40, 'a'));
+  memory.give_back(80);
+}
+
+TEST_F(RequestBodyTest, A10_a_disk_that_loses_what_is_being_counted) {
+  stores.disk.room = 10;
+  begin(chunked(), 10, 1000);
+  pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
+  EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::malformed);
+  EXPECT_EQ(body.malformation(), http::Cause::length_required);
+}
+
 TEST_F(RequestBodyTest, J1_trailers_reach_the_upstream_but_for_those_that_must_not) {
   begin(chunked(), 50);
   pair.raw.send("2\r\nab\r\n0\r\nX-Sum: 9\r\nContent-Length: 7\r\n\r\n");
