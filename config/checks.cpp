@@ -33,7 +33,8 @@ bool is_refused(const Node& node, std::string_view path) {
   const Key* key = find_key(std::string("defaults.").append(path));
   if (node.broken || key == nullptr) return true;
   if (key->kind == Kind::list) return node.kind != Node::Kind::list;
-  return key->kind != Kind::rule && (node.kind != Node::Kind::scalar || complaint(*key, node));
+  return key->kind != Kind::rule && key->kind != Kind::predicates &&
+         (node.kind != Node::Kind::scalar || complaint(*key, node));
 }
 
 class RouteChecker {
@@ -50,6 +51,7 @@ class RouteChecker {
     check_always();
     check_truncated();
     check_timeout();
+    check_predicates();
     check_tls();
   }
 
@@ -208,6 +210,27 @@ class RouteChecker {
     return std::any_of(all_layers.begin(), all_layers.end(), [&](const auto& layer) {
       return lists(layer.first->node) || std::any_of(layer.second->begin(), layer.second->end(), lists);
     });
+  }
+
+  // A status that the route lists is retried without a look at the answer.
+  void check_predicates() {
+    const policy::RoutePolicy& route = route_.policy;
+    if (!route.hold) return;
+    for (const policy::BodyPredicate& predicate : route.hold->body) {
+      if (!predicate.status || !lists_all(route.retry.on, *predicate.status)) continue;
+      if (const auto at = blame({"hold.body"}))
+        report_.warning(at->line, at->column, at->path,
+                        "retry.on lists " + policy::describe(*predicate.status) +
+                            " already, whatever the answer says: the predicate for it is never asked");
+      return;
+    }
+  }
+
+  static bool lists_all(const policy::RetryOn& on, const policy::StatusRange& range) {
+    for (int status = range.first; status <= range.last; ++status) {
+      if (!on.lists(policy::Answered{status, {}})) return false;
+    }
+    return true;
   }
 
   void check_tls() {

@@ -85,7 +85,9 @@ std::string_view article(Kind kind) {
     case Kind::method: return "a method such as POST";
     case Kind::pairs: return "a list of name or name=value, or a mapping";
     case Kind::predicates:
-      return "{json: PATH, equals: TEXT}, {json: PATH}, {event: NAME}, or a list of these";
+      return "{json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, "
+             "matches: "
+             "PATTERN}, {event: NAME}, or a list of these";
     case Kind::rule: return "{any: [...]} or {all: [...]} of header, query, json, method";
     case Kind::folder: return "an absolute path such as /var/tmp";
     case Kind::file: return "an absolute path such as /etc/ssl/upstream.pem";

@@ -1,8 +1,12 @@
 #include "config/predicates.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "config/keys.hpp"
+#include "config/patterns.hpp"
+#include "config/scalar.hpp"
 
 namespace reprise::config {
 namespace {
@@ -10,11 +14,19 @@ namespace {
 using policy::BodyPredicate;
 
 constexpr std::size_t most_predicates = 16;
-constexpr std::string_view form = "write {json: PATH, equals: TEXT}, {event: NAME}, or a list of these";
+constexpr std::size_t most_patterns = 32;
+constexpr std::size_t longest_pattern = 256;
+constexpr std::string_view form =
+    "write {json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, matches: "
+    "PATTERN}, {event: NAME}, or a list of these";
 
-// Keys with dots between them: none of them empty.
+// Names with dots between them: none of them empty.
 bool is_path(std::string_view text) {
   return !text.empty() && text.front() != '.' && text.back() != '.' && text.find("..") == std::string::npos;
+}
+
+bool is_element_path(std::string_view text) {
+  return is_path(text) && text.find_first_of(" \t<>&/:\"'=") == std::string_view::npos;
 }
 
 class PredicateReader {
@@ -30,11 +42,8 @@ class PredicateReader {
       all_right = all_right && right;
     }
     if (!all_right) return false;
-    if (predicate.event.empty() && predicate.json.empty())
-      return refuse(node, path, "neither json nor event is there: ");
-    if (predicate.equals && predicate.json.empty())
-      return refuse(node, path, "equals needs the json path of a value: ");
-    return true;
+    const std::string_view why = contradiction(predicate);
+    return why.empty() || refuse(node, path, std::string(why));
   }
 
   bool refuse(const Node& node, const std::string& path, const std::string& why) {
@@ -43,10 +52,26 @@ class PredicateReader {
   }
 
  private:
+  static constexpr std::array<std::string_view, 7> keys{"status", "event",  "json",   "xml",
+                                                        "header", "equals", "matches"};
+
+  static std::string_view contradiction(const BodyPredicate& predicate) {
+    const bool json = !predicate.json.empty(), xml = !predicate.xml.empty(),
+               header = !predicate.header.empty();
+    const int places = (json ? 1 : 0) + (xml ? 1 : 0) + (header ? 1 : 0);
+    if (places > 1) return "a predicate looks at one place, so json, xml and header need one each: ";
+    if (places == 0 && predicate.event.empty()) return "none of json, xml, header and event is there: ";
+    if (!predicate.event.empty() && (xml || header)) return "an event has JSON alone, no xml and no header: ";
+    if (predicate.value.equals && !predicate.value.matches.empty())
+      return "equals and matches ask for the same text, so only one can be there: ";
+    if (places == 0 && predicate.value.reads_text())
+      return "equals and matches need the place of a value, json, xml or header: ";
+    return {};
+  }
+
   bool read_entry(const Entry& entry, const std::string& path, BodyPredicate& predicate) {
-    const bool known = entry.key == "json" || entry.key == "equals" || entry.key == "event";
-    if (!known) {
-      const std::string_view meant = nearest(entry.key, {"json", "equals", "event"});
+    if (std::find(keys.begin(), keys.end(), entry.key) == keys.end()) {
+      const std::string_view meant = nearest(entry.key, {keys.begin(), keys.end()});
       report_.error(entry.line, entry.column, path,
                     "unknown key " + quoted(entry.key) + ": " + std::string(form) +
                         (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)"));
@@ -54,17 +79,62 @@ class PredicateReader {
     }
     if (entry.value.broken) return false;
     const std::string place = child_path(path, entry.key);
+    if (entry.key == "matches") return read_patterns(entry.value, place, predicate.value.matches);
     if (entry.value.kind != Node::Kind::scalar) return refuse(entry.value, place, "needs a text: ");
+    return read_scalar(entry, place, predicate);
+  }
+
+  bool read_scalar(const Entry& entry, const std::string& place, BodyPredicate& predicate) {
+    const std::string& text = entry.value.text;
+    if (entry.key == "status") return read_status(entry.value, place, predicate);
     if (entry.key == "equals") {
-      predicate.equals = entry.value.text;
+      predicate.value.equals = text;
     } else if (entry.key == "event") {
-      if (entry.value.text.empty()) return refuse(entry.value, place, "an event has a name: ");
-      predicate.event = entry.value.text;
-    } else {
-      if (!is_path(entry.value.text))
+      if (text.empty()) return refuse(entry.value, place, "an event has a name: ");
+      predicate.event = text;
+    } else if (entry.key == "json") {
+      if (!is_path(text))
         return refuse(entry.value, place, shown(entry.value) + " is no path such as error.type: ");
-      predicate.json = entry.value.text;
+      predicate.json = text;
+    } else if (entry.key == "xml") {
+      if (!is_element_path(text))
+        return refuse(entry.value, place, shown(entry.value) + " is no element such as Code or Error.Code: ");
+      predicate.xml = text;
+    } else {
+      if (!parse_condition(policy::Condition::Kind::header, text) || text.find('=') != std::string::npos)
+        return refuse(entry.value, place, shown(entry.value) + " is no name of a field: ");
+      predicate.header = text;
     }
+    return true;
+  }
+
+  bool read_status(const Node& node, const std::string& place, BodyPredicate& predicate) {
+    const Parsed<StatusRange> range = parse_statuses(node.text);
+    predicate.status = range.value;
+    if (range) return true;
+    report_.error(node.line, node.column, place,
+                  shown(node) + " " + range.reason +
+                      (range.suggestion.empty() ? "" : " (did you mean " + range.suggestion + "?)"));
+    return false;
+  }
+
+  bool read_patterns(const Node& node, const std::string& place, std::vector<std::string>& patterns) {
+    if (node.kind == Node::Kind::scalar) return read_pattern(node, place, patterns);
+    if (node.kind != Node::Kind::list || node.items.empty() || node.items.size() > most_patterns)
+      return refuse(node, place, "needs a pattern, or a list of up to 32: ");
+    bool all_right = true;
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      const bool right = read_pattern(node.items[i], place + "[" + std::to_string(i) + "]", patterns);
+      all_right = all_right && right;
+    }
+    return all_right;
+  }
+
+  bool read_pattern(const Node& node, const std::string& place, std::vector<std::string>& patterns) {
+    if (node.broken) return false;
+    if (node.kind != Node::Kind::scalar || node.text.empty() || node.text.size() > longest_pattern)
+      return refuse(node, place, "a pattern is a text such as *Throttling*, of up to 256 characters: ");
+    patterns.push_back(node.text);
     return true;
   }
 

@@ -1,4 +1,4 @@
-// Reads `hold.body`: what in the body of an answer makes it worth another attempt.
+// Reads `hold.body`: what in an answer makes it worth another attempt although its status does not.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace reprise::config {
 
-/// One predicate, `{json: PATH, equals: TEXT}` or `{event: NAME}` or all three keys, or a list of up to 16.
-/// What is wrong goes to the report, under `path`; `predicates` are then as they were.
+/// One predicate, such as `{status: 400, json: PATH, matches: PATTERN}`, or a list of up to 16. `matches` is
+/// one pattern of up to 256 characters, or a list of up to 32. What is wrong goes to the report, under
+/// `path`; `predicates` are then as they were.
 void read_predicates(const Node&, const std::string& path, Report&,
                      std::vector<policy::BodyPredicate>& predicates);
 

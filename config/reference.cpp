@@ -48,8 +48,8 @@ what the preset says.
 | [gcs-metadata](presets/gcs-metadata.yaml) | the same as the Python library times it; policy `gcs-metadata` |
 | [gsutil](presets/gsutil.yaml) | the same as the command-line tools time it; policies `gsutil`, `gcloud` |
 | [memorystore](presets/memorystore.yaml) | the administration API of Google Memorystore |
-| [aws](presets/aws.yaml) | AWS; policies `aws` (standard mode), `aws-2026` and `aws-2026-dynamodb` |
-| [llm](presets/llm.yaml) | language-model APIs: 429, 503, 529, and the pause they ask for |
+| [aws](presets/aws.yaml) | AWS, with throttling that hides behind a 400; policies `aws` (standard mode), `aws-2026` and `aws-2026-dynamodb` |
+| [llm](presets/llm.yaml) | language-model APIs: 429, 503, 529, the same as the first event of a stream, and the pause they ask for |
 
 **Which key wins.** Built-in defaults, then `defaults`, then the route's `policy`, then the route's own keys, merged
 key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempotent` are replaced as a whole.
@@ -78,8 +78,17 @@ not; a list holds if one of its items does, an item if all of its keys do:
 | `{json: error.type, equals: overloaded_error}` | the string, number or boolean there has that text |
 | `{event: error}` | the first event of the event stream has that name; `message` is one without a name |
 | `{event: error, json: error.type, equals: overloaded_error}` | both; in an event stream `json` looks into the data of the first event |
+| `{xml: Code, matches: "*Throttling*"}` | the first element of that name, at any depth, has a text like the pattern; `Error.Code` is a `Code` directly in an `Error` |
+| `{header: x-amzn-errortype, matches: "Throttling*"}` | the head has that field with such a value; no body is needed or held |
+| `{status: 400, json: __type, matches: ["*Throttling*", SlowDown]}` | the status is that one (or in `400-403`, `4xx`) and the value is like one of the patterns |
 
-JSON is looked for in a whole body of `application/json`, any `+json` type or none, never in a content-coded one.
+Without `status`, an answer of any status that `retry.on` does not list is looked at; where `bytes` is 0, only what a
+predicate for that status could match is held at all. `matches` goes wherever `equals` does: one pattern or up to 32, in
+which `*` stands for any characters, case-sensitive, for the whole text. With neither, the value is there and not empty.
+
+JSON is looked for in a whole body of `application/json`, `application/x-amz-json-*`, any `+json` type or none, XML in one
+of `application/xml`, `text/xml`, any `+xml` type or none; neither in a content-coded one. In XML, entities are never
+expanded, name prefixes do not count, and a text with a document type has no elements.
 Whether the request may be sent again is judged as for every other retry.
 
 `always` on a route that matches POST loads with a warning: a request that took effect before its answer was lost is

@@ -38,6 +38,12 @@ std::string scalar_list(const List& list, Text text) {
   return flow_list(items);
 }
 
+// One pattern as a text, several as a list.
+std::string patterns_text(const std::vector<std::string>& patterns) {
+  if (patterns.size() == 1) return yaml_scalar(patterns.front());
+  return scalar_list(patterns, [](const std::string& pattern) { return pattern; });
+}
+
 std::string absent_word(const Key& key) { return std::string(key.words.substr(0, key.words.find(' '))); }
 
 // 5xx for a whole class, first-last for a run, else the status.
@@ -149,9 +155,17 @@ Rendered render(const Key&, const std::vector<policy::BodyPredicate>& predicates
   std::vector<std::string> items;
   for (const policy::BodyPredicate& predicate : predicates) {
     std::vector<std::string> parts;
-    if (!predicate.event.empty()) parts.push_back("event: " + yaml_scalar(predicate.event));
-    if (!predicate.json.empty()) parts.push_back("json: " + yaml_scalar(predicate.json));
-    if (predicate.equals) parts.push_back("equals: " + yaml_scalar(*predicate.equals));
+    if (predicate.status) parts.push_back("status: " + policy::describe(*predicate.status));
+    const auto add = [&](std::string_view key, const std::string& text) {
+      if (!text.empty()) parts.push_back(std::string(key) + ": " + yaml_scalar(text));
+    };
+    add("event", predicate.event);
+    add("json", predicate.json);
+    add("xml", predicate.xml);
+    add("header", predicate.header);
+    if (predicate.value.equals) parts.push_back("equals: " + yaml_scalar(*predicate.value.equals));
+    if (!predicate.value.matches.empty())
+      parts.push_back("matches: " + patterns_text(predicate.value.matches));
     std::string item = "{";
     for (const std::string& part : parts) item.append(item.size() > 1 ? ", " : "").append(part);
     items.push_back(item.append("}"));

@@ -8,10 +8,12 @@
 #include <string_view>
 
 #include "proxy/policy/instant.hpp"
+#include "proxy/policy/status_range.hpp"
 
 namespace reprise::config {
 
 using policy::Duration;
+using policy::StatusRange;
 
 /// A value, or why the text is none.
 template <typename T>
@@ -39,11 +41,6 @@ Parsed<std::uint64_t> parse_whole(std::string_view);
 /// Decimal digits, at most one point with digits on both sides.
 Parsed<double> parse_number(std::string_view);
 
-/// Inclusive.
-struct StatusRange {
-  int first = 0;
-  int last = 0;
-};
 /// `503`, `500-599` or `5xx`, from 200 to 599: an interim answer (1xx) is never the last one.
 Parsed<StatusRange> parse_statuses(std::string_view);
 

@@ -174,7 +174,16 @@ Json pairs_schema() {
 
 Json predicates_schema() {
   const Json scalar = object({{"type", R"(["string","number","boolean"])"}});
-  const Json one = closed_object({{"event", scalar}, {"json", scalar}, {"equals", scalar}}, {});
+  const Json patterns =
+      object({{"type", quote("array")}, {"minItems", "1"}, {"maxItems", "32"}, {"items", scalar}});
+  const Json one = closed_object({{"status", reference("status")},
+                                  {"event", scalar},
+                                  {"json", scalar},
+                                  {"xml", scalar},
+                                  {"header", scalar},
+                                  {"equals", scalar},
+                                  {"matches", any_of({scalar, patterns})}},
+                                 {});
   return any_of(
       {one, object({{"type", quote("array")}, {"minItems", "1"}, {"maxItems", "16"}, {"items", one}})});
 }

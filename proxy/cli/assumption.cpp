@@ -2,7 +2,12 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
 
+#include "proxy/http/answer_body.hpp"
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/hint.hpp"
 #include "proxy/http/signature.hpp"
@@ -36,12 +41,12 @@ const FailureWord& failure_of(const std::string& given) {
   throw BadUse("no failure is called " + given + "; there are connect, tls, reset, timeout, truncated");
 }
 
-// Fields that only answers have: what read_hints looks at.
+// Fields that only answers have: what read_hints looks at, and the error of an AWS service.
 bool belongs_to_answer(const std::string& header) {
-  static constexpr std::array<std::string_view, 9> names{
+  static constexpr std::array<std::string_view, 10> names{
       "retry-after",       "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",
       "x-ratelimit-reset", "x-ratelimit-remaining", "grpc-retry-pushback-ms", "ratelimit",
-      "ratelimit-policy"};
+      "ratelimit-policy",  "x-amzn-errortype"};
   const std::string_view name = ascii::trim(std::string_view(header).substr(0, header.find(':')));
   for (const std::string_view known : names) {
     if (ascii::same(name, known)) return true;
@@ -54,16 +59,31 @@ std::int64_t now_unix() {
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
-policy::Hints hints_of(int status, const std::vector<std::string>& headers) {
+std::string answer_text(int status, const std::vector<std::string>& headers) {
   std::string text = "HTTP/1.1 " + std::to_string(status) + " \r\n";
   for (const std::string& header : headers) ascii::append(text, header, "\r\n");
-  text += "\r\n";
+  return text += "\r\n";
+}
+
+// Its views are into the text.
+http::ResponseHead read_answer(const std::string& text) {
   http::ResponseHead head;
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);
   if (const auto* cause = std::get_if<http::Cause>(&parsed))
     throw BadUse("in the answer: " + refusal(*cause));
   if (head.bytes != text.size() || !head.clean.empty()) throw BadUse("in the answer: a header has a line break");
-  return http::read_hints(head, now_unix());
+  return head;
+}
+
+bool lists_body(const policy::HoldPolicy& hold, const http::ResponseHead& head, std::string_view body) {
+  const policy::BodyKind kind = http::body_kind(head);
+  if (kind == policy::BodyKind::event_stream) {
+    http::FirstEvent event;
+    event.feed(body);
+    return policy::match_body(hold.body, head.status, http::EventAnswer(event));
+  }
+  return body.size() <= policy::bytes_to_hold(hold, head.status, kind) &&
+         policy::match_body(hold.body, head.status, http::WholeAnswer(body, kind));
 }
 
 std::string from_attempt(unsigned attempt) {
@@ -73,9 +93,14 @@ std::string from_attempt(unsigned attempt) {
 Assumption assume_failure(const AssumptionArguments& given, const std::vector<std::string>& headers) {
   if (!given.answer_headers.empty())
     throw BadUse("an attempt that fails has no answer, and no answer header");
+  if (!given.answer_body.empty()) throw BadUse("an attempt that fails has no answer, and no answer body");
   const FailureWord& failure = failure_of(given.failure);
-  return {failure.failure, given.attempt, from_attempt(given.attempt) + ": " + std::string(failure.told),
-          headers};
+  Assumption assumed;
+  assumed.outcome = failure.failure;
+  assumed.attempt = given.attempt;
+  assumed.words = from_attempt(given.attempt) + ": " + std::string(failure.told);
+  assumed.request_headers = headers;
+  return assumed;
 }
 
 }  // namespace
@@ -93,8 +118,31 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
     (belongs_to_answer(header) ? answer : assumed.request_headers).push_back(header);
   }
   for (const std::string& header : answer) ascii::append(assumed.words, ", ", header);
-  assumed.outcome = policy::Answered{status, hints_of(status, answer)};
+  if (!given.answer_body.empty()) {
+    assumed.answer_body = read_file(given.answer_body);
+    ascii::append(assumed.words, ", with the body in ", given.answer_body);
+  }
+  assumed.answer_head = answer_text(status, answer);
+  assumed.outcome = policy::Answered{status, http::read_hints(read_answer(assumed.answer_head), now_unix())};
   return assumed;
+}
+
+void look_for_predicates(const policy::RoutePolicy& policy, Assumption& assumed) {
+  auto* const answered = std::get_if<policy::Answered>(&assumed.outcome);
+  const policy::HoldPolicy* hold = answered == nullptr ? nullptr : policy::hold_for(policy, *answered);
+  if (hold == nullptr) return;
+  const http::ResponseHead head = read_answer(assumed.answer_head);
+  answered->body_listed = policy::match_head(hold->body, head.status, http::AnswerFields(head)) ||
+                          lists_body(*hold, head, assumed.answer_body);
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (std::filesystem::is_directory(path) || !file.is_open() || bytes.bad())
+    throw BadUse("the body file " + path + " cannot be read");
+  return std::move(bytes).str();
 }
 
 std::optional<policy::Instant> signature_end(const http::RequestHead& head, std::string_view query,

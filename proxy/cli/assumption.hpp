@@ -21,6 +21,7 @@ struct AssumptionArguments {
   std::optional<int> status;
   std::string failure;  ///< empty: none
   std::vector<std::string> answer_headers;
+  std::string answer_body;  ///< a file; empty: none
   unsigned attempt = 1;
 };
 
@@ -29,11 +30,19 @@ struct Assumption {
   unsigned attempt = 1;
   std::string words;  ///< for people
   std::vector<std::string> request_headers;
+  std::string answer_head;  ///< of an answer, as it would come
+  std::string answer_body;
 };
 
 /// Without a status and a failure: 503. Where the attempts are answered, those of `headers` that only answers
 /// have (Retry-After, x-should-retry ...) are the answer's; the others stay the request's. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
+
+/// Marks an answer that a predicate of the route's `hold.body` matches.
+void look_for_predicates(const policy::RoutePolicy&, Assumption&);
+
+/// The bytes of a file that the command line names. Throws BadUse.
+std::string read_file(const std::string& path);
 
 /// When the request's signature runs out, for a route that looks at it; told as policy::explain tells time,
 /// with the request head at Instant{}.

@@ -1,10 +1,7 @@
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -69,17 +66,6 @@ std::string head_text(const Arguments& given, std::size_t body_bytes) {
     ascii::append(text, "Content-Length: ", std::to_string(body_bytes), "\r\n");
   for (const std::string& header : given.headers) ascii::append(text, header, "\r\n");
   return text + "\r\n";
-}
-
-void read_body(const Arguments& given, Asked& asked) {
-  if (given.body_file.empty()) return;
-  std::ifstream file(given.body_file, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  const bool folder = std::filesystem::is_directory(given.body_file);
-  if (folder || !file.is_open() || bytes.bad())
-    throw BadUse("the body file " + given.body_file + " cannot be read");
-  asked.body = std::move(bytes).str();
 }
 
 void parse_head(const Arguments& given, const config::Limits& limits, Asked& asked) {
@@ -186,10 +172,10 @@ int explain(Arguments given) {
   const config::Loaded loaded = load_configuration(given.file);
   if (!loaded.settings) return exit_bad_configuration;
   const bool tunnel = given.method == "CONNECT";
-  const Assumption assumed = assume(given.assumption, given.headers, tunnel);
+  Assumption assumed = assume(given.assumption, given.headers, tunnel);
   given.headers = assumed.request_headers;
   Asked asked;
-  read_body(given, asked);
+  if (!given.body_file.empty()) asked.body = read_file(given.body_file);
   parse_head(given, loaded.settings->limits, asked);
   take(*loaded.settings, given, asked);
   const policy::RouteTable& routes = *loaded.settings->routes;
@@ -200,14 +186,15 @@ int explain(Arguments given) {
   telling.file = given.file;
   telling.assumed = assumed.words;
   telling.notes = asked.notes;
-  const policy::TlsPolicy& tls = routes[routes.find(asked.view)].policy.tls;
-  if (tls.originate && !asked.https && !asked.tunnel) {
+  const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
+  look_for_predicates(policy, assumed);
+  if (policy.tls.originate && !asked.https && !asked.tunnel) {
     telling.notes.push_back("The upstream is reached over TLS, on port " +
                             std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
   if (leaves_in_clear_text(asked, tls)) telling.notes.push_back(clear_text_note);
   telling.routes = &routes;
-  telling.question = question_of(asked, routes[routes.find(asked.view)].policy, assumed, json);
+  telling.question = question_of(asked, policy, assumed, json);
   telling.explanation = policy::explain(routes, telling.question);
   std::fputs((given.format == "json" ? to_json(telling) : to_text(telling)).c_str(), stdout);
   return exit_ok;
@@ -234,6 +221,7 @@ void add_explain(CLI::App& app, int& code) {
       ->excludes(status);
   command->add_option("--answer-header", assumption.answer_headers, "'Name: value' of the answers, repeated")
       ->allow_extra_args(false);
+  command->add_option("--answer-body", assumption.answer_body, "file with the body of the answers");
   command->add_option("--attempt", assumption.attempt, "begin with attempt N; those before it failed, too")
       ->check(CLI::Range(1U, 1000U));
   command->callback([given, &code] {

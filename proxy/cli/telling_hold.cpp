@@ -22,8 +22,11 @@ std::vector<std::string> held_back(const Telling& telling) {
   }
   if (answered == nullptr) return lines;
   for (const policy::BodyPredicate& predicate : policy.hold->body) {
-    lines.push_back(fmt::format("for up to {}, to be tried again where the body has `{}`", time,
-                                policy::describe(predicate)));
+    if (!policy::concerns(predicate, answered->status)) continue;
+    const std::string asked = policy::describe(predicate);
+    lines.push_back(predicate.header.empty()
+                        ? fmt::format("for up to {}, to be tried again where the body has `{}`", time, asked)
+                        : fmt::format("nothing of it, to be tried again where the head has `{}`", asked));
   }
   return lines;
 }

@@ -1,4 +1,5 @@
-// What predicates see of an answer's body: a whole JSON text, or the first event of an event stream.
+// What predicates see of an answer: its fields, and of its body the whole text, or the first event of an
+// event stream.
 #pragma once
 
 #include <string_view>
@@ -9,18 +10,32 @@
 
 namespace reprise::http {
 
-/// By Content-Type: `application/json`, any `+json`, or none at all is JSON. A content-coded body is `other`.
+/// By Content-Type: `application/json`, `application/x-amz-json-*` and any `+json` are JSON;
+/// `application/xml`, `text/xml` and any `+xml` are XML; without one it is `untyped`. A content-coded body is
+/// `other`.
 policy::BodyKind body_kind(const ResponseHead&);
 
-/// The whole body of an answer. Borrows.
-class JsonAnswer final : public policy::BodyView {
+/// The fields of an answer. Borrows.
+class AnswerFields final : public policy::HeadView {
  public:
-  explicit JsonAnswer(std::string_view text) : text_(text) {}
+  explicit AnswerFields(const ResponseHead& head) : head_(head) {}
+  bool has(std::string_view name, const policy::TextRule&) const override;
+
+ private:
+  const ResponseHead& head_;
+};
+
+/// The whole body of an answer of that kind. Borrows.
+class WholeAnswer final : public policy::BodyView {
+ public:
+  WholeAnswer(std::string_view text, policy::BodyKind kind) : text_(text), kind_(kind) {}
   std::string_view event() const override { return {}; }
-  bool has(std::string_view path, const std::optional<std::string>& equals) const override;
+  bool has_json(std::string_view path, const policy::TextRule&) const override;
+  bool has_xml(std::string_view path, const policy::TextRule&) const override;
 
  private:
   std::string_view text_;
+  policy::BodyKind kind_;
 };
 
 /// The first event of a stream, complete. Borrows.
@@ -28,7 +43,8 @@ class EventAnswer final : public policy::BodyView {
  public:
   explicit EventAnswer(const FirstEvent& event) : event_(event) {}
   std::string_view event() const override { return event_.name(); }
-  bool has(std::string_view path, const std::optional<std::string>& equals) const override;
+  bool has_json(std::string_view path, const policy::TextRule&) const override;
+  bool has_xml(std::string_view, const policy::TextRule&) const override { return false; }
 
  private:
   const FirstEvent& event_;

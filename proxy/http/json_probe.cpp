@@ -4,7 +4,6 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace reprise::http {
@@ -20,8 +19,8 @@ class PathWatch {
   static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
 
-  PathWatch(const std::vector<std::string_view>& path, const std::optional<std::string>& equals)
-      : path_(path), equals_(equals) {}
+  PathWatch(const std::vector<std::string_view>& path, const policy::TextRule& rule)
+      : path_(path), rule_(rule) {}
   bool found() const { return found_; }
 
   bool on_document_begin(json::error_code&) { return true; }
@@ -38,7 +37,7 @@ class PathWatch {
   bool on_object_end(std::size_t size, json::error_code&) {
     if (on_path_ == depth_) --on_path_;
     --depth_;
-    return value(size > 0, {});
+    return value(size > 0 && !rule_.reads_text());
   }
   bool on_array_begin(json::error_code&) {
     ++depth_;
@@ -46,7 +45,7 @@ class PathWatch {
   }
   bool on_array_end(std::size_t size, json::error_code&) {
     --depth_;
-    return value(size > 0, {});
+    return value(size > 0 && !rule_.reads_text());
   }
   bool on_key_part(json::string_view part, std::size_t, json::error_code&) { return add_to_key(part); }
   bool on_key(json::string_view part, std::size_t, json::error_code&) {
@@ -61,16 +60,14 @@ class PathWatch {
   bool on_string_part(json::string_view part, std::size_t, json::error_code&) { return add_to_text(part); }
   bool on_string(json::string_view part, std::size_t size, json::error_code&) {
     add_to_text(part);
-    const std::string text = std::move(text_);
-    text_.clear();
-    return value(size > 0, text);
+    return value(size > 0 && is_as_asked());
   }
   bool on_number_part(json::string_view part, json::error_code&) { return add_to_text(part); }
   bool on_int64(std::int64_t, json::string_view part, json::error_code&) { return number(part); }
   bool on_uint64(std::uint64_t, json::string_view part, json::error_code&) { return number(part); }
   bool on_double(double, json::string_view part, json::error_code&) { return number(part); }
-  bool on_bool(bool yes, json::error_code&) { return value(true, yes ? "true" : "false"); }
-  bool on_null(json::error_code&) { return value(false, {}); }
+  bool on_bool(bool yes, json::error_code&) { return number(yes ? "true" : "false"); }
+  bool on_null(json::error_code&) { return value(false); }
   bool on_comment_part(json::string_view, json::error_code&) { return true; }
   bool on_comment(json::string_view, json::error_code&) { return true; }
 
@@ -82,24 +79,24 @@ class PathWatch {
     return true;
   }
   bool add_to_text(json::string_view part) {
-    if (equals_ && is_wanted_here()) text_.append(part.data(), part.size());
+    if (rule_.reads_text() && is_wanted_here()) text_.append(part.data(), part.size());
     return true;
   }
   bool number(json::string_view part) {
     add_to_text(part);
-    const std::string text = std::move(text_);
-    text_.clear();
-    return value(true, text);
+    return value(is_as_asked());
   }
-  bool value(bool counts, std::string_view text) {
+  bool is_as_asked() const { return !rule_.reads_text() || rule_.holds(text_); }
+  bool value(bool counts) {
     if (!is_wanted_here()) return true;
-    if (depth_ == path_.size()) found_ = counts && (!equals_ || text == *equals_);
+    if (depth_ == path_.size()) found_ = counts;
     is_wanted_ = false;
+    text_.clear();
     return true;
   }
 
   const std::vector<std::string_view>& path_;
-  const std::optional<std::string>& equals_;
+  const policy::TextRule& rule_;
   std::string current_;
   std::string text_;
   std::size_t depth_ = 0;
@@ -109,10 +106,10 @@ class PathWatch {
 };
 
 bool is_there(std::string_view text, const std::vector<std::string_view>& path,
-              const std::optional<std::string>& equals) {
+              const policy::TextRule& rule) {
   json::parse_options options;
   options.max_depth = 64;
-  json::basic_parser<PathWatch> parser(options, path, equals);
+  json::basic_parser<PathWatch> parser(options, path, rule);
   json::error_code error;
   const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
   return !error && read == text.size() && parser.handler().found();
@@ -120,16 +117,16 @@ bool is_there(std::string_view text, const std::vector<std::string_view>& path,
 
 }  // namespace
 
-bool JsonText::has(std::string_view key) const { return is_there(text_, {key}, std::nullopt); }
+bool JsonText::has(std::string_view key) const { return is_there(text_, {key}, {}); }
 
-bool JsonText::has_at(std::string_view path, const std::optional<std::string>& equals) const {
+bool JsonText::has_at(std::string_view path, const policy::TextRule& rule) const {
   std::vector<std::string_view> keys;
   for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
     keys.push_back(path.substr(0, dot));
     path.remove_prefix(dot + 1);
   }
   keys.push_back(path);
-  return is_there(text_, keys, equals);
+  return is_there(text_, keys, rule);
 }
 
 }  // namespace reprise::http

@@ -1,11 +1,10 @@
 // Looks into a JSON body for one key, at the top level or down a path, without building a tree (C33c, C36).
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "proxy/policy/condition.hpp"
+#include "proxy/policy/text_rule.hpp"
 
 namespace reprise::http {
 
@@ -16,9 +15,9 @@ class JsonText final : public policy::JsonBody {
   /// True for a top-level key of an object whose value is neither null nor an empty string, array or object.
   /// A repeated key counts by its last value.
   bool has(std::string_view key) const override;
-  /// The same at the end of a dotted path of keys, through objects alone; with `equals`, true for a string,
-  /// number or boolean of exactly that text (numbers as they are written).
-  bool has_at(std::string_view path, const std::optional<std::string>& equals) const;
+  /// The same at the end of a dotted path of keys, through objects alone; where the rule reads a text, true
+  /// for a string that is not empty, a number (as it is written) or a boolean of which it holds.
+  bool has_at(std::string_view path, const policy::TextRule&) const;
 
  private:
   std::string_view text_;

@@ -259,14 +259,17 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   result.client = reader.client_state();
   result.report.reused = answer.connection->reused();
   result.report.sent = stream.may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
-  if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
+  if (auto* answered = std::get_if<Answered>(&result.outcome)) {
     request.bound = request.bound || http::authenticates_connection(answer.head);
     if (request.bound) request.pin->hold(*answer.connection);
     answer.number = start.number;
     answer.reusable =
         answer.head.reusable && !reader.in_doubt() && !spoke_first && upload.end() == UploadEnd::sent;
-    const policy::HoldPolicy* hold = policy::hold_for(*request.policy, *answered);
-    if (hold != nullptr && !request.resuming && is_held(*hold, answer)) {
+    const policy::HoldPolicy* hold =
+        request.resuming ? nullptr : policy::hold_for(*request.policy, *answered);
+    if (hold != nullptr && is_listed_by_head(*hold, answer)) {
+      answered->body_listed = true;
+    } else if (hold != nullptr && is_held(*hold, answer)) {
       const Instant until = hold_limit(*hold, deadline);
       result.outcome =
           co_await hold_back(loop.pool, *hold, *answered, patience_with(request, answer), until, answer);

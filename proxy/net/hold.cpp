@@ -19,7 +19,7 @@ class Holder {
         answer_(answer),
         reader_(answer.begin_body()),
         kind_(http::body_kind(answer.head)),
-        most_(policy::bytes_to_hold(hold, kind_)) {}
+        most_(policy::bytes_to_hold(hold, answer.head.status, kind_)) {}
 
   /// `piece` where the holding ended before the body did.
   Task<BodyStep> read(Duration idle, Instant until);
@@ -56,20 +56,26 @@ Task<BodyStep> Holder::read(Duration idle, Instant until) {
   }
 }
 
-// A JSON text that is not whole, or longer than may be looked at, has no keys.
+// A text that is not whole, or longer than may be looked at, has no values.
 bool Holder::body_listed(BodyStep end) const {
-  if (kind_ == BodyKind::event_stream) return policy::matches(hold_.body, http::EventAnswer(event_));
+  const int status = answer_.head.status;
+  if (kind_ == BodyKind::event_stream)
+    return policy::match_body(hold_.body, status, http::EventAnswer(event_));
   const bool whole = end == BodyStep::end && answer_.body.size() <= most_;
-  return kind_ == BodyKind::json && whole && policy::matches(hold_.body, http::JsonAnswer(answer_.body));
+  return whole && policy::match_body(hold_.body, status, http::WholeAnswer(answer_.body, kind_));
 }
 
 }  // namespace
+
+bool is_listed_by_head(const policy::HoldPolicy& hold, const Answer& answer) {
+  return policy::match_head(hold.body, answer.head.status, http::AnswerFields(answer.head));
+}
 
 bool is_held(const policy::HoldPolicy& hold, const Answer& answer) {
   const http::Framing& framing = answer.head.framing;
   if (framing.kind == http::Framing::Kind::none) return false;
   const BodyKind kind = http::body_kind(answer.head);
-  const std::size_t most = policy::bytes_to_hold(hold, kind);
+  const std::size_t most = policy::bytes_to_hold(hold, answer.head.status, kind);
   // What is longer than may be looked at can match nothing.
   const bool too_long = framing.kind == http::Framing::Kind::length && framing.length > most;
   return most > 0 && (hold.bytes > 0 || kind == BodyKind::event_stream || !too_long);

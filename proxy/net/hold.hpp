@@ -13,6 +13,9 @@ namespace reprise::net {
 Task<policy::Outcome> hold_back(Pool&, const policy::HoldPolicy&, const policy::Answered& head, Duration idle,
                                 Instant until, Answer& answer);
 
+/// True if a predicate that needs no body matches: nothing of the answer is held back for it.
+bool is_listed_by_head(const policy::HoldPolicy&, const Answer&);
+
 /// True if the route holds some of this answer back; its body, if any, is unread.
 bool is_held(const policy::HoldPolicy&, const Answer&);
 

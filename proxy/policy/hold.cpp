@@ -5,6 +5,22 @@
 #include "proxy/policy/route_policy.hpp"
 
 namespace reprise::policy {
+namespace {
+
+bool may_hold_in(const BodyPredicate& predicate, BodyKind kind) {
+  const bool in_json = !predicate.json.empty() && predicate.event.empty();
+  const bool in_xml = !predicate.xml.empty();
+  switch (kind) {
+    case BodyKind::json: return in_json;
+    case BodyKind::xml: return in_xml;
+    case BodyKind::untyped: return in_json || in_xml;
+    case BodyKind::event_stream: return !predicate.event.empty() || !predicate.json.empty();
+    case BodyKind::other: break;
+  }
+  return false;
+}
+
+}  // namespace
 
 const HoldPolicy* hold_for(const RoutePolicy& policy, const Answered& answer) {
   constexpr int switching_protocols = 101;
@@ -12,10 +28,10 @@ const HoldPolicy* hold_for(const RoutePolicy& policy, const Answered& answer) {
   return policy.retry.on.lists(answer) ? nullptr : &*policy.hold;
 }
 
-std::size_t bytes_to_hold(const HoldPolicy& hold, BodyKind kind) {
+std::size_t bytes_to_hold(const HoldPolicy& hold, int status, BodyKind kind) {
   if (hold.bytes > 0) return hold.bytes;
   const bool may_match = std::any_of(hold.body.begin(), hold.body.end(), [&](const BodyPredicate& predicate) {
-    return kind == BodyKind::event_stream || (kind == BodyKind::json && predicate.event.empty());
+    return concerns(predicate, status) && may_hold_in(predicate, kind);
   });
   return may_match ? standard_look_bytes : 0;
 }

@@ -21,15 +21,15 @@ struct HoldPolicy {
   std::vector<BodyPredicate> body;          ///< any of them makes the answer worth another attempt
 };
 
-/// What a body can be looked into for. A content-coded one is `other`.
-enum class BodyKind : std::uint8_t { json, event_stream, other };
+/// What a body can be looked into for. `untyped` may be JSON or XML; a content-coded one is `other`.
+enum class BodyKind : std::uint8_t { json, xml, untyped, event_stream, other };
 
 /// What predicates may look at where `hold.bytes` does not say.
 inline constexpr std::size_t standard_look_bytes = 16 * 1024;
 
 /// The route's hold, where it applies to such an answer: one that would be delivered. Null: it does not.
 const HoldPolicy* hold_for(const RoutePolicy&, const Answered&);
-/// How much of a body is kept back at most; 0: nothing.
-std::size_t bytes_to_hold(const HoldPolicy&, BodyKind);
+/// How much of the body of an answer of that status is kept back at most; 0: nothing.
+std::size_t bytes_to_hold(const HoldPolicy&, int status, BodyKind);
 
 }  // namespace reprise::policy

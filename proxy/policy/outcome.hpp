@@ -61,7 +61,7 @@ struct Hints {
 struct Answered {
   int status = 0;  ///< 200 to 599; interim answers are never an outcome
   Hints hints;
-  bool body_listed = false;  ///< the held body matches a predicate of the route
+  bool body_listed = false;  ///< a predicate of the route matches the held body, or the head
 };
 
 struct Failed {

@@ -17,7 +17,7 @@ constexpr std::array<Row, reason_count> rows{{
     {"retryable_status", true, true, "the route lists the status and playing the request again is safe"},
     {"retryable_failure", true, true, "the route lists the failure and playing the request again is safe"},
     {"retryable_body", true, true,
-     "the held body matches a predicate of the route and playing the request again is safe"},
+     "a predicate of the route matches the answer and playing the request again is safe"},
     {"stale_connection", true, true,
      "a reused connection ended before any answer byte, or answered 421: once more, at once, on a fresh "
      "connection"},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "config/load.hpp"
 #include "config/reference.hpp"
@@ -40,17 +41,17 @@ TEST(Hold, has_its_defaults_for_what_is_not_written) {
 }
 
 TEST(Hold, body_is_one_predicate_or_a_list) {
-  const BodyPredicate overloaded{"", "error.type", "overloaded_error"};
+  const BodyPredicate overloaded{"", "error.type", {"overloaded_error"}};
   EXPECT_EQ(defaults("hold: {body: {json: error.type, equals: overloaded_error}}").hold->body,
             std::vector{overloaded});
   const auto list = defaults(
       "hold: {body: [{json: error}, {event: error}, {event: e, json: code, equals: 529}, {json: a, equals: "
       "\"\"}]}");
   ASSERT_EQ(list.hold->body.size(), 4U);
-  EXPECT_EQ(list.hold->body[0], (BodyPredicate{"", "error", std::nullopt}));
-  EXPECT_EQ(list.hold->body[1], (BodyPredicate{"error", "", std::nullopt}));
-  EXPECT_EQ(list.hold->body[2], (BodyPredicate{"e", "code", "529"}));
-  EXPECT_EQ(list.hold->body[3], (BodyPredicate{"", "a", ""}));
+  EXPECT_EQ(list.hold->body[0], (BodyPredicate{"", "error"}));
+  EXPECT_EQ(list.hold->body[1], (BodyPredicate{"error", ""}));
+  EXPECT_EQ(list.hold->body[2], (BodyPredicate{"e", "code", {"529"}}));
+  EXPECT_EQ(list.hold->body[3], (BodyPredicate{"", "a", {""}}));
 }
 
 TEST(Hold, merges_key_by_key_and_off_switches_it_off) {
@@ -58,7 +59,7 @@ TEST(Hold, merges_key_by_key_and_off_switches_it_off) {
   const auto route = first(layers + "  - {name: r, hold: {body: [{json: error}]}}\n");
   EXPECT_EQ(route.hold->bytes, 1024U);
   EXPECT_EQ(route.hold->time, 2s);
-  EXPECT_EQ(route.hold->body, (std::vector{BodyPredicate{"", "error", std::nullopt}}));
+  EXPECT_EQ(route.hold->body, (std::vector{BodyPredicate{"", "error"}}));
   EXPECT_FALSE(first(layers + "  - {name: r, hold: off}\n").hold);
 }
 
@@ -81,12 +82,147 @@ TEST(Hold, is_printed_as_it_loads) {
   EXPECT_EQ(effective_yaml(*again.settings), printed);
 }
 
+TEST(Hold, body_looks_into_xml_and_headers_and_for_a_status) {
+  const auto body =
+      defaults(
+          "hold: {body: [{status: 400, json: __type, matches: \"*Throttling*\"}, {xml: Error.Code, matches: "
+          "[a, "
+          "\"b*\"], status: 4xx}, {header: x-amzn-errortype, matches: \"Slow*\"}, {header: X-Y}, {status: "
+          "500-502, xml: Code, equals: x}]}")
+          .hold->body;
+  ASSERT_EQ(body.size(), 5U);
+  EXPECT_EQ(body[0], (BodyPredicate{
+                         .json = "__type", .value = {.matches = {"*Throttling*"}}, .status = {{400, 400}}}));
+  EXPECT_EQ(body[1],
+            (BodyPredicate{.value = {.matches = {"a", "b*"}}, .xml = "Error.Code", .status = {{400, 499}}}));
+  EXPECT_EQ(body[2], (BodyPredicate{.value = {.matches = {"Slow*"}}, .header = "x-amzn-errortype"}));
+  EXPECT_EQ(body[3], (BodyPredicate{.header = "X-Y"}));
+  EXPECT_EQ(body[4], (BodyPredicate{.value = {"x"}, .xml = "Code", .status = {{500, 502}}}));
+}
+
+TEST(Hold, predicates_of_every_kind_are_printed_as_they_load) {
+  const std::string list =
+      R"([{status: 400, json: "__type", matches: "*Throttling*"}, {status: 4xx, xml: Error.Code, matches: [a, "b, *"]}, {status: 400-403, header: x-amzn-errortype}, {event: error, json: code, matches: [a, b]}])";
+  const std::string printed = effective_yaml(load("defaults: {hold: {body: " + list + "}}\n"));
+  EXPECT_NE(printed.find(list), std::string::npos) << printed;
+  EXPECT_EQ(effective_yaml(load_text(printed, {}).settings.value_or(built_in())), printed);
+}
+
+// What the shipped packs look for, as whoever uses them would see it.
+bool listed_by_head(const std::string& preset, int status, const std::string& value) {
+  struct Head final : policy::HeadView {
+    std::string value;
+    bool has(std::string_view name, const policy::TextRule& rule) const override {
+      return name == "x-amzn-errortype" && rule.holds(value);
+    }
+  };
+  Head head;
+  head.value = value;
+  return policy::match_head(first("presets: [" + preset + "]\n").hold->body, status, head);
+}
+
+struct Body final : policy::BodyView {
+  std::string name, path, text;
+  bool is_xml = false;
+  std::string_view event() const override { return name; }
+  bool has_json(std::string_view at, const policy::TextRule& rule) const override {
+    return !is_xml && at == path && rule.holds(text);
+  }
+  bool has_xml(std::string_view at, const policy::TextRule& rule) const override {
+    return is_xml && at == path && rule.holds(text);
+  }
+};
+
+bool listed(const std::string& preset, int status, const std::string& event, const std::string& path,
+            const std::string& text, bool is_xml = false) {
+  Body body;
+  body.name = event;
+  body.path = path;
+  body.text = text;
+  body.is_xml = is_xml;
+  return policy::match_body(first("presets: [" + preset + "]\n").hold->body, status, body);
+}
+
+// botocore, retries/standard.py and special.py.
+const std::vector<std::string> retried_by_aws{
+    "Throttling",
+    "ThrottlingException",
+    "ThrottledException",
+    "RequestThrottledException",
+    "TooManyRequestsException",
+    "ProvisionedThroughputExceededException",
+    "TransactionInProgressException",
+    "RequestLimitExceeded",
+    "BandwidthLimitExceeded",
+    "LimitExceededException",
+    "RequestThrottled",
+    "SlowDown",
+    "PriorRequestNotComplete",
+    "EC2ThrottledException",
+    "RequestTimeout",
+    "RequestTimeoutException",
+};
+
+const std::vector<std::string> final_for_aws{
+    "ValidationException",
+    "ConditionalCheckFailedException",
+    "AccessDeniedException",
+    "ExpiredTokenException",
+    "RequestTimeTooSkewed",
+    "ResourceLimitExceededException",
+    "NoSuchKey",
+    "InternalError",
+    "TransactionCanceledException",
+    "RequestExpired",
+    "ItemCollectionSizeLimitExceededException",
+    "CodeStorageExceededException",
+};
+
+TEST(Hold, aws_knows_the_codes_that_the_sdks_retry_wherever_they_stand) {
+  for (const std::string preset :
+       {"aws", "{name: aws, policy: aws-2026}", "{name: aws, policy: aws-2026-dynamodb}"}) {
+    for (const std::string& code : retried_by_aws) {
+      EXPECT_TRUE(listed_by_head(preset, 400, code)) << preset << code;
+      EXPECT_TRUE(listed_by_head(preset, 400, code + ":http://internal.amazon.com/coral/")) << preset << code;
+      EXPECT_TRUE(listed(preset, 400, "", "__type", code)) << preset << code;
+      EXPECT_TRUE(listed(preset, 400, "", "__type", "com.amazonaws.dynamodb.v20120810#" + code))
+          << preset << code;
+      EXPECT_FALSE(listed_by_head(preset, 200, code)) << preset << code;
+      EXPECT_FALSE(listed(preset, 200, "", "__type", code)) << preset << code;
+    }
+    for (const std::string& code : final_for_aws) {
+      EXPECT_FALSE(listed_by_head(preset, 400, code)) << preset << code;
+      EXPECT_FALSE(listed(preset, 400, "", "__type", "x#" + code)) << preset << code;
+    }
+  }
+  for (const std::string& code : retried_by_aws) {
+    EXPECT_TRUE(listed("aws", 400, "", "code", code)) << code;
+    const bool of_json_alone = code.starts_with("Provisioned") || code.starts_with("Transaction");
+    EXPECT_EQ(listed("aws", 403, "", "Code", code, true), !of_json_alone) << code;
+  }
+  for (const std::string& code : final_for_aws)
+    EXPECT_FALSE(listed("aws", 400, "", "Code", code, true)) << code;
+  EXPECT_TRUE(listed("aws", 400, "", "Code", "IDPCommunicationError", true));
+  EXPECT_TRUE(listed("aws", 509, "", "Code", "BandwidthLimitExceeded", true));
+  EXPECT_TRUE(listed("aws", 200, "", "Error.Code", "InternalError", true)) << "S3, of a copy";
+  EXPECT_FALSE(listed("aws", 200, "", "Code", "InternalError", true));
+}
+
 TEST(Hold, llm_looks_for_overload_in_the_first_event) {
-  const Settings settings = load("presets: [llm]\n");
-  const auto& hold = (*settings.routes)[0].policy.hold;
+  const auto hold = first("presets: [llm]\n").hold;
   ASSERT_TRUE(hold);
   EXPECT_EQ(hold->bytes, 0U);
-  EXPECT_EQ(hold->body, (std::vector{BodyPredicate{"error", "error.type", "overloaded_error"}}));
+  EXPECT_TRUE(listed("llm", 200, "error", "error.type", "overloaded_error"));
+  EXPECT_TRUE(listed("llm", 200, "error", "error.type", "rate_limit_error"));
+  EXPECT_TRUE(listed("llm", 200, "error", "code", "server_is_overloaded"));
+  EXPECT_TRUE(listed("llm", 200, "response.failed", "response.error.code", "rate_limit_exceeded"));
+  EXPECT_TRUE(listed("llm", 200, "message", "error.code", "slow_down"));
+  EXPECT_TRUE(listed("llm", 200, "message", "error.status", "RESOURCE_EXHAUSTED"));
+  EXPECT_FALSE(listed("llm", 200, "error", "error.type", "api_error"));
+  EXPECT_FALSE(listed("llm", 200, "error", "code", "server_error"));
+  EXPECT_FALSE(listed("llm", 200, "message", "error.status", "INVALID_ARGUMENT"));
+  for (const int status : {400, 403, 409, 413})
+    EXPECT_FALSE(listed("llm", status, "", "error.type", "overloaded_error")) << status;
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ TEST(Reference, page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // Four rows of the table of conditions and four of that of predicates begin like a key; `policies.*` is
+  // Four rows of the table of conditions and seven of that of predicates begin like a key; `policies.*` is
   // told at `policies`.
-  EXPECT_EQ(rows, all_keys().size() + 4 + 4 - 1);
+  EXPECT_EQ(rows, all_keys().size() + 4 + 7 - 1);
   for (const Key& key : all_keys())
     EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
 }
@@ -172,7 +172,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.hold", "{}"},
       {"defaults.hold.bytes", "1KiB"},
       {"defaults.hold.time", "2s"},
-      {"defaults.hold.body", "[{event: error}, {json: a.b, equals: c}]"},
+      {"defaults.hold.body", "[{event: error}, {json: a.b, equals: c}, {status: 4xx, xml: Code, matches: [a, b]}]"},
       {"defaults.hedge", "{}"},
       {"defaults.hedge.after", "p95"},
       {"defaults.circuit", "{}"},

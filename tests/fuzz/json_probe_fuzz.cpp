@@ -55,17 +55,19 @@ void judge_path(std::string_view text, const json::value* root, const std::vecto
   const json::value* const value = root == nullptr ? nullptr : at(*root, path);
   const JsonText probe(text);
   const std::string dotted = joined(path);
-  law(probe.has_at(dotted, std::nullopt) == counts(value), "it is found exactly where the tree has it");
+  law(probe.has_at(dotted, {}) == counts(value), "it is found exactly where the tree has it");
   if (path.size() == 1) law(probe.has(path[0]) == counts(value), "at the top as below");
-  law(!probe.has_at(dotted, "no such text") || (value != nullptr && value->is_string()),
+  law(!probe.has_at(dotted, {"no such text"}) || (value != nullptr && value->is_string()),
       "another text is not found");
+  const bool has_text = counts(value) && !value->is_object() && !value->is_array();
+  law(probe.has_at(dotted, {.matches = {"*"}}) == has_text, "any text is like a star, and nothing else is");
   if (value == nullptr) return;
   if (const auto* string = value->if_string())
-    law(probe.has_at(dotted, std::string(string->data(), string->size())) == !string->empty(),
+    law(probe.has_at(dotted, {std::string(string->data(), string->size())}) == !string->empty(),
         "a string equals itself");
   if (const bool* boolean = value->if_bool()) {
-    law(probe.has_at(dotted, *boolean ? "true" : "false") &&
-            !probe.has_at(dotted, *boolean ? "false" : "true"),
+    law(probe.has_at(dotted, {*boolean ? "true" : "false"}) &&
+            !probe.has_at(dotted, {*boolean ? "false" : "true"}),
         "a boolean equals itself");
   }
 }
@@ -73,8 +75,7 @@ void judge_path(std::string_view text, const json::value* root, const std::vecto
 /// One object more around it moves everything one key down.
 void judge_wrapped(std::string_view text, const std::vector<std::string>& path) {
   const std::string wrapped = "{\"x\":null, \"w\":" + std::string(text) + " , \"y\":[{\"w\":1}]}";
-  law(JsonText(wrapped).has_at("w." + joined(path), std::nullopt) ==
-          JsonText(text).has_at(joined(path), std::nullopt),
+  law(JsonText(wrapped).has_at("w." + joined(path), {}) == JsonText(text).has_at(joined(path), {}),
       "a wrapped text has the same");
   law(!JsonText(wrapped).has("x") && JsonText(wrapped).has("y"), "beside what stands around it");
   law(!JsonText(wrapped + "x").has("y") && !JsonText(wrapped.substr(0, wrapped.size() - 1)).has("y"),

@@ -128,10 +128,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   judge_events(answer.body, seed);
   const auto kind = reprise::http::body_kind(answer.head);
   if (kind == reprise::policy::BodyKind::json && !answer.body.empty()) {
-    const reprise::http::JsonAnswer json(answer.body);
-    const bool found = json.has("error.code", std::nullopt);
-    law(found || !json.has("error.code", std::string("7")), "what equals something is there");
-    law(json.has("error", std::nullopt) || !found, "what lies below something needs it");
+    const reprise::http::WholeAnswer json(answer.body, kind);
+    const bool found = json.has_json("error.code", {});
+    law(found || !json.has_json("error.code", {"7"}), "what equals something is there");
+    law(json.has_json("error", {}) || !found, "what lies below something needs it");
+    law(!json.has_xml("error", {}), "JSON has no elements");
   }
   return 0;
 }

@@ -31,6 +31,7 @@ TARGETS = {
     "range": (512, "http", 50_000, ()),
     "framing": (512, "http", 20_000, ()),
     "json_probe": (256, "json", 50_000, ()),
+    "xml_probe": (256, "xml", 20_000, ()),
     "route_match": (192, None, 50_000, ()),
     "decide": (256, None, 50_000, ()),
     "exchange": (192, None, 20_000, ()),

@@ -149,7 +149,7 @@ TEST_F(HoldTest, silence_ends_it_as_a_break) {
 }
 
 TEST_F(HoldTest, a_body_that_ends_the_connection_is_whole_with_it) {
-  hold.body = {{"", "a", "b"}};
+  hold.body = {{"", "a", {"b"}}};
   arrive("HTTP/1.1 200 OK\r\n\r\n{\"a\":");
   upstream.send("\"b\"}");
   upstream.finish_sending();
@@ -163,7 +163,7 @@ TEST_F(HoldTest, a_body_that_ends_the_connection_is_whole_with_it) {
 TEST_F(HoldTest, what_can_match_nothing_is_not_held) {
   arrive("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16385\r\n\r\n");
   EXPECT_TRUE(is_held(hold, answer)) << "its bytes are";
-  hold = {0, 1h, {{"", "a", std::nullopt}}};
+  hold = {0, 1h, {{"", "a"}}};
   EXPECT_FALSE(is_held(hold, answer)) << "too long to be looked at";
   arrive("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16384\r\n\r\n");
   EXPECT_TRUE(is_held(hold, answer));
@@ -172,6 +172,37 @@ TEST_F(HoldTest, what_can_match_nothing_is_not_held) {
   arrive("HTTP/1.1 204 No\r\n\r\n");
   hold.bytes = 10;
   EXPECT_FALSE(is_held(hold, answer));
+}
+
+TEST_F(HoldTest, only_a_status_that_a_predicate_is_about_is_held) {
+  const std::string rest = " Told\r\nContent-Type: text/xml\r\nContent-Length: 9\r\n\r\n";
+  hold = {0, 1h, {{.xml = "Code", .status = {{400, 403}}}}};
+  for (const char* status : {"400", "403"}) {
+    arrive("HTTP/1.1 " + std::string(status) + rest);
+    EXPECT_TRUE(is_held(hold, answer)) << status;
+  }
+  for (const char* status : {"200", "399", "404"}) {
+    arrive("HTTP/1.1 " + std::string(status) + rest);
+    EXPECT_FALSE(is_held(hold, answer)) << status;
+  }
+}
+
+TEST_F(HoldTest, xml_is_looked_into_once_it_is_whole) {
+  hold = {0, 1h, {{.value = {"SlowDown"}, .xml = "Code", .status = {{400, 400}}}}};
+  arrive("HTTP/1.1 400 Bad\r\nContent-Type: text/xml\r\nContent-Length: 36\r\n\r\n<Error><Code>SlowDown");
+  upstream.send("</Code></Error>");
+  const Outcome outcome = held();
+  ASSERT_TRUE(std::holds_alternative<Answered>(outcome));
+  EXPECT_TRUE(std::get<Answered>(outcome).body_listed);
+}
+
+TEST_F(HoldTest, a_head_is_judged_by_itself) {
+  hold = {0, 1h, {{.value = {.matches = {"Throttling*"}}, .header = "x-amzn-errortype"}}};
+  arrive("HTTP/1.1 400 Bad\r\nX-Amzn-ErrorType: ThrottlingException\r\nContent-Length: 9\r\n\r\n");
+  EXPECT_TRUE(is_listed_by_head(hold, answer));
+  EXPECT_FALSE(is_held(hold, answer));
+  arrive("HTTP/1.1 400 Bad\r\nX-Amzn-ErrorType: ValidationException\r\nContent-Length: 9\r\n\r\n");
+  EXPECT_FALSE(is_listed_by_head(hold, answer));
 }
 
 }  // namespace

@@ -15,11 +15,11 @@ Wishes looking(const policy::BodyPredicate& predicate) {
   Wishes wishes;
   wishes.route.hold.emplace();
   wishes.route.hold->time = 1h;
-  wishes.route.hold->body = {{"no-such-event", "", std::nullopt}, predicate};
+  wishes.route.hold->body = {{"no-such-event", ""}, predicate};
   return wishes;
 }
 
-Wishes looking() { return looking({"", "error.type", "overloaded_error"}); }
+Wishes looking() { return looking({"", "error.type", {"overloaded_error"}}); }
 
 double retries_for_bodies(const RunningProxy& proxy) {
   return proxy.metric("reprise_retries_total{route=\"default\",reason=\"retryable_body\"}");
@@ -66,12 +66,39 @@ TEST(ProxyBodyPredicate, the_first_event_is_enough) {
     peer.send("HTTP/1.1 200 OK\r\n" + stream_type + "\r\n" + error_event);
     peer.socket.read_to_end();
   });
-  Wishes wishes = looking({"error", "", std::nullopt});
+  Wishes wishes = looking({"error", ""});
   RunningProxy proxy(wishes);
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "good");
   EXPECT_EQ(retries_for_bodies(proxy), 1);
 }
+
+// Errors that a status above 399 hides, in a body or in a head.
+class HiddenError : public ::testing::TestWithParam<std::string> {};
+TEST_P(HiddenError, retried_behind_a_400) {
+  ScriptedUpstream upstream([](Peer& peer) {
+    if (peer.read_request().empty()) return;
+    if (peer.number > 1) return peer.send(answer(200, "good"));
+    peer.socket.send_bytewise(GetParam());
+    peer.socket.read_to_end();
+  });
+  Wishes wishes = looking({.json = "__type", .value = {.matches = {"*Throttling*"}}, .status = {{400, 400}}});
+  wishes.route.hold->body.push_back({.value = {.matches = {"Throttling"}}, .xml = "Error.Code"});
+  wishes.route.hold->body.push_back({.value = {.matches = {"Throttling*"}}, .header = "x-amzn-errortype"});
+  RunningProxy proxy(wishes);
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "good");
+  EXPECT_EQ(retries_for_bodies(proxy), 1);
+}
+INSTANTIATE_TEST_SUITE_P(
+    ProxyHold, HiddenError,
+    ::testing::Values(
+        answer(400, R"({"__type":"x#ThrottlingException"})",
+               "Connection: close\r\nContent-Type: application/x-amz-json-1.0\r\n"),
+        answer(400, "<Error><Code>Throttling</Code></Error>",
+               "Connection: close\r\nContent-Type: text/xml\r\n"),
+        answer(403, "<Error><Code>Throttling</Code></Error>", "Connection: close\r\n"),
+        "HTTP/1.1 400 Bad Request\r\nX-Amzn-ErrorType: ThrottlingException:x\r\nContent-Length: 9\r\n\r\n"));
 
 // What does not match goes through as it is.
 struct Passed {

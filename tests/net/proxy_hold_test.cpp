@@ -13,7 +13,7 @@ using play::eventually;
 
 const std::string overloaded =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
-const policy::BodyPredicate is_overloaded{"", "error.type", "overloaded_error"};
+const policy::BodyPredicate is_overloaded{"", "error.type", {"overloaded_error"}};
 const std::string json_type = "Content-Type: application/json\r\n";
 const std::string stream_head =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -1,87 +1,66 @@
-// Which answers are held back, how much of them, and which bodies make them worth another attempt.
+// Which answers are held back, and how much of them.
 #include "proxy/policy/hold.hpp"
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <string>
+#include <array>
+#include <vector>
 
 #include "proxy/policy/route_policy.hpp"
 
 namespace reprise::policy {
 namespace {
 
-/// A body with an event name and texts at paths.
-class Told final : public BodyView {
- public:
-  Told(std::string event, std::map<std::string, std::string, std::less<>> values)
-      : event_(std::move(event)), values_(std::move(values)) {}
-  std::string_view event() const override { return event_; }
-  bool has(std::string_view path, const std::optional<std::string>& equals) const override {
-    const auto found = values_.find(path);
-    return found != values_.end() && (!equals || found->second == *equals);
-  }
-
- private:
-  std::string event_;
-  std::map<std::string, std::string, std::less<>> values_;
-};
-
-const BodyPredicate overloaded{"", "error.type", "overloaded_error"};
-const BodyPredicate any_error{"", "error", std::nullopt};
-const BodyPredicate error_event{"error", "", std::nullopt};
-const BodyPredicate overloaded_event{"error", "error.type", "overloaded_error"};
-
-TEST(BodyPredicate, AllOfItsKeysMustHold) {
-  const Told body("", {{"error.type", "overloaded_error"}});
-  const Told stream("error", {{"error.type", "overloaded_error"}});
-  const Told other("error", {{"error.type", "invalid_request_error"}});
-  EXPECT_TRUE(matches(overloaded, body));
-  EXPECT_TRUE(matches(overloaded, stream));
-  EXPECT_FALSE(matches(overloaded, other));
-  EXPECT_FALSE(matches(any_error, body));
-  EXPECT_FALSE(matches(error_event, body));
-  EXPECT_TRUE(matches(error_event, other));
-  EXPECT_TRUE(matches(overloaded_event, stream));
-  EXPECT_FALSE(matches(overloaded_event, other));
-  EXPECT_FALSE(matches(overloaded_event, body));
-}
-
-TEST(BodyPredicate, AnyOfAListIsEnough) {
-  const Told body("", {{"error.type", "overloaded_error"}});
-  EXPECT_TRUE(matches({error_event, overloaded}, body));
-  EXPECT_FALSE(matches({error_event, any_error}, body));
-  EXPECT_FALSE(matches(std::vector<BodyPredicate>{}, body));
-}
-
-TEST(BodyPredicate, SaysWhatItAsksFor) {
-  EXPECT_EQ(describe(overloaded), "json: error.type, equals: overloaded_error");
-  EXPECT_EQ(describe(any_error), "json: error");
-  EXPECT_EQ(describe(error_event), "event: error");
-  EXPECT_EQ(describe(overloaded_event), "event: error, json: error.type, equals: overloaded_error");
-}
+constexpr std::array every_kind{BodyKind::json, BodyKind::xml, BodyKind::untyped, BodyKind::event_stream,
+                                BodyKind::other};
+const BodyPredicate overloaded{"", "error.type", {"overloaded_error"}};
+const BodyPredicate error_event{"error", ""};
+const BodyPredicate overloaded_event{"error", "error.type", {"overloaded_error"}};
+const BodyPredicate throttled_xml{.value = {.matches = {"*Throttling*"}}, .xml = "Code"};
 
 TEST(HoldPolicy, BytesAreHeldOfEveryKindOfBody) {
   HoldPolicy hold;
   hold.bytes = 100;
-  for (const BodyKind kind : {BodyKind::json, BodyKind::event_stream, BodyKind::other})
-    EXPECT_EQ(bytes_to_hold(hold, kind), 100U);
+  for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(hold, 200, kind), 100U);
   hold.body = {overloaded};
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::json), 100U);
+  for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(hold, 404, kind), 100U);
+}
+
+/// Of which kinds something is held for that one predicate.
+std::vector<BodyKind> held_for(const BodyPredicate& predicate, int status = 200) {
+  HoldPolicy hold;
+  hold.body = {predicate};
+  std::vector<BodyKind> kinds;
+  for (const BodyKind kind : every_kind) {
+    const std::size_t bytes = bytes_to_hold(hold, status, kind);
+    EXPECT_TRUE(bytes == 0 || bytes == 16 * 1024);
+    if (bytes > 0) kinds.push_back(kind);
+  }
+  return kinds;
 }
 
 TEST(HoldPolicy, WithoutBytesOnlyWhatAPredicateMayMatchIsHeld) {
-  HoldPolicy hold;
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::json), 0U);
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::event_stream), 0U);
-  hold.body = {error_event, overloaded_event};
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::event_stream), 16U * 1024);
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::json), 0U);
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::other), 0U);
-  hold.body.push_back(overloaded);
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::event_stream), 16U * 1024);
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::json), 16U * 1024);
-  EXPECT_EQ(bytes_to_hold(hold, BodyKind::other), 0U);
+  using Kinds = std::vector<BodyKind>;
+  for (const BodyKind kind : every_kind) EXPECT_EQ(bytes_to_hold(HoldPolicy{}, 200, kind), 0U);
+  EXPECT_EQ(held_for(overloaded), (Kinds{BodyKind::json, BodyKind::untyped, BodyKind::event_stream}));
+  EXPECT_EQ(held_for(throttled_xml), (Kinds{BodyKind::xml, BodyKind::untyped}));
+  EXPECT_EQ(held_for(error_event), (Kinds{BodyKind::event_stream}));
+  EXPECT_EQ(held_for(overloaded_event), (Kinds{BodyKind::event_stream}));
+  EXPECT_EQ(held_for({.header = "x-amzn-errortype"}), Kinds{}) << "a head is judged by itself";
+  HoldPolicy both;
+  both.body = {error_event, throttled_xml};
+  EXPECT_GT(bytes_to_hold(both, 200, BodyKind::xml), 0U);
+  EXPECT_EQ(bytes_to_hold(both, 200, BodyKind::json), 0U);
+}
+
+TEST(HoldPolicy, WithoutBytesNothingIsHeldOfAStatusThatNoPredicateIsAbout) {
+  BodyPredicate predicate = overloaded;
+  predicate.status = StatusRange{400, 403};
+  EXPECT_EQ(held_for(predicate, 400).size(), 3U);
+  EXPECT_EQ(held_for(predicate, 403).size(), 3U);
+  EXPECT_TRUE(held_for(predicate, 200).empty());
+  EXPECT_TRUE(held_for(predicate, 399).empty());
+  EXPECT_TRUE(held_for(predicate, 404).empty());
 }
 
 TEST(HoldPolicy, AppliesToAnswersThatWouldBeDelivered) {

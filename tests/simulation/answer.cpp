@@ -68,18 +68,34 @@ class Writer {
       plan_.status = 503;
       fields_.append("X-Should-Retry: false\r\n");
     }
-    tells_error_ = plan_.status == 200 && !range_ && plays(Fault::error_in_body, 3);
-    if (tells_error_) fields_.append("Content-Type: application/json\r\nX-Body: error\r\n");
+    draw_error();
     if (faults_.plays(Fault::misdirected, reused_ && chance_.one_in(6))) {
       plan_.status = 421;
       plan_.commits = false;
     }
   }
 
+  // An error behind a status that does not tell of it.
+  void draw_error() {
+    const auto how = chance_.of({Tells::in_json, Tells::in_json, Tells::in_xml, Tells::in_head});
+    const bool hides = (plan_.status == 200 || plan_.status == 400) && !range_;
+    if (!hides) return;
+    const Fault fault = how == Tells::in_head ? Fault::error_in_head : Fault::error_in_body;
+    if (plays(fault, 3)) plan_.tells = how;
+    if (plan_.tells == Tells::in_json)
+      tell_in_body(error_json, "Content-Type: application/x-amz-json-1.1\r\nX-Body: json\r\n");
+    if (plan_.tells == Tells::in_xml) tell_in_body(error_xml, "Content-Type: text/xml\r\nX-Body: xml\r\n");
+    if (plan_.tells == Tells::in_head) fields_.append("X-Error: Throttled:now\r\n");
+  }
+  void tell_in_body(std::string_view body, std::string_view fields) {
+    error_ = body;
+    fields_.append(fields);
+  }
+
   // Which bytes of which version.
   void draw_part() {
-    if (tells_error_) {
-      end_ = error_body.size();
+    if (!error_.empty()) {
+      end_ = error_.size();
       return;
     }
     end_ = plan_.status == 200 ? account_.plan.answer_bytes
@@ -139,7 +155,7 @@ class Writer {
     out.append("X-Story: " + std::to_string(account_.plan.id) +
                "\r\nX-Version: " + std::to_string(plan_.version) + "\r\n");
     out.append("X-First: " + std::to_string(first_) + "\r\n");
-    if (!tells_error_ && (plan_.status == 200 || plan_.status == 206))
+    if (error_.empty() && (plan_.status == 200 || plan_.status == 206))
       out.append("ETag: \"v" + std::to_string(plan_.version) + "\"\r\n");
     if (plan_.status == 206) {
       const std::uint64_t last = end_ == 0 ? 0 : end_ - 1;
@@ -193,7 +209,7 @@ class Writer {
   }
 
   std::string text(std::uint64_t first, std::uint64_t end) const {
-    return tells_error_ ? std::string(error_body.substr(first, end - first)) : content_.text(first, end);
+    return error_.empty() ? content_.text(first, end) : std::string(error_.substr(first, end - first));
   }
 
   void end_after(std::size_t bytes, After how) {
@@ -248,7 +264,7 @@ class Writer {
   std::uint64_t total_lie_ = 0;
   std::uint64_t missing_ = 0;  ///< of the range that the head tells of
   bool short_ = false;
-  bool tells_error_ = false;
+  std::string_view error_;  ///< the body, where it tells of one
   bool chunked_ = false;
   bool until_close_ = false;
   std::size_t head_at_ = 0;

@@ -29,11 +29,14 @@ struct AnswerPlan {
   bool speaks_idly = false;             ///< then bytes that nobody asked for, before the FIN
   unsigned version = 0;
   int status = 200;
+  Tells tells = Tells::nothing;
 };
 
-/// What an answer consists of that tells of an error in its body.
-inline constexpr std::string_view error_body =
+/// What an answer consists of that tells of an error in its body: as X-Body says, json or xml.
+inline constexpr std::string_view error_json =
     R"({"error":{"code":7},"told":"a body that says that it is none"})";
+inline constexpr std::string_view error_xml =
+    "<?xml version=\"1.0\"?>\n<Error><Code>SlowDown</Code><Told>so does this one</Told></Error>";
 
 /// The part of a representation that a request asks to go on with.
 struct RangeRequest {

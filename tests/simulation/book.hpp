@@ -35,10 +35,14 @@ struct RequestPlan {
 /// How a request ended for the client that stayed to see it.
 enum class ClientEnd : std::uint8_t { pending, whole, own_answer, cut, left };
 
+/// Where an answer tells of an error that its status does not tell of.
+enum class Tells : std::uint8_t { nothing, in_json, in_xml, in_head };
+
 /// An answer that an upstream began to give.
 struct Served {
   unsigned version = 0;
   int status = 0;
+  Tells tells = Tells::nothing;
 };
 
 struct Account {
@@ -58,6 +62,7 @@ struct Account {
   unsigned records = 0;
   observe::Ending ending = observe::Ending::answered;
   int status = 0;  ///< that the client got
+  bool got_error_in_head = false;
   Instant head_at{};
   Instant told{};  ///< when the exchange was over
   policy::Ledger ledger;

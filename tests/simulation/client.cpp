@@ -142,7 +142,9 @@ void Client::judge_head() {
   const std::string& head = reader_.head();
   const auto id = field(head, "X-Story");
   own_ = !id;
-  error_ = field(head, "X-Body").has_value();
+  const auto body = field(head, "X-Body");
+  error_ = !body ? "" : (*body == "xml" ? error_xml : error_json);
+  if (field(head, "X-Error")) account().got_error_in_head = true;
   forged_ = id && *id == "0";
   if (own_ || forged_) return;
   if (number(*id) != plan_.requests[answered_].id) book_.broken("no answer goes to another request");
@@ -158,8 +160,8 @@ void Client::judge_head() {
 
 void Client::take_body(std::string_view bytes) {
   judge_head();
-  if (error_) {
-    if (error_body.substr(std::min<std::size_t>(body_bytes_, error_body.size()), bytes.size()) != bytes)
+  if (!error_.empty()) {
+    if (error_.substr(std::min<std::size_t>(body_bytes_, error_.size()), bytes.size()) != bytes)
       book_.broken("an answer's bytes are those of one attempt");
   } else if (!own_ && !forged_ &&
              !Content(plan_.requests[answered_].id, version_).holds(first_ + body_bytes_, bytes))
@@ -171,7 +173,7 @@ std::uint64_t Client::expected_bytes() const {
   const RequestPlan& request = plan_.requests[answered_];
   const int status = reader_.status();
   if (request.method == "HEAD" || status == 204 || status == 304) return 0;
-  if (error_) return error_body.size();
+  if (!error_.empty()) return error_.size();
   return status == 200 ? request.answer_bytes : std::min<std::uint64_t>(request.answer_bytes, 60);
 }
 

@@ -74,9 +74,9 @@ class Client final : public Actor {
   bool continued_ = false;             ///< has had its 100
   std::uint64_t received_before_ = 0;  ///< up to the end of the last answer
   bool head_judged_ = false;
-  bool own_ = false;     ///< the answer is the proxy's
-  bool error_ = false;   ///< the body tells of an error
-  bool forged_ = false;  ///< an upstream gave it before it was asked
+  bool own_ = false;        ///< the answer is the proxy's
+  std::string_view error_;  ///< the body of an answer that tells of an error in it
+  bool forged_ = false;     ///< an upstream gave it before it was asked
   bool stalls_reading_ = false;
   bool stalls_writing_ = false;
   bool stalled_ = false;  ///< once, in whatever it did

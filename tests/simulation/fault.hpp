@@ -47,6 +47,7 @@ enum class Fault : std::uint8_t {
   retry_after,
   says_no,
   error_in_body,
+  error_in_head,
   body_fin,
   body_reset,
   body_stalls,

@@ -47,12 +47,43 @@ class Judge {
     if (!deadline_ends_what_stands_still()) return "nothing in which nothing moves outlasts the deadline";
     if (!departures_are_heeded()) return "nothing is begun for a client that has left";
     if (!shutdown_is_heeded()) return "no attempt follows another once the process is to stop";
+    if (!listings_have_a_cause())
+      return "an answer is listed for what it says where the route asks for that, and there alone";
     if (!cancels_have_a_cause()) return "an attempt is cancelled for its client, for a copy, or at the end";
     if (!names_fail_by_themselves()) return "a name fails when the resolver has just said so";
     return {};
   }
 
  private:
+  bool asks_for(Tells tells, int status) const {
+    const auto& hold = scene_.policy.hold;
+    if (!hold || scene_.policy.mode == policy::Mode::off) return false;
+    return std::any_of(hold->body.begin(), hold->body.end(), [&](const policy::BodyPredicate& predicate) {
+      const std::string& place = tells == Tells::in_json  ? predicate.json
+                                 : tells == Tells::in_xml ? predicate.xml
+                                                          : predicate.header;
+      const bool right =
+          !predicate.status || (predicate.status->first <= status && status <= predicate.status->last);
+      return right && tells != Tells::nothing && !place.empty();
+    });
+  }
+
+  // What a head says is always seen; a body may be cut, or slower than the hold.
+  bool listings_have_a_cause() const {
+    bool listed = false;
+    for (std::size_t i = 0; i < ledger_.size(); ++i) {
+      const auto* answered = std::get_if<policy::Answered>(&ledger_[i].outcome);
+      if (answered == nullptr || !answered->body_listed) continue;
+      listed = true;
+      const auto& served = account_.served;
+      if (std::none_of(served.begin(), served.end(), [&](const Served& one) {
+            return one.status == answered->status && asks_for(one.tells, one.status);
+          }))
+        return false;
+    }
+    return listed || !account_.got_error_in_head || !asks_for(Tells::in_head, account_.status);
+  }
+
   // A head that did not come in time is rejected, not exchanged.
   bool is_told_once() const {
     if (account_.records > 1) return false;

@@ -44,6 +44,19 @@ policy::RetryPolicy draw_retry(Chance& chance) {
   return retry;
 }
 
+// For what answers tell of errors in, some of them for one status alone.
+std::vector<policy::BodyPredicate> draw_predicates(Chance& chance) {
+  std::vector<policy::BodyPredicate> all{{"", "error"},
+                                         {.value = {.matches = {"Slow*"}}, .xml = "Error.Code"},
+                                         {.value = {.matches = {"*Throttled*"}}, .header = "x-error"}};
+  std::vector<policy::BodyPredicate> some;
+  for (policy::BodyPredicate& predicate : all) {
+    if (chance.one_in(4)) predicate.status = policy::StatusRange{400, 499};
+    if (!chance.one_in(3)) some.push_back(std::move(predicate));
+  }
+  return some;
+}
+
 policy::RoutePolicy draw_policy(Chance& chance) {
   policy::RoutePolicy policy;
   const std::uint64_t mode = chance.below(12);
@@ -63,8 +76,9 @@ policy::RoutePolicy draw_policy(Chance& chance) {
     policy.hold.emplace();
     policy.hold->bytes = chance.of<std::size_t>({1, 100, 2000, 20'000});
     policy.hold->time = chance.milliseconds(10, 2000);
+    if (chance.one_in(2)) policy.hold->body = draw_predicates(chance);
+    if (!policy.hold->body.empty() && chance.one_in(2)) policy.hold->bytes = 0;
   }
-  if (policy.hold && chance.one_in(2)) policy.hold->body = {policy::BodyPredicate{"", "error", std::nullopt}};
   policy.signature_sigv4 = chance.one_in(3);
   if (chance.one_in(4)) policy.retry.nested = policy::Nested::refuse;
   if (chance.one_in(8)) policy.circuit = policy::CircuitPolicy{0.5, seconds(10), 3, seconds(2)};

@@ -183,7 +183,7 @@ void Upstream::answer() {
   pause_ = plan.pause;
   if (canary_ == Canary::wrong_byte && out_.size() > 400) out_[out_.size() - 20] = '~';
   if (canary_ == Canary::lost_end && after_ == After::finish && out_.size() > 400) out_.pop_back();
-  account.served.push_back({plan.version, plan.status});
+  account.served.push_back({plan.version, plan.status, plan.tells});
   if (book_.telling())
     book_.tell("request " + std::to_string(account.plan.id) + ": answering " + std::to_string(plan.status) +
                " version " + std::to_string(plan.version) + ", " + std::to_string(out_.size()) +
