@@ -36,6 +36,12 @@ LIMITS = {"policy_test": 120, "http_test": 120, "net_stories": 600}
 MUTANTS = [
     ("decide", "if (!attempt.reused || ", "if ("),
     ("decide", "|| attempt.stale_retry_used ", ""),
+    ("decide", " || failed.cause == Cause::unacknowledged;", ";"),
+    ("idle_life", "std::clamp(rest / 2, least, most)", "std::clamp(rest, least, most)"),
+    ("idle_life", "std::min(half, limit(now).value_or(most))", "half"),
+    ("idle_life", "  since_ = now;\n", ""),
+    ("idle_life", "    limit_ *= 2;\n", ""),
+    ("idle_life", "    if (limit_ > most) limit_ = Duration::zero();\n", ""),
     ("decide", " || !attempt.replayable) return false;", ") return false;"),
     ("decide", "return answered->status == misdirected_request;", "return false;"),
     ("decide", "misdirected_request = 421", "misdirected_request = 420"),

@@ -216,7 +216,7 @@ group_simulation() {
   policy_stories
   [ -x build/asan/tests/net_stories ] || check "build net_stories" build asan net_stories
   check "net stories" stories net_stories.json --stories 200000
-  for canary in repeated-effect wrong-byte lost-end old-name; do
+  for canary in repeated-effect wrong-byte lost-end deaf-kernel used-before one-connection old-name; do
     check "canary $canary is found" stories "" --stories 1000 --canary "$canary"
   done
 }

@@ -38,6 +38,8 @@ constexpr std::array<FailureRow, policy::cause_count> failures{{
     {policy::Cause::closed, 502, "connection_terminated", "the upstream closed the connection"},
     {policy::Cause::reset, 502, "connection_terminated", "the connection was reset"},
     {policy::Cause::keepalive_lost, 502, "connection_terminated", "the upstream host stopped responding"},
+    {policy::Cause::unacknowledged, 502, "connection_terminated",
+     "the upstream acknowledged nothing of the request"},
     {policy::Cause::attempt_timeout, 504, "http_response_timeout",
      "no answer within attempt_timeout or the deadline"},
     {policy::Cause::response_timeout, 504, "http_response_timeout", "no answer within response_timeout"},

@@ -10,8 +10,9 @@
 #include "proxy/net/failure.hpp"
 #include "proxy/net/hold.hpp"
 #include "proxy/net/interim.hpp"
-#include "proxy/net/parent.hpp"
+#include "proxy/net/lease.hpp"
 #include "proxy/net/resume.hpp"
+#include "proxy/net/silence.hpp"
 #include "proxy/net/upload_stall.hpp"
 #include "proxy/policy/decide.hpp"
 
@@ -24,19 +25,6 @@ using policy::Failed;
 using policy::Stage;
 
 namespace {
-
-std::unique_ptr<UpstreamConnection> lease(Loop& loop, Request& request, const policy::Start& start) {
-  Upstream& carrier = *carrier_of(request);
-  // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
-  const bool judged = &carrier != request.upstream.get();
-  if (judged &&
-      judge_unresolved(loop.shared.doors, request.upstream->host, request.upstream->port) != Door::open)
-    return nullptr;
-  if (auto pinned = request.pin->take(carrier)) return pinned;
-  if (start.fresh) return nullptr;
-  const bool repeatable = policy::is_repeatable(request.facts, *request.policy, true);
-  return loop.pool.lease(carrier, repeatable ? Freshness::any : Freshness::recent);
-}
 
 // What an attempt's head ends with where the route wants the attempt header; else the head is whole already.
 std::string last_lines(const Request& request, unsigned number) {
@@ -225,12 +213,13 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
     // What a client takes its time for is not held against the upstream.
     connect_by.reset();
   }
+  // Attempt 1 of most requests follows their head at once.
+  const Instant begun = start.number == 1 ? request.started : Tick::now();
   answer.connection = lease(loop, request, start);
   if (answer.connection == nullptr) {
     if (const auto failed = co_await connect(loop, request, stop, connect_by, answer)) {
       result.outcome = *failed;
-      result.report = {false, policy::Sent::nothing, request.body.replayable(), judge_now(request),
-                       start.number};
+      result.report = report_of_unsent(request, start.number);
       co_return result;
     }
   }
@@ -240,19 +229,29 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
     co_return result;
   }
   Stream& stream = answer.connection->stream();
-  // A fresh connection on which something came before it was asked carries no second request (row B11): a
-  // pooled one has been looked at when it was lent.
+  request.ridden = {request.ridden[1], answer.connection->number()};
+  const Unread unread = unread_of(*answer.connection);
+  if (unread == Unread::closed && answer.buffer.empty()) {
+    answer.clear();
+    result.outcome = Failed{Stage::send, Cause::closed};
+    result.report = report_of_unsent(request, start.number);
+    co_return result;
+  }
+  // A connection on which something came before it was asked carries no second request (row B11).
   const bool spoke_first =
-      !answer.connection->reused() && (stream.unread() == Unread::bytes || !answer.buffer.empty());
+      unread == Unread::bytes || (!answer.connection->reused() && !answer.buffer.empty());
   stop.aim_at(&stream);
   const std::string last = last_lines(request, start.number);
   Upload upload(loop.io.get_executor(), stream, request.body, request.policy->idle_timeout);
   HeadReader reader(loop, request, client, stop, deadline, answer);
   UploadStall stall(loop.tick, request, upload, stream, deadline);
   upload.start(request.outgoing, last, reader);
+  Silence silence(request, answer, begun, deadline);
+  if (answer.connection->reused()) stop.set_lookout(&silence);
   stall.watch();
   result.outcome = co_await reader.read(upload, stall);
   stall.end();
+  stop.set_lookout(nullptr);
   stream.unlimit_read();
   co_await upload.stop();
 
@@ -277,6 +276,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
       if (stop.stopped()) result.outcome = Failed{Stage::body, Cause::cancelled};
     }
   } else {
+    silence.heed(loop.pool, std::get<Failed>(result.outcome));
     answer.clear();
   }
   stop.aim_at(nullptr);

@@ -1,5 +1,7 @@
 #include "proxy/net/connect.hpp"
 
+#include <algorithm>
+
 #include "proxy/net/dial.hpp"
 #include "proxy/net/parent.hpp"
 #include "proxy/net/secure.hpp"
@@ -9,6 +11,17 @@ namespace reprise::net {
 using policy::Cause;
 using policy::Failed;
 using policy::Stage;
+
+Duration user_timeout_of(const Request& request) {
+  constexpr Duration most = std::chrono::seconds(60);
+  constexpr std::uint64_t window = 65536;
+  const http::Framing& framing = request.head.framing;
+  const bool long_body = framing.kind == http::Framing::Kind::chunked ||
+                         (framing.kind == http::Framing::Kind::length && framing.length > window);
+  if (long_body) return request.policy->idle_timeout;
+  const auto deadline = request.policy->retry.deadline;
+  return deadline ? std::min(most, *deadline / 2) : most;
+}
 
 Task<std::optional<Failed>> connect(Loop& loop, Request& request, Stop& stop, std::optional<Instant> deadline,
                                     Answer& answer) {
@@ -29,6 +42,7 @@ Task<std::optional<Failed>> connect(Loop& loop, Request& request, Stop& stop, st
   if (const auto* failed = std::get_if<Failed>(&dialled)) co_return *failed;
   answer.connection = std::make_unique<UpstreamConnection>(
       loop.pool, carrier_of(request), std::get<std::unique_ptr<Stream>>(std::move(dialled)));
+  answer.connection->stream().set_user_timeout(user_timeout_of(request));
   co_return std::nullopt;
 }
 

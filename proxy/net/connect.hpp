@@ -15,4 +15,9 @@ namespace reprise::net {
 /// them share twice that (ConnectTime), and none of it passes `deadline`. `stop` can stop it: cancelled.
 Task<std::optional<policy::Failed>> connect(Loop&, Request&, Stop&, std::optional<Instant> deadline, Answer&);
 
+/// How long bytes of the request may stay unacknowledged: a minute, and half of the route's deadline at most,
+/// so that a retry still fits; for a body that one receive window may not hold `idle_timeout`, because the
+/// kernel counts a shut window too, and an upstream may pause (product.md, Silent death).
+Duration user_timeout_of(const Request&);
+
 }  // namespace reprise::net

@@ -16,10 +16,7 @@ Task<Dialled> dial_one(Loop& loop, const tcp::endpoint& endpoint, Instant due, S
     error = co_await stream->connect(endpoint, due);
   }
   stop.aim_at(nullptr);
-  if (!error) {
-    stream->set_user_timeout(user_timeout);
-    co_return std::move(stream);
-  }
+  if (!error) co_return std::move(stream);
   const Cause cause = stream->take_limit_hit() ? Cause::connect_timeout : cause_of_dial(error);
   co_return Failed{policy::Stage::connect, cause};
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "proxy/net/clock.hpp"
 #include "proxy/net/outflow.hpp"
 #include "proxy/net/task.hpp"
 
@@ -21,6 +22,11 @@ enum class Presence : std::uint8_t { present, finished, reset };
 
 /// Of a socket.
 Presence presence_of(int descriptor);
+
+/// Of a TCP socket (TCP_INFO; a system call): true if bytes of ours are unacknowledged that were sent again
+/// twice at least, and the other side has acknowledged nothing within `since` (row L4). False where that
+/// cannot be told.
+bool is_unheard(int descriptor, Duration since);
 
 /// Used by one thread, by one Stream, which knows the limits and what was cancelled: a link only moves bytes.
 /// One read and one write wait at a time.
@@ -46,6 +52,8 @@ class Link {
   virtual bool open() const = 0;
   virtual Unread unread() = 0;
   virtual Presence presence() = 0;
+  /// Whether what was written within `since` was sent again and again and nothing of it acknowledged.
+  virtual bool unheard(Duration since) { return is_unheard(descriptor(), since); }
   /// True if bytes leave in records: then what `write_some` counts is no measure of what the other side has
   /// seen, and a write that failed may have been read.
   virtual bool sealed() const { return false; }

@@ -35,6 +35,8 @@ Task<void> carry_tunnel(Loop& loop, Request& request, ClientSide client, Answer&
   take_early(request, client.buffer);
   // Behind a body that was read as it came, the first bytes of the new protocol were read with its end.
   take_early(request, request.body.read_beyond());
+  // Either side may pause, and the kernel counts a shut window as death.
+  answer.connection->stream().set_user_timeout(request.policy->idle_timeout);
   Tunnel tunnel(loop, client.stream, answer.connection->stream(), request.policy->idle_timeout);
   client.tunnel = &tunnel;
   Tick::disarm(client.watch);

@@ -50,7 +50,7 @@ void append_peer(TlsPeer peer, std::string& key) {
 
 UpstreamConnection::UpstreamConnection(Pool& pool, std::shared_ptr<Upstream> upstream,
                                        std::unique_ptr<Stream> stream)
-    : pool_(pool), upstream_(std::move(upstream)), stream_(std::move(stream)) {
+    : pool_(pool), upstream_(std::move(upstream)), stream_(std::move(stream)), number_(++pool.connections_) {
   pool_.metrics_.upstream_changed(observe::UpstreamState::active, 1);
 }
 
@@ -143,21 +143,53 @@ void Pool::forget_oldest() {
   }
 }
 
-std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness freshness) {
-  while (!upstream.idle.empty()) {
-    // The last one is the youngest: where it is too old, all are.
-    if (freshness == Freshness::recent && Tick::now() - upstream.idle.back()->idle_since_ > recent_limit)
-      return nullptr;
-    auto connection = std::move(upstream.idle.back());
-    upstream.idle.pop_back();
-    Tick::disarm(*connection);
-    connection->idle_ = false;
-    metrics_.upstream_changed(observe::UpstreamState::idle, -1);
-    metrics_.upstream_changed(observe::UpstreamState::active, 1);
+std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness freshness,
+                                                const Ridden& ridden) {
+  auto& idle = upstream.idle;
+  const bool timed = freshness != Freshness::any || upstream.idle_life.known();
+  const Instant now = timed ? Tick::now() : Instant{};
+  if (upstream.idle_life.known()) close_outlived(upstream, now);
+  for (std::size_t place = idle.size(); place-- > 0;) {
+    const UpstreamConnection& candidate = *idle[place];
+    // The last one is the youngest: where one is too old, all before it are.
+    if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
+    if (freshness == Freshness::unused && candidate.reused_) continue;
+    if (std::find(ridden.begin(), ridden.end(), candidate.number_) != ridden.end()) continue;
+    auto connection = take(upstream, place);
     // No FIN, no error, no byte that nobody asked for (rows B11, F6).
     if (connection->stream().unread() == Unread::nothing) return connection;
+    ended_after_rest(*connection, Tick::now());
+    break;
   }
+  // What is dialled now comes to rest here too: nobody may be waiting for those that are passed over.
+  if (freshness == Freshness::unused && !idle.empty() && idle.size() >= settings_.idle) idle.pop_front();
   return nullptr;
+}
+
+std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t place) {
+  const auto entry = upstream.idle.begin() + static_cast<std::ptrdiff_t>(place);
+  auto connection = std::move(*entry);
+  upstream.idle.erase(entry);
+  Tick::disarm(*connection);
+  connection->idle_ = false;
+  metrics_.upstream_changed(observe::UpstreamState::idle, -1);
+  metrics_.upstream_changed(observe::UpstreamState::active, 1);
+  return connection;
+}
+
+// Those that rested before it are older, and so too old by what it shows.
+void Pool::ended_after_rest(const UpstreamConnection& connection, Instant end) {
+  Upstream& upstream = *connection.upstream_;
+  const Instant now = Tick::now();
+  upstream.idle_life.ended_after(end - connection.idle_since_, now);
+  close_outlived(upstream, now);
+}
+
+void Pool::close_outlived(Upstream& upstream, Instant now) {
+  const auto limit = upstream.idle_life.limit(now);
+  if (!limit) return;
+  auto& idle = upstream.idle;
+  while (!idle.empty() && now - idle.front()->idle_since_ > *limit) idle.pop_front();
 }
 
 void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
@@ -180,6 +212,7 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->idle_ = true;
   connection->idle_since_ = Tick::now();
+  if (upstream.idle_life.known()) close_outlived(upstream, connection->idle_since_);
   metrics_.upstream_changed(observe::UpstreamState::active, -1);
   metrics_.upstream_changed(observe::UpstreamState::idle, 1);
   tick_.arm(*connection, spare ? std::min(life, spare_life) : life);

@@ -2,6 +2,7 @@
 // again.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <list>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "proxy/net/gates.hpp"
 #include "proxy/net/stream.hpp"
 #include "proxy/observe/metrics.hpp"
+#include "proxy/policy/idle_life.hpp"
 
 namespace reprise::net {
 
@@ -44,6 +46,8 @@ class UpstreamConnection final : public Timed {
   /// How long the upstream promised to keep it (Keep-Alive: timeout, less one second); zero: do not pool it.
   void set_idle_life(Duration life) { idle_life_ = life; }
   const Upstream& upstream() const { return *upstream_; }
+  /// One of its own in its pool, from 1.
+  std::uint64_t number() const { return number_; }
   /// From now on it is given back to that pin, which outlives its use, and to nobody else (row F2).
   void pin_to(Pin& pin) { pin_ = &pin; }
 
@@ -58,6 +62,7 @@ class UpstreamConnection final : public Timed {
   Pin* pin_ = nullptr;
   Instant idle_since_{};
   Duration idle_life_ = Duration::max();
+  std::uint64_t number_;
   bool reused_ = false;
   bool idle_ = false;
 };
@@ -73,6 +78,7 @@ struct Upstream {
   std::string server_name;                               ///< over TLS: who it has to be
   std::shared_ptr<TlsTicket> ticket;                     ///< over TLS: to resume its newest session with
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
+  policy::IdleLife idle_life;                            ///< of those, as far as it has shown
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
   Instant told{};                                        ///< when the log was last warned of what fails here
   /// When its last answer below 400 came, if that was one of HTTP/1.0. Error pages teach nothing: it need not
@@ -91,9 +97,16 @@ struct Upstream {
   std::shared_ptr<policy::HostPause> pause;                                                  ///< the same
 };
 
-/// Whether any quiet connection will do, or only one used within the last second: a request that must not be
-/// sent twice shall not meet a stale connection.
-enum class Freshness : std::uint8_t { any, recent };
+/// Which quiet connections will do: a request that must not be sent twice shall not meet a stale one (row
+/// F10).
+enum class Freshness : std::uint8_t {
+  any,
+  recent,  ///< used within the last second
+  unused,  ///< has carried no request yet, and was dialled within the last second
+};
+
+/// The connections that must not carry a request's next attempt, by number; 0: none.
+using Ridden = std::array<std::uint64_t, 2>;
 
 /// One per io thread; used on it only. Holds at most `limits.upstreams` hosts, the longest unused idle one
 /// out.
@@ -112,8 +125,12 @@ class Pool {
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
   policy::HostPause* pause(Upstream&);
 
-  /// A connection without FIN and without unasked bytes, or null.
-  std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness);
+  /// A connection without FIN and without unasked bytes that has not rested for longer than this upstream has
+  /// shown to allow, and is none of the ridden ones; or null.
+  std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness, const Ridden& ridden = {});
+  /// A connection that was lent after a rest has ended without an answer: at `end` at the latest its upstream
+  /// had let go of it. What has rested too long by what that shows is closed.
+  void ended_after_rest(const UpstreamConnection&, Instant end);
   /// Takes a connection back whose last answer was read to its end. Closes it where the pool is full or
   /// closing.
   void give_back(std::unique_ptr<UpstreamConnection>);
@@ -128,6 +145,8 @@ class Pool {
  private:
   friend class UpstreamConnection;
   void rest(std::unique_ptr<UpstreamConnection>);
+  std::unique_ptr<UpstreamConnection> take(Upstream&, std::size_t place);
+  void close_outlived(Upstream&, Instant now);
   void discard(UpstreamConnection&);
   std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port,
                                          std::size_t account_bytes);
@@ -144,6 +163,7 @@ class Pool {
   std::unordered_map<std::string_view, Order::iterator> upstreams_;
   std::shared_ptr<Upstream> parent_;
   std::string scratch_;
+  std::uint64_t connections_ = 0;  ///< so far
   bool closing_ = false;
 };
 

@@ -54,6 +54,12 @@ void Race::cancel() {
   }
 }
 
+void Race::look_out() {
+  for (Runner& runner : runners_) {
+    if (runner.state == State::running) runner.stop.look_out();
+  }
+}
+
 Task<void> Race::stop(const Answer* worth_keeping) {
   cancel();
   while (any_runs()) co_await pause_.until(Instant::max());

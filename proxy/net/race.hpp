@@ -32,6 +32,8 @@ class Race final : public Cancellable {
   Task<void> stop(const Answer* worth_keeping);
   /// The client has left: both end.
   void cancel() override;
+  /// Both do.
+  void look_out() override;
 
  private:
   static Task<void> run(Race&, Runner&, policy::Start, Stream* client);

@@ -21,6 +21,8 @@ void Request::clear() {
   answer_head.clear();
   answer_fields.clear();
   upgrade = continue_sent = resuming = tunnel = inside = opened = hello = gateway = bound = false;
+  freshness = Freshness::any;
+  ridden = {};
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;

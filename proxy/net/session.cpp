@@ -11,6 +11,7 @@
 #include "proxy/http/via.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/exchange.hpp"
+#include "proxy/net/lease.hpp"
 #include "proxy/net/linger.hpp"
 #include "proxy/net/record.hpp"
 #include "proxy/net/tls_client.hpp"
@@ -206,8 +207,15 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
                         request.outgoing);
   if (!request.policy->attempt_header) request.outgoing.append("\r\n");
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;
-  request.body.begin(stream_, buffer_, loop_.shared.replay, request.head,
-                     hold_limits(request, loop_.shared.settings.limits));
+  plan_body(request);
+}
+
+// Where each host has the client's first such request on a connection of its own, as without us (row F10).
+void Session::plan_body(Request& request) {
+  const HoldLimits limits = hold_limits(request, loop_.shared.settings.limits);
+  request.body.begin(stream_, buffer_, loop_.shared.replay, request.head, limits);
+  request.freshness = freshness_of(request, limits, took_risk_of_);
+  if (request.freshness != Freshness::any) took_risk_of_ = carrier_of(request).get();
 }
 
 void Session::plan_tunnel(Request& request, const http::Connect& connect) {

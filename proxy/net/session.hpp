@@ -56,6 +56,7 @@ class Session final : public Resting {
   Plan plan(Request&, http::Cause& why);
   http::Intake take_in(const Request&) const;
   void plan_forward(Request&, const http::Forward&);
+  void plan_body(Request&);
   void plan_tunnel(Request&, const http::Connect&);
   void find_route(Request&, std::string_view host, std::uint16_t port);
   Task<bool> carry_out(Request&);
@@ -72,6 +73,8 @@ class Session final : public Resting {
   Watch* watch_ = nullptr;
   Tunnel* tunnel_ = nullptr;
   std::optional<Inside> inside_;
+  const Upstream* took_risk_of_ =
+      nullptr;  ///< whose connections carried the last request that is not repeatable
   bool idle_ = false;
   Session* previous_ = nullptr;
   Session* next_ = nullptr;

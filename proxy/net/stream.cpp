@@ -4,7 +4,9 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include <boost/asio/redirect_error.hpp>
 
@@ -200,6 +202,10 @@ Presence Stream::presence() {
   return link_ != nullptr ? link_->presence() : presence_of(socket_.native_handle());
 }
 
+bool Stream::unheard(Duration since) {
+  return link_ != nullptr ? link_->unheard(since) : is_unheard(socket_.native_handle(), since);
+}
+
 void Stream::close() {
   if (link_ != nullptr) return link_->close();
   ErrorCode ignored;
@@ -224,9 +230,14 @@ void Stream::tune() {
 }
 
 void Stream::set_user_timeout(Duration limit) {
+  if (limit == user_timeout_) return;
+  user_timeout_ = limit;
   const int descriptor = link_ != nullptr ? link_->descriptor() : socket_.native_handle();
   if (descriptor < 0) return;
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
+  // Zero would be the system's own.
+  const std::int64_t milliseconds =
+      std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count(), 1,
+                               std::numeric_limits<int>::max());
   set_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(milliseconds));
 }
 

@@ -17,6 +17,8 @@ namespace reprise::net {
 class Cancellable {
  public:
   virtual void cancel() = 0;
+  /// Called about once a second by whoever watches a long wait: it may find that it waits in vain, and end.
+  virtual void look_out() {}
 
  protected:
   ~Cancellable() = default;
@@ -102,6 +104,9 @@ class Stream final : public Cancellable {
   Presence presence();
   /// What the other side has taken of what was written: a system call.
   Outflow outflow() { return link_ == nullptr ? outflow_of(socket_.native_handle()) : link_->outflow(); }
+  /// Whether the other side has acknowledged nothing of what was sent within `since`, though it was sent
+  /// again twice at least (row L4). A system call.
+  bool unheard(Duration since);
   /// Only of a plain socket.
   int descriptor() { return socket_.native_handle(); }
   bool is_socket() const { return link_ == nullptr; }
@@ -111,8 +116,11 @@ class Stream final : public Cancellable {
   /// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:
   /// the connection works without.
   void tune();
-  /// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut.
+  /// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut; from 1 ms to what the
+  /// kernel takes (row L24). A system call only where it changes.
   void set_user_timeout(Duration);
+  /// What was set last; zero: nothing was.
+  Duration user_timeout() const { return user_timeout_; }
 
  private:
   class Limit final : public Timed {
@@ -148,13 +156,11 @@ class Stream final : public Cancellable {
   Limit read_limit_{*this};
   Limit write_limit_{*this};
   Instant connect_began_{};
+  Duration user_timeout_{};
   bool sent_ = false;
   bool limit_hit_ = false;
   bool cancelled_ = false;
   bool writing_ended_ = false;
 };
-
-/// What an upstream connection has outside of uploads: sent bytes may stay unacknowledged for this long.
-inline constexpr Duration user_timeout = std::chrono::seconds(60);
 
 }  // namespace reprise::net

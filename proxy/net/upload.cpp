@@ -31,6 +31,7 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
     listener_ = &listener;
     // An upstream that takes its time with a body is slow, not dead: its window may stay shut as long as
     // `idle`.
+    usual_timeout_ = upstream_.user_timeout();
     upstream_.set_user_timeout(idle_);
     joined_.emplace(executor_);
     asio::co_spawn(executor_, run(*this), or_abort);
@@ -66,7 +67,7 @@ Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); 
 // What ends while it is being stopped is not `sent`, whatever the kernel took: its connection writes no more.
 void Upload::finish(UploadEnd end) {
   end_ = stopping_ ? UploadEnd::stopped : end;
-  upstream_.set_user_timeout(user_timeout);
+  upstream_.set_user_timeout(usual_timeout_);
   if (!stopping_) listener_->upload_ended(end);
   joined_->cancel();
 }

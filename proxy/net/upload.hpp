@@ -62,6 +62,7 @@ class Upload {
   Stream& upstream_;
   RequestBody& body_;
   Duration idle_;
+  Duration usual_timeout_{};  ///< the connection's, outside of uploads
   UploadListener* listener_ = nullptr;
   std::unique_ptr<ReplayReader> stored_;  ///< while what is held on disk is sent
   Gather pending_;

@@ -14,7 +14,17 @@ void Watch::look() {
 
 void Watch::time_is_up() {
   look();
-  if (!reset_) tick_.arm(*this, interval);
+  if (reset_) return;
+  have_looked_out();
+  tick_.arm(*this, interval);
+}
+
+void Watch::have_looked_out() {
+  const Instant now = Tick::now();
+  if (next_lookout_ == Instant{}) next_lookout_ = now + lookout_interval - interval;
+  if (now < next_lookout_) return;
+  next_lookout_ = now + lookout_interval;
+  if (attempt_ != nullptr) attempt_->look_out();
 }
 
 void Watch::report_reset() {

@@ -10,7 +10,8 @@
 namespace reprise::net {
 
 /// While armed, asks every 100 ms whether the client closed its sending side or reset, be it behind unread
-/// bytes. Costs nothing for an exchange that is over sooner.
+/// bytes; and has the attempt look out about once a second. Costs nothing for an exchange that is over
+/// sooner.
 class Watch final : public Timed {
  public:
   Watch(Tick& tick, Stream& client) : tick_(tick), client_(client) { tick_.arm(*this, interval); }
@@ -40,12 +41,16 @@ class Watch final : public Timed {
  private:
   static constexpr Duration interval = std::chrono::milliseconds(100);
 
+  static constexpr Duration lookout_interval = std::chrono::seconds(1);
+
   void end_wait();
+  void have_looked_out();
 
   Tick& tick_;
   Stream& client_;
   Cancellable* attempt_ = nullptr;
   Cancellable* wait_ = nullptr;
+  Instant next_lookout_{};
   bool finished_ = false;
   bool reset_ = false;
   bool shutting_down_ = false;

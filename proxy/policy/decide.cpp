@@ -7,13 +7,14 @@ namespace {
 
 constexpr int misdirected_request = 421;
 
-// A reused connection that ends before any answer byte is our pool's doing, not the upstream's; so is a 421
-// on one (RFC 9110 9.2.2 and 15.5.20).
+// A reused connection that ends before any answer byte, or turns out to be dead (row L4), is our pool's
+// doing, not the upstream's; so is a 421 on one (RFC 9110 9.2.2 and 15.5.20).
 bool is_stale(const Attempt& attempt, const Outcome& outcome, bool repeatable) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
   if (const auto* answered = std::get_if<Answered>(&outcome)) return answered->status == misdirected_request;
   const auto& failed = std::get<Failed>(outcome);
-  const bool ended = failed.cause == Cause::closed || failed.cause == Cause::reset;
+  const bool ended =
+      failed.cause == Cause::closed || failed.cause == Cause::reset || failed.cause == Cause::unacknowledged;
   const bool before_answer = failed.stage == Stage::send || failed.stage == Stage::await_head;
   return ended && before_answer && (attempt.sent == Sent::nothing || repeatable);
 }

@@ -34,6 +34,7 @@ enum class Cause : std::uint8_t {
   closed,                 // the upstream closed (FIN) before the head was complete
   reset,                  // RST or EPIPE
   keepalive_lost,         // TCP keepalive or TCP_USER_TIMEOUT gave up: the host is dead
+  unacknowledged,         // a reused connection: what was sent again and again was never acknowledged
   attempt_timeout,        // attempt_timeout or the deadline ended the attempt, or its upload
   response_timeout,       // no head within response_timeout
   malformed_response,     // the head is not HTTP/1.x, or its framing is ambiguous
@@ -43,7 +44,7 @@ enum class Cause : std::uint8_t {
   replay_lost,            // we stopped it: the held request body could not be read back
 };
 
-inline constexpr std::uint8_t cause_count = 24;
+inline constexpr std::uint8_t cause_count = 25;
 
 std::string_view word(Stage);
 std::string_view word(Cause);

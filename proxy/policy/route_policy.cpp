@@ -29,6 +29,7 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::closed:
     case Cause::reset:
     case Cause::keepalive_lost:
+    case Cause::unacknowledged:
     case Cause::truncated: break;
   }
   if (failed.stage <= Stage::connect) return on.connect;

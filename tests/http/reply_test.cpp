@@ -44,6 +44,7 @@ TEST(Reply, K2_status_and_error_of_every_failure) {
       {policy::Cause::closed, 502, "connection_terminated"},
       {policy::Cause::reset, 502, "connection_terminated"},
       {policy::Cause::keepalive_lost, 502, "connection_terminated"},
+      {policy::Cause::unacknowledged, 502, "connection_terminated"},
       {policy::Cause::attempt_timeout, 504, "http_response_timeout"},
       {policy::Cause::response_timeout, 504, "http_response_timeout"},
       {policy::Cause::malformed_response, 502, "http_protocol_error"},

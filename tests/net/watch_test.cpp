@@ -9,7 +9,9 @@ namespace {
 class Stopped final : public Cancellable {
  public:
   int times = 0;
+  int looks = 0;
   void cancel() override { ++times; }
+  void look_out() override { ++looks; }
 };
 
 class WatchTest : public ::testing::Test {
@@ -30,6 +32,17 @@ TEST_F(WatchTest, a_client_that_is_there_disturbs_nothing) {
   EXPECT_FALSE(watch.client_finished());
   EXPECT_FALSE(watch.client_reset());
   EXPECT_EQ(wait.times + attempt.times, 0);
+}
+
+TEST_F(WatchTest, L4_the_attempt_looks_out_once_a_second) {
+  watch.set_attempt(&attempt);
+  watch.set_wait(&wait);
+  const Instant begun = Tick::now();
+  ASSERT_TRUE(bench.run_until([&] { return attempt.looks == 2; }));
+  const Duration taken = Tick::now() - begun;
+  EXPECT_GE(taken, milliseconds(1900));
+  EXPECT_EQ(wait.looks, 0);
+  EXPECT_EQ(attempt.times, 0);
 }
 
 TEST_F(WatchTest, D14_a_fin_behind_unread_bytes_is_seen_and_ends_the_wait_alone) {

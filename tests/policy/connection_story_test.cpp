@@ -70,6 +70,23 @@ std::vector<Story> stale_ones() {
        {fails(Stage::await_head, Cause::keepalive_lost).reused(), status(200)},
        "attempt 1 reused -> await_head keepalive_lost | sleep 250ms\n"
        "attempt 2 -> 200 | deliver (success)\n"},
+      {"L4_a_connection_on_which_nothing_is_acknowledged_is_stale",
+       get(),
+       {fails(Stage::await_head, Cause::unacknowledged).reused().takes(2s), status(200)},
+       "attempt 1 reused -> await_head unacknowledged | again at once\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"L4_a_second_one_is_a_failure_like_a_reset",
+       get(),
+       {fails(Stage::send, Cause::unacknowledged).reused(), status(503),
+        fails(Stage::await_head, Cause::unacknowledged).reused(), status(200)},
+       "attempt 1 reused -> send unacknowledged | again at once\n"
+       "attempt 2 -> 503 | sleep 250ms\n"
+       "attempt 3 reused -> await_head unacknowledged | sleep 500ms\n"
+       "attempt 4 -> 200 | deliver (success)\n"},
+      {"L4_a_post_on_which_nothing_is_acknowledged_is_not_repeated",
+       post(),
+       {fails(Stage::await_head, Cause::unacknowledged).reused()},
+       "attempt 1 reused -> await_head unacknowledged | fail (not_idempotent)\n"},
       {"a_fresh_connection_is_not_stale",
        get(),
        {closed, status(200)},

@@ -26,6 +26,7 @@ struct AnswerPlan {
   std::optional<std::uint64_t> resets;  ///< after so many bytes of the request
   bool unread = false;                  ///< the request is not read beyond its head
   std::optional<Duration> idles_for;    ///< then FIN
+  bool vanishes = false;                ///< then the connection is dead, and nobody is told
   bool speaks_idly = false;             ///< then bytes that nobody asked for, before the FIN
   unsigned version = 0;
   int status = 200;

@@ -30,6 +30,8 @@ struct RequestPlan {
   bool tunnelled = false;       ///< asked for inside a CONNECT, in origin-form
   std::string query;            ///< with its question mark
   bool idempotent = false;      ///< what the route's rule says of it
+  bool repeatable = false;      ///< and it may be played again, as far as its head tells
+  bool takes_no_risk = false;   ///< it is not, and the first such one of its client connection to its host
 };
 
 /// How a request ended for the client that stayed to see it.
@@ -45,8 +47,16 @@ struct Served {
   Tells tells = Tells::nothing;
 };
 
+/// An attempt that went out on a connection that was dead, and had served before.
+struct SentInVain {
+  Instant at{};
+  Instant last_heard{};  ///< something of the connection's other end
+};
+
 struct Account {
   RequestPlan plan;
+  const void* rode = nullptr;  ///< the connection of its last attempt that had one
+  std::vector<SentInVain> in_vain;
   unsigned arrivals = 0;  ///< times that a byte of it reached an upstream
   unsigned effects = 0;
   std::vector<Served> served;

@@ -11,6 +11,9 @@ enum class Canary : std::uint8_t {
   wrong_byte,       ///< a byte of an answer is another one when it reaches the proxy
   old_name,         ///< a name is answered as it was the first time, for ever
   lost_end,         ///< the last byte of an answer is missing, and its end is told all the same
+  deaf_kernel,      ///< nothing is ever known to be unacknowledged
+  used_before,      ///< every connection has served before
+  one_connection,   ///< all connections are the same one
 };
 
 }  // namespace reprise::simulation

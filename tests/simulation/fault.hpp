@@ -58,6 +58,9 @@ enum class Fault : std::uint8_t {
   range_lies,
   idle_close,
   idle_bytes,
+  hidden_idle_limit,  // every connection that rests for so long is closed
+  silent_death,       // from some moment on nothing arrives, either way
+  dead_at_rest,       // the same, right behind an answer
   client_fin,
   client_reset,
   client_stalls_reading,

@@ -10,6 +10,7 @@ using observe::Ending;
 using policy::Ledger;
 using policy::LedgerEntry;
 using policy::Reason;
+using std::chrono::seconds;
 
 // The tick fires up to one granule late, and an answer takes a moment to arrive.
 constexpr Duration late = std::chrono::milliseconds(60);
@@ -49,6 +50,8 @@ class Judge {
     if (!shutdown_is_heeded()) return "no attempt follows another once the process is to stop";
     if (!listings_have_a_cause())
       return "an answer is listed for what it says where the route asks for that, and there alone";
+    if (!silence_is_noticed())
+      return "what can be repeated goes on at once, and within three seconds, where its connection is dead";
     if (!cancels_have_a_cause()) return "an attempt is cancelled for its client, for a copy, or at the end";
     if (!names_fail_by_themselves()) return "a name fails when the resolver has just said so";
     return {};
@@ -182,6 +185,33 @@ class Judge {
       if (!is_resume(i) && !is_reconnect(i) && ledger_[i].started > World::beginning + both) return false;
     }
     return true;
+  }
+
+  // Row L4. Two copies at once are told of by turns, so that nobody knows which of them it was.
+  bool silence_is_noticed() const {
+    if (ledger_.hedge != policy::HedgeOutcome::none || !account_.plan.repeatable) return true;
+    return std::all_of(account_.in_vain.begin(), account_.in_vain.end(),
+                       [this](const SentInVain& sent) { return is_noticed(sent); });
+  }
+
+  bool is_noticed(const SentInVain& sent) const {
+    std::size_t i = ledger_.size();
+    while (i > 0 && ledger_[i - 1].started > sent.at) --i;
+    if (i-- == 0) return false;
+    const LedgerEntry& entry = ledger_[i];
+    const bool heard = sent.last_heard > (i == 0 ? account_.head_at : entry.started);
+    if (heard || !entry.attempt.replayable) return true;
+    constexpr Duration limit = seconds(3);
+    const auto deadline = scene_.policy.retry.deadline;
+    // Nothing is gained by an end behind the deadline.
+    if (deadline && sent.at + limit > account_.head_at + *deadline) return true;
+    if (entry.ended > sent.at + limit) return false;
+    const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
+    if (failed == nullptr || failed->cause != policy::Cause::unacknowledged) return true;
+    const bool first = count(ledger_, i, Reason::stale_connection) == 0;
+    const bool ends =
+        entry.verdict.reason == Reason::client_gone || entry.verdict.reason == Reason::shutting_down;
+    return !first || ends || entry.verdict.reason == Reason::stale_connection;
   }
 
   bool cancels_have_a_cause() const {

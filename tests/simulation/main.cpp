@@ -163,8 +163,11 @@ int main(int argc, char** argv) {
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, Canary>{{"repeated-effect", Canary::repeated_effect},
                                                                 {"wrong-byte", Canary::wrong_byte},
-                                                                {"old-name", Canary::old_name},
-                                                                {"lost-end", Canary::lost_end}}));
+                                                                {"lost-end", Canary::lost_end},
+                                                                {"deaf-kernel", Canary::deaf_kernel},
+                                                                {"used-before", Canary::used_before},
+                                                                {"one-connection", Canary::one_connection},
+                                                                 {"old-name", Canary::old_name}}));
   CLI11_PARSE(app, argc, argv);
   return replayed->count() > 0 ? reprise::simulation::replay(options)
                                : reprise::simulation::run(options, argv[0]);

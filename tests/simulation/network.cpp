@@ -119,6 +119,13 @@ std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
     return wire;
   }
   upstreams_.push_back(std::make_unique<Upstream>(seed_, world_, faults_, book_, wire, canary_));
+  const Duration dies_after = chance.milliseconds(0, 4000);
+  if (faults_.plays(Fault::silent_death, chance.one_in(12))) {
+    world_.after(dies_after, [this, wire] {
+      if (!faults_.over()) wire->vanish();
+    });
+  }
+  if (canary_ == Canary::deaf_kernel) wire->deafen();
   if (parent_) upstreams_.back()->stand_for_all();
   if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) {
     upstreams_.back()->reset();

@@ -1,6 +1,7 @@
 #include "tests/simulation/scene.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace reprise::simulation {
@@ -136,6 +137,28 @@ ClientPlan draw_client(Chance& chance, Faults& faults, std::uint64_t& next_id,
   return client;
 }
 
+// By rules of its own: what may be played again, as far as its head tells, and what takes no risk (row F10).
+bool is_repeatable(const Scene& scene, const RequestPlan& request) {
+  const policy::RoutePolicy& policy = scene.policy;
+  const bool to_disk = policy.retry.max_attempts != 1U &&
+                       !(policy.retry.nested == policy::Nested::refuse && request.retries_itself);
+  const std::uint64_t room =
+      std::max<std::uint64_t>(policy.replay_memory_bytes, to_disk ? policy.replay_disk_bytes : 0);
+  const bool too_long = request.framing == BodyFraming::counted && request.body_bytes > room;
+  return policy.mode == policy::Mode::active && request.idempotent && !too_long;
+}
+
+void judge_risks(const Scene& scene, ClientPlan& client) {
+  std::set<std::string> hosts;
+  for (RequestPlan& request : client.requests) {
+    request.repeatable = is_repeatable(scene, request);
+    // All hosts are behind one parent proxy.
+    const bool first = !request.repeatable && hosts.insert(scene.settings.parent ? "" : request.host).second;
+    request.takes_no_risk = first;
+    if (first && !scene.settings.parent) hosts = {request.host};
+  }
+}
+
 TunnelEndPlan draw_tunnel_end(Chance& chance, Faults& faults, Fault resets) {
   TunnelEndPlan plan;
   plan.bytes = chance.of<std::uint64_t>({0, 1, 3000, 20'000, 100'000});
@@ -263,6 +286,7 @@ Scene draw_scene(Seed seed, Faults& faults) {
   Chance ways(seed, Purpose::policy, 1);
   if (!scene.tunnel && !scene.policy.tls.originate && ways.one_in(6))
     scene.settings.parent = config::Parent{"192.0.2.50", 3128, "joe", "Basic am9lOnBhc3M="};
+  for (Arrival& arrival : scene.arrivals) judge_risks(scene, arrival.client);
   return scene;
 }
 

@@ -30,6 +30,7 @@ class SealedLink final : public net::SecureLink {
   net::Unread unread() override { return wire_->unread(); }
   net::Presence presence() override { return wire_->presence(); }
   net::Outflow outflow() override { return wire_->outflow(); }
+  bool unheard(Duration since) override { return wire_->unheard(since); }
 
  private:
   net::Task<net::ErrorCode> wait_for_flight();

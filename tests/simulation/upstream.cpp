@@ -23,6 +23,15 @@ std::optional<std::uint64_t> story_number(std::string_view head) {
   return number(target.substr(3, target.find('?') - 3));
 }
 
+// One in a story, which nobody is told.
+std::optional<Duration> draw_idle_limit(Seed seed) {
+  Chance chance(seed, Purpose::answers, 9'000'000);
+  const Duration limit =
+      chance.of({Duration(std::chrono::milliseconds(1)), Duration(std::chrono::milliseconds(7)),
+                 Duration(std::chrono::milliseconds(50)), Duration(std::chrono::milliseconds(800))});
+  return chance.one_in(3) ? std::optional(limit) : std::nullopt;
+}
+
 std::string without(std::string head, std::string_view name) {
   const std::size_t start = head.find("\r\n" + std::string(name) + ": ");
   if (start != std::string::npos) head.erase(start, head.find("\r\n", start + 2) - start);
@@ -50,15 +59,18 @@ Upstream::Upstream(Seed seed, World& world, Faults& faults, Book& book, std::sha
       book_(book),
       canary_(canary),
       wire_(std::move(wire)),
-      pieces_(seed, Purpose::pieces, world.steps()) {
+      pieces_(seed, Purpose::pieces, world.steps()),
+      idle_limit_(draw_idle_limit(seed)) {
   wire_->attach(this);
   wire_->on_offer([this](std::string_view head, std::size_t taken) { offered(head, taken); });
+  wire_->on_swallow([this](std::string_view head) { swallowed(head); });
   reader_.begin_request();
 }
 
 Upstream::~Upstream() {
   wire_->attach(nullptr);
   wire_->on_offer({});
+  wire_->on_swallow({});
 }
 
 // Whatever the kernel took may have been seen, read or not: that is when an effect counts.
@@ -76,7 +88,27 @@ void Upstream::offered(std::string_view head, std::size_t taken) {
   commit(coming_.back());
 }
 
+void Upstream::swallowed(std::string_view head) {
+  const auto id = story_number(head);
+  if (!id) return;
+  Account* account = book_.find(*id);
+  if (account == nullptr) return book_.broken("an upstream is only asked what a client has asked");
+  carry(*account);
+  if (carried_ > 0) account->in_vain.push_back({world_.now(), wire_->last_heard()});
+  if (book_.telling()) book_.tell("request " + std::to_string(*id) + " is swallowed");
+}
+
+// Laws of which connection carries what (rows F10, D10).
+void Upstream::carry(Account& account) {
+  if (account.plan.takes_no_risk && (carried_ > 0 || canary_ == Canary::used_before))
+    book_.broken("what cannot be repeated begins on a connection that has carried nothing");
+  const void* const here = canary_ == Canary::one_connection ? static_cast<const void*>(&book_) : this;
+  if (account.rode == here) book_.broken("an attempt never rides the connection of the attempt before it");
+  account.rode = here;
+}
+
 void Upstream::begin(Account& account) {
+  carry(account);
   Coming coming;
   coming.account = &account;
   coming.arrival = ++account.arrivals;
@@ -232,9 +264,14 @@ void Upstream::answer_ended() {
     finished_ = true;
   }
   if (after_ != After::keep || !request_whole_) return;
-  const AnswerPlan done = std::move(current().plan);
+  AnswerPlan done = std::move(current().plan);
   coming_.pop_front();
   request_whole_ = false;
+  if (done.vanishes) {
+    wire_->vanish();
+  } else if (!done.idles_for && faults_.plays(Fault::hidden_idle_limit, idle_limit_.has_value())) {
+    done.idles_for = idle_limit_;
+  }
   current_idles_ = done.idles_for.has_value();
   if (done.idles_for) rest(done);
 }

@@ -23,6 +23,8 @@ class Upstream final : public Actor {
   void look() override;
   /// The proxy has put bytes on the wire, the first of them at `head` if a request begins with them.
   void offered(std::string_view head, std::size_t taken);
+  /// It has put bytes on the wire that will never come.
+  void swallowed(std::string_view head);
   /// Says something before it was asked.
   void speak_first(std::string bytes) { out_ = std::move(bytes), pump(); }
   void reset();
@@ -41,6 +43,7 @@ class Upstream final : public Actor {
   };
 
   void begin(Account& account);
+  void carry(Account& account);
   void commit(Coming& coming);
   Coming& current() { return coming_.front(); }
   void read();
@@ -62,6 +65,7 @@ class Upstream final : public Actor {
   std::shared_ptr<Wire> wire_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
   Chance pieces_;
+  std::optional<Duration> idle_limit_;
   MessageReader reader_;
   std::deque<Coming> coming_;
   unsigned carried_ = 0;

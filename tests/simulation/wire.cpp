@@ -42,7 +42,9 @@ void Wire::consume(std::size_t bytes) {
 }
 
 std::size_t Wire::send(std::string_view bytes) {
-  if (proxy_closed_ || reset_by_proxy_ || to_proxy_.finished || reset_by_actor_) return bytes.size();
+  if (proxy_closed_ || reset_by_proxy_ || to_proxy_.finished || reset_by_actor_ || vanished_)
+    return bytes.size();
+  last_heard_ = world_.now();
   const std::size_t taken =
       std::min(bytes.size(), to_proxy_.room - std::min(to_proxy_.room, to_proxy_.bytes.size()));
   to_proxy_.bytes.append(bytes.substr(0, taken));
@@ -57,18 +59,21 @@ void Wire::send_whole(std::string_view bytes) {
 }
 
 void Wire::finish() {
+  if (vanished_) return;
   to_proxy_.finished = true;
   tell_proxy();
 }
 
 // The kernel may or may not still hand out what came before the reset.
 void Wire::reset() {
-  if (reset_by_actor_) return;
+  if (reset_by_actor_ || vanished_) return;
   reset_by_actor_ = true;
   if (pieces_.one_in(2)) to_proxy_.bytes.clear();
   to_actor_.bytes.clear();
   tell_proxy();
 }
+
+void Wire::vanish() { vanished_ = true; }
 
 WireLink::WireLink(const net::asio::any_io_executor& executor, World& world, Dials& dials)
     : executor_(executor), world_(world), dials_(&dials), reading_(executor), writing_(executor) {
@@ -91,6 +96,7 @@ bool WireLink::readable() const {
 }
 
 bool WireLink::writable() const {
+  if (wire_->vanished_) return wire_->swallowed_ < wire_->to_actor_.room;
   return wire_->reset_by_actor_ || wire_->to_actor_.bytes.size() < wire_->to_actor_.room;
 }
 
@@ -171,6 +177,7 @@ std::size_t WireLink::write_some(std::span<const net::asio::const_buffer> parts,
     return 0;
   }
   wire_->proxy_spoke_ = true;
+  if (wire_->vanished_) return swallow(parts, error);
   if (wire_->reset_by_actor_) {
     error = wire_->pieces_.one_in(2) ? ErrorCode(errors::connection_reset) : ErrorCode(errors::broken_pipe);
     return 0;
@@ -189,11 +196,37 @@ std::size_t WireLink::write_some(std::span<const net::asio::const_buffer> parts,
     error = errors::would_block;
   } else {
     world_.note(taken);
+    wire_->last_heard_ = world_.now();
     if (wire_->offer_)
       wire_->offer_({static_cast<const char*>(parts.front().data()), parts.front().size()}, taken);
     wire_->tell_actor();
   }
   return taken;
+}
+
+// The kernel takes what it has room for, and sends it again and again.
+std::size_t WireLink::swallow(std::span<const net::asio::const_buffer> parts, ErrorCode& error) {
+  const std::size_t room = wire_->to_actor_.room - std::min(wire_->to_actor_.room, wire_->swallowed_);
+  std::size_t taken = 0;
+  for (const auto& part : parts) taken += std::min(part.size(), room - taken);
+  if (taken == 0) {
+    error = errors::would_block;
+    return 0;
+  }
+  world_.note(taken);
+  wire_->swallowed_ += taken;
+  if (!wire_->unheard_since_) wire_->unheard_since_ = world_.now();
+  if (wire_->swallow_)
+    wire_->swallow_({static_cast<const char*>(parts.front().data()), parts.front().size()});
+  return taken;
+}
+
+// The second time that the kernel sends something again is about a second after the first.
+bool WireLink::unheard(Duration since) {
+  constexpr Duration sent_again_twice = std::chrono::milliseconds(1200);
+  if (closed_ || !wire_->unheard_since_ || wire_->deaf_) return false;
+  const Instant now = world_.now();
+  return now - *wire_->unheard_since_ >= sent_again_twice && wire_->last_heard_ <= now - since;
 }
 
 void WireLink::cancel() {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,12 @@ class Wire : public std::enable_shared_from_this<Wire> {
   void send_whole(std::string_view bytes);
   void finish();
   void reset();
+  /// From now on whatever either end sends is swallowed without a word.
+  void vanish();
+  /// When the actor's host last acknowledged or sent something.
+  Instant last_heard() const { return last_heard_; }
+  /// Nobody ever finds out that nothing is acknowledged.
+  void deafen() { deaf_ = true; }
   bool proxy_finished() const { return to_actor_.finished; }
   bool was_reset() const { return reset_by_proxy_; }
   bool proxy_let_go() const { return proxy_closed_; }
@@ -48,6 +55,9 @@ class Wire : public std::enable_shared_from_this<Wire> {
   /// pieces was taken.
   using Offer = std::function<void(std::string_view first, std::size_t taken)>;
   void on_offer(Offer offer) { offer_ = std::move(offer); }
+  /// Told of the first piece of whatever is swallowed on its way to the actor.
+  using Swallow = std::function<void(std::string_view first)>;
+  void on_swallow(Swallow swallow) { swallow_ = std::move(swallow); }
 
  private:
   friend class WireLink;
@@ -75,7 +85,13 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool proxy_closed_ = false;
   bool proxy_spoke_ = false;
   std::uint64_t taken_ = 0;  ///< bytes that the actor has read
+  bool vanished_ = false;
+  bool deaf_ = false;
+  std::size_t swallowed_ = 0;             ///< bytes that the proxy's kernel keeps sending
+  std::optional<Instant> unheard_since_;  ///< when the first of them was sent
+  Instant last_heard_{};
   Offer offer_;
+  Swallow swallow_;
 };
 
 /// Who decides what becomes of a dial.
@@ -113,6 +129,7 @@ class WireLink final : public net::Link {
   net::Unread unread() override;
   net::Presence presence() override;
   net::Outflow outflow() override;
+  bool unheard(Duration since) override;
 
   /// The wire has changed.
   void wake();
@@ -122,6 +139,7 @@ class WireLink final : public net::Link {
  private:
   bool readable() const;
   bool writable() const;
+  std::size_t swallow(std::span<const net::asio::const_buffer>, net::ErrorCode&);
 
   net::asio::any_io_executor executor_;
   World& world_;

@@ -57,7 +57,9 @@ class Laws {
     if (answer(i) != nullptr) return answer(i)->status == 421;
     const auto& failed = std::get<policy::Failed>(step(i).outcome);
     const bool before_answer = failed.stage == Stage::send || failed.stage == Stage::await_head;
-    return before_answer && (failed.cause == Cause::closed || failed.cause == Cause::reset) &&
+    return before_answer &&
+           (failed.cause == Cause::closed || failed.cause == Cause::reset ||
+            failed.cause == Cause::unacknowledged) &&
            (step(i).sent == Sent::nothing || repeatable(i));
   }
   std::size_t stale_retries() const {

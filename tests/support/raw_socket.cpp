@@ -1,6 +1,7 @@
 #include "tests/support/raw_socket.hpp"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -136,6 +137,12 @@ std::string RawSocket::take(std::size_t bytes) {
 }
 
 void RawSocket::finish_sending() { ::shutdown(descriptor_, SHUT_WR); }
+
+void RawSocket::vanish() const {
+  sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+  const sock_fprog program{1, &nothing};
+  static_cast<void>(::setsockopt(descriptor_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));
+}
 
 void RawSocket::reset() {
   const linger at_once{1, 0};

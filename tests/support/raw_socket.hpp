@@ -59,6 +59,9 @@ class RawSocket {
   std::string take_all() { return take(received_.size()); }
 
   void finish_sending();
+  /// From now on what the peer sends is swallowed without a word, as by a host that is gone: nothing of it is
+  /// acknowledged. What this end sends still arrives.
+  void vanish() const;
   /// RST.
   void reset();
   void close();

@@ -176,7 +176,8 @@ void VisitLaws::judge_stale() {
   }
   const bool before_answer =
       failed->stage == policy::Stage::send || failed->stage == policy::Stage::await_head;
-  const bool ended = failed->cause == policy::Cause::closed || failed->cause == policy::Cause::reset;
+  const bool ended = failed->cause == policy::Cause::closed || failed->cause == policy::Cause::reset ||
+                     failed->cause == policy::Cause::unacknowledged;
   require(before_answer && ended, "a stale connection ends before any answer byte");
   const bool repeatable = route_.mode == policy::Mode::active && visit_.facts.idempotent == Idempotency::yes;
   require(one.report.sent == policy::Sent::nothing || repeatable, "a stale retry repeats no effect");

@@ -1,0 +1,33 @@
+// Whether anybody is still there on a connection that has served before, while an answer is waited for on it.
+#pragma once
+
+#include <optional>
+
+#include "proxy/net/answer.hpp"
+#include "proxy/net/request.hpp"
+#include "proxy/net/stop.hpp"
+
+namespace reprise::net {
+
+/// One attempt's. Ends the waiting of a request that may be repeated, and of which the other side has
+/// acknowledged nothing (row L4).
+class Silence final : public Lookout {
+ public:
+  /// `begun`: nothing of the request was sent before. Everything must outlive it.
+  Silence(const Request& request, const Answer& answer, Instant begun, std::optional<Instant> deadline)
+      : request_(request), answer_(answer), begun_(begun), deadline_(deadline) {}
+
+  void look_out() override;
+  /// What ended the attempt, named if it was this; and what that shows of how long the upstream keeps
+  /// connections at rest is told to the pool (row L5).
+  void heed(Pool&, policy::Failed&) const;
+
+ private:
+  const Request& request_;
+  const Answer& answer_;
+  Instant begun_;
+  std::optional<Instant> deadline_;
+  bool found_ = false;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,62 @@
+// For how long an upstream keeps idle connections, as far as it has shown.
+#include "proxy/policy/idle_life.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant start{1000h};
+
+TEST(IdleLife, L5_nothing_is_known_at_first) {
+  IdleLife life;
+  EXPECT_FALSE(life.known());
+  EXPECT_EQ(life.limit(start), std::nullopt);
+}
+
+TEST(IdleLife, L5_half_of_the_shortest_rest_that_was_ended_is_the_limit) {
+  IdleLife life;
+  life.ended_after(40s, start);
+  EXPECT_TRUE(life.known());
+  EXPECT_EQ(life.limit(start), 20s);
+  life.ended_after(10s, start + 1s);
+  EXPECT_EQ(life.limit(start + 1s), 5s);
+  life.ended_after(25s, start + 2s);
+  EXPECT_EQ(life.limit(start + 2s), 5s);
+}
+
+TEST(IdleLife, L5_what_was_learned_is_doubled_while_nothing_else_ends) {
+  IdleLife life;
+  life.ended_after(20ms, start);
+  EXPECT_EQ(life.limit(start + IdleLife::growth - 1ns), 10ms);
+  EXPECT_EQ(life.limit(start + IdleLife::growth), 20ms);
+  EXPECT_EQ(life.limit(start + 3 * IdleLife::growth), 80ms);
+  // Another end begins the time anew, and what has grown meanwhile does not come back.
+  const Instant later = start + 3 * IdleLife::growth + IdleLife::growth / 2;
+  life.ended_after(100ms, later);
+  EXPECT_EQ(life.limit(later + IdleLife::growth - 1ns), 50ms);
+  EXPECT_EQ(life.limit(later + IdleLife::growth), 100ms);
+}
+
+TEST(IdleLife, L5_a_restart_of_the_upstream_is_forgotten) {
+  IdleLife life;
+  life.ended_after(Duration::zero(), start);
+  EXPECT_TRUE(life.known());
+  EXPECT_LE(life.limit(start), 1us);
+  // Half a second, which is more than a busy connection rests, within ten minutes; nothing at all later.
+  EXPECT_GE(life.limit(start + 10min), 500ms);
+  EXPECT_EQ(life.limit(start + 10h), std::nullopt);
+  EXPECT_FALSE(life.known());
+}
+
+TEST(IdleLife, L24_a_rest_of_any_length_does_not_overflow) {
+  IdleLife life;
+  life.ended_after(Duration::max(), start);
+  EXPECT_EQ(life.limit(start), IdleLife::most);
+  EXPECT_EQ(life.limit(start + 100'000h), std::nullopt);
+}
+
+}  // namespace
+}  // namespace reprise::policy
