@@ -15,7 +15,9 @@
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/http/json_probe.hpp"
+#include "proxy/http/leaving.hpp"
 #include "proxy/http/origin.hpp"
+#include "proxy/http/rewrite.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -36,6 +38,7 @@ struct Arguments {
 struct Asked {
   std::string text;  ///< what `head` has its views into
   http::RequestHead head;
+  std::string outgoing;  ///< the head that would be sent; empty for a tunnel
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
@@ -113,6 +116,8 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
   const auto* rejected = std::get_if<http::Rejected>(&intake);
   if (rejected != nullptr) throw BadUse(refusal(rejected->cause));
   go_to(*target, asked.view);
+  http::write_request_head(asked.head, std::get<http::Forward>(intake), {}, "reprise",
+                           http::asks_upgrade(asked.head), asked.outgoing);
   asked.https = target->https;
   if (asked.https) {
     asked.notes.emplace_back(
@@ -130,9 +135,10 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
 }
 
 policy::Question question_of(const Asked& asked, const policy::RoutePolicy& policy, const Assumption& assumed,
-                             const http::JsonText& json) {
+                             const http::JsonText& json, const http::LeavingFields& leaving) {
   policy::Question question;
   question.request = asked.view;
+  question.leaving = &leaving;
   question.tunnel = asked.tunnel;
   if (!asked.head.has("Content-Encoding", "")) question.body = &json;
   question.body_bytes = std::max<std::uint64_t>(asked.body.size(), asked.head.framing.length);
@@ -180,6 +186,7 @@ int explain(Arguments given) {
   take(*loaded.settings, given, asked);
   const policy::RouteTable& routes = *loaded.settings->routes;
   const http::JsonText json(asked.body);
+  const http::LeavingFields leaving(asked.head, asked.outgoing);
   Telling telling;
   telling.method = given.method;
   telling.url = given.url;
@@ -194,7 +201,8 @@ int explain(Arguments given) {
   }
   if (leaves_in_clear_text(asked, tls)) telling.notes.push_back(clear_text_note);
   telling.routes = &routes;
-  telling.question = question_of(asked, policy, assumed, json);
+  telling.limits = loaded.settings->limits;
+  telling.question = question_of(asked, policy, assumed, json, leaving);
   telling.explanation = policy::explain(routes, telling.question);
   std::fputs((given.format == "json" ? to_json(telling) : to_text(telling)).c_str(), stdout);
   return exit_ok;

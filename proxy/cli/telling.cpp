@@ -264,6 +264,7 @@ std::string to_text(const Telling& telling) {
   page.line("deadline", deadline_text(telling));
   page.line("budget", budget_text(telling));
   if (is_hedged(telling)) page.line("hedge", hedge_text(telling));
+  for (const ToldLimit& limit : limits_of(telling)) page.line(limit.name, limit.text);
   list_resume(telling, page);
   for (const std::string& text : held_back(telling)) page.line("held back", text);
   list_endings(told, page);

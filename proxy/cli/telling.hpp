@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/settings.hpp"
 #include "proxy/policy/explanation.hpp"
 
 namespace reprise::cli {
@@ -16,6 +17,7 @@ struct Telling {
   std::string assumed;  ///< what every attempt comes to, in words
   std::vector<std::string> notes;
   const policy::RouteTable* routes = nullptr;  ///< must outlive the telling
+  config::Limits limits;                       ///< of the whole process
   policy::Question question;
   policy::Explanation explanation;
 
@@ -37,6 +39,13 @@ bool is_hedged(const Telling&);
 policy::Reason hedge_verdict(const Telling&);
 /// What `hold` does with such an answer; nothing where it is off or does not apply.
 std::vector<std::string> held_back(const Telling&);
+/// A limit that the proxy keeps, whether or not this course meets it.
+struct ToldLimit {
+  std::string_view name;
+  std::string text;
+};
+/// Those that apply to the request (row L20): replay, timeouts, connection, circuit, host pause.
+std::vector<ToldLimit> limits_of(const Telling&);
 /// One sentence for each reason that a course ends with.
 std::vector<std::string> advices(const Telling&);
 

@@ -165,6 +165,9 @@ std::string to_json(const Telling& telling) {
     json.word("budget_left", "null");
   }
   if (is_hedged(telling)) write_hedge(telling, json);
+  json.open("limits", '{');
+  for (const ToldLimit& limit : limits_of(telling)) json.text(limit.name, limit.text);
+  json.close('}');
   write_texts("held_back", held_back(telling), json);
   json.open("courses", '{');
   write_course("shortest_waits", told.lowest, json);

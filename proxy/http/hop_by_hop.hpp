@@ -15,6 +15,8 @@ class NamedByConnection {
  public:
   explicit NamedByConnection(const std::vector<FieldLine>& fields);
 
+  /// True if Connection names that field; false for the options of every day.
+  bool lists(std::string_view name) const;
   /// True if the field of that name ends here. Never for end-to-end fields that Connection must not name:
   /// framing, routing, credentials, caching.
   bool removes(std::string_view name) const;

@@ -111,6 +111,8 @@ void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, s
   if (const auto* failed = std::get_if<policy::Failed>(&last.outcome)) {
     reply.status = status_of(failed->cause);
     ascii::append(reply.proxy_status, pseudonym, "; error=", error_of(*failed));
+    const std::string received = std::to_string(failed->received_status);
+    if (failed->received_status != 0) ascii::append(reply.proxy_status, "; received-status=", received);
     ascii::append(reply.body, " failed ", doing(failed->stage), ": ", row(failed->cause).sentence, "\n");
     return;
   }

@@ -1,11 +1,18 @@
 #include "proxy/net/budgets.hpp"
 
+#include <algorithm>
+
 namespace reprise::net {
+
+bool Budgets::Host::held() const {
+  return std::any_of(accounts.begin(), accounts.end(),
+                     [](const Account& account) { return account.budget.use_count() > 1; });
+}
 
 std::shared_ptr<policy::Budget> Budgets::account(std::string_view host_port,
                                                  const policy::BudgetPolicy& policy, Purse purse) {
   const std::scoped_lock lock(mutex_);
-  std::vector<Account>& accounts = hosts_.at(host_port);
+  std::vector<Account>& accounts = hosts_.at(host_port).accounts;
   for (const Account& account : accounts) {
     if (account.policy == policy && account.purse == purse) return account.budget;
   }
@@ -13,10 +20,15 @@ std::shared_ptr<policy::Budget> Budgets::account(std::string_view host_port,
   return accounts.back().budget;
 }
 
+void Budgets::left(std::string_view host_port) {
+  const std::scoped_lock lock(mutex_);
+  hosts_.left(host_port);
+}
+
 void Budgets::each(policy::Instant now, const std::function<void(std::string_view, double)>& report) {
   const std::scoped_lock lock(mutex_);
-  hosts_.each([&](std::string_view host_port, const std::vector<Account>& accounts) {
-    for (const Account& account : accounts) {
+  hosts_.each([&](std::string_view host_port, const Host& host) {
+    for (const Account& account : host.accounts) {
       if (account.purse == Purse::real) report(host_port, account.budget->available_ratio(now));
     }
   });

@@ -16,13 +16,15 @@ namespace reprise::net {
 /// Who draws: retries that are sent, or those that observe mode only records.
 enum class Purse : std::uint8_t { real, shadow };
 
-/// One account per host:port, budget settings and purse. Thread-safe. At most `most` hosts; a forgotten one
-/// starts full.
+/// One account per host:port, budget settings and purse. Thread-safe. At most `most` hosts, and those whose
+/// accounts somebody holds; a forgotten one starts full.
 class Budgets {
  public:
   explicit Budgets(std::size_t most) : hosts_(most) {}
 
   std::shared_ptr<policy::Budget> account(std::string_view host_port, const policy::BudgetPolicy&, Purse);
+  /// To be told before somebody lets go of that host's accounts: the one let go of first is forgotten first.
+  void left(std::string_view host_port);
   /// Calls back with every real account's host:port and what is left of it, for the gauge.
   void each(policy::Instant now, const std::function<void(std::string_view host_port, double ratio)>&);
 
@@ -33,8 +35,13 @@ class Budgets {
     std::shared_ptr<policy::Budget> budget;
   };
 
+  struct Host {
+    std::vector<Account> accounts;
+    bool held() const;
+  };
+
   std::mutex mutex_;
-  HostTable<std::vector<Account>> hosts_;
+  HostTable<Host> hosts_;
 };
 
 }  // namespace reprise::net

@@ -1,6 +1,13 @@
 #include "proxy/net/gates.hpp"
 
+#include <algorithm>
+
 namespace reprise::net {
+
+bool Gates::Host::held() const {
+  const auto is_held = [](const auto& one) { return one.second.use_count() > 1; };
+  return pause.use_count() > 1 || std::any_of(circuits.begin(), circuits.end(), is_held);
+}
 
 std::shared_ptr<policy::Circuit> Gates::circuit(std::string_view host_port,
                                                 const policy::CircuitPolicy& policy) {
@@ -18,6 +25,11 @@ std::shared_ptr<policy::HostPause> Gates::pause(std::string_view host_port) {
   Host& host = hosts_.at(host_port);
   if (host.pause == nullptr) host.pause = std::make_shared<policy::HostPause>();
   return host.pause;
+}
+
+void Gates::left(std::string_view host_port) {
+  const std::scoped_lock lock(mutex_);
+  hosts_.left(host_port);
 }
 
 void Gates::each(policy::Instant now,

@@ -15,13 +15,15 @@
 namespace reprise::net {
 
 /// One circuit per host:port and circuit settings, one pause per host:port. Thread-safe. At most `most`
-/// hosts; a forgotten one starts closed and without a pause.
+/// hosts, and those of which somebody holds one; a forgotten one starts closed and without a pause.
 class Gates {
  public:
   explicit Gates(std::size_t most) : hosts_(most) {}
 
   std::shared_ptr<policy::Circuit> circuit(std::string_view host_port, const policy::CircuitPolicy&);
   std::shared_ptr<policy::HostPause> pause(std::string_view host_port);
+  /// To be told before somebody lets go of that host's: the one let go of first is forgotten first.
+  void left(std::string_view host_port);
   /// Calls back with every circuit's host:port and state, for the gauge.
   void each(policy::Instant now,
             const std::function<void(std::string_view host_port, policy::Circuit::State)>&);
@@ -30,6 +32,7 @@ class Gates {
   struct Host {
     std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>> circuits;
     std::shared_ptr<policy::HostPause> pause;
+    bool held() const;
   };
 
   std::mutex mutex_;

@@ -38,6 +38,7 @@ Cause cause_of_parent(Cause cause) {
 struct Refusal {
   std::string words;  ///< for the log
   Cause cause = Cause::parent_refused;
+  int status = 0;  ///< what it answered, where it did
 };
 
 /// The answer to a CONNECT of ours.
@@ -57,7 +58,7 @@ class TunnelAnswer {
       buffer.commit(bytes);
       while (auto said = take_head()) {
         if (said->empty()) co_return std::nullopt;
-        if (*said != more) co_return Refusal{std::move(*said)};
+        if (*said != more) co_return Refusal{std::move(*said), Cause::parent_refused, status_};
       }
     }
   }
@@ -78,6 +79,7 @@ class TunnelAnswer {
     answer_.buffer.consume(head.bytes);
     if (interim) return std::string(more);
     if (head.status >= 200 && head.status < 300) return std::string();
+    status_ = head.status;
     return "refused a tunnel with status " + std::to_string(head.status);
   }
 
@@ -85,6 +87,7 @@ class TunnelAnswer {
   Stream& stream_;
   Answer& answer_;
   Interims interims_;
+  int status_ = 0;
 };
 
 Task<std::optional<Failed>> ask_for_tunnel(Loop& loop, const Request& request, Stream& stream,
@@ -110,7 +113,7 @@ Task<std::optional<Failed>> ask_for_tunnel(Loop& loop, const Request& request, S
   answer.buffer.clear();
   if (stop.stopped()) co_return Failed{Stage::connect, Cause::cancelled};
   tell(loop, *upstream.parent, refusal->words);
-  co_return Failed{Stage::connect, refusal->cause};
+  co_return Failed{Stage::connect, refusal->cause, refusal->status};
 }
 
 }  // namespace

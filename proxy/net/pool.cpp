@@ -137,6 +137,8 @@ void Pool::forget_oldest() {
     const std::shared_ptr<Upstream>& oldest = *entry;
     if (static_cast<std::size_t>(oldest.use_count()) > 1 + oldest->idle.size()) continue;
     oldest->idle.clear();
+    budgets_.left(oldest->account);
+    gates_.left(oldest->account);
     upstreams_.erase(oldest->key);
     order_.erase(std::next(entry).base());
     return;

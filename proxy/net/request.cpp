@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/http/json_probe.hpp"
+#include "proxy/http/leaving.hpp"
 #include "proxy/policy/decide.hpp"
 
 namespace reprise::net {
@@ -60,13 +61,20 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
   return limits;
 }
 
+policy::Idempotency judge_leaving(const Request& request, const policy::JsonBody* body) {
+  const http::LeavingFields fields(request.head, request.outgoing);
+  policy::RequestView view = request.view;
+  view.fields = &fields;
+  return policy::judge(request.policy->idempotent, view, body);
+}
+
 policy::Idempotency judge_now(const Request& request) {
   if (request.facts.idempotent != policy::Idempotency::undecided) return request.facts.idempotent;
   const RequestBody& body = request.body;
   // A content-coded body cannot be looked into.
   if (!body.whole_in_memory() || request.head.has("Content-Encoding", "")) return policy::Idempotency::no;
   const http::JsonText json(body.held());
-  return policy::judge(request.policy->idempotent, request.view, &json);
+  return judge_leaving(request, &json);
 }
 
 bool may_be_repeated(const Request& request) {

@@ -65,6 +65,9 @@ bool is_too_long_for_memory(const Request&);
 /// to be told its length.
 HoldLimits hold_limits(const Request&, const config::Limits& process);
 
+/// What the request's rule says of it as it leaves (row L11): its outgoing head must be written. `body` is
+/// null while the body is not wholly held.
+policy::Idempotency judge_leaving(const Request&, const policy::JsonBody* body);
 /// True if the request's rule calls it idempotent, judged on what is held of the body now (C33c).
 policy::Idempotency judge_now(const Request&);
 /// True where it may be sent once more without repeating an effect, judged the same way (product.md, Time).

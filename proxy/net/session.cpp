@@ -34,9 +34,9 @@ std::optional<Instant> read_signed_until(const Request& request) {
 }
 
 policy::Facts read_facts(const Request& request) {
-  return {policy::judge(request.policy->idempotent, request.view, nullptr),
-          policy::is_safe_method(request.view.method), http::is_nested_retry(request.head),
-          read_signed_until(request), is_too_long_for_memory(request) && http::is_no_store(request.head)};
+  return {judge_leaving(request, nullptr), policy::is_safe_method(request.view.method),
+          http::is_nested_retry(request.head), read_signed_until(request),
+          is_too_long_for_memory(request) && http::is_no_store(request.head)};
 }
 
 std::shared_ptr<Upstream> upstream_of(Loop& loop, const Request& request, const http::Forward& forward) {
@@ -189,7 +189,6 @@ void Session::find_route(Request& request, std::string_view host, std::uint16_t 
   request.view.fields = &request.head;
   request.route = routes.find(request.view);
   request.policy = &routes[request.route].policy;
-  request.facts = read_facts(request);
 }
 
 void Session::plan_forward(Request& request, const http::Forward& forward) {
@@ -206,6 +205,7 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
     http::make_absolute(forward.host, forward.port, loop_.shared.settings.parent->authorization,
                         request.outgoing);
   if (!request.policy->attempt_header) request.outgoing.append("\r\n");
+  request.facts = read_facts(request);
   request.gateway = role_.settings.mode == config::ListenerMode::gateway;
   plan_body(request);
 }
@@ -224,6 +224,7 @@ void Session::plan_tunnel(Request& request, const http::Connect& connect) {
   request.tunnel = true;
   find_route(request, connect.host, connect.port);
   request.upstream = loop_.pool.upstream(connect.host, connect.port);
+  request.facts = read_facts(request);
   // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
   request.facts.idempotent = policy::Idempotency::yes;
   request.body.begin(stream_, buffer_, loop_.shared.replay, request.head, {});

@@ -18,11 +18,11 @@ namespace {
 
 // The answer that the client got is the last one there was: a good status, and a body that the route lists.
 bool says_no(const policy::Ledger& ledger) {
-  for (std::size_t i = ledger.size(); i > 0; --i) {
-    if (const auto* answered = std::get_if<policy::Answered>(&ledger[i - 1].outcome))
-      return answered->body_listed;
+  const policy::Answered* last = nullptr;
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
+    if (const auto* answered = std::get_if<policy::Answered>(&ledger[i].outcome)) last = answered;
   }
-  return false;
+  return last != nullptr && last->body_listed;
 }
 
 }  // namespace
@@ -35,7 +35,10 @@ bool is_recovered(const ExchangeRecord& record) {
 bool is_resumed(const ExchangeRecord& record) {
   if (record.ending != Ending::answered) return false;
   const policy::Ledger& ledger = *record.ledger;
-  for (std::size_t i = 0; i < ledger.size(); ++i) {
+  const policy::Forgotten* forgotten = ledger.forgotten();
+  if (forgotten != nullptr && forgotten->retries[static_cast<std::size_t>(policy::Reason::resumed)] > 0)
+    return true;
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
     if (ledger[i].verdict.reason == policy::Reason::resumed) return true;
   }
   return false;

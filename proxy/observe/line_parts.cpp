@@ -92,6 +92,8 @@ std::string url_of(const ExchangeRecord& record, std::string_view route, config:
 
 std::size_t attempts_left_out(std::size_t count) {
   constexpr std::size_t shown = first_attempts_shown + last_attempts_shown;
+  static_assert(first_attempts_shown <= policy::Ledger::first_kept);
+  static_assert(last_attempts_shown <= policy::Ledger::last_kept);
   return count > shown ? count - shown : 0;
 }
 

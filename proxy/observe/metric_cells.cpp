@@ -114,11 +114,11 @@ MetricFamily counters(Metric metric, const std::string& label, const std::array<
 
 }  // namespace
 
-void Distribution::observe(double value) {
+void Distribution::observe(double value, std::uint64_t times) {
   std::size_t bucket = 0;
   while (bucket < bounds_.size() && value > bounds_[bucket]) ++bucket;
-  add_one(counts_[bucket]);
-  sum_.fetch_add(value, std::memory_order_relaxed);
+  counts_[bucket].fetch_add(times, std::memory_order_relaxed);
+  sum_.fetch_add(value * static_cast<double>(times), std::memory_order_relaxed);
 }
 
 std::uint64_t Distribution::count() const {

@@ -38,7 +38,8 @@ class Distribution {
 
   /// `bounds`: ascending, at most `most_bounds`, and they outlive this.
   explicit Distribution(std::span<const double> bounds) : bounds_(bounds) {}
-  void observe(double value);
+  /// `times`: so many observations of that value.
+  void observe(double value, std::uint64_t times = 1);
   std::uint64_t count() const;
   prometheus::ClientMetric::Histogram collect() const;
 
@@ -52,8 +53,7 @@ class Distribution {
 /// from policy::outcome_label.
 class OutcomeLabels {
  public:
-  static constexpr std::array<std::string_view, 11> words{
-      "2xx", "3xx", "4xx", "5xx", "resolve", "connect", "tls", "reset", "timeout", "truncated", "cancelled"};
+  static constexpr std::array<std::string_view, 11> words = policy::outcome_labels;
 
   OutcomeLabels();
   std::size_t index(const policy::Outcome&) const;

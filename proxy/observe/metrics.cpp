@@ -40,6 +40,17 @@ void count_entry(RouteCells& cells, const OutcomeLabels& labels, const policy::L
   if (waited) cells.backoff.observe(seconds(entry.verdict.delay));
 }
 
+// Exact but for the buckets of the two distributions: there the rest counts with its mean.
+void count_forgotten(RouteCells& cells, const policy::Forgotten& all) {
+  const auto add = [](Counter& counter, std::uint64_t number) {
+    counter.fetch_add(number, std::memory_order_relaxed);
+  };
+  for (std::size_t i = 0; i < all.outcomes.size(); ++i) add(cells.attempts[i], all.outcomes[i]);
+  for (std::size_t i = 0; i < all.retries.size(); ++i) add(cells.retries[i], all.retries[i]);
+  if (all.waits > 0) cells.backoff.observe(all.waited / static_cast<double>(all.waits), all.waits);
+  if (all.pauses > 0) cells.retry_after.observe(all.paused / static_cast<double>(all.pauses), all.pauses);
+}
+
 void count_final_reason(RouteCells& cells, Reason reason) {
   if (reason == Reason::success || policy::is_retry(reason)) return;
   add_one(cells.refused[index(reason)]);
@@ -83,7 +94,9 @@ void Metrics::count(const ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   add_one(code_cell(cells, record));
   if (!record.tunnel) cells.duration.observe(seconds(record.ended - record.started));
-  for (std::size_t i = 0; i < ledger.size(); ++i) count_entry(cells, cells_->outcome_labels, ledger[i]);
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
+    count_entry(cells, cells_->outcome_labels, ledger[i]);
+  if (ledger.forgotten() != nullptr) count_forgotten(cells, *ledger.forgotten());
   if (!ledger.empty()) cells.attempts_per_request.observe(static_cast<double>(ledger.size()));
   count_final_reason(cells, ledger.reason);
   if (ledger.size() > 1 && is_recovered(record)) add_one(cells.recovered);

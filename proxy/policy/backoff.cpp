@@ -25,12 +25,12 @@ Duration between(Duration lowest, Duration highest, Dice& dice) {
   return lowest + Duration(static_cast<Duration::rep>(dice.roll(span)));
 }
 
+// The highest roll, before the maximum cuts it.
 Duration decorrelated_top(const Backoff& backoff, Duration previous) {
   // Before the first retry nothing was waited yet: the range starts from the initial wait.
   if (previous == Duration::zero()) previous = backoff.initial;
-  const Duration third = backoff.maximum / 3;
-  const Duration tripled = previous > third ? backoff.maximum : previous * 3;
-  return std::clamp(tripled, std::min(backoff.initial, backoff.maximum), backoff.maximum);
+  const Duration tripled = previous > Duration::max() / 3 ? Duration::max() : previous * 3;
+  return std::max(tripled, backoff.initial);
 }
 
 }  // namespace
@@ -45,7 +45,8 @@ WaitRange wait_range(const Backoff& backoff, unsigned n, Duration previous) {
       return {d, std::min(backoff.maximum, d + Duration(milliseconds(additive_milliseconds)))};
     case Jitter::decorrelated: break;
   }
-  return {std::min(backoff.initial, backoff.maximum), decorrelated_top(backoff, previous)};
+  return {std::min(backoff.initial, backoff.maximum),
+          std::min(backoff.maximum, decorrelated_top(backoff, previous))};
 }
 
 Duration draw_wait(const Backoff& backoff, unsigned n, Duration previous, Dice& dice) {
@@ -54,6 +55,11 @@ Duration draw_wait(const Backoff& backoff, unsigned n, Duration previous, Dice& 
     return std::min(backoff.maximum, exponential(backoff, n) + Duration(extra));
   }
   const WaitRange range = wait_range(backoff, n, previous);
+  // The maximum cuts what was drawn, not what is drawn from: at the cap most draws are the cap (row L19).
+  if (backoff.jitter == Jitter::decorrelated && range.lowest < backoff.maximum) {
+    const Duration drawn = between(backoff.initial, decorrelated_top(backoff, previous), dice);
+    return std::min(backoff.maximum, drawn);
+  }
   return range.lowest == range.highest ? range.lowest : between(range.lowest, range.highest, dice);
 }
 

@@ -12,22 +12,34 @@ Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host
 
 Actions Exchange::begin(Instant now, Dice& dice) {
   if (state_ != State::idle) return {};
-  if (host_.budget != nullptr) host_.budget->deposit(now);
-  // Those who wait for the end of a pause shall not come back all at once.
-  const bool paused = host_.pause != nullptr && host_.pause->until(now).has_value();
-  const auto widest = static_cast<std::uint64_t>(policy_.retry.backoff.initial.count());
-  return approach(now, paused ? Duration(static_cast<Duration::rep>(dice.roll(widest))) : Duration::zero());
+  if (host_.pause != nullptr && policy_.while_paused == WhilePaused::wait) {
+    const auto widest = static_cast<std::uint64_t>(policy_.retry.backoff.initial.count());
+    spread_ = Duration(static_cast<Duration::rep>(dice.roll(widest)));
+  }
+  return approach(now);
+}
+
+// Those who wait for the end of a pause shall not come back all at once, retries whose own wait ended with it
+// or in it no more than others (row L28).
+std::optional<Instant> Exchange::wait_for_host(Instant now) const {
+  const auto end = host_.pause->end();
+  const bool waited = policy_.while_paused == WhilePaused::wait && due_ && end && *due_ <= *end;
+  return end && (now < *end || waited) ? std::optional(*end + spread_) : std::nullopt;
 }
 
 // Before any attempt starts, its host is asked.
-Actions Exchange::approach(Instant now, Duration spread) {
-  const auto paused_until = host_.pause == nullptr ? std::nullopt : host_.pause->until(now);
-  if (paused_until && policy_.while_paused != WhilePaused::go) {
-    const Instant due = *paused_until + spread;
-    const bool fits = !deadline_ || due <= *deadline_;
-    if (policy_.while_paused == WhilePaused::fail || !fits) return stop_waiting(Reason::host_paused, now);
-    state_ = State::waiting;
-    return Action(Wait{due});
+Actions Exchange::approach(Instant now) {
+  if (host_.pause != nullptr && policy_.while_paused != WhilePaused::go) {
+    const bool paused = host_.pause->until(now).has_value();
+    const auto back = wait_for_host(now);
+    const bool fits = !deadline_ || !back || *back <= *deadline_;
+    if (paused && (policy_.while_paused == WhilePaused::fail || !fits))
+      return stop_waiting(Reason::host_paused, now);
+    if (back && fits && now < *back) {
+      state_ = State::waiting;
+      due_ = back;
+      return Action(Wait{*back});
+    }
   }
   if (host_.circuit != nullptr && !host_.circuit->admit(now)) return stop_waiting(Reason::circuit_open, now);
   admitted_ = now;
@@ -37,7 +49,6 @@ Actions Exchange::approach(Instant now, Duration spread) {
 Actions Exchange::start_next(Instant now) {
   // An answer that is still being read has its connection taken away now, and not before.
   if (!answer_whole_) answer_.reset();
-  withdrawn_.reset();
   state_ = State::attempting;
   copies_ = Copies::one;
   ++number_;
@@ -57,8 +68,7 @@ void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant
   }
   if (host_.circuit == nullptr) return;
   const auto* failed = std::get_if<Failed>(&outcome);
-  const bool ours =
-      failed != nullptr && (failed->cause == Cause::replay_lost || failed->cause == Cause::address_denied);
+  const bool ours = failed != nullptr && is_fault_of_ours(failed->cause);
   const bool stale = verdict.reason == Reason::stale_connection;
   // The free retry goes on in the place of the attempt that was stale.
   if (stale && verdict.retry) return;
@@ -75,6 +85,7 @@ Actions Exchange::answered(const AttemptReport& report, const Answered& answer, 
   if (resumes(report)) return resume_refused(report, answer, now, dice);
   if (!runs(report)) return {};
   answer_ = number_of(report);
+  ledger_.hold(*answer_);
   answer_whole_ = false;
   return settle(report, answer, now, dice);
 }
@@ -88,6 +99,7 @@ Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Ins
 Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, Instant now, Dice& dice) {
   facts_.idempotent = report.idempotent;
   observe_latency(outcome, now);
+  const bool given_back = account_for(report, outcome, now);
   if (copies_ == Copies::both && !ends_race(outcome, policy_)) return one_copy_failed(report, outcome, now);
   Attempt attempt = attempt_now(report);
   attempt.other_copy = asked_by_other_copy(now);
@@ -98,14 +110,31 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);
   if (!verdict.retry) {
     // What came of it is the client's, as it would have been without `hold`.
-    if (is_broken_answer(outcome)) answer_ = number;
+    if (is_broken_answer(outcome)) answer_ = number;  // the last entry, which the ledger has
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
-  return verdict.reason == Reason::stale_connection ? go_on_at_once(now) : go_on(verdict, now);
+  return verdict.reason == Reason::stale_connection ? go_on_at_once(now, given_back) : go_on(verdict, now);
 }
 
 double Exchange::budget_left(Instant now) {
   return host_.budget == nullptr ? std::numeric_limits<double>::infinity() : host_.budget->left(now);
+}
+
+void Exchange::count_first(Instant now) {
+  if (host_.budget != nullptr && !counted_) host_.budget->deposit(now);
+  counted_ = true;
+}
+
+// The first attempt feeds the budget unless it was kept here; a retry that ended without having sent a byte
+// has burdened nobody, and is given back (product.md, Budget). True if it was.
+bool Exchange::account_for(const AttemptReport& report, const Outcome& outcome, Instant now) {
+  const bool unsent = is_unsent(outcome, report.sent == Sent::nothing);
+  const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(outcome).cause);
+  if (number_of(report) == 1 && !kept_here) count_first(now);
+  if (!withdrawn_ || !unsent || number_of(report) != number_) return false;
+  host_.budget->refund(*withdrawn_, now);
+  withdrawn_.reset();
+  return true;
 }
 
 // What may still turn a yes into a no, and what a yes costs.
@@ -135,10 +164,14 @@ void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const 
 Actions Exchange::go_on(const Verdict& verdict, Instant now) {
   state_ = State::waiting;
   wait_ = verdict.delay;
-  return Action(Wait{now + verdict.delay});
+  due_ = now + verdict.delay;
+  return Action(Wait{*due_});
 }
 
-Actions Exchange::go_on_at_once(Instant now) {
+// A free retry stands in for the attempt that was stale: whatever that was paid with pays for it.
+Actions Exchange::go_on_at_once(Instant now, bool given_back) {
+  withdrawn_.reset();
+  if (given_back && host_.budget->withdraw(now)) withdrawn_ = now;
   stale_retry_used_ = true;
   wait_ = Duration::zero();
   if (!answer_whole_) answer_.reset();
@@ -155,7 +188,7 @@ Actions Exchange::waited(Instant now) {
   // Attempt 1 goes out whatever its signature says: that is for the upstream to judge.
   const bool signature_is_over = number_ > 0 && facts_.signed_until && now > *facts_.signed_until;
   if (signature_is_over) return stop_waiting(Reason::signature_expired, now);
-  return approach(now, Duration::zero());
+  return approach(now);
 }
 
 void Exchange::answer_kept() {
@@ -191,7 +224,10 @@ bool Exchange::is_ambiguous(unsigned number) const {
   const auto* answer = std::get_if<Answered>(&given.outcome);
   if (answer == nullptr) return false;
   if (answer->status != 404 && answer->status != 409 && answer->status != 412) return false;
-  for (std::size_t i = 0; i < ledger_.size(); ++i) {
+  // What is forgotten came after the copy.
+  const unsigned sent_first = ledger_.forgotten() == nullptr ? 0 : ledger_.forgotten()->first_sent;
+  if (sent_first != 0 && sent_first < number) return true;
+  for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
     const LedgerEntry& other = ledger_[i];
     // A copy that was started later may have been there first.
     const bool before = i + 1 < number || other.started < given.ended;

@@ -99,7 +99,8 @@ class Exchange {
            ObservedLatency* latency = nullptr);
 
   /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
-  /// route's first wait), or is turned away by the pause or the circuit: nothing is sent then.
+  /// route's first wait, like its retries after it), or is turned away by the pause or the circuit: nothing
+  /// is sent then.
   Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
   Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);
@@ -144,7 +145,8 @@ class Exchange {
   /// Which copies of a hedged attempt run. The second is `number_`, the first the one before it.
   enum class Copies : std::uint8_t { one, both, first_only, second_only };
 
-  Actions approach(Instant now, Duration spread);
+  Actions approach(Instant now);
+  std::optional<Instant> wait_for_host(Instant now) const;
   Actions start_next(Instant now);
   void tell_host(const Outcome&, const Verdict&, Instant admitted, Instant now);
   Instant admission_of(unsigned number) const;
@@ -161,7 +163,7 @@ class Exchange {
   void observe_latency(const Outcome&, Instant now);
   Actions abandon_attempts(Instant now);
   Actions go_on(const Verdict&, Instant now);
-  Actions go_on_at_once(Instant now);
+  Actions go_on_at_once(Instant now, bool given_back);
   Actions stop(Reason);
   Actions deliver(unsigned number);
   Actions stop_waiting(Reason, Instant now);
@@ -173,6 +175,8 @@ class Exchange {
 
   bool is_out() const { return body_of_.has_value(); }
   double budget_left(Instant now);
+  void count_first(Instant now);
+  bool account_for(const AttemptReport&, const Outcome&, Instant now);
   Actions resume_next(Instant now);
   Actions resume_refused(const AttemptReport&, const Answered&, Instant now, Dice&);
   Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);
@@ -198,8 +202,11 @@ class Exchange {
   bool shutting_down_ = false;
   Duration wait_{};
   Instant started_{};
-  Instant admitted_{};  ///< when the circuit let the running attempt in; a free retry is let in already
-  std::optional<Instant> withdrawn_;  ///< when the scheduled retry was taken from the budget
+  Instant admitted_{};    ///< when the circuit let the running attempt in; a free retry is let in already
+  bool counted_ = false;  ///< the budget knows of the first attempt
+  std::optional<Instant> withdrawn_;  ///< when the retry that is scheduled or runs was taken from the budget
+  std::optional<Instant> due_;        ///< when the last wait was to end
+  Duration spread_{};                 ///< so long after the end of its host's pause this request comes back
   std::optional<unsigned> answer_;    ///< the attempt whose answer is at hand
   bool answer_whole_ = false;         ///< it was read to its end
   std::optional<unsigned> body_of_;   ///< the attempt whose body the client is getting; set from Deliver on

@@ -41,6 +41,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
   // What becomes of the first is written over this once it is known.
   enter(report, cancelled, {true, now - started_, Reason::hedged}, now);
   ledger_.hedge = HedgeOutcome::cancelled;
+  count_first(now);
   copies_ = Copies::both;
   ++number_;
   ++charged_;
@@ -59,6 +60,7 @@ Reason Exchange::admit_hedge(const AttemptReport& report, Instant now) {
   if (paused && policy_.while_paused != WhilePaused::go) return Reason::host_paused;
   Budget* budget = host_.budget;
   if (budget != nullptr && !budget->withdraw(now)) return Reason::budget_spent;
+  if (budget != nullptr && judged == Reason::hedged) withdrawn_ = now;
   if (host_.circuit == nullptr) return judged;
   if (host_.circuit->admit(now)) {
     // A copy that is only observed takes no probe's place.
@@ -66,6 +68,7 @@ Reason Exchange::admit_hedge(const AttemptReport& report, Instant now) {
     return judged;
   }
   if (budget != nullptr) budget->refund(now, now);
+  withdrawn_.reset();
   return Reason::circuit_open;
 }
 
@@ -162,6 +165,7 @@ void Exchange::observe_latency(const Outcome& outcome, Instant now) {
 Actions Exchange::abandon_attempts(Instant now) {
   const Verdict gone{false, {}, Reason::client_gone};
   const Copies before = copies_;
+  if (number_ == 1) count_first(now);
   if (host_.circuit != nullptr) {
     const bool first = before == Copies::both || before == Copies::first_only;
     if (first) host_.circuit->forget(admission_of(number_ - 1));

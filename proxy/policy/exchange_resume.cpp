@@ -58,7 +58,6 @@ Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
 }
 
 Actions Exchange::resume_next(Instant now) {
-  withdrawn_.reset();
   state_ = State::resuming;
   ++number_;
   started_ = now;
@@ -89,6 +88,7 @@ Actions Exchange::resume_refused(const AttemptReport& report, const Answered& an
 }
 
 Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
+  account_for(report, failure, now);
   const Reason reason = final_reason(failure.cause);
   if (!is_retry(reason)) return give_up(report, failure, reason, now);
   enter(report, failure, {}, now);

@@ -53,11 +53,14 @@ bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
 class Walk {
  public:
   Walk(const Case& asked, Dice& dice, Budget* budget) : case_(asked), dice_(dice), budget_(budget) {
-    if (budget_ != nullptr) budget_->deposit(now_);
     attempt_ = asked.first;
+    unsent_ = is_unsent(asked.outcome, asked.first.sent == Sent::nothing);
+    const auto* failed = std::get_if<Failed>(&asked.outcome);
+    const bool kept_here = unsent_ && is_fault_of_ours(failed->cause);
+    if (budget_ != nullptr && !kept_here) budget_->deposit(now_);
     attempt_.wait = Duration::zero();
     for (unsigned n = 0; n + 1 < asked.first.charged; ++n) {
-      if (budget_ != nullptr) budget_->withdraw(now_);
+      if (budget_ != nullptr && !unsent_) budget_->withdraw(now_);
       attempt_.wait = draw_wait(case_.policy.retry.backoff, n, attempt_.wait, dice_);
       now_ += attempt_.wait;
     }
@@ -82,7 +85,8 @@ class Walk {
       attempt_.reused = false;
     } else {
       ++attempt_.charged;
-      if (budget_ != nullptr) budget_->withdraw(ended);
+      // What ends without having sent a byte is given back at its end.
+      if (budget_ != nullptr && !unsent_) budget_->withdraw(ended);
     }
     return step;
   }
@@ -98,6 +102,7 @@ class Walk {
   Dice& dice_;
   Budget* budget_;
   Attempt attempt_;
+  bool unsent_ = false;  ///< no attempt sends a byte
   Instant now_ = head_at;
 };
 
@@ -120,10 +125,12 @@ Course course_of(const std::vector<Step>& steps) {
 // Judged as the data path does: first on the head, then, where that leaves it open, on a body held in memory.
 Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
-  const Judgement by_head = judge_with_ground(policy.idempotent, question.request, nullptr);
+  RequestView request = question.request;
+  if (question.leaving != nullptr) request.fields = question.leaving;
+  const Judgement by_head = judge_with_ground(policy.idempotent, request, nullptr);
   const bool in_memory = question.first.replayable && question.body_bytes <= policy.replay_memory_bytes;
   if (by_head.verdict != Idempotency::undecided || !in_memory || question.body == nullptr) return by_head;
-  return judge_with_ground(policy.idempotent, question.request, question.body);
+  return judge_with_ground(policy.idempotent, request, question.body);
 }
 
 // A body over the limit is let go of once it is being sent.

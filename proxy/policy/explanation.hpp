@@ -15,6 +15,8 @@ namespace reprise::policy {
 /// A request, and what is assumed of its attempts.
 struct Question {
   RequestView request;
+  /// Its fields as they leave, which alone the rules go by (row L11); null: the same as they came.
+  const FieldLines* leaving = nullptr;
   const JsonBody* body = nullptr;  ///< null for a body that cannot be looked into (content-coded)
   std::uint64_t body_bytes = 0;
   bool tunnel = false;  ///< CONNECT: only the dial is tried, which is always safe to repeat

@@ -14,4 +14,9 @@ std::optional<Instant> HostPause::until(Instant now) const {
   return until_ && now < *until_ ? until_ : std::nullopt;
 }
 
+std::optional<Instant> HostPause::end() const {
+  const std::scoped_lock lock(mutex_);
+  return until_;
+}
+
 }  // namespace reprise::policy

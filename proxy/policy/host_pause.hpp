@@ -19,6 +19,8 @@ class HostPause {
   void ask(Instant until);
   /// The end of the pause, if there is one at `now`.
   std::optional<Instant> until(Instant now) const;
+  /// The end of the last pause, be it over or not.
+  std::optional<Instant> end() const;
 
  private:
   mutable std::mutex mutex_;

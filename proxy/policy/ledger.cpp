@@ -1,19 +1,67 @@
 #include "proxy/policy/ledger.hpp"
 
+#include <algorithm>
+
 namespace reprise::policy {
+namespace {
+
+double seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
+
+}  // namespace
 
 void Ledger::add(const LedgerEntry& entry) {
   if (size_ < inline_entries) {
-    inline_[size_] = entry;
-  } else {
+    inline_[size_++] = entry;
+    return;
+  }
+  const std::size_t leaving = size_ - last_kept;
+  if (size_ < first_kept + last_kept) {
     overflow_.push_back(entry);
+  } else {
+    if (leaving == held_) {
+      overflow_.resize(held_place + 1);
+      overflow_[held_place] = overflow_[place(leaving)];
+      holds_middle_ = true;
+    } else {
+      forget(overflow_[place(leaving)]);
+    }
+    overflow_[place(leaving)] = entry;
   }
   ++size_;
 }
 
+void Ledger::hold(unsigned number) {
+  if (holds_middle_) forget(overflow_[held_place]);
+  holds_middle_ = false;
+  held_ = number - 1;
+}
+
+void Ledger::forget(const LedgerEntry& entry) {
+  if (forgotten_.empty()) forgotten_.emplace_back();
+  Forgotten& all = forgotten_.front();
+  ++all.attempts;
+  const auto label = std::find(outcome_labels.begin(), outcome_labels.end(), outcome_label(entry.outcome));
+  ++all.outcomes[static_cast<std::size_t>(label - outcome_labels.begin())];
+  const auto* answered = std::get_if<Answered>(&entry.outcome);
+  if (answered != nullptr && answered->hints.retry_after) {
+    ++all.pauses;
+    all.paused += seconds(*answered->hints.retry_after);
+  }
+  const bool sent = entry.attempt.sent == Sent::maybe;
+  if (sent && (all.first_sent == 0 || entry.attempt.number < all.first_sent))
+    all.first_sent = entry.attempt.number;
+  if (!entry.verdict.retry) return;
+  ++all.retries[static_cast<std::size_t>(entry.verdict.reason)];
+  if (entry.verdict.reason == Reason::stale_connection) return;
+  ++all.waits;
+  all.waited += seconds(entry.verdict.delay);
+}
+
 void Ledger::clear() {
   overflow_.clear();
-  size_ = 0;
+  forgotten_.clear();
+  size_ = held_ = 0;
+  holds_middle_ = false;
   reason = Reason::success;
   ambiguous = false;
   hedge = HedgeOutcome::none;
@@ -21,7 +69,9 @@ void Ledger::clear() {
 }
 
 bool Ledger::retried() const {
-  for (std::size_t i = 0; i < size_; ++i) {
+  // Behind so many attempts there was more than a copy.
+  if (forgotten() != nullptr) return true;
+  for (std::size_t i = 0; i < size_; i = next(i)) {
     const LedgerEntry& entry = (*this)[i];
     if (!entry.verdict.retry) continue;
     if (entry.verdict.reason != Reason::hedged) return true;

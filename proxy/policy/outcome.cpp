@@ -43,6 +43,41 @@ bool is_broken_answer(const Outcome& outcome) {
   return failed != nullptr && failed->stage == Stage::body && failed->cause != Cause::cancelled;
 }
 
+bool is_fault_of_ours(Cause cause) {
+  switch (cause) {
+    case Cause::dns_error:
+    case Cause::dns_timeout:
+    case Cause::no_local_port:
+    case Cause::no_descriptor:
+    case Cause::address_denied:
+    case Cause::address_is_self:
+    case Cause::parent_unreachable:
+    case Cause::parent_timeout:
+    case Cause::parent_refused:
+    case Cause::cancelled:
+    case Cause::replay_lost: return true;
+    case Cause::refused:
+    case Cause::unreachable:
+    case Cause::connect_timeout:
+    case Cause::tls_protocol_error:
+    case Cause::tls_certificate_error:
+    case Cause::closed:
+    case Cause::reset:
+    case Cause::keepalive_lost:
+    case Cause::attempt_timeout:
+    case Cause::response_timeout:
+    case Cause::malformed_response:
+    case Cause::header_too_large:
+    case Cause::truncated: break;
+  }
+  return false;
+}
+
+bool is_unsent(const Outcome& outcome, bool all_unsent) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && (failed->stage < Stage::send || all_unsent);
+}
+
 std::string_view outcome_label(const Outcome& outcome) {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return failure_label(*failed);
   const int status = std::get<Answered>(outcome).status;

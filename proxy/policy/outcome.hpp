@@ -1,6 +1,7 @@
 // What one attempt came to: an answer's status and hints, or the stage and cause of its failure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -68,12 +69,26 @@ struct Answered {
 struct Failed {
   Stage stage = Stage::connect;
   Cause cause = Cause::refused;
+  /// For `parent_refused`: the status that the parent proxy gave to our CONNECT; 0: none.
+  int received_status = 0;
 };
 
 using Outcome = std::variant<Answered, Failed>;
 
 /// True for an answer whose body broke while all of it was held back: what came of it can still be given.
 bool is_broken_answer(const Outcome&);
+
+/// True for what this host, its resolver or its parent proxy is to blame for: it says nothing of the upstream
+/// (row L27).
+bool is_fault_of_ours(Cause);
+
+/// True where it ended before a byte of it had left this host, so that nobody was burdened with it.
+/// `all_unsent`: the kernel had taken nothing.
+bool is_unsent(const Outcome&, bool all_unsent);
+
+/// Every word of the `outcome` label.
+inline constexpr std::array<std::string_view, 11> outcome_labels{
+    "2xx", "3xx", "4xx", "5xx", "resolve", "connect", "tls", "reset", "timeout", "truncated", "cancelled"};
 
 /// The `outcome` label of an attempt: 2xx 3xx 4xx 5xx resolve connect tls reset timeout truncated cancelled.
 /// A malformed head counts as `reset`: no complete head came.

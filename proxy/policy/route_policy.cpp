@@ -3,6 +3,12 @@
 namespace reprise::policy {
 namespace {
 
+// A parent proxy that wants another password, or forbids the upstream, will say the same again (row L16).
+bool is_refused_for_good(const Failed& failed) {
+  const int status = failed.received_status;
+  return status >= 300 && status < 500 && status != 408 && status != 429;
+}
+
 bool lists_failure(const RetryOn& on, const Failed& failed) {
   switch (failed.cause) {
     case Cause::cancelled:
@@ -15,6 +21,9 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::tls_certificate_error: return false;
     case Cause::attempt_timeout:
     case Cause::response_timeout: return on.timeout;
+    case Cause::parent_refused:
+      if (is_refused_for_good(failed)) return false;
+      break;
     case Cause::dns_error:
     case Cause::dns_timeout:
     case Cause::refused:
@@ -24,7 +33,6 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::no_descriptor:
     case Cause::parent_unreachable:
     case Cause::parent_timeout:
-    case Cause::parent_refused:
     case Cause::tls_protocol_error:
     case Cause::closed:
     case Cause::reset:

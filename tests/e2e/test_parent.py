@@ -91,7 +91,7 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
         equal("5ecret" in reprise.text(), False)
     with Parent(login=LOGIN) as parent, Reprise(parent=parent.url(), security=ANY_PORT, defaults=twice) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
-            is_failure(client.read_answer(), 502, "connection_refused", 2, b"the parent proxy opened no tunnel")
+            is_failure(client.read_answer(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
         reprise.expect_log("the parent proxy refused a tunnel with status 407")
         answer = ask(reprise, "GET", "http://up.test/x")
         equal((answer.status, answer.field("Proxy-Authenticate")), (502, None), answer.head)

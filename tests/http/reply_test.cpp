@@ -107,6 +107,13 @@ TEST(Reply, every_stage_has_its_phrase) {
   EXPECT_EQ(bodies.size(), 7U);
 }
 
+TEST(Reply, L16_what_the_parent_answered_is_told) {
+  const policy::Failed refused{policy::Stage::connect, policy::Cause::parent_refused, 407};
+  const Reply reply = failure_reply(ledger_of(refused, policy::Reason::not_retryable), false, "p");
+  EXPECT_EQ(reply.status, 502);
+  EXPECT_EQ(reply.proxy_status, "p; error=connection_refused; received-status=407");
+}
+
 TEST(Reply, out_of_time_is_504) {
   const Reply failed = failure_reply(ledger_of(policy::Failed{policy::Stage::connect, policy::Cause::refused},
                                                policy::Reason::deadline_too_near),

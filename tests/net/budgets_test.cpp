@@ -37,18 +37,44 @@ TEST(Budgets, the_shadow_purse_never_touches_the_real_one) {
   EXPECT_TRUE(real->withdraw(start));
 }
 
+bool has_one_left(Budgets& budgets, std::string_view host) {
+  return budgets.account(host, tight(), Purse::real)->left(start) >= 1;
+}
+
 TEST(Budgets, the_host_asked_for_longest_ago_goes_first_and_comes_back_full) {
   Budgets budgets(2);
-  const auto a = budgets.account("a:80", tight(), Purse::real);
-  EXPECT_TRUE(a->withdraw(start));
-  const auto b = budgets.account("b:80", tight(), Purse::real);
-  EXPECT_EQ(budgets.account("a:80", tight(), Purse::real), a);
-  budgets.account("c:80", tight(), Purse::real);  // b goes
-  EXPECT_EQ(budgets.account("a:80", tight(), Purse::real), a);
-  EXPECT_NE(budgets.account("b:80", tight(), Purse::real), b);  // c goes
-  budgets.account("d:80", tight(), Purse::real);                // a goes
-  EXPECT_TRUE(budgets.account("a:80", tight(), Purse::real)->withdraw(start));
-  EXPECT_FALSE(a->withdraw(start));  // who still holds the old account keeps it
+  budgets.account("a:80", tight(), Purse::real)->withdraw(start);
+  budgets.account("b:80", tight(), Purse::real)->withdraw(start);
+  EXPECT_FALSE(has_one_left(budgets, "a:80"));
+  budgets.account("c:80", tight(), Purse::real)->withdraw(start);  // b goes
+  EXPECT_FALSE(has_one_left(budgets, "a:80"));
+  EXPECT_TRUE(has_one_left(budgets, "b:80"));  // c goes
+}
+
+TEST(Budgets, L21_a_host_that_somebody_asks_keeps_its_one_account) {
+  Budgets budgets(2);
+  const auto busy = budgets.account("busy:80", tight(), Purse::real);
+  busy->withdraw(start);
+  for (int i = 0; i < 1000; ++i) budgets.account("h" + std::to_string(i) + ":80", tight(), Purse::real);
+  EXPECT_EQ(budgets.account("busy:80", tight(), Purse::real), busy) << "another thread gets the same";
+  std::map<std::string, double, std::less<>> reported;
+  budgets.each(start, [&](std::string_view host, double ratio) { reported[std::string(host)] = ratio; });
+  EXPECT_EQ(reported.size(), 2U);
+  EXPECT_EQ(reported.at("busy:80"), 0) << "the gauge follows the one that is in use";
+}
+
+TEST(Budgets, L21_more_hosts_in_use_than_fit_are_all_kept_until_they_rest) {
+  Budgets budgets(2);
+  std::vector<std::shared_ptr<policy::Budget>> held;
+  for (const char* host : {"a:80", "b:80", "c:80", "d:80"})
+    held.push_back(budgets.account(host, tight(), Purse::real));
+  EXPECT_EQ(budgets.account("a:80", tight(), Purse::real), held.front());
+  held.clear();
+  budgets.left("a:80");
+  budgets.account("e:80", tight(), Purse::real);
+  std::map<std::string, double, std::less<>> reported;
+  budgets.each(start, [&](std::string_view host, double ratio) { reported[std::string(host)] = ratio; });
+  EXPECT_EQ(reported, (std::map<std::string, double, std::less<>>{{"a:80", 1}, {"e:80", 1}}));
 }
 
 TEST(Budgets, traffic_to_many_hosts_stays_bounded) {

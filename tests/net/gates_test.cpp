@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace reprise::net {
@@ -13,17 +14,48 @@ using namespace std::chrono_literals;
 constexpr policy::Instant epoch{};
 constexpr policy::CircuitPolicy quick{0.5, 10s, 1, 5s};
 
+struct Number {
+  int value = 0;
+  bool in_hands = false;
+  bool held() const { return in_hands; }
+};
+
+std::string hosts_of(const HostTable<Number>& table) {
+  std::set<std::string> hosts;
+  table.each([&](std::string_view host, const Number&) { hosts.emplace(host); });
+  std::string text;
+  for (const std::string& host : hosts) text += host + " ";
+  return text;
+}
+
 TEST(HostTable, ForgetsTheHostAskedForLongestAgo) {
-  HostTable<int> table(2);
-  table.at("a:80") = 1;
-  table.at("b:80") = 2;
-  table.at("a:80") += 10;
-  table.at("c:80") = 3;
-  std::size_t hosts = 0;
-  table.each([&](std::string_view, int) { ++hosts; });
-  EXPECT_EQ(hosts, 2U);
-  EXPECT_EQ(table.at("a:80"), 11);
-  EXPECT_EQ(table.at("b:80"), 0) << "b was forgotten and starts anew";
+  HostTable<Number> table(2);
+  table.at("a:80").value = 1;
+  table.at("b:80").value = 2;
+  table.at("a:80").value += 10;
+  table.at("c:80").value = 3;
+  EXPECT_EQ(hosts_of(table), "a:80 c:80 ");
+  EXPECT_EQ(table.at("a:80").value, 11);
+  EXPECT_EQ(table.at("b:80").value, 0) << "b was forgotten and starts anew";
+}
+
+TEST(HostTable, L21_ForgetsNobodyWhoIsHeldAndCatchesUpLater) {
+  HostTable<Number> table(2);
+  for (const char* host : {"a", "b", "c"}) table.at(host).in_hands = true;
+  EXPECT_EQ(hosts_of(table), "a b c ") << "all are held";
+  for (const char* host : {"a", "b", "c"}) table.at(host).in_hands = false;
+  table.at("d");
+  EXPECT_EQ(hosts_of(table), "c d ");
+}
+
+TEST(HostTable, L21_ForgetsFirstWhoWasLetGoOfFirst) {
+  HostTable<Number> table(2);
+  table.at("a");
+  table.at("b");
+  table.left("a");
+  table.left("nobody");
+  table.at("c");
+  EXPECT_EQ(hosts_of(table), "a c ") << "a was in use for longer than b";
 }
 
 TEST(Gates, OneCircuitForEachHostAndSettings) {
@@ -52,6 +84,21 @@ TEST(Gates, EachTellsEveryCircuitAndItsState) {
     EXPECT_NE(host_port, "c:80") << "a pause is no circuit";
   });
   EXPECT_EQ(told, "a:80 open ");
+}
+
+TEST(Gates, L21_AnOpenCircuitAndAPauseThatSomebodyHoldsStay) {
+  Gates gates(2);
+  const auto open = gates.circuit("a:80", quick);
+  const auto paused = gates.pause("b:80");
+  open->failed(epoch, epoch);
+  for (int i = 0; i < 100; ++i) gates.circuit(std::to_string(i) + ":80", quick);
+  EXPECT_EQ(gates.circuit("a:80", quick), open);
+  EXPECT_EQ(gates.pause("b:80"), paused);
+  int told = 0;
+  gates.each(epoch, [&](std::string_view host, policy::Circuit::State state) {
+    told += host == "a:80" && state == policy::Circuit::State::open ? 1 : 0;
+  });
+  EXPECT_EQ(told, 1) << "the gauge tells of the one that is in use";
 }
 
 TEST(Gates, TrafficToManyHostsStaysBounded) {

@@ -45,6 +45,29 @@ class PoolTest : public ::testing::Test {
   std::unique_ptr<observe::Metrics> metrics = make_metrics();
 };
 
+// Each pool is one io thread's.
+TEST_F(PoolTest, L21_threads_share_one_budget_and_circuit_however_many_hosts_pass) {
+  const auto one = make({}, 8);
+  const auto other = make({}, 8);
+  const policy::BudgetPolicy money;
+  const policy::CircuitPolicy breaker;
+  const auto busy = one->upstream("busy.test", 80);
+  policy::Budget* const budget = one->budget(*busy, money, Purse::real);
+  policy::Circuit* const circuit = one->circuit(*busy, breaker);
+  for (int i = 0; i < 40; ++i) {
+    const auto passing = other->upstream("h" + std::to_string(i) + ".test", 80);
+    other->budget(*passing, money, Purse::real);
+    other->circuit(*passing, breaker);
+    const auto same = other->upstream("busy.test", 80);
+    if (i % 20 != 19) continue;
+    EXPECT_EQ(other->budget(*same, money, Purse::real), budget);
+    EXPECT_EQ(other->circuit(*same, breaker), circuit);
+  }
+  std::size_t hosts = 0;
+  budgets.each(Tick::now(), [&](std::string_view, double) { ++hosts; });
+  EXPECT_LE(hosts, 9U) << "bounded all the same";
+}
+
 TEST_F(PoolTest, lends_what_was_given_back_the_youngest_first) {
   const auto pool = make();
   EXPECT_EQ(lease(*pool), nullptr);

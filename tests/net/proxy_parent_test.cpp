@@ -280,6 +280,20 @@ TEST(ProxyParent, J8_its_407_is_not_the_clients_to_answer) {
   EXPECT_EQ(got.head.find("corporate"), std::string::npos);
 }
 
+TEST(ProxyParent, L16_a_connect_that_it_denies_is_not_tried_again) {
+  for (const int status : {401, 403, 407}) {
+    ScriptedUpstream parent(play::answers({answer(status, ""), answer(200, "")}));
+    RunningProxy proxy(through(parent.port()));
+    const WireAnswer got = proxy.client().ask(connect_to("up.test:443"));
+    EXPECT_EQ(got.status, 502) << status;
+    EXPECT_EQ(got.field("Reprise-Reason"), "not_retryable") << status;
+    EXPECT_EQ(got.field("Reprise-Attempts"), "1") << status;
+    EXPECT_NE(got.field("Proxy-Status").find("; received-status=" + std::to_string(status)),
+              std::string::npos)
+        << got.head;
+  }
+}
+
 TEST(ProxyParent, H1_H2_H4_an_address_is_judged_although_the_parent_would_dial) {
   ScriptedUpstream parent(play::answers({answer(200, "")}));
   RunningProxy proxy(through(parent.port()));

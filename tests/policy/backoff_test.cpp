@@ -104,9 +104,27 @@ TEST(Backoff, AllButAdditiveStayJitteredAtTheCap) {
     SeededDice dice(5);
     std::set<Duration> waits;
     for (int i = 0; i < 100; ++i) waits.insert(draw_wait(standard(jitter), 50, 64s, dice));
-    EXPECT_GT(waits.size(), 90U);
+    EXPECT_GT(waits.size(), jitter == Jitter::decorrelated ? 20U : 90U);
     EXPECT_LE(*waits.rbegin(), 64s);
   }
+}
+
+// The maximum cuts what was drawn: of U[1 s, 192 s] two thirds are above 64 s.
+TEST(Backoff, L19_decorrelated_at_the_cap_is_mostly_the_cap) {
+  SeededDice dice(5);
+  int capped = 0;
+  for (int i = 0; i < 3000; ++i)
+    capped += draw_wait(standard(Jitter::decorrelated), 50, 64s, dice) == 64s ? 1 : 0;
+  EXPECT_GT(capped, 1850);
+  EXPECT_LT(capped, 2150);
+}
+
+TEST(Backoff, L19_decorrelated_below_the_cap_is_drawn_from_the_whole_range) {
+  SeededDice dice(5);
+  int above = 0;
+  for (int i = 0; i < 3000; ++i) above += draw_wait(standard(Jitter::decorrelated), 1, 3s, dice) > 5s ? 1 : 0;
+  EXPECT_GT(above, 1350);
+  EXPECT_LT(above, 1650);
 }
 
 TEST(Backoff, NoInitialWaitIsNoWait) {

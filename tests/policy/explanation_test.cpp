@@ -451,5 +451,40 @@ TEST(Explanation, ABodyOverTheLimitIsNotHeldOnceItIsSent) {
   EXPECT_EQ(explain(only(policy), question).waits.size(), 3U);
 }
 
+// Each first attempt is worth one retry.
+Explanation explained_with_a_tight_budget(const Outcome& outcome) {
+  RoutePolicy policy;
+  policy.budget = BudgetPolicy{1, 0, 1h};
+  policy.retry.max_attempts = 9;
+  Question question;
+  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
+  question.outcome = outcome;
+  question.first.sent = is_unsent(outcome, false) ? Sent::nothing : Sent::maybe;
+  return explain(RouteTable({}, route_of("default", {}, policy)), question);
+}
+
+TEST(Explanation, L20_knows_what_feeds_the_budget_and_what_is_given_back) {
+  EXPECT_EQ(explained_with_a_tight_budget(Answered{503, {}}).lowest.last.number, 2U);
+  EXPECT_EQ(explained_with_a_tight_budget(Failed{Stage::connect, Cause::refused}).lowest.last.number, 9U)
+      << "a retry that was refused burdened nobody";
+  const Explanation ours = explained_with_a_tight_budget(Failed{Stage::connect, Cause::no_descriptor});
+  EXPECT_EQ(ours.lowest.last_verdict.reason, Reason::budget_spent);
+  EXPECT_EQ(ours.lowest.first_budget_left, 0) << "nothing was sent that could feed it";
+}
+
+TEST(Explanation, L20_judges_the_fields_that_leave) {
+  RoutePolicy policy;
+  policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::header, "X-Token", ""}}};
+  const RouteTable routes({}, route_of("default", {}, policy));
+  const Lines came{{{"x-token", "7"}}};
+  const Lines leaves{{}};
+  Question question;
+  question.request = {"POST", "api.internal", 80, "/", "", &came};
+  question.first.sent = Sent::maybe;
+  EXPECT_EQ(explain(routes, question).lowest.first_verdict.reason, Reason::retryable_status);
+  question.leaving = &leaves;
+  EXPECT_EQ(explain(routes, question).lowest.first_verdict.reason, Reason::not_idempotent);
+}
+
 }  // namespace
 }  // namespace reprise::policy

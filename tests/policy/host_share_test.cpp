@@ -191,7 +191,7 @@ TEST_F(SharedHost, APauseThatOutlastsTheSignatureEndsTheRetries) {
   only<Wait>(paused.answered(safe, {503, {}}, epoch, dice));
   pause.ask(epoch + 6s);
   only<Wait>(paused.waited(epoch + 1s));
-  EXPECT_EQ(only<Deliver>(paused.waited(epoch + 6s)).number, 1U);
+  EXPECT_EQ(only<Deliver>(paused.waited(epoch + 6250ms)).number, 1U);
   EXPECT_EQ(paused.ledger().reason, Reason::signature_expired);
 }
 
@@ -324,8 +324,8 @@ TEST_F(SharedHost, ARetryWaitsForAPauseThatGrewMeanwhile) {
   retrying.begin(epoch, dice);
   retrying.answered(safe, {503, {}}, epoch, dice);
   pause.ask(epoch + 7s);
-  EXPECT_EQ(only<Wait>(retrying.waited(epoch + 1s)).until, epoch + 7s);
-  EXPECT_EQ(only<Start>(retrying.waited(epoch + 7s)).number, 2U);
+  EXPECT_EQ(only<Wait>(retrying.waited(epoch + 1s)).until, epoch + 7s + 250ms);
+  EXPECT_EQ(only<Start>(retrying.waited(epoch + 7250ms)).number, 2U);
 }
 
 }  // namespace

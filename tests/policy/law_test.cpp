@@ -234,6 +234,8 @@ TEST(Law, IsNotBlind) {
             "every exchange ends in exactly one of deliver, fail, cut, leave");
   EXPECT_EQ(broken([](Played& p) { p.stirred_after_end = true; }), "no action after the end");
   EXPECT_EQ(broken([](Played& p) { p.ledger[1].attempt.number = 3; }), "the ledger is consistent");
+  EXPECT_EQ(broken([](Played& p) { p.entries[1].attempt.number = 3; }), "the ledger is consistent");
+  EXPECT_EQ(broken([](Played& p) { p.ledger.add(p.ledger.back()); }), "the ledger is consistent");
   EXPECT_EQ(broken([](Played& p) { p.deadline = epoch; }),
             "no attempt starts and no wait ends after the deadline");
   EXPECT_EQ(broken([](Played& p) { p.ledger.ambiguous = true; }),

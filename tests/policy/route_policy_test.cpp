@@ -32,6 +32,15 @@ TEST(RetryOn, StatusesOutOfRangeAreNotListed) {
   EXPECT_TRUE(on.lists(answer(599)));
 }
 
+TEST(RetryOn, L16_a_parent_that_says_no_for_good_is_not_asked_again) {
+  const RetryOn on = RetryOn::defaults();
+  for (const int status : {300, 302, 400, 401, 403, 404, 407, 451, 499})
+    EXPECT_FALSE(on.lists(Failed{Stage::connect, Cause::parent_refused, status})) << status;
+  for (const int status : {0, 101, 408, 429, 500, 502, 503, 504, 599})
+    EXPECT_TRUE(on.lists(Failed{Stage::connect, Cause::parent_refused, status})) << status;
+  EXPECT_FALSE(RetryOn{}.lists(Failed{Stage::connect, Cause::parent_refused, 503}));
+}
+
 /// The word of `retry.on` that a failure needs; empty: none helps.
 std::string needed(Stage stage, Cause cause) {
   switch (cause) {

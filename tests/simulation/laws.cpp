@@ -15,19 +15,25 @@ using std::chrono::seconds;
 // The tick fires up to one granule late, and an answer takes a moment to arrive.
 constexpr Duration late = std::chrono::milliseconds(60);
 
-// Attempts up to the one whose body went to the client: what follows are resumes.
-std::size_t attempts_of(const Ledger& ledger) {
-  for (std::size_t i = 0; i < ledger.size(); ++i) {
-    if (ledger[i].verdict.retry && ledger[i].verdict.reason == Reason::resumed) return i + 1;
-  }
-  return ledger.size();
-}
-
-std::size_t count(const Ledger& ledger, std::size_t end, Reason reason) {
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < end; ++i)
+// Those that the ledger has forgotten, too.
+std::size_t count(const Ledger& ledger, Reason reason) {
+  const policy::Forgotten* forgotten = ledger.forgotten();
+  std::size_t found = forgotten == nullptr ? 0 : forgotten->retries[static_cast<std::size_t>(reason)];
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     found += ledger[i].verdict.retry && ledger[i].verdict.reason == reason ? 1 : 0;
   return found;
+}
+
+// Attempts up to the one whose body went to the client: what follows are resumes.
+std::size_t attempts_of(const Ledger& ledger) { return ledger.size() - count(ledger, Reason::resumed); }
+
+// Of how many attempts their entry and the one before it are there.
+template <typename Judge>
+bool each_after_another(const Ledger& ledger, Judge holds) {
+  for (std::size_t i = 1; i < ledger.size(); i = ledger.next(i)) {
+    if (ledger.keeps(i) && ledger.keeps(i - 1) && !holds(ledger[i - 1], ledger[i])) return false;
+  }
+  return true;
 }
 
 /// One request's.
@@ -104,7 +110,7 @@ class Judge {
 
   bool attempts_are_bounded() const {
     const std::size_t attempts = attempts_of(ledger_);
-    const std::size_t stale = count(ledger_, attempts, Reason::stale_connection);
+    const std::size_t stale = count(ledger_, Reason::stale_connection);
     if (stale > 1) return false;
     const bool alone = scene_.policy.mode != policy::Mode::active;
     const auto most = alone ? std::optional<unsigned>(1) : scene_.policy.retry.max_attempts;
@@ -112,12 +118,12 @@ class Judge {
   }
 
   bool waits_are_kept() const {
-    for (std::size_t i = 0; i < ledger_.size(); ++i) {
+    for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const LedgerEntry& entry = ledger_[i];
       if (!entry.verdict.retry || entry.verdict.reason == Reason::hedged) continue;
       const Duration wait = std::max(entry.verdict.delay, asked_pause(entry));
       // A copy that ran beside it has its entry behind it, and is no attempt after it.
-      for (std::size_t later = i + 1; later < ledger_.size(); ++later) {
+      for (std::size_t later = ledger_.next(i); later < ledger_.size(); later = ledger_.next(later)) {
         const Instant started = ledger_[later].started;
         if (started >= entry.ended && started < entry.ended + wait) return false;
       }
@@ -137,8 +143,8 @@ class Judge {
     const auto deadline = scene_.policy.retry.deadline;
     if (!deadline) return true;
     const std::size_t attempts = attempts_of(ledger_);
-    for (std::size_t i = 1; i < attempts; ++i) {
-      if (ledger_[i].started > account_.head_at + *deadline + late) return false;
+    for (std::size_t i = 0; i < attempts; i = ledger_.next(i)) {
+      if (i > 0 && ledger_[i].started > account_.head_at + *deadline + late) return false;
     }
     return true;
   }
@@ -171,9 +177,10 @@ class Judge {
     constexpr Duration notice = std::chrono::milliseconds(200);
     const auto left = account_.reset ? account_.reset : account_.finished;
     if (!left) return true;
-    for (std::size_t i = 1; i < ledger_.size(); ++i) {
-      if (!is_resume(i) && !is_reconnect(i) && ledger_[i].started > *left + notice) return false;
-    }
+    const bool heeded = each_after_another(ledger_, [&](const LedgerEntry& before, const LedgerEntry& entry) {
+      return is_followed_anyway(before) || entry.started <= *left + notice;
+    });
+    if (!heeded) return false;
     return !account_.reset || account_.told <= *account_.reset + std::chrono::seconds(1);
   }
   // Row D15. A reconnect and a resume belong to an attempt that was there before.
@@ -181,10 +188,9 @@ class Judge {
     const auto told = scene_.drains_at ? scene_.drains_at : scene_.terminates_at;
     if (!told) return true;
     const auto both = scene_.terminates_at ? std::min(*told, *scene_.terminates_at) : *told;
-    for (std::size_t i = 1; i < ledger_.size(); ++i) {
-      if (!is_resume(i) && !is_reconnect(i) && ledger_[i].started > World::beginning + both) return false;
-    }
-    return true;
+    return each_after_another(ledger_, [&](const LedgerEntry& before, const LedgerEntry& entry) {
+      return is_followed_anyway(before) || entry.started <= World::beginning + both;
+    });
   }
 
   // Row L4. Two copies at once are told of by turns, so that nobody knows which of them it was.
@@ -218,7 +224,7 @@ class Judge {
     const bool left = account_.reset || account_.finished || account_.may_miss_answer;
     if (left || scene_.drains_at || scene_.terminates_at) return true;
     if (ledger_.hedge != policy::HedgeOutcome::none) return true;
-    for (std::size_t i = 0; i < ledger_.size(); ++i) {
+    for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
       if (failed != nullptr && failed->cause == policy::Cause::cancelled) return false;
     }
@@ -227,7 +233,7 @@ class Judge {
 
   // Row L1: no failure is remembered.
   bool names_fail_by_themselves() const {
-    for (std::size_t i = 0; i < ledger_.size(); ++i) {
+    for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
       if (failed == nullptr || failed->cause != policy::Cause::dns_error) continue;
       if (!names_.was_answered(account_.plan.host, ledger_[i].ended)) return false;
@@ -235,12 +241,10 @@ class Judge {
     return true;
   }
 
-  // It takes no time, so that there is none in which the watch could look.
-  bool is_reconnect(std::size_t i) const {
-    return ledger_[i - 1].verdict.retry && ledger_[i - 1].verdict.reason == Reason::stale_connection;
-  }
-  bool is_resume(std::size_t i) const {
-    return ledger_[i - 1].verdict.retry && ledger_[i - 1].verdict.reason == Reason::resumed;
+  // A reconnect takes no time, so that there is none in which the watch could look.
+  static bool is_followed_anyway(const LedgerEntry& entry) {
+    return entry.verdict.retry &&
+           (entry.verdict.reason == Reason::stale_connection || entry.verdict.reason == Reason::resumed);
   }
 
   const Account& account_;
@@ -262,10 +266,13 @@ bool budgets_are_held(Book& book, const Scene& scene) {
   for (const auto& [id, account] : book.accounts()) {
     auto& [firsts, retries] = hosts[account.plan.host];
     firsts += account.records;
-    for (std::size_t i = 0; i + 1 < account.ledger.size(); ++i) {
-      const policy::Verdict& verdict = account.ledger[i].verdict;
-      retries += verdict.retry && verdict.reason != Reason::stale_connection ? 1 : 0;
-    }
+    each_after_another(account.ledger, [&](const LedgerEntry& before, const LedgerEntry& entry) {
+      const bool paid = before.verdict.retry && before.verdict.reason != Reason::stale_connection;
+      // What burdened nobody was given back.
+      const bool unsent = policy::is_unsent(entry.outcome, entry.attempt.sent == policy::Sent::nothing);
+      retries += paid && !unsent ? 1 : 0;
+      return true;
+    });
   }
   const double floor = scene.policy.budget->floor_per_second *
                        std::chrono::duration<double>(scene.policy.budget->window).count();
@@ -279,8 +286,11 @@ bool budgets_are_held(Book& book, const Scene& scene) {
 void Seen::add(const observe::ExchangeRecord& record) {
   ++requests;
   attempts += record.ledger->size();
-  for (std::size_t i = 0; i < record.ledger->size(); ++i)
+  for (std::size_t i = 0; i < record.ledger->size(); i = record.ledger->next(i))
     retries += (*record.ledger)[i].verdict.retry ? 1 : 0;
+  if (const policy::Forgotten* forgotten = record.ledger->forgotten()) {
+    for (const std::uint64_t some : forgotten->retries) retries += some;
+  }
   recovered += observe::is_recovered(record) ? 1 : 0;
 }
 

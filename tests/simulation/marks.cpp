@@ -98,7 +98,7 @@ void Marks::count(const observe::ExchangeRecord& record) {
   const policy::Ledger& ledger = *record.ledger;
   ++reasons[static_cast<std::size_t>(ledger.reason)];
   ++endings[static_cast<std::size_t>(record.ending)];
-  for (std::size_t i = 0; i < ledger.size(); ++i) {
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
     const policy::LedgerEntry& entry = ledger[i];
     if (entry.verdict.retry) ++reasons[static_cast<std::size_t>(entry.verdict.reason)];
     if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome))

@@ -58,6 +58,15 @@ std::vector<policy::BodyPredicate> draw_predicates(Chance& chance) {
   return some;
 }
 
+// Hundreds of attempts, until the deadline: more than a ledger keeps (row L25).
+void try_without_end(policy::RoutePolicy& policy) {
+  policy.retry.max_attempts.reset();
+  policy.retry.deadline = seconds(2);
+  policy.retry.backoff = {Duration::zero(), 1, milliseconds(1), policy::Jitter::none};
+  policy.budget.reset();
+  policy.circuit.reset();
+}
+
 policy::RoutePolicy draw_policy(Chance& chance) {
   policy::RoutePolicy policy;
   const std::uint64_t mode = chance.below(12);
@@ -92,6 +101,7 @@ policy::RoutePolicy draw_policy(Chance& chance) {
   policy.resume.stall = chance.milliseconds(500, 3000);
   policy.response_headers = !chance.one_in(4);
   policy.attempt_header = chance.one_in(6);
+  if (chance.one_in(40)) try_without_end(policy);
   return policy;
 }
 

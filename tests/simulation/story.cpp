@@ -181,7 +181,7 @@ void Story::witness(const observe::ExchangeRecord& record) {
     book_.tell("exchange " + std::to_string(*id) + " is over: " + std::string(observe::word(record.ending)) +
                ", " + std::to_string(record.status) + ", " + std::to_string(record.ledger->size()) +
                " attempts, " + std::string(policy::word(record.ledger->reason)));
-  for (std::size_t i = 0; book_.telling() && i < record.ledger->size(); ++i)
+  for (std::size_t i = 0; book_.telling() && i < record.ledger->size(); i = record.ledger->next(i))
     book_.tell(describe((*record.ledger)[i]));
 }
 

@@ -49,11 +49,11 @@ class Laws {
 
   // Attempt i was followed by another at once: the one free retry.
   bool went_stale(std::size_t i) const {
-    return i + 1 < played_.ledger.size() &&
-           played_.ledger[i].verdict.reason == policy::Reason::stale_connection;
+    return i + 1 < played_.entries.size() &&
+           played_.entries[i].verdict.reason == policy::Reason::stale_connection;
   }
   bool may_go_stale(std::size_t i) const {
-    if (!played_.ledger[i].attempt.reused || !step(i).on_reused || !step(i).held) return false;
+    if (!played_.entries[i].attempt.reused || !step(i).on_reused || !step(i).held) return false;
     if (answer(i) != nullptr) return answer(i)->status == 421;
     const auto& failed = std::get<policy::Failed>(step(i).outcome);
     const bool before_answer = failed.stage == Stage::send || failed.stage == Stage::await_head;
@@ -64,13 +64,13 @@ class Laws {
   }
   std::size_t stale_retries() const {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < played_.ledger.size(); ++i) count += went_stale(i) ? 1 : 0;
+    for (std::size_t i = 0; i < played_.entries.size(); ++i) count += went_stale(i) ? 1 : 0;
     return count;
   }
 
   // Attempt i was followed by one that asked for the rest of its download.
   bool resumed(std::size_t i) const {
-    return i + 1 < played_.ledger.size() && played_.ledger[i].verdict.reason == policy::Reason::resumed;
+    return i + 1 < played_.entries.size() && played_.entries[i].verdict.reason == policy::Reason::resumed;
   }
   bool is_resume(std::size_t i) const { return i > 0 && resumed(i - 1); }
   bool broke_while_held(std::size_t i) const {
@@ -92,7 +92,7 @@ class Laws {
   }
   std::size_t resumes() const {
     std::size_t found = 0;
-    for (std::size_t i = 0; i < played_.ledger.size(); ++i) found += resumed(i) ? 1 : 0;
+    for (std::size_t i = 0; i < played_.entries.size(); ++i) found += resumed(i) ? 1 : 0;
     return found;
   }
   // The attempt that was followed by Deliver, from 1; all of them, if none was.
@@ -102,7 +102,7 @@ class Laws {
         if (std::holds_alternative<policy::Deliver>(action)) return event.number;
       }
     }
-    return played_.ledger.size();
+    return played_.entries.size();
   }
   template <typename Kind>
   std::size_t count() const {
@@ -130,40 +130,66 @@ class Laws {
     return (end.kind == Event::Kind::delivered) != (broken == 1);
   }
 
-  bool ledger_is_consistent() const {
+  // Every attempt is in the ledger, or counted in what it has forgotten.
+  bool ledger_keeps_what_happened() const {
     const policy::Ledger& ledger = played_.ledger;
-    if (ledger.size() != count<policy::Start>() + count<policy::Resume>()) return false;
+    if (ledger.size() != played_.entries.size()) return false;
+    std::uint64_t kept = 0;
+    std::uint64_t retries = 0;
+    for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
+      const policy::LedgerEntry& entry = played_.entries[i];
+      if (ledger[i].attempt.number != entry.attempt.number || ledger[i].started != entry.started)
+        return false;
+      if (ledger[i].ended != entry.ended || ledger[i].verdict.reason != entry.verdict.reason) return false;
+      ++kept;
+      retries += ledger[i].verdict.retry ? 1 : 0;
+    }
+    const policy::Forgotten* forgotten = ledger.forgotten();
+    if (kept > policy::Ledger::first_kept + policy::Ledger::last_kept + 1) return false;
+    if (forgotten == nullptr) return kept == ledger.size();
+    if (forgotten->attempts + kept != ledger.size()) return false;
+    for (const std::uint64_t one : forgotten->retries) retries += one;
+    const auto tried_again = std::count_if(played_.entries.begin(), played_.entries.end(),
+                                           [](const auto& entry) { return entry.verdict.retry; });
+    return retries == static_cast<std::uint64_t>(tried_again);
+  }
+
+  bool ledger_is_consistent() const {
+    const std::vector<policy::LedgerEntry>& entries = played_.entries;
+    if (entries.size() != count<policy::Start>() + count<policy::Resume>()) return false;
     unsigned charged = 1;
-    for (std::size_t i = 0; i < ledger.size(); ++i) {
-      const policy::LedgerEntry& entry = ledger[i];
-      const bool last_one = i + 1 == ledger.size();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const policy::LedgerEntry& entry = entries[i];
+      const bool last_one = i + 1 == entries.size();
       if (entry.attempt.number != i + 1 || entry.attempt.charged != charged) return false;
       if (entry.started > entry.ended || entry.verdict.retry == last_one) return false;
       if (entry.verdict.retry != is_retry(entry.verdict.reason) || !is_built(entry.verdict.reason))
         return false;
       if (last_one) break;
-      if (ledger[i + 1].started - entry.ended != ledger[i + 1].attempt.wait + late(i)) return false;
+      if (entries[i + 1].started - entry.ended != entries[i + 1].attempt.wait + late(i)) return false;
       charged += went_stale(i) || resumed(i) ? 0 : 1;
     }
     const bool left_in_body = last(Interruption::rst) != nullptr && count<policy::Deliver>() == 1;
-    return ledger.reason == (left_in_body ? policy::Reason::client_gone : ledger.back().verdict.reason);
+    return ledger_keeps_what_happened() &&
+           played_.ledger.reason ==
+               (left_in_body ? policy::Reason::client_gone : entries.back().verdict.reason);
   }
   Duration late(std::size_t i) const { return went_stale(i) ? Duration::zero() : step(i).late; }
 
   bool no_effect_is_repeated() const {
-    for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < played_.entries.size(); ++i) {
       // A download has no body to hold, and what was judged at its head stays so.
       if (is_resume(i)) continue;
       if (!step(i).held && !resumed(i)) return false;
       const bool misdirected =
-          answer(i) != nullptr && answer(i)->status == 421 && played_.ledger[i].attempt.reused;
+          answer(i) != nullptr && answer(i)->status == 421 && played_.entries[i].attempt.reused;
       if (step(i).sent == Sent::maybe && judged(i) != Idempotency::yes && !misdirected) return false;
     }
     return true;
   }
 
   bool only_what_is_listed() const {
-    for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < played_.entries.size(); ++i) {
       if (went_stale(i)) {
         if (!may_go_stale(i)) return false;
         continue;
@@ -188,11 +214,11 @@ class Laws {
 
   bool attempts_are_bounded() const {
     if (stale_retries() > 1) return false;
-    for (std::size_t i = 0; i < played_.ledger.size(); ++i) {
+    for (std::size_t i = 0; i < played_.entries.size(); ++i) {
       if (resumed(i) && in_vain(i) >= scene_.policy.resume.max_attempts) return false;
     }
     const auto most = scene_.policy.retry.max_attempts;
-    return !most || played_.ledger.size() - stale_retries() - resumes() <= *most;
+    return !most || played_.entries.size() - stale_retries() - resumes() <= *most;
   }
 
   bool only_the_rest_is_appended() const {
@@ -246,8 +272,8 @@ class Laws {
   }
 
   bool never_sooner_than_asked() const {
-    for (std::size_t i = 0; i + 1 < played_.ledger.size(); ++i) {
-      const Duration gap = played_.ledger[i + 1].started - played_.ledger[i].ended - late(i);
+    for (std::size_t i = 0; i + 1 < played_.entries.size(); ++i) {
+      const Duration gap = played_.entries[i + 1].started - played_.entries[i].ended - late(i);
       if (went_stale(i)) {
         if (gap != Duration::zero()) return false;
         continue;
@@ -256,7 +282,7 @@ class Laws {
       policy::Hints hints;
       if (answer(i) != nullptr && retry.retry_after.honour && !has_body_broken(i)) hints = answer(i)->hints;
       const Duration hint = hints.retry_after.value_or(Duration::zero());
-      const policy::Attempt& attempt = played_.ledger[i].attempt;
+      const policy::Attempt& attempt = played_.entries[i].attempt;
       const bool first_again = resumed(i) && in_vain(i) == 0;
       const auto range = wait_range(retry.backoff, resumed(i) ? in_vain(i) : attempt.charged - 1,
                                     first_again ? Duration::zero() : attempt.wait);
@@ -271,7 +297,8 @@ class Laws {
     for (std::size_t i = 0; i < played_.events.size(); ++i) {
       const Event& event = played_.events[i];
       if (event.kind != Event::Kind::attempt_ended) continue;
-      if (event.at != played_.ledger[event.number - 1].started + step(event.number - 1).lasting) return false;
+      if (event.at != played_.entries[event.number - 1].started + step(event.number - 1).lasting)
+        return false;
     }
     return true;
   }
@@ -294,7 +321,7 @@ class Laws {
     return at_hand;
   }
   bool cancelled(std::size_t i) const {
-    const auto* failed = std::get_if<policy::Failed>(&played_.ledger[i].outcome);
+    const auto* failed = std::get_if<policy::Failed>(&played_.entries[i].outcome);
     return failed != nullptr && failed->cause == Cause::cancelled;
   }
   bool waits_after(std::size_t i) const {
@@ -350,10 +377,28 @@ class Laws {
     return played_.ledger.ambiguous == (effect && telling && !scene_.facts.safe_method);
   }
 
+  // Only the last attempt may have been stopped.
+  bool was_reported(std::size_t i) const {
+    return i + 1 < played_.entries.size() ||
+           std::any_of(played_.events.begin(), played_.events.end(), [&](const Event& event) {
+             return event.number == i + 1 && event.kind == Event::Kind::attempt_ended;
+           });
+  }
+  bool ended_unsent(std::size_t i) const {
+    return was_reported(i) && policy::is_unsent(step(i).outcome, step(i).sent == Sent::nothing);
+  }
+  // The free retry costs nothing, but for what the attempt was paid with that it stands in for.
+  bool is_paid(std::size_t i) const {
+    if (i == 0) return false;
+    return went_stale(i - 1) ? is_paid(i - 1) && ended_unsent(i - 1) : true;
+  }
+
   // Only where nothing slides out of the budget's window during the story.
   bool budget_is_exact() const {
     if (!scene_.policy.budget || scene_.policy.budget->window < std::chrono::hours(100)) return true;
-    const std::size_t retries = played_.ledger.size() - 1 - stale_retries();
+    std::size_t retries = 0;
+    for (std::size_t i = 1; i < played_.entries.size(); ++i)
+      retries += is_paid(i) && !ended_unsent(i) ? 1 : 0;
     std::size_t shadows = 0;  // decisions that observe mode only wrote down
     for (const Event& event : played_.events) {
       const std::size_t i = event.number - 1;

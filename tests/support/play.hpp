@@ -31,6 +31,7 @@ struct Event {
 struct Played {
   std::vector<Event> events;
   policy::Ledger ledger;
+  std::vector<policy::LedgerEntry> entries;  ///< every one, those that the ledger has forgotten too
   std::optional<Instant> deadline;
   bool over = false;
   bool stirred_after_end = false;  ///< an event after the end was answered with an action or written down
@@ -65,6 +66,7 @@ class World {
     while (actions.size() > 0 && !played_.endless) actions = obey(actions[actions.size() - 1]);
     played_.over = exchange_.over();
     played_.ledger = exchange_.ledger();
+    copy_entries();
     played_.budget_after = budget_.left(now_);
     if (played_.over) played_.stirred_after_end = stirs();
     return std::move(played_);
@@ -121,6 +123,7 @@ class World {
     if (const auto actions = interrupt(step().in_body, Event::During::body, Duration::zero())) {
       return *actions;
     }
+    if (!out_) delivered_ = number;
     out_ = true;
     const Breaking how = breaking(script_, number_);
     if (how != Breaking::no && number == number_) {
@@ -153,7 +156,18 @@ class World {
   policy::Actions note(Event::Kind kind, const policy::Actions& actions) {
     const policy::Ledger& ledger = exchange_.ledger();
     played_.events.push_back({kind, number_, now_, actions, ledger.reason, ledger.ambiguous});
+    copy_entries();
     return actions;
+  }
+
+  // Each while the ledger has it: what changes later is among the last two, or of the delivered answer.
+  void copy_entries() {
+    const policy::Ledger& ledger = exchange_.ledger();
+    std::vector<policy::LedgerEntry>& entries = played_.entries;
+    const std::size_t known = entries.size();
+    entries.resize(ledger.size());
+    for (std::size_t i = known < 2 ? 0 : known - 2; i < entries.size(); ++i) entries[i] = ledger[i];
+    if (delivered_ != 0) entries[delivered_ - 1] = ledger[delivered_ - 1];
   }
 
   // After the end every late event must fall on deaf ears.
@@ -183,7 +197,8 @@ class World {
   policy::Exchange exchange_;
   Instant now_ = epoch;
   unsigned number_ = 1;
-  bool out_ = false;  ///< the client has a head
+  bool out_ = false;        ///< the client has a head
+  unsigned delivered_ = 0;  ///< whose
   Played played_;
 };
 
@@ -195,8 +210,8 @@ inline Played run(const Scene& scene, const Script& script) {
 /// Seconds from the start of the story to the start of each attempt.
 inline std::vector<double> starts(const Played& run) {
   std::vector<double> seconds;
-  for (std::size_t i = 0; i < run.ledger.size(); ++i) {
-    seconds.push_back(std::chrono::duration<double>(run.ledger[i].started - epoch).count());
+  for (const policy::LedgerEntry& entry : run.entries) {
+    seconds.push_back(std::chrono::duration<double>(entry.started - epoch).count());
   }
   return seconds;
 }
@@ -252,7 +267,8 @@ inline std::string text(const policy::Actions& actions, const Event& event) {
   return line.empty() ? "noted" : line;
 }
 
-inline std::string line(const Event& event, const policy::Ledger& ledger, const Script& script) {
+inline std::string line(const Event& event, const std::vector<policy::LedgerEntry>& entries,
+                        const Script& script) {
   static constexpr std::string_view interruptions[] = {"", "FIN", "RST", "shutdown"};
   static constexpr std::string_view places[] = {"attempt ", "the wait", "the body"};
   std::string before;
@@ -263,7 +279,7 @@ inline std::string line(const Event& event, const policy::Ledger& ledger, const 
       const std::size_t step = std::min<std::size_t>(event.number, script.size()) - 1;
       before =
           "attempt " + std::to_string(event.number) +
-          (ledger[event.number - 1].attempt.reused ? " reused" : "") + " -> " + text(script[step].outcome) +
+          (entries[event.number - 1].attempt.reused ? " reused" : "") + " -> " + text(script[step].outcome) +
           (event.reason == policy::Reason::resume_mismatch && script[step].differs ? " that is not the rest"
                                                                                    : "");
       break;
@@ -287,7 +303,7 @@ inline std::string line(const Event& event, const policy::Ledger& ledger, const 
 /// One line for each attempt and for whatever disturbed it.
 inline std::string transcript(const Played& run, const Script& script) {
   std::string lines;
-  for (const Event& event : run.events) lines += line(event, run.ledger, script);
+  for (const Event& event : run.events) lines += line(event, run.entries, script);
   return lines;
 }
 

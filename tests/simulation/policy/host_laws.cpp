@@ -56,10 +56,9 @@ void HostLaws::judge_approach(const Happening& what, const policy::Action& actio
   }
   if (!approaches) return;
   if (const auto* wait = std::get_if<policy::Wait>(&action)) {
-    require(is_paused(what.at) && route_.while_paused == WhilePaused::wait,
-            "only a paused host is waited for");
-    const Duration spread = what.kind == Kind::arrived ? route_.retry.backoff.initial : Duration::zero();
-    const bool fits = pause_ && wait->until >= *pause_ && wait->until <= *pause_ + spread;
+    require(route_.while_paused == WhilePaused::wait, "only a paused host is waited for");
+    const bool fits = pause_ && wait->until > what.at && wait->until >= *pause_ &&
+                      wait->until <= *pause_ + route_.retry.backoff.initial;
     return require(fits, "a paused host is waited for until it is ready");
   }
   if (exchange.ledger().reason == Reason::host_paused) require(is_paused(what.at), "a ready host is asked");
@@ -114,8 +113,7 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   }
   if (!circuit_) return;
   const auto* failed = std::get_if<Failed>(&what.outcome);
-  const bool ours = failed != nullptr && (failed->cause == policy::Cause::replay_lost ||
-                                          failed->cause == policy::Cause::address_denied);
+  const bool ours = failed != nullptr && policy::is_fault_of_ours(failed->cause);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
   // The free retry goes on in the place of the attempt that was stale.
   if (stale) return;

@@ -25,7 +25,7 @@ void Marks::note(const policy::Ledger& ledger) {
   note(ledger.reason);
   note(ledger.hedge);
   if (ledger.hedge == policy::HedgeOutcome::refused) note(ledger.hedge_refusal);
-  for (std::size_t i = 0; i < ledger.size(); ++i) {
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
     note(ledger[i].verdict.reason);
     if (const auto* failed = std::get_if<policy::Failed>(&ledger[i].outcome)) note(*failed);
   }

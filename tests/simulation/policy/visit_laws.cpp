@@ -74,6 +74,9 @@ void VisitLaws::take_end(const Happening& what, const Actions& actions) {
   one.outcome = what.outcome;
   one.report = what.report;
   last_ended_ = what.number;
+  one.given_back = one.paid && policy::is_unsent(what.outcome, what.report.sent == policy::Sent::nothing) &&
+                   what.number == tried_.size();
+  paid_ -= one.given_back ? 1 : 0;
   if (one.resume) return;
   const bool goes_on = contains<policy::Wait>(actions) || contains<policy::Start>(actions);
   const bool broken_for_good = policy::is_broken_answer(what.outcome) && running() == 0 && !goes_on;
@@ -137,11 +140,18 @@ void VisitLaws::judge_start(const policy::Start& start, const Happening& what) {
   }
   stale_ += start.fresh ? 1 : 0;
   charged_ += start.fresh ? 0 : 1;
-  paid_ += start.fresh || start.number == 1 ? 0 : 1;
   require(stale_ <= 1 && (!route_.retry.max_attempts || charged_ <= *route_.retry.max_attempts),
           "attempts are bounded");
   if (start.fresh) wait_ = Duration::zero();
+  // A free retry is paid with what the attempt before it was paid with, if that is still there.
+  const bool inherits = start.fresh && tried_[last_ended_ - 1].given_back;
   begin(what, start.fresh, false);
+  if (inherits || (!start.fresh && start.number > 1)) pay();
+}
+
+void VisitLaws::pay() {
+  tried_.back().paid = true;
+  ++paid_;
 }
 
 // What holds for every attempt but the first.
@@ -219,8 +229,8 @@ void VisitLaws::judge_resume(const policy::Resume& resume, const Happening& what
   require(in_vain_ <= route_.resume.max_attempts, "attempts are bounded");
   require(!visit_.facts.signed_until || what.at <= *visit_.facts.signed_until,
           "nothing is sent again after the signature has run out");
-  ++paid_;
   begin(what, false, true);
+  pay();
 }
 
 void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {

@@ -37,6 +37,8 @@ struct Tried {
   bool resume = false;
   bool running = true;
   bool cancelled = false;
+  bool paid = false;        ///< from the budget
+  bool given_back = false;  ///< to the budget: it ended without having sent a byte
 };
 
 /// Empty where the ledger says of the attempts what was told.
@@ -93,6 +95,7 @@ class VisitLaws {
   void judge_delivery(const policy::Deliver&, const policy::Exchange&);
   void judge_cancel(const policy::Cancel&, const Happening&);
   void judge_end(const policy::Exchange&);
+  void pay();
 
   void begin(const Happening&, bool fresh, bool resume);
   bool is_out() const { return body_of_ != 0; }

@@ -24,7 +24,10 @@ bool same(const policy::LedgerEntry& entry, const Tried& told) {
 
 std::string_view ledger_fault(const std::vector<Tried>& tried, const policy::Ledger& ledger) {
   if (ledger.size() != tried.size()) return "the ledger has every attempt";
-  for (std::size_t i = 0; i < tried.size(); ++i) {
+  const policy::Forgotten* forgotten = ledger.forgotten();
+  std::size_t entries = forgotten == nullptr ? 0 : forgotten->attempts;
+  for (std::size_t i = 0; i < tried.size(); i = ledger.next(i)) {
+    ++entries;
     const policy::LedgerEntry& entry = ledger[i];
     if (entry.attempt.number != i + 1) return "the ledger numbers attempts in turn";
     if (!same(entry.outcome, tried[i].outcome)) return "the ledger says what came of each attempt";
@@ -34,7 +37,7 @@ std::string_view ledger_fault(const std::vector<Tried>& tried, const policy::Led
     if (verdict.retry != is_retry(verdict.reason)) return "the reason fits the verdict";
     if (!is_built(verdict.reason)) return "only what is built is a reason";
   }
-  return {};
+  return entries == tried.size() ? std::string_view() : "what the ledger forgets it counts";
 }
 
 }  // namespace reprise::simulation

@@ -1,0 +1,25 @@
+// The fields of a request as they leave: what idempotency rules may go by.
+#pragma once
+
+#include <string_view>
+
+#include "proxy/http/head.hpp"
+
+namespace reprise::http {
+
+/// A field that does not reach the upstream proves nothing (row L11): only what is in the outgoing head
+/// counts, with the value that it has there. A field that Connection lists counts neither, not even one that
+/// goes on all the same (row J1): its sender has said that it is for this hop alone. Borrows both.
+class LeavingFields final : public policy::FieldLines {
+ public:
+  /// `outgoing`: start line and field lines, as write_request_head gives them, blank line or not.
+  LeavingFields(const RequestHead& head, std::string_view outgoing) : head_(head), outgoing_(outgoing) {}
+
+  bool has(std::string_view name, std::string_view value) const override;
+
+ private:
+  const RequestHead& head_;
+  std::string_view outgoing_;
+};
+
+}  // namespace reprise::http

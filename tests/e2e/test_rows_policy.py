@@ -1,0 +1,164 @@
+"""Group L, what is decided: which fields count, what the budget pays for, what the circuit hears, how waits are spread."""
+import json
+import threading
+import time
+
+from client import Client, ask, head_of
+from harness import LOOPBACK, Reprise, closed_port, equal
+from parent import Parent
+from test_explain import explain
+from test_rows_limits import is_sanitized, resident, settled
+from upstream import Say, Upstream
+
+
+def test_L11_a_condition_field_that_connection_lists():
+    rule = {"any": [{"header": "Idempotency-Key"}, {"header": "X-Token"}]}
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
+        def asked(*fields):
+            answer = ask(reprise, "POST", upstream.url("/x"), b"1", fields)
+            return answer.attempts > 1, answer.reason
+        for name in ("Idempotency-Key", "X-Token"):
+            equal(asked((name, "k")), (True, "attempts_spent"), name)
+            equal(asked(("Connection", name), (name, "k")), (False, "not_idempotent"), name)
+            equal(asked(("Connection", f"close, {name.lower()}"), (name, "k")), (False, "not_idempotent"), name)
+        upstream.requests.clear()
+        asked(("Connection", "X-Token"), ("X-Token", "k"))
+        equal([request.field("X-Token") for request in upstream.seen(1)], [None], "it ended here")
+
+
+def test_L12_what_an_open_circuit_turns_away_feeds_the_budget_nothing():
+    broken = {"name": "broken", "match": {"path": "/broken"}, "retry": {"max_attempts": 1},
+              "circuit": {"requests": 4, "window": "1h", "open": "1h"}}
+    defaults = {"budget": {"ratio": "100%", "floor": "0/s", "window": "1h"}, "retry": {"max_attempts": 50}}
+    with Upstream({"/broken": [500], "/x": [503]}) as upstream, Reprise(defaults=defaults, routes=[broken]) as reprise:
+        with Client(reprise.forward) as client:
+            for _ in range(4):
+                equal(client.ask("GET", upstream.url("/broken")).status, 500)
+            for _ in range(1000):
+                equal(client.ask("GET", upstream.url("/broken")).reason, "circuit_open")
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal((answer.reason, answer.attempts), ("budget_spent", 6), "five first attempts were sent: five retries")
+
+
+def test_L16_a_parent_that_denies_a_connect_is_not_asked_again():
+    def said(status):
+        return b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % status
+    with Upstream() as upstream:
+        for status, again in ((401, False), (403, False), (407, False), (429, True), (500, True), (503, True)):
+            with Parent({"up.test": (LOOPBACK, upstream.port)}, refuse=[said(status)]) as parent, \
+                    Reprise(parent=parent.url()) as reprise, Client(reprise.forward) as client:
+                client.send(head_of("CONNECT", "up.test:443", "up.test:443"))
+                if again:
+                    head = client.read_head()
+                    assert head.startswith(b"HTTP/1.1 200 ") and b"\r\nReprise-Attempts: 2\r\n" in head, head
+                    continue
+                answer = client.read_answer("CONNECT")
+                equal((answer.status, answer.attempts, answer.reason), (502, 1, "not_retryable"), status)
+                assert f"; received-status={status}" in answer.field("Proxy-Status"), answer.head
+
+
+def test_L19_decorrelated_waits_at_the_cap():
+    retry = {"max_attempts": 32, "backoff": {"initial": "5ms", "maximum": "10ms", "jitter": "decorrelated"}}
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x")).attempts, 32)
+        waits = [attempt["wait_ms"] for attempt in reprise.requests(1)[0]["attempts"][1:]]
+        equal(len(waits), 31)
+        capped = sum(1 for wait in waits if wait == 10)
+        assert capped > 10 and all(5 <= wait <= 10 for wait in waits), waits
+
+
+def test_L20_explain_knows_every_limit():
+    code, out = explain("GET", "http://api.example.com/v1/x")
+    equal(code, 0)
+    for words in ("\nbudget      100 retries left", "\nreplay      a body of up to 256KiB is held in memory, a longer one of up to 64MiB on disk",
+                  "64MiB and 1GiB", "\nconnect     5s to connect to one address, 10s for all of them; name, dial and TLS end at the deadline",
+                  "\nanswer      5m from the last request byte to the response head (response_timeout)",
+                  "\nconnection  any idle one; if it was stale (stale_connection), once again at once on a fresh one"):
+        assert words in out, (words, out)
+    code, out = explain("POST", "http://api.example.com/v1/x")
+    for words in ("\nreplay      no body is held", "\nconnection  a fresh one for the first such request"):
+        assert words in out, (words, out)
+    file = "tests/golden/explain/limits.yaml"
+    code, out = explain("GET", "http://api.example.com/v1/x", "-c", file)
+    for words in ("\ncircuit     opens where 50% of at least 20 attempts within 10s failed; for 5s then nothing is sent (circuit_open)",
+                  "\nhost pause  while the upstream has asked for a pause every attempt waits for its end and up to ",
+                  "\nhedge       a copy after 200ms", "\nanswer      3s from the last request byte to the response head (attempt_timeout), or the deadline"):
+        assert words in out, (words, out)
+    code, out = explain("GET", "http://api.example.com/v1/x", "-c", file, "--format", "json")
+    equal(sorted(json.loads(out)["limits"]), ["answer", "circuit", "connect", "connection", "host pause", "replay"])
+    code, out = explain("POST", "http://keyed.test/x", "-c", file, "--header", "X-Token: 1")
+    assert "\nidempotent  yes: it has `header: X-Token`" in out, out
+    code, out = explain("POST", "http://keyed.test/x", "-c", file, "--header", "X-Token: 1", "--header", "Connection: X-Token")
+    assert "\nidempotent  no" in out, "L11"
+
+
+def test_L21_more_hosts_than_the_limit_and_several_threads():
+    three = {"ratio": "0%", "floor": "0.001/s", "window": "1h"}  # retries, for all of this
+    held = [closed_port() for _ in range(40)]
+    with Upstream({"/x": [503]}) as upstream, \
+            Reprise(threads=4, limits={"upstreams": 4}, defaults={"budget": three}) as reprise:
+        for _, port in held:
+            answer = ask(reprise, "GET", upstream.url("/x"))
+            equal(answer.status, 503)
+            ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
+        equal(upstream.count("/x"), len(held) + 3, "one budget for the host, however many threads and other hosts")
+        equal(reprise.metric("reprise_budget_available_ratio", upstream="other") < 0.5, True, "the gauge follows the living one")
+    for listener, _ in held:
+        listener.close()
+
+
+def test_L25_endless_attempts_are_counted_and_not_kept():
+    retry = {"max_attempts": "unlimited", "deadline": "2s", "backoff": {"initial": "0ms", "maximum": "1ms", "jitter": "none"}}
+    held, port = closed_port()
+    with held, Reprise(threads=1, defaults={"retry": retry, "budget": "off"}) as reprise:
+        before = settled(lambda: resident(reprise))
+        answer = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
+        equal((answer.status, answer.reason), (504, "deadline_too_near"))
+        assert answer.attempts > 64, answer.attempts
+        line = reprise.requests(1)[0]
+        equal((len(line["attempts"]), line["attempts_left_out"]), (32, answer.attempts - 32))
+        reprise.expect_metric(answer.attempts, "reprise_attempts_total", outcome="connect")
+        equal(reprise.metric("reprise_retries_total"), answer.attempts - 1)
+        equal(reprise.metric("reprise_backoff_seconds_count"), answer.attempts - 1)
+        if is_sanitized():
+            return
+        grown = settled(lambda: resident(reprise)) - before
+        assert grown < 1024 * 1024 + 20 * answer.attempts, f"{grown} bytes for {answer.attempts} attempts"
+
+
+def test_L27_faults_of_ours_never_open_the_circuit():
+    circuit = {"circuit": {"requests": 2, "window": "1h", "open": "1h"}, "retry": {"max_attempts": 1}}
+    held, port = closed_port()
+    with held, Reprise(parent=f"http://{LOOPBACK}:{port}", defaults=circuit) as reprise:
+        for _ in range(5):
+            answer = ask(reprise, "GET", "http://up.test/x")
+            equal((answer.status, answer.attempts), (502, 1), "the parent is down, and it is asked each time")
+        equal(reprise.metric("reprise_circuit_state", upstream="other"), 0)
+    with Reprise(defaults=circuit) as reprise:
+        for _ in range(5):
+            answer = ask(reprise, "GET", "http://nobody.invalid/x")
+            equal(answer.attempts, 1, answer.head)
+            assert "error=dns_" in answer.field("Proxy-Status"), answer.head
+        equal(reprise.metric("reprise_circuit_state", upstream="other"), 0)
+
+
+def test_L28_retries_that_wait_for_one_pause_are_spread():
+    arrivals, lock = [], threading.Lock()
+
+    def step(connection, _):
+        with lock:
+            arrivals.append(time.monotonic())
+        return Upstream._play(upstream, connection, _, 200)
+
+    route = {"host_pause": "wait", "retry": {"backoff": {"initial": "1s", "maximum": "1s", "jitter": "none"}}}
+    say = Say(429, b"", [("Retry-After", "2")])
+    with Upstream({f"/{number}": [say, step] for number in range(30)}) as upstream, Reprise(defaults=route) as reprise:
+        threads = [threading.Thread(target=ask, args=(reprise, "GET", upstream.url(f"/{number}"))) for number in range(30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(len(arrivals), 30)
+        arrivals.sort()
+        middle = arrivals[23] - arrivals[6]
+        assert middle > 0.1, f"half of them within {middle:.3f} s"

@@ -1,0 +1,171 @@
+// The ledger of a request with more attempts than it keeps, and the budget that those attempts draw on.
+#include "proxy/policy/ledger.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/policy/stories.hpp"
+
+namespace reprise::policy {
+namespace {
+
+using namespace std::chrono_literals;
+
+LedgerEntry entry(unsigned number, const Outcome& outcome = Failed{Stage::connect, Cause::refused}) {
+  LedgerEntry made;
+  made.attempt.number = number;
+  made.outcome = outcome;
+  made.verdict = {true, 2ms, Reason::retryable_failure};
+  return made;
+}
+
+Ledger of(unsigned attempts) {
+  Ledger ledger;
+  for (unsigned number = 1; number <= attempts; ++number) ledger.add(entry(number));
+  return ledger;
+}
+
+std::vector<unsigned> numbers(const Ledger& ledger) {
+  std::vector<unsigned> kept;
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) kept.push_back(ledger[i].attempt.number);
+  return kept;
+}
+
+TEST(Ledger, L25_keeps_every_attempt_of_a_request_with_64) {
+  for (const unsigned attempts : {0U, 1U, 4U, 5U, 32U, 33U, 64U}) {
+    const Ledger ledger = of(attempts);
+    ASSERT_EQ(numbers(ledger).size(), attempts);
+    EXPECT_EQ(ledger.forgotten(), nullptr);
+    for (unsigned i = 0; i < attempts; ++i) EXPECT_EQ(ledger[i].attempt.number, i + 1);
+  }
+}
+
+TEST(Ledger, L25_keeps_the_first_and_the_last_and_counts_the_rest) {
+  for (const unsigned attempts : {65U, 66U, 96U, 97U, 1000U, 100'000U}) {
+    const Ledger ledger = of(attempts);
+    EXPECT_EQ(ledger.size(), attempts);
+    EXPECT_EQ(ledger.back().attempt.number, attempts);
+    const std::vector<unsigned> kept = numbers(ledger);
+    ASSERT_EQ(kept.size(), Ledger::first_kept + Ledger::last_kept);
+    for (unsigned i = 0; i < 32; ++i) {
+      EXPECT_EQ(kept[i], i + 1);
+      EXPECT_EQ(kept[32 + i], attempts - 31 + i);
+    }
+    EXPECT_FALSE(ledger.keeps(32));
+    ASSERT_NE(ledger.forgotten(), nullptr);
+    EXPECT_EQ(ledger.forgotten()->attempts, attempts - 64);
+  }
+}
+
+TEST(Ledger, L25_counts_what_the_forgotten_ones_came_to) {
+  Ledger ledger = of(32);
+  Answered asked{503, {}};
+  asked.hints.retry_after = 3s;
+  LedgerEntry sent = entry(33, asked);
+  sent.attempt.sent = Sent::maybe;
+  sent.verdict = {true, 500ms, Reason::retryable_status};
+  ledger.add(sent);
+  LedgerEntry stale = entry(34, Failed{Stage::send, Cause::closed});
+  stale.verdict = {true, 0ms, Reason::stale_connection};
+  ledger.add(stale);
+  LedgerEntry continued = entry(35, Answered{206, {}});
+  continued.attempt.sent = Sent::maybe;
+  continued.verdict = {false, 0ms, Reason::success};
+  ledger.add(continued);
+  for (unsigned number = 36; number <= 67; ++number) ledger.add(entry(number));
+  const Forgotten& all = *ledger.forgotten();
+  EXPECT_EQ(all.attempts, 3U);
+  const auto outcome = [&](std::string_view label) {
+    const auto found = std::find(outcome_labels.begin(), outcome_labels.end(), label);
+    return all.outcomes[static_cast<std::size_t>(found - outcome_labels.begin())];
+  };
+  EXPECT_EQ(outcome("5xx"), 1U);
+  EXPECT_EQ(outcome("reset"), 1U);
+  EXPECT_EQ(outcome("2xx"), 1U);
+  EXPECT_EQ(all.retries[static_cast<std::size_t>(Reason::retryable_status)], 1U);
+  EXPECT_EQ(all.retries[static_cast<std::size_t>(Reason::stale_connection)], 1U);
+  EXPECT_EQ(all.waits, 1U) << "the free retry came at once";
+  EXPECT_DOUBLE_EQ(all.waited, 0.5);
+  EXPECT_EQ(all.pauses, 1U);
+  EXPECT_DOUBLE_EQ(all.paused, 3);
+  EXPECT_EQ(all.first_sent, 33U);
+  EXPECT_TRUE(ledger.retried());
+}
+
+TEST(Ledger, L25_never_forgets_the_attempt_whose_answer_may_be_given) {
+  Ledger ledger = of(39);
+  ledger.hold(40);
+  ledger.add(entry(40, Answered{503, {}}));
+  for (unsigned number = 41; number <= 500; ++number) ledger.add(entry(number));
+  ASSERT_TRUE(ledger.keeps(39));
+  EXPECT_EQ(ledger[39].attempt.number, 40U);
+  EXPECT_EQ(std::get<Answered>(ledger[39].outcome).status, 503);
+  EXPECT_EQ(ledger.next(31), 39U);
+  EXPECT_EQ(ledger.next(39), 468U);
+  EXPECT_EQ(ledger.forgotten()->attempts, 500U - 65U);
+  ledger.hold(501);
+  EXPECT_FALSE(ledger.keeps(39)) << "another answer came";
+  EXPECT_EQ(ledger.forgotten()->attempts, 500U - 64U);
+  ledger.clear();
+  EXPECT_TRUE(ledger.empty());
+  EXPECT_EQ(ledger.forgotten(), nullptr);
+}
+
+}  // namespace
+}  // namespace reprise::policy
+
+namespace reprise::play {
+namespace {
+
+policy::RoutePolicy endless() {
+  policy::RoutePolicy route;
+  route.retry.max_attempts.reset();
+  route.retry.deadline.reset();
+  route.retry.backoff = {0ms, 1, 1ms, policy::Jitter::none};
+  route.budget.reset();
+  return route;
+}
+
+TEST(Exchange, L25_endless_attempts_are_bounded_in_memory_and_end_like_few) {
+  Scene scene = put();
+  scene.policy = endless();
+  for (const std::size_t failures : {63U, 64U, 65U, 200U, 20'000U}) {
+    Script script(failures, status(503));
+    script.push_back(status(404));
+    const Played played = run(scene, script);
+    EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+    EXPECT_EQ(played.ledger.size(), failures + 1);
+    EXPECT_TRUE(played.ledger.ambiguous);
+    EXPECT_LE(played.ledger.next(31), failures);
+  }
+}
+
+// The only attempt that may have had an effect is one that the ledger has forgotten.
+TEST(Exchange, L25_an_effect_that_is_forgotten_still_makes_the_answer_ambiguous) {
+  Scene scene = put();
+  scene.policy = endless();
+  for (const bool sent : {true, false}) {
+    Script script(100, refused);
+    if (sent) script[50] = reset;
+    script.push_back(status(409));
+    const Played played = run(scene, script);
+    EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+    EXPECT_EQ(played.ledger.ambiguous, sent);
+  }
+}
+
+// Attempt 40 is answered and kept; all later ones are refused, until the client is given what there is.
+TEST(Exchange, L25_an_answer_that_was_kept_long_ago_is_given) {
+  Scene scene = put();
+  scene.policy = endless();
+  scene.policy.retry.max_attempts = 300;
+  Script script(39, refused);
+  script.push_back(status(503));
+  script.push_back(refused);
+  const Played played = run(scene, script);
+  EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+  EXPECT_EQ(std::get<policy::Deliver>(played.events[played.events.size() - 2].actions[0]).number, 40U);
+  EXPECT_TRUE(played.ledger.keeps(39));
+}
+
+}  // namespace
+}  // namespace reprise::play
