@@ -55,6 +55,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("resume.enabled", route.resume.enabled);
   fields.field("resume.max_attempts", route.resume.max_attempts);
   fields.field("resume.stall", route.resume.stall);
+  fields.field("resume.validators", route.resume.validators);
   fields.field("tls", route.tls);
   fields.field("tls.originate", route.tls.originate);
   fields.field("tls.ca_file", route.tls.ca_file);

@@ -83,6 +83,7 @@ std::string_view article(Kind kind) {
     case Kind::host: return "a host name such as api.example.com or *.example.com";
     case Kind::path: return "a path such as /v1/orders/**";
     case Kind::method: return "a method such as POST";
+    case Kind::version_field: return "a response field such as x-goog-generation";
     case Kind::pairs: return "a list of name or name=value, or a mapping";
     case Kind::predicates:
       return "{json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, "

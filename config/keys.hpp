@@ -33,9 +33,10 @@ enum class Kind : std::uint8_t {
   host,    // exact or *.suffix
   path,
   method,
-  pairs,       // names that must be present, with or without a value
-  rule,        // idempotent
-  predicates,  // hold.body
+  version_field,  // of a response
+  pairs,          // names that must be present, with or without a value
+  rule,           // idempotent
+  predicates,     // hold.body
   folder,
   file,
   text,

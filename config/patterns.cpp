@@ -59,6 +59,8 @@ Parsed<Condition> check_query(Condition condition) {
   const auto plain = [](const std::string& text) {
     return std::all_of(text.begin(), text.end(), is_query_part);
   };
+  if (condition.name == "*" && !condition.value.empty() && condition.value != "*")
+    return refuse<Condition>("has a value: the name * stands for any parameter that has none", "*");
   if (!plain(condition.name) || !plain(condition.value))
     return refuse<Condition>("has a blank, & or # in it: parameters are compared percent-encoded, as sent");
   return {std::move(condition), {}, {}};
@@ -116,6 +118,46 @@ Parsed<std::string> parse_method(std::string_view text) {
   const std::string large = upper(text);
   if (large != text && std::find(known.begin(), known.end(), large) != known.end())
     return refuse<std::string>("is in the wrong case: methods are case-sensitive", large);
+  return {std::string(text), {}, {}};
+}
+
+Parsed<std::string> parse_version_field(std::string_view text) {
+  // Of every answer, of one connection, or alike for different bytes.
+  static constexpr std::array<std::string_view, 24> never{"accept-ranges",
+                                                          "age",
+                                                          "connection",
+                                                          "content-encoding",
+                                                          "content-language",
+                                                          "content-length",
+                                                          "content-location",
+                                                          "content-range",
+                                                          "content-type",
+                                                          "cache-control",
+                                                          "date",
+                                                          "expires",
+                                                          "keep-alive",
+                                                          "proxy-authenticate",
+                                                          "proxy-connection",
+                                                          "proxy-status",
+                                                          "retry-after",
+                                                          "server",
+                                                          "te",
+                                                          "trailer",
+                                                          "transfer-encoding",
+                                                          "upgrade",
+                                                          "vary",
+                                                          "via"};
+  if (!is_token(text))
+    return refuse<std::string>("is no field name: write a token such as x-goog-generation");
+  const std::string name = policy::lower(text);
+  if (name == "last-modified")
+    return refuse<std::string>(
+        "is no version of its own: remove it; a date that is 60 s older than its answer is used anyway where "
+        "there "
+        "is no version");
+  if (std::find(never.begin(), never.end(), name) != never.end())
+    return refuse<std::string>(
+        "names no version of the bytes: write a field that does, such as x-goog-generation");
   return {std::string(text), {}, {}};
 }
 

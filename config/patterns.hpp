@@ -19,6 +19,9 @@ Parsed<policy::HostPattern> parse_host_pattern(std::string_view);
 Parsed<policy::PathPattern> parse_path(std::string_view);
 /// A token (RFC 9110 9.1); a known method in another case is refused, because methods are case-sensitive.
 Parsed<std::string> parse_method(std::string_view);
+/// A response field that can name one version of the bytes, in any case: no framing, no description of the
+/// body, none that ends with a hop, no date.
+Parsed<std::string> parse_version_field(std::string_view);
 /// `NAME` or `NAME=value` for headers and queries, a key for json, a token for method.
 Parsed<policy::Condition> parse_condition(policy::Condition::Kind, std::string_view);
 

@@ -89,6 +89,7 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::name: choices.push_back(matching("^[A-Za-z0-9._-]{1,64}$")); break;
     case Kind::folder:
     case Kind::file: choices.push_back(matching("^/")); break;
+    case Kind::version_field: choices.push_back(matching("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")); break;
     case Kind::path: choices.push_back(matching("^/[^?#]*$")); break;
     default: choices.push_back(object({{"type", quote("string")}})); break;
     case Kind::word: break;

@@ -8,6 +8,8 @@
 #include "config/predicates.hpp"
 #include "config/rule.hpp"
 #include "config/values.hpp"
+#include "proxy/policy/ascii.hpp"
+#include "proxy/policy/resume.hpp"
 
 namespace reprise::config {
 namespace {
@@ -117,6 +119,25 @@ class Checker {
       } else {
         error(item, "must be a mapping: this is " + kind_of(item.node));
       }
+    }
+    if (key.item == Kind::version_field) version_fields(place);
+  }
+
+  // Of no two of them it could be said which is meant; without any, `resume.enabled` says so better.
+  void version_fields(const Place& place) {
+    const std::vector<Node>& items = place.node.items;
+    if (items.empty())
+      return error(place, "is empty: name a field such as etag, or write resume: {enabled: false}");
+    if (items.size() > policy::most_validators)
+      return error(place, "is too long: at most " + std::to_string(policy::most_validators) + " fields");
+    for (auto item = items.begin(); item != items.end(); ++item) {
+      const auto is_alike = [&](const Node& other) {
+        return !other.text.empty() && policy::equals_ignoring_case(other.text, item->text);
+      };
+      if (!std::any_of(items.begin(), item, is_alike)) continue;
+      const std::string path = place.path + "[" + std::to_string(item - items.begin()) + "]";
+      report_.error(item->line, item->column, path,
+                    shown(*item) + " is there already: remove one of the two");
     }
   }
 

@@ -7,6 +7,7 @@
 #include "config/patterns.hpp"
 #include "config/predicates.hpp"
 #include "config/rule.hpp"
+#include "proxy/policy/ascii.hpp"
 
 namespace reprise::config {
 namespace {
@@ -70,6 +71,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::host: return check(parse_host_pattern(text));
     case Kind::path: return check(parse_path(text));
     case Kind::method: return check(parse_method(text));
+    case Kind::version_field: return check(parse_version_field(text));
     case Kind::folder: return check_absolute(text, "/var/tmp");
     case Kind::file: return check_absolute(text, "/etc/ssl/upstream.pem");
     case Kind::mapping:
@@ -244,9 +246,10 @@ void assign(const Key&, const Node& node, std::vector<policy::BodyPredicate>& ta
   read_predicates(node, {}, ignored, target);
 }
 
-void assign(const Key&, const Node& node, std::vector<std::string>& target) {
-  put_list(node, target,
-           [](const std::string& text, std::vector<std::string>& methods) { methods.push_back(text); });
+void assign(const Key& key, const Node& node, std::vector<std::string>& target) {
+  put_list(node, target, [&key](const std::string& text, std::vector<std::string>& names) {
+    names.push_back(key.item == Kind::version_field ? policy::lower(text) : text);
+  });
 }
 
 void assign(const Key& key, const Node& node, std::vector<policy::Condition>& target) {

@@ -6,7 +6,7 @@
 NET_MUTANTS = [
     ("exchange", "while (actions_.size() == 0 && Tick::now() < wait.until) {", "while (false) {"),
     ("exchange", "actions_ = machine_.body_broke(resumption_->broke(cause, bytes), Tick::now(), loop_.dice);", "machine_.delivered();"),
-    ("exchange", "found == Kind::mismatch ?", "false ?"),
+    ("resume", "mismatch: return machine.differed(report, answered, now);", "mismatch: return machine.continued(report, answered, now);"),
     ("exchange", "if (cut || served_.status != 0) client_.stream.cut();", ""),
     ("exchange", "if (result.client != ClientState::present || client_.watch.client_reset()) {", "if (false) {"),
     ("exchange", "std::swap(kept_, *live_);", ""),

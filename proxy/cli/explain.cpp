@@ -199,7 +199,7 @@ int explain(Arguments given) {
     telling.notes.push_back("The upstream is reached over TLS, on port " +
                             std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
-  if (leaves_in_clear_text(asked, tls)) telling.notes.push_back(clear_text_note);
+  if (leaves_in_clear_text(asked, policy.tls)) telling.notes.push_back(clear_text_note);
   telling.routes = &routes;
   telling.limits = loaded.settings->limits;
   telling.question = question_of(asked, policy, assumed, json, leaving);

@@ -148,7 +148,8 @@ void list_resume(const Telling& telling, Page& page) {
   if (!told.resumes) return;
   const policy::RoutePolicy& policy = telling.route().policy;
   page.line("resume",
-            "if the answer has a strong ETag, a known length and no content coding, it is continued:");
+            fmt::format("if the answer has {}, a known length and no content coding, it is continued:",
+                        policy::either_of_validators(policy.resume)));
   page.line("resume",
             fmt::format("after {}, then longer; up to {} attempts in a row without a byte; {} without "
                         "a byte count as a break",

@@ -174,6 +174,7 @@ std::string to_json(const Telling& telling) {
   write_course("longest_waits", told.highest, json);
   json.close('}');
   json.word("resumes", yes_or_no(told.resumes));
+  if (told.resumes) write_texts("resume_validators", policy.resume.validators, json);
   json.text("client_gets", client_gets(telling));
   write_texts("to_change", advices(telling), json);
   write_texts("notes", telling.notes, json);

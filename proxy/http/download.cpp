@@ -6,12 +6,15 @@
 
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/date.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/signature.hpp"
 
 namespace reprise::http {
 namespace {
 
 using policy::BodyEnd;
+
+constexpr std::string_view etag = "etag";
 
 /// Keeps the one value of a field, and notices a second.
 void keep(std::string_view value, std::string_view& place, bool& doubled) {
@@ -29,17 +32,6 @@ BodyEnd body_end(Framing::Kind kind) {
   return BodyEnd::none;
 }
 
-std::string_view parameter(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view one = query.substr(0, end);
-    if (one.size() > name.size() && one.starts_with(name) && one[name.size()] == '=')
-      return one.substr(name.size() + 1);
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return {};
-}
-
 bool is_replaced(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
   return std::any_of(range_fields.begin(), range_fields.end(),
@@ -52,12 +44,13 @@ void append_range_lines(const policy::RangeAsked& asked, std::string& out) {
   if (!asked.if_range.empty()) ascii::append(out, "If-Range: ", asked.if_range, "\r\n");
 }
 
-// `GET /path?query HTTP/1.1CRLF` with one more parameter.
-void append_pinned(std::string_view request_line, std::string_view generation, std::string& out) {
-  const std::size_t version = request_line.rfind(' ');
-  const bool has_query = request_line.find('?') != std::string_view::npos;
-  ascii::append(out, request_line.substr(0, version), has_query ? "&" : "?", "generation=", generation,
-                request_line.substr(version));
+// Each value at its name's place in the list.
+void keep_version(const FieldLine& field, const std::vector<std::string>& validators,
+                  policy::PartHead& part) {
+  for (std::size_t i = 0; i < validators.size(); ++i) {
+    if (ascii::same(field.name, validators[i]) && validators[i] != etag)
+      keep(field.value, part.versions[i], part.doubled);
+  }
 }
 
 }  // namespace
@@ -73,23 +66,21 @@ policy::DownloadRequest read_download_request(const RequestHead& head, std::stri
   }
   request.conditional = condition.data() != nullptr;
   request.fields_signed = signs_range_fields(head, query);
-  request.target_signed = signs_target(head, query);
-  request.generation = parameter(query, "generation");
   return request;
 }
 
-policy::PartHead read_part_head(const ResponseHead& head, std::int64_t now_unix) {
+policy::PartHead read_part_head(const ResponseHead& head, const std::vector<std::string>& validators,
+                                std::int64_t now_unix) {
   policy::PartHead part;
   part.status = head.status;
   part.end = body_end(head.framing.kind);
   part.length = head.framing.length;
-  const std::array<std::pair<std::string_view, std::string_view*>, 6> places{{
-      {"etag", &part.entity_tag},
+  const std::array<std::pair<std::string_view, std::string_view*>, 5> places{{
+      {etag, &part.entity_tag},
       {"last-modified", &part.last_modified},
       {"content-range", &part.content_range},
       {"content-type", &part.content_type},
       {"content-encoding", &part.content_encoding},
-      {"x-goog-generation", &part.generation},
   }};
   for (const FieldLine& field : head.fields) {
     if (field.id == FieldId::trailer) part.has_trailer = true;
@@ -97,7 +88,13 @@ policy::PartHead read_part_head(const ResponseHead& head, std::int64_t now_unix)
     for (const auto& [name, place] : places) {
       if (ascii::same(field.name, name)) keep(field.value, *place, part.doubled);
     }
+    keep_version(field, validators, part);
   }
+  const NamedByConnection named(head.fields);
+  for (std::size_t i = 0; i < validators.size(); ++i) {
+    if (named.removes(validators[i])) part.versions[i] = {};
+  }
+  part.uses_tags = std::find(validators.begin(), validators.end(), etag) != validators.end();
   part.last_modified_at = parse_date(part.last_modified, now_unix);
   if (const FieldLine* date = head.find(FieldId::date)) part.date = parse_date(date->value, now_unix);
   return part;
@@ -108,9 +105,7 @@ void write_range_request(std::string_view outgoing, const policy::RangeAsked& as
   for (bool first = true; !outgoing.empty(); first = false) {
     const std::string_view line = outgoing.substr(0, outgoing.find("\r\n") + 2);
     outgoing.remove_prefix(line.size());
-    if (first && !asked.generation.empty()) {
-      append_pinned(line, asked.generation, out);
-    } else if (line == "\r\n") {
+    if (line == "\r\n") {
       append_range_lines(asked, out);
       out += line;
       ended = true;

@@ -102,15 +102,6 @@ bool mentions_range_field(std::string_view text) {
   return false;
 }
 
-bool is_signing_parameter(std::string_view name) {
-  constexpr std::string_view word = "signature";
-  if (ascii::same(name, "sig")) return true;
-  for (std::size_t i = 0; i + word.size() <= name.size(); ++i) {
-    if (ascii::same(name.substr(i, word.size()), word)) return true;
-  }
-  return false;
-}
-
 bool is_signing_field(std::string_view name) {
   return ascii::same(name, "signature") || ascii::same(name, "signature-input");
 }
@@ -139,18 +130,6 @@ bool signs_range_fields(const RequestHead& head, std::string_view query) {
            constexpr std::string_view list = "-signedheaders";
            return name.size() > list.size() && ascii::same(name.substr(name.size() - list.size()), list) &&
                   mentions_range_field(value);
-         });
-}
-
-bool signs_target(const RequestHead& head, std::string_view query) {
-  const bool by_field = std::any_of(head.fields.begin(), head.fields.end(), [](const FieldLine& field) {
-    if (is_signing_field(field.name)) return true;
-    const bool plain =
-        ascii::starts_with(field.value, "bearer ") || ascii::starts_with(field.value, "basic ");
-    return ascii::same(field.name, "authorization") && !plain;
-  });
-  return by_field || any_parameter(query, [](std::string_view name, std::string_view) {
-           return is_signing_parameter(name);
          });
 }
 

@@ -23,8 +23,5 @@ inline constexpr std::array<std::string_view, 6> range_fields{
 /// True if a signature names one of `range_fields`: SignedHeaders of SigV4 (AWS and Cloud Storage, in
 /// Authorization or in the query), `headers` of a Signature authorization, Signature-Input (RFC 9421).
 bool signs_range_fields(const RequestHead&, std::string_view query);
-/// True if the target may be signed: any signature in the query or in fields, and any authorization but
-/// Bearer and Basic.
-bool signs_target(const RequestHead&, std::string_view query);
 
 }  // namespace reprise::http

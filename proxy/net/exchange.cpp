@@ -217,16 +217,10 @@ void Run::resumed(const AttemptResult& result) {
     return;
   }
   tell_departures();
-  using Kind = policy::Continuation::Kind;
-  const auto* answered = std::get_if<policy::Answered>(&result.outcome);
-  const Kind found = answered == nullptr ? Kind::refused : resumption_->judge();
-  if (answered == nullptr) {
-    actions_ = machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, loop_.dice);
-  } else if (found == Kind::refused) {
-    actions_ = machine_.answered(result.report, *answered, now, loop_.dice);
+  if (const auto* answered = std::get_if<policy::Answered>(&result.outcome)) {
+    actions_ = resumption_->judge(machine_, result.report, *answered, now, loop_.dice);
   } else {
-    actions_ = found == Kind::mismatch ? machine_.differed(result.report, *answered, now)
-                                       : machine_.continued(result.report, *answered, now);
+    actions_ = machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, loop_.dice);
   }
   narrate(loop_, request_, machine_.ledger().back());
 }

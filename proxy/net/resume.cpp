@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 
-policy::PartHead part_of(const http::ResponseHead& head) {
-  return http::read_part_head(head, Loop::wall_nanoseconds() / second);
+policy::PartHead part_of(const Request& request, const http::ResponseHead& head) {
+  return http::read_part_head(head, request.policy->resume.validators, Loop::wall_nanoseconds() / second);
 }
 
 policy::DownloadRequest asked_by(const Request& request) {
@@ -26,7 +26,7 @@ policy::DownloadRequest asked_by(const Request& request) {
 
 std::optional<policy::Download> begin(const Request& request, const Answer& first) {
   if (first.kept || request.tunnel || request.upgrade || request.bound) return std::nullopt;
-  return policy::Download::begin(asked_by(request), part_of(first.head));
+  return policy::Download::begin(asked_by(request), part_of(request, first.head));
 }
 
 std::optional<Instant> end_of_signature(const Request& request) {
@@ -41,7 +41,7 @@ Duration patience_with(const Request& request, const Answer& answer) {
   const bool resumes = policy.mode == policy::Mode::active && policy.resume.enabled;
   if (!resumes || request.upgrade || request.bound || policy.idle_timeout <= policy.resume.stall)
     return policy.idle_timeout;
-  const bool continuable = policy::Download::can_begin(asked_by(request), part_of(answer.head));
+  const bool continuable = policy::Download::can_begin(asked_by(request), part_of(request, answer.head));
   return continuable ? policy.resume.stall : policy.idle_timeout;
 }
 
@@ -71,9 +71,19 @@ void Resumption::ask() {
   http::write_range_request(outgoing_, download_->ask(sent_), request_.outgoing);
 }
 
-Continuation::Kind Resumption::judge() {
-  found_ = download_->judge(part_of(answer_.head), sent_);
-  return found_.kind;
+policy::Actions Resumption::judge(policy::Exchange& machine, const policy::AttemptReport& report,
+                                  const policy::Answered& answered, Instant now, policy::Dice& dice) {
+  found_ = download_->judge(part_of(request_, answer_.head), sent_);
+  switch (found_.kind) {
+    case Continuation::Kind::rest:
+    case Continuation::Kind::whole: return machine.continued(report, answered, now);
+    case Continuation::Kind::mismatch: return machine.differed(report, answered, now);
+    case Continuation::Kind::refused: return machine.answered(report, answered, now, dice);
+    case Continuation::Kind::uncounted: break;
+  }
+  // Of its body nothing is wanted, and it may be long.
+  answer_.connection.reset();
+  return machine.uncounted(report, answered, now, dice);
 }
 
 /// How far the rest has come.

@@ -28,8 +28,9 @@ class Resumption {
   policy::Break broke(policy::Cause, std::uint64_t bytes);
   /// From now on the request's attempts ask for what is missing.
   void ask();
-  /// What the head in `answer()` brings.
-  policy::Continuation::Kind judge();
+  /// Tells the machine what the head in `answer()` brings.
+  policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Answered&, Instant now,
+                        policy::Dice&);
   /// Sends the client what it is still to get of `answer()`, framed like the beginning. A body that brings
   /// more than it announced ends as broken, and no byte of the excess is sent.
   Task<Relayed> relay_rest(Pool&, Stream& client);

@@ -64,10 +64,11 @@ std::string for_later(const Explanation& told, const RetryPolicy& retry) {
 
 std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
   if (told.resumes)
-    return "Let the upstream give its answer a strong ETag, a Content-Length and no content coding.";
+    return "Let the upstream give its answer " + either_of_validators(policy.resume) +
+           ", a Content-Length and no content coding.";
   if (policy.mode == Mode::active && !policy.resume.enabled)
-    return "Give the route `resume: {enabled: true}`: a GET whose answer has a strong ETag is then "
-           "continued.";
+    return "Give the route `resume: {enabled: true}`: a GET whose answer has " +
+           either_of_validators(policy.resume) + " is then continued.";
   return "No key does: what is continued is a GET, without a body and without If-Range, of a route with "
          "`mode: active`.";
 }

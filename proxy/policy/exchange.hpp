@@ -32,7 +32,7 @@ struct Cancel {
   unsigned number = 1;
 };
 /// Begin attempt `number`, on a connection that never carried a request: it asks for what is missing of the
-/// delivered answer's body. Report `continued` or `differed` where its status is 200 or 206.
+/// delivered answer's body. Report `continued`, `uncounted` or `differed` where its status is 200 or 206.
 struct Resume {
   unsigned number = 1;
 };
@@ -123,6 +123,8 @@ class Exchange {
   Actions body_broke(const Break&, Instant now, Dice&);
   /// The running attempt's answer to a `Resume` is the rest of the body.
   Actions continued(const AttemptReport&, const Answered&, Instant now);
+  /// It is a 200 of the right version, but none that the missing bytes could be counted off from: asks again.
+  Actions uncounted(const AttemptReport&, const Answered&, Instant now, Dice&);
   /// It is a 200 or a 206, and not the rest.
   Actions differed(const AttemptReport&, const Answered&, Instant now);
   /// The delivered answer went out whole.

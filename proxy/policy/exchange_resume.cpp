@@ -78,13 +78,18 @@ Actions Exchange::differed(const AttemptReport& report, const Answered& answer, 
   return resumes(report) ? give_up(report, answer, Reason::resume_mismatch, now) : Actions{};
 }
 
+Actions Exchange::uncounted(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
+  if (!resumes(report)) return {};
+  enter(report, answer, {}, now);
+  tell_host(answer, {}, admitted_, now);
+  return resume_again(answer.hints, now, dice);
+}
+
 // A status that has no bytes to offer: the route says whether it is worth another attempt.
 Actions Exchange::resume_refused(const AttemptReport& report, const Answered& answer, Instant now,
                                  Dice& dice) {
   if (!policy_.retry.on.lists(answer)) return give_up(report, answer, Reason::resume_mismatch, now);
-  enter(report, answer, {}, now);
-  tell_host(answer, {}, admitted_, now);
-  return resume_again(answer.hints, now, dice);
+  return uncounted(report, answer, now, dice);
 }
 
 Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {

@@ -68,8 +68,8 @@ struct Explanation {
   bool waits_left_out = false;  ///< there may be more of them than are listed
   Course lowest;                ///< with the lowest rolls
   Course highest;               ///< with the highest ones
-  /// The answer's body breaks, and the route continues it if the answer's own head allows: a strong ETag (or
-  /// a generation of Cloud Storage), a known length, no content coding. Without that the courses hold.
+  /// The answer's body breaks, and the route continues it if the answer's own head allows: one version of
+  /// the bytes by `resume.validators`, a known length, no content coding. Without that the courses hold.
   bool resumes = false;
   WaitRange resume_wait;  ///< before the first attempt to continue it
 };

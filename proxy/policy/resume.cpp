@@ -19,8 +19,9 @@ bool is_multipart(std::string_view type) {
   return equals_ignoring_case(type.substr(0, multipart.size()), multipart);
 }
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+// A list may be of two fields in one line; S3 calls all versions `null` where it keeps none.
+bool names_version(std::string_view value) {
+  return !value.empty() && value.find(',') == std::string_view::npos && !equals_ignoring_case(value, "null");
 }
 
 bool has_settled(const PartHead& head) {
@@ -40,7 +41,10 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
   if (head.end == BodyEnd::none || head.end == BodyEnd::close) return std::nullopt;
   const bool counted = head.end == BodyEnd::length;
   if (head.status == ok) {
-    if (!head.content_range.empty() || (counted && head.length == 0)) return std::nullopt;
+    // In a 200 a Content-Range means nothing (RFC 9110 14.4); only to a range it is a part with a wrong
+    // status.
+    if (asked && !head.content_range.empty()) return std::nullopt;
+    if (counted && head.length == 0) return std::nullopt;
     return counted ? BodyPlace{0, head.length, head.length, false} : BodyPlace{};
   }
   const auto range = parse_content_range(head.content_range);
@@ -50,28 +54,12 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
   return BodyPlace{range->first, range->last + 1, range->complete, true};
 }
 
-/// What proves that a later answer is of the same representation.
-struct Validator {
-  std::string_view entity_tag;
-  std::string_view last_modified;
-  std::string_view generation;
-  bool pins = false;
-};
-
 // Row E2.
-std::optional<Validator> validator_of(const DownloadRequest& request, const PartHead& head) {
-  const TagKind tag = tag_kind(head.entity_tag);
-  if (tag == TagKind::weak) return std::nullopt;
-  Validator found;
-  found.entity_tag = head.entity_tag;
-  if (is_number(head.generation)) found.generation = head.generation;
-  const bool numbered = !found.generation.empty();
-  const bool pinned_already = numbered && request.generation == found.generation;
-  found.pins = numbered && request.generation.empty() && !request.target_signed;
+Proof proof_of(const PartHead& head) {
+  if (head.uses_tags && tag_kind(head.entity_tag) == TagKind::strong) return Proof::entity_tag;
+  if (std::any_of(head.versions.begin(), head.versions.end(), names_version)) return Proof::field;
   // A date says nothing where the upstream has a tag for the representation (RFC 9110 13.1.5).
-  if (tag == TagKind::none && has_settled(head)) found.last_modified = head.last_modified;
-  const bool proves = tag == TagKind::strong || found.pins || pinned_already || !found.last_modified.empty();
-  return proves ? std::optional(found) : std::nullopt;
+  return head.entity_tag.empty() && has_settled(head) ? Proof::date : Proof::none;
 }
 
 bool asks_plainly(const DownloadRequest& request) {
@@ -82,19 +70,18 @@ bool asks_plainly(const DownloadRequest& request) {
 }  // namespace
 
 bool Download::can_begin(const DownloadRequest& request, const PartHead& head) {
-  return asks_plainly(request) && is_clear(head) && place_of(request, head) && validator_of(request, head);
+  return asks_plainly(request) && is_clear(head) && place_of(request, head) && proof_of(head) != Proof::none;
 }
 
 std::optional<Download> Download::begin(const DownloadRequest& request, const PartHead& head) {
   if (!can_begin(request, head)) return std::nullopt;
-  const Validator validator = *validator_of(request, head);
   Download download;
   download.place_ = *place_of(request, head);
-  download.entity_tag_ = validator.entity_tag;
-  download.last_modified_ = validator.last_modified;
+  download.entity_tag_ = head.entity_tag;
+  download.last_modified_ = head.last_modified;
   download.content_type_ = head.content_type;
-  download.generation_ = validator.generation;
-  download.pins_ = validator.pins;
+  std::copy(head.versions.begin(), head.versions.end(), download.versions_.begin());
+  download.proof_ = proof_of(head);
   return download;
 }
 
@@ -102,12 +89,8 @@ RangeAsked Download::ask(std::uint64_t sent) const {
   RangeAsked asked;
   asked.range.first = place_.first + sent;
   if (place_.part) asked.range.last = *place_.end - 1;
-  if (tag_kind(entity_tag_) == TagKind::strong) {
-    asked.if_range = entity_tag_;
-  } else {
-    asked.if_range = last_modified_;
-  }
-  if (pins_) asked.generation = generation_;
+  if (proof_ == Proof::entity_tag) asked.if_range = entity_tag_;
+  if (proof_ == Proof::date) asked.if_range = last_modified_;
   return asked;
 }
 
@@ -120,12 +103,20 @@ Continuation Download::judge(const PartHead& head, std::uint64_t sent) {
 // A field that was there once must come again; what If-Range lets a 206 leave out is only the rest (RFC 9110
 // 15.3.7).
 bool Download::is_same(const PartHead& head) const {
-  if (head.entity_tag != entity_tag_) return false;
-  if (!last_modified_.empty() && head.last_modified != last_modified_) return false;
+  if (head.uses_tags && head.entity_tag != entity_tag_) return false;
+  if (proof_ == Proof::date && head.last_modified != last_modified_) return false;
   if (!head.content_type.empty() && head.content_type != content_type_) return false;
-  if (generation_.empty()) return true;
-  const bool proved_by_tag = tag_kind(entity_tag_) == TagKind::strong;
-  return head.generation == generation_ || (head.generation.empty() && proved_by_tag);
+  return has_same_versions(head);
+}
+
+// Without If-Range nothing else says so, and every one of them has to; with it, none may contradict.
+bool Download::has_same_versions(const PartHead& head) const {
+  const bool may_be_left_out = proof_ != Proof::field;
+  for (std::size_t i = 0; i < versions_.size(); ++i) {
+    const bool compared = !may_be_left_out || (!versions_[i].empty() && !head.versions[i].empty());
+    if (compared && head.versions[i] != versions_[i]) return false;
+  }
+  return true;
 }
 
 Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
@@ -141,12 +132,13 @@ Continuation Download::judge_part(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::rest, 0, range->bytes()};
 }
 
-// Row E1. Without the whole representation's length there is nothing to compare.
+// Row E1. Without the whole representation's length there is nothing to compare. Nor is a date enough.
 Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) const {
-  const bool same_length =
-      !place_.part && head.end == BodyEnd::length && place_.complete && head.length == *place_.complete;
-  if (!same_length || !head.content_range.empty() || sent >= head.length) return {};
-  if (!is_clear(head) || !is_same(head) || tag_kind(entity_tag_) != TagKind::strong) return {};
+  if (place_.part || proof_ == Proof::date || !is_clear(head) || !is_same(head)) return {};
+  // No If-Range was sent: that it comes from its beginning does not say that it has changed.
+  if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
+  const bool same_length = head.end == BodyEnd::length && place_.complete && head.length == *place_.complete;
+  if (!same_length || sent >= head.length) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};
 }
 

@@ -1,6 +1,8 @@
 // Broken downloads: which can be continued, what to ask for, and whether an answer is the rest of them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,16 +12,17 @@
 
 namespace reprise::policy {
 
+/// Fields that `resume.validators` may list.
+inline constexpr std::size_t most_validators = 8;
+
 /// What a request says of ranges and of who signed it. Field texts without outer blanks; views of the caller.
 struct DownloadRequest {
   bool get = false;
   bool has_body = false;
-  std::string_view range;       ///< Range; empty: none
-  bool conditional = false;     ///< has If-Range
-  bool fields_signed = false;   ///< a signature covers Range, or a field that is left out of a continuation
-  bool target_signed = false;   ///< not a byte of the target may change
-  std::string_view generation;  ///< the target's own `generation` parameter; empty: none
-  bool doubled = false;         ///< Range or If-Range came more than once
+  std::string_view range;      ///< Range; empty: none
+  bool conditional = false;    ///< has If-Range
+  bool fields_signed = false;  ///< a signature covers Range, or a field that is left out of a continuation
+  bool doubled = false;        ///< Range or If-Range came more than once
 };
 
 /// How the end of an answer's body is told.
@@ -36,7 +39,9 @@ struct PartHead {
   std::string_view content_range;
   std::string_view content_type;
   std::string_view content_encoding;
-  std::string_view generation;                   ///< x-goog-generation
+  /// The fields that `resume.validators` lists, each at its place in that list.
+  std::array<std::string_view, most_validators> versions{};
+  bool uses_tags = true;                         ///< `resume.validators` lists etag
   std::optional<std::int64_t> last_modified_at;  ///< seconds since 1970; absent for junk
   std::optional<std::int64_t> date;              ///< the same, of Date
   bool doubled = false;                          ///< one of these came more than once
@@ -46,17 +51,17 @@ struct PartHead {
 /// What the request for the rest has to say.
 struct RangeAsked {
   ByteRange range;
-  std::string_view if_range;    ///< empty: no If-Range
-  std::string_view generation;  ///< `generation=` to add to the query; empty: the target stays as it is
+  std::string_view if_range;  ///< empty: no If-Range
 };
 
 /// What an answer to the request for the rest is.
 struct Continuation {
   enum class Kind : std::uint8_t {
-    rest,      ///< a 206 with exactly the bytes that are missing
-    whole,     ///< a 200 with the same representation: its first `skip` bytes are with the client
-    mismatch,  ///< 200 or 206, but not, or not surely, the rest of the download
-    refused,   ///< another status: no bytes at all
+    rest,       ///< a 206 with exactly the bytes that are missing
+    whole,      ///< a 200 with the same representation: its first `skip` bytes are with the client
+    uncounted,  ///< a 200 of the same version by a field, without a length that its bytes could be counted by
+    mismatch,   ///< 200 or 206, but not, or not surely, the rest of the download
+    refused,    ///< another status: no bytes at all
   };
   Kind kind = Kind::mismatch;
   std::uint64_t skip = 0;
@@ -70,6 +75,10 @@ struct BodyPlace {
   std::optional<std::uint64_t> complete;  ///< bytes of the whole representation
   bool part = false;                      ///< a 206
 };
+
+/// What proves that a later answer is of the same representation. `field`: one that `resume.validators`
+/// lists.
+enum class Proof : std::uint8_t { none, entity_tag, field, date };
 
 /// A download as its first answer began it. Owns its texts. `sent` always counts body bytes of that answer
 /// that the client has.
@@ -93,6 +102,7 @@ class Download {
  private:
   Download() = default;
   bool is_same(const PartHead&) const;
+  bool has_same_versions(const PartHead&) const;
   Continuation judge_part(const PartHead&, std::uint64_t sent);
   Continuation judge_whole(const PartHead&, std::uint64_t sent) const;
 
@@ -100,8 +110,8 @@ class Download {
   std::string entity_tag_;
   std::string last_modified_;
   std::string content_type_;
-  std::string generation_;
-  bool pins_ = false;  ///< the generation is added to the query
+  std::array<std::string, most_validators> versions_;
+  Proof proof_ = Proof::none;
 };
 
 }  // namespace reprise::policy

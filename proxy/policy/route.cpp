@@ -17,6 +17,9 @@ bool query_present(std::string_view query, std::string_view name) {
 }
 
 bool matches_query(const Condition& wanted, std::string_view query) {
+  if (wanted.name == "*")
+    return any_parameter(query,
+                         [](const Parameter& given) { return !given.name.empty() && given.value.empty(); });
   return wanted.value.empty() ? query_present(query, wanted.name)
                               : query_has(query, wanted.name, wanted.value);
 }

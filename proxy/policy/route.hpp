@@ -50,7 +50,7 @@ struct Match {
   std::optional<std::uint16_t> port;
   PathPattern path;
   std::vector<std::string> methods;  ///< empty: any
-  std::vector<Condition> query;  ///< all must hold; an empty `value` here means "present", even with no value
+  std::vector<Condition> query;  ///< all must hold; no `value`: it is there; name `*`: any that has no value
   std::vector<Condition> headers;  ///< all must hold
   std::vector<HostPattern> hosts;  ///< any of them, beside `host`; empty: any
 

@@ -63,4 +63,14 @@ RetryOn RetryOn::defaults() {
   return on;
 }
 
+std::string either_of_validators(const ResumePolicy& resume) {
+  const std::vector<std::string>& names = resume.validators;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i] == "etag" ? "a strong ETag" : names[i];
+  }
+  return text;
+}
+
 }  // namespace reprise::policy

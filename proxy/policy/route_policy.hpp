@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proxy/policy/backoff.hpp"
 #include "proxy/policy/budget.hpp"
@@ -64,7 +65,13 @@ struct ResumePolicy {
   bool enabled = true;
   unsigned max_attempts = 10;                 ///< in a row that brought no byte
   Duration stall = std::chrono::seconds(30);  ///< so long without a byte counts as a break
+  /// Response fields that name one version of the bytes: lower case, no two alike, at most `most_validators`
+  /// (resume.hpp). `etag` stands for a strong one, with If-Range.
+  std::vector<std::string> validators{"etag", "x-goog-generation", "x-amz-version-id"};
 };
+
+/// "a strong ETag, x-goog-generation or x-amz-version-id".
+std::string either_of_validators(const ResumePolicy&);
 
 struct RoutePolicy {
   Mode mode = Mode::active;

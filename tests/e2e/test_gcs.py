@@ -2,7 +2,7 @@
 import os
 
 from client import Client, head_of
-from harness import LOOPBACK, Reprise, equal
+from harness import LOOPBACK, Curl, Reprise, equal
 from upstream import Say, Upstream
 
 TABLE = os.path.join(os.path.dirname(__file__), "..", "config", "presets", "gcs.txt")
@@ -76,3 +76,95 @@ def test_every_operation_is_retried_exactly_where_the_table_says():
                 equal((answer.status, answer.attempts), (200 if attempts == 2 else 503, attempts), case)
         assert len(expected) > 80, f"only {len(expected)} cases"
         equal(scripts.counts, expected, "counted at the upstream")
+
+
+class Bucket:
+    """One object as the service's own emulator serves it: its number and a Content-Range in every answer, no entity tag, chunked or counted.
+    Each answer up to the last breaks off after as many bytes as `breaks` says; `as_200`: a broken one is a 200, whatever was asked."""
+
+    def __init__(self, breaks, chunked, as_200=False, generations=(17,)):
+        self.object = bytes(33 + (i * 31 + i // 94) % 94 for i in range(512 * 1024))
+        self.breaks, self.chunked, self.as_200, self.generations = list(breaks), chunked, as_200, generations
+        self.requests = []
+
+    def __call__(self, connection, request):
+        turn = len(self.requests)
+        self.requests.append((request.target, request.field("Range"), request.field("If-Range")))
+        first = int((request.field("Range") or "bytes=0-")[6:-1])
+        breaks = turn < len(self.breaks)
+        size = len(self.object)
+        generation = self.generations[min(turn, len(self.generations) - 1)]
+        lines = [f"HTTP/1.1 {206 if first and not (breaks and self.as_200) else 200} Told", "Content-Type: application/octet-stream",
+                 f"Content-Range: bytes {first}-{size - 1}/{size}", "x-goog-hash: crc32c=AAAAAA==", f"x-goog-generation: {generation}",
+                 "x-goog-metageneration: 1", "Transfer-Encoding: chunked" if self.chunked else f"Content-Length: {size - first}"]
+        connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        rest = self.object[first:first + self.breaks[turn]] if breaks else self.object[first:]
+        connection.sendall(b"%x\r\n%s\r\n" % (len(rest), rest) if self.chunked else rest)
+        if breaks:
+            return False
+        if self.chunked:
+            connection.sendall(b"0\r\n\r\n")
+        return True
+
+
+def downloads(cases):
+    """The preset as shipped, but for its waits; for each (path, bucket) the client's answer, the log's line and what was asked."""
+    preset = {"name": "gcs", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "2ms", "jitter": "none"}}}
+    scripts = {path.partition("?")[0]: [bucket] for path, bucket in cases}
+    equal(len(scripts), len(cases), "a path of its own for each")
+    with Upstream(scripts) as upstream, Reprise(presets=[preset]) as reprise:
+        for number, (path, bucket) in enumerate(cases):
+            curl = Curl(reprise, upstream.url(path))
+            yield curl, reprise.requests(number + 1)[number], bucket.requests
+
+
+def test_broken_downloads_of_objects_without_a_tag_are_whole():
+    """Google's retry conformance: two broken streams, and one that breaks after 256 KiB, of each kind of download."""
+    paths = ("/download/storage/v1/b/pail/o/a%%2F%d?alt=media", "/storage/v1/b/pail/o/a%d?alt=media", "/pail/a/%d", "/pail/%d?generation=17")
+    kinds = [(path, breaks, chunked) for path in paths for breaks in ([4, 4], [256 * 1024]) for chunked in (False, True)]
+    cases = [(path % number, Bucket(breaks, chunked)) for number, (path, breaks, chunked) in enumerate(kinds)]
+    for (path, bucket), (curl, line, requests) in zip(cases, downloads(cases)):
+        equal((curl.code, curl.status, curl.body == bucket.object, line["ending"]), (0, 200, True, "answered"), (path, bucket.breaks))
+        places = [sum(bucket.breaks[:i + 1]) for i in range(len(bucket.breaks))]
+        equal(requests, [(path, None, None)] + [(path, f"bytes={place}-", None) for place in places], "the target as it was, no If-Range")
+
+
+def test_a_broken_stream_that_comes_as_200_is_asked_for_again():
+    """The emulator answers a range with 200 while it breaks streams: those bytes are not taken, the 206 behind it is."""
+    chunked, counted = Bucket([4, 4], True, as_200=True), Bucket([4, 4], False, as_200=True)
+    (whole, line, requests), (cut, its_line, _) = downloads([("/storage/v1/b/pail/o/a?alt=media", chunked), ("/pail/a", counted)])
+    equal((whole.code, whole.status, whole.body == chunked.object), (0, 200, True), line)
+    equal([asked for _, asked, _ in requests], [None, "bytes=4-", "bytes=4-"])
+    equal((cut.code in (18, 56), its_line["ending"], its_line["reason"]), (True, "cut", "resume_mismatch"), "a 200 shorter than the whole")
+
+
+def test_an_object_that_changed_meanwhile_is_cut():
+    cases = [(f"/storage/v1/b/pail/o/{number}?alt=media", Bucket([4096], chunked, generations=(17, 18))) for number, chunked in enumerate((False, True))]
+    for (_, bucket), (curl, line, requests) in zip(cases, downloads(cases)):
+        equal((curl.code in (18, 56), bucket.object[:4096].startswith(curl.body)), (True, True), bucket.chunked)
+        equal((line["ending"], line["reason"], len(requests)), ("cut", "resume_mismatch", 2))
+
+
+def test_L22_what_the_table_does_not_list_is_not_repeated():
+    never = ["/upload/storage/v1/b/p/o?upload_id=", "/upload/storage/v1/b/p/o?upload_id", "/resumable/upload/storage/v1/b/p/o?upload_id=",
+             "/p/o?upload_id=", "/p/o?uploadId=", "/p/o?partNumber=1&uploadId=", "/p?policy", "/p?policy=", "/p?object-lock", "/p?upload_id=",
+             "//p", "/p//", "/p//o?upload_id=1", "/storage/v1//b/p?upload_id=1", "/storage//v1/b/p", "//storage/v1/b/p", "/storage/v1/?uploadId=1",
+             "/upload//storage/v1/b/p/o?upload_id=1", "/resumable/upload//storage/v1/b/p/o?upload_id=1"]
+    scripts = FailsFirst()
+    preset = {"name": "gcs", "hosts": [LOOPBACK], "budget": "off", "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}
+    with Upstream(scripts) as upstream, Reprise(presets=[preset]) as reprise, Client(reprise.forward) as client:
+        def attempts(method, path):
+            case = f"{method} {path}"
+            body = b"" if method in ("GET", "HEAD") else b"{}"
+            fields = [("X-Case", case)] + ([("Content-Length", "2")] if body else [])
+            client.send(head_of(method, upstream.url(path), f"{LOOPBACK}:{upstream.port}", fields) + body)
+            answer = client.read_answer(method)
+            equal((answer.attempts, answer.status == 200), (scripts.counts[case], scripts.counts[case] == 2), case)
+            return scripts.counts[case]
+        for path in never:
+            equal([attempts(method, path) for method in ("PUT", "DELETE", "POST")], [1, 1, 1], path)
+            if not path.startswith("/upload/"):
+                equal([attempts(method, path) for method in ("GET", "HEAD")], [2, 2], path)
+        for method, path in (("PUT", "/p"), ("DELETE", "/p"), ("PUT", "/p/o?upload_id=1"), ("PUT", "/upload/storage/v1/b/p/o?upload_id=1"),
+                             ("DELETE", "/p/o?uploadId=1"), ("PUT", "/p/a//b?upload_id=1")):
+            equal(attempts(method, path), 2, path)

@@ -187,3 +187,54 @@ def test_E12_fields_of_the_206_never_reach_the_client():
               expected(upstream).replace(b"\r\n\r\n", b"\r\nRange: bytes=40-\r\nIf-Range: \"v1\"\r\n\r\n"))
         client.send(to(upstream, path="/next"))
         equal(client.read_answer().body, b"answer 1 to /next\n", "and nothing is left over")
+
+
+def version(value=b"17", name=b"x-goog-generation"):
+    return b"%s: %s\r\n" % (name, value)
+
+
+def test_E2_a_listed_field_does_the_work_of_a_strong_validator():
+    for fields in (version(), version(b"aB.c", b"X-AMZ-Version-Id"), tag(b'W/"v1"') + version(), tag(b"CJ8=") + version()):
+        _, requests = is_whole([broken(fields), raw(part(fields=fields))])
+        equal(requests[1], requests[0].replace(b"\r\n\r\n", b"\r\nRange: bytes=40-\r\n\r\n"), "no If-Range, and the same target")
+        is_whole([broken(fields), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 100) + BODY)])
+    listed = {"resume": {"validators": ["X-Checksum"]}}
+    fields = version(b"9", b"x-checksum")
+    is_whole([broken(fields), raw(part(fields=fields))], **listed)
+    is_cut_off([broken(tag()), raw(part())], "response_started", requests=1, **listed)
+    is_cut_off([broken(fields), raw(part(fields=fields))], "response_started", requests=1)
+
+
+def test_E7_a_listed_field_that_differs_or_is_missing():
+    for first, later in ((version(), version(b"18")), (version(), b""), (version(b"a"), version(b"A")), (version(), tag()),
+                         (version(), version() + version()), (version(), version() + b"Connection: x-goog-generation\r\n"),
+                         (version(), version(b"17", b"x-amz-version-id")), (version(), version() + tag()),
+                         (tag() + version(), tag() + version(b"18"))):
+        is_cut_off([broken(first), raw(part(fields=later))], "resume_mismatch")
+        is_cut_off([broken(first), raw(head(200, b"Content-Type: text/plain\r\n" + later, 100) + BODY)], "resume_mismatch")
+    for lie in (part(fields=version(), kind=b"text/html"), part(fields=version() + b"Content-Encoding: gzip\r\n"),
+                part(fields=version(), first=41), part(fields=version(), total=b"101")):
+        is_cut_off([broken(version()), raw(lie)], "resume_mismatch")
+    for first in (version(b""), version(b"17, 18"), version() + version(), version() + b"Connection: X-Goog-Generation\r\n",
+                  version(b"null", b"x-amz-version-id")):
+        is_cut_off([broken(first), raw(part(fields=first))], "response_started", requests=1)
+
+
+def test_E1_content_range_in_a_200_means_nothing():
+    for said in (b"bytes 0-99/100", b"bytes 40-99/100", b"junk"):
+        fields = tag() + b"Content-Range: %s\r\n" % said
+        is_whole([broken(fields), raw(part())])
+        is_whole([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 100) + BODY)])
+        # What is no longer than the rest is not the whole, whatever it says.
+        is_cut_off([broken(), raw(head(200, b"Content-Type: text/plain\r\n" + fields, 60) + BODY[GOT:])], "resume_mismatch")
+    ranged = tag() + b"Content-Range: bytes 10-99/100\r\n"
+    is_cut_off([raw(head(200, ranged, 90) + BODY[:20], "close"), raw(part())], "response_started", b"Range: bytes=10-\r\n", requests=1)
+
+
+def test_E1_a_whole_answer_without_a_length_is_asked_for_again():
+    chunked = head(200, b"Content-Type: text/plain\r\n" + version() + b"Transfer-Encoding: chunked\r\n")
+    again = raw(chunked + b"4\r\n" + BODY[GOT:GOT + 4] + b"\r\n", "close")
+    is_whole([broken(version()), again, raw(part(fields=version()))])
+    is_cut_off([broken(version()), again, again, again], "attempts_spent", requests=4, resume={"max_attempts": 3})
+    other = raw(chunked.replace(b": 17", b": 18") + b"4\r\n" + BODY[GOT:GOT + 4] + b"\r\n", "close")
+    is_cut_off([broken(version()), other], "resume_mismatch")

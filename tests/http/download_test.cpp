@@ -17,6 +17,9 @@ using std::string;
 using std::string_view;
 
 constexpr std::int64_t now = 1700000000;
+const std::vector<string> listed{"etag", "x-goog-generation", "x-amz-version-id"};
+
+PartHead part_of(const ReadResponse& read) { return read_part_head(read.head, listed, now); }
 
 DownloadRequest asked(const ReadRequest& read, string_view query = "") {
   EXPECT_EQ(read.parsed, complete) << read.text;
@@ -27,10 +30,8 @@ TEST(DownloadRequest, OfAPlainGet) {
   const ReadRequest read(get("Accept: */*\r\n"));
   const DownloadRequest request = asked(read);
   EXPECT_TRUE(request.get);
-  EXPECT_FALSE(request.has_body || request.conditional || request.fields_signed || request.target_signed ||
-               request.doubled);
+  EXPECT_FALSE(request.has_body || request.conditional || request.fields_signed || request.doubled);
   EXPECT_EQ(request.range, "");
-  EXPECT_EQ(request.generation, "");
 }
 
 TEST(DownloadRequest, E8_ranges_of_the_client) {
@@ -47,13 +48,6 @@ TEST(DownloadRequest, E10_other_methods_and_bodies) {
   EXPECT_FALSE(asked(ReadRequest(get("Content-Length: 0\r\n"))).has_body);
 }
 
-TEST(DownloadRequest, TheGenerationInTheQuery) {
-  const ReadRequest read(get(""));
-  EXPECT_EQ(asked(read, "alt=media&generation=17&x").generation, "17");
-  EXPECT_EQ(asked(read, "generation=").generation, "");
-  EXPECT_EQ(asked(read, "ifgeneration=1&generations=2&x=generation=3").generation, "");
-}
-
 TEST(DownloadRequest, E11_signatures) {
   const auto fields_signed = [](const string& line, string_view query = "") {
     return asked(ReadRequest(get(line)), query).fields_signed;
@@ -68,19 +62,6 @@ TEST(DownloadRequest, E11_signatures) {
   EXPECT_TRUE(fields_signed("", "x-goog-signedheaders=range%3bhost"));
   EXPECT_FALSE(fields_signed("", "X-Amz-SignedHeaders=host%3Brangexyz&range=1"));
   EXPECT_FALSE(fields_signed("", "X-Amz-SignedHeaders=host%3"));
-
-  const auto target_signed = [](const string& line, string_view query = "") {
-    return asked(ReadRequest(get(line)), query).target_signed;
-  };
-  EXPECT_TRUE(target_signed(sigv4 + ", Signature=c\r\n"));
-  EXPECT_TRUE(target_signed("Authorization: Digest uri=\"/\"\r\n"));
-  EXPECT_TRUE(target_signed("Signature-Input: sig=(\"@method\")\r\n"));
-  EXPECT_TRUE(target_signed("Signature: keyId=\"k\",signature=\"c\"\r\n"));
-  for (const char* query :
-       {"X-Amz-Signature=c", "a&X-Goog-Signature=c", "Signature=c&Expires=1", "se=1&sig=c"})
-    EXPECT_TRUE(target_signed("", query)) << query;
-  EXPECT_FALSE(target_signed("Authorization: Bearer t\r\n", "alt=media&sign=1"));
-  EXPECT_FALSE(target_signed("Authorization: basic dTpw\r\n"));
 }
 
 TEST(PartHead, EveryFieldInItsPlace) {
@@ -89,7 +70,7 @@ TEST(PartHead, EveryFieldInItsPlace) {
          "Date: Tue, 14 Nov 2023 22:14:20 GMT\r\nContent-Range: bytes 1-2/3\r\n"
          "Content-Type: a/b\r\nContent-Encoding: gzip\r\nX-Goog-Generation: 17\r\n"
          "Content-Length: 5\r\n"));
-  const PartHead part = read_part_head(read.head, now);
+  const PartHead part = part_of(read);
   EXPECT_EQ(part.status, 200);
   EXPECT_EQ(part.end, BodyEnd::length);
   EXPECT_EQ(part.length, 5U);
@@ -99,7 +80,9 @@ TEST(PartHead, EveryFieldInItsPlace) {
   EXPECT_EQ(part.content_range, "bytes 1-2/3");
   EXPECT_EQ(part.content_type, "a/b");
   EXPECT_EQ(part.content_encoding, "gzip");
-  EXPECT_EQ(part.generation, "17");
+  EXPECT_EQ(part.versions[0], "") << "a tag is no field like others";
+  EXPECT_EQ(part.versions[1], "17");
+  EXPECT_TRUE(part.uses_tags);
   EXPECT_FALSE(part.doubled || part.has_trailer);
 }
 
@@ -108,20 +91,51 @@ TEST(PartHead, E3_E7_a_field_that_comes_twice_is_a_doubt) {
                            "Content-Encoding: identity\r\n", "X-Goog-Generation: 1\r\n",
                            "Last-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n"}) {
     const ReadResponse once(ok(string(line) + "Content-Length: 5\r\n"));
-    EXPECT_FALSE(read_part_head(once.head, now).doubled) << line;
+    EXPECT_FALSE(part_of(once).doubled) << line;
     const ReadResponse twice(ok(string(line) + line + "Content-Length: 5\r\n"));
-    EXPECT_TRUE(read_part_head(twice.head, now).doubled) << line;
+    EXPECT_TRUE(part_of(twice).doubled) << line;
   }
   const ReadResponse empty(ok("ETag:\r\nETag: \"v\"\r\nContent-Length: 5\r\n"));
-  EXPECT_TRUE(read_part_head(empty.head, now).doubled);
+  EXPECT_TRUE(part_of(empty).doubled);
+}
+
+TEST(PartHead, VersionsAreThoseOfTheList) {
+  const ReadResponse read(
+      ok("ETag: \"v\"\r\nX-AMZ-Version-Id:  aB \r\nX-Checksum: 9\r\nContent-Length: 5\r\n"));
+  EXPECT_EQ(part_of(read).versions[2], "aB");
+  const PartHead part = read_part_head(read.head, {"x-checksum", "x-amz-version-id"}, now);
+  EXPECT_EQ(part.versions[0], "9");
+  EXPECT_EQ(part.versions[1], "aB");
+  EXPECT_FALSE(part.uses_tags);
+  EXPECT_EQ(part.entity_tag, "\"v\"");
+  const PartHead none = read_part_head(read.head, {}, now);
+  EXPECT_EQ(none.versions, (std::array<string_view, policy::most_validators>{}));
+}
+
+TEST(PartHead, AVersionThatComesTwiceIsADoubtInEitherCase) {
+  const ReadResponse twice(ok("x-amz-version-id: a\r\nX-Amz-Version-Id: a\r\nContent-Length: 5\r\n"));
+  EXPECT_TRUE(part_of(twice).doubled);
+  EXPECT_FALSE(read_part_head(twice.head, {"etag"}, now).doubled) << "it is not listed";
+}
+
+TEST(PartHead, WhatEndsWithThisHopIsNoVersion) {
+  const ReadResponse named(
+      ok("x-goog-generation: 17\r\nx-amz-version-id: a\r\nConnection: X-Goog-Generation\r\n"
+         "Content-Length: 5\r\n"));
+  EXPECT_EQ(part_of(named).versions[1], "");
+  EXPECT_EQ(part_of(named).versions[2], "a");
+  const ReadResponse tag(ok("ETag: \"v\"\r\nConnection: etag\r\nContent-Length: 5\r\n"));
+  EXPECT_EQ(part_of(tag).entity_tag, "\"v\"") << "row J1: it is end-to-end, and stays";
+  const ReadResponse hop(ok("Keep-Alive: 5\r\nContent-Length: 5\r\n"));
+  EXPECT_EQ(read_part_head(hop.head, {"keep-alive"}, now).versions[0], "");
 }
 
 TEST(PartHead, EndsOfBodies) {
   const ReadResponse chunked(ok("Transfer-Encoding: chunked\r\nTrailer: X\r\n"));
-  EXPECT_EQ(read_part_head(chunked.head, now).end, BodyEnd::last_chunk);
-  EXPECT_TRUE(read_part_head(chunked.head, now).has_trailer);
-  EXPECT_EQ(read_part_head(ReadResponse(ok("")).head, now).end, BodyEnd::close);
-  EXPECT_EQ(read_part_head(ReadResponse(ok("Content-Length: 5\r\n"), "HEAD").head, now).end, BodyEnd::none);
+  EXPECT_EQ(part_of(chunked).end, BodyEnd::last_chunk);
+  EXPECT_TRUE(part_of(chunked).has_trailer);
+  EXPECT_EQ(part_of(ReadResponse(ok(""))).end, BodyEnd::close);
+  EXPECT_EQ(part_of(ReadResponse(ok("Content-Length: 5\r\n"), "HEAD")).end, BodyEnd::none);
 }
 
 string ranged(string_view outgoing, const RangeAsked& wish) {
@@ -132,9 +146,9 @@ string ranged(string_view outgoing, const RangeAsked& wish) {
 
 TEST(RangeRequest, OnlyTheRangeIsAdded) {
   const string head = "GET /a?b HTTP/1.1\r\nHost: h\r\nX-Odd:  a\tb \r\nVia: 1.1 r\r\n";
-  EXPECT_EQ(ranged(head + "\r\n", {{40, std::nullopt}, "\"v\"", ""}),
+  EXPECT_EQ(ranged(head + "\r\n", {{40, std::nullopt}, "\"v\""}),
             head + "Range: bytes=40-\r\nIf-Range: \"v\"\r\n\r\n");
-  EXPECT_EQ(ranged(head, {{40, 99}, "", ""}), head + "Range: bytes=40-99\r\n");
+  EXPECT_EQ(ranged(head, {{40, 99}, ""}), head + "Range: bytes=40-99\r\n");
 }
 
 TEST(RangeRequest, J11_the_client_s_own_conditions_are_left_out) {
@@ -142,15 +156,16 @@ TEST(RangeRequest, J11_the_client_s_own_conditions_are_left_out) {
       ranged("GET / HTTP/1.1\r\nrange: bytes=0-\r\nHost: h\r\nIF-NONE-MATCH: \"a\", \"b\"\r\n"
              "If-Match: *\r\nIf-Modified-Since: x\r\nIf-Unmodified-Since: y\r\nIf-Range: \"c\"\r\n"
              "X-Range: 1\r\nRange-If: 2\r\n\r\n",
-             {{7, std::nullopt}, "\"v\"", ""}),
+             {{7, std::nullopt}, "\"v\""}),
       "GET / HTTP/1.1\r\nHost: h\r\nX-Range: 1\r\nRange-If: 2\r\nRange: bytes=7-\r\nIf-Range: \"v\"\r\n\r\n");
 }
 
-TEST(RangeRequest, APinnedGenerationJoinsTheQuery) {
-  EXPECT_EQ(ranged("GET /o HTTP/1.1\r\nHost: h\r\n\r\n", {{1, std::nullopt}, "", "17"}),
-            "GET /o?generation=17 HTTP/1.1\r\nHost: h\r\nRange: bytes=1-\r\n\r\n");
-  EXPECT_EQ(ranged("GET /o?alt=media HTTP/1.1\r\nHost: h\r\n", {{1, std::nullopt}, "\"v\"", "17"}),
-            "GET /o?alt=media&generation=17 HTTP/1.1\r\nHost: h\r\nRange: bytes=1-\r\nIf-Range: \"v\"\r\n");
+TEST(RangeRequest, J11_not_a_byte_of_the_target_changes) {
+  for (const char* target : {"/o", "/o?alt=media", "/o?generation=17&x", "http://h/o?"}) {
+    const string line = "GET " + string(target) + " HTTP/1.1\r\n";
+    EXPECT_EQ(ranged(line + "Host: h\r\n\r\n", {{1, std::nullopt}, ""}),
+              line + "Host: h\r\nRange: bytes=1-\r\n\r\n");
+  }
 }
 
 }  // namespace

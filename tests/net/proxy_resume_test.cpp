@@ -309,16 +309,46 @@ TEST_F(ProxyResume, E11_nothing_is_asked_once_the_signature_has_run_out) {
   EXPECT_EQ(heard_.size(), 2U);
 }
 
-TEST_F(ProxyResume, a_generation_is_pinned_unless_the_target_is_signed) {
-  const std::string fields = "x-goog-generation: 17\r\n";
+TEST_F(ProxyResume, a_listed_field_stands_for_the_tag_and_the_target_stays_as_it_was) {
   RangeAnswer first = whole_of(body);
   RangeAnswer second = rest_of(body, got_first);
-  first.fields = second.fields = fields;
-  EXPECT_TRUE(is_whole(download({{cut_off(first, got_first)}, {second.text()}}, {}, "", "/o?alt=media")));
-  EXPECT_TRUE(heard_.at(1).starts_with("GET /o?alt=media&generation=17 HTTP/1.1\r\n")) << heard_.at(1);
-  EXPECT_TRUE(is_whole(
-      download({{cut_off(first, got_first)}, {second.text()}}, {}, "", "/o?GoogleAccessId=a&Signature=b")));
-  EXPECT_TRUE(heard_.at(3).starts_with("GET /o?GoogleAccessId=a&Signature=b HTTP/1.1\r\n")) << heard_.at(3);
+  first.entity_tag = second.entity_tag = "";
+  for (const char* field : {"x-goog-generation: 17\r\n", "X-Amz-Version-Id: aB\r\n"}) {
+    first.fields = second.fields = field;
+    const std::string path = "/o?alt=media&Signature=b";
+    EXPECT_TRUE(is_whole(download({{cut_off(first, got_first)}, {second.text()}}, {}, "", path))) << field;
+    const std::string asked = heard_.at(heard_.size() - 1);
+    EXPECT_TRUE(asked.starts_with("GET " + path + " HTTP/1.1\r\n")) << asked;
+    EXPECT_EQ(field_of(asked, "Range"), "bytes=40-");
+    EXPECT_EQ(asked.find("If-Range"), std::string::npos);
+    EXPECT_TRUE(is_whole(download({{cut_off(first, got_first)}, {first.text()}}))) << "the prefix is skipped";
+  }
+  second.fields = "X-Amz-Version-Id: ab\r\n";
+  expect_cut(download({{cut_off(first, got_first)}, {second.text()}}), "resume_mismatch");
+  Wishes wishes;
+  wishes.route.resume.validators = {"x-goog-generation"};
+  expect_cut(download({{cut_off(first, got_first)}, {first.text()}}, wishes), "response_started");
+  expect_cut(download({broken_first(), {rest_of(body, got_first).text()}}, wishes), "response_started");
+}
+
+TEST_F(ProxyResume, a_content_range_in_a_200_is_ignored) {
+  RangeAnswer first = whole_of(body);
+  first.content_range = "bytes 40-99/100";
+  EXPECT_TRUE(is_whole(download({{cut_off(first, got_first)}, {rest_of(body, got_first).text()}})));
+  EXPECT_TRUE(is_whole(download({broken_first(), {first.text()}})));
+}
+
+TEST_F(ProxyResume, a_whole_answer_of_the_version_that_cannot_be_counted_is_asked_for_again) {
+  RangeAnswer first = whole_of(body);
+  RangeAnswer second = rest_of(body, got_first);
+  first.entity_tag = second.entity_tag = "";
+  first.fields = second.fields = "x-goog-generation: 17\r\n";
+  const std::string endless = chunked(first, chunks(body.substr(got_first, 8), false));
+  EXPECT_TRUE(is_whole(download({{cut_off(first, got_first)}, {endless}, {second.text()}})));
+  EXPECT_EQ(heard_.size(), 3U);
+  Wishes wishes;
+  wishes.route.resume.max_attempts = 2;
+  expect_cut(download({{cut_off(first, got_first)}, {endless}}, wishes), "attempts_spent");
 }
 
 TEST_F(ProxyResume, E12_no_field_and_no_interim_answer_of_the_206_reaches_the_client) {

@@ -136,6 +136,10 @@ TEST(Advice, WhatABrokenDownloadLacks) {
   const Outcome truncated = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "strong ETag")) << "the route and the client do";
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy),
+                   "x-goog-generation or x-amz-version-id, a Content-Length"));
+  policy.resume.validators = {"x-checksum"};
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "give its answer x-checksum, a Content-Length"));
   EXPECT_TRUE(says(advised(ask("POST", truncated), policy), "No key does")) << "only a GET is continued";
   policy.resume.enabled = false;
   EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`resume: {enabled: true}`"));

@@ -505,6 +505,7 @@ TEST_F(HedgeTest, NewsOfAStoppedCopyIsNotThatOfTheContinuation) {
   EXPECT_EQ(one.failed(of(1), {Stage::await_head, Cause::cancelled}, epoch + 11s, dice).size(), 0U);
   EXPECT_EQ(one.continued(of(1), {206, {}}, epoch + 11s).size(), 0U);
   EXPECT_EQ(one.differed(of(1), {200, {}}, epoch + 11s).size(), 0U);
+  EXPECT_EQ(one.uncounted(of(1), {200, {}}, epoch + 11s, dice).size(), 0U);
   EXPECT_EQ(one.ledger().size(), 2U);
   EXPECT_NE(at<Continue>(one.continued(of(3), {206, {}}, epoch + 12s), 0), nullptr);
 }

@@ -315,6 +315,26 @@ TEST(ResumeLedger, MoreThanTheRestIsAMismatch) {
   EXPECT_EQ(exchange.ledger()[1].verdict.reason, policy::Reason::resume_mismatch);
 }
 
+TEST(ResumeLedger, AWholeAnswerThatCannotBeCountedIsOneMoreInVain) {
+  LoadedDice dice = LoadedDice::lowest();
+  policy::RoutePolicy route;
+  route.resume.max_attempts = 2;
+  const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
+  policy::Exchange exchange(route, get().facts, {}, epoch);
+  exchange.begin(epoch, dice);
+  exchange.answered(report, {200, {}}, epoch, dice);
+  exchange.body_broke({Cause::reset, true, true}, epoch, dice);
+  exchange.waited(epoch);
+  const policy::Actions again = exchange.uncounted(report, {200, {}}, epoch, dice);
+  ASSERT_TRUE(std::holds_alternative<policy::Wait>(again[0]));
+  EXPECT_EQ(exchange.ledger()[1].verdict.reason, policy::Reason::resumed);
+  ASSERT_TRUE(std::holds_alternative<policy::Resume>(exchange.waited(epoch)[0]));
+  const policy::Actions end = exchange.uncounted(report, {200, {}}, epoch, dice);
+  ASSERT_TRUE(std::holds_alternative<policy::Cut>(end[0]));
+  EXPECT_EQ(exchange.ledger().reason, policy::Reason::attempts_spent);
+  EXPECT_EQ(exchange.uncounted(report, {200, {}}, epoch, dice).size(), 0U);
+}
+
 // What requests to one host share holds for resumes, too.
 TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
   LoadedDice dice = LoadedDice::lowest();

@@ -151,6 +151,17 @@ TEST(Match, OfNothingMatchesEverything) {
   EXPECT_TRUE(Match().matches(RequestView{"BREW", "pot", 1, "/tea", "", nullptr}));
 }
 
+TEST(Match, AStarIsAnyParameterWithoutAValue) {
+  Match match;
+  match.query = {{Condition::Kind::query, "*", ""}};
+  const auto matches = [&](std::string_view query) {
+    return match.matches(RequestView{"PUT", "h", 80, "/", query, nullptr});
+  };
+  for (const char* query : {"acl", "acl=", "a=1&acl", "acl&a=1", "*"}) EXPECT_TRUE(matches(query)) << query;
+  for (const char* query : {"", "a=1", "a=1&b=2", "&", "=", "=1", "a==", "*=1"})
+    EXPECT_FALSE(matches(query)) << query;
+}
+
 Route route(std::string name, std::string_view path) {
   Route made;
   made.name = std::move(name);

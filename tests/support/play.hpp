@@ -183,6 +183,7 @@ class World {
     asked += exchange_.body_broke({Cause::reset, true, true}, now_, dice_).size();
     asked += exchange_.continued(report, {206, {}}, now_).size();
     asked += exchange_.differed(report, {206, {}}, now_).size();
+    asked += exchange_.uncounted(report, {200, {}}, now_, dice_).size();
     asked += exchange_.client_finished(now_).size();
     asked += exchange_.shutdown(now_).size();
     asked += exchange_.client_reset(now_).size();
