@@ -66,7 +66,7 @@ NET_MUTANTS = [
     ("session", "  if (loop_.draining) watch.shut_down();", ""),
     ("stream", "    sent_ = sent_ || link_->sealed();\n", ""),
     ("dial", "    if (door != Door::open) continue;", ""),
-    ("dial", "if (was_tried && !resolved.is_literal) loop.shared.resolver.forget(host);", ""),
+    ("dial", "if (was_tried && !resolved.is_literal) loop.shared.resolver.forget(host);", "(void)was_tried;"),
     ("resolver", "if (answer->list.empty() || keep <= Duration::zero()) return drop(place);", ""),
     ("resolver", "std::min(found.keep, limits.positive)", "Duration(std::chrono::minutes(5))"),
     ("pool", "  fresh->parent = parent_;\n", ""),

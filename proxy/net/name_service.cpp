@@ -29,9 +29,12 @@ int open_eventfd() {
   return descriptor;
 }
 
-std::string text_of(const std::string& path) {
-  std::ostringstream text;
+// Empty where there is no such file; nothing where there is no descriptor to read it by.
+std::optional<std::string> text_of(const std::string& path) {
+  errno = 0;
   const std::ifstream file(path);
+  if (!file && is_out_of_descriptors(errno)) return std::nullopt;
+  std::ostringstream text;
   if (file) text << file.rdbuf();
   return text.str();
 }
@@ -142,25 +145,32 @@ void NameService::look_at_files() {
   if (now < looked_at_ + look_every) return;
   looked_at_ = now;
   if (stamp_of(files_.resolv) == resolv_stamp_ && stamp_of(files_.sources) == sources_stamp_) return;
-  read_files();
+  if (!read_files()) return;
   // Servers that hang may be why the file was changed: their questions are asked again.
   reloading_ = true;
   std::exchange(channels_, {}).clear();
   reloading_ = false;
 }
 
-void NameService::read_files() {
-  resolv_stamp_ = stamp_of(files_.resolv);
-  sources_stamp_ = stamp_of(files_.sources);
+bool NameService::read_files() {
+  const Stamp resolv = stamp_of(files_.resolv), sources = stamp_of(files_.sources);
+  const auto resolv_text = text_of(files_.resolv), sources_text = text_of(files_.sources);
+  if (!resolv_text || !sources_text) return false;  // the next look finds them changed still
   const char* environment = ::getenv("RES_OPTIONS");
-  sources_ = read_hosts_line(text_of(files_.sources));
-  patience_ = read_patience(text_of(files_.resolv), environment == nullptr ? "" : environment);
+  sources_ = read_hosts_line(*sources_text);
+  patience_ = read_patience(*resolv_text, environment == nullptr ? "" : environment);
+  resolv_stamp_ = resolv;
+  sources_stamp_ = sources;
   hosts_.reset();
+  return true;
 }
 
 DnsChannel* NameService::channel() {
   if (channels_.empty() || channels_.back()->taken() >= questions_of_a_channel) {
-    auto fresh = DnsChannel::open(files_, patience_, 'b');
+    // Spread, so that what hangs is not asked again all at once: a server's buffer would lose what does not.
+    Patience patience = patience_;
+    patience.first += patience.first / 32 * static_cast<int>(opened_++ % 16);
+    auto fresh = DnsChannel::open(files_, patience, 'b');
     if (fresh == nullptr) return nullptr;
     channels_.push_back(std::move(fresh));
   }

@@ -23,9 +23,9 @@ namespace reprise::net {
 class NameService {
  public:
   /// Questions that one channel takes before there is a new one, with sockets and ports of its own.
-  static constexpr std::size_t questions_of_a_channel = 512;
+  static constexpr std::size_t questions_of_a_channel = 64;
   /// Channels at a time; beyond them those end that have hung for longest.
-  static constexpr std::size_t most_channels = 8;
+  static constexpr std::size_t most_channels = 64;
 
   /// Throws std::system_error where there is no descriptor or thread left.
   explicit NameService(
@@ -57,7 +57,7 @@ class NameService {
   int quiet_milliseconds() const;
   void let_go_of_channels();
   void look_at_files();
-  void read_files();
+  bool read_files();
   void begin(Resolver::Question);
   void go_on(const std::shared_ptr<Search>&);
   void ask_dns(const std::shared_ptr<Search>&);
@@ -81,6 +81,7 @@ class NameService {
   bool reloading_ = false;
   HostsLine sources_;
   Patience patience_;
+  unsigned opened_ = 0;  ///< channels so far
   Stamp resolv_stamp_, sources_stamp_;
   Instant looked_at_{};
   std::thread thread_;

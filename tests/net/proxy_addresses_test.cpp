@@ -3,6 +3,7 @@
 #include "proxy/net/happy_eyeballs.hpp"
 #include "tests/net/whole_proxy.hpp"
 #include "tests/support/black_hole.hpp"
+#include "tests/support/names.hpp"
 
 namespace reprise::net {
 namespace {
@@ -84,6 +85,40 @@ TEST(ProxyAddresses, D12_the_winners_connection_serves_the_next_request) {
   EXPECT_EQ(client.ask(play::get(at_name(upstream.port()))).body, "one");
   EXPECT_EQ(client.ask(play::get(at_name(upstream.port()))).body, "two");
   EXPECT_EQ(upstream.connections(), 1U);
+}
+
+TEST(ProxyAddresses, L1_a_retry_looks_a_name_up_again_that_has_failed) {
+  ScriptedUpstream upstream(play::answers({answer(200, "there")}));
+  play::Names names;
+  names.set("up.test", {asio::ip::make_address("127.0.0.1")});
+  names.fail("up.test", 1);
+  Wishes wishes;
+  wishes.query = names.query();
+  RunningProxy proxy(std::move(wishes));
+  const WireAnswer got = proxy.client().ask(play::with_body("POST", at_name(upstream.port()), "order"));
+  EXPECT_EQ(got.body, "there");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+  EXPECT_EQ(names.asked("up.test"), 2);
+}
+
+TEST(ProxyAddresses, L2_a_retry_looks_a_name_up_again_that_was_dialled_in_vain) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    heard.add(peer.read_request());
+    peer.send(answer(200, "moved"));
+  });
+  std::atomic<int> asked{0};
+  Wishes wishes;
+  wishes.query = [&](const Resolver::Question& question) {
+    const bool moved = ++asked > 1;
+    question.answer({{asio::ip::make_address(moved ? "127.0.0.1" : "127.0.0.2")}});
+  };
+  RunningProxy proxy(std::move(wishes));
+  const WireAnswer got = proxy.client().ask(play::with_body("POST", at_name(upstream.port()), "order"));
+  EXPECT_EQ(got.body, "moved");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(heard.size(), 1U);
 }
 
 TEST(ProxyAddresses, D12_each_address_has_its_own_connect_timeout_and_all_are_one_attempt) {
