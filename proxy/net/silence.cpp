@@ -1,27 +1,15 @@
 #include "proxy/net/silence.hpp"
 
-#include "proxy/policy/decide.hpp"
-
 namespace reprise::net {
 
 using policy::Cause;
 using policy::Stage;
 
-namespace {
-
-bool may_be_repeated(const Request& request) {
-  policy::Facts facts = request.facts;
-  facts.idempotent = judge_now(request);
-  return policy::is_repeatable(facts, *request.policy, request.body.replayable() && !request.bound);
-}
-
-}  // namespace
-
 // Who cannot be tried again may as well go on waiting: the network may come back.
 void Silence::look_out() {
   const Instant now = Tick::now();
   const bool in_time = !deadline_ || now <= *deadline_;
-  if (!in_time || !answer_.buffer.empty() || !may_be_repeated(request_)) return;
+  if (!in_time || !answer_.buffer.empty() || request_.bound || !may_be_repeated(request_)) return;
   Stream& stream = answer_.connection->stream();
   if (!stream.unheard(now - begun_)) return;
   found_ = true;

@@ -64,6 +64,7 @@ bool is_fault_of_ours(Cause cause) {
     case Cause::closed:
     case Cause::reset:
     case Cause::keepalive_lost:
+    case Cause::unacknowledged:
     case Cause::attempt_timeout:
     case Cause::response_timeout:
     case Cause::malformed_response:
