@@ -117,9 +117,9 @@ std::string deadline_text(const Telling& telling) {
                                  span(*deadline), course.last.number, span(course.last_ended));
   const Duration left = *deadline - course.last_ended;
   const Duration wait = course.last_verdict.delay;
-  if (course.last_verdict.reason == Reason::deadline_too_near && left <= Duration::zero() &&
-      wait == Duration::zero())
-    return text + ", which ends it";
+  const std::string late = left < Duration::zero() ? span(-left) + " after it" : "which ends it";
+  if (course.last_verdict.reason == Reason::deadline_too_near && left <= Duration::zero())
+    return text + ", " + late;
   if (course.last_verdict.reason == Reason::deadline_too_near) {
     return text +
            fmt::format(", {} left; a wait of {} ends {} too late", span(left), span(wait), span(wait - left));

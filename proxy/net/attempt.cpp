@@ -150,18 +150,4 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
   co_return result;
 }
 
-Task<AttemptResult> attempt_connect(Loop& loop, Request& request, Stop& stop, const policy::Start& start,
-                                    std::optional<Instant> deadline, Answer& answer) {
-  AttemptResult result;
-  result.report.number = start.number;
-  answer.clear();
-  if (const auto failed = co_await connect(loop, request, stop, deadline, answer)) {
-    result.outcome = *failed;
-  } else {
-    answer.number = start.number;
-    result.outcome = Answered{200, {}};
-  }
-  co_return result;
-}
-
 }  // namespace reprise::net

@@ -29,9 +29,4 @@ struct AttemptResult {
 Task<AttemptResult> attempt(Loop&, Request&, Stream* client, Stop&, const policy::Start&,
                             std::optional<Instant> deadline, Answer& answer);
 
-/// CONNECT: an attempt that ends with the connection. The answer is a 200 of our own making, its connection
-/// the tunnel's.
-Task<AttemptResult> attempt_connect(Loop&, Request&, Stop&, const policy::Start&,
-                                    std::optional<Instant> deadline, Answer& answer);
-
 }  // namespace reprise::net

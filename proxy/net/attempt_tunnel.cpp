@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "proxy/http/client_hello.hpp"
+#include "proxy/net/connect.hpp"
 #include "proxy/net/deliver.hpp"
 #include "proxy/net/ear.hpp"
 #include "proxy/net/failure.hpp"
@@ -50,6 +51,21 @@ Task<std::optional<Cause>> offer_hello(Loop& loop, Request& request, Stream& cli
   co_return end ? std::optional(cause_of(end)) : std::nullopt;
 }
 
+// Ends with the connection. The answer is a 200 of our own making, its connection the tunnel's.
+Task<AttemptResult> attempt_connect(Loop& loop, Request& request, Stop& stop, const policy::Start& start,
+                                    std::optional<Instant> deadline, Answer& answer) {
+  AttemptResult result;
+  result.report.number = start.number;
+  answer.clear();
+  if (const auto failed = co_await connect(loop, request, stop, deadline, answer)) {
+    result.outcome = *failed;
+  } else {
+    answer.number = start.number;
+    result.outcome = policy::Answered{200, {}};
+  }
+  co_return result;
+}
+
 }  // namespace
 
 Task<AttemptResult> attempt_tunnel(Loop& loop, Request& request, ClientSide client, Stop& stop,
@@ -85,6 +101,13 @@ Task<AttemptResult> attempt_tunnel(Loop& loop, Request& request, ClientSide clie
     request.early.consume(request.early.size());
   }
   co_return result;
+}
+
+// No coroutine of its own: it only chooses.
+Task<AttemptResult> try_once(Loop& loop, Request& request, ClientSide client, Stop& stop,
+                             const policy::Start& start, std::optional<Instant> deadline, Answer& answer) {
+  if (request.tunnel) return attempt_tunnel(loop, request, client, stop, start, deadline, answer);
+  return attempt(loop, request, &client.stream, stop, start, deadline, answer);
 }
 
 }  // namespace reprise::net

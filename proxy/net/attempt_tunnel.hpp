@@ -14,4 +14,8 @@ namespace reprise::net {
 Task<AttemptResult> attempt_tunnel(Loop&, Request&, ClientSide, Stop&, const policy::Start&,
                                    std::optional<Instant> deadline, Answer& answer);
 
+/// An attempt at any request: this one for CONNECT, else `attempt`.
+Task<AttemptResult> try_once(Loop&, Request&, ClientSide, Stop&, const policy::Start&,
+                             std::optional<Instant> deadline, Answer& answer);
+
 }  // namespace reprise::net

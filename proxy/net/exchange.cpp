@@ -254,13 +254,6 @@ Task<void> Run::end_without_answer() {
   }
 }
 
-// No coroutine of its own: it only chooses.
-Task<AttemptResult> try_once(Loop& loop, Request& request, ClientSide client, Stop& stop,
-                             const policy::Start& start, std::optional<Instant> deadline, Answer& live) {
-  if (request.tunnel) return attempt_tunnel(loop, request, client, stop, start, deadline, live);
-  return attempt(loop, request, &client.stream, stop, start, deadline, live);
-}
-
 }  // namespace
 
 Task<Served> exchange(Loop& loop, Request& request, ClientSide client) {

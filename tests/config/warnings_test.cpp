@@ -36,7 +36,7 @@ TEST(Warnings, L8_timeout_that_nothing_raises) {
       says("policies: {p: {retry: {on: [timeout]}}}\nroutes: [{name: r, match: {host: h}, policy: p}]\n",
            {"warning: policies.p.retry.on: "}));
   EXPECT_TRUE(says("presets: [{name: gcs-metadata, retry: {attempt_timeout: none}}]\n",
-                   {"f:2:58: warning: presets[0].retry.attempt_timeout: "}));
+                   {"f:2:57: warning: presets[0].retry.attempt_timeout: "}));
   EXPECT_TRUE(says("presets: [{name: llm, retry: {on: [429, timeout]}, response_timeout: 5m}]\n",
                    {"presets[0].retry.on"}));
 }

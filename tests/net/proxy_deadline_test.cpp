@@ -1,6 +1,4 @@
 // The deadline through the whole proxy: it ends every stage in which nothing moves, and nothing that moves.
-#include <latch>
-
 #include "tests/net/whole_proxy.hpp"
 #include "tests/support/black_hole.hpp"
 #include "tests/support/refusing_port.hpp"
@@ -47,19 +45,12 @@ std::string put(const std::string& authority, std::size_t bytes) {
 }
 
 TEST(ProxyDeadline, L6_a_resolver_that_hangs) {
-  std::latch let_go(1);
   Wishes wishes = with_deadline(milliseconds(300));
-  wishes.query = [&](const std::string&) {
-    let_go.wait();
-    return std::vector<asio::ip::address>();
-  };
-  {
-    RunningProxy proxy(std::move(wishes));
-    expect_end(proxy, play::with_body("POST", "up.test:80", "order"), milliseconds(300), "dns_timeout",
-               "while resolving");
-    expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "dns_timeout", "while resolving");
-    let_go.count_down();
-  }
+  wishes.query = [](const Resolver::Question&) {};
+  RunningProxy proxy(std::move(wishes));
+  expect_end(proxy, play::with_body("POST", "up.test:80", "order"), milliseconds(300), "dns_timeout",
+             "while resolving");
+  expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "dns_timeout", "while resolving");
 }
 
 TEST(ProxyDeadline, L6_a_dial_that_nobody_answers) {
@@ -77,8 +68,10 @@ TEST(ProxyDeadline, L6_several_addresses_that_nobody_answers) {
   const BlackHole first("127.0.0.2", port.number());
   const BlackHole second("127.0.0.3", port.number());
   Wishes wishes = with_deadline(milliseconds(400));
-  wishes.query = [](const std::string&) {
-    return std::vector{asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.3")};
+  wishes.query = [](const Resolver::Question& question) {
+    Found both;
+    both.list = {asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.3")};
+    question.answer(both);
   };
   RunningProxy proxy(std::move(wishes));
   expect_end(proxy, play::get("up.test:" + std::to_string(port.number())), milliseconds(400),
@@ -162,18 +155,18 @@ TEST(ProxyDeadline, L6_what_may_not_be_repeated_keeps_idle_timeout) {
 
 TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
   const play::RefusingPort port;
-  std::vector<asio::ip::address> found;
+  Found found;
   std::vector<std::unique_ptr<BlackHole>> holes;
   for (int i = 2; i < 12; ++i) {
     const std::string address = "127.0.0." + std::to_string(i);
     holes.push_back(std::make_unique<BlackHole>(address, port.number()));
-    found.push_back(asio::ip::make_address(address));
+    found.list.push_back(asio::ip::make_address(address));
   }
   Wishes wishes = with_deadline(never);
   wishes.route.connect_timeout = milliseconds(300);
   wishes.route.retry.max_attempts = 1;
   wishes.settings.log.level = config::LogLevel::debug;
-  wishes.query = [&](const std::string&) { return found; };
+  wishes.query = [found](const Resolver::Question& question) { question.answer(found); };
   RunningProxy proxy(std::move(wishes));
   const Instant asked = Clock::now();
   const WireAnswer got = proxy.client().ask(play::get("up.test:" + std::to_string(port.number())));
