@@ -1,12 +1,15 @@
 // A client's FIN and a SIGTERM that come while the body of a refused answer is still being read.
 #include "tests/net/whole_proxy.hpp"
+#include "tests/support/log_file.hpp"
 
 namespace reprise::net {
 namespace {
 
 /// A wait that no test sees the end of.
-Wishes endless_wait() {
+Wishes endless_wait(const play::LogFile& log) {
   Wishes wishes;
+  wishes.log_descriptor = log.descriptor();
+  wishes.settings.log.level = config::LogLevel::debug;
   wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = std::chrono::hours(1);
   wishes.route.retry.deadline = std::nullopt;
   wishes.settings.shutdown.grace = std::chrono::hours(1);
@@ -18,19 +21,18 @@ enum class Departure : std::uint8_t { fin, shutdown };
 /// A 503 with a body of four bytes, of which `sent` come; then the client or the proxy ends the wait.
 struct Waiting {
   explicit Waiting(std::string_view sent)
-      : upstream([this, sent](Peer& peer) {
+      : upstream([sent](Peer& peer) {
           peer.read_request();
           peer.send("HTTP/1.1 503 No\r\nContent-Length: 4\r\nX-Theirs: 1\r\n\r\n" + std::string(sent));
-          answered = true;
           peer.socket.read_to_end();
         }),
-        proxy(endless_wait()),
+        proxy(endless_wait(log)),
         client(proxy.client()) {}
 
   WireAnswer leave(Departure departure) {
     client.send(play::get(upstream.authority()));
-    EXPECT_TRUE(play::eventually([&] { return answered.load(); }));
-    // Once the attempt is counted, its answer is being waited over.
+    // From then on the answer is being read.
+    EXPECT_TRUE(play::eventually([&] { return log.says("attempt 1: 503"); }));
     if (departure == Departure::fin) {
       client.socket().finish_sending();
     } else {
@@ -39,7 +41,7 @@ struct Waiting {
     return client.read_answer();
   }
 
-  std::atomic<bool> answered{false};
+  play::LogFile log;
   ScriptedUpstream upstream;
   RunningProxy proxy;
   RawClient client;

@@ -1,39 +1,15 @@
 // What a running proxy writes to its log, and what it makes of SIGHUP.
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
 
 #include "tests/net/whole_proxy.hpp"
+#include "tests/support/log_file.hpp"
 
 namespace reprise::net {
 namespace {
 
-/// A log in memory.
-class LogFile {
- public:
-  LogFile() : descriptor_(::memfd_create("log", MFD_CLOEXEC)) {}
-  ~LogFile() { ::close(descriptor_); }
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-
-  int descriptor() const { return descriptor_; }
-  std::string text() const {
-    std::string all(1 << 20, '\0');
-    const auto bytes = ::pread(descriptor_, all.data(), all.size(), 0);
-    all.resize(bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
-    return all;
-  }
-  bool says(std::string_view words, int times = 1) const {
-    int found = 0;
-    const std::string all = text();
-    for (auto at = all.find(words); at != std::string::npos; at = all.find(words, at + 1)) ++found;
-    return found >= times;
-  }
-
- private:
-  int descriptor_;
-};
+using play::LogFile;
 
 TEST(ProxyLog, L15_what_was_given_up_is_told_without_access_lines) {
   ScriptedUpstream upstream(play::answers({answer(200, "x"), answer(503, "busy")}));

@@ -69,6 +69,18 @@ TEST_F(WatchTest, D14_a_reset_ends_everything_within_a_second) {
   EXPECT_EQ(attempt.times, 1);
 }
 
+TEST_F(WatchTest, L17_what_is_waited_on_after_a_departure_is_ended_at_once) {
+  watch.shut_down();
+  watch.set_wait(&wait);
+  EXPECT_EQ(wait.times, 1);
+  watch.set_wait(nullptr);
+  pair.raw.finish_sending();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
+  watch.set_wait(&wait);
+  EXPECT_EQ(wait.times, 2);
+  EXPECT_EQ(attempt.times, 0);
+}
+
 TEST_F(WatchTest, D14_a_fin_and_then_a_reset) {
   pair.raw.finish_sending();
   ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
