@@ -96,6 +96,29 @@ inline std::string plain_fields(const std::vector<http::FieldLine>& fields) {
   return text + "\r\n";
 }
 
+/// A head of an old upstream made clean, line by line: an LF ends a line, what begins with a blank goes on
+/// with the line before it behind one blank, and no minor version is over 1.
+inline std::string made_clean(std::string_view head) {
+  std::vector<std::string> lines;
+  while (!head.empty()) {
+    const std::size_t end = head.find('\n');
+    std::string_view line = head.substr(0, end);
+    head.remove_prefix(end + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.empty() || (line.front() != ' ' && line.front() != '\t')) {
+      lines.emplace_back(line);
+      continue;
+    }
+    std::string& before = lines.back();
+    before.erase(before.find_last_not_of(" \t") + 1);
+    if (!trimmed(line).empty()) before.append(" ").append(trimmed(line));
+  }
+  std::string text;
+  for (const std::string& line : lines) text.append(line).append("\r\n");
+  if (text[7] != '0') text[7] = '1';
+  return text;
+}
+
 inline std::string request_line(const http::RequestHead& head) {
   return std::string(head.method).append(" ").append(head.target) +
          (head.minor_version == 1 ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");

@@ -24,7 +24,7 @@ void judge_framing(const RequestHead& head) {
     const std::string name = lowered(field.name);
     law(name != "content_length" && name != "transfer_encoding", "no look-alike of a framing field");
     if (name == "transfer-encoding")
-      law(field.value == "chunked", "the one coding is chunked, to the letter");
+      law(lowered(field.value) == "chunked", "the one coding is chunked, in any case");
     if (name != "content-length") continue;
     const std::size_t first = std::min(field.value.find_first_not_of('0'), field.value.size() - 1);
     law(std::to_string(head.framing.length) == field.value.substr(first),
@@ -38,6 +38,9 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   law(spelled.find_first_not_of("\r\n") == std::string::npos && spelled.size() <= 8,
       "only a few empty lines are skipped");
   spelled += request_line(head);
+  // HTTP/1.2 to 1.9 are read as 1.1.
+  const char version = spelled.size() <= text.size() ? text[spelled.size() - 3] : '?';
+  if (head.minor_version == 1 && version >= '2' && version <= '9') spelled[spelled.size() - 3] = version;
   for (const FieldLine& field : head.fields) {
     judge_line(field, false);
     spelled += field.line;

@@ -44,11 +44,16 @@ void need_value(const std::string& text) {
   }
 }
 
-/// The line at `at`, without its CRLF; `at` moves behind it. A CR or LF that is no CRLF is an error (RFC
-/// 9112 2.2).
-std::string take_line(const std::string& bytes, std::size_t& at) {
+/// The line at `at`, without its CRLF; `at` moves behind it. A CR that is no CRLF is an error, and an LF
+/// where it is not `tolerant` (RFC 9112 2.2).
+std::string take_line(const std::string& bytes, std::size_t& at, bool tolerant = false) {
   for (std::size_t i = at; i < bytes.size(); ++i) {
-    if (bytes[i] == '\n') throw Refused();
+    if (bytes[i] == '\n') {
+      if (!tolerant) throw Refused();
+      std::string line = bytes.substr(at, i - at);
+      at = i + 1;
+      return line;
+    }
     if (bytes[i] != '\r') continue;
     if (i + 1 == bytes.size()) throw Unfinished();
     if (bytes[i + 1] != '\n') throw Refused();
@@ -65,12 +70,23 @@ struct Fields {
   const std::vector<std::string>& of(const std::string& name) { return values[name]; }
 };
 
-/// field-line CRLF, up to the empty line. A fold is an error (RFC 9112 5.2).
-Fields take_fields(const std::string& bytes, std::size_t& at, bool response) {
+bool frames(const std::string& name) { return name == "content-length" || name == "transfer-encoding"; }
+
+/// field-line CRLF, up to the empty line. A fold is an error in a request, before the first field, and in the
+/// framing fields of a head; else it is one blank (RFC 9112 5.2).
+Fields take_fields(const std::string& bytes, std::size_t& at, bool response, bool trailers = false) {
   Fields fields;
+  std::string last;
   while (true) {
-    const std::string line = take_line(bytes, at);
+    const std::string line = take_line(bytes, at, response);
     if (line.empty()) return fields;
+    if (response && (line[0] == ' ' || line[0] == '\t')) {
+      if (last.empty() || (frames(last) && !trailers)) throw Refused();
+      need_value(line);
+      std::string& value = fields.values[last].back();
+      value = without_blanks(value + " " + without_blanks(line));
+      continue;
+    }
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) throw Refused();
     std::string name = line.substr(0, colon);
@@ -79,10 +95,11 @@ Fields take_fields(const std::string& bytes, std::size_t& at, bool response) {
     if (!is_token(name)) throw Refused();
     name = lower_case(name);
     // What is removed from an ordinary field is an error in one that frames the message.
-    if (blank && (name == "content-length" || name == "transfer-encoding")) throw Refused();
+    if (blank && frames(name)) throw Refused();
     const std::string value = without_blanks(line.substr(colon + 1));
     need_value(value);
     fields.values[name].push_back(value);
+    last = name;
   }
 }
 
@@ -115,11 +132,24 @@ std::optional<std::uint64_t> content_length(Fields& fields, bool lists) {
   return length;
 }
 
-bool is_chunked(Fields& fields, bool http_1_0) {
-  const std::vector<std::string>& codings = fields.of("transfer-encoding");
+bool is_chunked(Fields& fields, bool http_1_0, bool response) {
+  std::vector<std::string> codings;
+  for (const std::string& value : fields.of("transfer-encoding")) {
+    std::vector<std::string> members;
+    bool identity = false;
+    for (std::size_t begin = 0; begin <= value.size();) {
+      const std::size_t end = std::min(value.find(',', begin), value.size());
+      const std::string member = lower_case(without_blanks(value.substr(begin, end - begin)));
+      identity = identity || member == "identity";
+      if (member != "identity") members.push_back(member);
+      begin = end + 1;
+    }
+    if (!response || !identity) members = {lower_case(value)};
+    codings.insert(codings.end(), members.begin(), members.end());
+  }
   if (codings.empty()) return false;
   // RFC 9112 6.1: faulty framing in HTTP/1.0; a coding that is not understood; chunked applied twice.
-  if (http_1_0 || codings.size() != 1 || lower_case(codings[0]) != "chunked") throw Refused();
+  if (http_1_0 || codings.size() != 1 || codings[0] != "chunked") throw Refused();
   return true;
 }
 
@@ -159,7 +189,7 @@ void need_extensions(const std::string& text) {
 }
 
 /// chunked-body (RFC 9112 7.1).
-std::string take_chunks(const std::string& bytes, std::size_t& at) {
+std::string take_chunks(const std::string& bytes, std::size_t& at, bool response) {
   const std::string hex = digits + "abcdefABCDEF";
   std::string body;
   while (true) {
@@ -183,7 +213,7 @@ std::string take_chunks(const std::string& bytes, std::size_t& at) {
     if (mark.size() < 2) throw Unfinished();
     at += 2;
   }
-  take_fields(bytes, at, false);  // the trailer section
+  take_fields(bytes, at, response, true);  // the trailer section
   return body;
 }
 
@@ -211,13 +241,14 @@ void read_request_head(const std::string& bytes, std::size_t& at, Message& messa
   need_value(target);
   if (target.empty() || target.find_first_of("\t#") != std::string::npos) throw Refused();
   const std::string version = line.substr(second + 1);
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") throw Refused();
+  if (version.size() != 8 || version.rfind("HTTP/1.", 0) != 0 || !only(version.substr(7), digits))
+    throw Refused();
   Fields fields = take_fields(bytes, at, false);
   const std::vector<std::string>& hosts = fields.of("host");
-  if (hosts.size() > 1 || (hosts.empty() && version == "HTTP/1.1")) throw Refused();
+  if (hosts.size() > 1 || (hosts.empty() && version != "HTTP/1.0")) throw Refused();
   if (!hosts.empty()) need_host(hosts[0]);
   const auto length = content_length(fields, false);
-  if (is_chunked(fields, version == "HTTP/1.0")) {
+  if (is_chunked(fields, version == "HTTP/1.0", false)) {
     if (length) throw Refused();
     message.kind = Body::chunked;
   } else if (length) {
@@ -229,16 +260,18 @@ void read_request_head(const std::string& bytes, std::size_t& at, Message& messa
 /// HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 4), then the body's length by 6.3 in its order.
 void read_response_head(const std::string& bytes, const std::string& method, std::size_t& at,
                         Message& message) {
-  const std::string line = take_line(bytes, at);
+  const std::string line = take_line(bytes, at, true);
   need_value(line);
   const std::string version = line.substr(0, 9);
-  if (version != "HTTP/1.1 " && version != "HTTP/1.0 ") throw Refused();
+  if (version.size() != 9 || version.rfind("HTTP/1.", 0) != 0 || !only(version.substr(7, 1), digits) ||
+      version[8] != ' ')
+    throw Refused();
   const std::string status = line.substr(9, 3);
   if (status.size() != 3 || !only(status, digits) || status < "100" || status > "599") throw Refused();
   if (line.size() > 12 && line[12] != ' ') throw Refused();
   Fields fields = take_fields(bytes, at, true);
   const auto length = content_length(fields, true);
-  const bool chunked = is_chunked(fields, version == "HTTP/1.0 ");
+  const bool chunked = is_chunked(fields, version == "HTTP/1.0 ", true);
   const bool bodiless = method == "HEAD" || status[0] == '1' || status == "204" || status == "304";
   if (bodiless || (method == "CONNECT" && status[0] == '2')) {
     message.kind = Body::none;
@@ -252,10 +285,10 @@ void read_response_head(const std::string& bytes, const std::string& method, std
   }
 }
 
-void read_body(const std::string& bytes, std::size_t at, Message& message) {
+void read_body(const std::string& bytes, std::size_t at, bool response, Message& message) {
   message.has_head = true;
   if (message.kind == Body::chunked) {
-    message.body = take_chunks(bytes, at);
+    message.body = take_chunks(bytes, at, response);
   } else if (message.kind == Body::length) {
     if (bytes.size() - at < message.length) throw Unfinished();
     message.body = bytes.substr(at, static_cast<std::size_t>(message.length));
@@ -269,12 +302,12 @@ void read_body(const std::string& bytes, std::size_t at, Message& message) {
 }
 
 template <typename ReadHead>
-Message read(const std::string& bytes, ReadHead read_head) {
+Message read(const std::string& bytes, bool response, ReadHead read_head) {
   Message message;
   try {
     std::size_t at = 0;
     read_head(at, message);
-    read_body(bytes, at, message);
+    read_body(bytes, at, response, message);
   } catch (const Refused&) {
     message.state = State::refused;
   } catch (const Unfinished&) {
@@ -286,11 +319,12 @@ Message read(const std::string& bytes, ReadHead read_head) {
 }  // namespace
 
 Message read_strictly_request(const std::string& bytes) {
-  return read(bytes, [&](std::size_t& at, Message& message) { read_request_head(bytes, at, message); });
+  return read(bytes, false,
+              [&](std::size_t& at, Message& message) { read_request_head(bytes, at, message); });
 }
 
 Message read_strictly_response(const std::string& bytes, const std::string& request_method) {
-  return read(bytes, [&](std::size_t& at, Message& message) {
+  return read(bytes, true, [&](std::size_t& at, Message& message) {
     read_response_head(bytes, request_method, at, message);
   });
 }

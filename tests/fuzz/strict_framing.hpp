@@ -22,8 +22,9 @@ struct Message {
 
 /// Understands the chunked coding alone, and refuses whatever the RFC calls an error, but for what it asks a
 /// recipient to overlook: empty lines before a request, equal lengths that are repeated, and in responses a
-/// blank before a colon, a length beside `chunked`, and a missing blank behind the status. Has no limits. The
-/// bytes are all that ever comes: an answer that ends with its connection ends with them.
+/// blank before a colon, a length beside `chunked`, a missing blank behind the status, lines that end in LF
+/// alone and folds of head and trailer section, and `identity` (RFC 9112 2.2, 5.2). Has no limits. The bytes
+/// are all that ever comes: an answer that ends with its connection ends with them.
 Message read_strictly_request(const std::string& bytes);
 Message read_strictly_response(const std::string& bytes, const std::string& request_method);
 

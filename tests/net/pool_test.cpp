@@ -377,5 +377,14 @@ TEST_F(PoolTest, a_budget_is_asked_for_once_and_shared_between_pools) {
   EXPECT_NE(pool->budget(*pool->upstream("a.test", 80), {}, Purse::shadow), budget);
 }
 
+TEST(Pool, A10_an_upstream_is_known_as_1_0_for_a_minute) {
+  Upstream upstream;
+  EXPECT_FALSE(upstream.speaks_1_0());
+  upstream.spoke_1_0 = Tick::now() - std::chrono::seconds(50);
+  EXPECT_TRUE(upstream.speaks_1_0());
+  upstream.spoke_1_0 = Tick::now() - std::chrono::seconds(60);
+  EXPECT_FALSE(upstream.speaks_1_0());
+}
+
 }  // namespace
 }  // namespace reprise::net

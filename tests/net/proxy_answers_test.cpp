@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "HTTP/2.0 200 OK\r\nX: secret\r\n\r\n", "<html>secret</html>\r\n\r\n",
                       "HTTP/1.1 200 OK\r\nX: secret\r\n",  // ends without its empty line
                       "HTTP/1.1 200 OK\r\nX: secret\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na",
-                      "HTTP/1.1 200 OK\r\nX: secret\r\n folded\r\n\r\n",
+                      "HTTP/1.1 200 OK\r\n folded\r\nX: secret\r\n\r\n",
                       "HTTP/1.1 200 OK\r\nX: secret\r\nTransfer-Encoding : chunked\r\n\r\n",
                       "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\nX: secret\r\n\r\n"));
 
@@ -284,6 +284,22 @@ INSTANTIATE_TEST_SUITE_P(ProxyAnswers, Surplus,
                          ::testing::Values(answer(200, "right"),
                                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
                                            "5\r\nright\r\n0\r\n\r\n"));
+
+TEST(ProxyAnswers, old_spellings_reach_the_client_clean) {
+  ScriptedUpstream upstream(
+      play::answers({"HTTP/1.2 200 OK\nX:\n a\r\n\tb\nTransfer-Encoding: identity, "
+                     "Chunked\n\n000005\r\nhello\r\n00\r\nY: 1\n 2\n\n"}));
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  for (int round = 0; round < 2; ++round) {
+    const WireAnswer got = client.ask(play::get(upstream.authority()));
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(got.field("X"), "a b");
+    EXPECT_EQ(got.field("Transfer-Encoding"), "chunked");
+    EXPECT_EQ(got.body, "hello");
+  }
+  EXPECT_EQ(upstream.connections(), 1U) << "an old spelling is no reason to part";
+}
 
 TEST(ProxyAnswers, F3_close_and_1_0_answers_are_not_pooled) {
   for (const std::string& wire : {std::string(answer(200, "x", "Connection: close\r\n")),

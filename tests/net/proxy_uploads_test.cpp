@@ -1,4 +1,5 @@
 // Uploads that do not go as planned: 100-continue, early answers, clients and upstreams that break off.
+#include "proxy/http/chunked.hpp"
 #include "tests/net/whole_proxy.hpp"
 
 namespace reprise::net {
@@ -139,15 +140,6 @@ TEST(ProxyUploads, L7_one_error_page_of_1_0_leaves_chunked_uploads_alone) {
   ASSERT_EQ(heard.size(), 2U);
   EXPECT_NE(heard.at(1).find("\r\nTransfer-Encoding: chunked\r\n"), std::string::npos) << heard.at(1);
   EXPECT_EQ(heard.at(1).find("Content-Length"), std::string::npos);
-}
-
-TEST(ProxyUploads, A10_an_upstream_is_known_as_1_0_for_a_minute) {
-  Upstream upstream;
-  EXPECT_FALSE(upstream.speaks_1_0());
-  upstream.spoke_1_0 = Tick::now() - std::chrono::seconds(50);
-  EXPECT_TRUE(upstream.speaks_1_0());
-  upstream.spoke_1_0 = Tick::now() - std::chrono::seconds(60);
-  EXPECT_FALSE(upstream.speaks_1_0());
 }
 
 TEST(ProxyUploads, A10_a_body_that_is_being_counted_may_break_off_or_be_bad) {

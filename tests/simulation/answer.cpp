@@ -14,6 +14,7 @@ class Writer {
   Writer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
          const std::optional<RangeRequest>& range, bool reused)
       : chance_(seed, Purpose::answers, account.plan.id * 64 + arrival),
+        spelling_(seed, Purpose::answers, ~(account.plan.id * 64 + arrival)),
         faults_(faults),
         account_(account),
         range_(range),
@@ -176,7 +177,26 @@ class Writer {
       if (plan_.after == After::keep) plan_.after = After::finish;
     }
     out.append("\r\n");
+    if (spelling_.one_in(4)) spell_as_old();
     body_at_ = out.size();
+  }
+
+  // A head as old upstreams write it: nothing of it may reach the client as it came.
+  void spell_as_old() {
+    std::string head = plan_.bytes.substr(head_at_);
+    plan_.bytes.resize(head_at_);
+    const bool folds = spelling_.one_in(2);
+    const std::size_t story = head.find("X-Story: ");
+    if (folds && story != std::string::npos)
+      head.insert(story + 8, spelling_.of({"\r\n", "\n", " \r\n\t\n"}));
+    if (spelling_.one_in(3) && head.starts_with("HTTP/1.1")) head[7] = '2';
+    const std::uint64_t bare = spelling_.below(3);  // none, some or all lines end in LF alone
+    for (const char c : head) {
+      const bool drops =
+          c == '\n' && plan_.bytes.ends_with('\r') && (bare == 2 || (bare == 1 && spelling_.one_in(2)));
+      if (drops) plan_.bytes.pop_back();
+      plan_.bytes.push_back(c);
+    }
   }
 
   void write_body() {
@@ -253,6 +273,7 @@ class Writer {
   }
 
   Chance chance_;
+  Chance spelling_;  ///< of its own, so that stories stay the same but for it
   Faults& faults_;
   const Account& account_;
   const std::optional<RangeRequest>& range_;
