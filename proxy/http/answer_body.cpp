@@ -49,7 +49,7 @@ policy::BodyKind body_kind(const ResponseHead& head) {
 
 bool AnswerFields::has(std::string_view name, const policy::TextRule& rule) const {
   return std::any_of(head_.fields.begin(), head_.fields.end(), [&](const FieldLine& field) {
-    return ascii::same(field.name, name) && rule.holds(ascii::trim(field.value));
+    return ascii::same(field.name, name) && rule.holds(field.value);
   });
 }
 

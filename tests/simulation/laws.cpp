@@ -77,10 +77,13 @@ class Judge {
     });
   }
 
-  // What a head says is always seen; a body may be cut, or slower than the hold.
+  // What a head says is always seen; a body may be cut, or slower than the hold. An answer whose body broke
+  // on its way to the client is a failure in the end.
   bool listings_have_a_cause() const {
-    bool listed = false;
+    bool listed = false, broken = false;
     for (std::size_t i = 0; i < ledger_.size(); ++i) {
+      const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
+      broken = broken || (failed != nullptr && failed->stage == policy::Stage::body);
       const auto* answered = std::get_if<policy::Answered>(&ledger_[i].outcome);
       if (answered == nullptr || !answered->body_listed) continue;
       listed = true;
@@ -90,7 +93,7 @@ class Judge {
           }))
         return false;
     }
-    return listed || !account_.got_error_in_head || !asks_for(Tells::in_head, account_.status);
+    return listed || broken || !account_.got_error_in_head || !asks_for(Tells::in_head, account_.status);
   }
 
   // A head that did not come in time is rejected, not exchanged.
