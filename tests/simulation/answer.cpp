@@ -19,7 +19,8 @@ class Writer {
         account_(account),
         range_(range),
         reused_(reused),
-        content_(account.plan.id, arrival) {
+        content_(account.plan.id, arrival),
+        version_field_(version_field(seed, account.plan.id)) {
     plan_.version = arrival;
   }
 
@@ -103,14 +104,14 @@ class Writer {
                                : std::min<std::uint64_t>(account_.plan.answer_bytes, 60);
     if (!range_ || plan_.status != 200) return;
     const bool same = range_->version > 0 && !chance_.one_in(6);
-    if (!same) return;  // the representation has changed: If-Range asks for the whole of the new one
-    plan_.version = range_->version;
+    if (!same && range_->conditional) return;  // changed: If-Range asks for the whole of the new one
+    if (same) plan_.version = range_->version;
     content_ = Content(account_.plan.id, plan_.version);
     if (chance_.one_in(6)) return;  // a server that ignores ranges
     plan_.status = 206;
     first_ = std::min(range_->first, end_);
     const std::uint64_t lie = chance_.below(5);
-    if (!plays(Fault::range_lies, 2)) return;
+    if (!faults_.plays(Fault::range_lies, !chance_.one_in(3))) return;
     if (lie == 0 && first_ > 0) {
       --first_;
     } else if (lie == 1) {
@@ -157,7 +158,9 @@ class Writer {
                "\r\nX-Version: " + std::to_string(plan_.version) + "\r\n");
     out.append("X-First: " + std::to_string(first_) + "\r\n");
     if (error_.empty() && (plan_.status == 200 || plan_.status == 206))
-      out.append("ETag: \"v" + std::to_string(plan_.version) + "\"\r\n");
+      out.append(version_line(version_field_, plan_.version));
+    // In a 200 it means nothing, whatever it says.
+    if (plan_.status == 200 && plan_.version % 4 == 3) out.append("Content-Range: bytes 7-8/9\r\n");
     if (plan_.status == 206) {
       const std::uint64_t last = end_ == 0 ? 0 : end_ - 1;
       out.append("Content-Range: bytes " + std::to_string(first_) + "-" + std::to_string(last) + "/" +
@@ -279,6 +282,7 @@ class Writer {
   const std::optional<RangeRequest>& range_;
   bool reused_;
   Content content_;
+  const VersionField version_field_;
   AnswerPlan plan_;
   std::string fields_;
   std::uint64_t first_ = 0;
@@ -296,6 +300,22 @@ class Writer {
 };
 
 }  // namespace
+
+// Not from the tape: it is asked for more than once.
+VersionField version_field(Seed seed, std::uint64_t id) {
+  return Chance(Seed(seed.number), Purpose::names, id)
+      .of({VersionField::entity_tag, VersionField::entity_tag, VersionField::generation,
+           VersionField::version_id});
+}
+
+std::string version_line(VersionField field, unsigned version) {
+  switch (field) {
+    case VersionField::generation: return "x-goog-generation: " + std::to_string(version) + "\r\n";
+    case VersionField::version_id: return "X-Amz-Version-Id: v." + std::to_string(version) + "\r\n";
+    case VersionField::entity_tag: break;
+  }
+  return "ETag: \"v" + std::to_string(version) + "\"\r\n";
+}
 
 AnswerPlan plan_answer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
                        const std::optional<RangeRequest>& range, bool reused) {

@@ -42,8 +42,16 @@ inline constexpr std::string_view error_xml =
 /// The part of a representation that a request asks to go on with.
 struct RangeRequest {
   std::uint64_t first = 0;
-  unsigned version = 0;  ///< by its If-Range; 0: none that we gave
+  unsigned version = 0;      ///< by its If-Range, or the one given last; 0: none that we gave
+  bool conditional = false;  ///< has If-Range
 };
+
+/// The field by which the upstream names the versions of a representation.
+enum class VersionField : std::uint8_t { entity_tag, generation, version_id };
+/// Of all answers to the request with that number.
+VersionField version_field(Seed seed, std::uint64_t id);
+/// The whole line, with CRLF.
+std::string version_line(VersionField field, unsigned version);
 
 /// `arrival` from 1; `request_bytes` is the length of the whole request; `reused` if its connection has
 /// carried another before.

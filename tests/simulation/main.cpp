@@ -167,7 +167,8 @@ int main(int argc, char** argv) {
                                                                 {"deaf-kernel", Canary::deaf_kernel},
                                                                 {"used-before", Canary::used_before},
                                                                 {"one-connection", Canary::one_connection},
-                                                                 {"old-name", Canary::old_name}}));
+                                                                {"old-name", Canary::old_name},
+                                                                {"unnamed-change", Canary::unnamed_change}}));
   CLI11_PARSE(app, argc, argv);
   return replayed->count() > 0 ? reprise::simulation::replay(options)
                                : reprise::simulation::run(options, argv[0]);

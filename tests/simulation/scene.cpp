@@ -263,6 +263,7 @@ Scene draw_scene(Seed seed, Faults& faults) {
   Scene scene;
   scene.policy = draw_policy(chance);
   scene.policy.tls.originate = Chance(seed, Purpose::policy, 2).one_in(3);
+  if (Chance(seed, Purpose::policy, 4).one_in(8)) scene.policy.resume.validators = {"x-goog-generation"};
   draw_limits(chance, faults, scene.settings);
   policy::Route fallback;
   fallback.name = "default";

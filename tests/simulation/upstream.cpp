@@ -44,9 +44,19 @@ std::optional<RangeRequest> range_of(std::string_view head) {
   RangeRequest asked;
   asked.first = number(range->substr(6, range->find('-') - 6)).value_or(0);
   const auto condition = field(head, "If-Range");
+  asked.conditional = condition.has_value();
   if (condition && condition->starts_with("\"v"))
     asked.version = static_cast<unsigned>(number(condition->substr(2, condition->size() - 3)).value_or(0));
   return asked;
+}
+
+// Without If-Range it is the one that it holds now.
+unsigned version_given_last(const Account& account) {
+  unsigned version = 0;
+  for (const Served& one : account.served) {
+    if (one.status == 200 || one.status == 206) version = one.version;
+  }
+  return version;
 }
 
 }  // namespace
@@ -173,8 +183,7 @@ void Upstream::judge_head() {
   const bool absolute = head.find(" http://") < head.find("\r\n");
   if (absolute != is_parent_ || field(head, "Proxy-Authorization").has_value() != is_parent_)
     book_.broken("a parent proxy, and nobody else, gets absolute-form and our authorization");
-  const bool resumes = field(head, "If-Range").has_value();
-  if (resumes) return;
+  head = without(without(std::move(head), "Range"), "If-Range");
   if (account.head.empty()) {
     account.head = std::move(head);
   } else if (account.head != head) {
@@ -182,11 +191,25 @@ void Upstream::judge_head() {
   }
 }
 
+// The bytes are those of another version, and it says that they are not.
+void Upstream::hide_change(const RangeRequest& range, AnswerPlan& plan) const {
+  const VersionField named_by = version_field(seed_, coming_.front().account->plan.id);
+  const std::string changed = version_line(named_by, plan.version);
+  const std::size_t place = plan.bytes.find(changed);
+  if (place != std::string::npos)
+    plan.bytes.replace(place, changed.size(), version_line(named_by, range.version));
+}
+
 void Upstream::head_came() {
   judge_head();
   Coming& coming = current();
-  if (const auto range = range_of(reader_.head()))
-    coming.plan = plan_answer(seed_, faults_, *coming.account, coming.arrival, range, coming.carried > 0);
+  if (auto range = range_of(reader_.head())) {
+    if (!range->conditional) range->version = version_given_last(*coming.account);
+    const bool hides = canary_ == Canary::unnamed_change;
+    const RangeRequest heard = hides ? RangeRequest{range->first, 0, false} : *range;
+    coming.plan = plan_answer(seed_, faults_, *coming.account, coming.arrival, heard, coming.carried > 0);
+    if (hides) hide_change(*range, coming.plan);
+  }
   if (coming.plan.early) answer();
 }
 

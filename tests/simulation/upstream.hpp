@@ -49,6 +49,7 @@ class Upstream final : public Actor {
   void read();
   void take_body(std::string_view bytes);
   void judge_head();
+  void hide_change(const RangeRequest& range, AnswerPlan& plan) const;
   void head_came();
   void request_came();
   void answer();
