@@ -242,6 +242,7 @@ HTTP_MUTANTS = [
     ("hop_by_hop", "  names_.sort();\n", ""),
     ("token_set", "ascii::lower(x) < ascii::lower(y)", "x < y"),
     ("hop_by_hop", "if (field.id != FieldId::connection) continue;", ""),
+    ("hop_by_hop", "lists(name) && !is_end_to_end(name)", "lists(name)"),
     ("xml_probe", "return !open_.empty() || trim(text).empty();", "return true;"),
     ("xml_probe", "if (left_.starts_with(\"<!\") || left_.starts_with(\"<?\")) return false;", ""),
     ("xml_probe", "name.empty() || inside_ || second_root", "name.empty() || second_root"),
