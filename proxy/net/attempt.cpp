@@ -95,7 +95,7 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
     co_return result;
   }
   Stream& stream = answer.connection->stream();
-  request.ridden = {request.ridden[1], answer.connection->number()};
+  note_ride(request, start.number, client == nullptr && !request.resuming, *answer.connection);
   const Unread unread = unread_of(*answer.connection);
   if (unread == Unread::closed && answer.buffer.empty()) {
     answer.clear();

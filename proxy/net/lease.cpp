@@ -24,6 +24,12 @@ Freshness freshness_of(const Request& request, const HoldLimits& limits, const U
   return before == carrier_of(request).get() ? Freshness::recent : Freshness::unused;
 }
 
+void note_ride(Request& request, unsigned number, bool copy, const UpstreamConnection& connection) {
+  // Of two at once the second may be out first.
+  if (number > 1 && !copy) request.ridden = {};
+  request.ridden[number % request.ridden.size()] = connection.number();
+}
+
 policy::AttemptReport report_of_unsent(const Request& request, unsigned number) {
   return {false, policy::Sent::nothing, request.body.replayable(), judge_now(request), number};
 }

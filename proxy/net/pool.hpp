@@ -105,7 +105,7 @@ enum class Freshness : std::uint8_t {
   unused,  ///< has carried no request yet, and was dialled within the last second
 };
 
-/// The connections that must not carry a request's next attempt, by number; 0: none.
+/// What must not carry a request's next attempt, by number (0: none): two connections where it was hedged.
 using Ridden = std::array<std::uint64_t, 2>;
 
 /// One per io thread; used on it only. Holds at most `limits.upstreams` hosts, the longest unused idle one

@@ -44,7 +44,7 @@ struct Request {
   bool hello = false;          ///< `early` is one ClientHello, which may be sent again
   bool gateway = false;        ///< came by a gateway listener
   Freshness freshness = Freshness::any;  ///< of what it may go out on
-  Ridden ridden{};                       ///< what its last two attempts went out on
+  Ridden ridden{};                       ///< what its last attempt went out on
   /// It is authenticated by the connection that it goes out on: no other will do (row F2).
   bool bound = false;
   Pin* pin = nullptr;  ///< the session's; null for CONNECT

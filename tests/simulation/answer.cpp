@@ -272,7 +272,7 @@ class Writer {
       plan_.idles_for = rest;
       plan_.speaks_idly = true;
     }
-    plan_.vanishes = plan_.after == After::keep && plays(Fault::dead_at_rest, 6);
+    plan_.vanishes = plan_.after == After::keep && plays(Fault::dead_at_rest, 4);
   }
 
   Chance chance_;

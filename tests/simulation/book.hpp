@@ -47,6 +47,12 @@ struct Served {
   Tells tells = Tells::nothing;
 };
 
+/// Bytes of a request on a connection to an upstream, be it that they never came.
+struct Ride {
+  Instant at{};
+  const void* connection = nullptr;
+};
+
 /// An attempt that went out on a connection that was dead, and had served before.
 struct SentInVain {
   Instant at{};
@@ -55,7 +61,7 @@ struct SentInVain {
 
 struct Account {
   RequestPlan plan;
-  const void* rode = nullptr;  ///< the connection of its last attempt that had one
+  std::vector<Ride> rides;
   std::vector<SentInVain> in_vain;
   unsigned arrivals = 0;  ///< times that a byte of it reached an upstream
   unsigned effects = 0;

@@ -56,6 +56,7 @@ class Judge {
     if (!shutdown_is_heeded()) return "no attempt follows another once the process is to stop";
     if (!listings_have_a_cause())
       return "an answer is listed for what it says where the route asks for that, and there alone";
+    if (!connections_are_changed()) return "an attempt never rides the connection of the attempt before it";
     if (!silence_is_noticed())
       return "what can be repeated goes on at once, and within three seconds, where its connection is dead";
     if (!cancels_have_a_cause()) return "an attempt is cancelled for its client, for a copy, or at the end";
@@ -196,6 +197,24 @@ class Judge {
     });
   }
 
+  // The last attempt that had begun by then, from 1; 0: none had. Of a ledger that has forgotten nothing.
+  std::size_t attempt_at(Instant at) const {
+    std::size_t number = ledger_.size();
+    while (number > 0 && ledger_[number - 1].started > at) --number;
+    return number;
+  }
+
+  bool connections_are_changed() const {
+    if (ledger_.hedge != policy::HedgeOutcome::none || ledger_.forgotten() != nullptr) return true;
+    for (std::size_t i = 1; i < account_.rides.size(); ++i) {
+      const Ride& before = account_.rides[i - 1];
+      const Ride& ride = account_.rides[i];
+      if (attempt_at(ride.at) == attempt_at(before.at) + 1 && ride.connection == before.connection)
+        return false;
+    }
+    return true;
+  }
+
   // Row L4. Two copies at once are told of by turns, so that nobody knows which of them it was.
   bool silence_is_noticed() const {
     if (ledger_.hedge != policy::HedgeOutcome::none || !account_.plan.repeatable) return true;
@@ -204,9 +223,8 @@ class Judge {
   }
 
   bool is_noticed(const SentInVain& sent) const {
-    std::size_t i = ledger_.size();
-    while (i > 0 && ledger_[i - 1].started > sent.at) --i;
-    if (i-- == 0) return false;
+    if (attempt_at(sent.at) == 0) return false;
+    const std::size_t i = attempt_at(sent.at) - 1;
     const LedgerEntry& entry = ledger_[i];
     const bool heard = sent.last_heard > (i == 0 ? account_.head_at : entry.started);
     if (heard || !entry.attempt.replayable) return true;
@@ -218,9 +236,11 @@ class Judge {
     const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
     if (failed == nullptr || failed->cause != policy::Cause::unacknowledged) return true;
     const bool first = count(ledger_, i, Reason::stale_connection) == 0;
-    const bool ends =
-        entry.verdict.reason == Reason::client_gone || entry.verdict.reason == Reason::shutting_down;
-    return !first || ends || entry.verdict.reason == Reason::stale_connection;
+    // What was signed is not sent again once that has run out.
+    const Reason reason = entry.verdict.reason;
+    const bool ends = reason == Reason::client_gone || reason == Reason::shutting_down ||
+                      reason == Reason::signature_expired;
+    return !first || ends || reason == Reason::stale_connection;
   }
 
   bool cancels_have_a_cause() const {

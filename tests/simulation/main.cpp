@@ -163,6 +163,7 @@ int main(int argc, char** argv) {
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, Canary>{{"repeated-effect", Canary::repeated_effect},
                                                                 {"wrong-byte", Canary::wrong_byte},
+                                                                {"old-name", Canary::old_name},
                                                                 {"lost-end", Canary::lost_end},
                                                                 {"deaf-kernel", Canary::deaf_kernel},
                                                                 {"used-before", Canary::used_before},

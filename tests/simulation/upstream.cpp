@@ -108,13 +108,12 @@ void Upstream::swallowed(std::string_view head) {
   if (book_.telling()) book_.tell("request " + std::to_string(*id) + " is swallowed");
 }
 
-// Laws of which connection carries what (rows F10, D10).
+// Which connection carries what (rows F10, D10).
 void Upstream::carry(Account& account) {
   if (account.plan.takes_no_risk && (carried_ > 0 || canary_ == Canary::used_before))
     book_.broken("what cannot be repeated begins on a connection that has carried nothing");
   const void* const here = canary_ == Canary::one_connection ? static_cast<const void*>(&book_) : this;
-  if (account.rode == here) book_.broken("an attempt never rides the connection of the attempt before it");
-  account.rode = here;
+  account.rides.push_back({world_.now(), here});
 }
 
 void Upstream::begin(Account& account) {
