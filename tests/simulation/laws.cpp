@@ -171,9 +171,10 @@ class Judge {
     }
     return true;
   }
-  static bool is_upload_that_stalled(const policy::Failed& failed) {
-    return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout ||
-                                                   failed.cause == policy::Cause::response_timeout);
+  // Over TLS a write may be lost: then an answer is waited for all the same, and that is no upload any more.
+  bool is_upload_that_stalled(const policy::Failed& failed) const {
+    const bool idled = failed.cause == policy::Cause::response_timeout && !scene_.policy.tls.originate;
+    return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout || idled);
   }
 
   // Who left is noticed within the watch's interval, and a reset ends all within a second (row D14).
