@@ -89,7 +89,8 @@ Dials::Result Network::fate(const net::tcp::endpoint& endpoint) {
   if (faults_.plays(Fault::name_moves, chance.one_in(6))) names_.moves(endpoint.address());
   const bool may_move = endpoint.address().is_v4() && endpoint.address().to_v4().to_uint() >> 24U == 10;
   if (may_move && names_.has_moved(endpoint.address())) return failing(ECONNREFUSED);
-  if (faults_.plays(Fault::connect_refused, chance.one_in(8))) return failing(ECONNREFUSED);
+  if (faults_.plays(Fault::connect_refused, chance.one_in(refuses_all_ ? 1 : 8)))
+    return failing(ECONNREFUSED);
   if (faults_.plays(Fault::connect_unreachable, chance.one_in(10))) return failing(EHOSTUNREACH);
   if (faults_.plays(Fault::no_local_port, chance.one_in(12))) return failing(EADDRNOTAVAIL);
   if (faults_.plays(Fault::no_descriptor, chance.one_in(12))) return failing(EMFILE);

@@ -28,6 +28,8 @@ class Network final : public Dials {
   Result dial(const net::tcp::endpoint&) override;
   std::shared_ptr<Wire> connected(const net::tcp::endpoint&) override;
 
+  /// From now on every dial is refused, where that fault is played.
+  void refuse_all() { refuses_all_ = true; }
   /// How long the proxy waits for one address.
   void set_connect_timeout(Duration limit) { dialled_.set_connect_timeout(limit); }
   /// Everything has to leave by the parent proxy at that address.
@@ -56,6 +58,7 @@ class Network final : public Dials {
   TunnelPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;
   unsigned dials_ = 0;
+  bool refuses_all_ = false;
   unsigned queries_ = 0;
   unsigned queries_with_several_ = 0;
   unsigned connections_ = 0;

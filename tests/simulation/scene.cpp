@@ -61,8 +61,8 @@ std::vector<policy::BodyPredicate> draw_predicates(Chance& chance) {
 // Hundreds of attempts, until the deadline: more than a ledger keeps (row L25).
 void try_without_end(policy::RoutePolicy& policy) {
   policy.retry.max_attempts.reset();
-  policy.retry.deadline = seconds(2);
-  policy.retry.backoff = {Duration::zero(), 1, milliseconds(1), policy::Jitter::none};
+  policy.retry.deadline = milliseconds(500);
+  policy.retry.backoff = {milliseconds(1), 1, milliseconds(1), policy::Jitter::none};
   policy.budget.reset();
   policy.circuit.reset();
 }

@@ -152,6 +152,10 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
   role_.settings = scene_.settings.listeners.front();
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
   network_.set_connect_timeout(scene_.policy.connect_timeout);
+  // Nothing but the deadline ends a route without limits, so that a ledger has more than it keeps (row L25).
+  if (!scene_.policy.retry.max_attempts && !scene_.policy.budget &&
+      scene_.policy.retry.backoff.maximum == std::chrono::milliseconds(1))
+    network_.refuse_all();
   shared_.witness = [this](const observe::ExchangeRecord& record) { witness(record); };
   shared_.make_link = [this](const net::asio::any_io_executor& executor) {
     return std::make_unique<WireLink>(executor, world_, network_);

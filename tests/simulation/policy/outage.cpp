@@ -95,7 +95,7 @@ class Outage {
       if (std::holds_alternative<policy::Start>(action)) {
         ++one.attempts;
         one.attempt_began = cause.at;
-        load_.push_back(cause.at);
+        if (burdens_at(cause.at)) load_.push_back(cause.at);
         events_.push({cause.at + attempt_time, Event::attempt_ends, cause.request});
       } else if (const auto* wait = std::get_if<policy::Wait>(&action)) {
         events_.push({wait->until, Event::wait_ends, cause.request});
@@ -104,6 +104,9 @@ class Outage {
       }
     }
   }
+
+  // A dial that is refused burdens nobody: the budget gives it back (product.md, Budget).
+  bool burdens_at(Instant now) const { return away_ != Away::refuses || now < gone || now >= back; }
 
   // Of the attempts since then: how many the worst span of that length has. Events come in order, so do they.
   unsigned percent(Instant since, Duration span) const {
