@@ -71,7 +71,8 @@ http::ResponseHead read_answer(const std::string& text) {
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);
   if (const auto* cause = std::get_if<http::Cause>(&parsed))
     throw BadUse("in the answer: " + refusal(*cause));
-  if (head.bytes != text.size() || !head.clean.empty()) throw BadUse("in the answer: a header has a line break");
+  if (head.bytes != text.size() || !head.clean.empty())
+    throw BadUse("in the answer: a header has a line break");
   return head;
 }
 

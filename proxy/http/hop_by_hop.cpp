@@ -48,9 +48,7 @@ NamedByConnection::NamedByConnection(const std::vector<FieldLine>& fields) {
   names_.sort();
 }
 
-bool NamedByConnection::lists(std::string_view name) const {
-  return !names_.empty() && names_.has(name);
-}
+bool NamedByConnection::lists(std::string_view name) const { return !names_.empty() && names_.has(name); }
 
 bool NamedByConnection::removes(std::string_view name) const { return lists(name) && !is_end_to_end(name); }
 

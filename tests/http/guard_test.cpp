@@ -65,9 +65,8 @@ TEST(Guard, length_and_chunked_together_are_refused) {
 
 TEST(Guard, only_one_plain_chunked_is_a_transfer_encoding) {
   EXPECT_EQ(request(post("Transfer-Encoding: chunked\r\n")), complete);
-  for (const string value :
-       {"xchunked", "chunked, chunked", "chunked,", ",chunked", "identity",
-        "chunked, identity", "chunked;q=1", "chunked, gzip, foo", "", "chun ked"}) {
+  for (const string value : {"xchunked", "chunked, chunked", "chunked,", ",chunked", "identity",
+                             "chunked, identity", "chunked;q=1", "chunked, gzip, foo", "", "chun ked"}) {
     EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Cause::bad_transfer_encoding})
         << value;
   }

@@ -219,6 +219,7 @@ class Judge {
   // Row L4. Two copies at once are told of by turns, so that nobody knows which of them it was.
   bool silence_is_noticed() const {
     if (ledger_.hedge != policy::HedgeOutcome::none || !account_.plan.repeatable) return true;
+    if (ledger_.forgotten() != nullptr) return true;
     return std::all_of(account_.in_vain.begin(), account_.in_vain.end(),
                        [this](const SentInVain& sent) { return is_noticed(sent); });
   }
