@@ -20,11 +20,14 @@ Network::Network(Seed seed, World& world, Faults& faults, Book& book, Canary can
 std::vector<address> Network::several(Chance chance) {
   std::vector<address> found;
   const std::uint64_t count = chance.between(2, 6);
-  const std::string which = std::to_string(++queries_with_several_);
+  // Endless attempts ask more often than an octet can count.
+  const std::uint64_t asked = ++queries_with_several_;
+  const std::string which = std::to_string(asked);
+  const std::string net = "198." + std::to_string(18 + asked / 250) + "." + std::to_string(asked % 250) + ".";
   for (std::uint64_t i = 0; i < count; ++i) {
     const bool v6 = chance.one_in(2);
     const std::string last = std::to_string(i + 1);
-    found.push_back(make_address(v6 ? "2001:db8::" + which + ":" + last : "198.18." + which + "." + last));
+    found.push_back(make_address(v6 ? "2001:db8::" + which + ":" + last : net + last));
   }
   if (chance.one_in(3)) found.insert(found.begin(), make_address(denied_address));
   return found;
