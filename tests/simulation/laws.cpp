@@ -237,7 +237,9 @@ class Judge {
     if (entry.ended > sent.at + limit) return false;
     const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
     if (failed == nullptr || failed->cause != policy::Cause::unacknowledged) return true;
-    const bool first = count(ledger_, i, Reason::stale_connection) == 0;
+    bool first = true;
+    for (std::size_t before = 0; before < i; ++before)
+      first = first && ledger_[before].verdict.reason != Reason::stale_connection;
     // What was signed is not sent again once that has run out.
     const Reason reason = entry.verdict.reason;
     const bool ends = reason == Reason::client_gone || reason == Reason::shutting_down ||
