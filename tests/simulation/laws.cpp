@@ -82,7 +82,7 @@ class Judge {
   // on its way to the client is a failure in the end.
   bool listings_have_a_cause() const {
     bool listed = false, broken = false;
-    for (std::size_t i = 0; i < ledger_.size(); ++i) {
+    for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {
       const auto* failed = std::get_if<policy::Failed>(&ledger_[i].outcome);
       broken = broken || (failed != nullptr && failed->stage == policy::Stage::body);
       const auto* answered = std::get_if<policy::Answered>(&ledger_[i].outcome);
@@ -157,7 +157,7 @@ class Judge {
   bool deadline_ends_what_stands_still() const {
     if (!scene_.policy.retry.deadline) return true;
     const Instant end = account_.head_at + *scene_.policy.retry.deadline;
-    for (std::size_t i = 0; i < attempts_of(ledger_); ++i) {
+    for (std::size_t i = 0; i < attempts_of(ledger_); i = ledger_.next(i)) {
       const LedgerEntry& entry = ledger_[i];
       const auto* failed = std::get_if<policy::Failed>(&entry.outcome);
       if (failed == nullptr) continue;
@@ -244,7 +244,9 @@ class Judge {
     const Reason reason = entry.verdict.reason;
     const bool ends = reason == Reason::client_gone || reason == Reason::shutting_down ||
                       reason == Reason::signature_expired;
-    return !first || ends || reason == Reason::stale_connection;
+    const auto most = scene_.policy.retry.max_attempts;
+    const bool spent = reason == Reason::attempts_spent && most && i + 1 >= *most;
+    return !first || ends || spent || reason == Reason::stale_connection;
   }
 
   bool cancels_have_a_cause() const {
