@@ -43,7 +43,11 @@ Halt scan_value(Cursor& cursor, Spelling spelling, std::string_view& value) {
   const char* first = cursor.at;
   while (first != cursor.end && ascii::is_blank(*first)) ++first;
   const char* const stop = find_control(first, cursor.end);
-  if (Halt halt = scan_line_end(cursor, stop, spelling, Cause::bad_field_value)) return halt;
+  if (cursor.end - stop >= 2 && stop[0] == '\r' && stop[1] == '\n') {
+    cursor.at = stop + 2;
+  } else if (Halt halt = scan_line_end(cursor, stop, spelling, Cause::bad_field_value)) {
+    return halt;
+  }
   const char* last = stop;
   while (last != first && ascii::is_blank(last[-1])) --last;
   value = {first, static_cast<std::size_t>(last - first)};

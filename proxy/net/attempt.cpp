@@ -50,17 +50,16 @@ Task<ClientState> frame_for_1_0(Stream& client, Request& request, Stop& stop) {
 // What the answer says beyond its status, where the route asks for that: its fields at once, its body once
 // enough of it is there.
 Task<policy::Outcome> judge_content(Loop& loop, const Request& request, const Stop& stop,
-                                    std::optional<Instant> deadline, Answered answered, Answer& answer) {
-  const policy::HoldPolicy* hold = policy::hold_for(*request.policy, answered);
-  if (hold == nullptr) co_return answered;
-  if (is_listed_by_head(*hold, answer)) {
+                                    std::optional<Instant> deadline, const policy::HoldPolicy& hold,
+                                    Answered answered, Answer& answer) {
+  if (is_listed_by_head(hold, answer)) {
     answered.body_listed = true;
     co_return answered;
   }
-  if (!is_held(*hold, answer)) co_return answered;
-  const Instant until = hold_limit(*hold, deadline);
+  if (!is_held(hold, answer)) co_return answered;
+  const Instant until = hold_limit(hold, deadline);
   const policy::Outcome outcome =
-      co_await hold_back(loop.pool, *hold, answered, patience_with(request, answer), until, answer);
+      co_await hold_back(loop.pool, hold, answered, patience_with(request, answer), until, answer);
   // A body that we cut off ourselves did not break.
   if (stop.stopped()) co_return Failed{Stage::body, Cause::cancelled};
   co_return outcome;
@@ -130,8 +129,10 @@ Task<AttemptResult> attempt(Loop& loop, Request& request, Stream* client, Stop& 
     answer.number = start.number;
     answer.reusable =
         answer.head.reusable && !reader.in_doubt() && !spoke_first && upload.end() == UploadEnd::sent;
-    if (!request.resuming)
-      result.outcome = co_await judge_content(loop, request, stop, deadline, *answered, answer);
+    const policy::HoldPolicy* hold =
+        request.resuming ? nullptr : policy::hold_for(*request.policy, *answered);
+    if (hold != nullptr)
+      result.outcome = co_await judge_content(loop, request, stop, deadline, *hold, *answered, answer);
   } else {
     silence.heed(loop.pool, std::get<Failed>(result.outcome));
     answer.clear();

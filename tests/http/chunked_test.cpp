@@ -100,7 +100,7 @@ TEST(Chunked, B9_sizes_of_sixteen_digits) {
 }
 
 TEST(Chunked, B9_leading_zeros_are_stepped_over_within_a_line) {
-  for (const std::size_t zeros : {1, 15, 16, 17, 4000}) {
+  for (const std::size_t zeros : {1U, 15U, 16U, 17U, 4000U}) {
     const string text = string(zeros, '0') + "5\r\nhello\r\n" + string(zeros, '0') + "0;a\r\n\r\n";
     const Decoded decoded = decode(text);
     EXPECT_EQ(decoded.state, State::done) << zeros;

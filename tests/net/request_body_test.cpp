@@ -269,7 +269,7 @@ TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buf
 
 TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
   const std::string text = std::string(40, 'a') + std::string(40, 'b') + std::string(40, 'c');
-  for (const std::uint64_t on_disk : {0, 90}) {
+  for (const std::uint64_t on_disk : {0U, 90U}) {
     begin(chunked(), 50, on_disk);
     pair.raw.send("28\r\n" + text.substr(0, 40) + "\r\n");
     ASSERT_TRUE(has_arrived(*pair.stream, 46));

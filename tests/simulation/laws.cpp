@@ -293,13 +293,13 @@ bool budgets_are_held(Book& book, const Scene& scene) {
   if (!scene.policy.budget) return true;
   std::map<std::string, std::pair<double, double>> hosts;  // first attempts, retries
   for (const auto& [id, account] : book.accounts()) {
-    auto& [firsts, retries] = hosts[account.plan.host];
-    firsts += account.records;
+    auto& host = hosts[account.plan.host];
+    host.first += account.records;
     each_after_another(account.ledger, [&](const LedgerEntry& before, const LedgerEntry& entry) {
       const bool paid = before.verdict.retry && before.verdict.reason != Reason::stale_connection;
       // What burdened nobody was given back.
       const bool unsent = policy::is_unsent(entry.outcome, entry.attempt.sent == policy::Sent::nothing);
-      retries += paid && !unsent ? 1 : 0;
+      host.second += paid && !unsent ? 1 : 0;
       return true;
     });
   }
