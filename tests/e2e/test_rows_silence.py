@@ -22,16 +22,29 @@ def vanish(connection):
     connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program.raw)
 
 
-def answer_and_vanish(connection, request):
-    connection.sendall(Say(200).text(request, request.order + 1))
-    vanish(connection)
-    return True
+class AnswerAndVanish:
+    """A script of Upstream: each answer is the last word of its connection."""
+
+    def __init__(self):
+        self.gone = threading.Semaphore(0)
+
+    def __call__(self, connection, request):
+        connection.sendall(Say(200).text(request, request.order + 1))
+        vanish(connection)
+        self.gone.release()
+        return True
+
+    def wait(self):
+        """Until one more connection is dead: whoever asks sooner is still heard."""
+        assert self.gone.acquire(timeout=120)
 
 
 def test_L4_a_get_on_a_connection_that_died_without_a_word_is_answered():
     """With what is shipped, but for free ports."""
-    with Upstream({"/x": [answer_and_vanish, 200]}) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
+    dead = AnswerAndVanish()
+    with Upstream({"/x": [dead, 200]}) as upstream, Reprise(threads=1) as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
+        dead.wait()
         start = time.monotonic()
         answer = client.ask("GET", upstream.url("/x"))
         taken = time.monotonic() - start
@@ -47,12 +60,14 @@ def test_L4_a_get_on_a_connection_that_died_without_a_word_is_answered():
 
 def test_L4_a_post_on_a_connection_that_died_without_a_word_is_never_sent_twice():
     """The kernel gives up after half of the deadline."""
-    with Upstream({"/x": [answer_and_vanish]}) as upstream, \
+    dead = AnswerAndVanish()
+    with Upstream({"/x": [dead]}) as upstream, \
             Reprise(threads=1, defaults={"retry": {"deadline": "4s"}}) as reprise, Client(reprise.forward) as client:
         answered = 0
         # A slow machine takes longer than a second between two requests now and then: that one goes on a fresh connection.
         while (answer := client.ask("POST", upstream.url("/x?id=1"), b"once")).status == 200:
             answered += 1
+            dead.wait()
         assert answer.status in (502, 504), answer.status
         equal((answer.attempts, answer.reason), (1, "not_idempotent"))
         equal((upstream.count("/x"), upstream.connections), (answered, answered), "what was answered, and no more, came")

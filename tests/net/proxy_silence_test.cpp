@@ -1,6 +1,7 @@
 // Upstreams that are gone without a word, and those that end idle connections without saying so.
 #include <netinet/tcp.h>
 
+#include <atomic>
 #include <limits>
 
 #include "proxy/net/connect.hpp"
@@ -10,13 +11,22 @@
 namespace reprise::net {
 namespace {
 
+/// How many connections are dead by now: whoever asks sooner is still heard.
+using Gone = std::atomic<unsigned>;
+
+bool are_gone(const Gone& gone, unsigned connections) {
+  return play::eventually([&] { return gone.load() >= connections; });
+}
+
 /// Answers one request on each connection; then the connection is dead, and does not say so.
-ScriptedUpstream::Script vanishing(Heard& heard, unsigned connections) {
-  return [&heard, connections](Peer& peer) {
+ScriptedUpstream::Script vanishing(Heard& heard, Gone& gone, unsigned connections) {
+  return [&heard, &gone, connections](Peer& peer) {
     for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
       heard.add(got);
       peer.send(answer(200, "here"));
-      if (peer.number <= connections) peer.socket.vanish();
+      if (peer.number > connections) continue;
+      peer.socket.vanish();
+      ++gone;
     }
   };
 }
@@ -33,10 +43,12 @@ int user_timeout(int descriptor) {
 
 TEST(ProxySilence, L4_a_get_on_a_connection_that_is_dead_goes_on_at_once_on_a_fresh_one) {
   Heard heard;
-  ScriptedUpstream upstream(vanishing(heard, 1));
+  Gone gone = 0;
+  ScriptedUpstream upstream(vanishing(heard, gone, 1));
   RunningProxy proxy;
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  ASSERT_TRUE(are_gone(gone, 1));
   const WireAnswer got = client.ask(play::get(upstream.authority()));
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(got.field("Reprise-Attempts"), "2");
@@ -47,10 +59,12 @@ TEST(ProxySilence, L4_a_get_on_a_connection_that_is_dead_goes_on_at_once_on_a_fr
 
 TEST(ProxySilence, L4_a_held_body_is_sent_again) {
   Heard heard;
-  ScriptedUpstream upstream(vanishing(heard, 1));
+  Gone gone = 0;
+  ScriptedUpstream upstream(vanishing(heard, gone, 1));
   RunningProxy proxy;
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  ASSERT_TRUE(are_gone(gone, 1));
   const WireAnswer got = client.ask(play::with_body("PUT", upstream.authority(), "all of it"));
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(stale(proxy), 1);
@@ -60,20 +74,23 @@ TEST(ProxySilence, L4_a_held_body_is_sent_again) {
 
 TEST(ProxySilence, L4_a_hedged_attempt_looks_out_too) {
   Heard heard;
-  ScriptedUpstream upstream(vanishing(heard, 1));
+  Gone gone = 0;
+  ScriptedUpstream upstream(vanishing(heard, gone, 1));
   Wishes wishes;
   // The copy is not due before the first attempt has found out.
   wishes.route.hedge = policy::HedgePolicy{std::chrono::minutes(1)};
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  ASSERT_TRUE(are_gone(gone, 1));
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
   EXPECT_EQ(stale(proxy), 1);
 }
 
 TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
   Heard heard;
-  ScriptedUpstream upstream(vanishing(heard, 1000));
+  Gone gone = 0;
+  ScriptedUpstream upstream(vanishing(heard, gone, 1000));
   Wishes wishes;
   wishes.route.retry.deadline = seconds(2);
   RunningProxy proxy(std::move(wishes));
@@ -82,7 +99,8 @@ TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
   // One that comes more than a second after the last takes no connection that has rested.
   unsigned answered = 0;
   WireAnswer got = client.ask(post);
-  for (; got.status == 200 && answered < 1000; got = client.ask(post)) ++answered;
+  for (; got.status == 200 && answered < 1000; got = client.ask(post))
+    ASSERT_TRUE(are_gone(gone, ++answered));
   EXPECT_EQ(got.status, 502);
   EXPECT_EQ(got.field("Reprise-Attempts"), "1");
   EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
