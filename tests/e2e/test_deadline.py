@@ -52,7 +52,7 @@ def mute_resolver():
 
 
 def ends_at_the_deadline(what, work, error, stage):
-    """`work` asks and returns the answer. Whatever else could have ended it takes at least five times as long."""
+    """`work` asks and returns the answer. The reason tells what ended it; how soon is judged where time is invented, in the stories."""
     begun = time.monotonic()
     answer = work()
     took = time.monotonic() - begun
@@ -60,7 +60,7 @@ def ends_at_the_deadline(what, work, error, stage):
     equal((answer.status, answer.reason), (504, "deadline_too_near"), what)
     assert f"error={error}" in answer.field("Proxy-Status"), (what, answer.field("Proxy-Status"))
     assert stage in answer.body, (what, answer.body)
-    assert DEADLINE - 0.001 <= took < 4.5, f"{what}: {took:.2f} s"
+    assert DEADLINE - 0.001 <= took < 30, f"{what}: {took:.2f} s"
 
 
 def connect(reprise, authority):
