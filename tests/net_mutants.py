@@ -7,7 +7,7 @@ NET_MUTANTS = [
     ("exchange", "while (actions_.size() == 0 && Tick::now() < wait.until) {", "while (false) {"),
     ("exchange", "actions_ = machine_.body_broke(resumption_->broke(cause, bytes), Tick::now(), loop_.dice);", "machine_.delivered();"),
     ("resume", "mismatch: return machine.differed(report, answered, now);", "mismatch: return machine.continued(report, answered, now);"),
-    ("exchange", "if (cut || served_.status != 0) client_.stream.cut();", ""),
+    ("exchange", "if (cut || answer_begun_) client_.stream.cut();", ""),
     ("exchange", "if (result.client != ClientState::present || client_.watch.client_reset()) {", "if (false) {"),
     ("exchange", "std::swap(kept_, *live_);", ""),
     ("attempt", "stream.may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing", "policy::Sent::nothing"),

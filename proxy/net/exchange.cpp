@@ -70,6 +70,7 @@ class Run {
   ClientState client_state_ = ClientState::present;
   std::unique_ptr<Resumption> resumption_;  ///< once the delivered body broke
   Served served_;
+  bool answer_begun_ = false;  ///< some of its head may be with the client, even where no status was told
 };
 
 // An upgrade is no copy's business: two upstreams might switch protocols.
@@ -182,6 +183,7 @@ Answer& Run::chosen(policy::Deliver deliver) {
 
 void Run::delivered(const Delivered& delivered, Answer& answer) {
   served_ = delivered.served;
+  answer_begun_ = true;
   if (delivered.end == Relayed::End::broken) resumption_ = std::make_unique<Resumption>(request_, answer);
   body_ended(delivered.end, delivered.cause, delivered.served.response_bytes);
 }
@@ -248,7 +250,7 @@ Task<void> Run::end_without_answer() {
     served_ = co_await deliver_rejection(loop_, request_, client_, request_.body.malformation());
   } else {
     // A client that is only slow is still there: a part of an answer must not look whole (row I5).
-    if (cut || served_.status != 0) client_.stream.cut();
+    if (cut || answer_begun_) client_.stream.cut();
     served_.ending = cut ? observe::Ending::cut : observe::Ending::client_gone;
     served_.keep_alive = false;
   }

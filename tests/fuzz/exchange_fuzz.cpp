@@ -33,8 +33,8 @@ policy::RetryPolicy retry(Input& input) {
                    static_cast<policy::Jitter>(input.upto(4))};
   // A route without a bound on its attempts must get on by its waits.
   if (!retry.max_attempts) retry.backoff = {1s, 2.0, 30s, policy::Jitter::none};
-  // More attempts than a ledger keeps (row L25).
-  if (!retry.max_attempts && retry.deadline == 1s) retry.backoff = {5ms, 1.0, 5ms, policy::Jitter::none};
+  // Some more attempts than a ledger keeps (row L25).
+  if (!retry.max_attempts && retry.deadline == 1s) retry.backoff = {14ms, 1.0, 14ms, policy::Jitter::none};
   retry.retry_after = {input.flip(), up_to(input, 100'000)};
   return retry;
 }

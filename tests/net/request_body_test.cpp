@@ -1,6 +1,8 @@
 // A request's body: held for replay inside its limits, and given back.
 #include "proxy/net/request_body.hpp"
 
+#include <sys/ioctl.h>
+
 #include <cstring>
 
 #include "tests/net/replay_bench.hpp"
@@ -273,10 +275,15 @@ TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
     begin(chunked(), 50, on_disk);
     pair.raw.send("28\r\n" + text.substr(0, 40) + "\r\n");
     ASSERT_TRUE(has_arrived(*pair.stream, 46));
-    std::thread client([&] {
-      play::eventually([&] { return body.received() >= 40; });
+    // Each piece goes out once the one before it has been read from the socket.
+    std::thread client([&, socket = pair.stream->descriptor()] {
+      const auto is_read = [socket] {
+        int unread = 1;
+        return ::ioctl(socket, FIONREAD, &unread) == 0 && unread == 0;
+      };
+      play::eventually(is_read);
       pair.raw.send("28\r\n" + text.substr(40, 40) + "\r\n");
-      if (on_disk > 0) play::eventually([&] { return body.received() >= 80; });
+      if (on_disk > 0) play::eventually(is_read);
       pair.raw.send("28\r\n" + text.substr(80) + "\r\n0\r\n\r\n");
     });
     EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece);

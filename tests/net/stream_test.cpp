@@ -1,6 +1,7 @@
 // Verbs of a stream that meet each other.
 #include "proxy/net/stream.hpp"
 
+#include <functional>
 #include <thread>
 
 #include "tests/net/loopback.hpp"
@@ -60,11 +61,12 @@ TEST(Stream, L29_the_limit_of_a_read_ends_no_write) {
   reading.join();
 }
 
-Task<ErrorCode> wait_for_room(Stream& stream) {
+Task<ErrorCode> wait_for_room(Stream& stream, asio::io_context& io, std::function<void()> waiting) {
   Gather pieces;
   const std::string bytes(much, 'x');
   pieces.add(bytes);
   ErrorCode error = stream.write_now(pieces);
+  asio::post(io, std::move(waiting));
   if (!error) error = co_await stream.wait_writable(long_enough);
   co_return error;
 }
@@ -73,9 +75,11 @@ TEST(Stream, L29_a_wait_for_room_goes_on_too) {
   Bench bench;
   Pair pair = connect_pair(bench);
   std::thread reading;
-  asio::post(bench.io, [&] { pair.stream->end_read(); });
-  asio::post(bench.io, [&] { reading = std::thread([&] { pair.raw.read_bytes(much / 16); }); });
-  EXPECT_EQ(bench.run(wait_for_room(*pair.stream)), ErrorCode());
+  const auto waiting = [&] {
+    pair.stream->end_read();
+    reading = std::thread([&] { pair.raw.read_to_end(); });
+  };
+  EXPECT_EQ(bench.run(wait_for_room(*pair.stream, bench.io, waiting)), ErrorCode());
   pair.stream->close();
   reading.join();
 }

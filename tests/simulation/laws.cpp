@@ -164,7 +164,7 @@ class Judge {
       if (failed->stage <= policy::Stage::tls && entry.ended > std::max(entry.started, end) + late)
         return false;
       // It is looked at ten times a second.
-      const Instant stuck = account_.moved + std::chrono::milliseconds(1100);
+      const Instant stuck = std::max(account_.moved, entry.started) + std::chrono::milliseconds(1100);
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
                            entry.attempt.replayable && is_upload_that_stalled(*failed);
       if (may_end && entry.ended > std::max({entry.started, end, stuck}) + late) return false;
@@ -198,11 +198,13 @@ class Judge {
     });
   }
 
-  // The last attempt that had begun by then, from 1; 0: none had. Of a ledger that has forgotten nothing.
+  // The attempt that ran then, from 1; 0: none did, or one had just ended as the next began. Of a ledger that
+  // has forgotten nothing.
   std::size_t attempt_at(Instant at) const {
     std::size_t number = ledger_.size();
     while (number > 0 && ledger_[number - 1].started > at) --number;
-    return number;
+    const bool ambiguous = number > 1 && ledger_[number - 2].ended >= at;
+    return ambiguous ? 0 : number;
   }
 
   bool connections_are_changed() const {
@@ -210,7 +212,8 @@ class Judge {
     for (std::size_t i = 1; i < account_.rides.size(); ++i) {
       const Ride& before = account_.rides[i - 1];
       const Ride& ride = account_.rides[i];
-      if (attempt_at(ride.at) == attempt_at(before.at) + 1 && ride.connection == before.connection)
+      const std::size_t earlier = attempt_at(before.at);
+      if (earlier > 0 && attempt_at(ride.at) == earlier + 1 && ride.connection == before.connection)
         return false;
     }
     return true;
@@ -225,7 +228,7 @@ class Judge {
   }
 
   bool is_noticed(const SentInVain& sent) const {
-    if (attempt_at(sent.at) == 0) return false;
+    if (attempt_at(sent.at) == 0) return true;
     const std::size_t i = attempt_at(sent.at) - 1;
     const LedgerEntry& entry = ledger_[i];
     const bool heard = sent.last_heard > (i == 0 ? account_.head_at : entry.started);
@@ -243,7 +246,7 @@ class Judge {
     // What was signed is not sent again once that has run out.
     const Reason reason = entry.verdict.reason;
     const bool ends = reason == Reason::client_gone || reason == Reason::shutting_down ||
-                      reason == Reason::signature_expired;
+                      reason == Reason::signature_expired || reason == Reason::nested_retry;
     const auto most = scene_.policy.retry.max_attempts;
     const bool spent = reason == Reason::attempts_spent && most && i + 1 >= *most;
     return !first || ends || spent || reason == Reason::stale_connection;

@@ -270,7 +270,9 @@ net::Unread WireLink::unread() {
 
 // What nobody reads here is in nobody's kernel: a wire has no window but its room.
 net::Outflow WireLink::outflow() {
-  return wire_ == nullptr ? net::Outflow{} : net::Outflow{wire_->taken_, !wire_->to_actor_.bytes.empty()};
+  return wire_ == nullptr
+             ? net::Outflow{}
+             : net::Outflow{wire_->taken_, !wire_->to_actor_.bytes.empty() || wire_->swallowed_ > 0};
 }
 
 net::Presence WireLink::presence() {
