@@ -54,7 +54,7 @@ std::string describe(const BodyPredicate& predicate) {
 }
 
 std::string describe(const StatusRange& range) {
-  const std::string first = std::to_string(range.first);
+  std::string first = std::to_string(range.first);
   if (range.first == range.last) return first;
   if (range.first % 100 == 0 && range.last == range.first + 99) return first.substr(0, 1) + "xx";
   return first + "-" + std::to_string(range.last);
