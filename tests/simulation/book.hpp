@@ -73,6 +73,7 @@ struct Account {
   std::optional<Instant> finished;  ///< its client sent FIN
   std::optional<Instant> reset;     ///< or a reset
   Instant moved{};                  ///< when an upstream last took a byte of it
+  Instant sent{};                   ///< when its client last sent one: what it has not sent holds nobody up
   bool sent_whole = false;
   bool may_miss_answer = false;  ///< its client is slow, so that a reset may come before it has read
   unsigned records = 0;

@@ -86,6 +86,15 @@ void Client::pause(bool& flag) {
   });
 }
 
+// Of which requests the next bytes are, so many.
+void Client::note_sent(std::size_t bytes) {
+  for (std::size_t i = answered_; i < ends_.size() && bytes > 0; ++i) {
+    if (ends_[i] <= sent_) continue;
+    if (Account* asked = book_.find(plan_.requests[i].id); asked != nullptr) asked->sent = world_.now();
+    if (ends_[i] >= sent_ + bytes) break;
+  }
+}
+
 void Client::pump() {
   while (!over_ && !stalls_writing_ && !out_.empty()) {
     std::size_t most = pieces_.one_in(2) ? out_.size() : pieces_.between(1, out_.size());
@@ -98,6 +107,7 @@ void Client::pump() {
     }
     const std::size_t taken = wire_->send(std::string_view(out_).substr(0, most));
     out_.erase(0, taken);
+    note_sent(taken);
     sent_ += taken;
     if (plan_.resets_after && sent_ + received_ >= *plan_.resets_after) return leave();
     if (taken == 0) break;

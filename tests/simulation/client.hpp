@@ -51,6 +51,7 @@ class Client final : public Actor {
   void end_request(ClientEnd end);
   void leave();
   void pause(bool& flag);
+  void note_sent(std::size_t bytes);
   Account& account() { return *book_.find(plan_.requests[answered_].id); }
   std::uint64_t expected_bytes() const;
 

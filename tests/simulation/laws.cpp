@@ -164,7 +164,8 @@ class Judge {
       if (failed->stage <= policy::Stage::tls && entry.ended > std::max(entry.started, end) + late)
         return false;
       // It is looked at ten times a second.
-      const Instant stuck = std::max(account_.moved, entry.started) + std::chrono::milliseconds(1100);
+      const Instant stuck =
+          std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
                            entry.attempt.replayable && is_upload_that_stalled(*failed);
       if (may_end && entry.ended > std::max({entry.started, end, stuck}) + late) return false;
