@@ -41,50 +41,46 @@ int user_timeout(int descriptor) {
   return ::getsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &size) == 0 ? value : -1;
 }
 
-TEST(ProxySilence, L4_a_get_on_a_connection_that_is_dead_goes_on_at_once_on_a_fresh_one) {
+/// A proxy whose one connection at rest is dead, and a client of it; every later connection lives.
+struct DeadAtRest {
+  explicit DeadAtRest(Wishes wishes = {}) : proxy(std::move(wishes)) {
+    EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+    EXPECT_TRUE(are_gone(gone, 1));
+  }
+
   Heard heard;
   Gone gone = 0;
-  ScriptedUpstream upstream(vanishing(heard, gone, 1));
+  ScriptedUpstream upstream{vanishing(heard, gone, 1)};
   RunningProxy proxy;
   RawClient client = proxy.client();
-  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
-  ASSERT_TRUE(are_gone(gone, 1));
-  const WireAnswer got = client.ask(play::get(upstream.authority()));
+};
+
+TEST(ProxySilence, L4_a_get_on_a_connection_that_is_dead_goes_on_at_once_on_a_fresh_one) {
+  DeadAtRest dead;
+  const WireAnswer got = dead.client.ask(play::get(dead.upstream.authority()));
   EXPECT_EQ(got.status, 200);
   EXPECT_EQ(got.field("Reprise-Attempts"), "2");
-  EXPECT_EQ(upstream.connections(), 2U);
-  EXPECT_EQ(heard.size(), 2U);
-  EXPECT_EQ(stale(proxy), 1) << proxy.metrics();
+  EXPECT_EQ(dead.upstream.connections(), 2U);
+  EXPECT_EQ(dead.heard.size(), 2U);
+  EXPECT_EQ(stale(dead.proxy), 1) << dead.proxy.metrics();
 }
 
 TEST(ProxySilence, L4_a_held_body_is_sent_again) {
-  Heard heard;
-  Gone gone = 0;
-  ScriptedUpstream upstream(vanishing(heard, gone, 1));
-  RunningProxy proxy;
-  RawClient client = proxy.client();
-  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
-  ASSERT_TRUE(are_gone(gone, 1));
-  const WireAnswer got = client.ask(play::with_body("PUT", upstream.authority(), "all of it"));
+  DeadAtRest dead;
+  const WireAnswer got = dead.client.ask(play::with_body("PUT", dead.upstream.authority(), "all of it"));
   EXPECT_EQ(got.status, 200);
-  EXPECT_EQ(stale(proxy), 1);
-  ASSERT_EQ(heard.size(), 2U);
-  EXPECT_TRUE(heard.at(1).ends_with("\r\n\r\nall of it"));
+  EXPECT_EQ(stale(dead.proxy), 1);
+  ASSERT_EQ(dead.heard.size(), 2U);
+  EXPECT_TRUE(dead.heard.at(1).ends_with("\r\n\r\nall of it"));
 }
 
 TEST(ProxySilence, L4_a_hedged_attempt_looks_out_too) {
-  Heard heard;
-  Gone gone = 0;
-  ScriptedUpstream upstream(vanishing(heard, gone, 1));
   Wishes wishes;
   // The copy is not due before the first attempt has found out.
   wishes.route.hedge = policy::HedgePolicy{std::chrono::minutes(1)};
-  RunningProxy proxy(std::move(wishes));
-  RawClient client = proxy.client();
-  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
-  ASSERT_TRUE(are_gone(gone, 1));
-  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
-  EXPECT_EQ(stale(proxy), 1);
+  DeadAtRest dead(std::move(wishes));
+  EXPECT_EQ(dead.client.ask(play::get(dead.upstream.authority())).status, 200);
+  EXPECT_EQ(stale(dead.proxy), 1);
 }
 
 TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
