@@ -9,8 +9,7 @@ COPY cmake cmake
 COPY config config
 COPY proxy proxy
 RUN cmake --preset release -DREPRISE_TESTS=OFF \
- && cmake --build build/release --target reprise \
- && strip build/release/reprise
+ && cmake --build build/release --target reprise
 # Beside the program: the shared libraries that the final image does not have, and the defaults as a file.
 RUN libraries=/image/usr/lib/$(g++ -print-multiarch) \
  && mkdir -p /image/usr/local/bin /image/etc/reprise "$libraries" \

@@ -1,18 +1,36 @@
-# Compiler switches that hold for every floor.
+# Compiler switches that hold for every room.
 add_library(reprise_switches INTERFACE)
 target_compile_options(reprise_switches INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Werror)
-target_include_directories(reprise_switches INTERFACE ${CMAKE_SOURCE_DIR})
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual)
+if(CMAKE_UNITY_BUILD)
+  # Several files are one unit: what one names in its unnamed namespace another may shadow. Every other build still warns.
+  target_compile_options(reprise_switches INTERFACE -Wno-shadow)
+endif()
+option(REPRISE_WERROR "a warning ends the build; packagers with another compiler switch it off" ON)
+if(REPRISE_WERROR)
+  target_compile_options(reprise_switches INTERFACE -Werror)
+endif()
 
 set(REPRISE_SANITIZE "" CACHE STRING "sanitizers to build with: address,undefined or thread")
+option(REPRISE_FUZZ "build the fuzz targets, and everything such that it can guide them; clang" OFF)
+option(REPRISE_COUNTS "count which lines and branches are run; clang" OFF)
 if(REPRISE_SANITIZE)
-  add_compile_options(-fsanitize=${REPRISE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=${REPRISE_SANITIZE})
+  set(instruments ${REPRISE_SANITIZE})
+  if(REPRISE_FUZZ)
+    string(APPEND instruments ",fuzzer-no-link")
+  endif()
+  add_compile_options(-fsanitize=${instruments} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${instruments})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 reports uninitialised or overflowing storage in sanitized coroutine frames and variants that has neither,
     # and takes Asio's own frame allocation for a mismatched one.
     add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-mismatched-new-delete)
   endif()
+endif()
+if(REPRISE_COUNTS)
+  # Nothing is written but where LLVM_PROFILE_FILE says.
+  add_compile_options(-fprofile-instr-generate=/dev/null -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate=/dev/null)
 endif()
 
 find_program(CCACHE ccache)
@@ -36,14 +54,34 @@ foreach(linker mold lld)
   endif()
 endforeach()
 
-# reprise_floor(NAME dependency...): one static library from every source file in this folder.
-function(reprise_floor name)
+# reprise_includes(TARGET SCOPE FILE...): whoever links the target can include these files and folders of this folder, by
+# their names from the root of the repository, and nothing else of ours. What a room does not link it does not see.
+function(reprise_includes target scope)
+  file(RELATIVE_PATH here ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(tree ${CMAKE_BINARY_DIR}/include/${target})
+  foreach(name ${ARGN})
+    cmake_path(SET link NORMALIZE "${tree}/${here}/${name}")
+    cmake_path(SET real NORMALIZE "${CMAKE_CURRENT_SOURCE_DIR}/${name}")
+    string(REGEX REPLACE "/$" "" link ${link})
+    string(REGEX REPLACE "/$" "" real ${real})
+    cmake_path(GET link PARENT_PATH folder)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${real} ${link} SYMBOLIC)
+  endforeach()
+  target_include_directories(${target} ${scope} ${tree})
+endfunction()
+
+# reprise_room(NAME dependency...): one static library from every source file in this folder; it sees the headers of what
+# it links, and shows its own.
+function(reprise_room name)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
-  if(NOT sources)
-    add_library(reprise_${name} INTERFACE)
-    return()
-  endif()
   add_library(reprise_${name} STATIC ${sources})
   target_link_libraries(reprise_${name} PUBLIC ${ARGN} PRIVATE reprise_switches)
-  target_include_directories(reprise_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  reprise_includes(reprise_${name} PUBLIC .)
+endfunction()
+
+# reprise_io_room(NAME dependency...): a room above the sockets. All of them share the one header that is compiled first.
+function(reprise_io_room name)
+  reprise_room(${name} ${ARGN})
+  target_precompile_headers(reprise_${name} REUSE_FROM reprise_io)
 endfunction()

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "config/reach.hpp"
 #include "config/reader.hpp"
-#include "proxy/policy/ascii.hpp"
-#include "proxy/policy/backoff.hpp"
+#include "proxy/match/ascii.hpp"
+#include "proxy/pacing/backoff.hpp"
 
 namespace reprise::config {
 namespace {
@@ -56,8 +56,8 @@ class RouteChecker {
   }
 
  private:
-  // The first of the keys in the strongest layer that has one; nothing if none is written, or one was
-  // refused.
+  // The first of the keys in the strongest layer that has one;
+  // nothing if none is written, or one was refused.
   std::optional<Blame> blame(std::initializer_list<std::string_view> keys) const {
     std::optional<Blame> found;
     std::vector<const Node*> hiding;
@@ -212,7 +212,7 @@ class RouteChecker {
     });
   }
 
-  // A status that the route lists is retried without a look at the answer.
+  // A status that the route lists is retried without a look at the response.
   void check_predicates() {
     const policy::RoutePolicy& route = route_.policy;
     if (!route.hold) return;

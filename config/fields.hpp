@@ -1,5 +1,5 @@
-// Which member of the settings each key is: one list for reading a file and for printing the settings in
-// force.
+// Which member of the settings each key is: one list for reading a file
+// and for printing the settings in force.
 #pragma once
 
 #include "config/settings.hpp"
@@ -107,7 +107,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.replay_memory", limits.replay_memory_bytes);
   fields.field("limits.replay_disk", limits.replay_disk_bytes);
   fields.field("limits.replay_folder", limits.replay_folder);
-  fields.field("limits.kept_answer", limits.kept_answer_bytes);
+  fields.field("limits.kept_answer", limits.kept_response_bytes);
   fields.field("limits.upstreams", limits.upstreams);
   fields.field("timers.header", settings.timers.header);
   fields.field("timers.keep_alive", settings.timers.keep_alive);

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "config/address.hpp"
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "config/address.hpp"
 #include "config/presets.hpp"
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {
@@ -122,7 +122,7 @@ Parsed<std::string> parse_method(std::string_view text) {
 }
 
 Parsed<std::string> parse_version_field(std::string_view text) {
-  // Of every answer, of one connection, or alike for different bytes.
+  // Of every response, of one connection, or alike for different bytes.
   static constexpr std::array<std::string_view, 24> never{"accept-ranges",
                                                           "age",
                                                           "connection",

@@ -1,11 +1,11 @@
-// Reads `hold.body`: what in an answer makes it worth another attempt although its status does not.
+// Reads `hold.body`: what in a response makes it worth another attempt although its status does not.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "config/document.hpp"
-#include "proxy/policy/body_predicate.hpp"
+#include "proxy/match/body_predicate.hpp"
 
 namespace reprise::config {
 

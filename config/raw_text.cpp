@@ -7,8 +7,8 @@
 namespace reprise::config {
 namespace {
 
-// Length of the UTF-8 sequence at the front (RFC 3629: shortest form, no surrogates, up to U+10FFFF); 0:
-// none.
+// Length of the UTF-8 sequence at the front (RFC 3629: shortest form,
+// no surrogates, up to U+10FFFF); 0: none.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80; };
@@ -25,7 +25,7 @@ std::size_t sequence_length(std::string_view text) {
   return first == 0xf4 && byte(1) > 0x8f ? 0 : 4;
 }
 
-bool is_control(char c) {
+bool is_unprintable(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
 }
@@ -41,7 +41,7 @@ class Cleaner {
       if (left_.starts_with("\r\n")) left_.remove_prefix(1);
       const std::size_t length = sequence_length(left_);
       if (length == 0) return refuse("this is not UTF-8 text");
-      if (is_control(left_.front())) return refuse("a control character is not allowed");
+      if (is_unprintable(left_.front())) return refuse("a control character is not allowed");
       take(length);
     }
     return std::move(clean_);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

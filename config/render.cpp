@@ -138,13 +138,12 @@ Rendered render(const Key&, const policy::RetryOn& on) {
 
 Rendered render(const Key&, const policy::IdempotencyRule& rule) {
   static constexpr std::array<std::string_view, 5> rules{"always", "never", "by_method", "any", "all"};
-  static constexpr std::array<std::string_view, 4> kinds{"header", "query", "json", "method"};
   const std::string word(rules[static_cast<std::size_t>(rule.kind)]);
   if (rule.kind != policy::IdempotencyRule::Kind::any && rule.kind != policy::IdempotencyRule::Kind::all)
     return word;
   std::vector<std::string> items;
   for (const policy::Condition& condition : rule.conditions) {
-    const std::string kind(kinds[static_cast<std::size_t>(condition.kind)]);
+    const std::string kind(policy::condition_words[static_cast<std::size_t>(condition.kind)]);
     items.push_back("{" + kind + ": " + yaml_scalar(condition_text(condition)) + "}");
   }
   return "{" + word + ": " + flow_list(items) + "}";

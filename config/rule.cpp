@@ -11,6 +11,7 @@ namespace reprise::config {
 namespace {
 
 using policy::Condition;
+using policy::condition_words;
 using policy::IdempotencyRule;
 
 struct Word {
@@ -20,9 +21,6 @@ struct Word {
 constexpr std::array<Word, 3> words{{{"always", IdempotencyRule::Kind::always},
                                      {"never", IdempotencyRule::Kind::never},
                                      {"by_method", IdempotencyRule::Kind::by_method}}};
-
-// In the order of Condition::Kind.
-const std::vector<std::string_view> condition_words{"header", "query", "json", "method"};
 
 constexpr std::string_view rule_form = "write always, never, by_method, {any: [...]} or {all: [...]}";
 constexpr std::string_view condition_form =
@@ -93,7 +91,7 @@ class RuleReader {
     if (word == condition_words.end()) {
       report_.error(entry.line, entry.column, path,
                     "unknown key " + quoted(entry.key) + ": " + std::string(condition_form) +
-                        did_you_mean(nearest(entry.key, condition_words)));
+                        did_you_mean(nearest(entry.key, {condition_words.begin(), condition_words.end()})));
       return false;
     }
     if (entry.value.broken) return false;

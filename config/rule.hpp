@@ -1,12 +1,12 @@
-// Reads the two shapes that are more than a scalar: idempotency rules, and the query and header pairs of a
-// match.
+// Reads the two shapes that are more than a scalar: idempotency rules,
+// and the query and header pairs of a match.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "config/document.hpp"
-#include "proxy/policy/condition.hpp"
+#include "proxy/match/condition.hpp"
 
 namespace reprise::config {
 

@@ -1,5 +1,5 @@
-// The scalar values of a configuration: text in; a duration, size, ratio, rate, number or status out, or a
-// reason.
+// The scalar values of a configuration: text in; a duration, size, ratio,
+// rate, number or status out, or a reason.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/policy/instant.hpp"
-#include "proxy/policy/status_range.hpp"
+#include "proxy/match/status_range.hpp"
+#include "proxy/pacing/instant.hpp"
 
 namespace reprise::config {
 
@@ -25,8 +25,8 @@ struct Parsed {
   explicit operator bool() const { return value.has_value(); }
 };
 
-/// `250ms`, `1m30s`, `1.5s`: numbers with us, ms, s, m or h, largest unit first; 0 needs no unit. Below 292
-/// years.
+/// `250ms`, `1m30s`, `1.5s`: numbers with us, ms, s, m or h, largest unit first;
+/// 0 needs no unit. Below 292 years.
 Parsed<Duration> parse_duration(std::string_view);
 /// Bytes: `64KiB`, `10MB`, `512B`; 0 needs no unit.
 Parsed<std::uint64_t> parse_size(std::string_view);
@@ -41,7 +41,7 @@ Parsed<std::uint64_t> parse_whole(std::string_view);
 /// Decimal digits, at most one point with digits on both sides.
 Parsed<double> parse_number(std::string_view);
 
-/// `503`, `500-599` or `5xx`, from 200 to 599: an interim answer (1xx) is never the last one.
+/// `503`, `500-599` or `5xx`, from 200 to 599: an interim response (1xx) is never the last one.
 Parsed<StatusRange> parse_statuses(std::string_view);
 
 /// The shortest text that parses to the same value.

@@ -7,12 +7,12 @@
 #include "config/keys.hpp"
 #include "config/reference.hpp"
 #include "config/scalar.hpp"
+#include "proxy/match/condition.hpp"
 
 namespace reprise::config {
 namespace {
 
-// JSON as text, without blanks; it is laid out at the end.
-using Json = std::string;
+using Json = std::string;  // without blanks; it is laid out at the end
 
 Json quote(std::string_view text) {
   Json result = "\"";
@@ -91,8 +91,16 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::file: choices.push_back(matching("^/")); break;
     case Kind::version_field: choices.push_back(matching("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")); break;
     case Kind::path: choices.push_back(matching("^/[^?#]*$")); break;
-    default: choices.push_back(object({{"type", quote("string")}})); break;
-    case Kind::word: break;
+    case Kind::network:
+    case Kind::host:
+    case Kind::method:
+    case Kind::text: choices.push_back(object({{"type", quote("string")}})); break;
+    case Kind::word:
+    case Kind::mapping:
+    case Kind::list:
+    case Kind::pairs:
+    case Kind::rule:
+    case Kind::predicates: break;
   }
   add_words(choices, key);
   choices.push_back(reference("replaced"));
@@ -134,7 +142,29 @@ Json shape_of(const Key& key) {
     case Kind::rule: choices.push_back(reference("rule")); break;
     case Kind::pairs: choices.push_back(reference("pairs")); break;
     case Kind::predicates: choices.push_back(reference("predicates")); break;
-    default: add_scalar(choices, key, key.kind); break;
+    case Kind::word:
+    case Kind::boolean:
+    case Kind::whole:
+    case Kind::number:
+    case Kind::size:
+    case Kind::duration:
+    case Kind::ratio:
+    case Kind::rate:
+    case Kind::endpoint:
+    case Kind::upstream:
+    case Kind::parent:
+    case Kind::network:
+    case Kind::ports:
+    case Kind::status:
+    case Kind::name:
+    case Kind::route:
+    case Kind::host:
+    case Kind::path:
+    case Kind::method:
+    case Kind::version_field:
+    case Kind::folder:
+    case Kind::file:
+    case Kind::text: add_scalar(choices, key, key.kind); break;
   }
   return any_of(choices);
 }
@@ -149,17 +179,17 @@ Members properties_of(std::string_view path) {
       properties.emplace_back(name, reference("policy/properties/" + name));
       continue;
     }
-    Members members{{"description", quote(key->sentence)}};
-    members.emplace_back("allOf", array({shape_of(*key)}));
-    properties.emplace_back(name, object(members));
+    const Json described = array({shape_of(*key)});
+    properties.emplace_back(name, object({{"description", quote(key->sentence)}, {"allOf", described}}));
   }
   return properties;
 }
 
 Json rule_schema() {
-  std::vector<Json> conditions;
-  for (const char* word : {"header", "query", "json", "method"})
-    conditions.push_back(closed_object({{word, object({{"type", quote("string")}})}}, {quote(word)}));
+  std::vector<Json> conditions(policy::condition_words.size());
+  std::ranges::transform(policy::condition_words, conditions.begin(), [](std::string_view word) {
+    return closed_object({{std::string(word), object({{"type", quote("string")}})}}, {quote(word)});
+  });
   const Json list = object(
       {{"type", quote("array")}, {"minItems", "1"}, {"items", object({{"anyOf", array(conditions)}})}});
   return any_of({object({{"enum", array({quote("always"), quote("never"), quote("by_method")})}}),

@@ -1,5 +1,5 @@
-// Everything one configuration says, as values with their defaults: listeners, limits, timers, routes as
-// loaded.
+// Everything one configuration says, as values with their defaults:
+// listeners, limits, timers, routes as loaded.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/policy/instant.hpp"
+#include "proxy/pacing/instant.hpp"
 #include "proxy/policy/route.hpp"
 
 namespace reprise::config {
@@ -81,7 +81,7 @@ struct Limits {
   std::size_t replay_memory_bytes = 64 * 1024 * 1024;
   std::uint64_t replay_disk_bytes = 1024 * 1024 * 1024;
   std::string replay_folder = "/tmp";
-  std::size_t kept_answer_bytes = 64 * 1024;
+  std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
 };
 

@@ -8,7 +8,7 @@
 #include "config/predicates.hpp"
 #include "config/rule.hpp"
 #include "config/values.hpp"
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 #include "proxy/policy/resume.hpp"
 
 namespace reprise::config {
@@ -78,7 +78,29 @@ class Checker {
       case Kind::rule: return check_rule(place);
       case Kind::predicates: return check_predicates(place);
       case Kind::pairs: return check_pairs(place, key);
-      default: return scalar(place, key);
+      case Kind::word:
+      case Kind::boolean:
+      case Kind::whole:
+      case Kind::number:
+      case Kind::size:
+      case Kind::duration:
+      case Kind::ratio:
+      case Kind::rate:
+      case Kind::endpoint:
+      case Kind::upstream:
+      case Kind::parent:
+      case Kind::network:
+      case Kind::ports:
+      case Kind::status:
+      case Kind::name:
+      case Kind::route:
+      case Kind::host:
+      case Kind::path:
+      case Kind::method:
+      case Kind::version_field:
+      case Kind::folder:
+      case Kind::file:
+      case Kind::text: return scalar(place, key);
     }
   }
 

@@ -7,7 +7,7 @@
 #include "config/patterns.hpp"
 #include "config/predicates.hpp"
 #include "config/rule.hpp"
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
 namespace {

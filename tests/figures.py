@@ -2,7 +2,8 @@
 """How much was tried, from build/figures/*.json: the table in tests/README.md, and whether it is enough and nothing was lost.
 
 Without an option: prints the table of what there is. With --write it goes into tests/README.md, with --check GROUP... what those
-groups must have told is held to its bounds, and --papers holds the table in tests/README.md to rows and bounds."""
+groups must have told is held to its bounds, and --docs holds the table in tests/README.md to rows and bounds. --add FILE makes
+FILE.json of what several processes have told in FILE.*.part."""
 import argparse
 import json
 import re
@@ -126,14 +127,30 @@ def paper_problems():
             yield f"{row.name}: {value} is written there; it must be {row.bound}"
 
 
+def add_up(file, folder=FIGURES):
+    """Sums, but for kinds: each process may have met all of them."""
+    parts = sorted(folder.glob(f"{file}.*.part"))
+    told = [json.loads(part.read_text(encoding="utf-8")) for part in parts]
+    if not told:
+        raise SystemExit(f"figures: there is no {folder}/{file}.*.part to add up")
+    total = {key: (max if "kinds" in key else sum)(one[key] for one in told) for key in told[0]}
+    (folder / f"{file}.json").write_text(json.dumps(total) + "\n", encoding="utf-8")
+    for part in parts:
+        part.unlink()
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--write", action="store_true", help="write the table into tests/README.md")
     arguments.add_argument("--check", nargs="+", metavar="GROUP", help="groups that were run")
-    arguments.add_argument("--papers", action="store_true", help="check the table in tests/README.md")
+    arguments.add_argument("--docs", action="store_true", help="check the table in tests/README.md")
+    arguments.add_argument("--add", metavar="FILE", help="add up what processes have told")
     given = arguments.parse_args()
+    if given.add:
+        add_up(given.add)
+        return 0
     found = []
-    if given.papers:
+    if given.docs:
         found = list(paper_problems())
     else:
         print(table(FIGURES), end="")

@@ -1,40 +1,64 @@
 #!/usr/bin/env python3
-"""Fails where code leaves its floor: includes from above, clocks and chance below net, names and sizes we do not allow."""
+"""Fails where code leaves its room: includes from above, clocks and chance where they are arguments, names and sizes we do not allow."""
 import argparse
 import re
 import sys
 import tempfile
 from pathlib import Path
 
-# What a floor may include of our own code, by path prefix.
-OWN = {
-    "policy": ("proxy/policy/",),
-    "http": ("proxy/policy/", "proxy/http/"),
-    "settings": ("proxy/policy/",),
-    "config": ("proxy/policy/", "config/"),
-    "observe": ("proxy/policy/", "proxy/observe/", "config/settings.hpp"),
-    "simulate": ("proxy/policy/", "proxy/simulate/"),
-    "net": ("proxy/policy/", "proxy/http/", "proxy/observe/", "proxy/net/", "config/settings.hpp"),
-    "cli": ("proxy/", "config/"),
+# The house from the ground up: what each room links, as its CMakeLists.txt has it. It may include of these, and of what they
+# link in turn; nothing of a room above.
+LINKS = {
+    "match": (),
+    "pacing": (),
+    "policy": ("match", "pacing"),
+    "http": ("policy",),
+    "http1": ("http",),
+    "probe": ("http",),
+    "settings": ("policy",),
+    "config": ("settings",),
+    "observe": ("settings",),
+    "explain": ("http1", "probe", "observe", "config"),
+    "io": ("http1",),
+    "tls": ("io",),
+    "resolve": ("io", "observe"),
+    "upstream": ("tls", "observe"),
+    "dial": ("resolve", "upstream"),
+    "replay": ("io", "observe"),
+    "tunnel": ("io", "observe"),
+    "message": ("replay", "upstream", "probe"),
+    "worker": ("message", "dial"),
+    "exchange": ("worker", "tunnel"),
+    "server": ("exchange",),
+    "cli": ("server", "explain", "config"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
-POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h"
+POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
+SOCKETS = r"boost/.*|openssl/.*\.h|fmt/.*\.h|" + POSIX
 THIRD = {
+    "match": None,
+    "pacing": None,
     "policy": None,
-    "http": r"boost/(beast/(http|core)/(?!.*stream).*\.hpp|beast/(http|core/string|version)\.hpp|json(/.*)?\.hpp|json/src\.hpp"
+    "http": r"fmt/.*\.h",
+    "http1": r"boost/(beast/(http|core)/(?!.*stream).*\.hpp|beast/(http|core/string|version)\.hpp|json(/.*)?\.hpp|json/src\.hpp"
             r"|asio/buffers?(_iterator|s_iterator)?\.hpp|system/.*\.hpp|version\.hpp)|fmt/.*\.h",
+    "probe": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "settings": None,
-    "config": r"yaml-cpp/.*\.h|fmt/.*\.h|" + POSIX,
-    "observe": r"prometheus/.*\.h|fmt/.*\.h|" + POSIX,
-    "simulate": r"fmt/.*\.h",
-    "net": r"boost/.*|openssl/.*\.h|sanitizer/asan_interface\.h|fmt/.*\.h|(netinet|net|linux)/[a-z_0-9]+\.h|" + POSIX,
-    "cli": r"CLI/.*\.hpp|boost/.*|openssl/.*\.h|fmt/.*\.h|(netinet|net|linux)/[a-z_0-9]+\.h|" + POSIX,
+    "config": r"yaml-cpp/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
+    "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
+    "explain": r"fmt/.*\.h",
+    "io": SOCKETS + r"|sanitizer/asan_interface\.h",
+    "cli": r"CLI/.*\.hpp|" + SOCKETS,
 }
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
-BELOW_NET = {"policy", "http", "settings", "config", "observe", "simulate"}
+# No clock, no chance, no sockets: they are arguments here.
+PURE = {"match", "pacing", "policy", "http", "http1", "probe", "settings", "config", "observe", "explain"}
+# A room with more is two.
+MOST_FILES = 30
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")
 FORBIDDEN_WORDS = {"Manager", "Helper", "Helpers", "Util", "Utils", "Common", "Impl", "Data", "Info", "Context"}
 SOURCE_LINES, TEST_LINES = 300, 600
+SEEDED = "tests/chance.py"  # the one source of chance of everything in Python
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 TYPE = re.compile(r"\b(?:class|struct|union|enum\s+class|enum\s+struct|enum|concept|using|typename)\s+"
@@ -54,6 +78,15 @@ def floor_of(path):
     return None
 
 
+def rooms_seen_by(room):
+    """The room itself, what it links, and what these link."""
+    return {room}.union(*map(rooms_seen_by, LINKS[room]))
+
+
+def is_seen_by(room, name):
+    return floor_of(name) in rooms_seen_by(room)
+
+
 def blank(match):
     """Keeps the lines of what is taken away, so that line numbers stay true."""
     return " " + "\n" * match.group(0).count("\n")
@@ -69,23 +102,23 @@ def check_includes(root, path, floor, text):
         if kind == '"':
             if not (root / name).is_file():
                 yield line, "include", f'"{name}" is no file under the root of the repository'
-            elif floor and not name.startswith(OWN[floor]):
+            elif floor and not is_seen_by(floor, name):
                 yield line, "floor", f'{floor} must not include "{name}"'
         elif floor and not re.fullmatch(r"[a-z_0-9]+", name):
-            allowed = THIRD[floor]
+            allowed = THIRD.get(floor, SOCKETS)
             if not allowed or not re.fullmatch(allowed, name):
                 yield line, "library", f"{floor} must not include <{name}>"
-            elif floor in BELOW_NET and name in SOCKET_HEADERS and not (floor == "observe" and name == "poll.h"):
+            elif floor in PURE and name in SOCKET_HEADERS and not (floor == "observe" and name == "poll.h"):
                 yield line, "library", f"{floor} has no sockets: <{name}>"
 
 
 def check_tokens(floor, code):
-    if floor not in BELOW_NET:
+    if floor not in PURE:
         return
     for token in FORBIDDEN_TOKENS:
         at = code.find(token)
         while at >= 0:
-            yield line_of(code, at), "token", f"`{token}` below net: time, chance and waiting are arguments there"
+            yield line_of(code, at), "token", f"`{token}` in a pure room: time, chance and waiting are arguments there"
             at = code.find(token, at + 1)
 
 
@@ -96,6 +129,11 @@ def check_names(path, code):
     for match in TYPE.finditer(code):
         if set(re.findall(r"[A-Z][a-z0-9]*", match.group(1))) & FORBIDDEN_WORDS:
             yield line_of(code, match.start()), "name", f"type name says nothing: {match.group(1)}"
+
+
+def check_seed(text):
+    for match in re.finditer(r"^\s*(?:import|from) (?:random|secrets)\b", text, re.M):
+        yield line_of(text, match.start()), "chance", f"chance comes from {SEEDED}, so that its seed is told"
 
 
 def check_header(text):
@@ -115,13 +153,15 @@ def check_file(root, path):
     """Every violation in one file: (line, kind, message)."""
     text = (root / path).read_text(encoding="utf-8")
     floor = floor_of(path) if path.endswith((".hpp", ".cpp")) else None
-    if floor is not None and floor not in OWN:
+    if floor is not None and floor not in LINKS:
         yield 1, "floor", f"no such floor: {floor}"
         return
     limit = SOURCE_LINES if path.startswith(("proxy/", "config/")) else TEST_LINES
     lines = text.count("\n")
     if lines > limit:
         yield limit + 1, "size", f"{lines} lines; the limit is {limit}"
+    if path.endswith(".py") and path != SEEDED:
+        yield from check_seed(text)
     if not path.endswith((".hpp", ".cpp")):
         return
     code = NOISE.sub(blank, text)
@@ -132,9 +172,39 @@ def check_file(root, path):
         yield from check_header(text)
 
 
+LINKED = re.compile(r"reprise_(?:io_)?room\((\w+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
+                    r"|target_link_libraries\(reprise PRIVATE([^)]*)\)")
+
+
+def check_links(root):
+    """What each CMakeLists.txt links is what LINKS says."""
+    for file in sorted([*(root / "proxy").rglob("CMakeLists.txt"), *(root / "config").rglob("CMakeLists.txt")]):
+        text = file.read_text(encoding="utf-8")
+        for match in LINKED.finditer(text):
+            room = match.group(1) or match.group(3) or "cli"
+            linked = {name for name in re.findall(r"\breprise_(\w+)", match.group(2) or match.group(4) or match.group(5) or "")
+                      if name not in ("asio", "switches")}
+            if room not in LINKS or linked != set(LINKS[room]):
+                yield (file.relative_to(root).as_posix(), line_of(text, match.start()), "links",
+                       f"{room} links {', '.join(sorted(linked)) or 'nothing'}; LINKS in floors.py says otherwise")
+
+
+def check_rooms(root):
+    """Each room has a README, and not too many files."""
+    for folder in sorted((root / "proxy").iterdir()) if (root / "proxy").is_dir() else ():
+        sources = [file for file in folder.glob("*.[ch]pp")] if folder.is_dir() else []
+        if not sources:
+            continue
+        path = folder.relative_to(root).as_posix()
+        if len(sources) > MOST_FILES:
+            yield path, 1, "room", f"{len(sources)} files; the limit is {MOST_FILES}: is it one room?"
+        if not (folder / "README.md").is_file():
+            yield path, 1, "readme", "no README.md says what the room does and where to start reading"
+
+
 def check_tree(root):
     """Prints every violation under `root`; returns the number of files and the set of kinds per file."""
-    files, found = 0, []
+    files, found = 0, [*check_links(root), *check_rooms(root)]
     for folder in ("proxy", "config", "tests"):
         for file in sorted((root / folder).rglob("*")):
             path = file.relative_to(root).as_posix()
@@ -147,37 +217,47 @@ def check_tree(root):
 
 OPENING = "// A planted file.\n#pragma once\n"
 PLANTS = {  # path, text, the kind that must be found; None: nothing may be found
-    "up": ("proxy/policy/up.hpp", OPENING + '#include "proxy/http/clean.hpp"\n', "floor"),
+    "up": ("proxy/policy/up.hpp", OPENING + '#include "proxy/http1/clean.hpp"\n', "floor"),
     "sideways": ("proxy/observe/side.cpp", '#include "config/load.hpp"\n', "floor"),
-    "loader": ("proxy/net/loader.cpp", '#include "config/load.hpp"\n', "floor"),
+    "loader": ("proxy/io/loader.cpp", '#include "config/load.hpp"\n', "floor"),
     "values": ("config/settings.hpp", OPENING + '#include "config/load.hpp"\n', "floor"),
     "unknown": ("proxy/attic/x.cpp", "int x;\n", "floor"),
-    "lost": ("proxy/net/lost.cpp", '#include "lost.hpp"\n', "include"),
+    "lost": ("proxy/io/lost.cpp", '#include "lost.hpp"\n', "include"),
     "boost": ("proxy/policy/boost.cpp", "#include <boost/json.hpp>\n", "library"),
-    "sockets": ("proxy/http/sockets.cpp", "#include <boost/asio/ip/tcp.hpp>\n", "library"),
-    "streams": ("proxy/http/streams.cpp", "#include <boost/beast/core/tcp_stream.hpp>\n", "library"),
+    "sockets": ("proxy/http1/sockets.cpp", "#include <boost/asio/ip/tcp.hpp>\n", "library"),
+    "streams": ("proxy/http1/streams.cpp", "#include <boost/beast/core/tcp_stream.hpp>\n", "library"),
     "yaml": ("proxy/observe/yaml.cpp", "#include <yaml-cpp/yaml.h>\n", "library"),
-    "metrics": ("proxy/net/metrics.cpp", "#include <prometheus/counter.h>\n", "library"),
+    "metrics": ("proxy/io/metrics.cpp", "#include <prometheus/counter.h>\n", "library"),
     "posix": ("config/dial.cpp", "#include <sys/socket.h>\n", "library"),
     "now": ("proxy/policy/now.cpp", "auto t = std::chrono::steady_clock::now();\n", "token"),
     "chance": ("config/chance.cpp", "std::random_device dice;\n", "token"),
     "coroutine": ("proxy/http/wait.cpp", "awaitable<void> wait();\n", "token"),
-    "name": ("proxy/net/name.cpp", "class RetryManager {};\n", "name"),
-    "alias": ("proxy/net/alias.cpp", "using RouteInfo = int;\n", "name"),
-    "file": ("proxy/net/string_utils.cpp", "int x;\n", "name"),
-    "opening": ("proxy/net/opening.hpp", "#pragma once\nint x;\n", "opening"),
-    "run-on": ("proxy/net/run_on.hpp", "// A sentence that does not\n// end\n#pragma once\n", "opening"),
-    "pragma": ("proxy/net/pragma.hpp", "// A header without a guard.\nint x;\n", "pragma"),
-    "long": ("proxy/net/long.cpp", "int x;\n" * 301, "size"),
-    "long test": ("tests/net/long_test.cpp", "int x;\n" * 601, "size"),
-    "clean": ("proxy/http/clean.hpp", OPENING + "#include <boost/beast/http/message.hpp>\n#include <string>\n"
+    "name": ("proxy/io/name.cpp", "class RetryManager {};\n", "name"),
+    "alias": ("proxy/io/alias.cpp", "using RouteInfo = int;\n", "name"),
+    "file": ("proxy/io/string_utils.cpp", "int x;\n", "name"),
+    "opening": ("proxy/io/opening.hpp", "#pragma once\nint x;\n", "opening"),
+    "run-on": ("proxy/io/run_on.hpp", "// A sentence that does not\n// end\n#pragma once\n", "opening"),
+    "pragma": ("proxy/io/pragma.hpp", "// A header without a guard.\nint x;\n", "pragma"),
+    "long": ("proxy/io/long.cpp", "int x;\n" * 301, "size"),
+    "long test": ("tests/io/long_test.cpp", "int x;\n" * 601, "size"),
+    "dice": ("tests/e2e/dice.py", "import random\n", "chance"),
+    "seeded": (SEEDED, "import random\n", None),
+    "clean": ("proxy/http1/clean.hpp", OPENING + "#include <boost/beast/http/message.hpp>\n#include <string>\n"
               '#include "proxy/policy/clean.hpp"\n// an awaitable in words, and "::now(" too\n', None),
     "clean policy": ("proxy/policy/clean.hpp", "// A sentence over\n// two lines.\n#pragma once\n#include <chrono>\nconst char* s = \"random_device\";\n", None),
     "clean config": ("config/load.hpp", OPENING + '#include "config/settings.hpp"\n', None),
-    "clean net": ("proxy/net/clean.cpp", '#include "config/settings.hpp"\n#include <boost/asio/awaitable.hpp>\n'
+    "clean io": ("proxy/io/clean.cpp", '#include <boost/asio/awaitable.hpp>\n'
                   "awaitable<void> a(); auto t = Clock::now(); struct Contextual {}; struct Database {};\n", None),
+    "links": ("proxy/tls/CMakeLists.txt", "reprise_io_room(tls reprise_server)\n", "links"),
+    "clean links": ("proxy/dial/CMakeLists.txt", "reprise_io_room(dial reprise_resolve reprise_upstream fmt::fmt)\n", None),
+    "arrow up": ("proxy/tls/up.cpp", '#include "proxy/dial/clean.hpp"\n', "floor"),
+    "arrow aside": ("proxy/resolve/aside.cpp", '#include "proxy/tls/clean.hpp"\n', "floor"),
+    "clean arrow": ("proxy/dial/clean.hpp", OPENING + '#include "proxy/tls/clean.hpp"\n#include "config/settings.hpp"\n', None),
+    "below": ("proxy/tls/clean.hpp", OPENING, None),
+    "no readme": ("proxy/resolve", None, "readme"),
+    "crowded": ("proxy/replay", {"proxy/replay/README.md": "Words.\n", **{f"proxy/replay/part{i}.cpp": "int x;\n" for i in range(31)}}, "room"),
     "clean main": ("proxy/main.cpp", '#include "config/load.hpp"\n#include <CLI/CLI.hpp>\n', None),
-    "clean test": ("tests/net/clean_test.cpp", "int x;\n" * 600, None),
+    "clean test": ("tests/io/clean_test.cpp", "int x;\n" * 600, None),
 }
 
 
@@ -185,9 +265,10 @@ def self_test():
     """Plants every kind of violation in a tree of its own; each must be found, and nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for path, text, _ in PLANTS.values():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text, encoding="utf-8")
+        for path, planted, _ in PLANTS.values():
+            for name, text in (planted if isinstance(planted, dict) else {path: planted} if planted else {}).items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
         _, found = check_tree(root)
     wrong = 0
     for name, (path, _, kind) in PLANTS.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plants one-line defects, one at a time: policy_test, http_test, or for proxy/net the simulation, must fail each time.
+"""Plants one-line defects, one at a time: policy_test, http_test, or for the rooms above the sockets the simulation, must fail each time.
 
-    python3 tests/mutate.py                 plants them all; the last line is `N passed, N failed`
+    python3 tests/mutate.py                 plants them all; the last line is `N passed, N failed, N skipped`
     python3 tests/mutate.py --floor http    those of one floor
     python3 tests/mutate.py --only 7        number 7 alone, as --list counts them
     python3 tests/mutate.py --check     only that every text still occurs exactly once in its file
@@ -18,10 +18,11 @@ from pathlib import Path
 
 from guard_mutants import HTTP_MUTANTS
 from net_mutants import NET_MUTANTS
+from tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent
 # Seconds; a test program that runs longer has noticed. Two hundred thousand stories take a minute on a quiet machine.
-LIMITS = {"policy_test": 120, "http_test": 120, "net_stories": 600}
+LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "net_stories": 600}
 
 # (file of proxy/policy, its text, what stands there instead). A defect that changes nothing that can be seen is not
 # in the table: before one is taken out, say here why.
@@ -44,10 +45,10 @@ MUTANTS = [
     ("idle_life", "    if (limit_ > most) limit_ = Duration::zero();\n", ""),
     ("decide", " || !attempt.replayable) return false;", ") return false;"),
     ("decide", "return answered->status == misdirected_request;", "return false;"),
-    ("decide", "misdirected_request = 421", "misdirected_request = 420"),
+    ("decide", "return answered->status == misdirected_request;", "return answered->status == misdirected_request - 1;"),
     ("decide", "failed.cause == Cause::closed || ", ""),
-    ("decide", "ended && before_answer && (", "ended && ("),
-    ("decide", "ended && before_answer", "before_answer"),
+    ("decide", "ended && before_response && (", "ended && ("),
+    ("decide", "ended && before_response", "before_response"),
     ("decide", "(attempt.sent == Sent::nothing || repeatable)", "true"),
     ("decide", "(attempt.sent == Sent::nothing || repeatable)", "repeatable"),
     ("decide", "answered->status < 400 &&", "answered->status <= 400 &&"),
@@ -57,9 +58,9 @@ MUTANTS = [
     ("decide", "? hints_of(attempt, outcome) : Hints{}", "? hints_of(attempt, outcome) : hints_of(attempt, outcome)"),
     ("decide", "most = std::chrono::seconds(5)", "most = std::chrono::seconds(6)"),
     ("decide", "value_or(backoff), backoff, backoff + most)", "value_or(backoff), Duration::zero(), backoff + most)"),
-    ("decide", "|| at <= *facts.signed_until", "|| at < *facts.signed_until"),
-    ("decide", "(!deadline || now <= *deadline) && is_signed_at(facts, now)", "(!deadline || now <= *deadline)"),
-    ("decide", "(!deadline || now <= *deadline) &&", "(!deadline || now < *deadline) &&"),
+    ("gates", "|| at <= *facts.signed_until", "|| at < *facts.signed_until"),
+    ("decide", "is_in_time(deadline, now) && is_signed_at(facts, now)", "is_in_time(deadline, now)"),
+    ("gates", "!deadline || at <= *deadline", "!deadline || at < *deadline"),
     ("decide", "is_signed_at(facts, now + delay)", "is_signed_at(facts, now)"),
     ("decide", "if (hints_of(attempt, outcome).said_no)", "if (false)"),
     ("decide", "hints.said_no = hints.said_no || other.said_no;", ""),
@@ -68,35 +69,35 @@ MUTANTS = [
     ("decide", "if (answered == nullptr) return attempt.other_copy;", "if (answered == nullptr) return {};"),
     ("exchange_hedge", "left.retry_after = less(left.retry_after);", ""),
     ("exchange_hedge", "left.aws_retry_after = less(left.aws_retry_after);", ""),
-    ("decide", "facts.nested && policy", "policy"),
+    ("gates", "facts.nested && policy", "policy"),
     ("decide", "facts.idempotent != Idempotency::yes && !", "facts.idempotent == Idempotency::no && !"),
     ("decide", "Idempotency::yes && !nothing_was_sent(attempt, outcome))", "Idempotency::yes)"),
     ("decide", "if (is_lost(outcome)) return Reason::not_replayable;", ""),
     ("decide", "retried && !refused && !facts.no_store", "retried && !refused"),
     ("decide", "retried && !refused && !facts.no_store", "retried && !facts.no_store"),
-    ("decide", "&& policy.retry.max_attempts != 1U", ""),
-    ("decide", "Nested::refuse && facts.nested;", "Nested::refuse;"),
-    ("decide", "was_retried_behind_us(outcome) && policy", "policy"),
-    ("decide", "&& policy.retry.inner == Nested::refuse) return", ") return"),
-    ("decide_resume", "hints.from_reprise && policy", "policy"),
-    ("decide_resume", "hints.from_reprise && policy.retry.inner == Nested::refuse", "hints.from_reprise"),
+    ("decide", "&& !are_attempts_spent(1, policy.retry.max_attempts)", ""),
+    ("decide", "const bool refused = refuses_nested_client(facts, policy);", "const bool refused = policy.retry.nested == Nested::refuse;"),
+    ("gates", "hints.from_reprise && policy", "policy"),
+    ("gates", "hints.from_reprise && policy.retry.inner == Nested::refuse", "hints.from_reprise"),
+    ("decide_resume", "if (refuses_retried_response(hints, policy)) return", "if (policy.retry.inner == Nested::refuse) return"),
+    ("decide_resume", "if (refuses_retried_response(hints, policy)) return", "if (hints.from_reprise) return"),
     ("decide", "if (!attempt.replayable) return Reason", "if (false) return Reason"),
-    ("decide", "attempt.charged >= *policy", "attempt.charged > *policy"),
-    ("decide", "attempt.charged >= *policy", "attempt.number >= *policy"),
+    ("gates", "made >= *most", "made > *most"),
+    ("decide", "are_attempts_spent(attempt.charged, ", "are_attempts_spent(attempt.number, "),
     ("decide", "hint > policy.retry.retry_after.maximum", "hint >= policy.retry.retry_after.maximum"),
     ("decide", "hint > *deadline - now", "hint >= *deadline - now"),
     ("decide", "attempt.charged - 1", "attempt.charged"),
     ("decide", "std::max(hints.retry_after.value_or(Duration::zero()), with_aws_hint(backoff, hints))", "with_aws_hint(backoff, hints)"),
     ("decide", "delay > *deadline - now", "delay >= *deadline - now"),
-    ("decide", "budget_left < 1", "budget_left <= 1"),
+    ("gates", "left < 1", "left <= 1"),
     ("decide", "if (policy.mode == Mode::observe) return", "if (false) return"),
     ("decide", "!repeatable || !policy.retry.attempt_timeout", "!policy.retry.attempt_timeout"),
     ("decide", "std::min(attempt_end, *deadline)", "attempt_end"),
     ("decide", "policy.mode == Mode::active && facts", "facts"),
     ("decide", "answered->body_listed ? Reason::retryable_body : Reason::retryable_status", "Reason::retryable_status"),
     ("hold", "policy.mode == Mode::off || ", ""),
-    ("hold", " || answer.status == switching_protocols", ""),
-    ("hold", "policy.retry.on.lists(answer) ? nullptr : ", ""),
+    ("hold", " || response.status == switching_protocols", ""),
+    ("hold", "policy.retry.on.lists(response) ? nullptr : ", ""),
     ("hold", "if (hold.bytes > 0) return hold.bytes;", ""),
     ("hold", "!predicate.json.empty() && predicate.event.empty()", "!predicate.json.empty()"),
     ("hold", "!predicate.json.empty() && predicate.event.empty()", "predicate.event.empty()"),
@@ -114,17 +115,17 @@ MUTANTS = [
     ("text_rule", "if (matches.empty()) return !text.empty();", "if (matches.empty()) return true;"),
     ("outcome", "failed->stage == Stage::body && ", ""),
     ("outcome", " && failed->cause != Cause::cancelled", ""),
-    ("exchange", "  answer_whole_ = false;\n", ""),
-    ("exchange", "if (is_broken_answer(outcome)) answer_ = number;", ""),
+    ("exchange", "  response_whole_ = false;\n", ""),
+    ("exchange", "if (is_broken_response(outcome)) response_ = number;", ""),
     ("exchange_resume", "if (judged && verdict.reason == Reason::response_started) {", "if (false) {"),
     ("exchange_resume", "judged && verdict.reason == Reason::response_started", "judged"),
     ("exchange_resume", "    ledger_.reason = before.reason;\n", ""),
     ("exchange_resume", "} else if (judged && verdict.retry) {", "} else if (false) {"),
     ("exchange", "  ++charged_;\n", ""),
-    ("exchange", "if (deadline_ && now > *deadline_)", "if (deadline_ && now >= *deadline_)"),
-    ("exchange", "  if (!answer_whole_) answer_.reset();\n  state_ = State::attempting;", "  state_ = State::attempting;"),
+    ("exchange", "if (!is_in_time(deadline_, now)) return", "if (deadline_ && now >= *deadline_) return"),
+    ("exchange", "  if (!response_whole_) response_.reset();\n  state_ = State::attempting;", "  state_ = State::attempting;"),
     ("exchange", "signature_is_over = number_ > 0 && ", "signature_is_over = "),
-    ("exchange", "now > *facts_.signed_until", "now >= *facts_.signed_until"),
+    ("exchange", "!is_signed_at(facts_, now);", "facts_.signed_until && now >= *facts_.signed_until;"),
     ("exchange", "if (signature_is_over) return", "if (false) return"),
     ("exchange", "host_.pause != nullptr && policy_.while_paused != WhilePaused::go", "host_.pause != nullptr"),
     ("exchange", "std::optional(*end + spread_)", "std::optional(*end)"),
@@ -144,10 +145,10 @@ MUTANTS = [
     ("exchange", "stale && verdict.retry", "stale"),
     ("exchange", "  admitted_ = now;\n", ""),
     ("exchange_hedge", "  admitted_ = now;\n", ""),
-    ("exchange_hedge", "copies_ != Copies::one && number == number_ - 1 ? ledger_[number - 1].started : admitted_", "admitted_"),
+    ("exchange_hedge", "hedge_ && number == hedge_->first.number ? hedge_->first.started : admitted_", "admitted_"),
     ("exchange", "answered->status < 500)", "answered->status < 400)"),
-    ("exchange_hedge", "if (before != Copies::first_only) host_.circuit->forget(admission_of(number_));", ""),
-    ("exchange_hedge", "if (host_.circuit != nullptr) host_.circuit->forget(second ?", "if (false) host_.circuit->forget(second ?"),
+    ("exchange_hedge", "if (host_.circuit != nullptr) host_.circuit->forget(hedge.second.started);", ""),
+    ("exchange_hedge", "if (host_.circuit != nullptr) host_.circuit->forget(slower.started);", ""),
     ("exchange", "if (withdrawn_ && host_.budget != nullptr) host_.budget->refund(*withdrawn_, now);", "(void)now;"),
     ("exchange", "  host_.budget->refund(*withdrawn_, now);\n  withdrawn_.reset();\n  return true;", "  return true;"),
     ("ledger", "    if (leaving == held_) {", "    if (false) {"),
@@ -158,29 +159,29 @@ MUTANTS = [
     ("exchange", "  stale_retry_used_ = true;\n", ""),
     ("exchange", "  wait_ = Duration::zero();\n", ""),
     ("exchange", "  wait_ = verdict.delay;\n", ""),
-    ("exchange", "  if (!answer_whole_) answer_.reset();\n  started_ = now", "  started_ = now"),
+    ("exchange", "  if (!response_whole_) response_.reset();\n  started_ = now", "  started_ = now"),
     ("exchange", "if (client_finished_) return", "if (false) return"),
     ("exchange", "if (shutting_down_) return", "if (false) return"),
-    ("exchange", "Fail{answer_.has_value()}", "Fail{out_of_time}"),
-    ("exchange", "if (answer_ && !out_of_time) return", "if (answer_) return"),
+    ("exchange", "Fail{response_.has_value()}", "Fail{out_of_time}"),
+    ("exchange", "if (response_ && !out_of_time) return", "if (response_) return"),
     ("exchange", "  facts_.idempotent = report.idempotent;\n", ""),
     ("exchange", "&& other.attempt.sent == Sent::maybe) return true;", ") return true;"),
-    ("exchange", "answer->status != 404 && ", ""),
+    ("exchange", "response->status != 404 && ", ""),
     ("exchange", "i + 1 < number || other.started < given.ended", "i + 1 < number"),
-    ("exchange", "  started_ = now;\n  copies_ = Copies::one;\n  hedge_at_.reset();", "  copies_ = Copies::one;\n  hedge_at_.reset();"),
-    ("exchange", "!answer_whole_) answer_.reset();\n}\n\nActions Exchange::stop(", "true) answer_.reset();\n}\n\nActions Exchange::stop("),
+    ("exchange", "  started_ = now;\n  hedge_at_.reset();", "  hedge_at_.reset();"),
+    ("exchange", "!response_whole_) response_.reset();\n}\n\nActions Exchange::stop(", "true) response_.reset();\n}\n\nActions Exchange::stop("),
     ("exchange", "Start{number_, true}", "Start{number_, false}"),
     ("exchange", "  verdict.retry = false;\n", ""),
     ("exchange", "Verdict& verdict = ledger_.back().verdict;", "Verdict& verdict = ledger_[0].verdict;"),
     ("exchange_resume", " && (report.number == 0 || report.number == number_)", ""),
     ("exchange_resume", "  Verdict& verdict = ledger_.back().verdict;\n  // A break", "  Verdict& verdict = broken.verdict;\n  // A break"),
     ("exchange", "return {Cancel{*body_of_}, Leave{}};", "return {Cancel{number_}, Leave{}};"),
-    ("exchange_hedge", "state_ == State::attempting && copies_ == Copies::one ? hedge_at_", "copies_ == Copies::one ? hedge_at_"),
+    ("exchange_hedge", "state_ == State::attempting && !hedge_ ? hedge_at_", "!hedge_ ? hedge_at_"),
     ("exchange_hedge", "  if (state_ != State::attempting) return false;\n", ""),
-    ("exchange_hedge", "(copies_ == Copies::first_only ? 1 : 0)", "0"),
-    ("exchange_hedge", "return report.number == number_ || report.number == number_ - 1;", "return report.number == number_;"),
-    ("exchange_hedge", "return report.number == number_ || report.number == number_ - 1;", "return true;"),
-    ("exchange_hedge", "return copies_ == Copies::first_only ? number_ - 1 : number_;", "return number_;"),
+    ("exchange_hedge", "return hedge_ && hedge_->first.runs ? hedge_->first.number : number_;", "return number_;"),
+    ("exchange_hedge", "return copy != nullptr && copy->runs;", "return copy == &hedge_->second;"),
+    ("exchange_hedge", "return copy != nullptr && copy->runs;", "return copy != nullptr;"),
+    ("exchange_hedge", " || (hedge_ && hedge_->both_run())) return report.number;", ") return report.number;"),
     ("exchange_hedge", " || !runs(report)) return {};", ") return {};"),
     ("exchange_hedge", "  hedge_at_.reset();\n", ""),
     ("exchange_hedge", "judged == Reason::observe_only ? HedgeOutcome::observed : HedgeOutcome::refused", "HedgeOutcome::refused"),
@@ -193,21 +194,21 @@ MUTANTS = [
     ("exchange_hedge", "if (budget != nullptr) budget->refund(now, now);", ""),
     ("exchange_hedge", "if (judged == Reason::observe_only) host_.circuit->forget(now);", ""),
     ("exchange_hedge", "    ledger_.hedge = HedgeOutcome::failed;\n", ""),
-    ("exchange_hedge", "second ? Copies::first_only : Copies::second_only", "Copies::first_only"),
+    ("exchange_hedge", "  ended.runs = false;\n", "  hedge_->second.runs = false;\n"),
     ("exchange_hedge", "ends_race(outcome, policy_) ? HedgeOutcome::won : HedgeOutcome::failed", "HedgeOutcome::won"),
     ("exchange_hedge", "second ? HedgeOutcome::won : HedgeOutcome::lost", "HedgeOutcome::won"),
-    ("exchange_hedge", "return second ? number_ - 1 : number_;", "return number_;"),
+    ("exchange_hedge", "  return slower.number;", "  return number_;"),
     ("exchange_hedge", "  entry.ended = now;\n", ""),
     ("exchange_hedge", "!ends_race(outcome, policy_)) return;", "false) return;"),
-    ("exchange_hedge", "hedged ? ledger_[number_ - 2].started : started_", "started_"),
+    ("exchange_hedge", "hedge_ ? hedge_->first.started : started_", "started_"),
     ("hedge", "|| policy.mode == Mode::off) return", ") return"),
     ("hedge", "(policy.hedge->after) return start + *policy.hedge->after", "(policy.hedge->after) return start"),
-    ("hedge", "facts.nested && policy", "policy"),
+    ("hedge", "if (refuses_nested_client(facts, policy))", "if (policy.retry.nested == Nested::refuse)"),
     ("hedge", "if (facts.idempotent != Idempotency::yes) return", "if (false) return"),
     ("hedge", "if (!attempt.replayable) return", "if (false) return"),
-    ("hedge", "attempt.charged >= *policy", "attempt.charged > *policy"),
-    ("hedge", "deadline && now > *deadline", "false"),
-    ("hedge", "facts.signed_until && now > *facts.signed_until", "false"),
+    ("hedge", "if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return", "if (false) return"),
+    ("hedge", "!is_in_time(deadline, now)", "false"),
+    ("hedge", "!is_signed_at(facts, now)", "false"),
     ("hedge", "policy.mode == Mode::observe ? Reason::observe_only : Reason::hedged", "Reason::hedged"),
     ("hedge", "answered->status != misdirected_request && ", ""),
     ("hedge", "&& !policy.retry.on.lists(outcome)", ""),
@@ -235,8 +236,8 @@ MUTANTS = [
     ("exchange_resume", "in_vain_ == 0 ? Duration::zero() : wait_", "wait_"),
     ("exchange_resume", "  ++in_vain_;\n", ""),
     ("exchange_resume", "  body_of_ = number_;\n", ""),
-    ("exchange_resume", "if (!policy_.retry.on.lists(answer)) return give_up", "if (false) return give_up"),
-    ("exchange_resume", "resume_again(answer.hints, now, dice)", "resume_again({}, now, dice)"),
+    ("exchange_resume", "if (!policy_.retry.on.lists(response)) return give_up", "if (false) return give_up"),
+    ("exchange_resume", "resume_again(response.hints, now, dice)", "resume_again({}, now, dice)"),
     ("exchange_resume", "if (!is_retry(reason)) return give_up", "if (false) return give_up"),
     ("exchange_resume", "  tell_host(failure, {}, admitted_, now);\n", ""),
     ("exchange_resume", "  ledger_.reason = reason;\n", ""),
@@ -246,11 +247,11 @@ MUTANTS = [
     ("decide_resume", "!wanted || !continuable", "!continuable"),
     ("decide_resume", "if (facts.idempotent != Idempotency::yes) return", "if (false) return"),
     ("decide_resume", "if (hints.said_no) return", "if (false) return"),
-    ("decide_resume", "history.in_vain >= policy", "history.in_vain > policy"),
+    ("decide_resume", "if (are_attempts_spent(history.in_vain, policy.resume.max_attempts)) return", "if (false) return"),
     ("decide_resume", "honour ? said : Hints{}", "honour ? said : said"),
     ("decide_resume", "hint > policy.retry", "hint >= policy.retry"),
-    ("decide_resume", "now + delay > *facts", "now > *facts"),
-    ("decide_resume", "if (budget_left < 1) return", "if (false) return"),
+    ("decide_resume", "is_signed_at(facts, now + delay)", "is_signed_at(facts, now)"),
+    ("decide_resume", "if (is_budget_empty(budget_left)) return", "if (false) return"),
     ("decide_resume", "if (policy.mode == Mode::observe) return", "if (false) return"),
     ("resume", "settled_seconds = 60", "settled_seconds = 59"),
     ("resume", "coding.empty() || equals_ignoring_case(coding, \"identity\")", "coding.empty()"),
@@ -351,7 +352,7 @@ MUTANTS = [
     ("condition", "return given.name == name &&", "return"),
     ("condition", "body == nullptr ? Idempotency::undecided", "body == nullptr ? Idempotency::yes"),
     ("condition", '{"PUT", "DELETE"}', '{"PUT", "PATCH"}'),
-    ("condition", "if (answer == settled) return {settled, &condition};", ""),
+    ("condition", "if (response == settled) return {settled, &condition};", ""),
     ("route", "segments_[i].any ? segment.empty() : ", "!segments_[i].any && "),
     ("route", "host.size() > suffix.size() &&", "host.size() >= suffix.size() &&"),
     ("route", "if (!hosts.empty() && std::none_of", "if (std::none_of"),
@@ -378,40 +379,63 @@ MUTANTS = [
     ("outcome", "if (status < 300)", "if (status <= 300)"),
     ("outcome", "failed.cause == Cause::attempt_timeout || ", ""),
     ("ledger", "size_ < inline_entries", "size_ <= inline_entries"),
-    ("ledger", "overflow_.clear();", ""),
-    ("reason", '{"hedged", true,', '{"hedged", false,'),
-    ("advice", "clients || answered == nullptr", "answered == nullptr"),
-    ("advice", "told.facts.nested && policy.retry.nested == Nested::refuse;", "told.facts.nested;"),
+    ("reason", "REASON(hedged, again,", "REASON(hedged, ends,"),
+    ("reason", "REASON(budget_spent, limit,", "REASON(budget_spent, ends,"),
+]
+
+EXPLAIN_MUTANTS = [
+    ("advice", "refuses_nested_client(told.facts, policy) || answered == nullptr", "answered == nullptr"),
+    ("advice", "if (refuses_nested_client(told.facts, policy) ||", "if (told.facts.nested ||"),
     ("advice", "if (told.resumes)", "if (false)"),
+    ("advice", "if (told.not_resumed == Reason::budget_spent)", "if (false)"),
+    ("advice", "if (told.not_resumed == Reason::signature_expired)", "if (false)"),
     ("advice", "policy.mode == Mode::active && !policy.resume.enabled", "!policy.resume.enabled"),
     ("advice", "policy.mode == Mode::active && !policy.resume.enabled", "policy.mode == Mode::active"),
     ("advice", "if (failed != nullptr && failed->cause == Cause::response_timeout) {", "if (failed != nullptr) {"),
     ("advice", "if (word.empty()) return", "if (false) return"),
     ("advice", " && told.lowest.last.sent == Sent::maybe", ""),
     ("advice", "if (told.judgement.because == nullptr) break;", ""),
-    ("explanation", " && !cut_as_504", ""),
-    ("explanation", "breaks && !last.retry && ", "breaks && "),
-    ("explanation", "is_broken_answer(told.outcome) || breaks_after_release(question.outcome, policy)", "is_broken_answer(told.outcome)"),
-    ("explanation", "is_broken_answer(told.outcome) || breaks_after_release(question.outcome, policy)", "breaks_after_release(question.outcome, policy)"),
-    ("explanation", "policy.retry.out_of_time == OutOfTime::gateway_timeout", "true"),
-    ("explanation", "last.reason == Reason::deadline_too_near && ", ""),
+    ("explanation", "is_broken_response(told.outcome) || breaks_after_release(question.outcome, policy)", "is_broken_response(told.outcome)"),
+    ("explanation", "is_broken_response(told.outcome) || breaks_after_release(question.outcome, policy)", "breaks_after_release(question.outcome, policy)"),
     ("explanation", "!question.tunnel && ", ""),
-    ("explanation", "case_.breaks && step.verdict.reason == Reason::success", "case_.breaks"),
+    ("explanation", "assumed.breaks->signed_until = question.signature_end;", ""),
+    ("explanation", "assumed.breaks->continuable = true;", ""),
+    ("explanation", "untimed_policy.retry.deadline.reset();", ""),
+    ("rehearsal", "if (std::get<Start>(action_).fresh) reused_ = false;", ""),
+    ("rehearsal", "first.number > 1 && !kept_here", "!kept_here"),
+    ("rehearsal", "!free && !unsent", "!free"),
+    ("rehearsal", "paid || verdict.reason == Reason::observe_only ? 1 : 0", "0"),
+    ("rehearsal", "|| assumed.first.number > 1) return", ") return"),
 ]
 
 
 # (floor, file, text, instead): numbers count over all tables.
-PLANTED = [(floor, *mutant) for floor, table in (("policy", MUTANTS), ("http", HTTP_MUTANTS), ("net", NET_MUTANTS))
+PLANTED = [(floor, *mutant) for floor, table in (("policy", MUTANTS), ("explain", EXPLAIN_MUTANTS),
+                                                  ("http", HTTP_MUTANTS), ("net", NET_MUTANTS))
            for mutant in table]
 
 # What must fail, and what a run of it is.
 UNIT_TEST = ("--gtest_brief=1", "--gtest_fail_fast")
-JUDGES = {"policy": ("policy_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
+JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
           "net": ("net_stories", ("--stories", "200000", "--unshrunk"))}
 
 
+# The rooms that a floor's test program judges, where there are several.
+ROOMS = {"policy": ("policy", "match", "pacing"), "http": ("http", "http1", "probe", "tunnel", "message")}
+
+
+def room_and_file(mutant):
+    """Where the text stands: the stories judge all rooms above the sockets, so that their mutants name the room too."""
+    floor, file = mutant[:2]
+    if "/" in file:
+        return file.split("/")
+    rooms = [room for room in ROOMS.get(floor, (floor,)) if (ROOT / "proxy" / room / f"{file}.cpp").is_file()]
+    return (rooms[0] if rooms else floor), file
+
+
 def source(mutant):
-    return ROOT / "proxy" / mutant[0] / f"{mutant[1]}.cpp"
+    room, file = room_and_file(mutant)
+    return ROOT / "proxy" / room / f"{file}.cpp"
 
 
 def occurs_once(mutant):
@@ -420,7 +444,7 @@ def occurs_once(mutant):
 
 def name(number):
     floor, file, text, instead = PLANTED[number - 1]
-    return f"{number:3} {floor}/{file}.cpp: {text.strip()!r} -> {instead.strip()!r}"
+    return f"{number:3} {source(PLANTED[number - 1]).relative_to(ROOT / 'proxy')}: {text.strip()!r} -> {instead.strip()!r}"
 
 
 class Build:
@@ -435,9 +459,9 @@ class Build:
         listed = self.run("ninja", "-C", str(folder), "-t", "commands", self.test).splitlines()
         self.compile = {}
         for line in listed:
-            for file in {mutant[1] for mutant in PLANTED if mutant[0] == floor}:
-                if f"reprise_{floor}.dir/{file}.cpp.o" in line and " -c " in line:
-                    self.compile[file] = shlex.split(line)
+            for room, file in {tuple(room_and_file(mutant)) for mutant in PLANTED if mutant[0] == floor}:
+                if f"reprise_{room}.dir/{file}.cpp.o" in line and " -c " in line:
+                    self.compile[source((room, file))] = shlex.split(line)
         self.link = [word for word in shlex.split(listed[-1]) if word not in (":", "&&")]
 
     @staticmethod
@@ -449,10 +473,10 @@ class Build:
 
     def plant(self, mutant, place):
         """True if the test program noticed; a text if the defect could not be planted."""
-        changed, built, program = place / f"{mutant[1]}.cpp", place / "changed.o", place / self.test
+        changed, built, program = place / source(mutant).name, place / "changed.o", place / self.test
         text = source(mutant).read_text(encoding="utf-8")
         changed.write_text(text.replace(mutant[2], mutant[3]), encoding="utf-8")
-        command = list(self.compile[mutant[1]])
+        command = list(self.compile[source(mutant)])
         for option, value in (("-o", built), ("-c", changed), ("-MF", place / "changed.d")):
             command[command.index(option) + 1] = str(value)
         done = subprocess.run([*command, "-w"], cwd=self.folder, capture_output=True, text=True, check=False)
@@ -521,13 +545,14 @@ def main():
         print(f"mutants: {len(PLANTED)} texts, {wrong} not found exactly once")
         return 1 if wrong else 0
     builds = build_all(given.build, {PLANTED[number - 1][0] for number in numbers})
-    failed = 0
+    tally = Tally()
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as workers:
         for number, result in zip(numbers, workers.map(lambda n: judge(builds, n), numbers)):
-            failed += result != "killed"
-            print(f"{result}: {name(number)}", flush=True)
-    print(f"{len(numbers) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+            killed = result == "killed"
+            tally.passed += killed
+            tally.failed += not killed
+            print(f"{'ok' if killed else 'FAILED'} {result}: {name(number)}", flush=True)
+    return tally.end()
 
 
 if __name__ == "__main__":

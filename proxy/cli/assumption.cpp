@@ -7,10 +7,11 @@
 #include <sstream>
 #include <utility>
 
-#include "proxy/http/answer_body.hpp"
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/hint.hpp"
 #include "proxy/http/signature.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/probe/response_body_probe.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -42,7 +43,7 @@ const FailureWord& failure_of(const std::string& given) {
 }
 
 // Fields that only answers have: what read_hints looks at, and the error of an AWS service.
-bool belongs_to_answer(const std::string& header) {
+bool belongs_to_response(const std::string& header) {
   static constexpr std::array<std::string_view, 10> names{
       "retry-after",       "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",
       "x-ratelimit-reset", "x-ratelimit-remaining", "grpc-retry-pushback-ms", "ratelimit",
@@ -59,17 +60,17 @@ std::int64_t now_unix() {
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
-std::string answer_text(int status, const std::vector<std::string>& headers) {
+std::string response_text(int status, const std::vector<std::string>& headers) {
   std::string text = "HTTP/1.1 " + std::to_string(status) + " \r\n";
   for (const std::string& header : headers) ascii::append(text, header, "\r\n");
   return text += "\r\n";
 }
 
 // Its views are into the text.
-http::ResponseHead read_answer(const std::string& text) {
+http::ResponseHead read_response(const std::string& text) {
   http::ResponseHead head;
   const http::Parsed parsed = http::parse_response(text, {}, "GET", head);
-  if (const auto* cause = std::get_if<http::Cause>(&parsed))
+  if (const auto* cause = std::get_if<http::Rejection>(&parsed))
     throw BadUse("in the answer: " + refusal(*cause));
   if (head.bytes != text.size() || !head.clean.empty())
     throw BadUse("in the answer: a header has a line break");
@@ -81,10 +82,10 @@ bool lists_body(const policy::HoldPolicy& hold, const http::ResponseHead& head, 
   if (kind == policy::BodyKind::event_stream) {
     http::FirstEvent event;
     event.feed(body);
-    return policy::match_body(hold.body, head.status, http::EventAnswer(event));
+    return policy::match_body(hold.body, head.status, http::EventResponse(event));
   }
   return body.size() <= policy::bytes_to_hold(hold, head.status, kind) &&
-         policy::match_body(hold.body, head.status, http::WholeAnswer(body, kind));
+         policy::match_body(hold.body, head.status, http::WholeResponse(body, kind));
 }
 
 std::string from_attempt(unsigned attempt) {
@@ -92,9 +93,9 @@ std::string from_attempt(unsigned attempt) {
 }
 
 Assumption assume_failure(const AssumptionArguments& given, const std::vector<std::string>& headers) {
-  if (!given.answer_headers.empty())
+  if (!given.response_headers.empty())
     throw BadUse("an attempt that fails has no answer, and no answer header");
-  if (!given.answer_body.empty()) throw BadUse("an attempt that fails has no answer, and no answer body");
+  if (!given.response_body.empty()) throw BadUse("an attempt that fails has no answer, and no answer body");
   const FailureWord& failure = failure_of(given.failure);
   Assumption assumed;
   assumed.outcome = failure.failure;
@@ -114,17 +115,18 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   Assumption assumed;
   assumed.attempt = given.attempt;
   assumed.words = from_attempt(given.attempt) + " is answered " + std::to_string(status);
-  std::vector<std::string> answer = given.answer_headers;
+  std::vector<std::string> response = given.response_headers;
   for (const std::string& header : headers) {
-    (belongs_to_answer(header) ? answer : assumed.request_headers).push_back(header);
+    (belongs_to_response(header) ? response : assumed.request_headers).push_back(header);
   }
-  for (const std::string& header : answer) ascii::append(assumed.words, ", ", header);
-  if (!given.answer_body.empty()) {
-    assumed.answer_body = read_file(given.answer_body);
-    ascii::append(assumed.words, ", with the body in ", given.answer_body);
+  for (const std::string& header : response) ascii::append(assumed.words, ", ", header);
+  if (!given.response_body.empty()) {
+    assumed.response_body = read_file(given.response_body);
+    ascii::append(assumed.words, ", with the body in ", given.response_body);
   }
-  assumed.answer_head = answer_text(status, answer);
-  assumed.outcome = policy::Answered{status, http::read_hints(read_answer(assumed.answer_head), now_unix())};
+  assumed.response_head = response_text(status, response);
+  assumed.outcome =
+      policy::Answered{status, http::read_hints(read_response(assumed.response_head), now_unix())};
   return assumed;
 }
 
@@ -132,9 +134,9 @@ void look_for_predicates(const policy::RoutePolicy& policy, Assumption& assumed)
   auto* const answered = std::get_if<policy::Answered>(&assumed.outcome);
   const policy::HoldPolicy* hold = answered == nullptr ? nullptr : policy::hold_for(policy, *answered);
   if (hold == nullptr) return;
-  const http::ResponseHead head = read_answer(assumed.answer_head);
-  answered->body_listed = policy::match_head(hold->body, head.status, http::AnswerFields(head)) ||
-                          lists_body(*hold, head, assumed.answer_body);
+  const http::ResponseHead head = read_response(assumed.response_head);
+  answered->body_listed = policy::match_head(hold->body, head.status, http::ResponseFields(head)) ||
+                          lists_body(*hold, head, assumed.response_body);
 }
 
 std::string read_file(const std::string& path) {
@@ -146,15 +148,13 @@ std::string read_file(const std::string& path) {
   return std::move(bytes).str();
 }
 
-std::optional<policy::Instant> signature_end(const http::RequestHead& head, std::string_view query,
-                                             const policy::RoutePolicy& policy) {
-  if (!policy.signature_sigv4) return std::nullopt;
+std::optional<policy::Instant> signature_end(const http::RequestHead& head, std::string_view query) {
   const auto expiry = http::signature_expiry(head, query);
   if (!expiry) return std::nullopt;
   return policy::Instant{} + std::chrono::seconds(*expiry - now_unix());
 }
 
-std::string refusal(http::Cause cause) {
+std::string refusal(http::Rejection cause) {
   std::string text(http::sentence(cause));
   if (text.ends_with('.')) text.pop_back();
   return text;

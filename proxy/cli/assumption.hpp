@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proxy/http/head.hpp"
-#include "proxy/policy/explanation.hpp"
+#include "proxy/policy/route_policy.hpp"
 
 namespace reprise::cli {
 
@@ -20,8 +20,8 @@ class BadUse : public std::runtime_error {
 struct AssumptionArguments {
   std::optional<int> status;
   std::string failure;  ///< empty: none
-  std::vector<std::string> answer_headers;
-  std::string answer_body;  ///< a file; empty: none
+  std::vector<std::string> response_headers;
+  std::string response_body;  ///< a file; empty: none
   unsigned attempt = 1;
 };
 
@@ -30,26 +30,25 @@ struct Assumption {
   unsigned attempt = 1;
   std::string words;  ///< for people
   std::vector<std::string> request_headers;
-  std::string answer_head;  ///< of an answer, as it would come
-  std::string answer_body;
+  std::string response_head;  ///< of a response, as it would come
+  std::string response_body;
 };
 
 /// Without a status and a failure: 503. Where the attempts are answered, those of `headers` that only answers
-/// have (Retry-After, x-should-retry ...) are the answer's; the others stay the request's. Throws BadUse.
+/// have (Retry-After, x-should-retry ...) are the response's; the others stay the request's. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
 
-/// Marks an answer that a predicate of the route's `hold.body` matches.
+/// Marks a response that a predicate of the route's `hold.body` matches.
 void look_for_predicates(const policy::RoutePolicy&, Assumption&);
 
 /// The bytes of a file that the command line names. Throws BadUse.
 std::string read_file(const std::string& path);
 
-/// When the request's signature runs out, for a route that looks at it; told as policy::explain tells time,
+/// When the request's signature runs out; told as explain::explain tells time,
 /// with the request head at Instant{}.
-std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query,
-                                             const policy::RoutePolicy&);
+std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 
 /// The sentence of a refusal without its full stop.
-std::string refusal(http::Cause);
+std::string refusal(http::Rejection);
 
 }  // namespace reprise::cli

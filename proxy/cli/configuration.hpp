@@ -5,14 +5,14 @@
 #include <string>
 
 #include "config/load.hpp"
-#include "proxy/net/tls_client.hpp"
+#include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {
 
 /// What `-c` was given; empty if it was not.
 std::string given_file(const CLI::Option* option);
-/// The built-in defaults where `file` is empty. Every problem is printed; `settings` is absent if one is an
-/// error.
+/// The built-in defaults where `file` is empty. Every problem is printed;
+/// `settings` is absent if one is an error.
 config::Loaded load_configuration(const std::string& file);
 
 /// Prints what is wrong with the files of a route's `tls`, and returns the exit code.

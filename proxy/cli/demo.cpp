@@ -1,7 +1,7 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/net/demo.hpp"
+#include "proxy/cli/demo_upstream.hpp"
 
 namespace reprise::cli {
 

@@ -11,13 +11,15 @@
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
-#include "proxy/cli/telling.hpp"
+#include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
+#include "proxy/http/download.hpp"
 #include "proxy/http/intake.hpp"
-#include "proxy/http/json_probe.hpp"
-#include "proxy/http/leaving.hpp"
 #include "proxy/http/origin.hpp"
-#include "proxy/http/rewrite.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
+#include "proxy/message/leaving.hpp"
+#include "proxy/probe/json_probe.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -56,7 +58,8 @@ bool names(const std::vector<std::string>& headers, std::string_view name) {
 std::string authority_of(const Arguments& given) {
   if (given.method == "CONNECT") return given.url;
   const auto split = http::split_absolute(given.url);
-  if (const auto* cause = std::get_if<http::Cause>(&split)) throw BadUse(given.url + ": " + refusal(*cause));
+  if (const auto* cause = std::get_if<http::Rejection>(&split))
+    throw BadUse(given.url + ": " + refusal(*cause));
   return std::string(std::get<http::Target>(split).authority);
 }
 
@@ -77,7 +80,7 @@ void parse_head(const Arguments& given, const config::Limits& limits, Asked& ask
   asked.text = head_text(given, asked.body.size());
   const http::HeadLimits head_limits{limits.header_bytes, limits.header_fields, limits.target_bytes};
   const http::Parsed parsed = http::parse_request(asked.text, head_limits, asked.head);
-  if (const auto* cause = std::get_if<http::Cause>(&parsed)) throw BadUse(refusal(*cause));
+  if (const auto* cause = std::get_if<http::Rejection>(&parsed)) throw BadUse(refusal(*cause));
   if (asked.head.bytes != asked.text.size()) throw BadUse("a header has a line break");
 }
 
@@ -109,7 +112,7 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
     asked.view.path = "/";
     return;
   }
-  if (std::holds_alternative<http::AnswerHere>(intake))
+  if (std::holds_alternative<http::ResponseHere>(intake))
     throw BadUse("Max-Forwards has run out: reprise answers that request itself, nothing is attempted");
   const auto split = http::split_absolute(asked.head.target);
   const auto* target = std::get_if<http::Target>(&split);
@@ -134,9 +137,10 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
   }
 }
 
-policy::Question question_of(const Asked& asked, const policy::RoutePolicy& policy, const Assumption& assumed,
-                             const http::JsonText& json, const http::LeavingFields& leaving) {
-  policy::Question question;
+explain::Question question_of(const Asked& asked, const policy::RoutePolicy& policy,
+                              const Assumption& assumed, const http::JsonText& json,
+                              const http::LeavingFields& leaving) {
+  explain::Question question;
   question.request = asked.view;
   question.leaving = &leaving;
   question.tunnel = asked.tunnel;
@@ -144,7 +148,10 @@ policy::Question question_of(const Asked& asked, const policy::RoutePolicy& poli
   question.body_bytes = std::max<std::uint64_t>(asked.body.size(), asked.head.framing.length);
   question.facts.nested = http::is_nested_retry(asked.head);
   question.facts.no_store = http::is_no_store(asked.head);
-  question.facts.signed_until = signature_end(asked.head, asked.view.query, policy);
+  question.signature_end = signature_end(asked.head, asked.view.query);
+  if (policy.signature_sigv4) question.facts.signed_until = question.signature_end;
+  if (!http::asks_upgrade(asked.head))
+    question.download = http::read_download_request(asked.head, asked.view.query);
   question.outcome = assumed.outcome;
   question.first.number = question.first.charged = assumed.attempt;
   const auto* failed = std::get_if<policy::Failed>(&assumed.outcome);
@@ -187,24 +194,24 @@ int explain(Arguments given) {
   const policy::RouteTable& routes = *loaded.settings->routes;
   const http::JsonText json(asked.body);
   const http::LeavingFields leaving(asked.head, asked.outgoing);
-  Telling telling;
-  telling.method = given.method;
-  telling.url = given.url;
-  telling.file = given.file;
-  telling.assumed = assumed.words;
-  telling.notes = asked.notes;
+  explain::ExplainReport report;
+  report.method = given.method;
+  report.url = given.url;
+  report.file = given.file;
+  report.assumed = assumed.words;
+  report.notes = asked.notes;
   const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
   look_for_predicates(policy, assumed);
   if (policy.tls.originate && !asked.https && !asked.tunnel) {
-    telling.notes.push_back("The upstream is reached over TLS, on port " +
-                            std::to_string(http::port_over_tls(asked.view.port)) + ".");
+    report.notes.push_back("The upstream is reached over TLS, on port " +
+                           std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
-  if (leaves_in_clear_text(asked, policy.tls)) telling.notes.push_back(clear_text_note);
-  telling.routes = &routes;
-  telling.limits = loaded.settings->limits;
-  telling.question = question_of(asked, policy, assumed, json, leaving);
-  telling.explanation = policy::explain(routes, telling.question);
-  std::fputs((given.format == "json" ? to_json(telling) : to_text(telling)).c_str(), stdout);
+  if (leaves_in_clear_text(asked, policy.tls)) report.notes.emplace_back(clear_text_note);
+  report.routes = &routes;
+  report.limits = loaded.settings->limits;
+  report.question = question_of(asked, policy, assumed, json, leaving);
+  report.explanation = explain::explain(routes, report.question);
+  std::fputs((given.format == "json" ? to_json(report) : to_text(report)).c_str(), stdout);
   return exit_ok;
 }
 
@@ -227,9 +234,10 @@ void add_explain(CLI::App& app, int& code) {
       ->add_option("--failure", assumption.failure,
                    "every attempt fails so: connect tls reset timeout truncated")
       ->excludes(status);
-  command->add_option("--answer-header", assumption.answer_headers, "'Name: value' of the answers, repeated")
+  command
+      ->add_option("--answer-header", assumption.response_headers, "'Name: value' of the answers, repeated")
       ->allow_extra_args(false);
-  command->add_option("--answer-body", assumption.answer_body, "file with the body of the answers");
+  command->add_option("--answer-body", assumption.response_body, "file with the body of the answers");
   command->add_option("--attempt", assumption.attempt, "begin with attempt N; those before it failed, too")
       ->check(CLI::Range(1U, 1000U));
   command->callback([given, &code] {

@@ -11,7 +11,6 @@ namespace {
 std::string reasons_markdown() {
   std::string text = "| reason | tried again? | meaning |\n|---|---|---|\n";
   for (const policy::Reason reason : policy::all_reasons()) {
-    if (!policy::is_built(reason)) continue;
     text.append("| `").append(policy::word(reason)).append("` | ");
     text.append(policy::is_retry(reason) ? "yes" : "no")
         .append(" | ")

@@ -6,10 +6,10 @@
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
-#include "proxy/net/descriptors.hpp"
-#include "proxy/net/listen.hpp"
-#include "proxy/net/proxy.hpp"
-#include "proxy/net/tls_client.hpp"
+#include "proxy/io/descriptors.hpp"
+#include "proxy/server/listen.hpp"
+#include "proxy/server/proxy.hpp"
+#include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {
 namespace {

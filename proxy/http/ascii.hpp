@@ -1,5 +1,5 @@
-// Bytes as HTTP sees them: token characters, case folding of ASCII alone, blanks, decimal numbers and comma
-// lists.
+// Bytes as HTTP sees them: token characters, case folding of ASCII alone,
+// blanks, decimal numbers and comma lists.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::http::ascii {
 

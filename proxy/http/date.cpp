@@ -16,9 +16,9 @@ constexpr std::array<std::string_view, 12> month_names{"Jan", "Feb", "Mar", "Apr
                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 /// Reads a date from left to right; once something does not fit, it stays failed.
-class Reader {
+class DateReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit DateReader(std::string_view text) : text_(text) {}
 
   void expect(std::string_view literal) {
     if (!text_.starts_with(literal)) failed_ = true;
@@ -75,7 +75,7 @@ struct Moment {
   int minute = 0;
   int second = 0;
 
-  void read_clock(Reader& reader) {
+  void read_clock(DateReader& reader) {
     hour = reader.digits(2);
     reader.expect(":");
     minute = reader.digits(2);
@@ -95,7 +95,7 @@ std::optional<std::int64_t> to_unix(const Moment& moment) {
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`
 std::optional<std::int64_t> read_fixdate(std::string_view text) {
-  Reader reader(text);
+  DateReader reader(text);
   Moment moment;
   reader.short_day_name();
   reader.expect(", ");
@@ -112,7 +112,7 @@ std::optional<std::int64_t> read_fixdate(std::string_view text) {
 
 /// `Sunday, 06-Nov-94 08:49:37 GMT`; the century is the one that puts it within 50 years of now.
 std::optional<std::int64_t> read_rfc850(std::string_view text, std::int64_t now_unix) {
-  Reader reader(text);
+  DateReader reader(text);
   Moment moment;
   reader.long_day_name();
   reader.expect(", ");
@@ -136,7 +136,7 @@ std::optional<std::int64_t> read_rfc850(std::string_view text, std::int64_t now_
 
 /// `Sun Nov  6 08:49:37 1994`
 std::optional<std::int64_t> read_asctime(std::string_view text) {
-  Reader reader(text);
+  DateReader reader(text);
   Moment moment;
   reader.short_day_name();
   reader.expect(" ");
@@ -166,7 +166,7 @@ std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now_u
 }
 
 std::optional<std::int64_t> parse_basic_date(std::string_view text) {
-  Reader reader(text);
+  DateReader reader(text);
   Moment moment;
   moment.year = reader.digits(4);
   moment.month = static_cast<unsigned>(reader.digits(2));

@@ -1,5 +1,5 @@
-// How a tunnel begins: with requests that can be read and retried, or with something that is nobody's
-// business.
+// How a tunnel begins: with requests that can be read and retried,
+// or with something that is nobody's business.
 #pragma once
 
 #include <cstddef>

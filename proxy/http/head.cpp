@@ -1,11 +1,9 @@
-// Heads: the guard's reading, then Beast's; and what is asked of a head that both have passed.
+// What is asked of a head.
 #include "proxy/http/head.hpp"
 
 #include <algorithm>
 
 #include "proxy/http/ascii.hpp"
-#include "proxy/http/beast_check.hpp"
-#include "proxy/http/guard.hpp"
 
 namespace reprise::http {
 namespace {
@@ -44,22 +42,6 @@ bool RequestHead::expects_continue() const {
   const bool has_body = framing.kind == Framing::Kind::chunked || framing.length > 0;
   const FieldLine* const expect = find(FieldId::expect);
   return has_body && expect != nullptr && ascii::same(expect->value, "100-continue");
-}
-
-Parsed parse_request(std::string_view buffer, const HeadLimits& limits, RequestHead& head) {
-  const Parsed parsed = guard_request(buffer, limits, head);
-  if (parsed != Parsed{Progress::complete}) return parsed;
-  if (const auto disagreement = second_opinion(buffer, head)) return *disagreement;
-  return parsed;
-}
-
-Parsed parse_response(std::string_view buffer, const HeadLimits& limits, std::string_view request_method,
-                      ResponseHead& head) {
-  Oddities oddities;
-  const Parsed parsed = guard_response(buffer, limits, request_method, head, oddities);
-  if (parsed != Parsed{Progress::complete}) return parsed;
-  if (const auto disagreement = second_opinion(head, buffer, request_method, oddities)) return *disagreement;
-  return parsed;
 }
 
 }  // namespace reprise::http

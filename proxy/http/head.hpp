@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "proxy/http/rejection.hpp"
-#include "proxy/policy/request_view.hpp"
+#include "proxy/match/request_view.hpp"
 
 namespace reprise::http {
 
@@ -84,8 +84,8 @@ struct ResponseHead {
   /// Lets go of every view: the buffer is about to be another's. Keeps storage.
   void forget();
   const FieldLine* find(FieldId) const;
-  /// The head that is judged and forwarded: `clean`, or its bytes at the start of the buffer it was read
-  /// from.
+  /// The head that is judged and forwarded: `clean`, or its bytes at the
+  /// start of the buffer it was read from.
   std::string_view text(std::string_view buffer) const {
     return clean.empty() ? buffer.substr(0, bytes) : std::string_view(clean.data(), clean.size());
   }
@@ -99,20 +99,6 @@ struct HeadLimits {
 
 /// `complete`: the head was filled. `partial`: more bytes are needed. Otherwise why it is refused.
 enum class Progress : std::uint8_t { complete, partial };
-using Parsed = std::variant<Progress, Cause>;
-
-/// Reads one request head from the start of `buffer`, after skipping at most 4 empty lines (`skipped` counts
-/// their bytes). The framing guard reads it first, Beast's parser second; they must agree. `head` is
-/// refilled: its vector keeps its storage, so that a connection allocates once. The views live as long as the
-/// buffer, those of a head that was `partial` or refused too. A `partial` buffer over the limits is already
-/// refused. Never reads past `buffer`.
-Parsed parse_request(std::string_view buffer, const HeadLimits&, RequestHead& head);
-
-/// The same for a response to a request of that method (RFC 9112 6.3 needs it).
-/// TE wins over CL, and the connection is then not reusable; `identity` in TE counts as not there. Lines that
-/// end in LF alone, folded fields and HTTP/1.2 to 1.9 are read, and the head is made clean. Repeated
-/// differing CL, bad chunked, a fold in a framing field or before the first field, control bytes are refused.
-Parsed parse_response(std::string_view buffer, const HeadLimits&, std::string_view request_method,
-                      ResponseHead& head);
+using Parsed = std::variant<Progress, Rejection>;
 
 }  // namespace reprise::http

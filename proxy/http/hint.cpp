@@ -70,7 +70,7 @@ std::optional<Number> read_whole_number(std::string_view text) {
   return whole && text.empty() ? std::optional(Number{*whole, 0}) : std::nullopt;
 }
 
-/// The instant from which the dates of an answer count: its own clock, where it shows one.
+/// The instant from which the dates of a response count: its own clock, where it shows one.
 std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
   const FieldLine* const date = head.find(FieldId::date);
   return (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);

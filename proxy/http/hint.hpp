@@ -1,4 +1,4 @@
-// What an answer's head says about when to come back, or not to: Retry-After and its kin.
+// What a response's head says about when to come back, or not to: Retry-After and its kin.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace reprise::http {
 
-/// The hints of an answer. 0, junk, negative numbers and times in the past are no hint; the longest pause of
+/// The hints of a response. 0, junk, negative numbers and times in the past are no hint; the longest pause of
 /// all fields wins; no pause is longer than 2^31 s, which stands for all numbers too large.
 ///
 /// | field | read as |
@@ -27,7 +27,7 @@ namespace reprise::http {
 /// left. RateLimit is `limit=9, remaining=0, reset=30` (drafts up to 07) or `"name";r=0;t=30` (later); a
 /// policy counts only where nothing remains of it.
 ///
-/// Dates and Unix times count from the answer's own Date, from `now_unix` where it has none.
+/// Dates and Unix times count from the response's own Date, from `now_unix` where it has none.
 policy::Hints read_hints(const ResponseHead&, std::int64_t now_unix);
 
 }  // namespace reprise::http

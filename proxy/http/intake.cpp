@@ -20,11 +20,11 @@ bool is_allowed(std::uint16_t port, const PortRanges& ranges) {
 }
 
 Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
-  if (has_body(head)) return Rejected{Cause::connect_with_body};
+  if (has_body(head)) return Rejected{Rejection::connect_with_body};
   const auto split = split_authority(head.target, 0);
-  if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
+  if (const Rejection* cause = std::get_if<Rejection>(&split)) return Rejected{*cause};
   const Authority& authority = std::get<Authority>(split);
-  if (!is_allowed(authority.port, connect_ports)) return Rejected{Cause::connect_port_denied};
+  if (!is_allowed(authority.port, connect_ports)) return Rejected{Rejection::connect_port_denied};
   return Connect{authority.host, authority.port, head.target};
 }
 
@@ -32,16 +32,16 @@ Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
 std::optional<Intake> stop_here(const RequestHead& head) {
   const bool trace = head.method == "TRACE";
   if (!trace && head.method != "OPTIONS") return std::nullopt;
-  if (trace && has_body(head)) return Rejected{Cause::trace_with_body};
+  if (trace && has_body(head)) return Rejected{Rejection::trace_with_body};
   bool seen = false;
   std::optional<std::uint64_t> left;
   for (const FieldLine& field : head.fields) {
     if (field.id != FieldId::max_forwards) continue;
     left = ascii::decimal(field.value);
-    if (seen || !left) return Rejected{Cause::bad_max_forwards};
+    if (seen || !left) return Rejected{Rejection::bad_max_forwards};
     seen = true;
   }
-  if (left == std::uint64_t{0}) return AnswerHere{};
+  if (left == std::uint64_t{0}) return ResponseHere{};
   return std::nullopt;
 }
 
@@ -85,9 +85,9 @@ bool says_retry(const FieldLine& field) {
 
 Intake take_forward(const RequestHead& head, const PortRanges& connect_ports) {
   if (head.method == "CONNECT") return take_connect(head, connect_ports);
-  if (head.target == "*" || head.target.starts_with('/')) return Rejected{Cause::not_a_proxy_request};
+  if (head.target == "*" || head.target.starts_with('/')) return Rejected{Rejection::not_a_proxy_request};
   const auto split = split_absolute(head.target);
-  if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
+  if (const Rejection* cause = std::get_if<Rejection>(&split)) return Rejected{*cause};
   const Target& target = std::get<Target>(split);
   if (const auto stop = stop_here(head)) return *stop;
   Forward forward{target.origin.host, target.origin.port, target.origin.host, target.https, {}, target};
@@ -96,11 +96,11 @@ Intake take_forward(const RequestHead& head, const PortRanges& connect_ports) {
 }
 
 Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
-  if (head.method == "CONNECT") return Rejected{Cause::bad_method};
-  if (head.target == "*" && head.method != "OPTIONS") return Rejected{Cause::bad_target};
+  if (head.method == "CONNECT") return Rejected{Rejection::bad_method};
+  if (head.target == "*" && head.method != "OPTIONS") return Rejected{Rejection::bad_target};
   const bool absolute = head.target != "*" && !head.target.starts_with('/');
   const auto split = absolute ? split_absolute(head.target) : split_origin(head.target);
-  if (const Cause* cause = std::get_if<Cause>(&split)) return Rejected{*cause};
+  if (const Rejection* cause = std::get_if<Rejection>(&split)) return Rejected{*cause};
   const Target& target = std::get<Target>(split);
   if (const auto stop = stop_here(head)) return *stop;
   Forward forward{upstream.host, upstream.port, upstream.host, upstream.https, upstream.authority, target};
@@ -112,7 +112,7 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
   }
   // Only HTTP/1.0 comes without Host; there is then no client's name to pass on.
   const FieldLine* const host = head.find(FieldId::host);
-  if (host == nullptr) return Rejected{Cause::missing_host};
+  if (host == nullptr) return Rejected{Rejection::missing_host};
   const auto named = split_authority(host->value, upstream.port);
   if (const Authority* const authority = std::get_if<Authority>(&named))
     forward.server_name = authority->host;
@@ -120,7 +120,7 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
 }
 
 Intake take_tunnelled(const RequestHead& head, const Connect& tunnel) {
-  if (head.method != "CONNECT" && !is_own_target(head.target, tunnel)) return Rejected{Cause::bad_target};
+  if (head.method != "CONNECT" && !is_own_target(head.target, tunnel)) return Rejected{Rejection::bad_target};
   const bool named = head.find(FieldId::host) != nullptr;
   const std::string_view authority = named ? std::string_view() : tunnel.authority;
   return take_gateway(head, {tunnel.host, tunnel.port, false, authority});

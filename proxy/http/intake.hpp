@@ -19,8 +19,8 @@ namespace reprise::http {
 struct Forward {
   std::string_view host;  ///< upstream host, without brackets, as written
   std::uint16_t port = 80;
-  /// Who the upstream has to be over TLS: the target's host, or, on a gateway listener, that of the Host it
-  /// is sent.
+  /// Who the upstream has to be over TLS: the target's host, or,
+  /// on a gateway listener, that of the Host it is sent.
   std::string_view server_name;
   bool https = false;           ///< an https:// target, or a gateway's https upstream: never in clear text
   std::string_view host_field;  ///< the Host to send; empty: keep the client's own line
@@ -32,11 +32,11 @@ struct Connect {
   std::string_view authority;  ///< as written
 };
 struct Rejected {
-  Cause cause;
+  Rejection cause;
 };
 /// Max-Forwards reached 0 on OPTIONS or TRACE: answered here with 200 (RFC 9110 7.6.2).
-struct AnswerHere {};
-using Intake = std::variant<Forward, Connect, Rejected, AnswerHere>;
+struct ResponseHere {};
+using Intake = std::variant<Forward, Connect, Rejected, ResponseHere>;
 
 using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;
 
@@ -66,8 +66,7 @@ bool is_nested_retry(const RequestHead&);
 /// `Cache-Control: no-store` (RFC 9111 5.2.1.5): the request is not to be put on disk.
 bool is_no_store(const RequestHead&);
 
-/// True for a real upgrade: HTTP/1.1, `Connection: upgrade`, and a protocol other than h2c (RFC 9110 7.8, row
-/// C9).
+/// True for a real upgrade (RFC 9110 7.8, row C9): HTTP/1.1, `Connection: upgrade`, and not to h2c.
 bool asks_upgrade(const RequestHead&);
 /// True for a 101 that switches to protocols which the request offered, and to nothing else.
 bool is_offered_upgrade(const RequestHead&, const ResponseHead&);

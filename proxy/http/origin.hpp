@@ -10,8 +10,8 @@ namespace reprise::http {
 inline constexpr std::uint16_t http_port = 80;
 inline constexpr std::uint16_t https_port = 443;
 
-/// Where a request that was asked for in clear text goes over TLS: its port stays, unless that was the
-/// scheme's own.
+/// Where a request that was asked for in clear text goes over TLS:
+/// its port stays, unless that was the scheme's own.
 constexpr std::uint16_t port_over_tls(std::uint16_t port) { return port == http_port ? https_port : port; }
 
 /// `host:port`, `[v6]:port`. `host` is without brackets.

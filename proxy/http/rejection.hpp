@@ -1,5 +1,5 @@
-// Why a message is refused: the closed list of causes, each with its status, its metric label and its
-// sentence.
+// Why a message is refused: the closed list of causes, each with its status,
+// its metric label and its sentence.
 #pragma once
 
 #include <array>
@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "proxy/match/enumerators.hpp"
+
 namespace reprise::http {
 
-/// `reprise_rejected_requests_total{cause}`; spec/robustness.md names the clause of each.
-enum class Cause : std::uint8_t {
+/// One label value of `reprise_rejected_requests_total{cause}` each. Which message has which of them:
+/// proxy/rules/robustness.md, above all its section on the framing of requests.
+enum class Rejection : std::uint8_t {
   bad_request_line,
   bad_method,
   method_too_long,
@@ -50,15 +53,17 @@ enum class Cause : std::uint8_t {
   bad_status,
 };
 
-inline constexpr std::size_t cause_count = static_cast<std::size_t>(Cause::bad_status) + 1;
+inline constexpr std::size_t rejection_count = policy::count_of<Rejection>;
 
 /// The metric label: the enumerator's own name.
-std::string_view word(Cause);
+std::string_view word(Rejection);
 /// Every word, in declaration order: for whoever registers the metric.
-std::array<std::string_view, cause_count> all_words();
+std::array<std::string_view, rejection_count> all_words();
 /// 400, 403, 408, 411, 414, 417, 431, 501, 505, 508; 502 for the causes of responses.
-int status_of(Cause);
+int status_of(Rejection);
 /// One fixed sentence for the body; holds nothing that came from the message.
-std::string_view sentence(Cause);
+std::string_view sentence(Rejection);
+/// Its Proxy-Status error type (RFC 9209 2.3).
+std::string_view proxy_status_error(Rejection);
 
 }  // namespace reprise::http

@@ -5,7 +5,7 @@
 
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/date.hpp"
-#include "proxy/policy/query.hpp"
+#include "proxy/match/query.hpp"
 
 namespace reprise::http {
 namespace {

@@ -66,38 +66,38 @@ void split_path(std::string_view text, Target& target) {
 
 }  // namespace
 
-std::variant<Authority, Cause> split_authority(std::string_view text, std::uint16_t default_port) {
-  if (text.find('@') != std::string_view::npos) return Cause::userinfo_in_authority;
+std::variant<Authority, Rejection> split_authority(std::string_view text, std::uint16_t default_port) {
+  if (text.find('@') != std::string_view::npos) return Rejection::userinfo_in_authority;
   Authority authority;
   std::string_view after;
   if (text.starts_with('[')) {
     const std::size_t bracket = text.find(']');
-    if (bracket == std::string_view::npos) return Cause::bad_authority;
+    if (bracket == std::string_view::npos) return Rejection::bad_authority;
     authority.host = text.substr(1, bracket - 1);
     authority.literal_v6 = true;
     after = text.substr(bracket + 1);
-    if (!is_v6_literal(authority.host)) return Cause::bad_authority;
+    if (!is_v6_literal(authority.host)) return Rejection::bad_authority;
   } else {
     const std::size_t colon = text.find(':');
     authority.host = text.substr(0, colon);
     after = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
-    if (!is_host_name(authority.host)) return Cause::bad_authority;
+    if (!is_host_name(authority.host)) return Rejection::bad_authority;
   }
   // RFC 3986 3.2.3 lets a colon stand without its port.
   if (after.empty() || after == ":") {
-    if (default_port == 0) return Cause::bad_authority;
+    if (default_port == 0) return Rejection::bad_authority;
     authority.port = default_port;
     return authority;
   }
-  if (after.front() != ':') return Cause::bad_authority;
+  if (after.front() != ':') return Rejection::bad_authority;
   const std::optional<std::uint16_t> port = read_port(after.substr(1));
-  if (!port) return Cause::bad_authority;
+  if (!port) return Rejection::bad_authority;
   authority.port = *port;
   authority.port_written = true;
   return authority;
 }
 
-std::variant<Target, Cause> split_absolute(std::string_view text) {
+std::variant<Target, Rejection> split_absolute(std::string_view text) {
   Target target;
   if (ascii::starts_with(text, "http://")) {
     text.remove_prefix(7);
@@ -105,19 +105,19 @@ std::variant<Target, Cause> split_absolute(std::string_view text) {
     text.remove_prefix(8);
     target.https = true;
   } else {
-    return Cause::bad_scheme;
+    return Rejection::bad_scheme;
   }
   const std::size_t end = text.find_first_of("/?#");
   target.authority = text.substr(0, end);
   const auto split = split_authority(target.authority, target.https ? 443 : 80);
-  if (const Cause* cause = std::get_if<Cause>(&split)) return *cause;
+  if (const Rejection* cause = std::get_if<Rejection>(&split)) return *cause;
   target.origin = std::get<Authority>(split);
   if (end != std::string_view::npos) split_path(text.substr(end), target);
   return target;
 }
 
-std::variant<Target, Cause> split_origin(std::string_view text) {
-  if (text != "*" && !text.starts_with('/')) return Cause::bad_target;
+std::variant<Target, Rejection> split_origin(std::string_view text) {
+  if (text != "*" && !text.starts_with('/')) return Rejection::bad_target;
   Target target;
   split_path(text, target);
   return target;

@@ -1,5 +1,5 @@
-// Where a request wants to go: scheme, authority and path split by hand, so that the target's bytes stay
-// untouched.
+// Where a request wants to go: scheme, authority and path split by hand,
+// so that the target's bytes stay untouched.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Authority {
 /// Rejects userinfo, port 0 or above 65535, zone ids, two ports, unclosed brackets, host over 253 or label
 /// over 63 bytes, empty host, commas and other bytes that no host has (rows A12, A13). `default_port` 0 makes
 /// the port mandatory (CONNECT).
-std::variant<Authority, Cause> split_authority(std::string_view text, std::uint16_t default_port);
+std::variant<Authority, Rejection> split_authority(std::string_view text, std::uint16_t default_port);
 
 struct Target {
   bool https = false;
@@ -34,8 +34,8 @@ struct Target {
 };
 
 /// Splits `http://host[:port][/path][?query]`. Other schemes: bad_scheme.
-std::variant<Target, Cause> split_absolute(std::string_view target);
+std::variant<Target, Rejection> split_absolute(std::string_view target);
 /// Splits an origin-form target (`/path?query`, or `*`). `authority` and `origin` stay empty.
-std::variant<Target, Cause> split_origin(std::string_view target);
+std::variant<Target, Rejection> split_origin(std::string_view target);
 
 }  // namespace reprise::http

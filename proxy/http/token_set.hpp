@@ -1,5 +1,4 @@
-// Members of comma lists, kept sorted: thousands of them cost little more than their own reading (rows J2,
-// L13).
+// Members of comma lists, kept sorted: thousands of them cost little more than being read (rows J2, L13).
 #pragma once
 
 #include <string_view>

@@ -9,8 +9,8 @@ namespace reprise::http {
 
 /// True if a Via field of the request carries that pseudonym (RFC 9110 7.6.3): the request has looped.
 bool has_looped(const RequestHead&, std::string_view pseudonym);
-/// True for a field of an answer in which a reprise has put its name: a Via that holds one, or a Proxy-Status
-/// (RFC 9209) of its own answers.
+/// True for a field of a response in which a reprise has put its name: a Via that holds one, or a
+/// Proxy-Status (RFC 9209) of its own responses.
 bool names_reprise(const FieldLine&);
 
 }  // namespace reprise::http

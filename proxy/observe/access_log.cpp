@@ -87,14 +87,4 @@ void write_exhausted_line(const ExchangeRecord& record, std::string_view route, 
   }
 }
 
-bool is_exhausted(policy::Reason reason) {
-  switch (reason) {
-    case policy::Reason::attempts_spent:
-    case policy::Reason::deadline_too_near:
-    case policy::Reason::budget_spent:
-    case policy::Reason::upstream_said_later: return true;
-    default: return false;
-  }
-}
-
 }  // namespace reprise::observe

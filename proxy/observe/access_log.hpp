@@ -26,7 +26,7 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   /// One access line (nothing if `access` is off or the level is above `info`), and, where the exchange was
-  /// exhausted, one `error` record (C24). `wall` is the end of the request in nanoseconds since 1970.
+  /// exhausted, one `error` record (clause R24). `wall` is the end of the request in nanoseconds since 1970.
   void access(const ExchangeRecord&, std::int64_t wall);
   /// A message; dropped below the configured level. Control characters and bad UTF-8 are escaped here;
   /// whatever else a client could have put into it is the caller's to leave out.
@@ -44,7 +44,7 @@ class Log {
 };
 
 /// The line alone, with its newline, appended to `out`. Every value that a client or an upstream chose is
-/// escaped and cut at 256 bytes (robustness H8); of more than 32 attempts the first 24 and the last 8 are
+/// escaped and cut at 256 bytes (row H8); of more than 32 attempts the first 24 and the last 8 are
 /// shown. The text form gives local time.
 void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                      std::string& out);
@@ -54,7 +54,5 @@ void write_text_line(const ExchangeRecord&, std::string_view route, config::LogP
 /// failure, the limit.
 void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                           bool json, std::string& out);
-/// True if the exchange ended because a limit was reached after a retryable outcome.
-bool is_exhausted(policy::Reason);
 
 }  // namespace reprise::observe

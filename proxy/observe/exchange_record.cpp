@@ -16,7 +16,7 @@ std::string_view word(Ending ending) {
 
 namespace {
 
-// The answer that the client got is the last one there was: a good status, and a body that the route lists.
+// The response that the client got is the last one there was: a good status, and a body that the route lists.
 bool says_no(const policy::Ledger& ledger) {
   const policy::Answered* last = nullptr;
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {

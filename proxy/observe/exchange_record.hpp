@@ -23,7 +23,7 @@ struct ExchangeRecord {
   std::string_view path;   ///< without query
   Ending ending = Ending::answered;
   int status = 0;                    ///< the status sent; 0 if none was
-  bool own_answer = false;           ///< the answer was ours, not the upstream's
+  bool own_response = false;         ///< the response was ours, not the upstream's
   std::uint64_t request_bytes = 0;   ///< body bytes read from the client
   std::uint64_t response_bytes = 0;  ///< body bytes sent to the client
   std::string_view trace_id;         ///< from traceparent, may be empty
@@ -35,9 +35,9 @@ struct ExchangeRecord {
   bool over_tls = false;                   ///< the upstream is spoken to over TLS
 };
 
-/// A whole answer below 400 after any retry, stale ones included: what `reprise_recovered_total` counts.
+/// A whole response below 400 after any retry, stale ones included: what `reprise_recovered_total` counts.
 bool is_recovered(const ExchangeRecord&);
-/// A whole answer that was continued after a break: what `reprise_resumed_downloads_total` counts.
+/// A whole response that was continued after a break: what `reprise_resumed_downloads_total` counts.
 bool is_resumed(const ExchangeRecord&);
 
 }  // namespace reprise::observe

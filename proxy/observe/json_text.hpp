@@ -1,5 +1,5 @@
-// Text made safe for logs and JSON: whatever a client sent, a line stays one line and a terminal stays as it
-// was.
+// Text made safe for logs and JSON: whatever a client sent, a line stays
+// one line and a terminal stays as it was.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ std::size_t attempts_left_out(std::size_t count);
 /// "error", "warn", "info", "debug".
 std::string_view word(config::LogLevel);
 
-/// The two forms of the exhausted record (C24); the ledger must not be empty.
+/// The two forms of the exhausted record (clause R24); the ledger must not be empty.
 void write_exhausted_json(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                           std::string& out);
 void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,

@@ -1,5 +1,5 @@
-// The cells behind the metrics: plain atomics, laid out per route, which turn into families only when they
-// are scraped.
+// The cells behind the metrics: plain atomics, laid out per route,
+// which turn into families only when they are scraped.
 #pragma once
 
 #include <prometheus/client_metric.h>
@@ -60,7 +60,7 @@ class OutcomeLabels {
 
  private:
   static constexpr std::size_t classes = 6;  ///< of statuses: 0xx to 5xx
-  static constexpr std::size_t stages = static_cast<std::size_t>(policy::Stage::body) + 1;
+  static constexpr std::size_t stages = policy::stage_count;
   std::array<std::uint8_t, classes> by_class_{};
   std::array<std::array<std::uint8_t, policy::cause_count>, stages> by_failure_{};
 };
@@ -86,12 +86,16 @@ struct alignas(64) RouteCells {
   Distribution retry_after;
 };
 
-inline constexpr std::array<std::string_view, 5> tunnel_words{"closed", "broken", "idle", "drained", "http"};
-inline constexpr std::array<std::string_view, 4> lookup_words{"hit", "resolved", "failed", "timeout"};
-inline constexpr std::array<std::string_view, limit_hit_count> limit_words{
-    "connection_limit", "no_descriptor",  "room",        "keep_alive",   "header",
-    "request_idle",     "request_unread", "answer_idle", "answer_unread"};
-inline constexpr std::array<std::string_view, 2> upstream_words{"active", "idle"};
+inline constexpr auto& tunnel_words = policy::names_of<TunnelOutcome>;
+inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
+// Two have a label that is older than their name.
+inline constexpr auto limit_words = [] {
+  auto words = policy::names_of<LimitHit>;
+  words[static_cast<std::size_t>(LimitHit::response_idle)] = "answer_idle";
+  words[static_cast<std::size_t>(LimitHit::response_unread)] = "answer_unread";
+  return words;
+}();
+inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 
 /// Collects its own atomics; what changes rarely or has labels from outside lives in the registry.
 struct Metrics::Cells final : prometheus::Collectable {

@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "proxy/match/enumerators.hpp"
+
 namespace reprise::observe {
 
 /// In the order in which they are documented and exported.
@@ -46,9 +48,10 @@ enum class Metric : std::uint8_t {
   process_threads,
 };
 
-inline constexpr std::size_t metric_count = 31;
+inline constexpr std::size_t metric_count = policy::count_of<Metric>;
 
 struct MetricRow {
+  Metric metric;
   std::string_view name;
   prometheus::MetricType type;
   std::string_view labels;  ///< comma-separated label names, may be empty

@@ -21,7 +21,7 @@ std::size_t index(Reason reason) { return static_cast<std::size_t>(reason); }
 
 double seconds(policy::Duration span) { return std::max(0.0, std::chrono::duration<double>(span).count()); }
 
-// The binding text of the `code` label: a client that left in the middle of an answer was sent a status.
+// The binding text of the `code` label: a client that left in the middle of a response was sent a status.
 Counter& code_cell(RouteCells& cells, const ExchangeRecord& record) {
   if (record.ending == Ending::cut) return cells.cut;
   const auto status = static_cast<std::size_t>(record.status);

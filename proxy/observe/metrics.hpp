@@ -1,5 +1,5 @@
-// Every number that reprise exports, resolved to its cell once per configuration and never looked up per
-// request.
+// Every number that reprise exports, resolved to its cell once per
+// configuration and never looked up per request.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/match/enumerators.hpp"
 #include "proxy/observe/exchange_record.hpp"
-#include "proxy/policy/circuit.hpp"
+#include "proxy/pacing/circuit.hpp"
 
 namespace reprise::observe {
 
@@ -30,18 +31,18 @@ enum class LimitHit : std::uint8_t {
   request_idle,      // no byte of the body from the client for idle_timeout
   request_unread,    // the upstream took no byte of the request for idle_timeout, or for a second at the
                      // deadline
-  answer_idle,       // no byte of the body from the upstream for idle_timeout, or resume.stall
-  answer_unread,     // the client took no byte of the answer for idle_timeout
+  response_idle,     // no byte of the body from the upstream for idle_timeout, or resume.stall
+  response_unread,   // the client took no byte of the answer for idle_timeout
 };
-inline constexpr std::size_t limit_hit_count = 9;
+inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
 /// The metric label: the enumerator's own name.
 std::string_view word(LimitHit);
 
 /// Where `reprise_replay_bytes` are held.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
-/// One registry for the life of the process. All members are thread-safe; counting takes no lock but a
-/// histogram's.
+/// One registry for the life of the process. All members are thread-safe;
+/// counting takes no lock but a histogram's.
 class Metrics {
  public:
   /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version`

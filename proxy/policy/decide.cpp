@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "proxy/policy/gates.hpp"
+
 namespace reprise::policy {
 namespace {
 
-constexpr int misdirected_request = 421;
-
-// A reused connection that ends before any answer byte, or turns out to be dead (row L4), is our pool's
+// A reused connection that ends before any response byte, or turns out to be dead (row L4), is our pool's
 // doing, not the upstream's; so is a 421 on one (RFC 9110 9.2.2 and 15.5.20).
 bool is_stale(const Attempt& attempt, const Outcome& outcome, bool repeatable) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
@@ -15,8 +15,8 @@ bool is_stale(const Attempt& attempt, const Outcome& outcome, bool repeatable) {
   const auto& failed = std::get<Failed>(outcome);
   const bool ended =
       failed.cause == Cause::closed || failed.cause == Cause::reset || failed.cause == Cause::unacknowledged;
-  const bool before_answer = failed.stage == Stage::send || failed.stage == Stage::await_head;
-  return ended && before_answer && (attempt.sent == Sent::nothing || repeatable);
+  const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
+  return ended && before_response && (attempt.sent == Sent::nothing || repeatable);
 }
 
 bool is_success(const Outcome& outcome, const RetryOn& on) {
@@ -35,8 +35,8 @@ bool is_lost(const Outcome& outcome) {
 }
 
 // Where the clock of an attempt ran out at the deadline, it was the deadline that ended it: until a
-// connection stands, while an upload is stuck, and for the head of what may be repeated it is one of the
-// clocks.
+// connection stands, while an upload is stuck, and for the head of what
+// may be repeated it is one of the clocks.
 bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant> deadline) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || !deadline || now < *deadline) return false;
@@ -49,18 +49,13 @@ bool nothing_was_sent(const Attempt& attempt, const Outcome& outcome) {
   return failed != nullptr && (failed->stage < Stage::send || attempt.sent == Sent::nothing);
 }
 
-// response_timeout is a timeout like any other where it ends what may be repeated; what it guards else is not
-// for any list.
+// response_timeout is a timeout like any other where it ends what may be repeated;
+// what it guards else is not for any list.
 bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;
   const bool again = facts.idempotent == Idempotency::yes && attempt.replayable;
   return (!guarded || again) && on.lists(outcome);
-}
-
-bool was_retried_behind_us(const Outcome& outcome) {
-  const auto* answered = std::get_if<Answered>(&outcome);
-  return answered != nullptr && answered->hints.from_reprise;
 }
 
 // Where two copies were answered, the host has asked for the longer pause of the two.
@@ -79,14 +74,12 @@ Hints honoured_hints(const Attempt& attempt, const Outcome& outcome, const Route
   return policy.retry.retry_after.honour ? hints_of(attempt, outcome) : Hints{};
 }
 
-// The rule of the AWS SDKs of 2026: their services may stretch a wait by at most five seconds, and never
-// shorten it.
+// The rule of the AWS SDKs of 2026: their services may stretch a wait by
+// at most five seconds, and never shorten it.
 Duration with_aws_hint(Duration backoff, const Hints& hints) {
   constexpr Duration most = std::chrono::seconds(5);
   return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);
 }
-
-bool is_signed_at(const Facts& facts, Instant at) { return !facts.signed_until || at <= *facts.signed_until; }
 
 Reason reason_to_retry(const Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
@@ -103,13 +96,13 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   if (!is_listed(facts, attempt, outcome, policy.retry.on)) return Reason::not_retryable;
   if (policy.mode == Mode::off) return Reason::retries_off;
   if (hints_of(attempt, outcome).said_no) return Reason::upstream_said_no;
-  if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
-  if (was_retried_behind_us(outcome) && policy.retry.inner == Nested::refuse) return Reason::nested_retry;
+  if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
+  const auto* answered = std::get_if<Answered>(&outcome);
+  if (answered != nullptr && refuses_retried_response(answered->hints, policy)) return Reason::nested_retry;
   if (facts.idempotent != Idempotency::yes && !nothing_was_sent(attempt, outcome))
     return Reason::not_idempotent;
   if (!attempt.replayable) return Reason::not_replayable;
-  if (policy.retry.max_attempts && attempt.charged >= *policy.retry.max_attempts)
-    return Reason::attempts_spent;
+  if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
   return std::nullopt;
 }
 
@@ -125,8 +118,9 @@ Duration wait_for(Duration backoff, const Hints& hints) {
 
 // A rule that has to look into the body holds it in memory: what is longer is not idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
-  const bool retried = is_repeatable(facts, policy, true) && policy.retry.max_attempts != 1U;
-  const bool refused = policy.retry.nested == Nested::refuse && facts.nested;
+  const bool retried =
+      is_repeatable(facts, policy, true) && !are_attempts_spent(1, policy.retry.max_attempts);
+  const bool refused = refuses_nested_client(facts, policy);
   return retried && !refused && !facts.no_store ? policy.replay_disk_bytes : 0;
 }
 
@@ -141,7 +135,7 @@ HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_re
 
 Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy,
                Instant now, std::optional<Instant> deadline, Dice& dice, double budget_left) {
-  const bool in_time = (!deadline || now <= *deadline) && is_signed_at(facts, now);
+  const bool in_time = is_in_time(deadline, now) && is_signed_at(facts, now);
   if (in_time && is_stale(attempt, outcome, is_repeatable(facts, policy, attempt.replayable))) {
     return {true, Duration::zero(), Reason::stale_connection};
   }
@@ -157,7 +151,7 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   const Duration delay = wait_for(backoff, hints);
   if (deadline && delay > *deadline - now) return {false, delay, Reason::deadline_too_near};
   if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};
-  if (budget_left < 1) return {false, delay, Reason::budget_spent};
+  if (is_budget_empty(budget_left)) return {false, delay, Reason::budget_spent};
   if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
   return {true, delay, reason_to_retry(outcome)};
 }

@@ -1,7 +1,7 @@
 // The heart: from one attempt and its outcome to "again, after so long" or "no, because".
 #pragma once
 
-#include "proxy/policy/dice.hpp"
+#include "proxy/pacing/dice.hpp"
 #include "proxy/policy/route_policy.hpp"
 #include "proxy/policy/verdict.hpp"
 
@@ -12,8 +12,7 @@ namespace reprise::policy {
 Verdict decide(const Facts&, const Attempt&, const Outcome&, const RoutePolicy&, Instant now,
                std::optional<Instant> deadline, Dice&, double budget_left);
 
-/// True where playing the request again cannot repeat an effect: active route, idempotent, body held
-/// (product.md, Time).
+/// True where playing the request again cannot repeat an effect: active route, idempotent, body held.
 bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 
 /// The backoff, or longer where the hints ask for it.

@@ -1,6 +1,7 @@
 #include "proxy/policy/decide_resume.hpp"
 
 #include "proxy/policy/decide.hpp"
+#include "proxy/policy/gates.hpp"
 
 namespace reprise::policy {
 namespace {
@@ -11,9 +12,9 @@ std::optional<Reason> first_closed_gate(const Facts& facts, bool continuable, co
   if (!wanted || !continuable) return Reason::response_started;
   if (facts.idempotent != Idempotency::yes) return Reason::not_idempotent;
   if (hints.said_no) return Reason::upstream_said_no;
-  if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
-  if (hints.from_reprise && policy.retry.inner == Nested::refuse) return Reason::nested_retry;
-  if (history.in_vain >= policy.resume.max_attempts) return Reason::attempts_spent;
+  if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
+  if (refuses_retried_response(hints, policy)) return Reason::nested_retry;
+  if (are_attempts_spent(history.in_vain, policy.resume.max_attempts)) return Reason::attempts_spent;
   return std::nullopt;
 }
 
@@ -28,9 +29,8 @@ Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory&
   if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
   const Duration delay =
       wait_for(draw_wait(policy.retry.backoff, history.in_vain, history.wait, dice), hints);
-  if (facts.signed_until && now + delay > *facts.signed_until)
-    return {false, delay, Reason::signature_expired};
-  if (budget_left < 1) return {false, delay, Reason::budget_spent};
+  if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};
+  if (is_budget_empty(budget_left)) return {false, delay, Reason::budget_spent};
   if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
   return {true, delay, Reason::resumed};
 }

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "proxy/policy/dice.hpp"
+#include "proxy/pacing/dice.hpp"
 #include "proxy/policy/route_policy.hpp"
 #include "proxy/policy/verdict.hpp"
 
@@ -26,7 +26,7 @@ struct ResumeHistory {
   Duration wait{};       ///< the wait before the last of them; zero for none
 };
 
-/// Pure. `hints` are those of an answer that refused to continue. The deadline has no say; the dice are
+/// Pure. `hints` are those of a response that refused to continue. The deadline has no say; the dice are
 /// rolled only when every gate before the wait was passed.
 Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, const Hints&, const RoutePolicy&,
                       Instant now, Dice&, double budget_left);

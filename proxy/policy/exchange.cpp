@@ -2,12 +2,23 @@
 
 #include <limits>
 
+#include "proxy/policy/gates.hpp"
+
 namespace reprise::policy {
 
 Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
                    ObservedLatency* latency)
     : policy_(policy), facts_(facts), host_(host), latency_(latency) {
   if (policy.retry.deadline) deadline_ = head_at + *policy.retry.deadline;
+}
+
+void Exchange::take_up(const LedgerEntry& earlier) {
+  ledger_.add(earlier);
+  ++number_;
+  wait_ = earlier.verdict.delay;
+  const bool free = earlier.verdict.reason == Reason::stale_connection;
+  stale_retry_used_ = stale_retry_used_ || free;
+  if (!free) ++charged_;
 }
 
 Actions Exchange::begin(Instant now, Dice& dice) {
@@ -32,7 +43,7 @@ Actions Exchange::approach(Instant now) {
   if (host_.pause != nullptr && policy_.while_paused != WhilePaused::go) {
     const bool paused = host_.pause->until(now).has_value();
     const auto back = wait_for_host(now);
-    const bool fits = !deadline_ || !back || *back <= *deadline_;
+    const bool fits = !back || is_in_time(deadline_, *back);
     if (paused && (policy_.while_paused == WhilePaused::fail || !fits))
       return stop_waiting(Reason::host_paused, now);
     if (back && fits && now < *back) {
@@ -47,10 +58,9 @@ Actions Exchange::approach(Instant now) {
 }
 
 Actions Exchange::start_next(Instant now) {
-  // An answer that is still being read has its connection taken away now, and not before.
-  if (!answer_whole_) answer_.reset();
+  // A response that is still being read has its connection taken away now, and not before.
+  if (!response_whole_) response_.reset();
   state_ = State::attempting;
-  copies_ = Copies::one;
   ++number_;
   ++charged_;
   started_ = now;
@@ -81,13 +91,13 @@ void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant
   }
 }
 
-Actions Exchange::answered(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
-  if (resumes(report)) return resume_refused(report, answer, now, dice);
+Actions Exchange::answered(const AttemptReport& report, const Answered& response, Instant now, Dice& dice) {
+  if (resumes(report)) return resume_refused(report, response, now, dice);
   if (!runs(report)) return {};
-  answer_ = number_of(report);
-  ledger_.hold(*answer_);
-  answer_whole_ = false;
-  return settle(report, answer, now, dice);
+  response_ = number_of(report);
+  ledger_.hold(*response_);
+  response_whole_ = false;
+  return settle(report, response, now, dice);
 }
 
 Actions Exchange::failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
@@ -100,7 +110,8 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   facts_.idempotent = report.idempotent;
   observe_latency(outcome, now);
   const bool given_back = account_for(report, outcome, now);
-  if (copies_ == Copies::both && !ends_race(outcome, policy_)) return one_copy_failed(report, outcome, now);
+  if (hedge_ && hedge_->both_run() && !ends_race(outcome, policy_))
+    return one_copy_failed(report, outcome, now);
   Attempt attempt = attempt_now(report);
   attempt.other_copy = asked_by_other_copy(now);
   const Verdict verdict =
@@ -108,9 +119,10 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   const unsigned number = number_of(report);
   tell_host(outcome, verdict, admission_of(number), now);
   const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);
+  assert(!slower || !verdict.retry);
   if (!verdict.retry) {
     // What came of it is the client's, as it would have been without `hold`.
-    if (is_broken_answer(outcome)) answer_ = number;  // the last entry, which the ledger has
+    if (is_broken_response(outcome)) response_ = number;  // the last entry, which the ledger has
     return slower ? Actions(Cancel{*slower}, stop(verdict.reason)[0]) : stop(verdict.reason);
   }
   return verdict.reason == Reason::stale_connection ? go_on_at_once(now, given_back) : go_on(verdict, now);
@@ -126,7 +138,7 @@ void Exchange::count_first(Instant now) {
 }
 
 // The first attempt feeds the budget unless it was kept here; a retry that ended without having sent a byte
-// has burdened nobody, and is given back (product.md, Budget). True if it was.
+// has burdened nobody, and is given back (decision 0015). True if it was.
 bool Exchange::account_for(const AttemptReport& report, const Outcome& outcome, Instant now) {
   const bool unsent = is_unsent(outcome, report.sent == Sent::nothing);
   const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(outcome).cause);
@@ -174,9 +186,8 @@ Actions Exchange::go_on_at_once(Instant now, bool given_back) {
   if (given_back && host_.budget->withdraw(now)) withdrawn_ = now;
   stale_retry_used_ = true;
   wait_ = Duration::zero();
-  if (!answer_whole_) answer_.reset();
+  if (!response_whole_) response_.reset();
   started_ = now;
-  copies_ = Copies::one;
   hedge_at_.reset();
   ++number_;
   return Action(Start{number_, true});
@@ -184,19 +195,19 @@ Actions Exchange::go_on_at_once(Instant now, bool given_back) {
 
 Actions Exchange::waited(Instant now) {
   if (state_ != State::waiting) return {};
-  if (deadline_ && now > *deadline_) return stop_waiting(Reason::deadline_too_near, now);
+  if (!is_in_time(deadline_, now)) return stop_waiting(Reason::deadline_too_near, now);
   // Attempt 1 goes out whatever its signature says: that is for the upstream to judge.
-  const bool signature_is_over = number_ > 0 && facts_.signed_until && now > *facts_.signed_until;
+  const bool signature_is_over = number_ > 0 && !is_signed_at(facts_, now);
   if (signature_is_over) return stop_waiting(Reason::signature_expired, now);
   return approach(now);
 }
 
-void Exchange::answer_kept() {
-  if (state_ == State::waiting && answer_) answer_whole_ = true;
+void Exchange::response_kept() {
+  if (state_ == State::waiting && response_) response_whole_ = true;
 }
 
-void Exchange::answer_dropped() {
-  if (state_ == State::waiting && !answer_whole_) answer_.reset();
+void Exchange::response_dropped() {
+  if (state_ == State::waiting && !response_whole_) response_.reset();
 }
 
 Actions Exchange::stop(Reason reason) {
@@ -204,10 +215,10 @@ Actions Exchange::stop(Reason reason) {
   ledger_.reason = reason;
   const bool out_of_time =
       reason == Reason::deadline_too_near && policy_.retry.out_of_time == OutOfTime::gateway_timeout;
-  if (answer_ && !out_of_time) return deliver(*answer_);
+  if (response_ && !out_of_time) return deliver(*response_);
   state_ = State::over;
-  // An answer that is at hand and still not given is one that the deadline has turned into a 504.
-  return Action(Fail{answer_.has_value()});
+  // A response that is at hand and still not given is one that the deadline has turned into a 504.
+  return Action(Fail{response_.has_value()});
 }
 
 Actions Exchange::deliver(unsigned number) {
@@ -221,9 +232,9 @@ Actions Exchange::deliver(unsigned number) {
 bool Exchange::is_ambiguous(unsigned number) const {
   if (facts_.safe_method) return false;
   const LedgerEntry& given = ledger_[number - 1];
-  const auto* answer = std::get_if<Answered>(&given.outcome);
-  if (answer == nullptr) return false;
-  if (answer->status != 404 && answer->status != 409 && answer->status != 412) return false;
+  const auto* response = std::get_if<Answered>(&given.outcome);
+  if (response == nullptr) return false;
+  if (response->status != 404 && response->status != 409 && response->status != 412) return false;
   // What is forgotten came after the copy.
   const unsigned sent_first = ledger_.forgotten() == nullptr ? 0 : ledger_.forgotten()->first_sent;
   if (sent_first != 0 && sent_first < number) return true;
@@ -251,7 +262,10 @@ void Exchange::end_wait(Reason reason, Instant now) {
   verdict.reason = reason;
 }
 
-void Exchange::delivered() { state_ = State::over; }
+void Exchange::delivered() {
+  assert(state_ == State::delivering);
+  state_ = State::over;
+}
 
 // Attempt 1 always starts: a wait before it goes on.
 Actions Exchange::client_finished(Instant now) {

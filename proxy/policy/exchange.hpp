@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -19,20 +20,21 @@ struct Start {
   unsigned number = 1;
   bool fresh = false;
 };
-/// Sleep until then. While sleeping, read the answer at hand into the kept answer and report `answer_kept`.
+/// Sleep until then. While sleeping, read the response at hand into the kept response and report
+/// `answer_kept`.
 struct Wait {
   Instant until{};
 };
-/// Give the client the answer of that attempt.
+/// Give the client the response of that attempt.
 struct Deliver {
   unsigned number = 1;
 };
-/// Stop that attempt: nobody wants its answer.
+/// Stop that attempt: nobody wants its response.
 struct Cancel {
   unsigned number = 1;
 };
 /// Begin attempt `number`, on a connection that never carried a request: it asks for what is missing of the
-/// delivered answer's body. Report `continued`, `uncounted` or `differed` where its status is 200 or 206.
+/// delivered response's body. Report `continued`, `uncounted` or `differed` where its status is 200 or 206.
 struct Resume {
   unsigned number = 1;
 };
@@ -40,7 +42,7 @@ struct Resume {
 struct Continue {
   unsigned number = 1;
 };
-/// Break the client's connection: part of the answer is out and the rest cannot follow.
+/// Break the client's connection: part of the response is out and the rest cannot follow.
 struct Cut {};
 /// Answer in our own words: there is no upstream answer to give, or the deadline asks for a 504.
 struct Fail {
@@ -51,8 +53,9 @@ struct Leave {};
 
 using Action = std::variant<Start, Wait, Deliver, Cancel, Resume, Continue, Cut, Fail, Leave>;
 
-/// What one event asks for, in order; never more than three. What ends the exchange comes last.
-class Actions {
+/// What one event asks for: to be obeyed one by one, in order; never more than three. Only the last one leads
+/// to another event; what comes before it is `Cancel`.
+class [[nodiscard]] Actions {
  public:
   Actions() = default;
   Actions(Action only) : list_{only, {}}, size_(1) {}  // NOLINT(google-explicit-constructor)
@@ -61,7 +64,11 @@ class Actions {
   const Action* begin() const { return list_.data(); }
   const Action* end() const { return list_.data() + size_; }
   std::size_t size() const { return size_; }
-  const Action& operator[](std::size_t i) const { return list_[i]; }
+  /// Only below size().
+  const Action& operator[](std::size_t i) const {
+    assert(i < size_);
+    return list_[i];
+  }
 
  private:
   std::array<Action, 3> list_{};
@@ -91,6 +98,24 @@ struct HostShare {
 /// One per request. Single-threaded; what it shares with others of its host is thread-safe. An event that
 /// does not fit the state (a timer that fires after the wait was ended, news of a cancelled attempt) asks for
 /// nothing and changes nothing.
+///
+///   state       event                      asks for (-: nothing; | : or)
+///   idle        begin                      Start | Wait | Fail
+///   attempting  answered, failed           Wait | Start | [Cancel] Deliver | Fail; - while a copy runs on
+///               hedge_due                  Start (the copy) | -
+///   waiting     waited                     Start | Resume | Wait | Deliver | Fail | Cut
+///               client_finished, shutdown  Deliver | Fail | Cut; client_finished before attempt 1: -
+///   delivering  body_broke                 Wait | Cut
+///               delivered                  -, and it is over
+///   resuming    continued                  Continue
+///               answered, failed           Wait | Cut
+///               uncounted                  Wait | Cut
+///               differed                   Cut
+///   not over    client_reset               [Cancel [Cancel]] Leave
+///   any other   client_finished, shutdown  -, and it is remembered
+///
+/// The last action names the next state: Start attempting, Wait waiting, Deliver and Continue delivering,
+/// Resume resuming; Cut, Fail and Leave over.
 class Exchange {
  public:
   /// `host`, `policy` and `latency` must outlive the exchange. The deadline runs from `head_at`. `latency` is
@@ -98,9 +123,12 @@ class Exchange {
   Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
            ObservedLatency* latency = nullptr);
 
+  /// An attempt of this request that was made and given up before, in the order in which they were made: the
+  /// exchange goes on behind it. Only before `begin`; what it fed or took from the budget is the caller's.
+  void take_up(const LedgerEntry&);
   /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
-  /// route's first wait, like its retries after it), or is turned away by the pause or the circuit: nothing
-  /// is sent then.
+  /// route's first wait, like its retries after it), or is turned away by the
+  /// pause or the circuit: nothing is sent then.
   Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
   Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);
@@ -108,18 +136,18 @@ class Exchange {
   Actions failed(const AttemptReport&, const Failed&, Instant now, Dice&);
   /// When `hedge_due` is to be said of the running attempt; nothing where it gets no copy.
   std::optional<Instant> hedge_at() const;
-  /// The running attempt has no answer yet. Asks for a copy beside it, or for nothing: the ledger says why.
+  /// The running attempt has no response yet. Asks for a copy beside it, or for nothing: the ledger says why.
   /// The report tells of the body now: `replayable` only if it is whole, too.
   Actions hedge_due(const AttemptReport&, Instant now);
   /// The wait is over.
   Actions waited(Instant now);
-  /// The answer of the last attempt was read whole and is held: what the client gets if nothing better
-  /// follows. An older one is forgotten as soon as a newer answer comes.
-  void answer_kept();
-  /// The answer of the last attempt cannot be kept (too long, broken): there is nothing to fall back on.
-  void answer_dropped();
-  /// The delivered answer's body, or that of the attempt that continued it, ended early: waits to resume it,
-  /// or cuts. From here on the deadline does not apply.
+  /// The response of the last attempt was read whole and is held: what the client gets if nothing better
+  /// follows. An older one is forgotten as soon as a newer response comes.
+  void response_kept();
+  /// The response of the last attempt cannot be kept (too long, broken): there is nothing to fall back on.
+  void response_dropped();
+  /// The delivered response's body, or that of the attempt that continued it, ended early: waits to resume
+  /// it, or cuts. From here on the deadline does not apply.
   Actions body_broke(const Break&, Instant now, Dice&);
   /// The running attempt's answer to a `Resume` is the rest of the body.
   Actions continued(const AttemptReport&, const Answered&, Instant now);
@@ -127,25 +155,41 @@ class Exchange {
   Actions uncounted(const AttemptReport&, const Answered&, Instant now, Dice&);
   /// It is a 200 or a 206, and not the rest.
   Actions differed(const AttemptReport&, const Answered&, Instant now);
-  /// The delivered answer went out whole.
+  /// The delivered response went out whole: only while it is being delivered.
   void delivered();
   /// The client closed its sending side: the running attempt goes on, no later one starts, a wait ends.
   Actions client_finished(Instant now);
   /// The client reset the connection: everything stops.
   Actions client_reset(Instant now);
-  /// SIGTERM: the running attempt goes on, a wait ends with the last answer.
+  /// SIGTERM: the running attempt goes on, a wait ends with the last response.
   Actions shutdown(Instant now);
 
   std::optional<Instant> deadline() const { return deadline_; }
   const Ledger& ledger() const { return ledger_; }
   /// True once an action ended the exchange (deliver and its end, cut, fail, leave).
   bool over() const { return state_ == State::over; }
-  bool waiting() const { return state_ == State::waiting; }
 
  private:
   enum class State : std::uint8_t { idle, attempting, waiting, delivering, resuming, over };
-  /// Which copies of a hedged attempt run. The second is `number_`, the first the one before it.
-  enum class Copies : std::uint8_t { one, both, first_only, second_only };
+  /// One of the two copies of a hedged attempt.
+  struct Copy {
+    unsigned number = 0;
+    Instant started{};  ///< and let in by the circuit
+    bool runs = true;
+  };
+  /// Attempt 1 and the copy beside it, until both have ended or one has won.
+  struct Hedge {
+    Copy first;
+    Copy second;    ///< attempt `number_`
+    Hints asked{};  ///< by the response of the copy that has ended
+    Instant asked_at{};
+
+    bool both_run() const { return first.runs && second.runs; }
+    Copy* find(unsigned number) {
+      if (number == first.number) return &first;
+      return number == second.number ? &second : nullptr;
+    }
+  };
 
   Actions approach(Instant now);
   std::optional<Instant> wait_for_host(Instant now) const;
@@ -153,14 +197,14 @@ class Exchange {
   void tell_host(const Outcome&, const Verdict&, Instant admitted, Instant now);
   Instant admission_of(unsigned number) const;
   Actions settle(const AttemptReport&, const Outcome&, Instant now, Dice&);
-  bool runs(const AttemptReport&) const;
+  bool runs(const AttemptReport&);
   bool resumes(const AttemptReport&) const;
   unsigned number_of(const AttemptReport&) const;
   Reason admit_hedge(const AttemptReport&, Instant now);
   Actions one_copy_failed(const AttemptReport&, const Outcome&, Instant now);
   Hints asked_by_other_copy(Instant now) const;
   std::optional<unsigned> end_race(const AttemptReport&, const Outcome&, const Verdict&, Instant now);
-  void enter_first(const AttemptReport&, const Outcome&, Instant now);
+  void enter_copy(const Copy&, const AttemptReport&, const Outcome&, Instant now);
   void enter_cancelled(const Verdict&, Instant now);
   void observe_latency(const Outcome&, Instant now);
   Actions abandon_attempts(Instant now);
@@ -193,9 +237,7 @@ class Exchange {
   std::optional<Instant> deadline_;
   Ledger ledger_;
   State state_ = State::idle;
-  Copies copies_ = Copies::one;
-  Hints other_copy_;  ///< what the answer of the copy that has ended asked for, at `other_ended_`
-  Instant other_ended_{};
+  std::optional<Hedge> hedge_;
   std::optional<Instant> hedge_at_;
   unsigned number_ = 0;
   unsigned charged_ = 0;
@@ -209,11 +251,17 @@ class Exchange {
   std::optional<Instant> withdrawn_;  ///< when the retry that is scheduled or runs was taken from the budget
   std::optional<Instant> due_;        ///< when the last wait was to end
   Duration spread_{};                 ///< so long after the end of its host's pause this request comes back
-  std::optional<unsigned> answer_;    ///< the attempt whose answer is at hand
-  bool answer_whole_ = false;         ///< it was read to its end
+  std::optional<unsigned> response_;  ///< the attempt whose answer is at hand
+  bool response_whole_ = false;       ///< it was read to its end
   std::optional<unsigned> body_of_;   ///< the attempt whose body the client is getting; set from Deliver on
   bool continuable_ = false;
   unsigned in_vain_ = 0;  ///< resumes in a row that brought no byte
 };
+
+/// True if whoever obeys the exchange, and has nothing under way, knows what to do next: something is asked
+/// for, or it is over. False is a bug: the exchange would never end.
+inline bool leads_on(const Exchange& exchange, const Actions& asked) {
+  return asked.size() > 0 || exchange.over();
+}
 
 }  // namespace reprise::policy

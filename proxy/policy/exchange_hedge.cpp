@@ -6,26 +6,35 @@ namespace {
 
 constexpr Failed cancelled{Stage::await_head, Cause::cancelled};
 
+// What a cancelled attempt has sent is not known for sure.
+AttemptReport report_of_cancelled() {
+  AttemptReport report;
+  report.sent = Sent::maybe;
+  return report;
+}
+
 }  // namespace
 
 // Only attempt 1 gets a copy, and it was let in when it was started.
 Instant Exchange::admission_of(unsigned number) const {
-  return copies_ != Copies::one && number == number_ - 1 ? ledger_[number - 1].started : admitted_;
+  return hedge_ && number == hedge_->first.number ? hedge_->first.started : admitted_;
 }
 
 std::optional<Instant> Exchange::hedge_at() const {
-  return state_ == State::attempting && copies_ == Copies::one ? hedge_at_ : std::nullopt;
+  return state_ == State::attempting && !hedge_ ? hedge_at_ : std::nullopt;
 }
 
-bool Exchange::runs(const AttemptReport& report) const {
+bool Exchange::runs(const AttemptReport& report) {
   if (state_ != State::attempting) return false;
-  if (copies_ != Copies::both) return number_of(report) == number_ - (copies_ == Copies::first_only ? 1 : 0);
-  return report.number == number_ || report.number == number_ - 1;
+  if (!hedge_) return number_of(report) == number_;
+  const Copy* copy = hedge_->find(number_of(report));
+  return copy != nullptr && copy->runs;
 }
 
+// Where both copies run the report has to say which it means.
 unsigned Exchange::number_of(const AttemptReport& report) const {
-  if (report.number != 0) return report.number;
-  return copies_ == Copies::first_only ? number_ - 1 : number_;
+  if (report.number != 0 || (hedge_ && hedge_->both_run())) return report.number;
+  return hedge_ && hedge_->first.runs ? hedge_->first.number : number_;
 }
 
 Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
@@ -42,7 +51,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
   enter(report, cancelled, {true, now - started_, Reason::hedged}, now);
   ledger_.hedge = HedgeOutcome::cancelled;
   count_first(now);
-  copies_ = Copies::both;
+  hedge_ = Hedge{{number_, started_}, {number_ + 1, now}};
   ++number_;
   ++charged_;
   started_ = now;
@@ -74,28 +83,30 @@ Reason Exchange::admit_hedge(const AttemptReport& report, Instant now) {
 
 // The other still runs, so that nothing is decided yet.
 Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& outcome, Instant now) {
-  const bool second = number_of(report) == number_;
+  Copy& ended = *hedge_->find(report.number);
+  const bool second = &ended == &hedge_->second;
   // A reused connection that broke says nothing of the host, whether or not it was stale.
   const bool stale = report.reused && std::holds_alternative<Failed>(outcome);
   if (second) {
     enter(report, outcome, {false, {}, Reason::success}, now);
     ledger_.hedge = HedgeOutcome::failed;
   } else {
-    enter_first(report, outcome, now);
+    enter_copy(ended, report, outcome, now);
   }
-  copies_ = second ? Copies::first_only : Copies::second_only;
-  if (const auto* answered = std::get_if<Answered>(&outcome)) other_copy_ = answered->hints;
-  other_ended_ = now;
+  ended.runs = false;
+  if (const auto* answered = std::get_if<Answered>(&outcome)) hedge_->asked = answered->hints;
+  hedge_->asked_at = now;
   tell_host(outcome, {false, {}, stale ? Reason::stale_connection : Reason::not_retryable},
-            admission_of(number_of(report)), now);
+            admission_of(ended.number), now);
   return {};
 }
 
-// A pause runs from the answer that asked for it.
+// A pause runs from the response that asked for it.
 Hints Exchange::asked_by_other_copy(Instant now) const {
-  Hints left = other_copy_;
+  if (!hedge_) return {};
+  Hints left = hedge_->asked;
   const auto less = [&](std::optional<Duration> pause) {
-    return pause ? std::optional(std::max(*pause - (now - other_ended_), Duration::zero())) : pause;
+    return pause ? std::optional(std::max(*pause - (now - hedge_->asked_at), Duration::zero())) : pause;
   };
   left.retry_after = less(left.retry_after);
   left.aws_retry_after = less(left.aws_retry_after);
@@ -106,38 +117,40 @@ Hints Exchange::asked_by_other_copy(Instant now) const {
 // The verdict stands with the last one.
 std::optional<unsigned> Exchange::end_race(const AttemptReport& report, const Outcome& outcome,
                                            const Verdict& verdict, Instant now) {
-  const Copies before = copies_;
-  copies_ = Copies::one;
-  other_copy_ = {};
-  if (before == Copies::one || before == Copies::second_only) {
+  if (!hedge_) {
     enter(report, outcome, verdict, now);
-    if (before == Copies::second_only) {
-      ledger_.hedge = ends_race(outcome, policy_) ? HedgeOutcome::won : HedgeOutcome::failed;
-    }
     return std::nullopt;
   }
-  if (before == Copies::first_only) {
-    enter_first(report, outcome, now);
+  const Hedge hedge = *hedge_;
+  hedge_.reset();
+  if (!hedge.first.runs) {
+    enter(report, outcome, verdict, now);
+    ledger_.hedge = ends_race(outcome, policy_) ? HedgeOutcome::won : HedgeOutcome::failed;
+    return std::nullopt;
+  }
+  if (!hedge.second.runs) {
+    enter_copy(hedge.first, report, outcome, now);
     ledger_.back().verdict = verdict;
     return std::nullopt;
   }
-  const bool second = report.number == number_;
+  const bool second = report.number == hedge.second.number;
+  const Copy& slower = second ? hedge.first : hedge.second;
   ledger_.hedge = second ? HedgeOutcome::won : HedgeOutcome::lost;
   if (second) {
-    AttemptReport first;
-    first.sent = Sent::maybe;
-    enter_first(first, cancelled, now);
+    enter_copy(hedge.first, report_of_cancelled(), cancelled, now);
     enter(report, outcome, verdict, now);
   } else {
-    enter_first(report, outcome, now);
+    enter_copy(hedge.first, report, outcome, now);
     enter_cancelled(verdict, now);
   }
-  if (host_.circuit != nullptr) host_.circuit->forget(second ? ledger_[number_ - 2].started : admitted_);
-  return second ? number_ - 1 : number_;
+  if (host_.circuit != nullptr) host_.circuit->forget(slower.started);
+  return slower.number;
 }
 
-void Exchange::enter_first(const AttemptReport& report, const Outcome& outcome, Instant now) {
-  LedgerEntry& entry = ledger_[number_ - 2];
+// What was written down of the copy when the other one was started gives way to how it ended.
+void Exchange::enter_copy(const Copy& copy, const AttemptReport& report, const Outcome& outcome,
+                          Instant now) {
+  LedgerEntry& entry = ledger_[copy.number - 1];
   entry.attempt.reused = report.reused;
   entry.attempt.sent = report.sent;
   entry.attempt.replayable = report.replayable;
@@ -145,46 +158,40 @@ void Exchange::enter_first(const AttemptReport& report, const Outcome& outcome, 
   entry.ended = now;
 }
 
-// What a cancelled attempt has sent is not known for sure.
 void Exchange::enter_cancelled(const Verdict& verdict, Instant now) {
-  AttemptReport report;
-  report.sent = Sent::maybe;
-  enter(report, cancelled, verdict, now);
+  enter(report_of_cancelled(), cancelled, verdict, now);
 }
 
 // A first copy that lost counts with the time that it had run: leaving the slow ones out would make the p95
 // shorter with each hedge.
 void Exchange::observe_latency(const Outcome& outcome, Instant now) {
   if (latency_ == nullptr || !ends_race(outcome, policy_)) return;
-  const bool hedged = copies_ != Copies::one;
-  if (!hedged && number_ != 1) return;
-  if (copies_ == Copies::second_only) return;
-  latency_->add(now - (hedged ? ledger_[number_ - 2].started : started_));
+  if (hedge_ ? !hedge_->first.runs : number_ != 1) return;
+  latency_->add(now - (hedge_ ? hedge_->first.started : started_));
 }
 
 Actions Exchange::abandon_attempts(Instant now) {
   const Verdict gone{false, {}, Reason::client_gone};
-  const Copies before = copies_;
   if (number_ == 1) count_first(now);
-  if (host_.circuit != nullptr) {
-    const bool first = before == Copies::both || before == Copies::first_only;
-    if (first) host_.circuit->forget(admission_of(number_ - 1));
-    if (before != Copies::first_only) host_.circuit->forget(admission_of(number_));
-  }
-  copies_ = Copies::one;
-  if (before == Copies::one || before == Copies::second_only) {
+  if (!hedge_) {
+    if (host_.circuit != nullptr) host_.circuit->forget(admitted_);
     enter_cancelled(gone, now);
     return {Cancel{number_}, Leave{}};
   }
-  AttemptReport first;
-  first.sent = Sent::maybe;
-  enter_first(first, cancelled, now);
-  if (before == Copies::first_only) {
-    ledger_.back().verdict = gone;
-    return {Cancel{number_ - 1}, Leave{}};
+  const Hedge hedge = *hedge_;
+  hedge_.reset();
+  if (hedge.first.runs) {
+    if (host_.circuit != nullptr) host_.circuit->forget(hedge.first.started);
+    enter_copy(hedge.first, report_of_cancelled(), cancelled, now);
   }
-  enter_cancelled(gone, now);
-  return {Cancel{number_ - 1}, Cancel{number_}, Leave{}};
+  if (hedge.second.runs) {
+    if (host_.circuit != nullptr) host_.circuit->forget(hedge.second.started);
+    enter_cancelled(gone, now);
+  } else {
+    ledger_.back().verdict = gone;
+  }
+  if (hedge.both_run()) return {Cancel{hedge.first.number}, Cancel{hedge.second.number}, Leave{}};
+  return {Cancel{hedge.first.runs ? hedge.first.number : hedge.second.number}, Leave{}};
 }
 
 }  // namespace reprise::policy

@@ -24,7 +24,7 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   // The attempt that broke, or the copy that failed beside it: the verdict stands with the last one.
   Verdict& verdict = ledger_.back().verdict;
   // A break that was seen while the body was held has a verdict: why the attempt was not repeated.
-  const bool judged = is_broken_answer(broken.outcome);
+  const bool judged = is_broken_response(broken.outcome);
   const Verdict before = verdict;
   broken.outcome = Failed{Stage::body, what.cause};
   broken.ended = now;
@@ -64,32 +64,32 @@ Actions Exchange::resume_next(Instant now) {
   return Action(Resume{number_});
 }
 
-Actions Exchange::continued(const AttemptReport& report, const Answered& answer, Instant now) {
+Actions Exchange::continued(const AttemptReport& report, const Answered& response, Instant now) {
   if (!resumes(report)) return {};
   const Verdict verdict{false, {}, ledger_.reason};
-  enter(report, answer, verdict, now);
-  tell_host(answer, verdict, admitted_, now);
+  enter(report, response, verdict, now);
+  tell_host(response, verdict, admitted_, now);
   state_ = State::delivering;
   body_of_ = number_;
   return Action(Continue{number_});
 }
 
-Actions Exchange::differed(const AttemptReport& report, const Answered& answer, Instant now) {
-  return resumes(report) ? give_up(report, answer, Reason::resume_mismatch, now) : Actions{};
+Actions Exchange::differed(const AttemptReport& report, const Answered& response, Instant now) {
+  return resumes(report) ? give_up(report, response, Reason::resume_mismatch, now) : Actions{};
 }
 
-Actions Exchange::uncounted(const AttemptReport& report, const Answered& answer, Instant now, Dice& dice) {
+Actions Exchange::uncounted(const AttemptReport& report, const Answered& response, Instant now, Dice& dice) {
   if (!resumes(report)) return {};
-  enter(report, answer, {}, now);
-  tell_host(answer, {}, admitted_, now);
-  return resume_again(answer.hints, now, dice);
+  enter(report, response, {}, now);
+  tell_host(response, {}, admitted_, now);
+  return resume_again(response.hints, now, dice);
 }
 
 // A status that has no bytes to offer: the route says whether it is worth another attempt.
-Actions Exchange::resume_refused(const AttemptReport& report, const Answered& answer, Instant now,
+Actions Exchange::resume_refused(const AttemptReport& report, const Answered& response, Instant now,
                                  Dice& dice) {
-  if (!policy_.retry.on.lists(answer)) return give_up(report, answer, Reason::resume_mismatch, now);
-  return uncounted(report, answer, now, dice);
+  if (!policy_.retry.on.lists(response)) return give_up(report, response, Reason::resume_mismatch, now);
+  return uncounted(report, response, now, dice);
 }
 
 Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {

@@ -1,21 +1,11 @@
 #include "proxy/policy/hedge.hpp"
 
-#include <array>
-
-#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/gates.hpp"
 
 namespace reprise::policy {
-namespace {
-
-constexpr int misdirected_request = 421;
-
-// In the order of the enumerators.
-constexpr std::array<std::string_view, hedge_outcome_count> words{"none", "refused", "observed", "won",
-                                                                  "lost", "failed",  "cancelled"};
-
-}  // namespace
-
-std::string_view word(HedgeOutcome outcome) { return words[static_cast<std::size_t>(outcome)]; }
+std::string_view word(HedgeOutcome outcome) {
+  return names_of<HedgeOutcome>[static_cast<std::size_t>(outcome)];
+}
 
 std::optional<Instant> hedge_due(const RoutePolicy& policy, const ObservedLatency* latency, Instant start) {
   if (!policy.hedge || policy.mode == Mode::off) return std::nullopt;
@@ -26,14 +16,13 @@ std::optional<Instant> hedge_due(const RoutePolicy& policy, const ObservedLatenc
 
 Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy& policy, Instant now,
                    std::optional<Instant> deadline, double budget_left) {
-  if (facts.nested && policy.retry.nested == Nested::refuse) return Reason::nested_retry;
+  if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
   if (facts.idempotent != Idempotency::yes) return Reason::not_idempotent;
   if (!attempt.replayable) return Reason::not_replayable;
-  if (policy.retry.max_attempts && attempt.charged >= *policy.retry.max_attempts)
-    return Reason::attempts_spent;
-  if (deadline && now > *deadline) return Reason::deadline_too_near;
-  if (facts.signed_until && now > *facts.signed_until) return Reason::signature_expired;
-  if (budget_left < 1) return Reason::budget_spent;
+  if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
+  if (!is_in_time(deadline, now)) return Reason::deadline_too_near;
+  if (!is_signed_at(facts, now)) return Reason::signature_expired;
+  if (is_budget_empty(budget_left)) return Reason::budget_spent;
   return policy.mode == Mode::observe ? Reason::observe_only : Reason::hedged;
 }
 

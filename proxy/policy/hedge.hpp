@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "proxy/policy/latency.hpp"
+#include "proxy/pacing/latency.hpp"
 #include "proxy/policy/verdict.hpp"
 
 namespace reprise::policy {
@@ -23,13 +23,13 @@ enum class HedgeOutcome : std::uint8_t {
   none,       ///< the attempt ended before it was due, or the route does not hedge
   refused,    ///< it must not start: the ledger says why
   observed,   ///< it would have started; the route only observes
-  won,        ///< the client got its answer
+  won,        ///< the client got its response
   lost,       ///< the first attempt was faster
-  failed,     ///< it brought no answer worth having
+  failed,     ///< it brought no response worth having
   cancelled,  ///< the client left while it ran
 };
 
-inline constexpr std::uint8_t hedge_outcome_count = 7;
+inline constexpr std::uint8_t hedge_outcome_count = count_of<HedgeOutcome>;
 
 std::string_view word(HedgeOutcome);
 
@@ -41,7 +41,7 @@ std::optional<Instant> hedge_due(const RoutePolicy&, const ObservedLatency* late
 Reason judge_hedge(const Facts&, const Attempt&, const RoutePolicy&, Instant now,
                    std::optional<Instant> deadline, double budget_left);
 
-/// True for an answer that nobody would ask for again: it wins against a copy that still runs.
+/// True for a response that nobody would ask for again: it wins against a copy that still runs.
 bool ends_race(const Outcome&, const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -22,10 +22,10 @@ bool may_hold_in(const BodyPredicate& predicate, BodyKind kind) {
 
 }  // namespace
 
-const HoldPolicy* hold_for(const RoutePolicy& policy, const Answered& answer) {
+const HoldPolicy* hold_for(const RoutePolicy& policy, const Answered& response) {
   constexpr int switching_protocols = 101;
-  if (!policy.hold || policy.mode == Mode::off || answer.status == switching_protocols) return nullptr;
-  return policy.retry.on.lists(answer) ? nullptr : &*policy.hold;
+  if (!policy.hold || policy.mode == Mode::off || response.status == switching_protocols) return nullptr;
+  return policy.retry.on.lists(response) ? nullptr : &*policy.hold;
 }
 
 std::size_t bytes_to_hold(const HoldPolicy& hold, int status, BodyKind kind) {

@@ -57,17 +57,6 @@ void Ledger::forget(const LedgerEntry& entry) {
   all.waited += seconds(entry.verdict.delay);
 }
 
-void Ledger::clear() {
-  overflow_.clear();
-  forgotten_.clear();
-  size_ = held_ = 0;
-  holds_middle_ = false;
-  reason = Reason::success;
-  ambiguous = false;
-  hedge = HedgeOutcome::none;
-  hedge_refusal = Reason::success;
-}
-
 bool Ledger::retried() const {
   // Behind so many attempts there was more than a copy.
   if (forgotten() != nullptr) return true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <vector>
 
@@ -32,14 +33,13 @@ struct Forgotten {
 
 /// Four attempts inline, so that an ordinary request allocates nothing; more go to the heap. Bounded: of an
 /// attempt that is neither among the first nor among the last it keeps only the count, unless the client may
-/// get its answer.
+/// get its response.
 class Ledger {
  public:
   static constexpr std::size_t first_kept = 32;
   static constexpr std::size_t last_kept = 32;
 
   void add(const LedgerEntry&);
-  void clear();
   /// How many attempts there were, forgotten ones included.
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -55,22 +55,27 @@ class Ledger {
   }
   /// Only of places that it keeps.
   const LedgerEntry& operator[](std::size_t i) const {
+    assert(i < size_ && keeps(i));
     return i < inline_entries ? inline_[i] : overflow_[place(i)];
   }
-  LedgerEntry& operator[](std::size_t i) { return i < inline_entries ? inline_[i] : overflow_[place(i)]; }
-  /// From now on the entry of that attempt (from 1, entered or about to be) is the one that is never
-  /// forgotten.
+  LedgerEntry& operator[](std::size_t i) {
+    assert(i < size_ && keeps(i));
+    return i < inline_entries ? inline_[i] : overflow_[place(i)];
+  }
+  /// From now on the entry of that attempt (from 1, entered or about to
+  /// be) is the one that is never forgotten.
   void hold(unsigned number);
   /// Null while every entry is kept.
   const Forgotten* forgotten() const { return forgotten_.empty() ? nullptr : forgotten_.data(); }
   /// True if an attempt was made because an earlier one had failed, and not only beside it.
   bool retried() const;
+  /// The last one; only where there is one.
   const LedgerEntry& back() const { return (*this)[size_ - 1]; }
   LedgerEntry& back() { return (*this)[size_ - 1]; }
 
   /// Why the exchange ended. `success` until it is known.
   Reason reason = Reason::success;
-  /// An earlier attempt may have taken effect, and the answer is one that a second execution would give.
+  /// An earlier attempt may have taken effect, and the response is one that a second execution would give.
   bool ambiguous = false;
   HedgeOutcome hedge = HedgeOutcome::none;
   /// Why no copy was sent, where `hedge` is `refused`.

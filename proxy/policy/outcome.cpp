@@ -1,22 +1,7 @@
 #include "proxy/policy/outcome.hpp"
 
-#include <array>
-
 namespace reprise::policy {
 namespace {
-
-constexpr std::array<std::string_view, 7> stage_words{"resolve",    "connect", "tls", "send",
-                                                      "await_head", "head",    "body"};
-
-constexpr std::array<std::string_view, cause_count> cause_words{
-    "dns_error",          "dns_timeout",           "refused",         "unreachable",
-    "connect_timeout",    "no_local_port",         "no_descriptor",   "address_denied",
-    "address_is_self",    "parent_unreachable",    "parent_timeout",  "parent_refused",
-    "tls_protocol_error", "tls_certificate_error", "closed",          "reset",
-    "keepalive_lost",     "unacknowledged",        "attempt_timeout", "response_timeout",
-    "malformed_response", "header_too_large",      "truncated",       "cancelled",
-    "replay_lost",
-};
 
 std::string_view failure_label(const Failed& failed) {
   if (failed.cause == Cause::cancelled || failed.cause == Cause::replay_lost) return "cancelled";
@@ -35,10 +20,10 @@ std::string_view failure_label(const Failed& failed) {
 
 }  // namespace
 
-std::string_view word(Stage stage) { return stage_words[static_cast<std::size_t>(stage)]; }
-std::string_view word(Cause cause) { return cause_words[static_cast<std::size_t>(cause)]; }
+std::string_view word(Stage stage) { return names_of<Stage>[static_cast<std::size_t>(stage)]; }
+std::string_view word(Cause cause) { return names_of<Cause>[static_cast<std::size_t>(cause)]; }
 
-bool is_broken_answer(const Outcome& outcome) {
+bool is_broken_response(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr && failed->stage == Stage::body && failed->cause != Cause::cancelled;
 }

@@ -1,4 +1,4 @@
-// What one attempt came to: an answer's status and hints, or the stage and cause of its failure.
+// What one attempt came to: a response's status and hints, or the stage and cause of its failure.
 #pragma once
 
 #include <array>
@@ -7,7 +7,8 @@
 #include <string_view>
 #include <variant>
 
-#include "proxy/policy/instant.hpp"
+#include "proxy/match/enumerators.hpp"
+#include "proxy/pacing/instant.hpp"
 
 namespace reprise::policy {
 
@@ -18,7 +19,7 @@ enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head,
 /// proxy/http/reply.
 enum class Cause : std::uint8_t {
   dns_error,           // the name does not resolve
-  dns_timeout,         // no answer from the resolver within connect_timeout or the deadline
+  dns_timeout,         // no response from the resolver within connect_timeout or the deadline
   refused,             // ECONNREFUSED
   unreachable,         // EHOSTUNREACH, ENETUNREACH and kin
   connect_timeout,     // no connection within connect_timeout or the deadline
@@ -45,15 +46,16 @@ enum class Cause : std::uint8_t {
   replay_lost,            // we stopped it: the held request body could not be read back
 };
 
-inline constexpr std::uint8_t cause_count = 25;
+inline constexpr std::uint8_t cause_count = count_of<Cause>;
+inline constexpr std::uint8_t stage_count = count_of<Stage>;
 
+/// Their own names.
 std::string_view word(Stage);
 std::string_view word(Cause);
 
-/// What the answer's head asks of a retrying client.
+/// What the response's head asks of a retrying client.
 struct Hints {
-  std::optional<Duration>
-      retry_after;  ///< longest pause asked for; absent for junk and for 0 (product.md, Hints)
+  std::optional<Duration> retry_after;  ///< longest pause asked for; absent for junk and for 0
   std::optional<Duration>
       aws_retry_after;        ///< x-amz-retry-after: kept between the backoff and the backoff + 5 s
   bool said_no = false;       ///< explicit pushback
@@ -61,7 +63,7 @@ struct Hints {
 };
 
 struct Answered {
-  int status = 0;  ///< 200 to 599; interim answers are never an outcome
+  int status = 0;  ///< 200 to 599; interim responses are never an outcome
   Hints hints;
   bool body_listed = false;  ///< a predicate of the route matches the held body, or the head
 };
@@ -75,11 +77,11 @@ struct Failed {
 
 using Outcome = std::variant<Answered, Failed>;
 
-/// True for an answer whose body broke while all of it was held back: what came of it can still be given.
-bool is_broken_answer(const Outcome&);
+/// True for a response whose body broke while all of it was held back: what came of it can still be given.
+bool is_broken_response(const Outcome&);
 
-/// True for what this host, its resolver or its parent proxy is to blame for: it says nothing of the upstream
-/// (row L27).
+/// True for what this host, its resolver or its parent proxy is to blame for:
+/// it says nothing of the upstream (row L27).
 bool is_fault_of_ours(Cause);
 
 /// True where it ended before a byte of it had left this host, so that nobody was burdened with it.

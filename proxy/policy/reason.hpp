@@ -1,5 +1,5 @@
 // The closed list of reasons: one enumerator is one gate, one metric label, one log word, one row in the
-// docs, one test.
+// docs, one test. Its row in reason.cpp has the rest; CONTRIBUTING.md says how to add one.
 #pragma once
 
 #include <array>
@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "proxy/match/enumerators.hpp"
+
 namespace reprise::policy {
 
-/// Why an exchange went on or stopped (product.md section 2).
+/// Why an exchange went on or stopped; the README has the same table.
 enum class Reason : std::uint8_t {
   success,
   not_retryable,
@@ -39,7 +41,7 @@ enum class Reason : std::uint8_t {
   retries_off,
 };
 
-inline constexpr std::size_t reason_count = 26;
+inline constexpr std::size_t reason_count = count_of<Reason>;
 
 /// Every enumerator, in declaration order.
 constexpr std::array<Reason, reason_count> all_reasons() {
@@ -48,13 +50,13 @@ constexpr std::array<Reason, reason_count> all_reasons() {
   return all;
 }
 
-/// The word used in verdicts, logs, metric labels, response headers and docs.
+/// The enumerator's own name: the word used in verdicts, logs, metric labels, response headers and docs.
 std::string_view word(Reason);
 /// One sentence for the docs and for people.
 std::string_view meaning(Reason);
 /// True for the reasons that send the request again.
 bool is_retry(Reason);
-/// False for the reasons whose feature is documented but not built yet.
-bool is_built(Reason);
+/// True for the limits that end a request which would have been tried again.
+bool is_exhausted(Reason);
 
 }  // namespace reprise::policy

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::policy {
 namespace {
 
 constexpr int ok = 200;
 constexpr int partial_content = 206;
-// A date so much older than the answer cannot hide a second change within its second (RFC 9110 8.8.2.2).
+// A date so much older than the response cannot hide a second change within its second (RFC 9110 8.8.2.2).
 constexpr std::int64_t settled_seconds = 60;
 
 bool is_plain(std::string_view coding) { return coding.empty() || equals_ignoring_case(coding, "identity"); }
@@ -34,15 +34,15 @@ bool is_clear(const PartHead& head) {
          !is_multipart(head.content_type);
 }
 
-// Where the first answer's bytes lie; nothing where that is in doubt.
+// Where the first response's bytes lie; nothing where that is in doubt.
 std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead& head) {
   const auto asked = parse_range(request.range);
   if (!request.range.empty() && !asked) return std::nullopt;
   if (head.end == BodyEnd::none || head.end == BodyEnd::close) return std::nullopt;
   const bool counted = head.end == BodyEnd::length;
   if (head.status == ok) {
-    // In a 200 a Content-Range means nothing (RFC 9110 14.4); only to a range it is a part with a wrong
-    // status.
+    // In a 200 a Content-Range means nothing (RFC 9110 14.4); only to a
+    // range it is a part with a wrong status.
     if (asked && !head.content_range.empty()) return std::nullopt;
     if (counted && head.length == 0) return std::nullopt;
     return counted ? BodyPlace{0, head.length, head.length, false} : BodyPlace{};

@@ -1,4 +1,4 @@
-// Broken downloads: which can be continued, what to ask for, and whether an answer is the rest of them.
+// Broken downloads: which can be continued, what to ask for, and whether a response is the rest of them.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/policy/byte_range.hpp"
+#include "proxy/match/byte_range.hpp"
 
 namespace reprise::policy {
 
@@ -25,10 +25,10 @@ struct DownloadRequest {
   bool doubled = false;        ///< Range or If-Range came more than once
 };
 
-/// How the end of an answer's body is told.
+/// How the end of a response's body is told.
 enum class BodyEnd : std::uint8_t { none, length, last_chunk, close };
 
-/// Which bytes of which representation an answer's body is, as its head says. Field texts without outer
+/// Which bytes of which representation a response's body is, as its head says. Field texts without outer
 /// blanks; views of the caller; empty: no such field.
 struct PartHead {
   int status = 0;
@@ -54,7 +54,7 @@ struct RangeAsked {
   std::string_view if_range;  ///< empty: no If-Range
 };
 
-/// What an answer to the request for the rest is.
+/// What a response to the request for the rest is.
 struct Continuation {
   enum class Kind : std::uint8_t {
     rest,       ///< a 206 with exactly the bytes that are missing
@@ -68,7 +68,7 @@ struct Continuation {
   std::uint64_t bytes = 0;  ///< for `rest` and `whole`: what the client is still to get
 };
 
-/// Where the bytes of an answer lie in its representation.
+/// Where the bytes of a response lie in its representation.
 struct BodyPlace {
   std::uint64_t first = 0;                ///< offset of the first byte
   std::optional<std::uint64_t> end;       ///< one past the last byte; absent: not known yet
@@ -76,17 +76,17 @@ struct BodyPlace {
   bool part = false;                      ///< a 206
 };
 
-/// What proves that a later answer is of the same representation. `field`: one that `resume.validators`
-/// lists.
+/// What proves that a later answer is of the same representation.
+/// `field`: one that `resume.validators` lists.
 enum class Proof : std::uint8_t { none, entity_tag, field, date };
 
-/// A download as its first answer began it. Owns its texts. `sent` always counts body bytes of that answer
-/// that the client has.
+/// A download as its first response began it. Owns its texts. `sent` always counts body bytes of that
+/// response that the client has.
 class Download {
  public:
   /// Nothing where a break could not be mended without doubt: no GET with 200, or with the 206 of a single
-  /// range that the client asked for; a coded body; no validator (row E2); no end that can be proved (E10); a
-  /// signature in the way (E11).
+  /// range that the client asked for; a coded body; no validator (row E2); no end that can be proved (row
+  /// E10); a signature in the way (row E11).
   static std::optional<Download> begin(const DownloadRequest&, const PartHead&);
   /// Whether `begin` would give one. Allocates nothing.
   static bool can_begin(const DownloadRequest&, const PartHead&);
@@ -95,8 +95,8 @@ class Download {
   RangeAsked ask(std::uint64_t sent) const;
   /// Whether that answer to `ask(sent)` is the rest. Learns the end of a download that named none.
   Continuation judge(const PartHead&, std::uint64_t sent);
-  /// False where nothing is left to ask for: the bytes are all there, or more than all, and only their end
-  /// was not told.
+  /// False where nothing is left to ask for: the bytes are all there,
+  /// or more than all, and only their end was not told.
   bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:

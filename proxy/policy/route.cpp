@@ -4,14 +4,15 @@
 #include <array>
 #include <utility>
 
-#include "proxy/policy/ascii.hpp"
-#include "proxy/policy/query.hpp"
+#include "proxy/match/ascii.hpp"
+#include "proxy/match/enumerators.hpp"
+#include "proxy/match/query.hpp"
 
 namespace reprise::policy {
 namespace {
 
-// `match` asks for presence where the condition has no value; an empty value in the request is presence
-// enough.
+// `match` asks for presence where the condition has no value; an empty
+// value in the request is presence enough.
 bool query_present(std::string_view query, std::string_view name) {
   return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }
@@ -81,11 +82,7 @@ bool HostPattern::matches(std::string_view host) const {
          equals_ignoring_case(host.substr(host.size() - suffix.size()), suffix);
 }
 
-std::string_view word(Mismatch mismatch) {
-  static constexpr std::array<std::string_view, 7> words{"none", "host",  "port",  "method",
-                                                         "path", "query", "header"};
-  return words[static_cast<std::size_t>(mismatch)];
-}
+std::string_view word(Mismatch mismatch) { return names_of<Mismatch>[static_cast<std::size_t>(mismatch)]; }
 
 Mismatch Match::first_mismatch(const RequestView& request) const {
   const auto names_host = [&](const HostPattern& pattern) { return pattern.matches(request.host); };

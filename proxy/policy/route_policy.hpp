@@ -1,5 +1,5 @@
-// What the operator asked for one route: when to play a request again, how long to wait, when to stop. Values
-// only.
+// What the operator asked for one route: when to play a request again,
+// how long to wait, when to stop. Values only.
 #pragma once
 
 #include <bitset>
@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "proxy/policy/backoff.hpp"
-#include "proxy/policy/budget.hpp"
-#include "proxy/policy/circuit.hpp"
-#include "proxy/policy/condition.hpp"
+#include "proxy/match/condition.hpp"
+#include "proxy/pacing/backoff.hpp"
+#include "proxy/pacing/budget.hpp"
+#include "proxy/pacing/circuit.hpp"
+#include "proxy/pacing/host_pause.hpp"
 #include "proxy/policy/hedge.hpp"
 #include "proxy/policy/hold.hpp"
-#include "proxy/policy/host_pause.hpp"
 #include "proxy/policy/outcome.hpp"
 #include "proxy/policy/tls_policy.hpp"
 
@@ -23,7 +23,7 @@ namespace reprise::policy {
 
 /// `active` retries; `observe` decides everything and retries nothing; `off` leaves the request alone.
 enum class Mode : std::uint8_t { active, observe, off };
-/// The answer when the deadline ends the retries after the upstream has answered.
+/// The response when the deadline ends the retries after the upstream has answered.
 enum class OutOfTime : std::uint8_t { last, gateway_timeout };
 /// What to do where somebody else retries too: the client, or a reprise behind this one.
 enum class Nested : std::uint8_t { allow, refuse };
@@ -57,7 +57,7 @@ struct RetryPolicy {
   Backoff backoff;
   RetryAfter retry_after;
   Nested nested = Nested::allow;
-  Nested inner = Nested::refuse;  ///< an answer that another reprise has retried already (row D20)
+  Nested inner = Nested::refuse;  ///< a response that another reprise has retried already (row D20)
 };
 
 /// Downloads that break after their head was delivered go on where they stopped.

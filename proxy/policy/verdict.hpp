@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "proxy/policy/condition.hpp"
-#include "proxy/policy/instant.hpp"
+#include "proxy/match/condition.hpp"
+#include "proxy/pacing/instant.hpp"
 #include "proxy/policy/outcome.hpp"
 #include "proxy/policy/reason.hpp"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """CPU of one GET that comes in clear text and goes out over verified TLS: reprise beside HAProxy and nginx, in one run.
 
-    python3 tests/bench/tls.py [--rounds 5] [--seconds 4] [--connections 64]
+    python3 tests/bench/tls.py [--rounds 5] [--seconds 4] [--connections 64] [--seed N] [--keep]
 
 An nginx with TLS is the upstream, of one certificate for localhost by a CA made here. Every round visits every proxy in random
 order; the figure is the CPU time of the proxy's own processes per request that wrk has finished, as the median of the ratios to
@@ -9,8 +9,8 @@ HAProxy inside the same rounds. Proxy on CPU 0, wrk and upstream on CPU 1. It ne
 import argparse
 import contextlib
 import os
-import random
 import re
+import shutil
 import signal
 import socket
 import statistics
@@ -20,7 +20,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import results
+import targets
+
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+import chance  # noqa: E402
+
 PATIENCE = 10
 
 UPSTREAM = """daemon off; pid {folder}/upstream.pid; error_log {folder}/upstream.log; worker_processes 1;
@@ -127,8 +134,8 @@ def cpu_nanoseconds(session):
 
 def load(port, given):
     """Requests finished; none may have failed."""
-    said = subprocess.run(["taskset", "-c", "1", "wrk", "-t1", f"-c{given.connections}", f"-d{given.seconds}s", f"http://127.0.0.1:{port}/"],
-                          capture_output=True, text=True, check=True).stdout
+    wrk = ["wrk", "-t1", f"-c{given.connections}", f"-d{given.seconds}s", f"http://127.0.0.1:{port}/"]
+    said = subprocess.run(["taskset", "-c", "1", *wrk], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
     return int(re.search(r"(\d+) requests in", said).group(1))
@@ -151,7 +158,14 @@ def main():
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--reprise", default=str(ROOT / "build/release/reprise"))
+    parser.add_argument("--keep", action="store_true", help="write the ratios into tests/bench/results.json")
+    chance.add_option(parser, default=chance.FRESH)
     given = parser.parse_args()
+    chance.use(given.seed)
+    dice = chance.dice("order")
+    for program in ("haproxy", "nginx", "wrk", "openssl", "taskset"):
+        if not shutil.which(program):
+            sys.exit(targets.not_installed(program))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         make_certificates(folder)
@@ -164,12 +178,16 @@ def main():
         with running(["nginx", "-p", place, "-c", f"{folder}/upstream.conf"], 1, ports["upstream"], folder):
             for number in range(given.rounds):
                 print(f"round {number + 1}", flush=True)
-                for name in random.sample(sorted(commands), len(commands)):
+                for name in dice.sample(sorted(commands), len(commands)):
                     costs[name].append(measure(name, commands[name], ports["port"], folder, given))
     print(f"CPU per request at {given.connections} connections, ratio to HAProxy (median of {given.rounds} rounds)")
-    for name, mine in costs.items():
-        ratio = statistics.median(cost / base for cost, base in zip(mine, costs["haproxy"]))
+    ratios = {name: round(statistics.median(cost / base for cost, base in zip(mine, costs["haproxy"])), 2) for name, mine in costs.items()}
+    for name, ratio in ratios.items():
         print(f"  {name:8} {ratio:.2f}x")
+    if given.keep:
+        medians = {name: round(statistics.median(mine), 2) for name, mine in costs.items()}
+        results.keep({"tls": {"unit": "us a request", "ratios": ratios, "medians": medians}}, time.strftime("%Y-%m-%d"), given.rounds,
+                     f"{os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

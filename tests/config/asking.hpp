@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "config/load.hpp"
-#include "proxy/policy/ascii.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
 
@@ -37,7 +37,7 @@ struct Asked final : policy::FieldLines {
     path = its_target.substr(slash);
   }
 
-  /// `query:NAME`, `header:NAME` or `json:KEY` with that value. An empty one: as C35 has it.
+  /// `query:NAME`, `header:NAME` or `json:KEY` with that value. An empty one: as clause R35 has it.
   Asked& with(std::string_view condition, const std::string& value) {
     const std::size_t colon = condition.find(':');
     const std::string name(condition.substr(colon + 1));

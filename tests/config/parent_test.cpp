@@ -103,6 +103,7 @@ TEST(Parent, H9_the_password_is_in_no_message_and_not_in_the_settings_in_force) 
         "\"http://joe:5ecret\\u0001@proxy:1\""}) {
     const Loaded refused = load_with(parent);
     EXPECT_FALSE(refused.settings) << parent;
+    EXPECT_FALSE(refused.problems.empty()) << parent;
     for (const Problem& problem : refused.problems) {
       EXPECT_EQ(to_line(problem, "t.yaml").find("5ecret"), std::string::npos) << to_line(problem, "t.yaml");
       EXPECT_NE(to_line(problem, "t.yaml").find("parent"), std::string::npos) << to_line(problem, "t.yaml");

@@ -93,7 +93,7 @@ TEST(PresetGcs, A3_no_route_is_without_a_line_of_the_table) {
   EXPECT_EQ(told, shipped);
 }
 
-TEST(PresetGcs, C32_what_the_documents_call_always_idempotent) {
+TEST(PresetGcs, R32_what_the_documents_call_always_idempotent) {
   const std::vector<std::pair<std::string, std::string>> always{
       {"GET", "storage.googleapis.com/storage/v1/b"},
       {"GET", "storage.googleapis.com/storage/v1/b/pail/o/a%2Fb"},
@@ -109,11 +109,11 @@ TEST(PresetGcs, C32_what_the_documents_call_always_idempotent) {
   }
 }
 
-TEST(PresetGcs, C31_C33_without_a_condition_only_always_is_repeated) {
+TEST(PresetGcs, R31_R33_without_a_condition_only_always_is_repeated) {
   for (const Row& row : table()) EXPECT_EQ(row.asked().repeatable(gcs()), row.rule == "always") << row.line;
 }
 
-TEST(PresetGcs, C33_C34_C37_C38_only_the_right_condition_counts) {
+TEST(PresetGcs, R33_R34_R37_R38_only_the_right_condition_counts) {
   for (const Row& row : table()) {
     for (const std::string& condition : conditions) {
       const bool right = row.rule == "always" || row.names(condition);
@@ -122,7 +122,7 @@ TEST(PresetGcs, C33_C34_C37_C38_only_the_right_condition_counts) {
   }
 }
 
-TEST(PresetGcs, C34_zero_is_a_condition) {
+TEST(PresetGcs, R34_zero_is_a_condition) {
   EXPECT_TRUE(
       Asked("POST", "storage.googleapis.com/upload/storage/v1/b/p/o?ifGenerationMatch=0").repeatable(gcs()));
   EXPECT_TRUE(Asked("PUT", "storage.googleapis.com/p/o")
@@ -130,7 +130,7 @@ TEST(PresetGcs, C34_zero_is_a_condition) {
                   .repeatable(gcs()));
 }
 
-TEST(PresetGcs, C35_an_empty_condition_is_none) {
+TEST(PresetGcs, R35_an_empty_condition_is_none) {
   for (const Row& row : table()) {
     // Of a bucket, a parameter without a value is a sub-resource (row L22).
     const bool of_bucket = row.route.ends_with("bucket.create") || row.route.ends_with("bucket.delete");
@@ -144,7 +144,7 @@ TEST(PresetGcs, C35_an_empty_condition_is_none) {
   }
 }
 
-TEST(PresetGcs, C36_etag_in_the_body_counts_at_the_top_and_waits_for_the_whole_body) {
+TEST(PresetGcs, R36_etag_in_the_body_counts_at_the_top_and_waits_for_the_whole_body) {
   std::size_t asked = 0;
   for (const Row& row : table()) {
     if (!row.names("json:etag")) continue;
@@ -158,7 +158,7 @@ TEST(PresetGcs, C36_etag_in_the_body_counts_at_the_top_and_waits_for_the_whole_b
   EXPECT_EQ(asked, 8U);  // bucket, object and managed-folder policies, HMAC keys; two hosts each
 }
 
-TEST(PresetGcs, C33a_to_C33f_by_name) {
+TEST(PresetGcs, R33a_to_R33f_by_name) {
   const std::string at = "storage.googleapis.com/storage/v1/";
   const auto is = [&](const std::string& method, const std::string& target, const std::string& condition) {
     return Asked(method, at + target).with(condition, "5").repeatable(gcs());
@@ -175,7 +175,7 @@ TEST(PresetGcs, C33a_to_C33f_by_name) {
   EXPECT_FALSE(is("POST", "b/p/acl", "query:ifMetagenerationMatch"));
 }
 
-TEST(PresetGcs, C40_what_is_unknown_is_never_repeated_and_reads_may_be) {
+TEST(PresetGcs, R40_what_is_unknown_is_never_repeated_and_reads_may_be) {
   for (const char* target :
        {"storage.googleapis.com/storage/v2/b/p", "storage.googleapis.com/storage/v1/b/p/o/x/explode",
         "storage.googleapis.com/", "pail.storage.googleapis.com/x"}) {
@@ -274,7 +274,7 @@ TEST(CloudStorage, L22_a_doubled_slash_is_another_path) {
   EXPECT_TRUE(Asked("PUT", "p.storage.googleapis.com/a/b//c?upload_id=1").repeatable(gcs()));
 }
 
-TEST(PresetGcs, C39_C41_the_operator_overrides_each_way) {
+TEST(PresetGcs, R39_R41_the_operator_overrides_each_way) {
   const std::string upload = "storage.googleapis.com/upload/storage/v1/b/p/o?uploadType=media";
   const std::string route =
       "routes: [{name: uploads, match: {host: storage.googleapis.com, path: /upload/**}, policy: gcs, "
@@ -301,7 +301,7 @@ TEST(PresetGcs, another_method_override_is_no_patch) {
   EXPECT_EQ(put.route(gcs()).name, "gcs/json.other");
 }
 
-TEST(PresetGcs, C3_408_on_resumable_uploads_alone_C5_and_308_499_never) {
+TEST(PresetGcs, R3_408_on_resumable_uploads_alone_R5_and_308_499_never) {
   for (const Row& row : table()) {
     const auto& on = row.asked().route(gcs()).policy.retry.on;
     EXPECT_EQ(on.statuses.test(408), row.on_408) << row.line;

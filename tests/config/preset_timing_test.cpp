@@ -1,5 +1,5 @@
-// What each preset does with answers and failures, when its attempts start, and what a configuration changes
-// about it.
+// What each preset does with answers and failures, when its attempts start,
+// and what a configuration changes about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ Settings preset(const std::string& name) { return settings_of("presets: [" + nam
 const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");
 const Asked write_object("PUT", "storage.googleapis.com/p/x");
 
-TEST(PresetTiming, C1_C2_C4_statuses_of_gcs) {
+TEST(PresetTiming, R1_R2_R4_statuses_of_gcs) {
   const Settings gcs = preset("gcs");
   for (const int status : {429, 500, 501, 502, 503, 504, 505, 507, 508, 599})
     EXPECT_TRUE(retries(gcs, read_object, Answered{status, {}})) << status;
@@ -91,7 +91,7 @@ TEST(PresetTiming, C1_C2_C4_statuses_of_gcs) {
     EXPECT_FALSE(retries(gcs, read_object, Answered{status, {}})) << status;
 }
 
-TEST(PresetTiming, C3_408_of_resumable_uploads) {
+TEST(PresetTiming, R3_408_of_resumable_uploads) {
   const Settings gcs = preset("gcs");
   const std::string at = "storage.googleapis.com/upload/storage/v1/b/p/o?";
   EXPECT_TRUE(retries(gcs, {"PUT", at + "upload_id=u"}, Answered{408, {}}));
@@ -100,7 +100,7 @@ TEST(PresetTiming, C3_408_of_resumable_uploads) {
   EXPECT_FALSE(retries(gcs, {"POST", at + "uploadType=media&ifGenerationMatch=0"}, Answered{408, {}}));
 }
 
-TEST(PresetTiming, C7_C8_C9_C11_failures_of_gcs) {
+TEST(PresetTiming, R7_R8_R9_R11_failures_of_gcs) {
   const Settings gcs = preset("gcs");
   const std::vector<Failed> failures{{Stage::resolve, Cause::dns_error},
                                      {Stage::connect, Cause::refused},
@@ -117,7 +117,7 @@ TEST(PresetTiming, C7_C8_C9_C11_failures_of_gcs) {
   }
 }
 
-TEST(PresetTiming, C19_C25_gcs_starts_15_attempts_in_600_seconds) {
+TEST(PresetTiming, R19_R25_gcs_starts_15_attempts_in_600_seconds) {
   const Settings gcs = preset("gcs");
   LowDice low;
   const Course made = course(gcs, read_object, low);
@@ -130,7 +130,7 @@ TEST(PresetTiming, C19_C25_gcs_starts_15_attempts_in_600_seconds) {
   EXPECT_EQ(first_verdict(gcs, read_object, Answered{503, {}}).delay, 2s);  // 1 s + 1000 ms
 }
 
-TEST(PresetTiming, C26_C27_C30_gcs_metadata_has_media_and_the_rest) {
+TEST(PresetTiming, R26_R27_R30_gcs_metadata_has_media_and_the_rest) {
   const Settings settings = preset("gcs-metadata");
   HighDice high;
   const Course metadata = course(settings, read_object, high);
@@ -147,7 +147,7 @@ TEST(PresetTiming, C26_C27_C30_gcs_metadata_has_media_and_the_rest) {
   EXPECT_EQ(write_object.route(settings).source, "gcs");
 }
 
-TEST(PresetTiming, C28_gsutil_has_23_retries_with_full_jitter) {
+TEST(PresetTiming, R28_gsutil_has_23_retries_with_full_jitter) {
   HighDice high;
   LowDice low;
   const Course longest = course(preset("gsutil"), read_object, high);
@@ -158,7 +158,7 @@ TEST(PresetTiming, C28_gsutil_has_23_retries_with_full_jitter) {
   EXPECT_FALSE(write_object.repeatable(preset("gsutil")));
 }
 
-TEST(PresetTiming, C29_memorystore_is_capped_and_counted) {
+TEST(PresetTiming, R29_memorystore_is_capped_and_counted) {
   const Asked read("GET", "redis.googleapis.com/v1/projects/p/locations/l/instances");
   LowDice low;
   const Course made = course(preset("memorystore"), read, low);
@@ -172,7 +172,7 @@ TEST(PresetTiming, C29_memorystore_is_capped_and_counted) {
       retries(preset("memorystore"), {"DELETE", "memorystore.googleapis.com/v1/x"}, Answered{501, {}}));
 }
 
-struct Answer {
+struct Response {
   Asked request;
   Outcome outcome;
   bool retried;
@@ -182,17 +182,17 @@ TEST(PresetTable, aws) {
   const Settings aws = preset("aws");
   const std::string s3 = "pail.s3.eu-west-1.amazonaws.com/key";
   const std::string dynamodb = "dynamodb.eu-west-1.amazonaws.com/";
-  const std::vector<Answer> table{{{"GET", s3}, Answered{503, {}}, true},
-                                  {{"PUT", s3}, Answered{500, {}}, true},
-                                  {{"DELETE", s3}, Answered{429, {}}, true},
-                                  {{"GET", s3}, Answered{501, {}}, false},
-                                  {{"GET", s3}, Answered{400, {}}, false},
-                                  {{"GET", s3}, Answered{408, {}}, false},
-                                  {{"GET", s3}, Failed{Stage::await_head, Cause::reset}, true},
-                                  {{"POST", dynamodb}, Answered{503, {}}, false},
-                                  {{"POST", dynamodb}, Failed{Stage::connect, Cause::refused}, true},
-                                  {{"GET", "s3.cn-north-1.amazonaws.com.cn/x"}, Answered{502, {}}, true}};
-  for (const Answer& row : table)
+  const std::vector<Response> table{{{"GET", s3}, Answered{503, {}}, true},
+                                    {{"PUT", s3}, Answered{500, {}}, true},
+                                    {{"DELETE", s3}, Answered{429, {}}, true},
+                                    {{"GET", s3}, Answered{501, {}}, false},
+                                    {{"GET", s3}, Answered{400, {}}, false},
+                                    {{"GET", s3}, Answered{408, {}}, false},
+                                    {{"GET", s3}, Failed{Stage::await_head, Cause::reset}, true},
+                                    {{"POST", dynamodb}, Answered{503, {}}, false},
+                                    {{"POST", dynamodb}, Failed{Stage::connect, Cause::refused}, true},
+                                    {{"GET", "s3.cn-north-1.amazonaws.com.cn/x"}, Answered{502, {}}, true}};
+  for (const Response& row : table)
     EXPECT_EQ(retries(aws, row.request, row.outcome), row.retried) << row.request.method << row.request.host;
   const Asked get("GET", s3);
   EXPECT_TRUE(get.route(aws).policy.signature_sigv4);
@@ -223,20 +223,20 @@ TEST(PresetTable, llm) {
   too_long.retry_after = 121s;
   policy::Hints no;
   no.said_no = true;
-  const std::vector<Answer> table{{message, Answered{429, {}}, true},
-                                  {message, Answered{503, {}}, true},
-                                  {message, Answered{529, {}}, true},
-                                  {message, Answered{500, {}}, false},
-                                  {message, Answered{504, {}}, false},
-                                  {message, Answered{400, {}}, false},
-                                  {message, Answered{429, pause}, true},
-                                  {message, Answered{429, too_long}, false},
-                                  {message, Answered{529, no}, false},
-                                  {message, Failed{Stage::connect, Cause::refused}, true},
-                                  {message, Failed{Stage::await_head, Cause::reset}, false},
-                                  {message, Failed{Stage::await_head, Cause::attempt_timeout}, false},
-                                  {{"POST", "api.openai.com/v1/responses"}, Answered{429, {}}, true}};
-  for (const Answer& row : table)
+  const std::vector<Response> table{{message, Answered{429, {}}, true},
+                                    {message, Answered{503, {}}, true},
+                                    {message, Answered{529, {}}, true},
+                                    {message, Answered{500, {}}, false},
+                                    {message, Answered{504, {}}, false},
+                                    {message, Answered{400, {}}, false},
+                                    {message, Answered{429, pause}, true},
+                                    {message, Answered{429, too_long}, false},
+                                    {message, Answered{529, no}, false},
+                                    {message, Failed{Stage::connect, Cause::refused}, true},
+                                    {message, Failed{Stage::await_head, Cause::reset}, false},
+                                    {message, Failed{Stage::await_head, Cause::attempt_timeout}, false},
+                                    {{"POST", "api.openai.com/v1/responses"}, Answered{429, {}}, true}};
+  for (const Response& row : table)
     EXPECT_EQ(retries(llm, row.request, row.outcome), row.retried) << outcome_label(row.outcome);
   EXPECT_EQ(first_verdict(llm, message, Answered{429, pause}).delay, 90s);
   EXPECT_EQ(first_verdict(llm, message, Answered{529, no}).reason, Reason::upstream_said_no);

@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "config/load.hpp"
 #include "config/reference.hpp"
 #include "tests/config/golden.hpp"
+#include "tests/support/chance.hpp"
 
 namespace reprise::config {
 namespace {
@@ -34,7 +34,7 @@ class Mutator {
   }
 
  private:
-  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
+  std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_.below(limit); }
 
   void mutate(std::string& text) {
     static const std::vector<std::string> pieces{"&a ",
@@ -75,7 +75,7 @@ class Mutator {
     }
   }
 
-  std::mt19937 random_{20240601};
+  play::Chance random_{20240601};
   std::vector<std::string> texts_;
 };
 

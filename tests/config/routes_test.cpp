@@ -23,7 +23,7 @@ Settings load(const std::string& text) {
 
 policy::RoutePolicy first(const std::string& text) { return (*load(text).routes)[0].policy; }
 
-TEST(Clause, C21_endless_retry_is_refused_wherever_it_is_asked_for) {
+TEST(Clause, R21_endless_retry_is_refused_wherever_it_is_asked_for) {
   const std::string endless = "retry: {max_attempts: unlimited, deadline: unlimited}";
   for (const std::string& text : {"defaults: {" + endless + "}\n", "routes: [{name: r, " + endless + "}]\n",
                                   "policies: {p: {" + endless + "}}\nroutes: [{name: r, policy: p}]\n"}) {

@@ -3,8 +3,8 @@
 
 #include "config/clear_text.hpp"
 #include "config/presets.hpp"
+#include "proxy/pacing/dice.hpp"
 #include "proxy/policy/decide.hpp"
-#include "proxy/policy/dice.hpp"
 #include "tests/config/asking.hpp"
 
 namespace reprise::config {

@@ -1,4 +1,4 @@
-"""What a row of the robustness table asks of one message: its verdict, the words of the answer, the counter, and the
+"""What a row of proxy/rules/robustness.md asks of one message: its verdict, the words of the answer, the counter, and the
 exact bytes that reached the upstream."""
 import contextlib
 import re
@@ -14,7 +14,7 @@ REJECTIONS = Path(__file__).resolve().parent.parent.parent / "proxy/http/rejecti
 
 def closed_list():
     """{cause: (status, sentence)} as the program has them."""
-    rows = re.findall(r'\{Cause::(\w+), (\d+), "\w+",\s*((?:"[^"]*"\s*)+)\}', REJECTIONS.read_text(encoding="utf-8"))
+    rows = re.findall(r'\{Rejection::(\w+), (\d+), "\w+",\s*((?:"[^"]*"\s*)+)[,}]', REJECTIONS.read_text(encoding="utf-8"))
     return {cause: (int(status), "".join(re.findall(r'"([^"]*)"', text))) for cause, status, text in rows}
 
 
@@ -126,10 +126,10 @@ def raw(message, then="stay"):
 
 def is_cut(client, what=""):
     """Reads on behind a head: the body as far as it came, framing and all. It has no terminator."""
-    text = client.buffer
-    with contextlib.suppress(ConnectionResetError):
-        while data := client.socket.recv(65536):
-            text += data
+    try:
+        text = client.read_to_end()
+    except ConnectionResetError:
+        text = bytes(client.buffer)
     assert not text.endswith(b"0\r\n\r\n"), f"a cut answer with a terminator: {text[-100:]!r} {what}"
     return text
 

@@ -4,20 +4,22 @@ import ctypes
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 from pathlib import Path
 
+import chance
 from client import ask
-from harness import PATIENCE, equal, options
+from harness import PATIENCE, NotPlayed, equal, options, part_not_played
 
 INSIDE = "REPRISE_E2E_INSIDE"  # set for a run that has namespaces of its own
 CLONE_NEWNET = 0x40000000
-NOT_PLAYED = "note: NOT PLAYED: "
 TWICE = {"retry": {"max_attempts": 2}}
 PLAYED = "played "  # the line by which such a run tells what it played
 
@@ -34,10 +36,6 @@ def expect_failure(reprise, url, status, error):
     answer = ask(reprise, "POST", url, b"order")
     equal((answer.status, answer.reason, answer.attempts), (status, "attempts_spent", 2), url)
     assert f"error={error}" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
-
-
-class NotHere(Exception):
-    """This kernel cannot play it."""
 
 
 def write_figures(file):
@@ -71,19 +69,18 @@ def isolated(case=None, *, without=None):
     def run():
         if os.environ.get(INSIDE):
             subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-            try:
-                case()
-            except NotHere as why:
-                print(f"{NOT_PLAYED}{case.__name__}: {why}", file=sys.__stdout__)
+            case()
             return
         way = unshare_command()
         if way is None:
-            print(f"note: by other means: {case.__name__}" if without else f"{NOT_PLAYED}{case.__name__}: no namespaces here")
-            if without:
-                without()
+            if without is None:
+                raise NotPlayed("no namespaces here")
+            part_not_played("the kernel's own part", "no namespaces here; played by other means")
+            without()
             return
         command = [*way, sys.executable, str(Path(__file__).with_name("run.py")), "--bin", options.binary, "--threads",
-                   str(options.threads), "--load", str(options.load), "--only", f"{case.__module__}\\.{case.__name__}$"]
+                   str(options.threads), "--load", str(options.load), "--seed", str(chance.source.seed),
+                   "--only", f"{case.__module__}\\.{case.__name__}$"]
         with subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, start_new_session=True) as inside:
             try:
@@ -93,13 +90,16 @@ def isolated(case=None, *, without=None):
                     os.killpg(inside.pid, signal.SIGKILL)
                 raise
         for line in output.splitlines():
-            if line.startswith(NOT_PLAYED):
-                print(line)
             if line.startswith(PLAYED):
                 for kind, count in json.loads(line.removeprefix(PLAYED)).items():
                     played(kind, count)
         if inside.returncode != 0:
-            raise AssertionError(f"in a namespace:\n{output[-6000:]}")
+            raise AssertionError("in a namespace:\n" + textwrap.indent(output[-6000:], "  "))
+        name = f"{case.__module__}.{case.__name__}"
+        for what, why in re.findall(rf"^SKIPPED {re.escape(name)}(?:, (.+?))?: (.+)$", output, re.M):
+            if not what:
+                raise NotPlayed(why)
+            part_not_played(what, why)
 
     return run
 
@@ -124,7 +124,7 @@ class Host:
         cable = ["ip", "link", "add", "cable", "type", "veth", "peer", "name", "plug", "netns", pid]
         if subprocess.run(cable, check=False).returncode != 0:
             self.__exit__()
-            raise NotHere("no veth")
+            raise NotPlayed("no veth")
         self.ip("addr", "add", f"{self.ours}/24", "dev", "cable")
         self.ip("link", "set", "cable", "up")
         for command in (["addr", "add", f"{self.theirs}/24", "dev", "plug"], ["link", "set", "plug", "up"]):
@@ -147,7 +147,7 @@ class Host:
             enter = [] if way == "cable" else ["nsenter", "-t", str(self.holder.pid), "-n"]
             shape = ["tc", "qdisc", "add", "dev", way, "root", "tbf", "rate", "24mbit", "burst", "32kbit", "latency", "100ms"]
             if subprocess.run([*enter, *shape], check=False).returncode != 0:
-                raise NotHere("no tbf")
+                raise NotPlayed("no tbf")
 
     @contextlib.contextmanager
     def inside(self):

@@ -12,9 +12,20 @@ import threading
 import time
 import urllib.request
 
+from reader import CRLF, Answer
+
 LOOPBACK = "127.0.0.1"
 PATIENCE = 120  # seconds: far above what anything here takes, on any machine
 SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:)")
+
+
+class NotPlayed(Exception):
+    """This machine or this build cannot play the case; it says why."""
+
+
+def part_not_played(part, why):
+    """The rest of the case counts for itself."""
+    options.parts_not_played.append((part, why))
 
 
 class options:
@@ -23,6 +34,7 @@ class options:
     binary = os.environ.get("REPRISE_BIN", "")
     threads = 1
     load = 10000
+    parts_not_played = []  # of the case that is played
 
 
 def eventually(check, what):
@@ -83,16 +95,6 @@ def opened_after(attempts, reprise, open_it):
     thread = threading.Thread(target=work)
     thread.start()
     return thread
-
-
-def accept_each(listener, serve):
-    """Serves every connection on a thread of its own, until the listener is closed."""
-    def accept():
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
-    threading.Thread(target=accept, daemon=True).start()
 
 
 def closed_port():
@@ -269,10 +271,11 @@ class Curl:
             environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
             done = subprocess.run(command, capture_output=True, env=environment, timeout=2 * PATIENCE, check=False)
             self.code, self.stderr = done.returncode, done.stderr.decode()
-            self.head = self._read(head).decode("latin-1")
+            heads = self._read(head).split(CRLF + CRLF)[:-1]
             self.body = self._read(body)
-        statuses = re.findall(r"^HTTP/1\.[01] (\d+)", self.head, re.M)
-        self.interim, self.status = [int(s) for s in statuses[:-1]], int(statuses[-1]) if statuses else 0
+        answers = [Answer(head + CRLF, []) for head in heads]
+        self.interim, self.answer = [answer.status for answer in answers[:-1]], answers[-1] if answers else None
+        self.status = self.answer.status if self.answer else 0
 
     @staticmethod
     def _read(path):
@@ -282,5 +285,4 @@ class Curl:
             return file.read()
 
     def field(self, name):
-        values = re.findall(rf"^{re.escape(name)}: *(.*?)\r?$", self.head, re.M | re.I)
-        return values[-1] if values else None
+        return self.answer.field(name) if self.answer else None

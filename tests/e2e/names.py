@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 import threading
 
-from harness import LOOPBACK, accept_each
+from harness import LOOPBACK
+from server import Server, bound
 
 A_RECORD, CNAME, AAAA_RECORD = 1, 5, 28
 TRUNCATED = 0x0200
@@ -59,8 +60,7 @@ class NameServer:
         self.socket.bind((LOOPBACK, 53))
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
-        self.listener = socket.create_server((LOOPBACK, 53))
-        accept_each(self.listener, self._serve_tcp)
+        self.tcp = Server(self._serve_tcp, bound(LOOPBACK, 53)).__enter__()
         self._lay_over("/etc/resolv.conf", f"nameserver {LOOPBACK}\n{self.options}\n")
         if self.hosts:
             with open("/etc/hosts", encoding="utf-8") as file:
@@ -72,7 +72,7 @@ class NameServer:
             subprocess.run(["umount", "-l", path], check=True)
             subprocess.run(["rm", "-f", file], check=True)
         self.socket.close()
-        self.listener.close()
+        self.tcp.__exit__()
 
     def _lay_over(self, path, text):
         with tempfile.NamedTemporaryFile("w", prefix="laid-over-", delete=False) as file:
@@ -90,7 +90,7 @@ class NameServer:
                     self.socket.sendto(answer, sender)
 
     def _serve_tcp(self, connection):
-        with connection, contextlib.suppress(OSError, struct.error):
+        with contextlib.suppress(struct.error):
             while True:
                 size = struct.unpack(">H", connection.recv(2, socket.MSG_WAITALL))[0]
                 self.over_tcp += 1

@@ -1,11 +1,11 @@
 """A scripted relay between reprise and an upstream: delay, dribble, and a reset or a half-close at any byte of either direction."""
 import selectors
 import socket
-import threading
 import time
 
-from harness import LOOPBACK, PATIENCE, accept_each
-from upstream import reset
+from harness import LOOPBACK, PATIENCE
+from reader import CRLF, Reader, reset
+from server import Server
 
 
 class Fault:
@@ -26,47 +26,27 @@ class Fault:
         return None
 
 
-class Relay:
+class Relay(Server):
     """Listens on a free port. `script(path, order)` gives the Fault, or None, of the order-th connection that asks for that path."""
 
     def __init__(self, upstream_port, script):
+        super().__init__()
         self.upstream_port, self.script = upstream_port, script
-        self.lock = threading.Lock()
-        self.connections = {}  # by path
+        self.asked = {}  # connections by path
         self.passed = {}  # by path, bytes (up, down) of the last connection
 
-    def __enter__(self):
-        self.listener = socket.create_server((LOOPBACK, 0), backlog=256)
-        self.port = self.listener.getsockname()[1]
-        accept_each(self.listener, self._serve)
-        return self
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-
-    def url(self, path):
-        return f"http://{LOOPBACK}:{self.port}{path}"
-
-    def _serve(self, near):
-        near.settimeout(PATIENCE)
-        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        try:
-            with near, socket.create_connection((LOOPBACK, self.upstream_port)) as far:
-                far.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                first = b""
-                while b"\r\n" not in first:
-                    data = near.recv(65536)
-                    if not data:
-                        return
-                    first += data
-                path = first.split(b" ", 2)[1].decode()
-                with self.lock:
-                    order = self.connections.get(path, 0)
-                    self.connections[path] = order + 1
-                Passage(near, far, self.script(path, order) or Fault()).run(first, lambda *sums: self._note(path, sums))
-        except OSError:
-            pass
+    def serve(self, connection, _number):
+        connection.settimeout(PATIENCE)
+        with socket.create_connection((LOOPBACK, self.upstream_port)) as far:
+            far.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            reader = Reader(connection)
+            first = reader.read_until(CRLF)
+            path = first.split(b" ", 2)[1].decode()
+            with self.lock:
+                order = self.asked.get(path, 0)
+                self.asked[path] = order + 1
+            fault = self.script(path, order) or Fault()
+            Passage(connection, far, fault).run(first + reader.buffer, lambda *sums: self._note(path, sums))
 
     def _note(self, path, sums):
         with self.lock:

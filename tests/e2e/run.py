@@ -13,10 +13,12 @@ import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+import chance  # noqa: E402
 import faults  # noqa: E402
 import harness  # noqa: E402
+from tally import Tally, sum_line  # noqa: E402
 
 TIMEOUT = 480  # seconds a case may take, unless it says otherwise in `timeout`
 
@@ -37,24 +39,33 @@ def cases(only):
                 yield f"{file.stem}.{name}", case
 
 
-def run_case(name, case):
-    """Runs one case and prints its line; True if it passed."""
-    output, start = io.StringIO(), time.monotonic()
+def run_case(name, case, tally):
+    """Runs one case and prints its line."""
+    output, start, failure, why = io.StringIO(), time.monotonic(), None, None
+    harness.options.parts_not_played = []
     signal.alarm(getattr(case, "timeout", TIMEOUT))
     try:
         with contextlib.redirect_stdout(output):
             case()
-        failure = None
     except KeyboardInterrupt:
         raise
+    except harness.NotPlayed as reason:
+        why = str(reason)
     except BaseException:  # pylint: disable=broad-except
         failure = traceback.format_exc()
     finally:
         signal.alarm(0)
-    print(f"{'ok    ' if failure is None else 'FAILED'} {time.monotonic() - start:6.2f} s  {name}", flush=True)
+    if why is not None:
+        tally.skip(name, why)
+    else:
+        print(f"{'ok    ' if failure is None else 'FAILED'} {time.monotonic() - start:6.2f} s  {name}", flush=True)
+        tally.passed += failure is None
+        tally.failed += failure is not None
+    for part, reason in harness.options.parts_not_played:
+        tally.skip(f"{name}, {part}", reason)
     if failure is not None or output.getvalue().startswith("note"):
-        print(output.getvalue() + (failure or ""), flush=True)
-    return failure is None
+        again = f"again: --seed {chance.source.seed} --only '{name}'\n" if failure else ""
+        print(output.getvalue() + (failure or "") + again, flush=True)
 
 
 def main():
@@ -64,20 +75,23 @@ def main():
     arguments.add_argument("--threads", type=int, default=1, help="io threads of reprise")
     arguments.add_argument("--load", type=int, default=10000, help="requests of the load case")
     arguments.add_argument("--fault-figures", metavar="FILE", help="where to tell which faults the kernel played, JSON")
+    chance.add_option(arguments)
     given = arguments.parse_args()
     harness.options.binary = os.path.abspath(given.bin)
     harness.options.threads, harness.options.load = given.threads, given.load
     if not os.access(harness.options.binary, os.X_OK):
         print(f"there is no program {harness.options.binary}")
-        print("0 passed, 1 failed")
+        print(sum_line(0, 1, 0))
         return 1
     signal.signal(signal.SIGALRM, on_alarm)
-    results = [run_case(name, case) for name, case in cases(given.only)]
+    chance.use(given.seed)
+    tally = Tally()
+    for name, case in cases(given.only):
+        run_case(name, case, tally)
     if given.fault_figures:
         faults.write_figures(given.fault_figures)
     faults.tell_played()
-    print(f"{results.count(True)} passed, {results.count(False)} failed")
-    return 0 if results and all(results) else 1
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 connection is answered. How many there were, and how many verdicts were wrong, goes to build/figures/bad_inputs.json."""
 import collections
 import json
-import socket
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,17 +27,13 @@ def distinct(pairs):
 
 def all_bytes(address, *pieces):
     """What comes back for those bytes, up to the end of the connection, and whether that was a FIN."""
-    with socket.create_connection(address, 60) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        got = b""
+    with Client(address, 60) as client:
         try:
             for piece in pieces:
-                connection.sendall(piece)
-            while data := connection.recv(65536):
-                got += data
-            return got, True
+                client.send(piece)
+            return client.read_to_end(), True
         except OSError:  # a reset, or nothing for as long as that
-            return got, False
+            return bytes(client.buffer), False
 
 
 def is_refused(got, request, cause):

@@ -5,6 +5,7 @@ import threading
 
 from client import Client, head_of
 from harness import LOOPBACK, Reprise, equal
+from server import Server
 from upstream import Upstream
 
 STREAMS, EACH = 64, 2 << 20
@@ -83,28 +84,15 @@ def send_some(address, host, problems):
         problems.append(repr(error))
 
 
-def swallow(listener, stop):
-    """An upstream that reads every connection to its end."""
-    def take(connection):
-        with connection:
-            try:
-                while connection.recv(65536):
-                    pass
-            except OSError:
-                pass
-    while not stop.is_set():
-        try:
-            connection, _ = listener.accept()
-        except OSError:
-            return
-        threading.Thread(target=take, args=(connection,), daemon=True).start()
+def swallow(connection):
+    """Reads to the end."""
+    while connection.recv(65536):
+        pass
 
 
 def test_memory_of_64_long_uploads():
-    stop = threading.Event()
-    with socket.create_server((LOOPBACK, 0), backlog=128) as listener, Reprise(log={"access": False}) as reprise:
-        threading.Thread(target=swallow, args=(listener, stop), daemon=True).start()
-        host = "%s:%d" % listener.getsockname()
+    with Server(swallow) as upstream, Reprise(log={"access": False}) as reprise:
+        host = f"{LOOPBACK}:{upstream.port}"
         send_some(reprise.forward, host, [])
         before, problems = peak_kib(reprise), []
         clients = [threading.Thread(target=send_some, args=(reprise.forward, host, problems)) for _ in range(STREAMS)]
@@ -114,7 +102,5 @@ def test_memory_of_64_long_uploads():
             client.join()
         equal(problems, [], "64 uploads at once")
         grown = peak_kib(reprise) - before
-        stop.set()
-        listener.shutdown(socket.SHUT_RDWR)
         assert grown < MOST_KIB, f"{STREAMS} uploads of {EACH} bytes took {grown} KiB more"
         print(f"note: {STREAMS} uploads at once: {grown} KiB more")

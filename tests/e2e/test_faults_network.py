@@ -1,12 +1,12 @@
 """A network that fails: slow links, routes that lead nowhere, and a cable that is pulled out and put back."""
 import contextlib
-import socket
 import subprocess
 import threading
 
 from client import ask
 from faults import TWICE, Host, expect_failure, isolated, played
 from harness import Reprise, equal, eventually, opened_after
+from server import bound
 from transfers import MIB, Transfers, download, upload
 from upstream import Upstream
 
@@ -25,11 +25,17 @@ def elsewhere(upstream, host):
         upstream.__exit__(None, None, None)
 
 
-def upstream_on(host):
+def listener_on(host):
     with host.inside():
-        listener = socket.socket()
-        listener.bind((host.theirs, 0))
-    return elsewhere(Upstream(listener=listener), host)
+        return bound(host.theirs)
+
+
+def upstream_on(host):
+    return elsewhere(Upstream(listener=listener_on(host)), host)
+
+
+def transfers_on(host):
+    return elsewhere(Transfers(listener=listener_on(host)), host)
 
 
 def download_and_upload(reprise, upstream, size):
@@ -41,7 +47,7 @@ def download_and_upload(reprise, upstream, size):
 
 @isolated
 def test_a_slow_link_is_only_slow():
-    with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, Reprise() as reprise:
+    with Host() as host, transfers_on(host) as upstream, Reprise() as reprise:
         host.slow_down("cable", "plug")
         download_and_upload(reprise, upstream, 3 * MIB)
         equal(reprise.metric("reprise_retries_total"), 0)
@@ -129,7 +135,7 @@ def segments_are_lost():
 @isolated
 def test_a_cable_that_is_put_back_in_time():
     size = 3 * MIB
-    with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, Reprise() as reprise:
+    with Host() as host, transfers_on(host) as upstream, Reprise() as reprise:
         host.slow_down("cable")
         with Pulled(host, MIB, segments_are_lost):
             answer = upload(reprise, upstream.url(f"/{size}/up"), size)
@@ -142,7 +148,7 @@ def test_a_cable_that_is_put_back_in_time():
 def test_a_download_goes_on_behind_a_cable_that_was_out_for_long():
     size = 3 * MIB
     settings = {"retry": PATIENT, "resume": {"stall": "300ms", "max_attempts": 1000000}, "connect_timeout": "300ms"}
-    with Host() as host, elsewhere(Transfers(address=host.theirs), host) as upstream, \
+    with Host() as host, transfers_on(host) as upstream, \
             Reprise(defaults=settings, log=DEBUG) as reprise:
         host.slow_down("plug")
 

@@ -101,7 +101,7 @@ class World:
                 equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
             except (Cut, ConnectionResetError):
                 assert may_be_answered, "cut without an answer's head"
-        equal(self.relay.connections[where], 1, "it was sent again")
+        equal(self.relay.asked[where], 1, "it was sent again")
         effects = self.upstream.effects.get(where, 0)
         assert effects <= 1, f"{effects} effects"
 
@@ -110,13 +110,9 @@ class Counting(Upstream):
     """Answers a POST with content, and knows each by its path."""
 
     def __init__(self):
-        super().__init__()
-        self.scripts = self
+        super().__init__(otherwise=[Say(200, BODY)])
 
-    def get(self, _, __):
-        return [Say(200, BODY)]
-
-    def _count_effect(self, request):
+    def count_effect(self, request):
         with self.lock:
             self.effects[request.path] = self.effects.get(request.path, 0) + 1
 

@@ -9,15 +9,12 @@ TABLE = os.path.join(os.path.dirname(__file__), "..", "config", "presets", "gcs.
 
 
 class FailsFirst:
-    """A script for every path: the first request of each case fails, the later ones succeed."""
+    """A step for every path: the first request of each case fails, the later ones succeed."""
 
     def __init__(self):
         self.counts = {}
 
-    def get(self, _path, _default=None):
-        return [self.answer]
-
-    def answer(self, connection, request):
+    def __call__(self, connection, request):
         case = request.field("X-Case")
         self.counts[case] = self.counts.get(case, 0) + 1
         say = Say(503 if self.counts[case] == 1 else 200, b"" if request.method == "HEAD" else None)
@@ -60,7 +57,7 @@ def test_every_operation_is_retried_exactly_where_the_table_says():
     scripts = FailsFirst()
     preset = {"name": "gcs", "hosts": [LOOPBACK], "budget": "off",
               "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}
-    with Upstream(scripts) as upstream, Reprise(presets=[preset]) as reprise:
+    with Upstream(otherwise=[scripts]) as upstream, Reprise(presets=[preset]) as reprise:
         expected = {}
         with Client(reprise.forward) as client:
             for number, (name, method, path, fields, body, attempts) in enumerate(cases()):
@@ -152,7 +149,7 @@ def test_L22_what_the_table_does_not_list_is_not_repeated():
              "/upload//storage/v1/b/p/o?upload_id=1", "/resumable/upload//storage/v1/b/p/o?upload_id=1"]
     scripts = FailsFirst()
     preset = {"name": "gcs", "hosts": [LOOPBACK], "budget": "off", "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}
-    with Upstream(scripts) as upstream, Reprise(presets=[preset]) as reprise, Client(reprise.forward) as client:
+    with Upstream(otherwise=[scripts]) as upstream, Reprise(presets=[preset]) as reprise, Client(reprise.forward) as client:
         def attempts(method, path):
             case = f"{method} {path}"
             body = b"" if method in ("GET", "HEAD") else b"{}"

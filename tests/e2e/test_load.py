@@ -1,7 +1,6 @@
 """Thousands of mixed requests through an upstream that fails at random: right answers only, once only, nothing left behind."""
 import json
 import queue
-import random
 import subprocess
 import sys
 import threading
@@ -10,12 +9,13 @@ import urllib.request
 import zlib
 from pathlib import Path
 
+import chance
 from client import Client, Cut, chunked, head_of
 from harness import LOOPBACK, Reprise, equal, eventually, options
 from load_upstream import body_of
 
 CLIENTS = 64
-POLICY = {"retry": {"max_attempts": 12, "on": [500, 503, "connect", "reset"],
+POLICY = {"retry": {"max_attempts": 20, "on": [500, 503, "connect", "reset"],
                     "backoff": {"initial": "1ms", "maximum": "10ms"}}, "budget": "off"}
 NO_ANSWER = (500, 502, 503)  # what a POST that was not repeated may end as
 
@@ -24,7 +24,7 @@ class Plan:
     """What request number N is, from N alone."""
 
     def __init__(self, number):
-        dice = random.Random(number)
+        dice = chance.dice("plan", number)
         self.number = number
         self.method = dice.choices(("GET", "HEAD", "PUT", "DELETE", "POST"), (40, 10, 30, 10, 10))[0]
         self.size = dice.choice((0, 1, 100, 1000, 4096, dice.randrange(20000), dice.randrange(100 * 1024)))
@@ -97,7 +97,7 @@ def run_load(reprise, port, count):
 def test_mixed_requests_through_a_failing_upstream():
     count = options.load
     script = Path(__file__).with_name("load_upstream.py")
-    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as upstream:
+    with subprocess.Popen([sys.executable, str(script), str(chance.source.seed)], stdout=subprocess.PIPE, text=True) as upstream:
         try:
             port = int(upstream.stdout.readline())
             settings = {"defaults": POLICY, "pool": {"idle_timeout": "1s"}, "log": {"access": False}}

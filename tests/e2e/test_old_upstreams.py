@@ -10,7 +10,7 @@ from client import Client
 from exactly import expected, normal, raw, sent_upstream, stage, to
 from harness import LOOPBACK, PATIENCE, Reprise, equal
 from parent import Parent
-from upstream import Upstream, take_until
+from upstream import Upstream
 
 ONCE = {"retry": {"max_attempts": 1}, "resume": {"enabled": False}}
 DATE = b"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
@@ -67,9 +67,9 @@ def test_what_two_could_read_as_two_things_stays_refused():
 
 
 def test_interim_answers_and_upgrades():
-    def switch(connection, request, buffer):
+    def switch(connection, request, reader):
         connection.sendall(b"HTTP/1.1 101 Switching\nUpgrade:\n echo\nConnection: upgrade\n\n")
-        connection.sendall(take_until(connection, buffer, b"ping"))
+        connection.sendall(reader.read_until(b"ping"))
         return False
     hints = raw(b"HTTP/1.1 103 Hints\nLink: </a>;\n rel=preload\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\nhi")
     with stage({"/x": [hints]}, on_head={"/up": switch}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -100,7 +100,7 @@ def test_a_broken_download_goes_on_with_an_old_206():
 def test_a_parent_proxy_that_answers_connect_the_old_way():
     with Upstream() as upstream, Parent(refuse=[b"HTTP/1.1 503 Busy\nX: 1\n\n"]) as parent:
         parent.established = b"HTTP/1.0 200 Connection\nX-Parent: old\n folded\n\n"
-        with Reprise(parent=parent.url(), security={"connect_ports": ["1-65535"]}) as reprise, Client(reprise.forward) as client:
+        with Reprise(parent=parent.proxy_url(), security={"connect_ports": ["1-65535"]}) as reprise, Client(reprise.forward) as client:
             client.send(b"CONNECT %s:%d HTTP/1.1\r\nHost: h\r\n\r\n" % (LOOPBACK.encode(), upstream.port))
             equal(client.read_final_head().status, 200)
             client.send(b"GET /in HTTP/1.1\r\nHost: h\r\n\r\n")

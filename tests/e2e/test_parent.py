@@ -25,12 +25,12 @@ def is_failure(answer, status, error, attempts, sentence):
     equal((answer.status, answer.attempts), (status, attempts), answer.head)
     assert f"; error={error}" in answer.field("Proxy-Status"), answer.head
     assert sentence in answer.body, answer.body
-    equal(LOOPBACK.encode() in answer.head + answer.body, False, "H9")
+    equal(LOOPBACK.encode() in answer.head + answer.body, False, "row H9")
 
 
 def test_requests_and_tunnels_go_through_it():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
-            Reprise(parent=parent.url(WRITTEN), security=ANY_PORT) as reprise:
+            Reprise(parent=parent.proxy_url(WRITTEN), security=ANY_PORT) as reprise:
         answer = ask(reprise, "PUT", "http://up.test/x?y=1", b"body")
         equal((answer.status, answer.attempts), (200, 1), answer.head)
         request = upstream.seen(1)[0]
@@ -45,7 +45,7 @@ def test_requests_and_tunnels_go_through_it():
 
 def test_64_clients_share_its_connections():
     with Upstream() as upstream, Parent({f"h{number}.test": (LOOPBACK, upstream.port) for number in range(64)}) as parent, \
-            Reprise(threads=1, parent=parent.url()) as reprise:
+            Reprise(threads=1, parent=parent.proxy_url()) as reprise:
         failures = []
 
         def work(number):
@@ -70,7 +70,7 @@ def test_retries_go_through_it():
     down = b"HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n"
     with Upstream({"/x": [503, "reset", 200]}) as upstream, \
             Parent({"up.test": (LOOPBACK, upstream.port)}, refuse=[down, b"", b"garbage\r\n\r\n"]) as parent, \
-            Reprise(parent=parent.url(), security=ANY_PORT, defaults={"retry": {"max_attempts": 8}}) as reprise:
+            Reprise(parent=parent.proxy_url(), security=ANY_PORT, defaults={"retry": {"max_attempts": 8}}) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:  # three times no tunnel, then one
             opened = client.read_head()
             assert opened.startswith(b"HTTP/1.1 200 ") and b"\r\nReprise-Attempts: 4\r\n" in opened, opened
@@ -89,7 +89,7 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
         attempts = reprise.requests(2)[0]["attempts"]
         equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_unreachable")] * 2)
         equal("5ecret" in reprise.text(), False)
-    with Parent(login=LOGIN) as parent, Reprise(parent=parent.url(), security=ANY_PORT, defaults=twice) as reprise:
+    with Parent(login=LOGIN) as parent, Reprise(parent=parent.proxy_url(), security=ANY_PORT, defaults=twice) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
             is_failure(client.read_answer(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
         reprise.expect_log("the parent proxy refused a tunnel with status 407")
@@ -122,7 +122,7 @@ def test_H9_its_password_is_nowhere():
     code, output, _ = run_with(written.format(99999), "check")
     equal((code, "5ecret" in output), (78, False), output)
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
-            Reprise(parent=parent.url(WRITTEN), log={"level": "debug"}, security=ANY_PORT) as reprise:
+            Reprise(parent=parent.proxy_url(WRITTEN), log={"level": "debug"}, security=ANY_PORT) as reprise:
         equal(ask(reprise, "GET", "http://up.test/x").status, 200)
         parent.refuse.extend([b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"] * 8)
         with tunnel_to(reprise, "up.test:443") as client:

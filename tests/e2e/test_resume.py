@@ -1,7 +1,7 @@
 """Downloads that survive: a real curl, an upstream that breaks off, one whole file or a visible cut."""
 import hashlib
-import random
 
+import chance
 from harness import Curl, Reprise, equal
 from upstream import Upstream, reset
 
@@ -12,7 +12,7 @@ class Breaking:
     """One file with a strong ETag, served by ranges; each answer up to the last breaks off at the next of `places`."""
 
     def __init__(self, size, places, tags=('"v1"',), resets=()):
-        self.file = random.Random(7).randbytes(size)
+        self.file = chance.content("file", size)
         self.places, self.tags, self.resets = list(places), list(tags), set(resets)
         self.ranges = []
 

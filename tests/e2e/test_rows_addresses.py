@@ -1,4 +1,4 @@
-"""Names with several addresses: who is dialled, in what order, how long, and what is told of it (D12, H3, I10, I13)."""
+"""Names with several addresses: who is dialled, in what order, how long, and what is told of it (rows D12, H3, I10, I13)."""
 import contextlib
 import socket
 from pathlib import Path

@@ -1,14 +1,14 @@
-"""Doors, row by row: the paragraph of that name, and H1 to H9."""
+"""Doors, row by row: the section of that name, and rows H1 to H9."""
 import contextlib
 import json
 import os
 import re
 import socket
-import threading
 
 from client import Client, ask, head_of
 from exactly import HOST, causes, counted, equal_causes, refused, says, sent_upstream, stage, to
 from harness import LOOPBACK, Reprise, equal
+from server import Server, carry_both
 from test_refusals import run_with
 from upstream import Say, Upstream
 
@@ -170,29 +170,14 @@ def test_H5_own_pseudonym_in_via():
             sent_upstream(reprise, upstream, to(upstream, fields=b"Via: %s\r\n" % value))
 
 
-class Wire:
+class Wire(Server):
     """A port whose connections are carried to another address."""
 
-    def __init__(self):
-        self.listener = socket.create_server((LOOPBACK, 0))
-        self.port = self.listener.getsockname()[1]
-        self.address = None
-        threading.Thread(target=self._run, daemon=True).start()
+    target = None
 
-    def _run(self):
-        with contextlib.suppress(OSError):
-            while True:
-                here, _ = self.listener.accept()
-                there = socket.create_connection(self.address)
-                for source, sink in ((here, there), (there, here)):
-                    threading.Thread(target=self._carry, args=(source, sink), daemon=True).start()
-
-    @staticmethod
-    def _carry(source, sink):
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
+    def serve(self, connection, _number):
+        with socket.create_connection(self.target) as there:
+            carry_both(connection, there)
 
 
 def gateway_to(port):
@@ -201,9 +186,9 @@ def gateway_to(port):
 
 def test_H5_a_loop_of_two():
     wire = Wire()
-    with wire.listener, Reprise(listeners=gateway_to(wire.port)) as second, Reprise(listeners=gateway_to(second.gateway[1])) as first, \
+    with wire, Reprise(listeners=gateway_to(wire.port)) as second, Reprise(listeners=gateway_to(second.gateway[1])) as first, \
             Client(first.gateway) as client:
-        wire.address = first.gateway
+        wire.target = first.gateway
         client.send(head_of("GET", "/x", "h"))
         equal(client.read_answer().status, 508)
         equal((causes(first), causes(second)), ({"loop": 1}, {}), "at the second pass")

@@ -1,4 +1,4 @@
-"""Fields, row by row: the hop-by-hop paragraph, and J1 to J11."""
+"""Fields, row by row: the section on hop-by-hop fields, and rows J1 to J11."""
 import re
 
 from client import Client, ask

@@ -1,11 +1,11 @@
-"""Requests, row by row: A1 to A18, framing and target."""
+"""Requests, row by row: rows A1 to A18, framing and target."""
 import threading
 
 from client import Client
 from exactly import (HOST, causes, counted, equal_causes, expected, normal, refused, refused_in_body, says, sent_upstream,
                      stage, to)
 from harness import equal, eventually
-from upstream import Say, Upstream, read_body
+from upstream import Say, Upstream
 
 GET = b"GET http://h/ HTTP/1.1\r\n" + HOST
 PUT = b"PUT http://h/ HTTP/1.1\r\n" + HOST
@@ -128,13 +128,13 @@ def test_A10_chunked_upload_to_an_upstream_that_speaks_1_0():
 def test_L7_A10_one_error_page_of_1_0_teaches_nothing():
     page = Say(raw=b"HTTP/1.0 503 Unavailable\r\nContent-Length: 4\r\n\r\nbusy", close=True)
     gate = threading.Event()
-    def streams(connection, request, buffer):
+    def streams(connection, request, reader):
         """Has the first chunk before the client has sent the second: nobody has waited for the whole."""
-        while b"first" not in buffer:
-            buffer += connection.recv(65536)
+        while b"first" not in reader.buffer:
+            reader.more()
         gate.set()
-        request.body = read_body(connection, buffer, request)
-        upstream.requests.append(request)
+        reader.read_body(request)
+        upstream.keep(request)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         return True
     with stage({"/page": [page]}, on_head={"/x": streams}, threads=1,
@@ -217,11 +217,11 @@ def test_A17_bytes_behind_a_body_are_the_next_request_or_nothing():
 
 def a_client_that_leaves(leave, fields, body, waits_for_100):
     """Its upload reaches the upstream as far as it went, never whole, and is not tried again."""
-    def take(connection, request, buffer):
+    def take(connection, request, reader):
         if waits_for_100:
             connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.body = read_body(connection, buffer, request)
-        upstream.requests.append(request)  # a whole message: wrong
+        reader.read_body(request)
+        upstream.keep(request)  # a whole message: wrong
         return False
     with Upstream(record=True, on_head={"/x": take}) as upstream, stage() as (reprise, _):
         client = Client(reprise.forward)

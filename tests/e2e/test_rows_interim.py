@@ -1,11 +1,11 @@
-"""Expect, interim and early answers, upgrades, row by row: C1 to C9. And what our own answers say of a failure: K1 to K4."""
+"""Expect, interim and early answers, upgrades: rows C1 to C9. And what our own answers say of a failure: rows K1 to K4."""
 import re
 import socket
 
 from client import Client, ask, chunked
 from exactly import HOST, causes, expected, normal, raw, refused, sent_upstream, stage, to
 from harness import LOOPBACK, closed_port, equal
-from upstream import Gone, Say, more, read_body, reset
+from upstream import Say, reset
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"
@@ -16,28 +16,27 @@ def expect(length):
     return b"Expect: 100-continue\r\nContent-Length: %d\r\n" % length
 
 
-def rest_of(connection, buffer):
+def rest_of(reader):
     """Everything up to the end of the connection."""
     try:
-        while True:
-            more(connection, buffer)
-    except (Gone, OSError):
-        return bytes(buffer)
+        return reader.read_to_end()
+    except OSError:
+        return bytes(reader.buffer)
 
 
-def take(upstream, connection, request, buffer, answer=FINAL):
+def take(upstream, connection, request, reader, answer=FINAL):
     """Reads the body, keeps the request, answers."""
-    request.body = read_body(connection, buffer, request)
-    upstream.requests.append(request)
+    reader.read_body(request)
+    upstream.keep(request)
     connection.sendall(answer)
     return True
 
 
 def test_C1_the_head_goes_first_and_one_100_comes_back():
-    def on_head(connection, request, buffer):
-        equal(buffer, b"", "the head was sent at once, before any body")
+    def on_head(connection, request, reader):
+        equal(reader.buffer, b"", "the head was sent at once, before any body")
         connection.sendall(CONTINUE * 2)
-        return take(upstream, connection, request, buffer)
+        return take(upstream, connection, request, reader)
     with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, "PUT", "/x", expect(4)))
         equal(client.read_head(), b"HTTP/1.1 100 Continue\r\nVia: 1.1 reprise-%s\r\n" % client_pseudonym(upstream))
@@ -53,8 +52,8 @@ def client_pseudonym(upstream):
 
 def test_C1_an_own_100_only_for_an_upstream_known_as_1_0():
     old = Say(raw=b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\ndone", close=True)
-    def on_head(connection, request, buffer):
-        return take(upstream, connection, request, buffer, old.raw) and False
+    def on_head(connection, request, reader):
+        return take(upstream, connection, request, reader, old.raw) and False
     with stage({"/old": [old]}, on_head={"/x": on_head}, threads=1) as (reprise, upstream):
         equal(ask(reprise, "GET", upstream.url("/old")).status, 200)
         with Client(reprise.forward) as client:
@@ -79,9 +78,9 @@ def test_C2_expectations_that_are_ignored_stripped_or_refused():
 
 def test_C3_a_final_answer_instead_of_100():
     bodies = []
-    def on_head(connection, _, buffer):
+    def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno")
-        bodies.append(rest_of(connection, buffer))
+        bodies.append(rest_of(reader))
         return False
     for sends in (b"", b"body"):
         with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
@@ -96,13 +95,13 @@ def test_C3_a_final_answer_instead_of_100():
 
 def test_C4_a_retry_after_100_was_sent():
     bodies = []
-    def on_head(connection, request, buffer):
+    def on_head(connection, request, reader):
         if len(bodies) == 0:
             connection.sendall(CONTINUE)
-            bodies.append(read_body(connection, buffer, request))
+            bodies.append(reader.read_body(request))
             reset(connection)
             return False
-        bodies.append(read_body(connection, buffer, request))  # comes without waiting for a 100
+        bodies.append(reader.read_body(request))  # comes without waiting for a 100
         connection.sendall(CONTINUE)
         connection.sendall(FINAL)
         return True
@@ -121,9 +120,9 @@ def test_C4_an_interim_answer_does_not_commit():
 
 
 def test_C5_an_answer_before_the_body_was_sent():
-    def on_head(connection, _, buffer):
+    def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 413 Too Much\r\nContent-Length: 3\r\n\r\nbig")
-        rest_of(connection, buffer)
+        rest_of(reader)
         return False
     with stage(on_head={"/x": on_head}) as (reprise, upstream):
         with Client(reprise.forward) as client:
@@ -165,13 +164,13 @@ def test_C6_own_answers_while_a_body_is_pending():
 
 def early_503(memory):
     """An upstream that refuses before the body is there, then takes it; what it got, and the answer."""
-    def on_head(connection, request, buffer):
+    def on_head(connection, request, reader):
         if not refusals:
             refusals.append(1)
             connection.sendall(b"HTTP/1.1 503 Later\r\nContent-Length: 5\r\n\r\nlater")
-            rest_of(connection, buffer)
+            rest_of(reader)
             return False
-        return take(upstream, connection, request, buffer)
+        return take(upstream, connection, request, reader)
     refusals, body = [], bytes(range(256)) * 16
     with stage(on_head={"/x": on_head}, defaults={"replay": {"memory": memory, "disk": 0}}, log={"level": "debug"}) as (reprise, upstream), \
             Client(reprise.forward) as client:
@@ -196,8 +195,8 @@ SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgr
 
 def test_C8_bytes_behind_an_upgrade_wait_for_the_101():
     first = []
-    def on_head(connection, _, buffer):
-        first.append(bytes(buffer))
+    def on_head(connection, _, reader):
+        first.append(bytes(reader.buffer))
         connection.settimeout(0.3)
         try:
             first.append(connection.recv(100))

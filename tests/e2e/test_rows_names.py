@@ -1,4 +1,4 @@
-"""Names as they really fail: for a moment, by moving, by never answering; with the program as it is shipped (L1, L2, L3)."""
+"""Names as they really fail: for a moment, by moving, by never answering; with the program as it is shipped (rows L1, L2, L3)."""
 import contextlib
 import re
 import socket

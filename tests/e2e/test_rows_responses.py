@@ -1,4 +1,4 @@
-"""Answers, row by row: the paragraph on responses, B1 to B14 but for TLS, and F1 over what is no TLS. The client never
+"""Answers: the section on responses, rows B1 to B14 but for TLS, and row F1 over what is no TLS. The client never
 sees a broken message as a whole one, and a connection that is in doubt is never used again."""
 import re
 import threading

@@ -1,4 +1,4 @@
-"""Resumed downloads, row by row: E1 to E12. The first answer breaks after 40 of 100 bytes; what comes next makes one whole
+"""Resumed downloads: rows E1 to E12. The first answer breaks after 40 of 100 bytes; what comes next makes one whole
 answer of it, or a visible cut, and never a byte that was not there."""
 import re
 import time
@@ -43,7 +43,7 @@ def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
         try:
             body, whole = client.read_bytes(int(length)) if length else b"", bool(length)
         except (Cut, ConnectionResetError):
-            body, whole = client.buffer, False
+            body, whole = bytes(client.buffer), False
         if not whole and not length:
             body = re.sub(rb"(^|\r\n)[0-9a-f]+\r\n|\r\n$", b"", is_cut(client))
         line = reprise.requests(1)[0]

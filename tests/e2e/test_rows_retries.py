@@ -1,4 +1,4 @@
-"""Retries and replay, row by row: D1 to D18 but D12, each over raw sockets."""
+"""Retries and replay: rows D1 to D18 but for row D12, each over raw sockets."""
 import os
 import socket
 import threading
@@ -8,7 +8,7 @@ from client import Client, ask, chunked
 from exactly import counted, expected, normal, raw, sent_upstream, stage, to
 from harness import Reprise, equal, eventually, open_links, under_some_limit
 from test_retries import reasons
-from upstream import Say, Upstream, read_body, reset
+from upstream import Say, Upstream, reset
 
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 SLOW = {"initial": "30s", "maximum": "30s", "jitter": "none"}
@@ -66,14 +66,14 @@ def test_D3_own_and_removed_fields_over_four_attempts():
 
 
 def test_D4_the_body_comes_during_the_wait():
-    def refuse(connection, request, buffer):
+    def refuse(connection, request, reader):
         if not refused:
-            refused.append(bytes(buffer))
+            refused.append(bytes(reader.buffer))
             connection.sendall(b"HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n")
             connection.recv(1)
             return False
-        request.body = read_body(connection, buffer, request)
-        upstream.requests.append(request)
+        reader.read_body(request)
+        upstream.keep(request)
         connection.sendall(Say(200).text(request, 1))
         return True
     refused = []

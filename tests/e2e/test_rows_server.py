@@ -1,4 +1,4 @@
-"""The side that clients, operators and the kernel see, row by row of group L: L9, L10, L13, L15, L17, L18, L23, L29, L30, L31."""
+"""The side that clients, operators and the kernel see, rows L9, L10, L13, L15, L17, L18, L23, L29, L30, L31."""
 import contextlib
 import re
 import resource
@@ -12,7 +12,7 @@ from exactly import says, stage, to
 from harness import LOOPBACK, Reprise, equal, eventually, under_some_limit
 from test_rows_doors import ONCE, is_denied
 from test_rows_limits import few_files
-from upstream import Say, Upstream, more, read_body
+from upstream import Say, Upstream
 
 ENDLESS = {"retry": {"backoff": {"initial": "1h", "maximum": "1h"}, "deadline": "unlimited", "max_attempts": 3}}
 SWITCH = b"HTTP/1.1 101 Switching\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"
@@ -193,12 +193,12 @@ class SlowClient(Client):
     """One whose kernel takes little, and lets reprise's hold little for it."""
 
     def __init__(self, address):
-        self.socket = socket.socket()
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 200)
-        self.socket.settimeout(120)
-        self.socket.connect(address)
-        self.buffer = b""
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 200)
+        connection.settimeout(120)
+        connection.connect(address)
+        super().__init__(address, connection=connection)
 
 
 HINT = b"HTTP/1.1 103 Early Hints\r\nLink: <" + b"/hint" * 12_000 + b">\r\n\r\n"
@@ -219,14 +219,14 @@ def hints_beside_a_copy(milliseconds):
     """The first attempt's 103 is on its way to a client that does not read when the copy, still sending, is refused."""
     asked, hinted, failed = threading.Event(), threading.Event(), threading.Event()
 
-    def on_head(connection, request, buffer):
+    def on_head(connection, request, reader):
         if asked.is_set():
             hinted.wait(120)  # the copy: its body is never read
             connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy")
             failed.wait(120)
             return False
         asked.set()
-        read_body(connection, buffer, request)
+        reader.read_body(request)
         connection.sendall(HINT)
         hinted.set()
         failed.wait(120)
@@ -263,12 +263,12 @@ def test_L29_a_copy_that_ends_leaves_an_interim_answer_whole():
 
 
 def test_L30_bytes_behind_the_body_of_an_upgrade():
-    def on_head(connection, request, buffer):
-        heard.append(read_body(connection, buffer, request))
+    def on_head(connection, request, reader):
+        heard.append(reader.read_body(request))
         connection.sendall(SWITCH)
-        while not buffer.endswith(b"third"):
-            more(connection, buffer)
-        heard.append(bytes(buffer))
+        while not reader.buffer.endswith(b"third"):
+            reader.more()
+        heard.append(bytes(reader.buffer))
         return False
     for pause in (True, False):
         heard = []

@@ -1,14 +1,13 @@
 """Connections that end without a word: dead peers, hidden idle limits, and what may go out on which connection."""
-import contextlib
 import ctypes
-import random
 import socket
 import threading
 import time
 
+import chance
 from client import Client, Cut, ask, head_of
-from harness import LOOPBACK, Reprise, accept_each, equal
-from upstream import Gone, Request, Say, Upstream, read_body, reset, take_until
+from harness import LOOPBACK, Reprise, equal
+from upstream import Say, Upstream, reset
 
 SO_ATTACH_FILTER = 26
 
@@ -73,55 +72,38 @@ def test_L4_a_post_on_a_connection_that_died_without_a_word_is_never_sent_twice(
         equal((upstream.count("/x"), upstream.connections), (answered, answered), "what was answered, and no more, came")
 
 
-class ForgetfulUpstream:
+class ForgetfulUpstream(Upstream):
     """Ends each connection that has been idle for a hidden while behind its last answer: with a FIN, or, as what stands
     between does, with a reset for whatever comes later. It has announced neither."""
 
     def __init__(self, shortest, longest):
+        super().__init__(otherwise=[self._answer])
         self.shortest, self.longest = shortest, longest
-        self.dice = random.Random(1)
-        self.listener = socket.create_server((LOOPBACK, 0), backlog=1024)
-        self.url = "http://%s:%d/x" % self.listener.getsockname()
-        self.address = self.listener.getsockname()
-        self.done = 0
-        self.lock = threading.Lock()
+        self.dice = chance.dice("forgets", shortest, longest)
 
-    def __enter__(self):
-        accept_each(self.listener, self._serve)
-        return self
-
-    def __exit__(self, *_):
-        self.listener.close()
-
-    def _serve(self, connection):
-        buffer = bytearray()
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with connection, contextlib.suppress(OSError, Gone):
-            while True:
-                request = Request(take_until(connection, buffer, b"\r\n\r\n"), 0, 0)
-                read_body(connection, buffer, request)
-                with self.lock:
-                    self.done += 1
-                    idle, forgets = self.dice.uniform(self.shortest, self.longest), self.dice.random() < 0.5
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-                connection.settimeout(idle)
-                try:
-                    connection.recv(1, socket.MSG_PEEK)
-                except TimeoutError:
-                    if not forgets:
-                        return
-                    connection.settimeout(None)
-                    if connection.recv(1, socket.MSG_PEEK):
-                        reset(connection)
-                    return
-                connection.settimeout(None)
+    def _answer(self, connection, request):
+        with self.lock:
+            idle, forgets = self.dice.uniform(self.shortest, self.longest), self.dice.random() < 0.5
+        connection.sendall(Say(200, b"ok").text(request, 1))
+        connection.settimeout(idle)
+        try:
+            connection.recv(1, socket.MSG_PEEK)
+        except TimeoutError:
+            if not forgets:
+                return False
+            connection.settimeout(None)
+            if connection.recv(1, socket.MSG_PEEK):
+                reset(connection)
+            return False
+        connection.settimeout(None)
+        return True
 
 
 def test_L5_posts_of_clients_that_come_once_never_meet_an_idle_close():
     for shortest, longest in ((0.001, 0.001), (0.001, 0.05)):
         with ForgetfulUpstream(shortest, longest) as upstream, Reprise() as reprise:
-            statuses = [ask(reprise, "POST", upstream.url, b"once").status for _ in range(1000)]
-            equal((statuses.count(200), upstream.done), (1000, 1000), f"{shortest} to {longest} s")
+            statuses = [ask(reprise, "POST", upstream.url("/x"), b"once").status for _ in range(1000)]
+            equal((statuses.count(200), upstream.count()), (1000, 1000), f"{shortest} to {longest} s")
 
 
 def failures_of_kept_clients(connect, target, workers=8, requests=60):
@@ -129,7 +111,7 @@ def failures_of_kept_clients(connect, target, workers=8, requests=60):
     failures = []
 
     def work(number):
-        dice = random.Random(number)
+        dice = chance.dice("pause", number)
         client = None
         for _ in range(requests):
             time.sleep(dice.uniform(0, 0.06))
@@ -166,9 +148,9 @@ def is_quiet(connection):
 
 def test_L5_kept_clients_fail_no_more_often_than_without_a_proxy():
     with ForgetfulUpstream(0.001, 0.05) as upstream, Reprise() as reprise:
-        through = failures_of_kept_clients(lambda: Client(reprise.forward), upstream.url)
+        through = failures_of_kept_clients(lambda: Client(reprise.forward), upstream.url("/x"))
     with ForgetfulUpstream(0.001, 0.05) as upstream:
-        straight = failures_of_kept_clients(lambda: Client(upstream.address), "/x")
+        straight = failures_of_kept_clients(lambda: Client((upstream.address, upstream.port)), "/x")
     # What a client meets is a matter of the moment between a look and a write; a busy machine may stop either of us in it.
     assert through <= straight + 10, f"{through} through reprise, {straight} without"
 
@@ -189,10 +171,10 @@ def test_L24_the_longest_durations_overflow_nothing():
         equal(client.ask("GET", upstream.url("/x")).status, 200)
 
 
-def read_after_a_while(connection, request, buffer):
+def read_after_a_while(connection, request, reader):
     """So much that the kernel cannot take it at once, and a window that stays shut for some time."""
     time.sleep(3)
-    body = read_body(connection, buffer, request)
+    body = reader.read_body(request)
     connection.sendall(Say(200, body=b"%d" % len(body)).text(request, 1))
     return True
 

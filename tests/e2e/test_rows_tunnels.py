@@ -1,4 +1,4 @@
-"""Tunnels, row by row: G1 to G7, and a CONNECT that must not be."""
+"""Tunnels: rows G1 to G7, and a CONNECT that must not be."""
 import fcntl
 import re
 import signal
@@ -10,7 +10,8 @@ import threading
 from client import Client, head_of
 from exactly import counted
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, under_some_limit
-from test_tunnels import ANY_PORT, Talker, echo_backwards_at_the_end, open_tunnel
+from server import Server
+from test_tunnels import ANY_PORT, echo_backwards_at_the_end, open_tunnel
 from upstream import Say, Upstream
 
 TLS = b"\x16\x03\x01\x00\x05hello"  # no handshake that anybody would answer: what matters is how it begins
@@ -54,7 +55,7 @@ def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
 
 
 def test_G1_a_connect_that_must_not_be_says_why():
-    with Talker(echo_backwards_at_the_end) as talker, Reprise() as reprise, Client(reprise.forward) as client:
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, Client(reprise.forward) as client:
         answer = open_tunnel(client, talker.port)
         equal(answer.status, 403)
         assert re.fullmatch(r"reprise-\w+; error=http_request_denied", answer.field("Proxy-Status")), answer.head
@@ -78,7 +79,7 @@ def test_G1_a_connect_that_must_not_be_says_why():
 
 def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
     early = TLS + bytes(range(256)) * 40
-    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
+    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
         with Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port, early=early).status, 200)
             client.finish()
@@ -92,7 +93,7 @@ def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
 
 
 def test_G3_the_200_has_no_framing_and_no_body():
-    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # as Python sends it
         answer = client.read_answer("CONNECT")
@@ -125,7 +126,7 @@ def test_G4_what_was_sent_before_a_reset_is_delivered():
         done.set()
 
     block = bytes(range(256)) * 64
-    with Talker(talk_then_read) as talker, Reprise(security=ANY_PORT) as reprise:
+    with Server(talk_then_read) as talker, Reprise(security=ANY_PORT) as reprise:
         client = Client(reprise.forward)
         equal(open_tunnel(client, talker.port, early=TLS).status, 200)
         client.socket.settimeout(0.2)
@@ -148,7 +149,7 @@ def test_G4_what_was_sent_before_a_reset_is_delivered():
 
 def test_G4_a_fin_with_data_pending_is_a_half_close():
     payload = bytes(range(256)) * 4000
-    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(TLS + payload)
@@ -162,15 +163,13 @@ def test_G4_a_fin_with_data_pending_is_a_half_close():
 
 
 def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
-    with Talker(lambda connection: None) as talker, Reprise(security=ANY_PORT) as reprise:
-        accepted = []
-        talker.talk = lambda connection: accepted.append(1)
+    with Server(lambda connection: None) as talker, Reprise(security=ANY_PORT) as reprise:
         for _ in range(1000):
             with Client(reprise.forward) as client:
                 equal(open_tunnel(client, talker.port, early=TLS).status, 200)
                 client.expect_end()
         eventually(lambda: tunnels(reprise, "closed") + tunnels(reprise, "broken") == 1000, "each tunnel ends")
-        equal(len(accepted), 1000, "one dial each")
+        equal(talker.connections, 1000, "one dial each")
         reprise.expect_metric(1000, "reprise_attempts_total")
     with Upstream({"/first": ["close"]}) as upstream, Reprise(security=ANY_PORT) as reprise:
         def bounded(_, answer):
@@ -190,7 +189,7 @@ def test_G6_an_idle_tunnel_ends_and_one_way_is_enough():
                     pass
             connection.settimeout(PATIENCE)
             connection.recv(1)
-        with Talker(talk) as talker, \
+        with Server(talk) as talker, \
                 Reprise(security=ANY_PORT, defaults={"idle_timeout": f"{limit}ms"}) as reprise, \
                 Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port).status, 200)
@@ -201,7 +200,7 @@ def test_G6_an_idle_tunnel_ends_and_one_way_is_enough():
 
 
 def test_G6_drain_waits_the_linger_and_ends_a_quiet_tunnel():
-    with Talker(lambda connection: connection.sendall(connection.recv(99)) or connection.recv(1)) as talker, \
+    with Server(lambda connection: connection.sendall(connection.recv(99)) or connection.recv(1)) as talker, \
             Reprise(security=ANY_PORT, shutdown={"linger": "1s", "grace": "60s"}) as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
@@ -257,7 +256,7 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
     def greet(connection):
         connection.sendall(b"220 ready\r\n")
         echo_backwards_at_the_end(connection)
-    with Talker(greet) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(greet) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         equal(client.read_line(), b"220 ready")
         client.send(b"EHLO me\r\n")
@@ -270,7 +269,7 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
         connection.sendall(b"got " + words)
         connection.recv(1)
     for words in (b"GET / HT", b"G", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"CONNECT h:443 HTTP/1.1\r\n\r\n", b"\x16"):
-        with Talker(speak_last) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        with Server(speak_last) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port).status, 200)
             client.send(words)
             equal(client.read_bytes(4 + len(words)), b"got " + words)
@@ -280,14 +279,14 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
         assert told.wait(PATIENCE)
         connection.sendall(b"at last")
     told = threading.Event()
-    with Talker(speak_when_told) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(speak_when_told) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         told.set()
         equal(client.read_bytes(7), b"at last")
 
 
 def test_G7_half_a_client_hello_and_silence_ends_idle():
-    with Talker(lambda connection: connection.recv(99) and connection.recv(1)) as talker, \
+    with Server(lambda connection: connection.recv(99) and connection.recv(1)) as talker, \
             Reprise(security=ANY_PORT, defaults={"idle_timeout": "300ms"}) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")

@@ -3,6 +3,7 @@ import threading
 
 from client import Client, ask, head_of
 from harness import LOOPBACK, PATIENCE, Reprise, equal
+from server import Server
 from upstream import Say, Upstream
 
 LONG_WAIT = {"deadline": "unlimited", "backoff": {"initial": "1h", "maximum": "1h", "jitter": "none"}}
@@ -101,8 +102,7 @@ def test_upload_that_ends_early_is_never_completed():
             pass
         done.set()
 
-    from test_tunnels import Talker
-    with Talker(raw_server) as talker, Reprise() as reprise:
+    with Server(raw_server) as talker, Reprise() as reprise:
         client = Client(reprise.forward)
         url = f"http://{LOOPBACK}:{talker.port}/x"
         client.send(head_of("PUT", url, LOOPBACK, [("Transfer-Encoding", "chunked")]) + b"5\r\nhello\r\n")

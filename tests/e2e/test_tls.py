@@ -43,7 +43,7 @@ def test_A16_an_https_target_goes_over_tls_and_a_retry_too():
 class PlainOnly(Upstream):
     """What a server that speaks plain HTTP does with a ClientHello."""
 
-    def _serve_one(self, connection, number, buffer):
+    def serve_one(self, connection, number, reader):
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         return False

@@ -1,14 +1,13 @@
 """Bad input over TLS: certificates that prove nothing, sides that speak something else, and what is refused at start-up."""
-import contextlib
 import os
 import socket
 import subprocess
 import tempfile
-import threading
 
 from client import Client, ask, head_of
 from harness import LOOPBACK, Reprise, equal, options
 from tls import Authority, TlsUpstream, authority, good_certificate, stapling, trusting
+from server import Server
 from upstream import Upstream
 
 
@@ -118,22 +117,16 @@ def test_openssls_words_are_told_once_a_second_for_each_upstream():
 
 
 def answering(bytes_to_say):
-    """A listener that says those bytes to whoever connects, once it has said something."""
-    listener = socket.create_server((LOOPBACK, 0))
-    def serve():
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                with connection:
-                    connection.recv(65536)
-                    connection.sendall(bytes_to_say)
-    threading.Thread(target=serve, daemon=True).start()
-    return listener
+    """A server that says those bytes to whoever connects, once it has heard something."""
+    def work(connection):
+        connection.recv(65536)
+        connection.sendall(bytes_to_say)
+    return Server(work)
 
 
 def test_plain_http_on_the_tls_port():
-    with answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as listener, Reprise(defaults=trusting()) as reprise:
-        answer = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
+    with answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as upstream, Reprise(defaults=trusting()) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
         equal((answer.status, error_of(answer), answer.attempts), (502, "error=tls_protocol_error", 4))
         reprise.expect_log("wrong version number")
 

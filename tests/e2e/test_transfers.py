@@ -63,10 +63,10 @@ def test_downloads_that_break_between_two_resumes():
                 upstream.breaks[path].insert(3, Break(place))
             upstream.breaks[path].append(None)
             check_download(reprise, upstream, path, size, upstream.breaks[path][0])
-            ranges = [request.field("Range") for request in upstream.seen(path)]
+            ranges = [request.field("Range") for request in upstream.asked(path)]
             equal(ranges[0], None)
             equal(ranges[-1], f"bytes={size - 1}-", "all but the last byte was there")
-            equal({request.field("If-Range") for request in upstream.seen(path)[1:]} - {None}, {'"whole-1"'})
+            equal({request.field("If-Range") for request in upstream.asked(path)[1:]} - {None}, {'"whole-1"'})
 
 
 def test_a_download_without_a_validator_is_cut_and_never_ends_as_whole():
@@ -78,7 +78,7 @@ def test_a_download_without_a_validator_is_cut_and_never_ends_as_whole():
                     upstream.breaks[path] = [Break("body", offset, how), None]
                     answer, checker = download(reprise, upstream.url(path), size)
                     equal((answer.status, checker.right, checker.taken < size), (200, True, True), path)
-                    equal(len(upstream.seen(path)), 1, f"{path}: nothing says that it would be the same")
+                    equal(len(upstream.asked(path)), 1, f"{path}: nothing says that it would be the same")
 
 
 def test_a_download_of_two_gib_that_breaks_in_its_middle():

@@ -3,34 +3,10 @@ import socket
 import threading
 
 from client import Client, head_of
-from harness import LOOPBACK, PATIENCE, Reprise, accept_each, closed_port, equal, opened_after
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, opened_after
+from server import Server
 
 ANY_PORT = {"connect_ports": ["1-65535"]}
-
-
-class Talker:
-    """A plain TCP server that runs one function per connection."""
-
-    def __init__(self, talk):
-        self.talk = talk
-        self.listener = socket.create_server((LOOPBACK, 0))
-        self.port = self.listener.getsockname()[1]
-
-    def __enter__(self):
-        accept_each(self.listener, self._talk)
-        return self
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-
-    def _talk(self, connection):
-        with connection:
-            connection.settimeout(PATIENCE)
-            try:
-                self.talk(connection)
-            except OSError:
-                pass
 
 
 def echo_backwards_at_the_end(connection):
@@ -50,7 +26,7 @@ def open_tunnel(client, port, early=b""):
 
 def test_half_close_from_the_client():
     payload = bytes(range(256)) * 2000
-    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
+    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
         with Client(reprise.forward) as client:
             answer = open_tunnel(client, talker.port)
             equal((answer.status, answer.field("Content-Length"), answer.field("Transfer-Encoding")), (200, None, None))
@@ -73,7 +49,7 @@ def test_half_close_from_the_upstream():
         got.append(received)
         heard.set()
 
-    with Talker(greet_then_listen) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(greet_then_listen) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         equal(client.read_to_end(), b"greeting")
         client.send(b"still talking")
@@ -83,7 +59,7 @@ def test_half_close_from_the_upstream():
 
 
 def test_bytes_behind_the_connect_are_delivered_once():
-    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port, early=b"\x16early").status, 200)
         client.send(b" late")
@@ -92,7 +68,7 @@ def test_bytes_behind_the_connect_are_delivered_once():
 
 
 def test_connect_without_any_header_as_python_sends_it():
-    with Talker(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())
         equal(client.read_answer("CONNECT").status, 200)
@@ -111,13 +87,9 @@ def test_refused_dial_is_retried_and_then_502():
 def test_dial_succeeds_when_the_port_opens_meanwhile():
     listener, port = closed_port()
     retry = {"max_attempts": 1000000, "deadline": "unlimited", "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
-    talker = Talker.__new__(Talker)
-    talker.talk, talker.listener, talker.port = echo_backwards_at_the_end, listener, port
+    talker = Server(echo_backwards_at_the_end, listener)
     with Reprise(security=ANY_PORT, defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
-        def open_port():
-            listener.listen(16)
-            talker.__enter__()
-        opening = opened_after(2, reprise, open_port)
+        opening = opened_after(2, reprise, talker.__enter__)
         with Client(reprise.forward) as client:
             try:
                 equal(open_tunnel(client, port).status, 200)
@@ -141,7 +113,7 @@ def test_reset_upstream_ends_the_tunnel():
     def reset_at_once(connection):
         connection.recv(1)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    with Talker(reset_at_once) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(reset_at_once) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(b"\x16")
         client.expect_end()

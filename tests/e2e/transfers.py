@@ -3,16 +3,17 @@
 What stands at a position depends on the position alone, so a byte that is lost, repeated or displaced is seen."""
 import functools
 import hashlib
-import random
 import socket
 import threading
 
+import chance
 from client import Client, Cut, head_of
-from harness import LOOPBACK, PATIENCE, accept_each
-from upstream import Gone, Request, more, reset, take_until
+from harness import PATIENCE
+from reader import reset
+from upstream import Upstream
 
 PERIOD = (1 << 20) + 7  # no power of two, so that a shift by any buffer's size shows
-PATTERN = random.Random(11).randbytes(PERIOD) * 2
+PATTERN = chance.content("transfers", PERIOD) * 2
 PIECE = 1 << 20
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 HASHED = 128 * MIB  # what is longer is compared with what must stand there, byte for byte, and not hashed besides
@@ -69,56 +70,30 @@ class Break:
         return f"{self.place}@{self.offset}/{self.how}"
 
 
-class Transfers:
+class Transfers(Upstream):
     """The upstream. Paths: /SIZE/NAME; `breaks[path]` has a Break or None for each of its requests, the last one is repeated."""
 
-    def __init__(self, breaks=None, etag=ETAG, address=LOOPBACK):
+    def __init__(self, breaks=None, etag=ETAG, listener=None):
+        super().__init__(listener=listener)
         self.breaks = breaks or {}
-        self.address = address
         self.etag = etag
-        self.lock = threading.Lock()
-        self.requests = []
         self.uploads = []  # of every upload that was read whole: path, and whether it was right
 
-    def __enter__(self):
-        self.listener = socket.create_server((self.address, 0), backlog=256)
-        self.port = self.listener.getsockname()[1]
-        accept_each(self.listener, self._serve)
-        return self
+    def taking_over(self, request):
+        return self._answer
 
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-
-    def url(self, path):
-        return f"http://{self.address}:{self.port}{path}"
-
-    def seen(self, path):
+    def asked(self, path):
         with self.lock:
             return [request for request in self.requests if request.path == path]
 
-    def _serve(self, connection):
+    def _answer(self, connection, request, reader):
         connection.settimeout(PATIENCE)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        buffer = bytearray()
-        try:
-            while self._answer(connection, buffer):
-                pass
-        except (OSError, Gone):
-            pass
-        finally:
-            connection.close()
-
-    def _answer(self, connection, buffer):
-        request = Request(take_until(connection, buffer, b"\r\n\r\n"), 0, 0)
-        with self.lock:
-            breaks = self.breaks.get(request.path, [None])
-            order = sum(1 for earlier in self.requests if earlier.path == request.path)
-            self.requests.append(request)
-        told = breaks[min(order, len(breaks) - 1)] or Break("nowhere")
+        self.keep(request)
+        breaks = self.breaks.get(request.path, [None])
+        told = breaks[min(request.order, len(breaks) - 1)] or Break("nowhere")
         size = int(request.path.split("/")[1])
         if request.method == "PUT":
-            return self._take_upload(connection, buffer, request, size, told)
+            return self._take_upload(connection, reader, request, size, told)
         return self._send_download(connection, request, size, told)
 
     @staticmethod
@@ -148,14 +123,14 @@ class Transfers:
             connection.sendall(piece)
         return self._leave(connection, told) if told.place == "body" else True
 
-    def _take_upload(self, connection, buffer, request, size, told):
+    def _take_upload(self, connection, reader, request, size, told):
         if told.place == "before_head":
             return self._leave(connection, told)
         checker = Checker(size)
-        for data in upload_of(connection, buffer, request, told.offset if told.place == "body" else None):
+        for data in reader.pieces(request):
             checker.take(data)
-        if told.place == "body":
-            return self._leave(connection, told)
+            if told.place == "body" and checker.taken >= told.offset:
+                return self._leave(connection, told)
         with self.lock:
             self.uploads.append((request.path, checker.whole))
         if told.place == "after_upload":
@@ -169,52 +144,21 @@ class Transfers:
         return True
 
 
-def upload_of(connection, buffer, request, limit=None):
-    """The body's data, to its end or until there were at least `limit` bytes of it."""
-    chunked = (request.field("Transfer-Encoding") or "").lower() == "chunked"
-    left = 0 if chunked else int(request.field("Content-Length"))
-    taken = 0
-    while limit is None or taken < limit:
-        if chunked and left == 0:
-            left = int(take_until(connection, buffer, b"\r\n").split(b";")[0], 16)
-            if left == 0:
-                take_until(connection, buffer, b"\r\n")
-                return
-        elif left == 0:
-            return
-        if not buffer:
-            more(connection, buffer)
-        data = bytes(buffer[:left])
-        del buffer[:left]
-        left -= len(data)
-        taken += len(data)
-        yield data
-        if chunked and left == 0:
-            take_until(connection, buffer, b"\r\n")
-
-
 def download(reprise, url, size):
     """One GET: the answer's head, and the checker of its body; (None, checker) if not even a head came."""
     checker = Checker(size)
-    room = bytearray(PIECE)
     with Client(reprise.forward) as client:
-        client.socket.settimeout(PATIENCE)
         client.send(head_of("GET", url, url.split("/")[2]))
         try:
             answer = client.read_final_head()
         except (Cut, ConnectionResetError):
             return None, checker
-        if answer.status != 200:
-            return answer, checker
-        checker.take(memoryview(client.buffer))
-        try:
-            while checker.taken < int(answer.field("Content-Length")):
-                count = client.socket.recv_into(room)
-                if count == 0:
-                    break
-                checker.take(memoryview(room)[:count])
-        except ConnectionResetError:
-            pass
+        if answer.status == 200:
+            try:
+                for piece in client.pieces(answer):
+                    checker.take(piece)
+            except (Cut, ConnectionResetError):
+                pass
     return answer, checker
 
 
@@ -222,8 +166,6 @@ def upload(reprise, url, size, chunk=None):
     """One PUT, sent and answered at once: its final answer, or None if there was none."""
     fields = [("Transfer-Encoding", "chunked")] if chunk else [("Content-Length", str(size))]
     with Client(reprise.forward) as client:
-        client.socket.settimeout(PATIENCE)
-
         def send():
             try:
                 client.send(head_of("PUT", url, url.split("/")[2], fields))

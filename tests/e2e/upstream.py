@@ -1,11 +1,9 @@
-"""A scripted upstream: what it answers on each path is a list of steps, one a request; it keeps every request it saw."""
-import contextlib
-import socket
-import struct
-import threading
-import urllib.parse
+"""The scripted upstream: what it answers on each path is a list of steps, one a request; it keeps every request it saw."""
+from harness import eventually
+from reader import CRLF, Reader, Request, in_chunks, reset
+from server import Server
 
-from harness import LOOPBACK, eventually
+__all__ = ["Request", "Say", "Upstream", "reset"]
 
 
 class Say:
@@ -23,37 +21,12 @@ class Say:
         bodiless = request.method == "HEAD" or self.status in (204, 304)
         if self.chunks is not None:
             lines.append("Transfer-Encoding: chunked")
-            body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in self.chunks) + b"0\r\n\r\n"
+            body = in_chunks(self.chunks)
         elif self.status != 204:
             lines.append(f"Content-Length: {len(body)}")
         if self.close:
             lines.append("Connection: close")
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + (b"" if bodiless else body)
-
-
-class Request:
-    """One request as it came."""
-
-    def __init__(self, head, connection, order):
-        self.head = head
-        self.method, self.target, self.version = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 2)
-        self.path, _, self.query = self.target.partition("?")
-        lines = head.decode("latin-1").split("\r\n")[1:]
-        self.fields = [(line.split(":", 1)[0], line.split(":", 1)[1].strip()) for line in lines if line]
-        self.connection, self.order = connection, order
-        self.body = b""
-
-    def field(self, name):
-        values = [value for key, value in self.fields if key.lower() == name.lower()]
-        return values[-1] if values else None
-
-    @property
-    def id(self):
-        return urllib.parse.parse_qs(self.query).get("id", [self.field("X-Id") or ""])[0]
-
-
-class Gone(Exception):
-    """The other side left."""
 
 
 class Recorded:
@@ -71,48 +44,23 @@ class Recorded:
         return getattr(self.connection, name)
 
 
-class Upstream:
-    """Listens on a free port. Steps: a status, a Say, a function (connection, request), or one of the words below.
+class Upstream(Server):
+    """Steps: a status, a Say, a function (connection, request), or one of the words below; what a function returns says whether the
+    connection goes on. The last step of a script is repeated; `otherwise` is the script of every path that has none.
 
     reset: RST instead of an answer. close: FIN instead of an answer. execute_reset: the request takes effect, then RST.
-    hang: no answer until the upstream is closed. The last step of a script is repeated.
-    `record` keeps every byte of each connection in `received`. `on_head`: functions (connection, request, buffer) by
+    hang: no answer until the upstream is closed.
+    `record` keeps every byte of each connection in `received`. `on_head`: functions (connection, request, reader) by
     path that take over once a head is there, before its body is read. `greeting` is sent unasked to who connects."""
 
-    def __init__(self, scripts=None, listener=None, record=False, on_head=None, greeting=b""):
-        self.scripts = scripts or {}
+    def __init__(self, scripts=None, listener=None, record=False, on_head=None, greeting=b"", otherwise=(200,)):
+        super().__init__(listener=listener)
+        self.scripts, self.otherwise = scripts or {}, otherwise
         self.record, self.on_head, self.greeting = record, on_head or {}, greeting
-        self.received = []  # of each connection in turn
-        self.lock = threading.Lock()
+        self.received = {}  # by connection
         self.requests = []
-        self.connections = 0
+        self.orders = {}  # by path, how many requests
         self.effects = {}
-        self.open = set()
-        self.closing = threading.Event()
-        self.listener = listener or socket.socket()
-        if listener is None:
-            self.listener.bind((LOOPBACK, 0))
-        self.address, self.port = self.listener.getsockname()[:2]
-
-    def __enter__(self):
-        self.listener.listen(256)
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.closing.set()
-        with contextlib.suppress(OSError):  # a script may have done it
-            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the accept
-        self.listener.close()
-        with self.lock:
-            for connection in self.open:
-                try:
-                    connection.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
-
-    def url(self, path="/"):
-        return f"http://{self.address}:{self.port}{path}"
 
     def seen(self, count, path=None):
         """The requests so far (of one path), once there are at least `count`."""
@@ -127,48 +75,26 @@ class Upstream:
             return sum(1 for request in self.requests if path in (None, request.path))
 
     def bytes_received(self):
-        """Everything that came so far, one item a connection."""
+        """Everything that came so far, one item a connection, in the order in which they came."""
         with self.lock:
-            return [bytes(received) for received in self.received]
+            return [bytes(self.received.get(number, b"")) for number in range(1, self.connections + 1)]
 
-    def all_closed(self):
-        """Waits until no connection is open any more."""
-        def closed():
-            with self.lock:
-                return not self.open
-        eventually(closed, "every connection to the upstream is closed")
-
-    def _accept(self):
-        while not self.closing.is_set():
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            with self.lock:
-                self.connections += 1
-                self.open.add(connection)
-                number = self.connections
-                self.received.append(bytearray())
-            threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
-
-    def _serve(self, connection, number):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        wire = connection
-        buffer = bytearray()
+    def serve(self, connection, number):
+        wire = self.secure(connection)
         try:
-            wire = self.secure(connection)
             if self.record:
-                wire = Recorded(wire, self.received[number - 1])
+                with self.lock:
+                    record = self.received.setdefault(number, bytearray())
+                wire = Recorded(wire, record)
             if self.greeting:
-                connection.sendall(self.greeting)
-            while self._serve_one(wire, number, buffer):
+                wire.sendall(self.greeting)
+            reader = Reader(wire)
+            while self.serve_one(wire, number, reader):
                 pass
             self.part(wire)
-        except (OSError, Gone):
-            pass
         finally:
             with self.lock:
-                self.open.discard(connection)
+                self.open.discard(getattr(wire, "connection", wire))
             wire.close()
 
     def secure(self, connection):
@@ -178,19 +104,29 @@ class Upstream:
     def part(self, wire):
         """Before a connection that was served is closed."""
 
-    def _serve_one(self, connection, number, buffer):
-        head = take_until(connection, buffer, b"\r\n\r\n")
-        request = Request(head, number, 0)
-        if request.path in self.on_head:
-            return self.on_head[request.path](connection, request, buffer)
+    def serve_one(self, connection, number, reader):
+        """One request; whether there may be another."""
+        request = Request(reader.read_head() + CRLF, number)
+        take_over = self.taking_over(request)
+        if take_over:
+            return take_over(connection, request, reader)
         if (request.field("Expect") or "").lower() == "100-continue":
             connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.body = read_body(connection, buffer, request)
-        with self.lock:
-            request.order = sum(1 for other in self.requests if other.path == request.path)
-            self.requests.append(request)
-        steps = self.scripts.get(request.path, [200])
+        reader.read_body(request)
+        self.keep(request)
+        steps = self.scripts.get(request.path, self.otherwise)
         return self._play(connection, request, steps[min(request.order, len(steps) - 1)])
+
+    def taking_over(self, request):
+        """The function that is called before the body is read, if there is one."""
+        return self.on_head.get(request.path)
+
+    def keep(self, request):
+        """Among those that were seen."""
+        with self.lock:
+            request.order = self.orders.get(request.path, 0)
+            self.orders[request.path] = request.order + 1
+            self.requests.append(request)
 
     def _play(self, connection, request, step):
         if callable(step):
@@ -202,55 +138,15 @@ class Upstream:
             return False
         if step in ("reset", "execute_reset"):
             if step == "execute_reset":
-                self._count_effect(request)
+                self.count_effect(request)
             reset(connection)
             return False
         say = Say(step) if isinstance(step, int) else step
         if say.status < 400:
-            self._count_effect(request)
+            self.count_effect(request)
         connection.sendall(say.text(request, request.order + 1))
         return not say.close
 
-    def _count_effect(self, request):
+    def count_effect(self, request):
         with self.lock:
             self.effects[request.id] = self.effects.get(request.id, 0) + 1
-
-
-def reset(connection):
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    connection.close()
-
-
-def more(connection, buffer):
-    data = connection.recv(262144)
-    if not data:
-        raise Gone()
-    buffer += data
-
-
-def take_until(connection, buffer, mark):
-    while (at := buffer.find(mark)) < 0:
-        more(connection, buffer)
-    taken = bytes(buffer[:at + len(mark)])
-    del buffer[:at + len(mark)]
-    return taken
-
-
-def take(connection, buffer, count):
-    while len(buffer) < count:
-        more(connection, buffer)
-    taken = bytes(buffer[:count])
-    del buffer[:count]
-    return taken
-
-
-def read_body(connection, buffer, request):
-    if (request.field("Transfer-Encoding") or "").lower() == "chunked":
-        body = bytearray()
-        while size := int(take_until(connection, buffer, b"\r\n").split(b";")[0], 16):
-            body += take(connection, buffer, size)
-            take(connection, buffer, 2)
-        while take_until(connection, buffer, b"\r\n") != b"\r\n":
-            pass
-        return bytes(body)
-    return take(connection, buffer, int(request.field("Content-Length") or 0))

@@ -5,6 +5,7 @@
 
 #include "proxy/http/date.hpp"
 #include "proxy/http/hint.hpp"
+#include "proxy/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

@@ -52,15 +52,15 @@ Scene scene(Input& input) {
   return input.flip() ? scene.budget(static_cast<unsigned>(input.upto(4))) : scene;
 }
 
-policy::Answered answer(Input& input) {
+policy::Answered response(Input& input) {
   static constexpr std::array statuses{200, 206, 404, 409, 412, 421, 429, 500, 503};
-  policy::Answered answer{input.upto(3) != 0 ? input.of(statuses) : static_cast<int>(200 + input.upto(399)),
-                          {}};
-  answer.hints.said_no = input.upto(7) == 0;
-  if (input.upto(3) == 0) answer.hints.retry_after = up_to(input, 100'000) + 1ms;
-  if (input.upto(7) == 0) answer.hints.aws_retry_after = up_to(input, 20'000);
-  answer.body_listed = input.upto(7) == 0;
-  return answer;
+  policy::Answered response{input.upto(3) != 0 ? input.of(statuses) : static_cast<int>(200 + input.upto(399)),
+                            {}};
+  response.hints.said_no = input.upto(7) == 0;
+  if (input.upto(3) == 0) response.hints.retry_after = up_to(input, 100'000) + 1ms;
+  if (input.upto(7) == 0) response.hints.aws_retry_after = up_to(input, 20'000);
+  response.body_listed = input.upto(7) == 0;
+  return response;
 }
 
 Interruption interruption(Input& input) {
@@ -70,9 +70,9 @@ Interruption interruption(Input& input) {
 Step step(Input& input) {
   Step step;
   if (input.flip()) {
-    step.outcome = answer(input);
+    step.outcome = response(input);
   } else {
-    const auto stage = static_cast<Stage>(input.upto(6));
+    const auto stage = static_cast<Stage>(input.upto(policy::stage_count - 1));
     step = fails(stage, static_cast<Cause>(input.upto(policy::cause_count - 1)));
     if (input.upto(3) == 0) step.sent = Sent::nothing;
   }

@@ -2,10 +2,11 @@
 // hop, and keeps every other line byte for byte and in its order.
 #include <array>
 
-#include "proxy/http/chunked.hpp"
 #include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/rewrite.hpp"
 #include "proxy/http/via.hpp"
+#include "proxy/http1/chunked.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -36,8 +37,8 @@ bool is_protected(std::string_view name) {
   return false;
 }
 
-/// Names that may stay although Connection lists them: end-to-end by their kind, or with a meaning of their
-/// own there.
+/// Names that may stay although Connection lists them: end-to-end by their kind,
+/// or with a meaning of their own there.
 bool may_stay(std::string_view name) {
   for (const char* const prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {
     if (name.starts_with(prefix)) return true;

@@ -4,8 +4,9 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "proxy/http/chunked.hpp"
-#include "proxy/http/guard.hpp"
+#include "proxy/http1/chunked.hpp"
+#include "proxy/http1/guard.hpp"
+#include "proxy/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/strict_framing.hpp"
@@ -68,7 +69,7 @@ void take_chunks(std::string_view text, http::Spelling trailers, Message& messag
 Message guarded(std::string_view text, const http::Parsed& parsed, const Framing& framing,
                 std::size_t head_bytes, http::Spelling trailers) {
   Message message;
-  if (std::holds_alternative<http::Cause>(parsed)) return message;
+  if (std::holds_alternative<http::Rejection>(parsed)) return message;
   message.state = State::unfinished;
   if (parsed == http::Parsed{http::Progress::partial}) return message;
   message.has_head = true;

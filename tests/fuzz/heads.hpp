@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/http/guard.hpp"
 #include "proxy/http/head.hpp"
+#include "proxy/http1/guard.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {

@@ -1,8 +1,8 @@
-// Fuzz target: the look into JSON bodies. It finds exactly what a whole tree of the same text has at that
-// path.
+// Fuzz target: the look into JSON bodies. It finds exactly what a whole
+// tree of the same text has at that path.
 #include <boost/json.hpp>
 
-#include "proxy/http/json_probe.hpp"
+#include "proxy/probe/json_probe.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {

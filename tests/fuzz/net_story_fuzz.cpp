@@ -10,7 +10,7 @@ constexpr std::size_t seed_bytes = 2;  // what comes when the bytes are used up
 
 simulation::Played tell(std::uint64_t number, std::span<const std::uint8_t> bytes) {
   static simulation::Stage stage;
-  simulation::Marks marks;
+  simulation::CoverageMarks marks;
   simulation::Tape tape(bytes);
   simulation::Play what;
   what.seed = {number, &tape};

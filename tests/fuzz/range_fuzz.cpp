@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/http/download.hpp"
+#include "proxy/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -59,7 +60,7 @@ void judge_values(std::string_view text) {
         "a tag has neither blanks nor controls");
 }
 
-/// What a faithful upstream says to the request for the rest; `head` is that of its first answer.
+/// What a faithful upstream says to the request for the rest; `head` is that of its first response.
 PartHead rest_of(const PartHead& head, const RangeAsked& asked, std::uint64_t last, std::uint64_t complete,
                  std::string& text) {
   PartHead rest = head;
@@ -160,7 +161,7 @@ void judge_request_lines(std::string_view outgoing, const RangeAsked& asked) {
 /// `request head` and `answer head`, one behind the other.
 void judge_heads(std::string_view text) {
   http::RequestHead request;
-  http::ResponseHead answer;
+  http::ResponseHead response;
   if (http::parse_request(text, {}, request) != http::Parsed{http::Progress::complete}) return;
   const std::size_t question = std::min(request.target.find('?'), request.target.size());
   const std::string_view query = request.target.substr(std::min(question + 1, request.target.size()));
@@ -169,11 +170,11 @@ void judge_heads(std::string_view text) {
   judge_request_lines(text.substr(request.skipped, request.bytes - request.skipped),
                       {{mixed(text) % 1000, {}}, "\"tag\""});
   const std::string_view behind = text.substr(request.bytes);
-  if (http::parse_response(behind, {}, request.method, answer) != http::Parsed{http::Progress::complete})
+  if (http::parse_response(behind, {}, request.method, response) != http::Parsed{http::Progress::complete})
     return;
   for (const std::vector<std::string>& validators :
        {std::vector<std::string>{"etag", "x-goog-generation", "x-amz-version-id"}, {"x-amz-version-id"}}) {
-    judge_download(asked, http::read_part_head(answer, validators, 1'700'000'000), mixed(text));
+    judge_download(asked, http::read_part_head(response, validators, 1'700'000'000), mixed(text));
   }
 }
 

@@ -1,9 +1,9 @@
-// Fuzz target: chunked request bodies. However the bytes are cut, the same body, the same trailers, the same
-// verdict.
+// Fuzz target: chunked request bodies. However the bytes are cut, the same body,
+// the same trailers, the same verdict.
 #include <optional>
 
-#include "proxy/http/chunked.hpp"
-#include "proxy/http/rewrite.hpp"
+#include "proxy/http1/chunked.hpp"
+#include "proxy/http1/rewrite.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -17,7 +17,7 @@ struct Decoded {
   std::string body;
   std::string trailers;
   std::size_t consumed = 0;
-  std::optional<Cause> cause;
+  std::optional<Rejection> cause;
   unsigned steps = 0;
 
   bool operator==(const Decoded& other) const {
@@ -98,7 +98,7 @@ void judge_whole(std::string_view text, const Decoded& whole, std::uint64_t seed
   law(decoded == whole && decoded.consumed == again.size(), "what goes upstream is the same body");
 }
 
-/// Row A6, and rows I1: the work and the overhead that a body may cost.
+/// Rows A6 and I1: the work and the overhead that a body may cost.
 void judge_cost(const Decoded& decoded) {
   const std::size_t chunks_at_most = decoded.body.size() + 1;
   law(decoded.consumed <= 16 * 1024 + 8192 + 1 + 2 * decoded.body.size() + 4 * chunks_at_most,

@@ -1,5 +1,6 @@
-// Fuzz target: request heads. What is accepted is what it is said to be, whatever follows it and however it
-// came.
+// Fuzz target: request heads. What is accepted is what it is said to be,
+// whatever follows it and however it came.
+#include "proxy/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -59,12 +60,12 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   judge_framing(head);
 }
 
-/// What is over a limit is refused for that where it came so far, and for what else is wrong where more is
-/// there.
+/// What is over a limit is refused for that where it came so far,
+/// and for what else is wrong where more is there.
 bool is_cause_of_size(std::string_view text, const HeadLimits& limits, const Parsed& early,
                       const Parsed& verdict) {
-  return text.size() > std::min(limits.bytes, limits.target_bytes) && std::holds_alternative<Cause>(early) &&
-         std::holds_alternative<Cause>(verdict);
+  return text.size() > std::min(limits.bytes, limits.target_bytes) &&
+         std::holds_alternative<Rejection>(early) && std::holds_alternative<Rejection>(verdict);
 }
 
 /// A part of the text is not yet a head, or gets the same verdict as the whole.
@@ -98,7 +99,7 @@ void judge_padded(std::string_view text, const Parsed& verdict) {
   padded.insert(line + 2, "X-Padding: " + std::string(2100, 'v') + "\r\n");
   RequestHead head;
   const Parsed other = parse_request(padded, {}, head);
-  law(other == verdict || (std::holds_alternative<Cause>(verdict) && other != complete),
+  law(other == verdict || (std::holds_alternative<Rejection>(verdict) && other != complete),
       "a long field changes nothing");
 }
 

@@ -1,11 +1,12 @@
-// Fuzz target: whole answers. What the client gets is the body that came, re-framed; and what predicates see
-// of it does not hang on how it came.
+// Fuzz target: whole responses. What the client gets is the body that came, re-framed; and what predicates
+// see of it does not hang on how it came.
 #include <array>
 #include <optional>
 
-#include "proxy/http/answer_body.hpp"
-#include "proxy/http/chunked.hpp"
-#include "proxy/http/rewrite.hpp"
+#include "proxy/http1/chunked.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
+#include "proxy/probe/response_body_probe.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -15,7 +16,7 @@ using namespace http;
 
 constexpr std::array<std::string_view, 4> methods{"GET", "GET", "HEAD", "CONNECT"};
 
-struct Answer {
+struct Response {
   ResponseHead head;
   std::string body;
   std::string trailers;
@@ -23,74 +24,74 @@ struct Answer {
 };
 
 /// The chunked body at the start of `text`, or nothing while it is not whole or refused.
-std::optional<std::size_t> take_chunks(std::string_view text, Spelling trailers, Answer& answer) {
+std::optional<std::size_t> take_chunks(std::string_view text, Spelling trailers, Response& response) {
   ChunkDecoder decoder(trailers);
   std::size_t at = 0;
   while (true) {
     const ChunkDecoder::Step step = decoder.step(text.substr(at));
     at += step.consumed;
-    answer.body += step.data;
+    response.body += step.data;
     if (step.state == ChunkDecoder::State::data) continue;
-    answer.trailers = decoder.trailers();
+    response.trailers = decoder.trailers();
     return step.state == ChunkDecoder::State::done ? std::optional(at) : std::nullopt;
   }
 }
 
-/// Reads a whole message; an answer that ends with the connection ends with the text.
-bool read(std::string_view text, std::string_view method, Spelling trailers, Answer& answer) {
-  if (parse_response(text, {}, method, answer.head) != Parsed{Progress::complete}) return false;
-  const std::string_view rest = text.substr(answer.head.bytes);
+/// Reads a whole message; a response that ends with the connection ends with the text.
+bool read(std::string_view text, std::string_view method, Spelling trailers, Response& response) {
+  if (parse_response(text, {}, method, response.head) != Parsed{Progress::complete}) return false;
+  const std::string_view rest = text.substr(response.head.bytes);
   std::optional<std::size_t> taken;
-  switch (answer.head.framing.kind) {
+  switch (response.head.framing.kind) {
     case Framing::Kind::none: taken = 0; break;
-    case Framing::Kind::chunked: taken = take_chunks(rest, trailers, answer); break;
+    case Framing::Kind::chunked: taken = take_chunks(rest, trailers, response); break;
     case Framing::Kind::until_close: taken = rest.size(); break;
     case Framing::Kind::length:
-      if (answer.head.framing.length <= rest.size())
-        taken = static_cast<std::size_t>(answer.head.framing.length);
+      if (response.head.framing.length <= rest.size())
+        taken = static_cast<std::size_t>(response.head.framing.length);
       break;
   }
   if (!taken) return false;
-  if (answer.head.framing.kind != Framing::Kind::chunked) answer.body = rest.substr(0, *taken);
-  answer.end = answer.head.bytes + *taken;
+  if (response.head.framing.kind != Framing::Kind::chunked) response.body = rest.substr(0, *taken);
+  response.end = response.head.bytes + *taken;
   return true;
 }
 
-/// The answer as the proxy writes it to a client of that version.
-std::string written(const Answer& answer, unsigned client_minor_version) {
-  const Framing::Kind kind = answer.head.framing.kind;
+/// The response as the proxy writes it to a client of that version.
+std::string written(const Response& response, unsigned client_minor_version) {
+  const Framing::Kind kind = response.head.framing.kind;
   ResponseRewrite rewrite;
   rewrite.client_minor_version = client_minor_version;
   rewrite.chunked = kind == Framing::Kind::chunked || kind == Framing::Kind::until_close;
   rewrite.via_pseudonym = "reprise-x1";
   rewrite.date = "Sun, 06 Nov 1994 08:49:37 GMT";
   std::string out;
-  write_response_head(answer.head, rewrite, out);
-  if (!rewrite.chunked || client_minor_version == 0) return out + answer.body;
-  if (!answer.body.empty()) {
-    write_chunk_size(answer.body.size(), out);
-    out.append(answer.body).append("\r\n");
+  write_response_head(response.head, rewrite, out);
+  if (!rewrite.chunked || client_minor_version == 0) return out + response.body;
+  if (!response.body.empty()) {
+    write_chunk_size(response.body.size(), out);
+    out.append(response.body).append("\r\n");
   }
   std::string trailers;
-  append_trailers(answer.trailers, answer.head.fields, trailers);
+  append_trailers(response.trailers, response.head.fields, trailers);
   write_last_chunk(trailers, out);
   return out;
 }
 
-void judge_relayed(const Answer& answer, std::string_view method) {
+void judge_relayed(const Response& response, std::string_view method) {
   for (const unsigned version : {1U, 0U}) {
-    const std::string out = written(answer, version);
-    Answer again;
+    const std::string out = written(response, version);
+    Response again;
     law(read(out, method, Spelling::strict, again), "what goes to the client is a whole answer");
     law(again.head.clean.empty(), "whose head is clean");
-    law(again.end == out.size() && again.body == answer.body, "with the same body and nothing behind it");
-    law(again.head.status == answer.head.status, "and the same status");
+    law(again.end == out.size() && again.body == response.body, "with the same body and nothing behind it");
+    law(again.head.status == response.head.status, "and the same status");
     law(version == 1 || count_of(again.head.fields, "transfer-encoding") == 0,
         "HTTP/1.0 gets nothing chunked");
     if (version == 0) continue;
-    law(again.head.reusable || answer.head.status == 101, "after it the connection can stay");
-    law(answer.trailers.find(again.trailers) != std::string::npos ||
-            again.trailers.size() < answer.trailers.size(),
+    law(again.head.reusable || response.head.status == 101, "after it the connection can stay");
+    law(response.trailers.find(again.trailers) != std::string::npos ||
+            again.trailers.size() < response.trailers.size(),
         "no trailer is invented");
   }
 }
@@ -123,13 +124,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view text = Input(bytes, size).rest();
   const std::uint64_t seed = mixed(text);
   const std::string_view method = methods[seed % methods.size()];
-  Answer answer;
-  if (!read(text, method, Spelling::tolerant, answer)) return 0;
-  judge_relayed(answer, method);
-  judge_events(answer.body, seed);
-  const auto kind = reprise::http::body_kind(answer.head);
-  if (kind == reprise::policy::BodyKind::json && !answer.body.empty()) {
-    const reprise::http::WholeAnswer json(answer.body, kind);
+  Response response;
+  if (!read(text, method, Spelling::tolerant, response)) return 0;
+  judge_relayed(response, method);
+  judge_events(response.body, seed);
+  const auto kind = reprise::http::body_kind(response.head);
+  if (kind == reprise::policy::BodyKind::json && !response.body.empty()) {
+    const reprise::http::WholeResponse json(response.body, kind);
     const bool found = json.has_json("error.code", {});
     law(found || !json.has_json("error.code", {"7"}), "what equals something is there");
     law(json.has_json("error", {}) || !found, "what lies below something needs it");

@@ -1,7 +1,8 @@
-// Fuzz target: response heads. What is accepted has one framing, and a connection is used again only after a
-// clean one.
+// Fuzz target: response heads. What is accepted has one framing,
+// and a connection is used again only after a clean one.
 #include <array>
 
+#include "proxy/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -132,8 +133,8 @@ void judge(std::string_view text, std::string_view method, const HeadLimits& lim
   const Exact prefix(text.substr(0, (chosen >> 8U) % (text.size() + 1)));
   ResponseHead head;
   const Parsed early = parse_response(prefix.view(), limits, method, head);
-  const bool for_size = text.size() > limits.bytes && std::holds_alternative<Cause>(early) &&
-                        std::holds_alternative<Cause>(verdict);
+  const bool for_size = text.size() > limits.bytes && std::holds_alternative<Rejection>(early) &&
+                        std::holds_alternative<Rejection>(verdict);
   law(early == partial || early == verdict || for_size, "more bytes never change a verdict");
   if (verdict != complete) return;
   law(same(used.framing, guarded.framing) && used.bytes == guarded.bytes,

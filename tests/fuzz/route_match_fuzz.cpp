@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "proxy/policy/condition.hpp"
+#include "proxy/match/condition.hpp"
 #include "proxy/policy/route.hpp"
 #include "tests/fuzz/input.hpp"
 

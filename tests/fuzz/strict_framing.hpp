@@ -1,5 +1,5 @@
-// A strict reading of RFC 9112, written for nothing but to be compared with: slow, simple, and of its own
-// making.
+// A strict reading of RFC 9112, written for nothing but to be compared with:
+// slow, simple, and of its own making.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Message {
 /// recipient to overlook: empty lines before a request, equal lengths that are repeated, and in responses a
 /// blank before a colon, a length beside `chunked`, a missing blank behind the status, lines that end in LF
 /// alone and folds of head and trailer section, and `identity` (RFC 9112 2.2, 5.2). Has no limits. The bytes
-/// are all that ever comes: an answer that ends with its connection ends with them.
+/// are all that ever comes: a response that ends with its connection ends with them.
 Message read_strictly_request(const std::string& bytes);
 Message read_strictly_response(const std::string& bytes, const std::string& request_method);
 

@@ -1,10 +1,11 @@
-// Fuzz target: authorities and request targets. What is split can be put together again, and is one thing to
-// everybody.
+// Fuzz target: authorities and request targets. What is split can be put
+// together again, and is one thing to everybody.
 #include <array>
 
 #include "proxy/http/intake.hpp"
-#include "proxy/http/rewrite.hpp"
 #include "proxy/http/target.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -33,8 +34,8 @@ bool same(const Authority& a, const Authority& b) {
 void judge_authority(std::string_view text) {
   const auto split = split_authority(text, 80);
   const auto mandatory = split_authority(text, 0);
-  if (std::holds_alternative<Cause>(split)) {
-    law(std::holds_alternative<Cause>(mandatory), "what is no authority is none for CONNECT");
+  if (std::holds_alternative<Rejection>(split)) {
+    law(std::holds_alternative<Rejection>(mandatory), "what is no authority is none for CONNECT");
     return;
   }
   const Authority& found = std::get<Authority>(split);
@@ -71,7 +72,7 @@ void judge_absolute(std::string_view text) {
   const std::string start = lowered(text.substr(0, 8));
   if (target == nullptr) {
     const bool known = start.starts_with("http://") || start == "https://";
-    law(known || std::get<Cause>(split) == Cause::bad_scheme, "an unknown scheme is called so");
+    law(known || std::get<Rejection>(split) == Rejection::bad_scheme, "an unknown scheme is called so");
     return;
   }
   law(target->https ? start == "https://" : start.starts_with("http://"), "the scheme is what is written");

@@ -2,8 +2,9 @@
 // is taken for a request is one.
 #include <string>
 
-#include "proxy/http/client_hello.hpp"
 #include "proxy/http/first_bytes.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/tunnel/client_hello.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -34,7 +35,7 @@ void judge_words(std::string_view bytes) {
   RequestHead head;
   law(parse_request(whole, {}, head) == Parsed{Progress::complete}, "http is a request");
   law(std::holds_alternative<Forward>(take_tunnelled(head, tunnel)) ||
-          std::holds_alternative<AnswerHere>(take_tunnelled(head, tunnel)),
+          std::holds_alternative<ResponseHere>(take_tunnelled(head, tunnel)),
       "that is taken");
 }
 

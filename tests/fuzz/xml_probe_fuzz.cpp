@@ -1,6 +1,6 @@
 // Fuzz target: the look into XML bodies. In a document that is written here it finds what was written, and in
 // any bytes it keeps to what the text around an element cannot change.
-#include "proxy/http/xml_probe.hpp"
+#include "proxy/probe/xml_probe.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@ namespace {
 
 using http::XmlText;
 
-/// Writes a document from the fuzzer's numbers, and knows the text of its first Code and of its first Code in
-/// an Error.
+/// Writes a document from the fuzzer's numbers, and knows the text of its
+/// first Code and of its first Code in an Error.
 class Author {
  public:
   explicit Author(Input& input) : input_(input) {}

@@ -1,12 +1,13 @@
-// A clean request and its answer allocate nothing once buffers have their storage.
+// A clean request and its response allocate nothing once buffers have their storage.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <new>
 
-#include "proxy/http/chunked.hpp"
-#include "proxy/http/rewrite.hpp"
 #include "proxy/http/via.hpp"
+#include "proxy/http1/chunked.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
 #include "tests/http/reading.hpp"
 
 namespace {
@@ -101,7 +102,7 @@ void exchange_in_chunks(Connection& connection) {
   write_last_chunk(connection.decoder.trailers(), connection.out);
 }
 
-TEST(Allocation, chunks_and_trailers_of_an_answer_allocate_nothing_the_second_time) {
+TEST(Allocation, chunks_and_trailers_of_a_response_allocate_nothing_the_second_time) {
   Connection connection;
   const std::size_t before_first = allocations;
   exchange_in_chunks(connection);
@@ -113,18 +114,18 @@ TEST(Allocation, chunks_and_trailers_of_an_answer_allocate_nothing_the_second_ti
 
 /// The end of a kind of answer that has no body, or one that ends with its connection.
 void read_bodiless(Connection& connection) {
-  constexpr std::string_view answers[] = {
+  constexpr std::string_view responses[] = {
       "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 5\r\n\r\n",
       "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n",
       "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n"};
-  for (const std::string_view answer : answers) {
-    ASSERT_EQ(parse_response(answer, {}, "GET", connection.response), complete);
+  for (const std::string_view response : responses) {
+    ASSERT_EQ(parse_response(response, {}, "GET", connection.response), complete);
     connection.out.clear();
     write_response_head(connection.response, {}, connection.out);
   }
 }
 
-TEST(Allocation, answers_without_a_length_allocate_nothing_the_second_time) {
+TEST(Allocation, responses_without_a_length_allocate_nothing_the_second_time) {
   Connection connection;
   read_bodiless(connection);
   const std::size_t before = allocations;

@@ -1,6 +1,6 @@
 // The second opinion alone: the guard is told one text and Beast another, as if the guard had misread it. No
 // such head may pass.
-#include "proxy/http/beast_check.hpp"
+#include "proxy/http1/beast_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace reprise::http {
 namespace {
 
 using std::string;
-using Opinion = std::optional<Cause>;
+using Opinion = std::optional<Rejection>;
 
 /// What Beast says of `shown` where the guard took it for `understood`, to its end.
 Opinion on_request(const string& understood, const string& shown) {
@@ -20,7 +20,7 @@ Opinion on_request(const string& understood, const string& shown) {
   return second_opinion(shown, head);
 }
 
-Opinion on_answer(const string& understood, const string& shown, std::string_view method = "GET") {
+Opinion on_response(const string& understood, const string& shown, std::string_view method = "GET") {
   ResponseHead head;
   Oddities oddities;
   EXPECT_EQ(guard_response(understood, {}, method, head, oddities), complete) << understood;
@@ -39,27 +39,27 @@ TEST(SecondOpinion, agrees_with_a_guard_that_read_well) {
        {ok(""), ok("Content-Length: 5\r\n"), ok("Content-Length: 0\r\n"),
         ok("Transfer-Encoding: chunked\r\n"), ok("Content-Length: 0\r\nConnection: close\r\n"),
         string("HTTP/1.1 204 X\r\n\r\n")}) {
-    EXPECT_EQ(on_answer(text, text), std::nullopt) << text;
+    EXPECT_EQ(on_response(text, text), std::nullopt) << text;
   }
 }
 
 TEST(SecondOpinion, says_what_it_finds_wrong_with_a_request) {
-  const std::pair<string, Cause> malformed[] = {
-      {"G(T / HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_method},
-      {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
-      {"GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
-      {"GET / HTTP/1.2\r\nHost: h\r\n\r\n", Cause::bad_version},
-      {get("X Y: z\r\n"), Cause::bad_field_name},
-      {get("X: a\x01\r\n"), Cause::bad_field_value},
-      {get("Connection: a b\r\n"), Cause::bad_field_value},
-      {get("Content-Length: x\r\n"), Cause::bad_content_length},
-      {get("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), Cause::bad_content_length},
-      {get("Content-Length: 5\r\nContent-Length: 6\r\n"), Cause::conflicting_content_length},
-      {get("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Cause::bad_transfer_encoding},
-      {get("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), Cause::bad_transfer_encoding},
-      {"GET / HTTP/1.1\r\nHost: h\r\n\rX", Cause::bad_request_line},
-      {"GET / HTTP/1.1\r\nHost: h\r\n", Cause::bad_request_line},
-      {"", Cause::bad_request_line}};
+  const std::pair<string, Rejection> malformed[] = {
+      {"G(T / HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_method},
+      {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_target},
+      {"GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_target},
+      {"GET / HTTP/1.2\r\nHost: h\r\n\r\n", Rejection::bad_version},
+      {get("X Y: z\r\n"), Rejection::bad_field_name},
+      {get("X: a\x01\r\n"), Rejection::bad_field_value},
+      {get("Connection: a b\r\n"), Rejection::bad_field_value},
+      {get("Content-Length: x\r\n"), Rejection::bad_content_length},
+      {get("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), Rejection::bad_content_length},
+      {get("Content-Length: 5\r\nContent-Length: 6\r\n"), Rejection::conflicting_content_length},
+      {get("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Rejection::bad_transfer_encoding},
+      {get("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), Rejection::bad_transfer_encoding},
+      {"GET / HTTP/1.1\r\nHost: h\r\n\rX", Rejection::bad_request_line},
+      {"GET / HTTP/1.1\r\nHost: h\r\n", Rejection::bad_request_line},
+      {"", Rejection::bad_request_line}};
   for (const auto& [text, cause] : malformed) EXPECT_EQ(on_request(get(""), text), cause) << text;
 }
 
@@ -68,15 +68,15 @@ TEST(SecondOpinion, the_start_line_of_a_request_and_the_count_of_its_fields_are_
        {"PUT http://h/ HTTP/1.1\r\nHost: h\r\n\r\n", "GET http://i/ HTTP/1.1\r\nHost: h\r\n\r\n",
         "GET http://h/ HTTP/1.0\r\nHost: h\r\n\r\n", "GET http://h/ HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n",
         "GET http://h/ HTTP/1.1\r\n\r\n"}) {
-    EXPECT_EQ(on_request(get(""), text), Cause::bad_request_line) << text;
+    EXPECT_EQ(on_request(get(""), text), Rejection::bad_request_line) << text;
   }
 }
 
 TEST(SecondOpinion, a_head_ends_where_the_guard_found_its_end) {
-  EXPECT_EQ(on_request(get(""), get("") + "X"), Cause::bad_request_line);
-  EXPECT_EQ(on_request(get(""), get("") + get("")), Cause::bad_request_line);
-  EXPECT_EQ(on_answer(ok(""), ok("") + "X"), Cause::bad_status_line);
-  EXPECT_EQ(on_answer(ok(""), ok("") + ok("")), Cause::bad_status_line);
+  EXPECT_EQ(on_request(get(""), get("") + "X"), Rejection::bad_request_line);
+  EXPECT_EQ(on_request(get(""), get("") + get("")), Rejection::bad_request_line);
+  EXPECT_EQ(on_response(ok(""), ok("") + "X"), Rejection::bad_status_line);
+  EXPECT_EQ(on_response(ok(""), ok("") + ok("")), Rejection::bad_status_line);
 }
 
 TEST(SecondOpinion, the_framing_of_a_request_is_the_same) {
@@ -86,7 +86,7 @@ TEST(SecondOpinion, the_framing_of_a_request_is_the_same) {
   const string chunked = get("Transfer-Encoding: chunked\r\n");
   for (const string& understood : {none, five, six, chunked}) {
     for (const string& shown : {none, five, six, chunked}) {
-      const Opinion expected = understood == shown ? Opinion{} : Cause::bad_content_length;
+      const Opinion expected = understood == shown ? Opinion{} : Rejection::bad_content_length;
       EXPECT_EQ(on_request(understood, shown), expected) << understood << shown;
     }
   }
@@ -95,35 +95,35 @@ TEST(SecondOpinion, the_framing_of_a_request_is_the_same) {
 TEST(SecondOpinion, no_connection_stays_that_beast_sees_end) {
   const string close = get("Connection: close\r\n");
   const string stay = get("Connection: x\r\n");
-  EXPECT_EQ(on_request(stay, close), Cause::bad_field_value);
+  EXPECT_EQ(on_request(stay, close), Rejection::bad_field_value);
   EXPECT_EQ(on_request(close, stay), std::nullopt) << "to end it is never wrong";
-  const string answer_close = ok("Content-Length: 0\r\nConnection: close\r\n");
-  const string answer_stay = ok("Content-Length: 0\r\nConnection: x\r\n");
-  EXPECT_EQ(on_answer(answer_stay, answer_close), Cause::bad_field_value);
-  EXPECT_EQ(on_answer(answer_close, answer_stay), std::nullopt) << "to end it is never wrong";
+  const string response_close = ok("Content-Length: 0\r\nConnection: close\r\n");
+  const string response_stay = ok("Content-Length: 0\r\nConnection: x\r\n");
+  EXPECT_EQ(on_response(response_stay, response_close), Rejection::bad_field_value);
+  EXPECT_EQ(on_response(response_close, response_stay), std::nullopt) << "to end it is never wrong";
 }
 
-TEST(SecondOpinion, says_what_it_finds_wrong_with_an_answer) {
-  const std::pair<string, Cause> malformed[] = {
-      {"HTTP/2.0 200 OK\r\n\r\n", Cause::bad_version},
-      {"HTTP/1.1 2x0 OK\r\n\r\n", Cause::bad_status},
-      {"HTTP/1.1 200 O\x01K\r\n\r\n", Cause::bad_status_line},
-      {ok("X Y: z\r\n"), Cause::bad_field_name},
-      {ok("X: a\x01\r\n"), Cause::bad_field_value},
-      {ok("Content-Length: 5,\r\n"), Cause::bad_content_length},
-      {ok("Content-Length: 5, 6\r\n"), Cause::conflicting_content_length},
-      {ok("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Cause::bad_transfer_encoding},
-      {"HTTP/1.1 200 OK\r\n", Cause::bad_status_line},
-      {"", Cause::bad_status_line}};
-  for (const auto& [text, cause] : malformed) EXPECT_EQ(on_answer(ok(""), text), cause) << text;
+TEST(SecondOpinion, says_what_it_finds_wrong_with_a_response) {
+  const std::pair<string, Rejection> malformed[] = {
+      {"HTTP/2.0 200 OK\r\n\r\n", Rejection::bad_version},
+      {"HTTP/1.1 2x0 OK\r\n\r\n", Rejection::bad_status},
+      {"HTTP/1.1 200 O\x01K\r\n\r\n", Rejection::bad_status_line},
+      {ok("X Y: z\r\n"), Rejection::bad_field_name},
+      {ok("X: a\x01\r\n"), Rejection::bad_field_value},
+      {ok("Content-Length: 5,\r\n"), Rejection::bad_content_length},
+      {ok("Content-Length: 5, 6\r\n"), Rejection::conflicting_content_length},
+      {ok("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Rejection::bad_transfer_encoding},
+      {"HTTP/1.1 200 OK\r\n", Rejection::bad_status_line},
+      {"", Rejection::bad_status_line}};
+  for (const auto& [text, cause] : malformed) EXPECT_EQ(on_response(ok(""), text), cause) << text;
 }
 
 TEST(SecondOpinion, the_status_is_the_same) {
-  EXPECT_EQ(on_answer(ok(""), "HTTP/1.1 201 OK\r\n\r\n"), Cause::bad_status_line);
-  EXPECT_EQ(on_answer("HTTP/1.1 204 X\r\n\r\n", "HTTP/1.1 304 X\r\n\r\n"), Cause::bad_status_line);
+  EXPECT_EQ(on_response(ok(""), "HTTP/1.1 201 OK\r\n\r\n"), Rejection::bad_status_line);
+  EXPECT_EQ(on_response("HTTP/1.1 204 X\r\n\r\n", "HTTP/1.1 304 X\r\n\r\n"), Rejection::bad_status_line);
 }
 
-TEST(SecondOpinion, the_framing_of_an_answer_is_the_same) {
+TEST(SecondOpinion, the_framing_of_a_response_is_the_same) {
   const string until_close = ok("X: 1\r\n");
   const string empty = ok("Content-Length: 0\r\n");
   const string five = ok("Content-Length: 5\r\n");
@@ -131,8 +131,8 @@ TEST(SecondOpinion, the_framing_of_an_answer_is_the_same) {
   const string chunked = ok("Transfer-Encoding: chunked\r\n");
   for (const string& understood : {until_close, empty, five, six, chunked}) {
     for (const string& shown : {until_close, empty, five, six, chunked}) {
-      const Opinion expected = understood == shown ? Opinion{} : Cause::bad_content_length;
-      EXPECT_EQ(on_answer(understood, shown), expected) << understood << shown;
+      const Opinion expected = understood == shown ? Opinion{} : Rejection::bad_content_length;
+      EXPECT_EQ(on_response(understood, shown), expected) << understood << shown;
     }
   }
 }
@@ -152,11 +152,11 @@ TEST(SecondOpinion, both_see_a_body_or_neither_does) {
   const Framing five{Framing::Kind::length, 5};
   const Framing chunked{Framing::Kind::chunked, 0};
   const string with_five = ok("Content-Length: 5\r\n");
-  EXPECT_EQ(with_framing(none, with_five), Cause::bad_content_length);
-  EXPECT_EQ(with_framing(five, with_five, "HEAD"), Cause::bad_content_length);
-  EXPECT_EQ(with_framing(five, "HTTP/1.1 304 X\r\nContent-Length: 5\r\n\r\n"), Cause::bad_content_length);
-  EXPECT_EQ(with_framing(chunked, "HTTP/1.1 204 X\r\n\r\n"), Cause::bad_content_length);
-  EXPECT_EQ(with_framing(empty, "HTTP/1.1 204 X\r\n\r\n"), Cause::bad_content_length);
+  EXPECT_EQ(with_framing(none, with_five), Rejection::bad_content_length);
+  EXPECT_EQ(with_framing(five, with_five, "HEAD"), Rejection::bad_content_length);
+  EXPECT_EQ(with_framing(five, "HTTP/1.1 304 X\r\nContent-Length: 5\r\n\r\n"), Rejection::bad_content_length);
+  EXPECT_EQ(with_framing(chunked, "HTTP/1.1 204 X\r\n\r\n"), Rejection::bad_content_length);
+  EXPECT_EQ(with_framing(empty, "HTTP/1.1 204 X\r\n\r\n"), Rejection::bad_content_length);
   EXPECT_EQ(with_framing(none, with_five, "HEAD"), std::nullopt);
   EXPECT_EQ(with_framing(five, with_five), std::nullopt);
 }
@@ -166,10 +166,10 @@ TEST(SecondOpinion, what_answers_a_connect_has_a_body_only_if_it_refuses) {
   const string refused = "HTTP/1.1 300 X\r\nContent-Length: 5\r\n\r\n";
   EXPECT_EQ(with_framing({Framing::Kind::none, 0}, opened, "CONNECT"), std::nullopt);
   EXPECT_EQ(with_framing({Framing::Kind::length, 5}, refused, "CONNECT"), std::nullopt);
-  EXPECT_EQ(with_framing({Framing::Kind::none, 0}, refused, "CONNECT"), Cause::bad_content_length);
+  EXPECT_EQ(with_framing({Framing::Kind::none, 0}, refused, "CONNECT"), Rejection::bad_content_length);
 }
 
-TEST(SecondOpinion, an_odd_answer_is_shown_as_it_was_understood) {
+TEST(SecondOpinion, an_odd_response_is_shown_as_it_was_understood) {
   for (const string& text :
        {string("HTTP/1.1 200\r\nX : y\r\nContent-Length: 0\r\n\r\n"),
         ok("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),

@@ -1,13 +1,13 @@
 // The chunked coding: strict, in place, and the same however the bytes are cut.
-#include "proxy/http/chunked.hpp"
+#include "proxy/http1/chunked.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <optional>
-#include <random>
 
 #include "tests/http/reading.hpp"
+#include "tests/support/chance.hpp"
 
 namespace reprise::http {
 namespace {
@@ -21,7 +21,7 @@ struct Decoded {
   string body;
   string trailers;
   std::size_t consumed = 0;
-  std::optional<Cause> cause;
+  std::optional<Rejection> cause;
 
   bool operator==(const Decoded&) const = default;
 };
@@ -53,7 +53,7 @@ Decoded decode_bytewise(const string& text) {
   return decode_in_pieces(text, [] { return std::size_t{1}; });
 }
 
-void expect_broken(const string& text, Cause cause) {
+void expect_broken(const string& text, Rejection cause) {
   for (const Decoded& decoded : {decode(text), decode_bytewise(text)}) {
     EXPECT_EQ(decoded.state, State::broken) << text;
     EXPECT_EQ(decoded.cause, cause) << text;
@@ -81,7 +81,7 @@ TEST(Chunked, data_is_a_view_into_the_input) {
 TEST(Chunked, bad_sizes) {
   for (const string size : {"", " 5", "+5", "-5", "0x5", "5 ", "5\t", "g", "5g", "10000000000000005",
                             "0010000000000000005", "5\x01", "\x01"}) {
-    expect_broken(size + "\r\nhello\r\n0\r\n\r\n", Cause::bad_chunk);
+    expect_broken(size + "\r\nhello\r\n0\r\n\r\n", Rejection::bad_chunk);
   }
 }
 
@@ -109,8 +109,8 @@ TEST(Chunked, B9_leading_zeros_are_stepped_over_within_a_line) {
   }
   EXPECT_EQ(decode(string(4095, '0') + "5\r\nhello\r\n0\r\n\r\n").body, "hello");
   EXPECT_EQ(decode(string(100, '0') + "\r\n\r\n").state, State::done) << "the last chunk too";
-  expect_broken(string(4096, '0') + "5\r\nhello\r\n", Cause::bad_chunk);
-  expect_broken(string(4000, '0') + "5;a=" + string(93, 'b') + "b\r\nhello\r\n", Cause::bad_chunk);
+  expect_broken(string(4096, '0') + "5\r\nhello\r\n", Rejection::bad_chunk);
+  expect_broken(string(4000, '0') + "5;a=" + string(93, 'b') + "b\r\nhello\r\n", Rejection::bad_chunk);
   EXPECT_EQ(decode(string(4000, '0') + "5;a=" + string(93, 'b') + "\r\nhello\r\n0\r\n\r\n").state,
             State::done);
   ChunkDecoder wide;
@@ -118,7 +118,7 @@ TEST(Chunked, B9_leading_zeros_are_stepped_over_within_a_line) {
   string all;
   for (int i = 0; i < 4; ++i) all += string(4095, '0') + "1\r\nx\r\n";
   EXPECT_EQ(decode(all + "0\r\n\r\n").body, "xxxx");
-  expect_broken(all + string(100, '0') + "\r\n\r\n", Cause::bad_chunk);  // row A6
+  expect_broken(all + string(100, '0') + "\r\n\r\n", Rejection::bad_chunk);  // row A6
 }
 
 Decoded decode_tolerantly(const string& text, std::size_t piece) {
@@ -155,14 +155,14 @@ TEST(Chunked, trailers_of_old_upstreams_are_made_clean) {
     EXPECT_EQ(decode(text).state, State::broken) << "never in a request: " << section;
   }
   for (const string section : {" X: 1\n\n", "X: 1\n \x01\n\n", "X: 1\n a\rb\n\n", "X\n\n", "X: 1\r\r\n\n"}) {
-    EXPECT_EQ(decode_tolerantly("0\r\n" + section, 100).cause, Cause::bad_trailer) << section;
+    EXPECT_EQ(decode_tolerantly("0\r\n" + section, 100).cause, Rejection::bad_trailer) << section;
   }
 }
 
 TEST(Chunked, sizes_and_data_of_old_upstreams_end_in_crlf) {
   for (const string text :
        {"5\nhello\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n", "5;a\nhello\r\n", "0\n\r\n", "0\n\n"}) {
-    EXPECT_EQ(decode_tolerantly(text, 100).cause, Cause::bad_chunk) << text;
+    EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
   }
 }
 
@@ -181,7 +181,7 @@ TEST(Chunked, A4_line_ends_are_exact) {
   for (const string text :
        {"5\nhello\r\n0\r\n\r\n", "5\rXhello\r\n", "5\r\rhello", "5\r\nhelloX", "5\r\nhello\n0\r\n\r\n",
         "5\r\nhello\rX", "5\r\nhelloXX0\r\n\r\n", "5;a\nhello\r\n", "5;a\rb\r\nhello\r\n"}) {
-    expect_broken(text, Cause::bad_chunk);
+    expect_broken(text, Rejection::bad_chunk);
   }
 }
 
@@ -195,9 +195,9 @@ TEST(Chunked, A5_extensions) {
   for (const string& extension :
        {";"s, ";=b"s, ";a="s, ";a b"s, ";a=\"b"s, ";a=\"b\"c"s, ";a=\"\r\n\""s, ";a=\"\n\""s, ";a=\"\\"s,
         ";(a)"s, ";a\0"s, ";a\x7f"s, ";;a"s, " a"s, ";a "s}) {
-    expect_broken("5" + extension + "\r\nhello\r\n0\r\n\r\n", Cause::bad_chunk);
+    expect_broken("5" + extension + "\r\nhello\r\n0\r\n\r\n", Rejection::bad_chunk);
   }
-  expect_broken("5;a=" + string(4096, 'b') + "\r\n", Cause::bad_chunk);
+  expect_broken("5;a=" + string(4096, 'b') + "\r\n", Rejection::bad_chunk);
 }
 
 TEST(Chunked, A6_overhead_is_bounded_by_the_content) {
@@ -207,10 +207,10 @@ TEST(Chunked, A6_overhead_is_bounded_by_the_content) {
   EXPECT_EQ(decode(tiny + "0\r\n\r\n").body.size(), 100000U);
   string padded;
   for (int i = 0; i < 20; ++i) padded += "1;a=" + string(1000, 'b') + "\r\nx\r\n";
-  expect_broken(padded, Cause::bad_chunk);
+  expect_broken(padded, Rejection::bad_chunk);
   string zeros;
   for (int i = 0; i < 2000; ++i) zeros += "0000000000000001\r\nx\r\n";
-  expect_broken(zeros, Cause::bad_chunk);
+  expect_broken(zeros, Rejection::bad_chunk);
 }
 
 TEST(Chunked, A6_the_allowance_is_kept_to_the_byte) {
@@ -221,7 +221,7 @@ TEST(Chunked, A6_the_allowance_is_kept_to_the_byte) {
   const string whole = start + "1;a=" + string(4092, 'b') + "\r\nx\r\n0\r\n\r\n";
   EXPECT_EQ(decode(whole).state, State::done);
   EXPECT_EQ(decode_bytewise(whole), decode(whole));
-  expect_broken(start + "1;a=" + string(4093, 'b') + "\r\nx\r\n0\r\n\r\n", Cause::bad_chunk);
+  expect_broken(start + "1;a=" + string(4093, 'b') + "\r\nx\r\n0\r\n\r\n", Rejection::bad_chunk);
 }
 
 TEST(Chunked, trailers_are_filtered) {
@@ -238,17 +238,17 @@ TEST(Chunked, A7_trailer_lines_are_field_lines) {
   for (const string& text : {"0\r\nX: y\n\r\n"s, "0\r\n\n"s, "0\r\nno colon\r\n\r\n"s, "0\r\n: v\r\n\r\n"s,
                              "0\r\nX : v\r\n\r\n"s, "0\r\nX: a\r\n b\r\n\r\n"s, "0\r\nX: \x01\r\n\r\n"s,
                              "0\r\nX: a\rb\r\n\r\n"s, "0\r\nX: \0\r\n\r\n"s}) {
-    expect_broken(text, Cause::bad_trailer);
+    expect_broken(text, Rejection::bad_trailer);
   }
   EXPECT_EQ(decode("0\r\nX: y\r\n").state, State::more);
   EXPECT_EQ(decode("0\r\n").state, State::more);
 }
 
 TEST(Chunked, trailers_are_limited) {
-  expect_broken("0\r\nX: " + string(8192, 'a') + "\r\n\r\n", Cause::bad_trailer);
+  expect_broken("0\r\nX: " + string(8192, 'a') + "\r\n\r\n", Rejection::bad_trailer);
   string many = "0\r\n";
   for (int i = 0; i < 1000; ++i) many += "Cookie: c\r\n";
-  expect_broken(many + "\r\n", Cause::bad_trailer);
+  expect_broken(many + "\r\n", Rejection::bad_trailer);
   EXPECT_EQ(decode("0\r\nX: " + string(8000, 'a') + "\r\n\r\n").state, State::done);
 }
 
@@ -277,8 +277,8 @@ TEST(Chunked, what_is_written_is_read_back) {
 }
 
 /// A body of random chunks, extensions and trailers; broken by a random byte every other time.
-string random_body(std::mt19937& random) {
-  const auto below = [&random](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+string random_body(play::Chance& random) {
+  const auto below = [&random](unsigned limit) { return static_cast<unsigned>(random.below(limit)); };
   string text;
   for (unsigned chunks = below(6); chunks > 0; --chunks) {
     const unsigned size = below(40) + 1;
@@ -292,12 +292,12 @@ string random_body(std::mt19937& random) {
 }
 
 TEST(Chunked, any_split_gives_the_same) {
-  std::mt19937 random(20240607);
+  play::Chance random(20240607);
   unsigned whole_bodies = 0;
   for (int round = 0; round < 5000; ++round) {
     const string text = random_body(random);
     const Decoded whole = decode(text);
-    const Decoded split = decode_in_pieces(text, [&random] { return std::size_t{random() % 7 + 1}; });
+    const Decoded split = decode_in_pieces(text, [&random] { return std::size_t{random.below(7) + 1}; });
     ASSERT_EQ(split.state, whole.state) << text;
     ASSERT_EQ(split.body, whole.body) << text;
     ASSERT_EQ(split.trailers, whole.trailers) << text;

@@ -1,5 +1,5 @@
 // The first event of an event stream, however it is written and cut into pieces.
-#include "proxy/http/event_stream.hpp"
+#include "proxy/probe/event_stream.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Who speaks first in a tunnel, and what that makes of it (row G7).
 #include "proxy/http/first_bytes.hpp"
+#include "proxy/http1/parse.hpp"
 
 #include <gtest/gtest.h>
 
@@ -141,10 +142,10 @@ TEST(FirstBytes, without_a_host_of_its_own_it_gets_the_authority_of_the_connect)
 }
 
 TEST(FirstBytes, it_never_leaves_the_authority_of_the_connect) {
-  for (const auto& [text, cause] : std::vector<std::pair<std::string, Cause>>{
-           {"GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n", Cause::bad_target},
-           {"GET https://api.test:8080/ HTTP/1.1\r\nHost: api.test\r\n\r\n", Cause::bad_target},
-           {"CONNECT other.test:443 HTTP/1.1\r\nHost: other.test\r\n\r\n", Cause::bad_method}}) {
+  for (const auto& [text, cause] : std::vector<std::pair<std::string, Rejection>>{
+           {"GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n", Rejection::bad_target},
+           {"GET https://api.test:8080/ HTTP/1.1\r\nHost: api.test\r\n\r\n", Rejection::bad_target},
+           {"CONNECT other.test:443 HTTP/1.1\r\nHost: other.test\r\n\r\n", Rejection::bad_method}}) {
     const RequestHead head = parsed(text);
     const Intake intake = take_tunnelled(head, tunnel);
     ASSERT_TRUE(std::holds_alternative<Rejected>(intake)) << text;

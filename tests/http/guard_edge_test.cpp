@@ -1,11 +1,12 @@
-// Edges of the guard, one byte or one number on either side of them: what planted defects showed to be
-// untold.
+// Edges of the guard, one byte or one number on either side of them:
+// what planted defects showed to be untold.
 #include <gtest/gtest.h>
 
-#include "proxy/http/chunked.hpp"
-#include "proxy/http/guard.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/intake.hpp"
+#include "proxy/http1/chunked.hpp"
+#include "proxy/http1/guard.hpp"
+#include "proxy/http1/parse.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {
@@ -26,50 +27,51 @@ Parsed guard_alone(const string& text, std::string_view method) {
 }
 
 TEST(GuardEdge, the_guard_needs_no_second_opinion_on_requests) {
-  const std::pair<string, Cause> refused[] = {
-      {post("Content-Length: 5\r\nContent-Length: 6\r\n"), Cause::conflicting_content_length},
+  const std::pair<string, Rejection> refused[] = {
+      {post("Content-Length: 5\r\nContent-Length: 6\r\n"), Rejection::conflicting_content_length},
       {post("Content-Length: 5\r\nContent-Length: 5\r\nContent-Length: 6\r\n"),
-       Cause::conflicting_content_length},
-      {post("Content-Length: x\r\n"), Cause::bad_content_length},
-      {post("Content-Length: 18446744073709551621\r\n"), Cause::bad_content_length},
-      {post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Cause::length_and_chunked},
-      {post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), Cause::bad_transfer_encoding},
-      {post("Transfer-Encoding: xchunked\r\n"), Cause::bad_transfer_encoding},
-      {get("X : y\r\n"), Cause::bad_field_name},
-      {get("X(: y\r\n"), Cause::bad_field_name},
-      {get("X: a\x01\r\n"), Cause::bad_field_value},
-      {get("X: a\r\n b\r\n"), Cause::obs_fold},
-      {"G(T / HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_method},
-      {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
-      {"GET /\x7f HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
-      {"GET /a\tb HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
-      {"GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n", Cause::bad_target},
-      {"GET / HTTP/2.1\r\nHost: h\r\n\r\n", Cause::bad_version},
-      {"GET / HTTP/1.2\nHost: h\r\n\r\n", Cause::bad_request_line},
-      {"GET / HTTP/1.1\rXHost: h\r\n\r\n", Cause::bad_request_line},
-      {"GET / HTTP/1.1\r\n\r\n", Cause::missing_host}};
+       Rejection::conflicting_content_length},
+      {post("Content-Length: x\r\n"), Rejection::bad_content_length},
+      {post("Content-Length: 18446744073709551621\r\n"), Rejection::bad_content_length},
+      {post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), Rejection::length_and_chunked},
+      {post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+       Rejection::bad_transfer_encoding},
+      {post("Transfer-Encoding: xchunked\r\n"), Rejection::bad_transfer_encoding},
+      {get("X : y\r\n"), Rejection::bad_field_name},
+      {get("X(: y\r\n"), Rejection::bad_field_name},
+      {get("X: a\x01\r\n"), Rejection::bad_field_value},
+      {get("X: a\r\n b\r\n"), Rejection::obs_fold},
+      {"G(T / HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_method},
+      {"GET  HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_target},
+      {"GET /\x7f HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_target},
+      {"GET /a\tb HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_target},
+      {"GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n", Rejection::bad_target},
+      {"GET / HTTP/2.1\r\nHost: h\r\n\r\n", Rejection::bad_version},
+      {"GET / HTTP/1.2\nHost: h\r\n\r\n", Rejection::bad_request_line},
+      {"GET / HTTP/1.1\rXHost: h\r\n\r\n", Rejection::bad_request_line},
+      {"GET / HTTP/1.1\r\n\r\n", Rejection::missing_host}};
   for (const auto& [text, cause] : refused) EXPECT_EQ(guard_alone(text), Parsed{cause}) << text;
 }
 
-TEST(GuardEdge, the_guard_needs_no_second_opinion_on_answers) {
-  const std::pair<string, Cause> refused[] = {
-      {ok("Content-Length: 5\r\nContent-Length: 6\r\n"), Cause::conflicting_content_length},
-      {ok("Content-Length: 5, 6\r\n"), Cause::bad_content_length},
-      {ok("Content-Length: 5,\r\n"), Cause::bad_content_length},
-      {ok("Content-Length : 5\r\n"), Cause::bad_field_name},
-      {ok("Transfer-Encoding : chunked\r\n"), Cause::bad_field_name},
-      {ok("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), Cause::bad_transfer_encoding},
-      {ok("Transfer-Encoding: gzip\r\n"), Cause::unsupported_transfer_encoding},
-      {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Cause::chunked_in_http_1_0},
-      {ok("Content-Length: 1\r\n \r\n"), Cause::obs_fold},
-      {"HTTP/1.1 200 O\x01K\r\n\r\n", Cause::bad_status_line},
-      {"HTTP/1.1 099 X\r\n\r\n", Cause::bad_status},
-      {"HTTP/1.1 600 X\r\n\r\n", Cause::bad_status},
-      {"HTTP/1.x 200 OK\r\n\r\n", Cause::bad_status_line}};
+TEST(GuardEdge, the_guard_needs_no_second_opinion_on_responses) {
+  const std::pair<string, Rejection> refused[] = {
+      {ok("Content-Length: 5\r\nContent-Length: 6\r\n"), Rejection::conflicting_content_length},
+      {ok("Content-Length: 5, 6\r\n"), Rejection::bad_content_length},
+      {ok("Content-Length: 5,\r\n"), Rejection::bad_content_length},
+      {ok("Content-Length : 5\r\n"), Rejection::bad_field_name},
+      {ok("Transfer-Encoding : chunked\r\n"), Rejection::bad_field_name},
+      {ok("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), Rejection::bad_transfer_encoding},
+      {ok("Transfer-Encoding: gzip\r\n"), Rejection::unsupported_transfer_encoding},
+      {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Rejection::chunked_in_http_1_0},
+      {ok("Content-Length: 1\r\n \r\n"), Rejection::obs_fold},
+      {"HTTP/1.1 200 O\x01K\r\n\r\n", Rejection::bad_status_line},
+      {"HTTP/1.1 099 X\r\n\r\n", Rejection::bad_status},
+      {"HTTP/1.1 600 X\r\n\r\n", Rejection::bad_status},
+      {"HTTP/1.x 200 OK\r\n\r\n", Rejection::bad_status_line}};
   for (const auto& [text, cause] : refused) EXPECT_EQ(guard_alone(text, "GET"), Parsed{cause}) << text;
 }
 
-TEST(GuardEdge, the_coding_of_an_answer_has_no_case) {
+TEST(GuardEdge, the_coding_of_a_response_has_no_case) {
   const ReadResponse read(ok("Transfer-Encoding: CHUNKED\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.framing.kind, Framing::Kind::chunked);
@@ -112,16 +114,16 @@ TEST(GuardEdge, close_is_heard_wherever_it_stands) {
 }
 
 TEST(GuardEdge, a_control_byte_before_a_line_feed_ends_no_line) {
-  EXPECT_EQ(guard_alone(get("X: a\n\nY: b\r\n")), Parsed{Cause::bad_field_value});
+  EXPECT_EQ(guard_alone(get("X: a\n\nY: b\r\n")), Parsed{Rejection::bad_field_value});
   for (const string control : {"\x01", "\r\r", "\x7f", "\x0b"}) {
-    EXPECT_EQ(guard_alone(get("X: a" + control + "\nY: b\r\n")), Parsed{Cause::bad_field_value});
-    EXPECT_EQ(guard_alone(ok("X: a" + control + "\nY: b\r\n"), "GET"), Parsed{Cause::bad_field_value});
+    EXPECT_EQ(guard_alone(get("X: a" + control + "\nY: b\r\n")), Parsed{Rejection::bad_field_value});
+    EXPECT_EQ(guard_alone(ok("X: a" + control + "\nY: b\r\n"), "GET"), Parsed{Rejection::bad_field_value});
     EXPECT_EQ(guard_alone("HTTP/1.1 200 O" + control + "\nX: a\r\n\r\n", "GET"),
-              Parsed{Cause::bad_status_line});
+              Parsed{Rejection::bad_status_line});
   }
-  EXPECT_EQ(guard_alone("HTTP/1.1 200 O\rX: a\r\n\r\n", "GET"), Parsed{Cause::bad_status_line});
-  EXPECT_EQ(guard_alone("HTTP/1.1 200\rX", "GET"), Parsed{Cause::bad_status_line});
-  EXPECT_EQ(guard_alone("GET / HTTP/1.1\rXHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(guard_alone("HTTP/1.1 200 O\rX: a\r\n\r\n", "GET"), Parsed{Rejection::bad_status_line});
+  EXPECT_EQ(guard_alone("HTTP/1.1 200\rX", "GET"), Parsed{Rejection::bad_status_line});
+  EXPECT_EQ(guard_alone("GET / HTTP/1.1\rXHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
 }
 
 TEST(GuardEdge, control_bytes_are_seen_at_each_place_of_a_word) {
@@ -129,25 +131,25 @@ TEST(GuardEdge, control_bytes_are_seen_at_each_place_of_a_word) {
     for (std::size_t at = 0; at < 24; ++at) {
       string value(24, 'v');
       value[at] = control;
-      EXPECT_EQ(guard_alone(get("X: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << at;
+      EXPECT_EQ(guard_alone(get("X: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << at;
     }
   }
 }
 
 TEST(GuardEdge, I1_what_is_large_is_read_as_soon_as_it_can_be_judged) {
   const string start = "GET http://h/ HTTP/1.1\r\nHost: h\r\nX: " + string(3000, 'v') + "\r\n";
-  EXPECT_EQ(request(start + ": v\r\n"), Parsed{Cause::bad_field_name});
+  EXPECT_EQ(request(start + ": v\r\n"), Parsed{Rejection::bad_field_name});
   EXPECT_EQ(request(start + "\r\nbody without an end"), complete);
   EXPECT_EQ(request(start + "Y: y"), partial);
-  EXPECT_EQ(request("\n" + string(3000, 'v')), Parsed{Cause::bad_method});
-  EXPECT_EQ(request("GET / HTTP/1.1\n" + string(3000, 'v')), Parsed{Cause::bad_request_line});
-  const string answer = "HTTP/1.1 200 OK\r\nX: " + string(3000, 'v');
-  EXPECT_EQ(response(answer), partial);
-  EXPECT_EQ(response(answer + "\r\nY: y"), partial);
-  EXPECT_EQ(response(answer + "\r\n\r\nbody without an end"), complete);
+  EXPECT_EQ(request("\n" + string(3000, 'v')), Parsed{Rejection::bad_method});
+  EXPECT_EQ(request("GET / HTTP/1.1\n" + string(3000, 'v')), Parsed{Rejection::bad_request_line});
+  const string head = "HTTP/1.1 200 OK\r\nX: " + string(3000, 'v');
+  EXPECT_EQ(response(head), partial);
+  EXPECT_EQ(response(head + "\r\nY: y"), partial);
+  EXPECT_EQ(response(head + "\r\n\r\nbody without an end"), complete);
 }
 
-TEST(GuardEdge, oddities_are_those_of_the_last_answer) {
+TEST(GuardEdge, oddities_are_those_of_the_last_response) {
   Oddities oddities;
   ResponseHead head;
   ASSERT_EQ(guard_response("HTTP/1.1 200\r\nX : y\r\n\r\n", {}, "GET", head, oddities), complete);
@@ -248,12 +250,12 @@ TEST(GuardEdge, L10_no_view_outlives_the_reading) {
   EXPECT_EQ(head.method, "");
   EXPECT_EQ(head.target, "");
   EXPECT_TRUE(head.fields.empty());
-  ResponseHead answer;
+  ResponseHead response;
   first = "HTTP/1.1 200 Fine\r\nA: b\r\nX: ";
-  EXPECT_EQ(parse_response(first, {}, "GET", answer), partial);
-  EXPECT_EQ(parse_response(first + std::string(4000, 'x'), {}, "GET", answer), partial);
-  EXPECT_EQ(answer.reason, "");
-  EXPECT_TRUE(answer.fields.empty());
+  EXPECT_EQ(parse_response(first, {}, "GET", response), partial);
+  EXPECT_EQ(parse_response(first + std::string(4000, 'x'), {}, "GET", response), partial);
+  EXPECT_EQ(response.reason, "");
+  EXPECT_TRUE(response.fields.empty());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The framing guard on requests: every row of "Requests: framing" and of group A that a head alone decides.
-#include "proxy/http/guard.hpp"
+#include "proxy/http1/guard.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,33 +56,33 @@ TEST(Guard, knows_its_fields_in_any_case) {
 
 TEST(Guard, length_and_chunked_together_are_refused) {
   EXPECT_EQ(request(post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n")),
-            Parsed{Cause::length_and_chunked});
+            Parsed{Rejection::length_and_chunked});
   EXPECT_EQ(request(post("Transfer-Encoding: chunked\r\nContent-Length: 0\r\n")),
-            Parsed{Cause::length_and_chunked});
+            Parsed{Rejection::length_and_chunked});
   EXPECT_EQ(request(post("Transfer-Encoding: gzip\r\nContent-Length: 5\r\n")),
-            Parsed{Cause::length_and_chunked});
+            Parsed{Rejection::length_and_chunked});
 }
 
 TEST(Guard, only_one_plain_chunked_is_a_transfer_encoding) {
   EXPECT_EQ(request(post("Transfer-Encoding: chunked\r\n")), complete);
   for (const string value : {"xchunked", "chunked, chunked", "chunked,", ",chunked", "identity",
                              "chunked, identity", "chunked;q=1", "chunked, gzip, foo", "", "chun ked"}) {
-    EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Cause::bad_transfer_encoding})
+    EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Rejection::bad_transfer_encoding})
         << value;
   }
   EXPECT_EQ(request(post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n")),
-            Parsed{Cause::bad_transfer_encoding});
+            Parsed{Rejection::bad_transfer_encoding});
   EXPECT_EQ(request(post("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n")),
-            Parsed{Cause::bad_transfer_encoding});
+            Parsed{Rejection::bad_transfer_encoding});
 }
 
 TEST(Guard, known_codings_are_not_implemented) {
   for (const string value : {"gzip", "deflate", "compress", "x-gzip", "gzip, chunked", "GZIP"}) {
     EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")),
-              Parsed{Cause::unsupported_transfer_encoding})
+              Parsed{Rejection::unsupported_transfer_encoding})
         << value;
   }
-  EXPECT_EQ(status_of(Cause::unsupported_transfer_encoding), 501);
+  EXPECT_EQ(status_of(Rejection::unsupported_transfer_encoding), 501);
 }
 
 TEST(Guard, A3_odd_bytes_around_chunked_are_refused) {
@@ -90,7 +90,7 @@ TEST(Guard, A3_odd_bytes_around_chunked_are_refused) {
                              "\xa0"
                              "chunked",
                              "chunked\x85", "'chunked'"}) {
-    EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Cause::bad_transfer_encoding})
+    EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Rejection::bad_transfer_encoding})
         << value;
   }
   for (const string value : {"\x0b"
@@ -98,22 +98,24 @@ TEST(Guard, A3_odd_bytes_around_chunked_are_refused) {
                              "\x0c"
                              "chunked",
                              "chunked\x0b"}) {
-    EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << value;
+    EXPECT_EQ(request(post("Transfer-Encoding: " + value + "\r\n")), Parsed{Rejection::bad_field_value})
+        << value;
   }
 }
 
 TEST(Guard, transfer_encoding_in_http_1_0_is_refused) {
   EXPECT_EQ(request("POST http://h/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
-            Parsed{Cause::chunked_in_http_1_0});
+            Parsed{Rejection::chunked_in_http_1_0});
 }
 
 TEST(Guard, content_length_is_one_decimal_number) {
   for (const string value : {"+5", "-5", "0x5", "", " ", "5 5", "5,5", "5, 5", "5;", "5.0", "1e3", "\xd9\xa5",
                              "99999999999999999999", "18446744073709551616"}) {
-    EXPECT_EQ(request(post("Content-Length: " + value + "\r\n")), Parsed{Cause::bad_content_length}) << value;
+    EXPECT_EQ(request(post("Content-Length: " + value + "\r\n")), Parsed{Rejection::bad_content_length})
+        << value;
   }
   EXPECT_EQ(request(post("Content-Length: 5\r\nContent-Length: 6\r\n")),
-            Parsed{Cause::conflicting_content_length});
+            Parsed{Rejection::conflicting_content_length});
   const ReadRequest repeated(post("Content-Length: 5\r\nContent-Length: 5\r\n"));
   ASSERT_EQ(repeated.parsed, complete);
   EXPECT_EQ(repeated.head.framing.length, 5U);
@@ -126,25 +128,25 @@ TEST(Guard, A1_leading_zeros_are_decimal) {
   const ReadRequest read(post("Content-Length: 007\r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.framing.length, 7U);
-  EXPECT_EQ(request(post("Content-Length: 00000000000000000007\r\n")), Parsed{Cause::bad_content_length});
+  EXPECT_EQ(request(post("Content-Length: 00000000000000000007\r\n")), Parsed{Rejection::bad_content_length});
 }
 
 TEST(Guard, A2_lookalikes_of_framing_fields_are_refused) {
   for (const string name : {"Content_Length", "content_length", "Transfer_Encoding", "TRANSFER_ENCODING"}) {
-    EXPECT_EQ(request(post(name + ": 5\r\n")), Parsed{Cause::lookalike_framing_field}) << name;
+    EXPECT_EQ(request(post(name + ": 5\r\n")), Parsed{Rejection::lookalike_framing_field}) << name;
   }
   EXPECT_EQ(request(post("Content_Lengths: 5\r\nX_Y: 1\r\n")), complete);
 }
 
 TEST(Guard, control_bytes_in_values_are_refused) {
   for (const string& value : {"a\0b"s, "a\rb"s, "a\nb"s, "a\x01"s, "\x7f"s, "a\x1b[0m"s, "\rx"s}) {
-    EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << value;
+    EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << value;
   }
   // Eight and more bytes before it: the word-wise search must see it wherever it stands.
   for (std::size_t at = 0; at < 24; ++at) {
     string value(24, 'v');
     value[at] = '\x02';
-    EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << at;
+    EXPECT_EQ(request(get("X: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << at;
     value[at] = '\t';
     EXPECT_EQ(request(get("X: " + value + "\r\n")), complete) << at;
     value[at] = '\xe9';
@@ -155,7 +157,7 @@ TEST(Guard, control_bytes_in_values_are_refused) {
 TEST(Guard, field_names_are_tokens_followed_by_their_colon) {
   for (const string line :
        {": v", "X : v", "X\t: v", "X Y: v", "no-colon", "X\x80: v", "X(: v", "\x01: v", "X@Y: v"}) {
-    EXPECT_EQ(request(get(line + "\r\n")), Parsed{Cause::bad_field_name}) << line;
+    EXPECT_EQ(request(get(line + "\r\n")), Parsed{Rejection::bad_field_name}) << line;
   }
 }
 
@@ -165,29 +167,30 @@ TEST(Guard, legal_but_odd_values_pass) {
 }
 
 TEST(Guard, obs_fold_is_refused) {
-  EXPECT_EQ(request(get("X: a\r\n b\r\n")), Parsed{Cause::obs_fold});
-  EXPECT_EQ(request(get("X: a\r\n\tb\r\n")), Parsed{Cause::obs_fold});
+  EXPECT_EQ(request(get("X: a\r\n b\r\n")), Parsed{Rejection::obs_fold});
+  EXPECT_EQ(request(get("X: a\r\n\tb\r\n")), Parsed{Rejection::obs_fold});
 }
 
 TEST(Guard, A8_blank_after_the_request_line_and_broken_end) {
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\n Host: h\r\n\r\n"), Parsed{Cause::obs_fold});
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\rX"), Parsed{Cause::bad_field_name});
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\n"), Parsed{Cause::bad_field_name});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\n Host: h\r\n\r\n"), Parsed{Rejection::obs_fold});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\rX"), Parsed{Rejection::bad_field_name});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\n"), Parsed{Rejection::bad_field_name});
 }
 
 TEST(Guard, bare_line_feeds_end_nothing) {
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\nHost: h\n\n"), Parsed{Cause::bad_request_line});
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\nX: y\r\n\r\n"), Parsed{Cause::bad_field_value});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\nHost: h\n\n"), Parsed{Rejection::bad_request_line});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\nX: y\r\n\r\n"), Parsed{Rejection::bad_field_value});
 }
 
 TEST(Guard, host_is_there_once_and_valid) {
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\n\r\n"), Parsed{Cause::missing_host});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\n\r\n"), Parsed{Rejection::missing_host});
   EXPECT_EQ(request("GET http://h/ HTTP/1.0\r\n\r\n"), complete);
-  EXPECT_EQ(request(get("Host: h\r\n")), Parsed{Cause::repeated_host});
-  EXPECT_EQ(request("GET http://h/ HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n"), Parsed{Cause::repeated_host});
+  EXPECT_EQ(request(get("Host: h\r\n")), Parsed{Rejection::repeated_host});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.0\r\nHost: h\r\nhost: i\r\n\r\n"),
+            Parsed{Rejection::repeated_host});
   for (const string host : {"", "a b", "a,b", "u@h", "h/x", "h:0", "h:65536", "h:x", "h:1:2", "[::1",
                             "[fe80::1%25eth0]", "h\\x", "%00", "a..b"}) {
-    EXPECT_EQ(request("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), Parsed{Cause::bad_host}) << host;
+    EXPECT_EQ(request("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), Parsed{Rejection::bad_host}) << host;
   }
   for (const string host :
        {"h", "h:80", "h:", "h.", "[::1]", "[::1]:8080", "127.0.0.1", "my_service", "H-1.example.com"}) {
@@ -201,30 +204,30 @@ TEST(Guard, empty_lines_before_the_request_are_skipped) {
   EXPECT_EQ(read.head.skipped, 4U);
   EXPECT_EQ(read.head.bytes, read.text.size());
   EXPECT_EQ(request("\r\n\r\n\r\n\r\n" + get("")), complete);
-  EXPECT_EQ(request("\r\n\r\n\r\n\r\n\r\n" + get("")), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(request("\r\n\r\n\r\n\r\n\r\n" + get("")), Parsed{Rejection::bad_request_line});
   EXPECT_EQ(request("\r"), partial);
-  EXPECT_EQ(request("\rX"), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(request("\rX"), Parsed{Rejection::bad_request_line});
   EXPECT_EQ(request(""), partial);
 }
 
 TEST(Guard, versions) {
-  EXPECT_EQ(request("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
-  EXPECT_EQ(request("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Parsed{Cause::bad_version});
-  EXPECT_EQ(request("GET / HTTP/0.9\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_version});
+  EXPECT_EQ(request("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_version});
+  EXPECT_EQ(request("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Parsed{Rejection::bad_version});
+  EXPECT_EQ(request("GET / HTTP/0.9\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_version});
   for (const string version : {"http/1.1", "HTTP/01.1", "HTTP/1.10", "HTTP/1", "HTTP/2", "HTTP/2.",
                                "HTTP/a.1", "HTTP/1.b", "HTTP/2.00", "HTTP/1,1", "HTTP/2.0 ", "x"}) {
-    EXPECT_EQ(request("GET / " + version + "\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line})
+    EXPECT_EQ(request("GET / " + version + "\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line})
         << version;
   }
-  EXPECT_EQ(request("GET /\r\n"), Parsed{Cause::bad_request_line});
-  EXPECT_EQ(request("GET / HTTP/2.0\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
-  EXPECT_EQ(request("GET / HTTP/1.1 \r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
-  EXPECT_EQ(request("GET / HTTP/1.1x\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(request("GET /\r\n"), Parsed{Rejection::bad_request_line});
+  EXPECT_EQ(request("GET / HTTP/2.0\nHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
+  EXPECT_EQ(request("GET / HTTP/1.1 \r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
+  EXPECT_EQ(request("GET / HTTP/1.1x\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
   EXPECT_EQ(request("GET / " + string(16 * 1024, 'x')), partial);
-  EXPECT_EQ(request("GET / " + string(16 * 1024 + 1, 'x')), Parsed{Cause::bad_target})
+  EXPECT_EQ(request("GET / " + string(16 * 1024 + 1, 'x')), Parsed{Rejection::bad_target})
       << "what has no end is not waited for";
-  EXPECT_EQ(status_of(Cause::bad_version), 505);
-  EXPECT_EQ(status_of(Cause::bad_request_line), 400);
+  EXPECT_EQ(status_of(Rejection::bad_version), 505);
+  EXPECT_EQ(status_of(Rejection::bad_request_line), 400);
 }
 
 TEST(Guard, newer_minor_versions_are_read_as_1_1) {
@@ -244,30 +247,32 @@ TEST(Guard, transfer_encoding_has_no_case) {
     EXPECT_EQ(read.head.framing.kind, Framing::Kind::chunked);
   }
   EXPECT_EQ(request(post("Transfer-Encoding: gzip, Chunked\r\n")),
-            Parsed{Cause::unsupported_transfer_encoding});
-  EXPECT_EQ(request(post("Transfer-Encoding: identity\r\n")), Parsed{Cause::bad_transfer_encoding});
-  EXPECT_EQ(request(post("Transfer-Encoding: identity, chunked\r\n")), Parsed{Cause::bad_transfer_encoding});
+            Parsed{Rejection::unsupported_transfer_encoding});
+  EXPECT_EQ(request(post("Transfer-Encoding: identity\r\n")), Parsed{Rejection::bad_transfer_encoding});
+  EXPECT_EQ(request(post("Transfer-Encoding: identity, chunked\r\n")),
+            Parsed{Rejection::bad_transfer_encoding});
 }
 
 TEST(Guard, methods_are_tokens) {
   EXPECT_EQ(request("M-SEARCH / HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
   EXPECT_EQ(request("x / HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
-  EXPECT_EQ(request("G(T / HTTP/1.1\r\n"), Parsed{Cause::bad_method});
-  EXPECT_EQ(request(" GET / HTTP/1.1\r\n"), Parsed{Cause::bad_method});
-  EXPECT_EQ(request("\x16\x03\x01\x02"), Parsed{Cause::bad_method});
-  EXPECT_EQ(request("GET\r\n"), Parsed{Cause::bad_request_line});
+  EXPECT_EQ(request("G(T / HTTP/1.1\r\n"), Parsed{Rejection::bad_method});
+  EXPECT_EQ(request(" GET / HTTP/1.1\r\n"), Parsed{Rejection::bad_method});
+  EXPECT_EQ(request("\x16\x03\x01\x02"), Parsed{Rejection::bad_method});
+  EXPECT_EQ(request("GET\r\n"), Parsed{Rejection::bad_request_line});
 }
 
 TEST(Guard, A15_long_methods) {
   EXPECT_EQ(request(string(32, 'M') + " / HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
-  EXPECT_EQ(request(string(33, 'M') + " / HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Cause::method_too_long});
-  EXPECT_EQ(request(string(33, 'M')), Parsed{Cause::method_too_long});
-  EXPECT_EQ(status_of(Cause::method_too_long), 501);
+  EXPECT_EQ(request(string(33, 'M') + " / HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Rejection::method_too_long});
+  EXPECT_EQ(request(string(33, 'M')), Parsed{Rejection::method_too_long});
+  EXPECT_EQ(status_of(Rejection::method_too_long), 501);
 }
 
 TEST(Guard, A11_bytes_of_a_target) {
   for (const string& target : {""s, "/a b"s, "/a\tb"s, "/a#b"s, "/a\x7f"s, "/a\x01"s, "/a\0b"s}) {
-    EXPECT_EQ(request("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Cause::bad_target}) << target;
+    EXPECT_EQ(request("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_target})
+        << target;
   }
   for (const string target : {"/{a}|b", "/caf\xc3\xa9", "/%zz", "/?a[]=1", "/\\", "/\"<>^`"}) {
     EXPECT_EQ(request("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n"), complete) << target;
@@ -281,16 +286,16 @@ TEST(Guard, limits) {
   limits.target_bytes = 16;
   EXPECT_EQ(request("GET /123456789012345 HTTP/1.1\r\nHost: h\r\n\r\n", limits), complete);
   EXPECT_EQ(request("GET /1234567890123456 HTTP/1.1\r\nHost: h\r\n\r\n", limits),
-            Parsed{Cause::target_too_long});
-  EXPECT_EQ(request("GET /1234567890123456", limits), Parsed{Cause::target_too_long});
+            Parsed{Rejection::target_too_long});
+  EXPECT_EQ(request("GET /1234567890123456", limits), Parsed{Rejection::target_too_long});
   EXPECT_EQ(request("GET / HTTP/1.1\r\nHost: h\r\nA: 1\r\nB: 2\r\n\r\n", limits), complete);
   EXPECT_EQ(request("GET / HTTP/1.1\r\nHost: h\r\nA: 1\r\nB: 2\r\nC: 3\r\n", limits),
-            Parsed{Cause::too_many_fields});
+            Parsed{Rejection::too_many_fields});
   const string start = "GET / HTTP/1.1\r\nHost: h\r\nA: ";
   EXPECT_EQ(request(start + string(256 - start.size() - 4, 'a') + "\r\n\r\n", limits), complete);
   EXPECT_EQ(request(start + string(257 - start.size() - 4, 'a') + "\r\n\r\n", limits),
-            Parsed{Cause::header_too_large});
-  EXPECT_EQ(request(start + string(256 - start.size(), 'a'), limits), Parsed{Cause::header_too_large});
+            Parsed{Rejection::header_too_large});
+  EXPECT_EQ(request(start + string(256 - start.size(), 'a'), limits), Parsed{Rejection::header_too_large});
   EXPECT_EQ(request(start + string(255 - start.size(), 'a'), limits), partial);
 }
 
@@ -305,9 +310,10 @@ TEST(Guard, C2_expectations) {
   EXPECT_EQ(old.parsed, complete);
   EXPECT_FALSE(old.head.expects_continue());
   EXPECT_EQ(request(post("Content-Length: 1\r\nExpect: 100-continue\r\nExpect: 100-continue\r\n")),
-            Parsed{Cause::bad_field_value});
-  EXPECT_EQ(request(post("Content-Length: 1\r\nExpect: 100-continue, other\r\n")), Parsed{Cause::bad_expect});
-  EXPECT_EQ(status_of(Cause::bad_expect), 417);
+            Parsed{Rejection::bad_field_value});
+  EXPECT_EQ(request(post("Content-Length: 1\r\nExpect: 100-continue, other\r\n")),
+            Parsed{Rejection::bad_expect});
+  EXPECT_EQ(status_of(Rejection::bad_expect), 417);
 }
 
 TEST(Guard, C2_a_body_is_waited_for_only_where_the_client_says_so) {
@@ -357,16 +363,16 @@ TEST(Guard, J2_connection_lists) {
   for (int i = 0; i < 10000; ++i) many += ",a";
   EXPECT_EQ(request(get(many + "\r\n")), complete);
   for (int i = 0; i < 30000; ++i) many += ",a";
-  EXPECT_EQ(request(get(many + "\r\n")), Parsed{Cause::header_too_large});
+  EXPECT_EQ(request(get(many + "\r\n")), Parsed{Rejection::header_too_large});
 }
 
 TEST(Guard, a_connection_that_is_no_list_of_tokens_is_refused) {
   for (const string value : {"keep-alive; x", "a b", "\"close\"", "close:"}) {
-    EXPECT_EQ(request(get("Connection: " + value + "\r\n")), Parsed{Cause::bad_field_value}) << value;
+    EXPECT_EQ(request(get("Connection: " + value + "\r\n")), Parsed{Rejection::bad_field_value}) << value;
   }
 }
 
-TEST(Guard, J7_fields_answer_conditions_trimmed) {
+TEST(Guard, J7_fields_response_conditions_trimmed) {
   const ReadRequest read(get("If-Match:  \"x\" \r\nEmpty:\r\nTwice: a\r\nTwice: b\r\nTab:\t\ta b\t \r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_TRUE(read.head.has("if-match", "\"x\""));

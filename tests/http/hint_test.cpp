@@ -1,11 +1,10 @@
-// What an answer says about when to come back, field by field; and that no bytes make a pause below zero.
+// What a response says about when to come back, field by field; and that no bytes make a pause below zero.
 #include "proxy/http/hint.hpp"
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tests/http/reading.hpp"
+#include "tests/support/chance.hpp"
 
 namespace reprise::http {
 namespace {
@@ -85,7 +84,7 @@ TEST(Hints, retry_after_as_date) {
                         {"Tue, 14 Nov 2023 22:14:20", {}}});
 }
 
-TEST(Hints, dates_count_from_the_answers_own_date) {
+TEST(Hints, dates_count_from_the_responses_own_date) {
   const string later = "Retry-After: Tue, 14 Nov 2023 22:14:20 GMT\r\n";  // now + 60 s
   EXPECT_EQ(pause(later + "Date: Tue, 14 Nov 2023 22:14:00 GMT\r\n"), seconds(20));
   EXPECT_EQ(pause(later + "Date: junk\r\n"), seconds(60));
@@ -238,23 +237,22 @@ const std::vector<string> names{
 
 /// Bytes of all kinds, most of them such as these fields are made of. Exactly sized, so that a sanitizer sees
 /// any read beyond them.
-string random_value(std::mt19937& random) {
+string random_value(play::Chance& random) {
   const string spice = "0123456789999.,;=-\"\\ \thmsrt";
-  string value(random() % 24, ' ');
-  for (char& c : value)
-    c = random() % 9 == 0 ? static_cast<char>(random() % 256) : spice[random() % spice.size()];
-  if (random() % 4 == 0) value.insert(0, "\"a\";r=0;t=");
-  if (random() % 8 == 0) value.insert(0, "remaining=0,reset=");
+  string value(random.below(24), ' ');
+  for (char& c : value) c = random.one_in(9) ? random.byte() : spice[random.below(spice.size())];
+  if (random.one_in(4)) value.insert(0, "\"a\";r=0;t=");
+  if (random.one_in(8)) value.insert(0, "remaining=0,reset=");
   value.shrink_to_fit();
   return value;
 }
 
 TEST(Hints, random_bytes_give_no_pause_below_zero) {
-  std::mt19937 random(20240229);
+  play::Chance random(20240229);
   unsigned pauses = 0;
   for (int round = 0; round < 60'000; ++round) {
     const string value = random_value(random);
-    const string& name = names[random() % names.size()];
+    const string& name = names[random.below(names.size())];
     ResponseHead head;
     head.status = round % 2 == 0 ? 429 : 200;
     head.fields.push_back({name, value, {}, name == "Retry-After" ? FieldId::retry_after : FieldId::other});

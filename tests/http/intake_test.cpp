@@ -15,13 +15,13 @@ using std::string;
 
 const PortRanges ports{{443, 443}, {8000, 8999}};
 
-Cause forward_refusal(const string& text) {
+Rejection forward_refusal(const string& text) {
   const ReadRequest read(text);
   EXPECT_EQ(read.parsed, complete) << text;
   const Intake intake = take_forward(read.head, ports);
   const Rejected* const rejected = std::get_if<Rejected>(&intake);
   EXPECT_NE(rejected, nullptr) << text;
-  return rejected == nullptr ? Cause::loop : rejected->cause;
+  return rejected == nullptr ? Rejection::loop : rejected->cause;
 }
 
 string request_to(const string& target, const string& host, const string& lines = "") {
@@ -66,12 +66,12 @@ TEST(Intake, a_host_that_cannot_be_read_names_nobody) {
 }
 
 TEST(Intake, forward_listener_refuses_what_is_no_proxy_request) {
-  EXPECT_EQ(forward_refusal(request_to("/a", "h")), Cause::not_a_proxy_request);
-  EXPECT_EQ(forward_refusal("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), Cause::not_a_proxy_request);
-  EXPECT_EQ(forward_refusal(request_to("ftp://h/", "h")), Cause::bad_scheme);
-  EXPECT_EQ(forward_refusal(request_to("http://u:p@h/", "h")), Cause::userinfo_in_authority);
-  EXPECT_EQ(forward_refusal(request_to("http://h:0/", "h")), Cause::bad_authority);
-  EXPECT_EQ(forward_refusal(request_to("http://h:65536/", "h")), Cause::bad_authority);
+  EXPECT_EQ(forward_refusal(request_to("/a", "h")), Rejection::not_a_proxy_request);
+  EXPECT_EQ(forward_refusal("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"), Rejection::not_a_proxy_request);
+  EXPECT_EQ(forward_refusal(request_to("ftp://h/", "h")), Rejection::bad_scheme);
+  EXPECT_EQ(forward_refusal(request_to("http://u:p@h/", "h")), Rejection::userinfo_in_authority);
+  EXPECT_EQ(forward_refusal(request_to("http://h:0/", "h")), Rejection::bad_authority);
+  EXPECT_EQ(forward_refusal(request_to("http://h:65536/", "h")), Rejection::bad_authority);
 }
 
 TEST(Intake, A16_https_is_never_sent_in_clear_text) {
@@ -116,15 +116,15 @@ TEST(Intake, G1_connect) {
     return forward_refusal("CONNECT " + target + " HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n");
   };
   for (const string target : {"h:", "h", "h:0", "h:99999", "[::1", "http://h:443/", "/"}) {
-    EXPECT_EQ(refusal(target), Cause::bad_authority) << target;
+    EXPECT_EQ(refusal(target), Rejection::bad_authority) << target;
   }
-  EXPECT_EQ(refusal("u@h:443"), Cause::userinfo_in_authority);
-  EXPECT_EQ(refusal("h:80"), Cause::connect_port_denied);
-  EXPECT_EQ(refusal("h:7999"), Cause::connect_port_denied);
-  EXPECT_EQ(refusal("h:9000"), Cause::connect_port_denied);
-  EXPECT_EQ(refusal("h:443", "Content-Length: 1\r\n"), Cause::connect_with_body);
-  EXPECT_EQ(refusal("h:443", "Transfer-Encoding: chunked\r\n"), Cause::connect_with_body);
-  EXPECT_EQ(status_of(Cause::connect_port_denied), 403);
+  EXPECT_EQ(refusal("u@h:443"), Rejection::userinfo_in_authority);
+  EXPECT_EQ(refusal("h:80"), Rejection::connect_port_denied);
+  EXPECT_EQ(refusal("h:7999"), Rejection::connect_port_denied);
+  EXPECT_EQ(refusal("h:9000"), Rejection::connect_port_denied);
+  EXPECT_EQ(refusal("h:443", "Content-Length: 1\r\n"), Rejection::connect_with_body);
+  EXPECT_EQ(refusal("h:443", "Transfer-Encoding: chunked\r\n"), Rejection::connect_with_body);
+  EXPECT_EQ(status_of(Rejection::connect_port_denied), 403);
 }
 
 TEST(Intake, gateway) {
@@ -156,11 +156,11 @@ TEST(Intake, J4_J5_a_gateway_is_the_last_recipient_as_well) {
     EXPECT_EQ(read.parsed, complete) << lines;
     return take_gateway(read.head, {"up", 80, false, "up"});
   };
-  EXPECT_TRUE(std::holds_alternative<AnswerHere>(intake("TRACE", "Max-Forwards: 0\r\n")));
-  EXPECT_TRUE(std::holds_alternative<AnswerHere>(intake("OPTIONS", "Max-Forwards: 0\r\n")));
+  EXPECT_TRUE(std::holds_alternative<ResponseHere>(intake("TRACE", "Max-Forwards: 0\r\n")));
+  EXPECT_TRUE(std::holds_alternative<ResponseHere>(intake("OPTIONS", "Max-Forwards: 0\r\n")));
   EXPECT_TRUE(std::holds_alternative<Forward>(intake("TRACE", "Max-Forwards: 1\r\n")));
-  EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Max-Forwards: x\r\n")).cause, Cause::bad_max_forwards);
-  EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Content-Length: 1\r\n")).cause, Cause::trace_with_body);
+  EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Max-Forwards: x\r\n")).cause, Rejection::bad_max_forwards);
+  EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Content-Length: 1\r\n")).cause, Rejection::trace_with_body);
 }
 
 TEST(Intake, gateway_refusals) {
@@ -169,10 +169,10 @@ TEST(Intake, gateway_refusals) {
     EXPECT_EQ(read.parsed, complete) << text;
     return std::get<Rejected>(take_gateway(read.head, {"up", 80, false, authority})).cause;
   };
-  EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_method);
-  EXPECT_EQ(refusal("GET * HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_target);
-  EXPECT_EQ(refusal("GET foo HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Cause::bad_scheme);
-  EXPECT_EQ(refusal("GET / HTTP/1.0\r\n\r\n", ""), Cause::missing_host);
+  EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_method);
+  EXPECT_EQ(refusal("GET * HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_target);
+  EXPECT_EQ(refusal("GET foo HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_scheme);
+  EXPECT_EQ(refusal("GET / HTTP/1.0\r\n\r\n", ""), Rejection::missing_host);
 }
 
 TEST(Intake, J4_max_forwards) {
@@ -181,13 +181,13 @@ TEST(Intake, J4_max_forwards) {
     return take_forward(read.head, ports);
   };
   for (const string method : {"OPTIONS", "TRACE"}) {
-    EXPECT_TRUE(std::holds_alternative<AnswerHere>(intake(method, "Max-Forwards: 0\r\n")));
+    EXPECT_TRUE(std::holds_alternative<ResponseHere>(intake(method, "Max-Forwards: 0\r\n")));
     EXPECT_TRUE(std::holds_alternative<Forward>(intake(method, "Max-Forwards: 1\r\n")));
     EXPECT_TRUE(std::holds_alternative<Forward>(intake(method, "")));
     for (const string lines :
          {"Max-Forwards: x\r\n", "Max-Forwards: 18446744073709551616\r\n", "Max-Forwards: -1\r\n",
           "Max-Forwards:\r\n", "Max-Forwards: 1\r\nMax-Forwards: 1\r\n"}) {
-      EXPECT_EQ(std::get<Rejected>(intake(method, lines)).cause, Cause::bad_max_forwards) << lines;
+      EXPECT_EQ(std::get<Rejected>(intake(method, lines)).cause, Rejection::bad_max_forwards) << lines;
     }
   }
   EXPECT_TRUE(std::holds_alternative<Forward>(intake("GET", "Max-Forwards: 0\r\n")));
@@ -196,7 +196,7 @@ TEST(Intake, J4_max_forwards) {
 
 TEST(Intake, J5_trace_has_no_body) {
   EXPECT_EQ(forward_refusal("TRACE http://h/ HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"),
-            Cause::trace_with_body);
+            Rejection::trace_with_body);
 }
 
 TEST(Intake, D16_no_store) {

@@ -1,5 +1,5 @@
-// Which bodies have a top-level key that counts as a condition (C33c, C35, C36).
-#include "proxy/http/json_probe.hpp"
+// Which bodies have a top-level key that counts as a condition (clauses R33c, R35, R36).
+#include "proxy/probe/json_probe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using std::string;
 
-TEST(JsonProbe, C33_a_top_level_key_with_a_value) {
+TEST(JsonProbe, R33_a_top_level_key_with_a_value) {
   for (const string text :
        {R"({"etag":"x"})", R"({"a":1,"etag":"CAE="})", R"({"etag":0})", R"({"etag":false})",
         R"({"etag":-1.5})", R"({"etag":[1]})", R"({"etag":{"a":1}})", R"( {"b":{"c":[{}]}, "etag" : "x"} )",
@@ -19,13 +19,13 @@ TEST(JsonProbe, C33_a_top_level_key_with_a_value) {
   }
 }
 
-TEST(JsonProbe, C35_empty_or_null_is_no_condition) {
+TEST(JsonProbe, R35_empty_or_null_is_no_condition) {
   for (const string text : {R"({"etag":""})", R"({"etag":null})", R"({"etag":[]})", R"({"etag":{}})"}) {
     EXPECT_FALSE(JsonText(text).has("etag")) << text;
   }
 }
 
-TEST(JsonProbe, C36_only_the_top_level_counts) {
+TEST(JsonProbe, R36_only_the_top_level_counts) {
   for (const string text : {R"({"a":{"etag":"x"}})", R"({"a":[{"etag":"x"}]})", R"([{"etag":"x"}])",
                             R"("etag")", R"({"a":"etag"})", R"({"a":"\"etag\":\"x\""})", R"({"Etag":"x"})",
                             R"({"etagg":"x","eta":"x"})", R"({"":"x"})", "{}", "1"}) {

@@ -4,7 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "proxy/http/rewrite.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {
@@ -68,32 +69,32 @@ TEST(OldUpstreams, no_fold_where_two_could_read_two_things) {
        {ok(" A: a\r\n"), ok("\tA: a\r\nB: b\r\n"), ok(" \r\nA: a\r\n"), string("HTTP/1.1 200 OK\n A: a\n\n"),
         ok("Content-Length:\r\n 5\r\n"), ok("Content-Length: 5\r\n \r\n"), ok("Content-Length: 5\n 5\n"),
         ok("Transfer-Encoding:\r\n chunked\r\n"), ok("Transfer-Encoding: chunked\r\n , identity\r\n")}) {
-    EXPECT_EQ(response(text), Parsed{Cause::obs_fold}) << text;
+    EXPECT_EQ(response(text), Parsed{Rejection::obs_fold}) << text;
   }
 }
 
 TEST(OldUpstreams, what_is_bad_stays_bad) {
-  const std::pair<string, Cause> cases[] = {
-      {"HTTP/1.1 200 O\rK\n\n", Cause::bad_status_line},
-      {"HTTP/1.1 200 OK\r\r\n\r\n", Cause::bad_status_line},
-      {"HTTP/2.0 200 OK\n\n", Cause::bad_status_line},
-      {"HTTP/1.1 2000\n\n", Cause::bad_status},
-      {"\nHTTP/1.1 200 OK\n\n", Cause::bad_status_line},
-      {"HTTP/1.1 200 OK\nA: a\rb\n\n", Cause::bad_field_value},
-      {"HTTP/1.1 200 OK\nA: a\r\r\n\n", Cause::bad_field_value},
-      {"HTTP/1.1 200 OK\nA: a\n b\x01\n\n", Cause::bad_field_value},
-      {"HTTP/1.1 200 OK\nA: a\n b\rc\n\n", Cause::bad_field_value},
-      {"HTTP/1.1 200 OK\nA: a\n\rX", Cause::bad_field_name},
-      {"HTTP/1.1 200 OK\nno colon\n\n", Cause::bad_field_name},
-      {"HTTP/1.1 200 OK\nA\n : b\n\n", Cause::bad_field_name},
-      {"HTTP/1.1 200 OK\nContent-Length : 1\n\n", Cause::bad_field_name},
-      {"HTTP/1.1 200 OK\nContent-Length: 1\nContent-Length: 2\n\n", Cause::conflicting_content_length},
-      {"HTTP/1.0 200 OK\nTransfer-Encoding: chunked\n\n", Cause::chunked_in_http_1_0}};
+  const std::pair<string, Rejection> cases[] = {
+      {"HTTP/1.1 200 O\rK\n\n", Rejection::bad_status_line},
+      {"HTTP/1.1 200 OK\r\r\n\r\n", Rejection::bad_status_line},
+      {"HTTP/2.0 200 OK\n\n", Rejection::bad_status_line},
+      {"HTTP/1.1 2000\n\n", Rejection::bad_status},
+      {"\nHTTP/1.1 200 OK\n\n", Rejection::bad_status_line},
+      {"HTTP/1.1 200 OK\nA: a\rb\n\n", Rejection::bad_field_value},
+      {"HTTP/1.1 200 OK\nA: a\r\r\n\n", Rejection::bad_field_value},
+      {"HTTP/1.1 200 OK\nA: a\n b\x01\n\n", Rejection::bad_field_value},
+      {"HTTP/1.1 200 OK\nA: a\n b\rc\n\n", Rejection::bad_field_value},
+      {"HTTP/1.1 200 OK\nA: a\n\rX", Rejection::bad_field_name},
+      {"HTTP/1.1 200 OK\nno colon\n\n", Rejection::bad_field_name},
+      {"HTTP/1.1 200 OK\nA\n : b\n\n", Rejection::bad_field_name},
+      {"HTTP/1.1 200 OK\nContent-Length : 1\n\n", Rejection::bad_field_name},
+      {"HTTP/1.1 200 OK\nContent-Length: 1\nContent-Length: 2\n\n", Rejection::conflicting_content_length},
+      {"HTTP/1.0 200 OK\nTransfer-Encoding: chunked\n\n", Rejection::chunked_in_http_1_0}};
   for (const auto& [text, cause] : cases) EXPECT_EQ(response(text), Parsed{cause}) << text;
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\nHost: h\n\n"), Parsed{Cause::bad_request_line});
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\n\r\n"), Parsed{Cause::bad_field_value});
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\n"), Parsed{Cause::bad_field_name});
-  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\nA: a\r\n b\r\n\r\n"), Parsed{Cause::obs_fold});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\nHost: h\n\n"), Parsed{Rejection::bad_request_line});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\n\r\n"), Parsed{Rejection::bad_field_value});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\n\n"), Parsed{Rejection::bad_field_name});
+  EXPECT_EQ(request("GET http://h/ HTTP/1.1\r\nHost: h\r\nA: a\r\n b\r\n\r\n"), Parsed{Rejection::obs_fold});
 }
 
 TEST(OldUpstreams, B12_a_head_without_its_end_is_never_complete) {
@@ -126,15 +127,15 @@ TEST(OldUpstreams, identity_counts_as_not_there) {
       ReadResponse(ok("Transfer-Encoding: identity, chunked\r\nContent-Length: 5\r\n")).head.reusable);
   EXPECT_EQ(response("HTTP/1.0 200 OK\r\nTransfer-Encoding: identity\r\n\r\n"), complete);
   EXPECT_EQ(response("HTTP/1.0 200 OK\r\nTransfer-Encoding: identity, chunked\r\n\r\n"),
-            Parsed{Cause::chunked_in_http_1_0});
+            Parsed{Rejection::chunked_in_http_1_0});
   for (const string value : {"identity,", ",identity", "identity;q=1", "identity, x",
                              "identity, chunked, chunked", "chunked, chunked", "", "identities"}) {
-    EXPECT_EQ(response(ok("Transfer-Encoding: " + value + "\r\n")), Parsed{Cause::bad_transfer_encoding})
+    EXPECT_EQ(response(ok("Transfer-Encoding: " + value + "\r\n")), Parsed{Rejection::bad_transfer_encoding})
         << value;
   }
   EXPECT_EQ(response(ok("Transfer-Encoding: identity, gzip\r\n")),
-            Parsed{Cause::unsupported_transfer_encoding});
-  EXPECT_EQ(response(ok("Transfer-Encoding : identity\r\n")), Parsed{Cause::bad_field_name});
+            Parsed{Rejection::unsupported_transfer_encoding});
+  EXPECT_EQ(response(ok("Transfer-Encoding : identity\r\n")), Parsed{Rejection::bad_field_name});
 }
 
 string rewritten(const string& text, std::string_view method = "GET") {
@@ -166,11 +167,11 @@ TEST(OldUpstreams, the_limits_are_those_of_what_came) {
     return start + "A: a\n b\nB: " + string(bytes - lines.size(), 'x') + "\n\n";
   };
   EXPECT_EQ(response(filled(256), "GET", limits), complete) << "though it is longer once it is clean";
-  EXPECT_EQ(response(filled(257), "GET", limits), Parsed{Cause::header_too_large});
+  EXPECT_EQ(response(filled(257), "GET", limits), Parsed{Rejection::header_too_large});
   EXPECT_EQ(response(start + "A: 1\n 2\n 3\n 4\n\n", "GET", limits), complete);
-  EXPECT_EQ(response(start + "A: 1\n 2\n 3\n 4\n 5\n\n", "GET", limits), Parsed{Cause::too_many_fields});
+  EXPECT_EQ(response(start + "A: 1\n 2\n 3\n 4\n 5\n\n", "GET", limits), Parsed{Rejection::too_many_fields});
   EXPECT_EQ(response(start + "A: 1\n 2\nB: 3\nC: 4\nD: 5\n\n", "GET", limits),
-            Parsed{Cause::too_many_fields});
+            Parsed{Rejection::too_many_fields});
   string many;
   for (int i = 0; i < 200; ++i) many += "X-" + std::to_string(i) + ": 1\n";
   EXPECT_EQ(response(start + many + "\n"), complete) << "200 field lines pass";

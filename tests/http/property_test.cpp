@@ -2,18 +2,18 @@
 // accepted keeps its framing.
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "proxy/http/rewrite.hpp"
-#include "proxy/http/scanner.hpp"
 #include "proxy/http/via.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
+#include "proxy/http1/scanner.hpp"
 #include "tests/http/reading.hpp"
+#include "tests/support/chance.hpp"
 
 namespace reprise::http {
 namespace {
 
 using std::string;
-using Random = std::mt19937;
+using Random = play::Chance;
 
 const std::vector<string> request_heads{
     "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -35,21 +35,21 @@ const std::vector<string> response_heads{
     "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nVia: 1.1 a\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\nConnection: a; b\r\n\r\n"};
 
-/// Damages a head at one to three places: a byte changed, removed, doubled, or a piece of another head put
-/// in.
+/// Damages a head at one to three places: a byte changed, removed,
+/// doubled, or a piece of another head put in.
 string mutate(string text, const std::vector<string>& heads, Random& random) {
   const string spice = "\r\n\t :,;0159aAhHtT\x01\x7f\xff#/";
-  for (unsigned times = static_cast<unsigned>(random() % 3) + 1; times > 0 && !text.empty(); --times) {
-    const std::size_t at = random() % text.size();
-    switch (random() % 5) {
-      case 0: text[at] = static_cast<char>(random() % 256); break;
+  for (unsigned times = static_cast<unsigned>(random.below(3)) + 1; times > 0 && !text.empty(); --times) {
+    const std::size_t at = random.below(text.size());
+    switch (random.below(5)) {
+      case 0: text[at] = random.byte(); break;
       case 1: text.erase(at, 1); break;
       case 2: text.insert(at, 1, text[at]); break;
-      case 3: text.insert(at, 1, spice[random() % spice.size()]); break;
+      case 3: text.insert(at, 1, spice[random.below(spice.size())]); break;
       default: {
-        const string& other = heads[random() % heads.size()];
-        const std::size_t from = random() % other.size();
-        text.insert(at, other.substr(from, random() % 30));
+        const string& other = heads[random.below(heads.size())];
+        const std::size_t from = random.below(other.size());
+        text.insert(at, other.substr(from, random.below(30)));
       }
     }
   }
@@ -93,11 +93,12 @@ TEST(Property, valid_heads_are_partial_until_their_last_byte) {
 TEST(Property, feeding_bytewise_gives_the_same_verdict) {
   Random random(1);
   for (int round = 0; round < 3000; ++round) {
-    const string request_text = mutate(request_heads[random() % request_heads.size()], request_heads, random);
+    const string request_text =
+        mutate(request_heads[random.below(request_heads.size())], request_heads, random);
     ASSERT_EQ(feed_bytewise(request_text, parse_one_request), parse_one_request(request_text))
         << request_text;
     const string response_text =
-        mutate(response_heads[random() % response_heads.size()], response_heads, random);
+        mutate(response_heads[random.below(response_heads.size())], response_heads, random);
     ASSERT_EQ(feed_bytewise(response_text, parse_one_response), parse_one_response(response_text))
         << response_text;
   }
@@ -109,7 +110,7 @@ TEST(Property, an_accepted_request_keeps_its_framing_upstream) {
   Random random(2);
   unsigned accepted = 0;
   for (int round = 0; round < 30000; ++round) {
-    const string text = mutate(request_heads[random() % request_heads.size()], request_heads, random);
+    const string text = mutate(request_heads[random.below(request_heads.size())], request_heads, random);
     const ReadRequest read(text);
     if (read.parsed != complete) continue;
     const Intake intake = take_forward(read.head, {{1, 65535}});
@@ -128,11 +129,11 @@ TEST(Property, an_accepted_request_keeps_its_framing_upstream) {
   EXPECT_GT(accepted, 3000U);
 }
 
-TEST(Property, an_accepted_answer_keeps_its_framing_downstream) {
+TEST(Property, an_accepted_response_keeps_its_framing_downstream) {
   Random random(3);
   unsigned accepted = 0;
   for (int round = 0; round < 30000; ++round) {
-    const string text = mutate(response_heads[random() % response_heads.size()], response_heads, random);
+    const string text = mutate(response_heads[random.below(response_heads.size())], response_heads, random);
     const ReadResponse read(text);
     if (read.parsed != complete) continue;
     ++accepted;
@@ -176,8 +177,8 @@ TEST(Property, I1_a_large_head_byte_by_byte_stays_linear) {
 TEST(Property, I1_a_large_head_that_is_bad_is_not_waited_for) {
   const string start = "GET http://h/ HTTP/1.1\r\nHost: h\r\n";
   const string filler = "X: " + string(3000, 'v') + "\r\n";
-  EXPECT_EQ(parse_one_request(start + filler + "Y: bare\nZ: z"), Parsed{Cause::bad_field_value});
-  EXPECT_EQ(parse_one_request("GET /" + string(17000, 'a')), Parsed{Cause::target_too_long});
+  EXPECT_EQ(parse_one_request(start + filler + "Y: bare\nZ: z"), Parsed{Rejection::bad_field_value});
+  EXPECT_EQ(parse_one_request("GET /" + string(17000, 'a')), Parsed{Rejection::target_too_long});
   EXPECT_EQ(parse_one_request(start + filler + "Y: y"), partial);
 }
 

@@ -6,12 +6,13 @@
 #include <string>
 
 #include "proxy/http/head.hpp"
+#include "proxy/http1/parse.hpp"
 
 namespace reprise::http {
 
-inline void PrintTo(Cause cause, std::ostream* out) { *out << word(cause); }
+inline void PrintTo(Rejection cause, std::ostream* out) { *out << word(cause); }
 inline void PrintTo(const Parsed& parsed, std::ostream* out) {
-  if (const Cause* cause = std::get_if<Cause>(&parsed)) {
+  if (const Rejection* cause = std::get_if<Rejection>(&parsed)) {
     *out << word(*cause);
   } else {
     *out << (std::get<Progress>(parsed) == Progress::complete ? "complete" : "partial");

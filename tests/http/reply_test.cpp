@@ -1,11 +1,12 @@
-// Our own answers: the status, the Proxy-Status word and the body of each cause.
-#include "proxy/http/reply.hpp"
+// Our own responses: the status, the Proxy-Status word and the body of each cause.
+#include "proxy/http1/reply.hpp"
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
-#include "proxy/http/answer_here.hpp"
+#include "proxy/http1/max_forwards_response.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {
@@ -81,8 +82,8 @@ TEST(Reply, K3_the_member_is_an_error_and_nothing_else) {
     const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
     EXPECT_EQ(reply.proxy_status, "p; error=" + string(proxy_status_error(cause)));
   }
-  for (std::size_t i = 0; i < cause_count; ++i) {
-    const auto cause = static_cast<Cause>(i);
+  for (std::size_t i = 0; i < rejection_count; ++i) {
+    const auto cause = static_cast<Rejection>(i);
     EXPECT_EQ(rejection_reply(cause, "p").proxy_status, "p; error=" + string(proxy_status_error(cause)));
   }
 }
@@ -144,12 +145,24 @@ TEST(Reply, without_an_attempt_the_reason_decides) {
   EXPECT_EQ(status(policy::Reason::deadline_too_near), 504);
 }
 
+TEST(Reply, without_an_attempt_every_reason_has_its_own_status_or_503) {
+  const std::map<policy::Reason, int> own{{policy::Reason::address_denied, 403},
+                                          {policy::Reason::deadline_too_near, 504}};
+  for (std::size_t i = 0; i < policy::count_of<policy::Reason>; ++i) {
+    policy::Ledger ledger;
+    ledger.reason = static_cast<policy::Reason>(i);
+    const auto found = own.find(ledger.reason);
+    EXPECT_EQ(failure_reply(ledger, false, "p").status, found == own.end() ? 503 : found->second)
+        << policy::word(ledger.reason);
+  }
+}
+
 TEST(Reply, every_rejection_has_a_word_a_sentence_and_a_status) {
   std::set<string> words;
   std::set<string> sentences;
   const auto all = all_words();
-  for (std::size_t i = 0; i < cause_count; ++i) {
-    const auto cause = static_cast<Cause>(i);
+  for (std::size_t i = 0; i < rejection_count; ++i) {
+    const auto cause = static_cast<Rejection>(i);
     EXPECT_EQ(all[i], word(cause));
     words.insert(string(word(cause)));
     sentences.insert(string(sentence(cause)));
@@ -161,10 +174,10 @@ TEST(Reply, every_rejection_has_a_word_a_sentence_and_a_status) {
     EXPECT_EQ(reply.reason, "");
     EXPECT_EQ(reply.proxy_status, "p; error=" + string(proxy_status_error(cause)));
   }
-  EXPECT_EQ(words.size(), cause_count);
-  EXPECT_EQ(sentences.size(), cause_count);
-  EXPECT_EQ(proxy_status_error(Cause::loop), "proxy_loop_detected");
-  EXPECT_EQ(proxy_status_error(Cause::bad_host), "http_request_error");
+  EXPECT_EQ(words.size(), rejection_count);
+  EXPECT_EQ(sentences.size(), rejection_count);
+  EXPECT_EQ(proxy_status_error(Rejection::loop), "proxy_loop_detected");
+  EXPECT_EQ(proxy_status_error(Rejection::bad_host), "http_request_error");
 }
 
 TEST(Reply, H9_whole_message) {
@@ -205,7 +218,7 @@ TEST(Reply, J5_trace_echo_holds_no_secrets) {
       "s3\r\nX-Api-Key: s4\r\n"
       "Max-Forwards: 0\r\nX: y\r\n\r\n");
   string out;
-  write_answer_here(read.head, "D", "Connection: close\r\n", out);
+  write_response_here(read.head, "D", "Connection: close\r\n", out);
   const string body = "TRACE http://h/a HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nX: y\r\n\r\n";
   EXPECT_EQ(out,
             "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: message/http\r\nX-Content-Type-Options: nosniff\r\n"
@@ -216,14 +229,14 @@ TEST(Reply, J5_trace_echo_holds_no_secrets) {
 TEST(Reply, J5_trace_echoes_the_version_that_came) {
   const ReadRequest read("TRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n");
   string out;
-  write_answer_here(read.head, "D", "", out);
+  write_response_here(read.head, "D", "", out);
   EXPECT_TRUE(out.ends_with("\r\n\r\nTRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n")) << out;
 }
 
 TEST(Reply, options_answered_here_has_no_content) {
   const ReadRequest read("OPTIONS http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n");
   string out;
-  write_answer_here(read.head, "D", "", out);
+  write_response_here(read.head, "D", "", out);
   EXPECT_EQ(out, "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 0\r\n\r\n");
 }
 

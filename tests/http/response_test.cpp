@@ -9,7 +9,7 @@ namespace {
 using std::string;
 using namespace std::string_literals;
 
-TEST(Response, reads_a_plain_answer) {
+TEST(Response, reads_a_plain_response) {
   const ReadResponse read("HTTP/1.1 404 Not  Found\r\nServer: x\r\nContent-Length: 3\r\n\r\nabc");
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.status, 404);
@@ -33,18 +33,18 @@ TEST(Response, chunked_wins_over_length_and_spoils_the_connection) {
 
 TEST(Response, ambiguous_framing_is_refused) {
   EXPECT_EQ(response(ok("Content-Length: 5\r\nContent-Length: 6\r\n")),
-            Parsed{Cause::conflicting_content_length});
-  EXPECT_EQ(response(ok("Content-Length: 5, 6\r\n")), Parsed{Cause::bad_content_length});
-  EXPECT_EQ(response(ok("Content-Length: -1\r\n")), Parsed{Cause::bad_content_length});
-  EXPECT_EQ(response(ok("Transfer-Encoding: xchunked\r\n")), Parsed{Cause::bad_transfer_encoding});
+            Parsed{Rejection::conflicting_content_length});
+  EXPECT_EQ(response(ok("Content-Length: 5, 6\r\n")), Parsed{Rejection::bad_content_length});
+  EXPECT_EQ(response(ok("Content-Length: -1\r\n")), Parsed{Rejection::bad_content_length});
+  EXPECT_EQ(response(ok("Transfer-Encoding: xchunked\r\n")), Parsed{Rejection::bad_transfer_encoding});
   EXPECT_EQ(response(ok("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n")),
-            Parsed{Cause::bad_transfer_encoding});
+            Parsed{Rejection::bad_transfer_encoding});
   EXPECT_EQ(response(ok("Transfer-Encoding: gzip, chunked\r\n")),
-            Parsed{Cause::unsupported_transfer_encoding});
+            Parsed{Rejection::unsupported_transfer_encoding});
   EXPECT_EQ(response("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-            Parsed{Cause::chunked_in_http_1_0});
-  EXPECT_EQ(response(ok("X: a\x01\r\n")), Parsed{Cause::bad_field_value});
-  EXPECT_EQ(response(ok("X Y: a\r\n")), Parsed{Cause::bad_field_name});
+            Parsed{Rejection::chunked_in_http_1_0});
+  EXPECT_EQ(response(ok("X: a\x01\r\n")), Parsed{Rejection::bad_field_value});
+  EXPECT_EQ(response(ok("X Y: a\r\n")), Parsed{Rejection::bad_field_name});
 }
 
 TEST(Response, equal_lengths_are_one_length) {
@@ -64,7 +64,7 @@ TEST(Response, without_length_it_ends_with_the_connection) {
   EXPECT_FALSE(read.head.reusable);
 }
 
-TEST(Response, answers_without_a_body) {
+TEST(Response, responses_without_a_body) {
   const auto kind = [](const string& text, std::string_view method) {
     const ReadResponse read(text, method);
     EXPECT_EQ(read.parsed, complete) << text;
@@ -106,8 +106,8 @@ TEST(Response, B7_blank_before_the_colon) {
   ASSERT_EQ(read.parsed, complete);
   EXPECT_EQ(read.head.fields[0].name, "X-Odd");
   EXPECT_EQ(read.head.fields[0].value, "v");
-  EXPECT_EQ(response(ok("Content-Length : 1\r\n")), Parsed{Cause::bad_field_name});
-  EXPECT_EQ(response(ok("Transfer-Encoding\t: chunked\r\n")), Parsed{Cause::bad_field_name});
+  EXPECT_EQ(response(ok("Content-Length : 1\r\n")), Parsed{Rejection::bad_field_name});
+  EXPECT_EQ(response(ok("Transfer-Encoding\t: chunked\r\n")), Parsed{Rejection::bad_field_name});
 }
 
 TEST(Response, B8_status_lines) {
@@ -119,17 +119,17 @@ TEST(Response, B8_status_lines) {
   EXPECT_EQ(response("HTTP/1.1 599 \xc3\xa9\r\n\r\n"), complete);
   for (const string start : {"HTTP/1.1 099 X", "HTTP/1.1 1000 X", "HTTP/1.1 2xx X", "HTTP/1.1 600 X",
                              "HTTP/1.1 20 X", "HTTP/1.1  200 X", "HTTP/1.1 000 X"}) {
-    EXPECT_EQ(response(start + "\r\n\r\n"), Parsed{Cause::bad_status}) << start;
+    EXPECT_EQ(response(start + "\r\n\r\n"), Parsed{Rejection::bad_status}) << start;
   }
   for (const string start : {"HTTP/2.0 200 OK", "HTTP/1.10 200 OK", "http/1.1 200 OK", "<html>", "ICY 200 OK",
                              "\r\nHTTP/1.1 200 OK", "HTTP/1.1\t200 OK", "HTTP/1.1 200\tOK",
                              "HTTP/1.1 200 O\x01K", "SSH-2.0-OpenSSH"}) {
-    EXPECT_EQ(response(start + "\r\n\r\n"), Parsed{Cause::bad_status_line}) << start;
+    EXPECT_EQ(response(start + "\r\n\r\n"), Parsed{Rejection::bad_status_line}) << start;
   }
 }
 
-TEST(Response, B8_what_is_no_answer_is_refused_at_once) {
-  EXPECT_EQ(response("<"), Parsed{Cause::bad_status_line});
+TEST(Response, B8_what_is_no_response_is_refused_at_once) {
+  EXPECT_EQ(response("<"), Parsed{Rejection::bad_status_line});
   EXPECT_EQ(response("HTTP/1.1 2"), partial);
 }
 
@@ -144,15 +144,16 @@ TEST(Response, limits) {
   HeadLimits limits;
   limits.bytes = 128;
   limits.fields = 2;
-  EXPECT_EQ(response(ok("A: 1\r\nB: 2\r\nC: 3\r\n"), "GET", limits), Parsed{Cause::too_many_fields});
-  EXPECT_EQ(response(ok("A: " + string(128, 'a') + "\r\n"), "GET", limits), Parsed{Cause::header_too_large});
-  EXPECT_EQ(response("HTTP/1.1 200 " + string(128, 'a'), "GET", limits), Parsed{Cause::header_too_large});
+  EXPECT_EQ(response(ok("A: 1\r\nB: 2\r\nC: 3\r\n"), "GET", limits), Parsed{Rejection::too_many_fields});
+  EXPECT_EQ(response(ok("A: " + string(128, 'a') + "\r\n"), "GET", limits),
+            Parsed{Rejection::header_too_large});
+  EXPECT_EQ(response("HTTP/1.1 200 " + string(128, 'a'), "GET", limits), Parsed{Rejection::header_too_large});
 }
 
 TEST(Response, B14_a_thousand_cookies_within_the_limits) {
   string lines;
   for (int i = 0; i < 1000; ++i) lines += "Set-Cookie: a=" + std::to_string(i) + "\r\n";
-  EXPECT_EQ(response(ok(lines)), Parsed{Cause::too_many_fields});
+  EXPECT_EQ(response(ok(lines)), Parsed{Rejection::too_many_fields});
   HeadLimits limits;
   limits.fields = 1024;
   const ReadResponse read(ok(lines), "GET", limits);

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tests/http/reading.hpp"
+#include "tests/support/chance.hpp"
 
 namespace reprise::http {
 namespace {
@@ -121,16 +120,14 @@ TEST(Signature, random_bytes_never_harm) {
                                    "=",
                                    "T",
                                    "Z"};
-  std::mt19937 random(4);
+  play::Chance random(4);
   unsigned found = 0;
   for (int round = 0; round < 60'000; ++round) {
-    string query = random() % 8 == 0 ? amz(stamp, std::to_string(random() % 700'000)) : "";
-    for (auto count = random() % 12; count > 0; --count) {
-      query +=
-          random() % 5 == 0 ? string(1, static_cast<char>(random() % 256)) : pieces[random() % pieces.size()];
+    string query = random.one_in(8) ? amz(stamp, std::to_string(random.below(700'000))) : "";
+    for (auto count = random.below(12); count > 0; --count) {
+      query += random.one_in(5) ? string(1, random.byte()) : pieces[random.below(pieces.size())];
     }
-    if (!query.empty() && random() % 2 == 0)
-      query[random() % query.size()] = static_cast<char>(random() % 256);
+    if (!query.empty() && random.one_in(2)) query[random.below(query.size())] = random.byte();
     query.shrink_to_fit();
     const Expiry expiry = by_query(query);
     if (!expiry) continue;

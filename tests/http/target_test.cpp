@@ -10,11 +10,11 @@ namespace {
 
 using std::string;
 
-Cause refusal_of(const string& authority, std::uint16_t default_port = 80) {
+Rejection refusal_of(const string& authority, std::uint16_t default_port = 80) {
   const auto split = split_authority(authority, default_port);
-  const Cause* const cause = std::get_if<Cause>(&split);
+  const Rejection* const cause = std::get_if<Rejection>(&split);
   EXPECT_NE(cause, nullptr) << authority;
-  return cause == nullptr ? Cause::loop : *cause;
+  return cause == nullptr ? Rejection::loop : *cause;
 }
 
 TEST(Target, A12_authorities_that_are_refused) {
@@ -39,35 +39,35 @@ TEST(Target, A12_authorities_that_are_refused) {
                         "h:99999999999999999999",
                         "h\\",
                         "\xc3\xa9"};
-  for (const string& text : bad) EXPECT_EQ(refusal_of(text), Cause::bad_authority) << text;
+  for (const string& text : bad) EXPECT_EQ(refusal_of(text), Rejection::bad_authority) << text;
   for (const string text : {"u@h", "u:p@h:80", "@h", "a@b@c"})
-    EXPECT_EQ(refusal_of(text), Cause::userinfo_in_authority);
+    EXPECT_EQ(refusal_of(text), Rejection::userinfo_in_authority);
 }
 
 TEST(Target, A13_empty_and_overlong_hosts) {
-  EXPECT_EQ(refusal_of(""), Cause::bad_authority);
-  EXPECT_EQ(refusal_of(":80"), Cause::bad_authority);
-  EXPECT_EQ(refusal_of("."), Cause::bad_authority);
-  EXPECT_EQ(refusal_of(".a"), Cause::bad_authority);
-  EXPECT_EQ(refusal_of("a..b"), Cause::bad_authority);
-  EXPECT_EQ(refusal_of(string(64, 'a')), Cause::bad_authority);
+  EXPECT_EQ(refusal_of(""), Rejection::bad_authority);
+  EXPECT_EQ(refusal_of(":80"), Rejection::bad_authority);
+  EXPECT_EQ(refusal_of("."), Rejection::bad_authority);
+  EXPECT_EQ(refusal_of(".a"), Rejection::bad_authority);
+  EXPECT_EQ(refusal_of("a..b"), Rejection::bad_authority);
+  EXPECT_EQ(refusal_of(string(64, 'a')), Rejection::bad_authority);
   string longest;
   while (longest.size() < 253) longest += string(std::min<std::size_t>(49, 253 - longest.size()), 'a') + ".";
   longest.resize(253);
   longest.back() = 'z';
   EXPECT_TRUE(std::holds_alternative<Authority>(split_authority(longest, 80)));
   EXPECT_TRUE(std::holds_alternative<Authority>(split_authority(longest + ".", 80)));
-  EXPECT_EQ(refusal_of(longest + "z"), Cause::bad_authority);
+  EXPECT_EQ(refusal_of(longest + "z"), Rejection::bad_authority);
   for (const string text : {"http:///x", "http://:80/", "http://", "http://?x"}) {
-    EXPECT_EQ(std::get<Cause>(split_absolute(text)), Cause::bad_authority) << text;
+    EXPECT_EQ(std::get<Rejection>(split_absolute(text)), Rejection::bad_authority) << text;
   }
 }
 
 TEST(Target, G1_connect_needs_a_port) {
   for (const string text : {"h", "h:", "[::1]", "h:0", "h:99999", "[::1"}) {
-    EXPECT_EQ(refusal_of(text, 0), Cause::bad_authority) << text;
+    EXPECT_EQ(refusal_of(text, 0), Rejection::bad_authority) << text;
   }
-  EXPECT_EQ(refusal_of("u@h:443", 0), Cause::userinfo_in_authority);
+  EXPECT_EQ(refusal_of("u@h:443", 0), Rejection::userinfo_in_authority);
 }
 
 TEST(Target, authorities_that_stand) {
@@ -118,7 +118,7 @@ TEST(Target, a_fragment_is_cut_off) {
 
 TEST(Target, other_schemes_are_refused) {
   for (const string text : {"ftp://h/", "h:80", "http:/h", "http:h", "httpx://h/", "foo", "ws://h/"}) {
-    EXPECT_EQ(std::get<Cause>(split_absolute(text)), Cause::bad_scheme) << text;
+    EXPECT_EQ(std::get<Rejection>(split_absolute(text)), Rejection::bad_scheme) << text;
   }
 }
 
@@ -128,8 +128,8 @@ TEST(Target, origin_form) {
   EXPECT_EQ(target.query, "b");
   EXPECT_EQ(target.authority, "");
   EXPECT_EQ(std::get<Target>(split_origin("*")).path_and_query, "*");
-  EXPECT_EQ(std::get<Cause>(split_origin("a")), Cause::bad_target);
-  EXPECT_EQ(std::get<Cause>(split_origin("**")), Cause::bad_target);
+  EXPECT_EQ(std::get<Rejection>(split_origin("a")), Rejection::bad_target);
+  EXPECT_EQ(std::get<Rejection>(split_origin("**")), Rejection::bad_target);
 }
 
 }  // namespace

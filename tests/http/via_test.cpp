@@ -1,4 +1,4 @@
-// Our own name in a request, and another reprise's in an answer.
+// Our own name in a request, and another reprise's in a response.
 #include "proxy/http/via.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ bool comes_from_reprise(const string& lines) {
   return read_hints(read.head, 0).from_reprise;
 }
 
-TEST(Via, D20_another_reprise_names_itself_in_its_answers) {
+TEST(Via, D20_another_reprise_names_itself_in_its_responses) {
   EXPECT_TRUE(comes_from_reprise("Via: 1.1 reprise-7f3a\r\n"));
   EXPECT_TRUE(comes_from_reprise("Via: 1.0 squid, 1.1 Reprise-7f3a (x), 1.1 nginx\r\n"));
   EXPECT_TRUE(comes_from_reprise("Via: 1.1 nginx\r\nVia: 1.1 reprise-7f3a\r\n"));

@@ -179,14 +179,6 @@ TEST_F(LogLines, exhausted_record_names_what_c24_asks_for) {
   EXPECT_EQ(line.at("limit").as_string(), "deadline_too_near");
 }
 
-TEST_F(LogLines, only_limits_exhaust) {
-  std::string found;
-  for (const policy::Reason reason : policy::all_reasons()) {
-    if (is_exhausted(reason)) found += std::string(policy::word(reason)) + " ";
-  }
-  EXPECT_EQ(found, "attempts_spent deadline_too_near budget_spent upstream_said_later ");
-}
-
 TEST_F(LogLines, H8_hostile_values_stay_one_short_harmless_line) {
   for (const Form form : {Form::json, Form::text}) {
     const std::string line = lines(story("hostile"), form, LogPath::full);

@@ -126,7 +126,7 @@ TEST(Log, writes_every_line_before_it_ends) {
             R"({"time":"2026-01-02T10:03:12.345Z","level":"warn","message":"a \"word\"\u000aand a line"})");
 }
 
-// Robustness I11.
+// Row I11.
 TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
   Pipe pipe;
   const Story story = all_stories().at(1);

@@ -170,7 +170,7 @@ TEST_F(MetricsTest, every_outcome_there_is_has_its_label) {
   EXPECT_EQ(seen, labels);
 }
 
-TEST_F(MetricsTest, recovered_wants_a_whole_good_answer_after_a_retry) {
+TEST_F(MetricsTest, recovered_wants_a_whole_good_response_after_a_retry) {
   Story story("cut", "GET", "/");
   story.attempt(status(503), 1, {true, {}, Reason::retryable_status})
       .attempt(status(200), 1, stop(Reason::success));
@@ -182,7 +182,7 @@ TEST_F(MetricsTest, recovered_wants_a_whole_good_answer_after_a_retry) {
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "1");
 }
 
-TEST_F(MetricsTest, recovered_is_no_answer_whose_body_says_no) {
+TEST_F(MetricsTest, recovered_is_no_response_whose_body_says_no) {
   const policy::Outcome listed = policy::Answered{200, {}, true};
   Story story("listed", "GET", "/");
   story.attempt(listed, 1, {true, {}, Reason::retryable_body})

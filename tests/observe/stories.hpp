@@ -75,8 +75,8 @@ class Story {
     record_.tunnel = true;
     return *this;
   }
-  Story& own_answer() {
-    record_.own_answer = true;
+  Story& own_response() {
+    record_.own_response = true;
     return *this;
   }
 
@@ -140,7 +140,7 @@ inline std::vector<Story> all_stories() {
   all.push_back(Story("connect_failure", "GET", "/v1/x")
                     .attempt(failure(Stage::connect, Cause::refused), 0, stop(Reason::retries_off))
                     .ends(Ending::answered, 502)
-                    .own_answer());
+                    .own_response());
   all.push_back(Story("cut", "GET", "/v1/big")
                     .attempt(failure(Stage::body, Cause::truncated), 2100, stop(Reason::response_started))
                     .ends(Ending::cut, 200)
@@ -173,7 +173,7 @@ inline std::vector<Story> all_stories() {
                              {false, milliseconds(4000), Reason::deadline_too_near})
                     .ends(Ending::answered, 504)
                     .bytes(64, 0)
-                    .own_answer());
+                    .own_response());
   all.push_back(
       Story("stale", "GET", "/v1/x")
           .attempt(failure(Stage::await_head, Cause::closed), 1, {true, {}, Reason::stale_connection}, true)

@@ -1,5 +1,5 @@
 // Which answers are worth another attempt although their status is not, by head and by body.
-#include "proxy/policy/body_predicate.hpp"
+#include "proxy/match/body_predicate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Ranges and entity tags: what is read, and the very much that is not.
-#include "proxy/policy/byte_range.hpp"
+#include "proxy/match/byte_range.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "proxy/policy/dice.hpp"
+#include "proxy/pacing/dice.hpp"
 
 namespace reprise::policy {
 namespace {

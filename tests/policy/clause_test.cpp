@@ -1,4 +1,4 @@
-// The clauses of the source documents that the policy floor alone can prove, each by its number. C21 is the
+// The clauses of proxy/rules/retry.md that the policy alone can prove, each by its number. Clause R21 is the
 // configuration's to keep; the presets of Cloud Storage are tested beside their file.
 #include <gtest/gtest.h>
 
@@ -60,13 +60,13 @@ std::vector<Step> transport_errors() {
           fails(Stage::head, Cause::reset)};
 }
 
-TEST(Clause, C1TooManyRequestsIsRetried) {
+TEST(Clause, R1TooManyRequestsIsRetried) {
   EXPECT_EQ(told(documented(get()), {status(429), status(200)}),
             "attempt 1 -> 429 | sleep 2000ms\n"
             "attempt 2 -> 200 | deliver (success)\n");
 }
 
-TEST(Clause, C2EveryServerErrorIsRetried) {
+TEST(Clause, R2EveryServerErrorIsRetried) {
   for (int code = 500; code < 600; ++code) {
     for (const Scene& scene : {get(), put(), post().idempotent(Idempotency::yes)}) {
       EXPECT_EQ(attempts(documented(scene), {status(code), status(200)}), 2U) << code;
@@ -74,13 +74,13 @@ TEST(Clause, C2EveryServerErrorIsRetried) {
   }
 }
 
-TEST(Clause, C3RequestTimeoutIsRetriedWhereListed) {
+TEST(Clause, R3RequestTimeoutIsRetriedWhereListed) {
   EXPECT_EQ(attempts(documented(get()), {status(408), status(200)}), 1U);
   const Scene resumable = documented(put()).with([](auto& p, auto&) { p.retry.on.statuses.set(408); });
   EXPECT_EQ(attempts(resumable, {status(408), status(200)}), 2U);
 }
 
-TEST(Clause, C4NothingElseIsRetried) {
+TEST(Clause, R4NothingElseIsRetried) {
   for (int code = 200; code < 500; ++code) {
     if (code == 429) continue;
     const Script script{status(code), status(200)};
@@ -91,37 +91,37 @@ TEST(Clause, C4NothingElseIsRetried) {
   }
 }
 
-TEST(Clause, C5ResumeIncompletePasses) {
+TEST(Clause, R5ResumeIncompletePasses) {
   EXPECT_EQ(told(documented(put()), {status(308)}), "attempt 1 -> 308 | deliver (success)\n");
   EXPECT_EQ(told(documented(put()), {status(503), status(308)}),
             "attempt 1 -> 503 | sleep 2000ms\n"
             "attempt 2 -> 308 | deliver (success)\n");
 }
 
-TEST(Clause, C6AFinalAnswerEndsTheLoop) {
+TEST(Clause, R6AFinalResponseEndsTheLoop) {
   EXPECT_EQ(told(documented(get()), {status(503), status(400)}),
             "attempt 1 -> 503 | sleep 2000ms\n"
             "attempt 2 -> 400 | deliver (not_retryable)\n");
 }
 
-TEST(Clause, C7TimeoutsAreRetried) {
+TEST(Clause, R7TimeoutsAreRetried) {
   EXPECT_EQ(attempts(documented(get()), {fails(Stage::connect, Cause::connect_timeout), status(200)}), 2U);
   EXPECT_EQ(attempts(documented(get()), {timed_out, status(200)}), 2U);
 }
 
-TEST(Clause, C8DisconnectsAreRetried) {
+TEST(Clause, R8DisconnectsAreRetried) {
   for (const Step& step : {refused, reset, closed, fails(Stage::head, Cause::closed)}) {
     EXPECT_EQ(attempts(documented(get()), {step, status(200)}), 2U) << text(step.outcome);
   }
 }
 
-TEST(Clause, C9EveryConnectionErrorIsRetried) {
+TEST(Clause, R9EveryConnectionErrorIsRetried) {
   for (const Step& step : transport_errors()) {
     EXPECT_EQ(attempts(documented(get()), {step, step, status(200)}), 3U) << text(step.outcome);
   }
 }
 
-TEST(Clause, C10AHeldBodyThatEndsEarlyIsRetriedOnMediaOnly) {
+TEST(Clause, R10AHeldBodyThatEndsEarlyIsRetriedOnMediaOnly) {
   const Script cut_short{fails(Stage::body, Cause::truncated), status(200)};
   EXPECT_EQ(attempts(documented(get()), cut_short), 1U);
   const Scene media = documented(get()).with([](auto& p, auto&) { p.retry.on.truncated = true; });
@@ -131,7 +131,7 @@ TEST(Clause, C10AHeldBodyThatEndsEarlyIsRetriedOnMediaOnly) {
             "the body breaks | cut (response_started)\n");
 }
 
-TEST(Clause, C11TransportErrorsObeyTheGate) {
+TEST(Clause, R11TransportErrorsObeyTheGate) {
   for (const Step& step : transport_errors()) {
     const bool sent = std::get<policy::Failed>(step.outcome).stage >= Stage::send;
     const Played played = run(documented(post()), {step, status(200)});
@@ -151,7 +151,7 @@ struct CountedDice final : policy::Dice {
   std::vector<std::uint64_t> tops;
 };
 
-TEST(Clause, C13ChanceIsWholeMillisecondsBothEndsIncluded) {
+TEST(Clause, R13ChanceIsWholeMillisecondsBothEndsIncluded) {
   const Backoff backoff{1s, 2, 64s, Jitter::additive};
   CountedDice dice(13);
   for (unsigned n = 0; n < 6; ++n) {
@@ -165,7 +165,7 @@ TEST(Clause, C13ChanceIsWholeMillisecondsBothEndsIncluded) {
   for (const std::uint64_t top : dice.tops) ASSERT_EQ(top, 1000U);
 }
 
-TEST(Clause, C14ChanceIsDrawnAnewForEveryRetry) {
+TEST(Clause, R14ChanceIsDrawnAnewForEveryRetry) {
   const Script script{status(503)};
   const Scene scene = documented(get()).no_deadline().attempts(1001);
   CountedDice dice(14);
@@ -180,7 +180,7 @@ TEST(Clause, C14ChanceIsDrawnAnewForEveryRetry) {
   EXPECT_GT(first_waits.size(), 500U);
 }
 
-TEST(Clause, C17AfterTheCapTheWaitStaysAtTheCap) {
+TEST(Clause, R17AfterTheCapTheWaitStaysAtTheCap) {
   const Script script{status(503)};
   for (const auto cap : {32s, 64s}) {
     const Scene scene = documented(get()).no_deadline().attempts(40).with(
@@ -192,7 +192,7 @@ TEST(Clause, C17AfterTheCapTheWaitStaysAtTheCap) {
   }
 }
 
-TEST(Clause, C22AWaitThatWouldCrossTheDeadlineEndsTheLoopAtOnce) {
+TEST(Clause, R22AWaitThatWouldCrossTheDeadlineEndsTheLoopAtOnce) {
   const Script script{status(503).takes(100ms)};
   const Scene scene = documented(get()).deadline(10s).rolling(LoadedDice::lowest());
   const Played played = run(scene, script);
@@ -209,7 +209,7 @@ policy::Route route(std::string name, std::string_view path, const policy::Retry
   return route;
 }
 
-TEST(Clause, C23LimitsBelongToTheRoute) {
+TEST(Clause, R23LimitsBelongToTheRoute) {
   policy::RetryPolicy patient;
   patient.max_attempts = 8;
   patient.deadline = 600s;
@@ -237,7 +237,7 @@ struct Exhausted {
   unsigned delivered;  ///< the attempt whose answer the client gets; 0: our own words
 };
 
-TEST(Clause, C24TheLedgerTellsWhatTheErrorRecordNeeds) {
+TEST(Clause, R24TheLedgerTellsWhatTheErrorRecordNeeds) {
   const Scene scene = documented(get()).with([](auto& p, auto&) { p.retry.backoff.jitter = Jitter::none; });
   const std::vector<Exhausted> cases{
       {scene.attempts(3), {status(503).takes(1s)}, Reason::attempts_spent, 3, 6s, 3},
@@ -263,7 +263,7 @@ TEST(Clause, C24TheLedgerTellsWhatTheErrorRecordNeeds) {
   }
 }
 
-TEST(Clause, C31ARetryNeedsBothTheOutcomeAndTheRequest) {
+TEST(Clause, R31ARetryNeedsBothTheOutcomeAndTheRequest) {
   for (const bool listed : {true, false}) {
     for (const auto judged : {Idempotency::yes, Idempotency::no, Idempotency::undecided}) {
       const Script script{status(listed ? 503 : 403), status(200)};
@@ -299,7 +299,7 @@ policy::IdempotencyRule any(std::vector<Condition> conditions) {
   return {policy::IdempotencyRule::Kind::any, std::move(conditions)};
 }
 
-TEST(Clause, C35AnEmptyValueIsNoCondition) {
+TEST(Clause, R35AnEmptyValueIsNoCondition) {
   const auto by_query = any({{Condition::Kind::query, "ifGenerationMatch", ""}});
   EXPECT_EQ(verdict(by_query, "ifGenerationMatch=7"), Idempotency::yes);
   EXPECT_EQ(verdict(by_query, "ifGenerationMatch=0"), Idempotency::yes);
@@ -316,7 +316,7 @@ TEST(Clause, C35AnEmptyValueIsNoCondition) {
 }
 
 // Which keys a body has is the JSON reader's word; the rule asks for that key alone, once all of it is held.
-TEST(Clause, C36OnlyTheKeyOfAWhollyHeldBodyCounts) {
+TEST(Clause, R36OnlyTheKeyOfAWhollyHeldBodyCounts) {
   const auto rule = any({{Condition::Kind::json, "etag", ""}});
   EXPECT_EQ(verdict(rule, "", nullptr, nullptr), Idempotency::undecided);
   const Keys with_etag({"etag", "name"});
@@ -327,7 +327,7 @@ TEST(Clause, C36OnlyTheKeyOfAWhollyHeldBodyCounts) {
   EXPECT_EQ(verdict(rule, "", &lines, &without), Idempotency::no) << "a header is no body";
 }
 
-TEST(Clause, C41TheOperatorOverridesEachWay) {
+TEST(Clause, R41TheOperatorOverridesEachWay) {
   using Kind = policy::IdempotencyRule::Kind;
   const std::vector<Condition> condition{{Condition::Kind::query, "ifGenerationMatch", ""}};
   for (const auto* query : {"", "ifGenerationMatch=1"}) {

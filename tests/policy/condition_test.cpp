@@ -1,5 +1,5 @@
-// Idempotency as data: which conditions count, and which only look like one (C31 to C41).
-#include "proxy/policy/condition.hpp"
+// Idempotency as data: which conditions count, and which only look like one (clauses R31 to R41).
+#include "proxy/match/condition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST(Rule, FixedOnes) {
   EXPECT_EQ(judge(IdempotencyRule{}, put, nullptr), Idempotency::yes) << "by_method is the default";
 }
 
-TEST(Rule, C34TheConditionMustBeTheRightOne) {
+TEST(Rule, R34TheConditionMustBeTheRightOne) {
   const IdempotencyRule rule = any({query("ifMetagenerationMatch")});
   EXPECT_EQ(with_query(rule, "ifMetagenerationMatch=3"), Idempotency::yes);
   EXPECT_EQ(with_query(rule, "ifMetagenerationMatch=0"), Idempotency::yes);
@@ -121,7 +121,7 @@ TEST(Rule, AMethodIsACondition) {
   EXPECT_EQ(judge(any({method("patch")}), request, nullptr), Idempotency::no);
 }
 
-TEST(Rule, C36AJsonKeyIsUndecidedUntilTheBodyIsHeld) {
+TEST(Rule, R36AJsonKeyIsUndecidedUntilTheBodyIsHeld) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys with({"etag"});
   const Keys without({"name"});

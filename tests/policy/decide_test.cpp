@@ -61,7 +61,7 @@ TEST(Decide, NothingGoesToDiskForARequestThatNoRuleCouldRetry) {
     change(changed_facts, changed);
     return disk_share(changed_facts, changed);
   };
-  EXPECT_EQ(share([](Facts& f, RoutePolicy&) { f.no_store = true; }), 0U);  // D16
+  EXPECT_EQ(share([](Facts& f, RoutePolicy&) { f.no_store = true; }), 0U);  // row D16
   EXPECT_EQ(share([](Facts& f, RoutePolicy&) { f.idempotent = Idempotency::no; }), 0U);
   EXPECT_EQ(share([](Facts& f, RoutePolicy&) { f.idempotent = Idempotency::undecided; }), 0U);
   EXPECT_EQ(share([](Facts&, RoutePolicy& p) { p.mode = Mode::off; }), 0U);

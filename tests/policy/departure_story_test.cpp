@@ -45,12 +45,12 @@ std::vector<Story> half_closed() {
        "FIN during the wait | deliver (client_gone)\n"},
       {"fin_during_the_wait_while_the_answer_is_read",
        get().budget(1),
-       {status(503).wait_sees(fin).answer(Keeping::still_reading)},
+       {status(503).wait_sees(fin).response(Keeping::still_reading)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "FIN during the wait | deliver (client_gone)\n"},
       {"fin_during_the_wait_without_the_answer",
        get().budget(1),
-       {status(503).wait_sees(fin).answer(Keeping::dropped)},
+       {status(503).wait_sees(fin).response(Keeping::dropped)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "FIN during the wait | fail (client_gone)\n"},
       {"fin_during_the_wait_after_a_failure",

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "tests/policy/stories.hpp"
 
@@ -20,8 +21,8 @@ std::vector<Step> every_failure() {
   }
   for (const int code : {200, 404, 409, 412, 421, 429, 503}) {
     for (const Keeping fate : {Keeping::whole, Keeping::dropped, Keeping::still_reading}) {
-      failures.push_back(status(code).answer(fate));
-      failures.push_back(status(code).answer(fate).reused());
+      failures.push_back(status(code).response(fate));
+      failures.push_back(status(code).response(fate).reused());
     }
   }
   failures.push_back(status(503).retry_after(2s));
@@ -35,7 +36,7 @@ std::vector<Step> every_failure() {
   }
   failures.push_back(status(206).differing());
   failures.push_back(status(200).body_listed());
-  failures.push_back(status(200).body_listed().retry_after(2s).answer(Keeping::dropped));
+  failures.push_back(status(200).body_listed().retry_after(2s).response(Keeping::dropped));
   return failures;
 }
 
@@ -108,8 +109,8 @@ TEST(EveryStep, MayFailAndBeInterrupted) {
                                    status(412),
                                    status(421).reused(),
                                    status(503),
-                                   status(503).answer(Keeping::dropped),
-                                   status(503).answer(Keeping::still_reading)};
+                                   status(503).response(Keeping::dropped),
+                                   status(503).response(Keeping::still_reading)};
   for (Story story : all_stories()) {
     story.scene.dice = LoadedDice::lowest();
     const Script script = written_out(story);
@@ -134,9 +135,9 @@ std::set<policy::Reason> reached_before_any_attempt() {
   policy::Circuit circuit({1, std::chrono::seconds(10), 1, std::chrono::seconds(5)});
   circuit.failed(epoch, epoch);
   policy::Exchange paused(route, {}, {nullptr, nullptr, &pause}, epoch);
-  paused.begin(epoch, dice);
+  std::ignore = paused.begin(epoch, dice);
   policy::Exchange broken(route, {}, {nullptr, &circuit}, epoch);
-  broken.begin(epoch, dice);
+  std::ignore = broken.begin(epoch, dice);
   return {paused.ledger().reason, broken.ledger().reason};
 }
 
@@ -146,12 +147,13 @@ policy::Reason reached_beside_an_attempt() {
   policy::RoutePolicy route;
   route.hedge = policy::HedgePolicy{};
   policy::Exchange slow(route, {Idempotency::yes, true, false}, {}, epoch);
-  slow.begin(epoch, dice);
-  slow.hedge_due({false, Sent::maybe, true, Idempotency::yes, 1}, epoch + std::chrono::seconds(1));
+  std::ignore = slow.begin(epoch, dice);
+  std::ignore =
+      slow.hedge_due({false, Sent::maybe, true, Idempotency::yes, 1}, epoch + std::chrono::seconds(1));
   return slow.ledger().back().verdict.reason;
 }
 
-TEST(EveryReason, ThatIsBuiltIsReachedByAStory) {
+TEST(EveryReason, IsReachedByAStory) {
   std::set<policy::Reason> reached = reached_before_any_attempt();
   reached.insert(reached_beside_an_attempt());
   for (const Story& story : all_stories()) {
@@ -160,7 +162,7 @@ TEST(EveryReason, ThatIsBuiltIsReachedByAStory) {
     for (std::size_t i = 0; i < played.ledger.size(); ++i) reached.insert(played.ledger[i].verdict.reason);
   }
   for (const policy::Reason reason : policy::all_reasons()) {
-    EXPECT_EQ(reached.contains(reason), is_built(reason)) << word(reason);
+    EXPECT_TRUE(reached.contains(reason)) << word(reason);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "proxy/policy/exchange.hpp"
 
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "tests/support/play.hpp"
 
@@ -26,29 +27,44 @@ TEST_F(ExchangeTest, KnowsItsDeadlineFromTheRequestHead) {
   EXPECT_EQ(Exchange(policy, get, nullptr, epoch).deadline(), std::nullopt);
 }
 
-TEST_F(ExchangeTest, SaysWhetherItWaitsOrIsOver) {
+TEST_F(ExchangeTest, SaysWhetherItIsOver) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch, dice);
-  EXPECT_FALSE(exchange.waiting());
-  exchange.answered(safe, {503, {}}, epoch, dice);
-  EXPECT_TRUE(exchange.waiting());
-  exchange.waited(epoch + 250ms);
-  EXPECT_FALSE(exchange.waiting());
-  exchange.answered(safe, {200, {}}, epoch + 1s, dice);
+  std::ignore = exchange.begin(epoch, dice);
+  EXPECT_TRUE(play::waits(exchange.answered(safe, {503, {}}, epoch, dice)));
+  std::ignore = exchange.waited(epoch + 250ms);
+  EXPECT_FALSE(play::waits(exchange.answered(safe, {200, {}}, epoch + 1s, dice)));
   EXPECT_FALSE(exchange.over());
   exchange.delivered();
   EXPECT_TRUE(exchange.over());
 }
 
+// The driver has nothing under way when it asks: an empty answer would leave the client waiting for ever.
+TEST_F(ExchangeTest, LeadsOnUntilItIsOver) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  EXPECT_TRUE(leads_on(exchange, exchange.begin(epoch, dice)));
+  AttemptReport of_another = safe;
+  of_another.number = 7;
+  EXPECT_FALSE(leads_on(exchange, exchange.answered(of_another, {200, {}}, epoch, dice)))
+      << "the attempt that runs has not ended";
+  EXPECT_TRUE(leads_on(exchange, exchange.answered(safe, {200, {}}, epoch, dice)));
+  exchange.delivered();
+  EXPECT_TRUE(leads_on(exchange, {}));
+}
+
+TEST_F(ExchangeTest, PreconditionsAreAssertedWhereAssertsAre) {
+  Exchange exchange(policy, get, nullptr, epoch);
+  const Actions asked = exchange.begin(epoch, dice);
+  EXPECT_DEBUG_DEATH(static_cast<void>(asked[1]), "");
+  EXPECT_DEBUG_DEATH(exchange.delivered(), "delivering");
+}
+
 TEST_F(ExchangeTest, LosesTheRaceForTheLastRetry) {
   Exchange first(policy, get, &budget, epoch);
   Exchange second(policy, get, &budget, epoch);
-  first.begin(epoch, dice);
-  second.begin(epoch, dice);
-  first.answered(safe, {503, {}}, epoch, dice);
-  EXPECT_TRUE(first.waiting());
-  second.answered(safe, {503, {}}, epoch, dice);
-  EXPECT_FALSE(second.waiting());
+  std::ignore = first.begin(epoch, dice);
+  std::ignore = second.begin(epoch, dice);
+  EXPECT_TRUE(play::waits(first.answered(safe, {503, {}}, epoch, dice)));
+  EXPECT_FALSE(play::waits(second.answered(safe, {503, {}}, epoch, dice)));
   EXPECT_EQ(second.ledger().reason, Reason::budget_spent);
 }
 
@@ -64,7 +80,7 @@ struct OvertakenDice final : Dice {
 
 TEST_F(ExchangeTest, StartsNoRetryThatAnotherTookWhileItDecided) {
   Exchange exchange(policy, get, &budget, epoch);
-  exchange.begin(epoch, dice);
+  std::ignore = exchange.begin(epoch, dice);
   OvertakenDice overtaken(budget);
   const Actions actions = exchange.answered(safe, {503, {}}, epoch, overtaken);
   ASSERT_EQ(actions.size(), 1U);
@@ -77,31 +93,31 @@ TEST_F(ExchangeTest, BeginsOnce) {
   Exchange exchange(policy, get, &earned, epoch);
   EXPECT_EQ(exchange.begin(epoch, dice).size(), 1U);
   EXPECT_EQ(exchange.begin(epoch, dice).size(), 0U);
-  exchange.answered(safe, {200, {}}, epoch, dice);
+  std::ignore = exchange.answered(safe, {200, {}}, epoch, dice);
   EXPECT_EQ(earned.left(epoch), 1) << "one first attempt";
 }
 
 TEST_F(ExchangeTest, GivesBackWhatAWaitHadTaken) {
   const auto waits_then = [&](auto leave) {
     Exchange exchange(policy, get, &budget, epoch);
-    exchange.begin(epoch, dice);
-    exchange.answered(safe, {503, {}}, epoch, dice);
+    std::ignore = exchange.begin(epoch, dice);
+    std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
     EXPECT_EQ(budget.left(epoch), 0);
     leave(exchange);
     EXPECT_EQ(budget.left(epoch), 1);
   };
-  waits_then([](Exchange& e) { e.client_finished(epoch); });
-  waits_then([](Exchange& e) { e.client_reset(epoch); });
-  waits_then([](Exchange& e) { e.shutdown(epoch); });
-  waits_then([](Exchange& e) { e.waited(epoch + 2min); });
+  waits_then([](Exchange& e) { std::ignore = e.client_finished(epoch); });
+  waits_then([](Exchange& e) { std::ignore = e.client_reset(epoch); });
+  waits_then([](Exchange& e) { std::ignore = e.shutdown(epoch); });
+  waits_then([](Exchange& e) { std::ignore = e.waited(epoch + 2min); });
 }
 
 TEST_F(ExchangeTest, KeepsWhatAStartedRetryCost) {
   Exchange exchange(policy, get, &budget, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(safe, {503, {}}, epoch, dice);
-  exchange.waited(epoch + 250ms);
-  exchange.client_reset(epoch + 1s);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = exchange.waited(epoch + 250ms);
+  std::ignore = exchange.client_reset(epoch + 1s);
   EXPECT_EQ(budget.left(epoch + 1s), 0);
 }
 
@@ -109,42 +125,42 @@ TEST_F(ExchangeTest, CountsItsFirstAttemptForTheBudget) {
   Budget earned({1, 0, 10s});
   Exchange exchange(policy, get, &earned, epoch);
   EXPECT_EQ(earned.left(epoch), 0);
-  exchange.begin(epoch, dice);
+  std::ignore = exchange.begin(epoch, dice);
   EXPECT_EQ(earned.left(epoch), 0) << "it may never leave this host";
-  exchange.answered(safe, {200, {}}, epoch, dice);
+  std::ignore = exchange.answered(safe, {200, {}}, epoch, dice);
   EXPECT_EQ(earned.left(epoch), 1);
 }
 
-// Attempt 2 brought no answer: what is said of one cannot mean the answer of attempt 1.
-TEST_F(ExchangeTest, KeepsAnOlderAnswerWhateverIsSaidOfANewerOne) {
+// Attempt 2 brought no response: what is said of one cannot mean the response of attempt 1.
+TEST_F(ExchangeTest, KeepsAnOlderResponseWhateverIsSaidOfANewerOne) {
   policy.retry.max_attempts = 2;
   for (const bool whole : {true, false}) {
     Exchange exchange(policy, get, nullptr, epoch);
-    exchange.begin(epoch, dice);
-    exchange.answered(safe, {503, {}}, epoch, dice);
-    if (whole) exchange.answer_kept();
-    exchange.waited(epoch + 1s);
-    exchange.answer_kept();
-    exchange.answer_dropped();
+    std::ignore = exchange.begin(epoch, dice);
+    std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+    if (whole) exchange.response_kept();
+    std::ignore = exchange.waited(epoch + 1s);
+    exchange.response_kept();
+    exchange.response_dropped();
     const Actions actions = exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
     EXPECT_EQ(std::holds_alternative<Deliver>(actions[0]), whole);
   }
   policy.retry.max_attempts = 3;
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(safe, {503, {}}, epoch, dice);
-  exchange.answer_kept();
-  exchange.waited(epoch + 1s);
-  exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
-  exchange.answer_dropped();
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+  exchange.response_kept();
+  std::ignore = exchange.waited(epoch + 1s);
+  std::ignore = exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
+  exchange.response_dropped();
   EXPECT_TRUE(std::holds_alternative<Deliver>(exchange.client_finished(epoch + 1s)[0]));
 }
 
 TEST_F(ExchangeTest, ObserveDrawsOnItsShadowBudget) {
   policy.mode = Mode::observe;
   Exchange exchange(policy, get, &budget, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::observe_only);
   EXPECT_EQ(budget.left(epoch), 0);
 }
@@ -160,8 +176,8 @@ TEST_F(ExchangeTest, AResetBeforeTheBeginningLeaves) {
 
 TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch, dice);
-  exchange.client_reset(epoch + 3s);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.client_reset(epoch + 3s);
   ASSERT_EQ(exchange.ledger().size(), 1U);
   const LedgerEntry& entry = exchange.ledger()[0];
   EXPECT_EQ(outcome_label(entry.outcome), "cancelled");
@@ -172,9 +188,9 @@ TEST_F(ExchangeTest, WritesDownACancelledAttempt) {
 
 TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(safe, {200, {}}, epoch + 1s, dice);
-  exchange.body_broke({Cause::reset}, epoch + 9s, dice);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(safe, {200, {}}, epoch + 1s, dice);
+  std::ignore = exchange.body_broke({Cause::reset}, epoch + 9s, dice);
   const LedgerEntry& entry = exchange.ledger()[0];
   EXPECT_EQ(outcome_label(entry.outcome), "truncated");
   EXPECT_EQ(std::get<Failed>(entry.outcome).cause, Cause::reset);
@@ -185,30 +201,31 @@ TEST_F(ExchangeTest, WritesDownABodyThatBroke) {
 
 TEST_F(ExchangeTest, E11_TheSignatureCountsForADownloadWhateverTheRouteSaysOfIt) {
   Exchange exchange(policy, {Idempotency::yes, true, false}, {}, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(safe, {200, {}}, epoch, dice);
-  exchange.body_broke({Cause::reset, true, true, false, epoch + 1s}, epoch + 2s, dice);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(safe, {200, {}}, epoch, dice);
+  std::ignore = exchange.body_broke({Cause::reset, true, true, false, epoch + 1s}, epoch + 2s, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::signature_expired);
 }
 
-TEST_F(ExchangeTest, ABreakOfAKeptAnswerIsWrittenToItsOwnAttempt) {
+TEST_F(ExchangeTest, ABreakOfAKeptResponseIsWrittenToItsOwnAttempt) {
   policy.retry.max_attempts = 2;
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(safe, {503, {}}, epoch, dice);
-  exchange.answer_kept();
-  exchange.waited(epoch + 1s);
-  exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
-  exchange.body_broke({Cause::reset}, epoch + 2s, dice);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(safe, {503, {}}, epoch, dice);
+  exchange.response_kept();
+  std::ignore = exchange.waited(epoch + 1s);
+  std::ignore = exchange.failed(safe, {Stage::connect, Cause::refused}, epoch + 1s, dice);
+  std::ignore = exchange.body_broke({Cause::reset}, epoch + 2s, dice);
   EXPECT_EQ(outcome_label(exchange.ledger()[0].outcome), "truncated");
   EXPECT_EQ(outcome_label(exchange.ledger()[1].outcome), "connect");
 }
 
 TEST_F(ExchangeTest, ReportsReachTheLedger) {
   Exchange exchange(policy, get, nullptr, epoch);
-  exchange.begin(epoch, dice);
-  exchange.failed({true, Sent::nothing, true, Idempotency::no}, {Stage::send, Cause::reset}, epoch, dice);
-  exchange.answered({false, Sent::maybe, false, Idempotency::no}, {503, {}}, epoch, dice);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore =
+      exchange.failed({true, Sent::nothing, true, Idempotency::no}, {Stage::send, Cause::reset}, epoch, dice);
+  std::ignore = exchange.answered({false, Sent::maybe, false, Idempotency::no}, {503, {}}, epoch, dice);
   ASSERT_EQ(exchange.ledger().size(), 2U);
   const Attempt& first = exchange.ledger()[0].attempt;
   EXPECT_TRUE(first.reused && first.replayable && !first.stale_retry_used);
@@ -221,18 +238,18 @@ TEST_F(ExchangeTest, ReportsReachTheLedger) {
 
 TEST_F(ExchangeTest, TheNewestJudgementCounts) {
   Exchange exchange(policy, {Idempotency::undecided, false, false}, nullptr, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);
-  exchange.waited(epoch + 250ms);
-  exchange.answered({false, Sent::maybe, true, Idempotency::no}, {503, {}}, epoch + 1s, dice);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered({false, Sent::maybe, true, Idempotency::yes}, {503, {}}, epoch, dice);
+  std::ignore = exchange.waited(epoch + 250ms);
+  std::ignore = exchange.answered({false, Sent::maybe, true, Idempotency::no}, {503, {}}, epoch + 1s, dice);
   EXPECT_EQ(exchange.ledger().reason, Reason::not_idempotent);
 }
 
 TEST_F(ExchangeTest, TheLedgerTellsARetryFromAnAttemptThatStoodAlone) {
   for (const int status : {200, 503}) {
     Exchange exchange(policy, get, nullptr, epoch);
-    exchange.begin(epoch, dice);
-    exchange.answered(safe, {status, {}}, epoch, dice);
+    std::ignore = exchange.begin(epoch, dice);
+    std::ignore = exchange.answered(safe, {status, {}}, epoch, dice);
     EXPECT_EQ(exchange.ledger().retried(), status == 503);
   }
 }
@@ -248,27 +265,6 @@ TEST(LedgerTest, HoldsMoreThanItsInlineEntries) {
   }
   ASSERT_EQ(ledger.size(), 9U);
   for (unsigned i = 0; i < 9; ++i) EXPECT_EQ(ledger[i].attempt.number, i + 1);
-}
-
-TEST(LedgerTest, ForgetsEverythingWhenCleared) {
-  Ledger ledger;
-  for (int i = 0; i < 6; ++i) ledger.add({});
-  ledger.reason = Reason::client_gone;
-  ledger.ambiguous = true;
-  ledger.clear();
-  EXPECT_TRUE(ledger.empty());
-  EXPECT_EQ(ledger.reason, Reason::success);
-  EXPECT_FALSE(ledger.ambiguous);
-  LedgerEntry entry;
-  entry.attempt.number = 7;
-  ledger.add(entry);
-  EXPECT_EQ(ledger.size(), 1U);
-  EXPECT_EQ(ledger[0].attempt.number, 7U);
-  for (unsigned i = 2; i <= 6; ++i) {
-    entry.attempt.number = i;
-    ledger.add(entry);
-    EXPECT_EQ(ledger.back().attempt.number, i);
-  }
 }
 
 }  // namespace

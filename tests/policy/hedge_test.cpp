@@ -2,6 +2,7 @@
 #include "proxy/policy/hedge.hpp"
 
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "proxy/policy/exchange.hpp"
 #include "tests/support/script.hpp"
@@ -29,7 +30,7 @@ struct HedgeTest : testing::Test {
   }
   // Attempt 1 runs since `epoch`, its copy since 200 ms later.
   void race(Exchange& exchange) {
-    exchange.begin(epoch, dice);
+    std::ignore = exchange.begin(epoch, dice);
     const Actions asked = exchange.hedge_due(of(1), epoch + 200ms);
     ASSERT_NE(at<Start>(asked, 0), nullptr);
     EXPECT_EQ(at<Start>(asked, 0)->number, 2U);
@@ -42,7 +43,7 @@ struct HedgeTest : testing::Test {
 TEST_F(HedgeTest, IsDueAfterTheFixedDelay) {
   Exchange one = exchange();
   EXPECT_EQ(one.hedge_at(), std::nullopt);
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   EXPECT_EQ(one.hedge_at(), epoch + 200ms);
 }
 
@@ -50,32 +51,32 @@ TEST_F(HedgeTest, IsDueAfterTheObservedP95) {
   policy.hedge->after.reset();
   ObservedLatency latency;
   Exchange too_early = exchange({}, &latency);
-  too_early.begin(epoch, dice);
+  std::ignore = too_early.begin(epoch, dice);
   EXPECT_EQ(too_early.hedge_at(), std::nullopt);
   for (int i = 1; i <= 100; ++i) latency.add(i * 1ms);
   Exchange one = exchange({}, &latency);
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   EXPECT_EQ(one.hedge_at(), epoch + 95ms);
 }
 
 TEST_F(HedgeTest, IsNeverDueWhereTheRouteHasNone) {
   policy.hedge.reset();
   Exchange none = exchange();
-  none.begin(epoch, dice);
+  std::ignore = none.begin(epoch, dice);
   EXPECT_EQ(none.hedge_at(), std::nullopt);
   policy.hedge = HedgePolicy{};
   policy.mode = Mode::off;
   Exchange off = exchange();
-  off.begin(epoch, dice);
+  std::ignore = off.begin(epoch, dice);
   EXPECT_EQ(off.hedge_at(), std::nullopt);
 }
 
 TEST_F(HedgeTest, IsOfTheFirstAttemptOnly) {
   Exchange one = exchange();
-  one.begin(epoch, dice);
-  one.answered(of(1), {503, {}}, epoch + 10ms, dice);
+  std::ignore = one.begin(epoch, dice);
+  std::ignore = one.answered(of(1), {503, {}}, epoch + 10ms, dice);
   EXPECT_EQ(one.hedge_at(), std::nullopt);
-  one.waited(epoch + 300ms);
+  std::ignore = one.waited(epoch + 300ms);
   EXPECT_EQ(one.hedge_at(), std::nullopt);
   EXPECT_EQ(one.hedge_due(of(2), epoch + 600ms).size(), 0U);
 }
@@ -123,7 +124,7 @@ TEST_F(HedgeTest, TheFirstWins) {
   EXPECT_FALSE(ledger.retried());
 }
 
-TEST_F(HedgeTest, AnAnswerThatNobodyWouldAskForAgainWinsToo) {
+TEST_F(HedgeTest, AnResponseThatNobodyWouldAskForAgainWinsToo) {
   Exchange one = exchange();
   race(one);
   const Actions asked = one.answered(of(2), {404, {}}, epoch + 250ms, dice);
@@ -152,15 +153,15 @@ TEST_F(HedgeTest, WaitsForTheOtherWhenOneFails) {
 TEST_F(HedgeTest, ACopyThatWinsRepairsWhateverFailureTheFirstCameTo) {
   Exchange one = exchange();
   race(one);
-  one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
-  one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
+  std::ignore = one.answered(of(2), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::won);
   EXPECT_TRUE(one.ledger().retried());
 }
 
 TEST_F(HedgeTest, IsOnlyDueOfTheAttemptThatRuns) {
   Exchange one = exchange();
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   EXPECT_EQ(one.hedge_due(of(2), epoch + 200ms).size(), 0U);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::none);
   EXPECT_NE(at<Start>(one.hedge_due(of(1), epoch + 200ms), 0), nullptr) << "it is still due";
@@ -173,7 +174,7 @@ TEST_F(HedgeTest, NewsWithoutANumberIsOfTheOnlyOneThatRuns) {
     race(one);
     EXPECT_EQ(one.answered(of(0), {200, {}}, epoch + 210ms, dice).size(), 0U);
     EXPECT_EQ(one.answered(of(3), {200, {}}, epoch + 210ms, dice).size(), 0U) << "no such copy";
-    one.failed(of(failing), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
+    std::ignore = one.failed(of(failing), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
     const Actions asked = one.answered(of(0), {200, {}}, epoch + 250ms, dice);
     ASSERT_NE(at<Deliver>(asked, 0), nullptr);
     EXPECT_EQ(at<Deliver>(asked, 0)->number, 3 - failing);
@@ -184,7 +185,7 @@ TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
   for (const unsigned last : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
-    one.answered(of(3 - last), {503, {}}, epoch + 210ms, dice);
+    std::ignore = one.answered(of(3 - last), {503, {}}, epoch + 210ms, dice);
     const Actions asked = one.failed(of(last), {Stage::await_head, Cause::reset}, epoch + 250ms, dice);
     ASSERT_NE(at<Wait>(asked, 0), nullptr);
     EXPECT_EQ(at<Wait>(asked, 0)->until, epoch + 250ms + 500ms)
@@ -192,10 +193,10 @@ TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
     EXPECT_EQ(one.ledger().hedge, HedgeOutcome::failed);
     EXPECT_EQ(one.ledger().back().verdict.reason, Reason::retryable_failure);
     EXPECT_EQ(one.ledger()[0].verdict.reason, Reason::hedged);
-    one.answer_kept();
+    one.response_kept();
     EXPECT_EQ(at<Start>(one.waited(epoch + 1s), 0)->number, 3U);
-    one.failed(of(3), {Stage::await_head, Cause::reset}, epoch + 1s, dice);
-    one.waited(epoch + 5s);
+    std::ignore = one.failed(of(3), {Stage::await_head, Cause::reset}, epoch + 1s, dice);
+    std::ignore = one.waited(epoch + 5s);
     const Actions end = one.failed(of(4), {Stage::await_head, Cause::reset}, epoch + 6s, dice);
     EXPECT_EQ(at<Deliver>(end, 0)->number, 3 - last) << "the last answer, although others failed after it";
     EXPECT_EQ(one.ledger().reason, Reason::attempts_spent);
@@ -237,7 +238,7 @@ TEST_F(HedgeTest, AResetCancelsTheOneThatIsLeft) {
   for (const unsigned failing : {1U, 2U}) {
     Exchange one = exchange();
     race(one);
-    one.failed(of(failing), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
+    std::ignore = one.failed(of(failing), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
     const Actions asked = one.client_reset(epoch + 250ms);
     ASSERT_EQ(asked.size(), 2U);
     EXPECT_EQ(at<Cancel>(asked, 0)->number, 3 - failing);
@@ -253,13 +254,13 @@ TEST_F(HedgeTest, AFinLetsBothGoOnAndStartsNone) {
   EXPECT_EQ(running.client_finished(epoch + 210ms).size(), 0U);
   EXPECT_EQ(at<Deliver>(running.answered(of(2), {200, {}}, epoch + 220ms, dice), 1)->number, 2U);
   Exchange before = exchange();
-  before.begin(epoch, dice);
-  before.client_finished(epoch + 100ms);
+  std::ignore = before.begin(epoch, dice);
+  std::ignore = before.client_finished(epoch + 100ms);
   EXPECT_EQ(before.hedge_due(of(1), epoch + 200ms).size(), 0U);
   EXPECT_EQ(before.ledger().hedge_refusal, Reason::client_gone);
   Exchange stopping = exchange();
-  stopping.begin(epoch, dice);
-  stopping.shutdown(epoch + 100ms);
+  std::ignore = stopping.begin(epoch, dice);
+  std::ignore = stopping.shutdown(epoch + 100ms);
   EXPECT_EQ(stopping.hedge_due(of(1), epoch + 200ms).size(), 0U);
   EXPECT_EQ(stopping.ledger().hedge_refusal, Reason::shutting_down);
 }
@@ -269,7 +270,7 @@ Reason refusal(const RoutePolicy& policy, const Facts& facts, AttemptReport repo
                Duration late = 200ms) {
   play::LoadedDice dice = play::LoadedDice::highest();
   Exchange one(policy, facts, host, epoch);
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   EXPECT_EQ(one.hedge_due(report, epoch + late).size(), 0U);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::refused);
   EXPECT_TRUE(one.ledger().empty()) << "nothing was written of an attempt that runs on";
@@ -307,9 +308,9 @@ TEST_F(HedgeTest, AHostThatAskedForAPauseGetsNoCopy) {
   policy.while_paused = WhilePaused::wait;
   HostPause pause;
   Exchange one = exchange({nullptr, nullptr, &pause});
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   pause.ask(epoch + 10s);
-  one.hedge_due(of(1), epoch + 200ms);
+  std::ignore = one.hedge_due(of(1), epoch + 200ms);
   EXPECT_EQ(one.ledger().hedge_refusal, Reason::host_paused);
 }
 
@@ -317,10 +318,10 @@ TEST_F(HedgeTest, AnOpenCircuitGetsNoCopyAndTheBudgetItsShareBack) {
   Budget budget({0, 0.1, 10s});
   Circuit circuit({0.5, 10s, 1, 5s});
   Exchange one = exchange({&budget, &circuit, nullptr});
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   ASSERT_TRUE(circuit.admit(epoch));
   circuit.failed(epoch, epoch);
-  one.hedge_due(of(1), epoch + 200ms);
+  std::ignore = one.hedge_due(of(1), epoch + 200ms);
   EXPECT_EQ(one.ledger().hedge_refusal, Reason::circuit_open);
   EXPECT_EQ(budget.left(epoch + 200ms), 1);
 }
@@ -330,7 +331,7 @@ TEST_F(HedgeTest, DrawsOnTheBudgetOfRetries) {
   Exchange one = exchange(&budget);
   race(one);
   EXPECT_EQ(budget.left(epoch + 200ms), 1);
-  one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(budget.left(epoch + 250ms), 1) << "it was sent: nothing is given back";
 }
 
@@ -338,7 +339,7 @@ TEST_F(HedgeTest, ObserveSendsNoneAndSaysSo) {
   policy.mode = Mode::observe;
   Budget shadow({0, 0.2, 10s});
   Exchange one = exchange(&shadow);
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   EXPECT_EQ(one.hedge_due(of(1), epoch + 200ms).size(), 0U);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::observed);
   EXPECT_EQ(shadow.left(epoch + 200ms), 1);
@@ -349,17 +350,17 @@ TEST_F(HedgeTest, ACopyThatIsOnlyObservedTakesNoProbesPlace) {
   policy.mode = Mode::observe;
   Circuit circuit({1.0, 10s, 1, 100ms});
   Exchange one = exchange({nullptr, &circuit, nullptr});
-  one.begin(epoch, dice);
+  std::ignore = one.begin(epoch, dice);
   circuit.failed(epoch, epoch);
-  one.hedge_due(of(1), epoch + 200ms);
+  std::ignore = one.hedge_due(of(1), epoch + 200ms);
   EXPECT_EQ(one.ledger().hedge, HedgeOutcome::observed);
   EXPECT_TRUE(circuit.admit(epoch + 200ms));
 }
 
-TEST_F(HedgeTest, AnAnswerThatACopyMayHaveCausedIsAmbiguous) {
+TEST_F(HedgeTest, AnResponseThatACopyMayHaveCausedIsAmbiguous) {
   Exchange one(policy, {Idempotency::yes, false, false}, {}, epoch);
   race(one);
-  one.answered(of(1), {412, {}}, epoch + 250ms, dice);
+  std::ignore = one.answered(of(1), {412, {}}, epoch + 250ms, dice);
   EXPECT_TRUE(one.ledger().ambiguous) << "the copy, sent later, may have been there first";
 }
 
@@ -369,49 +370,49 @@ TEST_F(HedgeTest, AProbeOfAHalfOpenCircuitGetsNoCopy) {
   circuit.failed(epoch - 2s, epoch - 2s);
   ASSERT_EQ(circuit.state(epoch), Circuit::State::half_open);
   Exchange one = exchange({nullptr, &circuit, nullptr});
-  one.begin(epoch, dice);
-  one.hedge_due(of(1), epoch + 200ms);
+  std::ignore = one.begin(epoch, dice);
+  std::ignore = one.hedge_due(of(1), epoch + 200ms);
   EXPECT_EQ(one.ledger().hedge_refusal, Reason::circuit_open);
-  one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
-// A circuit that opens at the second failure of two attempts: whatever a cancelled copy counted for would
-// show.
+// A circuit that opens at the second failure of two attempts: whatever
+// a cancelled copy counted for would show.
 TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
   Circuit circuit({1.0, 10s, 1, 5s});
   Exchange lost = exchange({nullptr, &circuit, nullptr});
   race(lost);
-  lost.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = lost.answered(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
   Exchange left = exchange({nullptr, &circuit, nullptr});
   race(left);
-  left.client_reset(epoch + 250ms);
+  std::ignore = left.client_reset(epoch + 250ms);
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
   Circuit fresh({1.0, 10s, 1, 5s});
   Exchange both = exchange({nullptr, &fresh, nullptr});
   race(both);
-  both.failed(of(2), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
+  std::ignore = both.failed(of(2), {Stage::await_head, Cause::reset}, epoch + 210ms, dice);
   EXPECT_EQ(fresh.state(epoch + 210ms), Circuit::State::open) << "a copy that failed says something";
 }
 
-TEST_F(HedgeTest, AnAnswerClosesTheCircuitAlthoughItsCopyIsStopped) {
+TEST_F(HedgeTest, AnResponseClosesTheCircuitAlthoughItsCopyIsStopped) {
   Circuit circuit({1.0, 10s, 1, 100ms});
   ASSERT_TRUE(circuit.admit(epoch - 1s));
   circuit.failed(epoch - 1s, epoch - 1s);
   Exchange one = exchange({nullptr, &circuit, nullptr});
   race(one);
   ASSERT_EQ(circuit.state(epoch + 200ms), Circuit::State::half_open) << "the probe was given up after 100 ms";
-  one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
 // Attempt 1 was let in while the circuit was closed, its copy as the probe of a broken host.
 struct HedgeProbe : HedgeTest {
   HedgeProbe() {
-    one.begin(epoch, dice);
+    std::ignore = one.begin(epoch, dice);
     circuit.failed(epoch, epoch);
-    one.hedge_due(of(1), epoch + 200ms);
+    std::ignore = one.hedge_due(of(1), epoch + 200ms);
     EXPECT_FALSE(circuit.admit(epoch + 210ms)) << "the copy has the place";
   }
   Circuit circuit{{1.0, 10s, 1, 100ms}};
@@ -419,14 +420,14 @@ struct HedgeProbe : HedgeTest {
 };
 
 TEST_F(HedgeProbe, IsNotHeardThroughTheOther) {
-  one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
+  std::ignore = one.failed(of(1), {Stage::await_head, Cause::reset}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
-  one.answered(of(2), {200, {}}, epoch + 230ms, dice);
+  std::ignore = one.answered(of(2), {200, {}}, epoch + 230ms, dice);
   EXPECT_EQ(circuit.state(epoch + 230ms), Circuit::State::closed);
 }
 
 TEST_F(HedgeProbe, GivesItsPlaceBackWhenItIsStopped) {
-  one.answered(of(1), {200, {}}, epoch + 220ms, dice);
+  std::ignore = one.answered(of(1), {200, {}}, epoch + 220ms, dice);
   EXPECT_EQ(circuit.state(epoch + 220ms), Circuit::State::half_open);
   EXPECT_TRUE(circuit.admit(epoch + 220ms));
 }
@@ -434,7 +435,7 @@ TEST_F(HedgeProbe, GivesItsPlaceBackWhenItIsStopped) {
 TEST_F(HedgeProbe, GivesItsPlaceBackWhenItsConnectionWasStale) {
   AttemptReport stale = of(2);
   stale.reused = true;
-  one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 220ms, dice);
+  std::ignore = one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 220ms, dice);
   EXPECT_TRUE(circuit.admit(epoch + 220ms));
 }
 
@@ -442,7 +443,7 @@ TEST_F(HedgeTest, ADeniedAddressOfOneCopySaysNothingOfTheHost) {
   Circuit circuit({0.5, 10s, 1, 5s});
   Exchange one = exchange({nullptr, &circuit, nullptr});
   race(one);
-  one.failed(of(2), {Stage::connect, Cause::address_denied}, epoch + 210ms, dice);
+  std::ignore = one.failed(of(2), {Stage::connect, Cause::address_denied}, epoch + 210ms, dice);
   EXPECT_EQ(circuit.state(epoch + 210ms), Circuit::State::closed);
 }
 
@@ -450,13 +451,13 @@ TEST_F(HedgeTest, ADeniedAddressOfOneCopySaysNothingOfTheHost) {
 TEST_F(HedgeTest, AStaleRetryAfterARaceBeginsWhenTheRaceIsOver) {
   Exchange one = exchange();
   race(one);
-  one.answered(of(2), {429, {}}, epoch + 210ms, dice);
+  std::ignore = one.answered(of(2), {429, {}}, epoch + 210ms, dice);
   AttemptReport stale = of(1);
   stale.reused = true;
   const Actions asked = one.failed(stale, {Stage::await_head, Cause::closed}, epoch + 300ms, dice);
   ASSERT_NE(at<Start>(asked, 0), nullptr);
   EXPECT_TRUE(at<Start>(asked, 0)->fresh);
-  one.answered(of(3), {200, {}}, epoch + 350ms, dice);
+  std::ignore = one.answered(of(3), {200, {}}, epoch + 350ms, dice);
   EXPECT_EQ(one.ledger().back().started, epoch + 300ms);
 }
 
@@ -465,8 +466,8 @@ TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
   for (const bool continuable : {true, false}) {
     Exchange one = exchange();
     race(one);
-    one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
-    one.answered(of(1), {200, {}}, epoch + 250ms, dice);
+    std::ignore = one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
+    std::ignore = one.answered(of(1), {200, {}}, epoch + 250ms, dice);
     const Actions asked = one.body_broke({Cause::truncated, continuable, true}, epoch + 300ms, dice);
     const Ledger& ledger = one.ledger();
     EXPECT_EQ(ledger[0].verdict.reason, Reason::hedged) << "it was followed by its copy";
@@ -475,7 +476,7 @@ TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
     EXPECT_EQ(ledger[1].verdict.reason, continuable ? Reason::resumed : Reason::response_started);
     EXPECT_EQ(at<Wait>(asked, 0) != nullptr, continuable);
     if (!continuable) continue;
-    one.client_finished(epoch + 310ms);
+    std::ignore = one.client_finished(epoch + 310ms);
     EXPECT_EQ(ledger[0].verdict.reason, Reason::hedged);
     EXPECT_EQ(ledger[1].verdict.reason, Reason::client_gone);
   }
@@ -485,11 +486,11 @@ TEST_F(HedgeTest, ABodyThatBreaksAfterItsCopyHadFailedIsDecidedInTheLastEntry) {
 TEST_F(HedgeTest, AHeldBreakAfterItsCopyHadFailedKeepsItsReason) {
   Exchange one = exchange();
   race(one);
-  one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
+  std::ignore = one.failed(of(2), {Stage::connect, Cause::refused}, epoch + 210ms, dice);
   const Actions asked = one.failed(of(1), {Stage::body, Cause::truncated}, epoch + 250ms, dice);
   ASSERT_NE(at<Deliver>(asked, 0), nullptr);
   EXPECT_EQ(at<Deliver>(asked, 0)->number, 1U);
-  one.body_broke({Cause::truncated, false, true}, epoch + 260ms, dice);
+  std::ignore = one.body_broke({Cause::truncated, false, true}, epoch + 260ms, dice);
   EXPECT_EQ(one.ledger().reason, Reason::not_retryable);
   EXPECT_EQ(one.ledger()[0].verdict.reason, Reason::hedged);
   EXPECT_EQ(one.ledger()[1].verdict.reason, Reason::not_retryable);
@@ -498,8 +499,8 @@ TEST_F(HedgeTest, AHeldBreakAfterItsCopyHadFailedKeepsItsReason) {
 TEST_F(HedgeTest, NewsOfAStoppedCopyIsNotThatOfTheContinuation) {
   Exchange one = exchange();
   race(one);
-  one.answered(of(2), {200, {}}, epoch + 250ms, dice);
-  one.body_broke({Cause::truncated, true, true}, epoch + 300ms, dice);
+  std::ignore = one.answered(of(2), {200, {}}, epoch + 250ms, dice);
+  std::ignore = one.body_broke({Cause::truncated, true, true}, epoch + 300ms, dice);
   ASSERT_NE(at<Resume>(one.waited(epoch + 10s), 0), nullptr);
   EXPECT_EQ(one.answered(of(1), {503, {}}, epoch + 11s, dice).size(), 0U);
   EXPECT_EQ(one.failed(of(1), {Stage::await_head, Cause::cancelled}, epoch + 11s, dice).size(), 0U);
@@ -515,26 +516,26 @@ TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
   ObservedLatency latency;
   for (int i = 0; i < 20; ++i) {
     Exchange one = exchange({}, &latency);
-    one.begin(epoch, dice);
-    one.answered(of(1), {200, {}}, epoch + 10ms, dice);
+    std::ignore = one.begin(epoch, dice);
+    std::ignore = one.answered(of(1), {200, {}}, epoch + 10ms, dice);
   }
   EXPECT_EQ(latency.p95(), 10ms);
   for (int i = 0; i < 20; ++i) {
     Exchange slow = exchange({}, &latency);
-    slow.begin(epoch, dice);
-    slow.hedge_due(of(1), epoch + 10ms);
-    slow.answered(of(2), {200, {}}, epoch + 50ms, dice);
+    std::ignore = slow.begin(epoch, dice);
+    std::ignore = slow.hedge_due(of(1), epoch + 10ms);
+    std::ignore = slow.answered(of(2), {200, {}}, epoch + 50ms, dice);
   }
   EXPECT_EQ(latency.p95(), 50ms) << "the first had run for 50 ms, the copy for 40";
   for (int i = 0; i < 200; ++i) {
     Exchange failing = exchange({}, &latency);
-    failing.begin(epoch, dice);
-    failing.answered(of(1), {503, {}}, epoch + 1s, dice);
+    std::ignore = failing.begin(epoch, dice);
+    std::ignore = failing.answered(of(1), {503, {}}, epoch + 1s, dice);
   }
   EXPECT_EQ(latency.p95(), 50ms) << "a bad answer says nothing of good ones";
 }
 
-// Both copies have asked the same host: the longer pause counts, from the answer that asked for it.
+// Both copies have asked the same host: the longer pause counts, from the response that asked for it.
 TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
   policy.retry.backoff = {1ms, 2, 1ms, Jitter::none};
   Answered later{503, {}};
@@ -548,7 +549,7 @@ TEST_F(HedgeTest, WhatEitherCopyWasAskedForCounts) {
                                              : one.failed(of(1), std::get<Failed>(last), epoch + 3s, dice);
     ASSERT_NE(at<Wait>(next, 0), nullptr);
     EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 6s);
-    one.waited(epoch + 6s);
+    std::ignore = one.waited(epoch + 6s);
     const Actions after = one.answered(of(3), Answered{503, {}}, epoch + 7s, dice);
     ASSERT_NE(at<Wait>(after, 0), nullptr);
     EXPECT_EQ(at<Wait>(after, 0)->until, epoch + 7s + 1ms) << "what was asked then is over";
@@ -561,7 +562,7 @@ TEST_F(HedgeTest, TheStretchThatEitherCopyWasAskedForCounts) {
   stretched.hints.aws_retry_after = 4s;
   Exchange one = exchange();
   race(one);
-  one.answered(of(1), stretched, epoch + 1s, dice);
+  std::ignore = one.answered(of(1), stretched, epoch + 1s, dice);
   const Actions next = one.answered(of(2), Answered{503, {}}, epoch + 2s, dice);
   ASSERT_NE(at<Wait>(next, 0), nullptr);
   EXPECT_EQ(at<Wait>(next, 0)->until, epoch + 5s);
@@ -572,7 +573,7 @@ TEST_F(HedgeTest, ANoToEitherCopyIsANo) {
   no.hints.said_no = true;
   Exchange one = exchange();
   race(one);
-  one.answered(of(2), no, epoch + 1s, dice);
+  std::ignore = one.answered(of(2), no, epoch + 1s, dice);
   const Actions last = one.answered(of(1), Answered{503, {}}, epoch + 2s, dice);
   EXPECT_EQ(one.ledger().reason, Reason::upstream_said_no);
   EXPECT_NE(at<Deliver>(last, 0), nullptr);

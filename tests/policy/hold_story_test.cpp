@@ -1,4 +1,4 @@
-// Stories of held answers: a break or an error in what the client has not seen is still a retry.
+// Stories of held responses: a break or an error in what the client has not seen is still a retry.
 #include <gtest/gtest.h>
 
 #include "tests/policy/stories.hpp"
@@ -37,7 +37,7 @@ std::vector<Story> bodies() {
        "attempt 2 -> connect refused | deliver 1 (attempts_spent)\n"},
       {"a_listed_body_too_long_to_keep",
        get().attempts(2),
-       {listed.answer(Keeping::dropped), refused},
+       {listed.response(Keeping::dropped), refused},
        "attempt 1 -> 200 with a listed body | sleep 250ms\n"
        "attempt 2 -> connect refused | fail (attempts_spent)\n"},
       {"a_listed_body_with_a_hint",

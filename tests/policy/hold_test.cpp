@@ -63,7 +63,7 @@ TEST(HoldPolicy, WithoutBytesNothingIsHeldOfAStatusThatNoPredicateIsAbout) {
   EXPECT_TRUE(held_for(predicate, 404).empty());
 }
 
-TEST(HoldPolicy, AppliesToAnswersThatWouldBeDelivered) {
+TEST(HoldPolicy, AppliesToResponsesThatWouldBeDelivered) {
   RoutePolicy policy;
   EXPECT_EQ(hold_for(policy, {200, {}}), nullptr) << "off by default";
   policy.hold.emplace();

@@ -1,5 +1,6 @@
 // What requests to one host share: the circuit and the pause alone, and an exchange that meets them.
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "tests/support/play.hpp"
 
@@ -153,20 +154,20 @@ TEST_F(SharedHost, AnOpenCircuitTurnsARequestAway) {
   EXPECT_TRUE(turned.over());
 }
 
-TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastAnswer) {
+TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastResponse) {
   Exchange waiting = exchange();
-  waiting.begin(epoch, dice);
+  std::ignore = waiting.begin(epoch, dice);
   only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
-  waiting.answer_kept();
+  waiting.response_kept();
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
   EXPECT_EQ(waiting.ledger().reason, Reason::circuit_open);
   EXPECT_FALSE(waiting.ledger()[0].verdict.retry) << "the retry never started";
 }
 
-TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAnAnswerThatIsStillBeingRead) {
+TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAnResponseThatIsStillBeingRead) {
   Exchange waiting = exchange();
-  waiting.begin(epoch, dice);
+  std::ignore = waiting.begin(epoch, dice);
   only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   EXPECT_EQ(only<Deliver>(waiting.waited(epoch + 1s)).number, 1U);
@@ -187,7 +188,7 @@ TEST_F(SharedHost, APauseThatOutlastsTheSignatureEndsTheRetries) {
   Facts signed_request = get;
   signed_request.signed_until = epoch + 5s;
   Exchange paused(policy, signed_request, {nullptr, nullptr, &pause}, epoch);
-  paused.begin(epoch, dice);
+  std::ignore = paused.begin(epoch, dice);
   only<Wait>(paused.answered(safe, {503, {}}, epoch, dice));
   pause.ask(epoch + 6s);
   only<Wait>(paused.waited(epoch + 1s));
@@ -195,17 +196,17 @@ TEST_F(SharedHost, APauseThatOutlastsTheSignatureEndsTheRetries) {
   EXPECT_EQ(paused.ledger().reason, Reason::signature_expired);
 }
 
-TEST_F(SharedHost, AnswersBelow500CloseAndOthersOpenTheCircuit) {
+TEST_F(SharedHost, ResponsesBelow500CloseAndOthersOpenTheCircuit) {
   policy.retry.max_attempts = 1;
   for (const int status : {404, 429, 200, 500, 503}) {
     Exchange one = exchange();
-    one.begin(epoch, dice);
-    one.answered(safe, {status, {}}, epoch, dice);
+    std::ignore = one.begin(epoch, dice);
+    std::ignore = one.answered(safe, {status, {}}, epoch, dice);
   }
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed) << "2 of 5";
   Exchange last = exchange();
-  last.begin(epoch, dice);
-  last.failed(safe, {Stage::connect, Cause::refused}, epoch, dice);
+  std::ignore = last.begin(epoch, dice);
+  std::ignore = last.failed(safe, {Stage::connect, Cause::refused}, epoch, dice);
   EXPECT_EQ(circuit.state(epoch), Circuit::State::open) << "3 of 6";
 }
 
@@ -213,30 +214,30 @@ TEST_F(SharedHost, AProbeThatIsResetByItsClientFreesThePlace) {
   for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange probe = exchange();
   only<Start>(probe.begin(epoch + 5s, dice));
-  probe.client_reset(epoch + 5s);
+  std::ignore = probe.client_reset(epoch + 5s);
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
 TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
   policy.while_paused = WhilePaused::fail;
   Exchange first = exchange();
-  first.begin(epoch, dice);
-  first.answered(safe, {429, asking(10s)}, epoch, dice);
+  std::ignore = first.begin(epoch, dice);
+  std::ignore = first.answered(safe, {429, asking(10s)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), epoch + 10s);
   Exchange second = exchange();
   only<Fail>(second.begin(epoch + 1s, dice));
   EXPECT_EQ(second.ledger().reason, Reason::host_paused);
 }
 
-TEST_F(SharedHost, OnlyAnHonouredHintOfAListedAnswerPausesTheHost) {
+TEST_F(SharedHost, OnlyAnHonouredHintOfAListedResponsePausesTheHost) {
   Exchange unlisted = exchange();
-  unlisted.begin(epoch, dice);
-  unlisted.answered(safe, {404, asking(10s)}, epoch, dice);
+  std::ignore = unlisted.begin(epoch, dice);
+  std::ignore = unlisted.answered(safe, {404, asking(10s)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), std::nullopt);
   policy.retry.retry_after.honour = false;
   Exchange deaf = exchange();
-  deaf.begin(epoch, dice);
-  deaf.answered(safe, {503, asking(10s)}, epoch, dice);
+  std::ignore = deaf.begin(epoch, dice);
+  std::ignore = deaf.answered(safe, {503, asking(10s)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), std::nullopt);
 }
 
@@ -249,34 +250,36 @@ TEST_F(SharedHost, ARouteThatIsNotAskedToGoesOnWhileItsHostIsPaused) {
 TEST_F(SharedHost, AStaleConnectionSaysNothingOfTheHost) {
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   Exchange stale = exchange();
-  stale.begin(epoch, dice);
-  stale.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed}, epoch, dice);
+  std::ignore = stale.begin(epoch, dice);
+  std::ignore =
+      stale.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed}, epoch, dice);
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
 TEST_F(SharedHost, AStaleProbeKeepsItsPlaceForItsFreeRetry) {
   for (int i = 0; i < 4; ++i) circuit.failed(epoch, epoch);
   Exchange probe = exchange();
-  probe.begin(epoch + 5s, dice);
+  std::ignore = probe.begin(epoch + 5s, dice);
   only<Start>(probe.failed({true, Sent::nothing, true, Idempotency::yes}, {Stage::send, Cause::closed},
                            epoch + 6s, dice));
   EXPECT_FALSE(circuit.admit(epoch + 7s)) << "one probe at a time";
-  probe.answered(safe, {200, {}}, epoch + 8s, dice);
+  std::ignore = probe.answered(safe, {200, {}}, epoch + 8s, dice);
   EXPECT_EQ(circuit.state(epoch + 8s), Circuit::State::closed);
 }
 
 TEST_F(SharedHost, D17_ABodyThatCannotBeReadBackSaysNothingOfTheHost) {
   for (int i = 0; i < 3; ++i) circuit.failed(epoch, epoch);
   Exchange lost = exchange();
-  lost.begin(epoch, dice);
-  lost.failed({false, Sent::maybe, false, Idempotency::yes}, {Stage::send, Cause::replay_lost}, epoch, dice);
+  std::ignore = lost.begin(epoch, dice);
+  std::ignore = lost.failed({false, Sent::maybe, false, Idempotency::yes}, {Stage::send, Cause::replay_lost},
+                            epoch, dice);
   EXPECT_EQ(circuit.state(epoch), Circuit::State::closed);
 }
 
 TEST_F(SharedHost, AStrangeHintPausesTheHostNoLongerThanTheRouteAllows) {
   Exchange first = exchange();
-  first.begin(epoch, dice);
-  first.answered(safe, {429, asking(48h)}, epoch, dice);
+  std::ignore = first.begin(epoch, dice);
+  std::ignore = first.answered(safe, {429, asking(48h)}, epoch, dice);
   EXPECT_EQ(pause.until(epoch), epoch + 60s);
 }
 
@@ -300,7 +303,7 @@ TEST_F(SharedHost, AFinDuringThePauseLetsAttempt1Start) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 1s);
   Exchange waiting = exchange();
-  waiting.begin(epoch, dice);
+  std::ignore = waiting.begin(epoch, dice);
   EXPECT_EQ(waiting.client_finished(epoch).size(), 0U);
   EXPECT_EQ(only<Start>(waiting.waited(epoch + 2s)).number, 1U);
 }
@@ -309,11 +312,11 @@ TEST_F(SharedHost, ShutdownAndResetDuringThePauseEndIt) {
   policy.while_paused = WhilePaused::wait;
   pause.ask(epoch + 1s);
   Exchange stopped = exchange();
-  stopped.begin(epoch, dice);
+  std::ignore = stopped.begin(epoch, dice);
   only<Fail>(stopped.shutdown(epoch));
   EXPECT_EQ(stopped.ledger().reason, Reason::shutting_down);
   Exchange left = exchange();
-  left.begin(epoch, dice);
+  std::ignore = left.begin(epoch, dice);
   only<Leave>(left.client_reset(epoch));
   EXPECT_EQ(left.ledger().reason, Reason::client_gone);
 }
@@ -321,8 +324,8 @@ TEST_F(SharedHost, ShutdownAndResetDuringThePauseEndIt) {
 TEST_F(SharedHost, ARetryWaitsForAPauseThatGrewMeanwhile) {
   policy.while_paused = WhilePaused::wait;
   Exchange retrying = exchange();
-  retrying.begin(epoch, dice);
-  retrying.answered(safe, {503, {}}, epoch, dice);
+  std::ignore = retrying.begin(epoch, dice);
+  std::ignore = retrying.answered(safe, {503, {}}, epoch, dice);
   pause.ask(epoch + 7s);
   EXPECT_EQ(only<Wait>(retrying.waited(epoch + 1s)).until, epoch + 7s + 250ms);
   EXPECT_EQ(only<Start>(retrying.waited(epoch + 7250ms)).number, 2U);

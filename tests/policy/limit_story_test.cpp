@@ -75,12 +75,12 @@ std::vector<Story> limits() {
        "the wait ends late | deliver (deadline_too_near)\n"},
       {"a_late_wait_gives_the_answer_that_is_still_being_read",
        get().deadline(250ms),
-       {status(503).wakes_late(1ms).answer(Keeping::still_reading)},
+       {status(503).wakes_late(1ms).response(Keeping::still_reading)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "the wait ends late | deliver (deadline_too_near)\n"},
       {"a_late_wait_with_nothing_to_give",
        get().deadline(250ms),
-       {status(503).wakes_late(1ms).answer(Keeping::dropped)},
+       {status(503).wakes_late(1ms).response(Keeping::dropped)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "the wait ends late | fail (deadline_too_near)\n"},
       {"an_attempt_longer_than_the_deadline",
@@ -283,7 +283,7 @@ TEST_P(Limit, ReadsAsWritten) { EXPECT_EQ(play(GetParam().scene, GetParam().scri
 INSTANTIATE_TEST_SUITE_P(Stories, Limit, testing::ValuesIn(limit_stories()),
                          [](const auto& instance) { return instance.param.name; });
 
-// The clauses of the source documents about waiting and stopping, on the invented clock.
+// What proxy/rules/retry.md says of waiting and stopping, on the invented clock.
 Scene document(Duration maximum, Duration deadline, Jitter jitter) {
   return get().unlimited_attempts().no_budget().deadline(deadline).backoff({1s, 2, maximum, jitter});
 }
@@ -297,32 +297,32 @@ std::vector<double> starts_of(const Scene& scene) {
 
 using Starts = std::vector<double>;
 
-TEST(Clause, C19RetriesUntilTheDeadline) {
+TEST(Clause, R19RetriesUntilTheDeadline) {
   const Scene scene = document(64s, 600s, Jitter::additive).rolling(LoadedDice::lowest());
   const Starts expected{0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383, 447, 511, 575};
   EXPECT_EQ(starts_of(scene), expected);
 }
 
-TEST(Clause, C27NoJitter) {
+TEST(Clause, R27NoJitter) {
   EXPECT_EQ(starts_of(document(60s, 120s, Jitter::none)), (Starts{0, 1, 3, 7, 15, 31, 63}));
 }
 
-TEST(Clause, C12TheFirstWaitIsOneSecondAndChance) {
+TEST(Clause, R12TheFirstWaitIsOneSecondAndChance) {
   const Scene scene = document(64s, 600s, Jitter::additive).attempts(4);
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::scripted({7, 0, 1000}))), (Starts{0, 1.007, 3.007, 8.007}));
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10}));
 }
 
-TEST(Clause, C15AndC17TheCapIsOnTheSumAndStays) {
+TEST(Clause, R15AndR17TheCapIsOnTheSumAndStays) {
   const Scene scene = document(32s, 1h, Jitter::additive).attempts(9);
   EXPECT_EQ(starts_of(scene.rolling(LoadedDice::highest())), (Starts{0, 2, 5, 10, 19, 36, 68, 100, 132}));
 }
 
-TEST(Clause, C16TheCapIsASetting) {
+TEST(Clause, R16TheCapIsASetting) {
   EXPECT_EQ(starts_of(document(2s, 1h, Jitter::none).attempts(5)), (Starts{0, 1, 3, 5, 7}));
 }
 
-TEST(Clause, C18TwoRequestsDoNotWaitInStep) {
+TEST(Clause, R18TwoRequestsDoNotWaitInStep) {
   const Script script{status(503)};
   const Scene scene = document(64s, 600s, Jitter::additive);
   policy::SeededDice dice(1);
@@ -333,13 +333,13 @@ TEST(Clause, C18TwoRequestsDoNotWaitInStep) {
   EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // n starts anew
 }
 
-TEST(Clause, C20EitherLimitEnds) {
+TEST(Clause, R20EitherLimitEnds) {
   const Scene scene = document(64s, 10s, Jitter::none);
   EXPECT_EQ(starts_of(scene.attempts(3)), (Starts{0, 1, 3}));
   EXPECT_EQ(starts_of(scene.attempts(30)), (Starts{0, 1, 3, 7}));
 }
 
-TEST(Clause, C28TwentyThreeRetriesWithFullJitter) {
+TEST(Clause, R28TwentyThreeRetriesWithFullJitter) {
   const Scene scene = document(60s, 1h, Jitter::full).attempts(24);
   const Starts slowest = starts_of(scene.rolling(LoadedDice::highest()));
   EXPECT_EQ(slowest.size(), 24U);

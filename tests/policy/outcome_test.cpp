@@ -33,7 +33,7 @@ TEST(Word, OfCausesIsUnique) {
   EXPECT_EQ(static_cast<std::uint8_t>(Cause::replay_lost) + 1, cause_count);
 }
 
-TEST(OutcomeLabel, OfAnswers) {
+TEST(OutcomeLabel, OfResponses) {
   for (const auto& [status, label] : {std::pair{200, "2xx"},
                                       {299, "2xx"},
                                       {300, "3xx"},

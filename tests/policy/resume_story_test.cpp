@@ -1,6 +1,8 @@
 // Stories of downloads that break after their head is out: continued, waited for, or cut, and why.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/policy/stories.hpp"
 
 namespace reprise::play {
@@ -302,11 +304,11 @@ TEST(ResumeLedger, MoreThanTheRestIsAMismatch) {
   const policy::RoutePolicy route;
   const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
   policy::Exchange exchange(route, get().facts, {}, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(report, {200, {}}, epoch, dice);
-  exchange.body_broke({Cause::reset, true, true}, epoch, dice);
-  exchange.waited(epoch);
-  exchange.continued(report, {206, {}}, epoch);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+  std::ignore = exchange.body_broke({Cause::reset, true, true}, epoch, dice);
+  std::ignore = exchange.waited(epoch);
+  std::ignore = exchange.continued(report, {206, {}}, epoch);
   policy::Break more{Cause::malformed_response, true, true};
   more.differs = true;
   const policy::Actions end = exchange.body_broke(more, epoch, dice);
@@ -315,16 +317,16 @@ TEST(ResumeLedger, MoreThanTheRestIsAMismatch) {
   EXPECT_EQ(exchange.ledger()[1].verdict.reason, policy::Reason::resume_mismatch);
 }
 
-TEST(ResumeLedger, AWholeAnswerThatCannotBeCountedIsOneMoreInVain) {
+TEST(ResumeLedger, AWholeResponseThatCannotBeCountedIsOneMoreInVain) {
   LoadedDice dice = LoadedDice::lowest();
   policy::RoutePolicy route;
   route.resume.max_attempts = 2;
   const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
   policy::Exchange exchange(route, get().facts, {}, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(report, {200, {}}, epoch, dice);
-  exchange.body_broke({Cause::reset, true, true}, epoch, dice);
-  exchange.waited(epoch);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+  std::ignore = exchange.body_broke({Cause::reset, true, true}, epoch, dice);
+  std::ignore = exchange.waited(epoch);
   const policy::Actions again = exchange.uncounted(report, {200, {}}, epoch, dice);
   ASSERT_TRUE(std::holds_alternative<policy::Wait>(again[0]));
   EXPECT_EQ(exchange.ledger()[1].verdict.reason, policy::Reason::resumed);
@@ -343,10 +345,10 @@ TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
   const policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
   policy::Circuit circuit({0.5, 10s, 1, 5s});
   policy::Exchange exchange(route, get().facts, {&budget, &circuit}, epoch);
-  exchange.begin(epoch, dice);
-  exchange.answered(report, {200, {}}, epoch, dice);
-  exchange.body_broke({Cause::reset, true, true}, epoch, dice);
-  exchange.waited(epoch);
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+  std::ignore = exchange.body_broke({Cause::reset, true, true}, epoch, dice);
+  std::ignore = exchange.waited(epoch);
   const double before = budget.left(epoch);
   const policy::Actions again = exchange.failed(report, {Stage::connect, Cause::refused}, epoch, dice);
   ASSERT_TRUE(std::holds_alternative<policy::Wait>(again[0]));

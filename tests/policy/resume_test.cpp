@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/policy/dice.hpp"
+#include "proxy/pacing/dice.hpp"
 
 namespace reprise::policy {
 namespace {
@@ -51,7 +51,7 @@ bool begins(const DownloadRequest& request, const PartHead& head) {
   return Download::begin(request, head).has_value();
 }
 
-// What an answer to the request for what follows the first 40 bytes comes to.
+// What a response to the request for what follows the first 40 bytes comes to.
 Kind after_40(const PartHead& first, const PartHead& head, const DownloadRequest& request = get()) {
   return Download::begin(request, first).value().judge(head, 40).kind;
 }
@@ -226,7 +226,7 @@ TEST(Resume, E8_a_client_s_own_range_goes_on_in_absolute_offsets) {
   EXPECT_EQ(download.judge(part("bytes 60-69/101", 10), 40).kind, Kind::mismatch);
   EXPECT_TRUE(download.has_rest(49));
   EXPECT_FALSE(download.has_rest(50));
-  // `bytes=20-` ends where the first answer said that it ends.
+  // `bytes=20-` ends where the first response said that it ends.
   const Download open = Download::begin(get_range("bytes=20-"), part("bytes 20-99/100", 80)).value();
   EXPECT_EQ(open.ask(40).range, (ByteRange{60, 99}));
   // An upstream that knows no ranges gives the whole.
@@ -288,7 +288,7 @@ TEST(Resume, E10_only_a_get_with_a_body_and_an_end) {
   EXPECT_TRUE(begins(get_range("bytes=7-"), whole()));
 }
 
-TEST(Resume, E10_a_chunked_answer_only_if_the_206_names_the_whole_length) {
+TEST(Resume, E10_a_chunked_response_only_if_the_206_names_the_whole_length) {
   const PartHead chunked = with(whole(), [](PartHead& h) { h.end = BodyEnd::last_chunk; });
   Download download = Download::begin(get(), chunked).value();
   EXPECT_TRUE(download.has_rest(1'000'000));
@@ -296,7 +296,7 @@ TEST(Resume, E10_a_chunked_answer_only_if_the_206_names_the_whole_length) {
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(part("bytes 40-98/100", 59), 40).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(rest, 40).kind, Kind::rest);
-  // What one answer has named the next cannot take back.
+  // What one response has named the next cannot take back.
   EXPECT_EQ(download.judge(part("bytes 50-100/101", 51), 50).kind, Kind::mismatch);
   EXPECT_EQ(download.judge(part("bytes 50-99/*", 50), 50).kind, Kind::rest);
   EXPECT_FALSE(download.has_rest(100));
@@ -414,7 +414,7 @@ TEST(ResumeByField, WithoutEtagInTheListTagsAreNotUsed) {
 }
 
 // No If-Range was sent: a 200 is what a server answers that does not care for ranges, today.
-TEST(ResumeByField, AWholeAnswerWithoutALengthIsAskedForAgain) {
+TEST(ResumeByField, AWholeResponseWithoutALengthIsAskedForAgain) {
   const auto endless = [](std::string_view value, BodyEnd end) {
     return [=](PartHead& h) {
       version(value)(h);
@@ -432,7 +432,7 @@ TEST(ResumeByField, AWholeAnswerWithoutALengthIsAskedForAgain) {
   EXPECT_EQ(after_40(first, coded), Kind::mismatch);
   const PartHead longer = with(first, [](PartHead& h) { h.length = 101; });
   EXPECT_EQ(after_40(first, longer), Kind::mismatch) << "another length is another representation";
-  // As a chunked beginning is continued, so it is after such an answer.
+  // As a chunked beginning is continued, so it is after such a response.
   const PartHead chunked = with(whole(), endless("17", BodyEnd::last_chunk));
   Download download = Download::begin(get(), chunked).value();
   EXPECT_EQ(download.judge(chunked, 40).kind, Kind::uncounted);

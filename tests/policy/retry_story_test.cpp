@@ -6,7 +6,7 @@
 namespace reprise::play {
 namespace {
 
-std::vector<Story> answers() {
+std::vector<Story> responses() {
   return {
       {"get_503_503_200",
        get(),
@@ -104,7 +104,7 @@ std::vector<Story> answers() {
   };
 }
 
-std::vector<Story> last_answers() {
+std::vector<Story> last_responses() {
   return {
       {"the_kept_503_survives_two_resets",
        get().attempts(3),
@@ -114,13 +114,13 @@ std::vector<Story> last_answers() {
        "attempt 3 -> await_head reset | deliver 1 (attempts_spent)\n"},
       {"a_dropped_503_cannot_be_delivered",
        get().attempts(3),
-       {status(503).answer(Keeping::dropped), reset, reset},
+       {status(503).response(Keeping::dropped), reset, reset},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> await_head reset | sleep 500ms\n"
        "attempt 3 -> await_head reset | fail (attempts_spent)\n"},
       {"an_answer_still_being_read_is_not_kept",
        get().attempts(2),
-       {status(503).answer(Keeping::still_reading), reset},
+       {status(503).response(Keeping::still_reading), reset},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> await_head reset | fail (attempts_spent)\n"},
       {"a_newer_answer_replaces_the_kept_one",
@@ -131,13 +131,13 @@ std::vector<Story> last_answers() {
        "attempt 3 -> connect refused | deliver 2 (attempts_spent)\n"},
       {"a_newer_answer_that_is_dropped_takes_the_older_with_it",
        get().attempts(3),
-       {status(500), status(502).answer(Keeping::dropped), refused},
+       {status(500), status(502).response(Keeping::dropped), refused},
        "attempt 1 -> 500 | sleep 250ms\n"
        "attempt 2 -> 502 | sleep 500ms\n"
        "attempt 3 -> connect refused | fail (attempts_spent)\n"},
       {"the_last_answer_is_never_dropped",
        get().attempts(2),
-       {status(500), status(502).answer(Keeping::dropped)},
+       {status(500), status(502).response(Keeping::dropped)},
        "attempt 1 -> 500 | sleep 250ms\n"
        "attempt 2 -> 502 | deliver (attempts_spent)\n"},
       {"the_body_breaks_after_the_head_is_out",
@@ -254,8 +254,8 @@ INSTANTIATE_TEST_SUITE_P(Stories, Retry, testing::ValuesIn(retry_stories()),
 }  // namespace
 
 std::vector<Story> retry_stories() {
-  std::vector<Story> all = answers();
-  for (const auto& part : {last_answers(), modes()}) all.insert(all.end(), part.begin(), part.end());
+  std::vector<Story> all = responses();
+  for (const auto& part : {last_responses(), modes()}) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 

@@ -13,8 +13,8 @@ class Writer {
  public:
   Writer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
          const std::optional<RangeRequest>& range, bool reused)
-      : chance_(seed, Purpose::answers, account.plan.id * 64 + arrival),
-        spelling_(seed, Purpose::answers, ~(account.plan.id * 64 + arrival)),
+      : chance_(seed, Purpose::responses, account.plan.id * 64 + arrival),
+        spelling_(seed, Purpose::responses, ~(account.plan.id * 64 + arrival)),
         faults_(faults),
         account_(account),
         range_(range),
@@ -24,7 +24,7 @@ class Writer {
     plan_.version = arrival;
   }
 
-  AnswerPlan write() {
+  ResponsePlan write() {
     draw_departures();
     draw_status();
     draw_part();
@@ -52,18 +52,18 @@ class Writer {
     const Duration slow = chance_.milliseconds(1, 3000);
     if (plays(Fault::head_slow, 8)) plan_.wait = slow;
     if (chance_.one_in(4)) plan_.pause = chance_.milliseconds(1, 40);
-    if (plays(Fault::early_answer, 12)) plan_.early = true;
+    if (plays(Fault::early_response, 12)) plan_.early = true;
   }
 
   void draw_status() {
     const bool again = chance_.one_in(3);
-    const int plain = chance_.of({200, 200, 200, 200, 200, 200, 404, 204, 304, 400, 206});
+    const int plain = chance_.pick({200, 200, 200, 200, 200, 200, 404, 204, 304, 400, 206});
     if (plain != 206 && !faults_.over() && !range_) plan_.status = plain;
     if (faults_.plays(Fault::status_503, again))
-      plan_.status = chance_.of({503, 503, 500, 429, 502, 504, 408});
+      plan_.status = chance_.pick({503, 503, 500, 429, 502, 504, 408});
     const bool later = chance_.one_in(4);
     if (faults_.plays(Fault::retry_after, later)) {
-      plan_.status = chance_.of({503, 429});
+      plan_.status = chance_.pick({503, 429});
       fields_.append("Retry-After: " + std::to_string(chance_.below(4)) + "\r\n");
     }
     if (plays(Fault::says_no, 12)) {
@@ -79,7 +79,7 @@ class Writer {
 
   // An error behind a status that does not tell of it.
   void draw_error() {
-    const auto how = chance_.of({Tells::in_json, Tells::in_json, Tells::in_xml, Tells::in_head});
+    const auto how = chance_.pick({Tells::in_json, Tells::in_json, Tells::in_xml, Tells::in_head});
     const bool hides = (plan_.status == 200 || plan_.status == 400) && !range_;
     if (!hides) return;
     const Fault fault = how == Tells::in_head ? Fault::error_in_head : Fault::error_in_body;
@@ -100,8 +100,8 @@ class Writer {
       end_ = error_.size();
       return;
     }
-    end_ = plan_.status == 200 ? account_.plan.answer_bytes
-                               : std::min<std::uint64_t>(account_.plan.answer_bytes, 60);
+    end_ = plan_.status == 200 ? account_.plan.response_bytes
+                               : std::min<std::uint64_t>(account_.plan.response_bytes, 60);
     if (!range_ || plan_.status != 200) return;
     const bool same = range_->version > 0 && !chance_.one_in(6);
     if (!same && range_->conditional) return;  // changed: If-Range asks for the whole of the new one
@@ -151,7 +151,7 @@ class Writer {
     head_at_ = plan_.bytes.size();
     std::string& out = plan_.bytes;
     if (plays(Fault::head_junk, 20))
-      out.append(chance_.of(
+      out.append(chance_.pick(
           {"HTTP/2.0 200\r\n\r\n", "\x16\x03\x01 junk\r\n\r\n", "HTTP/1.1 200 OK\r\nNo colon\r\n\r\n"}));
     out.append("HTTP/1.1 " + std::to_string(plan_.status) + " Told\r\n");
     out.append("X-Story: " + std::to_string(account_.plan.id) +
@@ -191,7 +191,7 @@ class Writer {
     const bool folds = spelling_.one_in(2);
     const std::size_t story = head.find("X-Story: ");
     if (folds && story != std::string::npos)
-      head.insert(story + 8, spelling_.of({"\r\n", "\n", " \r\n\t\n"}));
+      head.insert(story + 8, spelling_.pick({"\r\n", "\n", " \r\n\t\n"}));
     if (spelling_.one_in(3) && head.starts_with("HTTP/1.1")) head[7] = '2';
     const std::uint64_t bare = spelling_.below(3);  // none, some or all lines end in LF alone
     for (const char c : head) {
@@ -215,7 +215,7 @@ class Writer {
     const bool bad = plays(Fault::bad_chunk, 12);
     for (std::uint64_t place = first_; place < end_;) {
       const std::uint64_t count =
-          std::min(end_ - place, chance_.between(1, 1 + account_.plan.answer_bytes / 2));
+          std::min(end_ - place, chance_.between(1, 1 + account_.plan.response_bytes / 2));
       char size[20];
       out.append(size, static_cast<std::size_t>(std::snprintf(size, sizeof size, "%llx\r\n",
                                                               static_cast<unsigned long long>(count))));
@@ -262,7 +262,7 @@ class Writer {
     if (message_end_ > 0 && plan_.bytes.size() > message_end_)
       plan_.surplus = plan_.bytes.size() - message_end_;
     constexpr std::string_view second = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
-    if (plan_.after == After::keep && plays(Fault::two_answers, 16)) {
+    if (plan_.after == After::keep && plays(Fault::two_responses, 16)) {
       plan_.bytes.append(second);
       plan_.surplus += second.size();
     }
@@ -283,7 +283,7 @@ class Writer {
   bool reused_;
   Content content_;
   const VersionField version_field_;
-  AnswerPlan plan_;
+  ResponsePlan plan_;
   std::string fields_;
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
@@ -304,8 +304,8 @@ class Writer {
 // Not from the tape: it is asked for more than once.
 VersionField version_field(Seed seed, std::uint64_t id) {
   return Chance(Seed(seed.number), Purpose::names, id)
-      .of({VersionField::entity_tag, VersionField::entity_tag, VersionField::generation,
-           VersionField::version_id});
+      .pick({VersionField::entity_tag, VersionField::entity_tag, VersionField::generation,
+             VersionField::version_id});
 }
 
 std::string version_line(VersionField field, unsigned version) {
@@ -317,8 +317,8 @@ std::string version_line(VersionField field, unsigned version) {
   return "ETag: \"v" + std::to_string(version) + "\"\r\n";
 }
 
-AnswerPlan plan_answer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
-                       const std::optional<RangeRequest>& range, bool reused) {
+ResponsePlan plan_response(Seed seed, Faults& faults, const Account& account, unsigned arrival,
+                           const std::optional<RangeRequest>& range, bool reused) {
   return Writer(seed, faults, account, arrival, range, reused).write();
 }
 

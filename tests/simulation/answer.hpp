@@ -7,14 +7,14 @@
 
 #include "tests/simulation/book.hpp"
 #include "tests/simulation/fault.hpp"
-#include "tests/simulation/seed.hpp"
+#include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
 
 /// What the connection does once the bytes are out.
 enum class After : std::uint8_t { keep, finish, reset, fall_silent };
 
-struct AnswerPlan {
+struct ResponsePlan {
   std::string bytes;
   std::size_t surplus = 0;  ///< bytes behind the end of the message
   After after = After::keep;
@@ -33,7 +33,7 @@ struct AnswerPlan {
   Tells tells = Tells::nothing;
 };
 
-/// What an answer consists of that tells of an error in its body: as X-Body says, json or xml.
+/// What a response consists of that tells of an error in its body: as X-Body says, json or xml.
 inline constexpr std::string_view error_json =
     R"({"error":{"code":7},"told":"a body that says that it is none"})";
 inline constexpr std::string_view error_xml =
@@ -55,7 +55,7 @@ std::string version_line(VersionField field, unsigned version);
 
 /// `arrival` from 1; `request_bytes` is the length of the whole request; `reused` if its connection has
 /// carried another before.
-AnswerPlan plan_answer(Seed seed, Faults& faults, const Account& account, unsigned arrival,
-                       const std::optional<RangeRequest>& range, bool reused);
+ResponsePlan plan_response(Seed seed, Faults& faults, const Account& account, unsigned arrival,
+                           const std::optional<RangeRequest>& range, bool reused);
 
 }  // namespace reprise::simulation

@@ -22,7 +22,7 @@ struct RequestPlan {
   std::string host;
   BodyFraming framing = BodyFraming::none;
   std::uint64_t body_bytes = 0;
-  std::uint64_t answer_bytes = 0;  ///< of every representation that the upstream has of it
+  std::uint64_t response_bytes = 0;  ///< of every representation that the upstream has of it
   bool speaks_1_0 = false;
   bool expects_continue = false;
   bool marked = false;          ///< carries Idempotency-Key
@@ -35,12 +35,12 @@ struct RequestPlan {
 };
 
 /// How a request ended for the client that stayed to see it.
-enum class ClientEnd : std::uint8_t { pending, whole, own_answer, cut, left };
+enum class ClientEnd : std::uint8_t { pending, whole, own_response, cut, left };
 
-/// Where an answer tells of an error that its status does not tell of.
+/// Where a response tells of an error that its status does not tell of.
 enum class Tells : std::uint8_t { nothing, in_json, in_xml, in_head };
 
-/// An answer that an upstream began to give.
+/// A response that an upstream began to give.
 struct Served {
   unsigned version = 0;
   int status = 0;

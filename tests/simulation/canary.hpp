@@ -8,10 +8,10 @@ namespace reprise::simulation {
 enum class Canary : std::uint8_t {
   none,
   repeated_effect,  ///< what reaches an upstream takes effect once more
-  wrong_byte,       ///< a byte of an answer is another one when it reaches the proxy
+  wrong_byte,       ///< a byte of a response is another one when it reaches the proxy
   old_name,         ///< a name is answered as it was the first time, for ever
   unnamed_change,   ///< a representation changes between two answers, and the field of its version does not
-  lost_end,         ///< the last byte of an answer is missing, and its end is told all the same
+  lost_end,         ///< the last byte of a response is missing, and its end is told all the same
   deaf_kernel,      ///< nothing is ever known to be unacknowledged
   used_before,      ///< every connection has served before
   one_connection,   ///< all connections are the same one

@@ -19,7 +19,7 @@ Client::~Client() { wire_->attach(nullptr); }
 void Client::start() {
   ask();
   while (plan_.pipelines && asked_ < plan_.requests.size()) ask();
-  reader_.begin_response(plan_.requests.front().method == "HEAD");
+  reader_.begin(kind_of_response());
   pump();
 }
 
@@ -29,7 +29,7 @@ void Client::ask() {
   if (book_.telling())
     book_.tell("client asks " + request.method + " " + std::to_string(request.id) + " of " + request.host +
                ", " + std::to_string(request.body_bytes) + " bytes, answer " +
-               std::to_string(request.answer_bytes) +
+               std::to_string(request.response_bytes) +
                (request.idempotent ? ", idempotent" : ", not idempotent"));
   out_.append(write_request(request));
   ends_.push_back(sent_ + out_.size());
@@ -140,7 +140,7 @@ void Client::read() {
     wire_->consume(used);
     if (reader_.complete()) {
       received_before_ = received_;
-      answer_came();
+      response_came();
     }
     if (!over_ && plan_.resets_after && sent_ + received_ >= *plan_.resets_after) return leave();
   }
@@ -184,7 +184,12 @@ std::uint64_t Client::expected_bytes() const {
   const int status = reader_.status();
   if (request.method == "HEAD" || status == 204 || status == 304) return 0;
   if (!error_.empty()) return error_.size();
-  return status == 200 ? request.answer_bytes : std::min<std::uint64_t>(request.answer_bytes, 60);
+  return status == 200 ? request.response_bytes : std::min<std::uint64_t>(request.response_bytes, 60);
+}
+
+HttpReader::Kind Client::kind_of_response() const {
+  const bool to_head = answered_ < plan_.requests.size() && plan_.requests[answered_].method == "HEAD";
+  return to_head ? HttpReader::Kind::head : HttpReader::Kind::response;
 }
 
 void Client::judge_whole() {
@@ -199,7 +204,7 @@ void Client::judge_whole() {
   }
 }
 
-void Client::answer_came() {
+void Client::response_came() {
   const int status = reader_.status();
   if (status >= 200) judge_whole();
   if (book_.telling() && status >= 200)
@@ -209,13 +214,13 @@ void Client::answer_came() {
   const bool closes = field(reader_.head(), "Connection") == "close" || plan_.requests[answered_].speaks_1_0;
   if (status >= 200) {
     account().status = account().status == 0 ? status : account().status;
-    end_request(own_ ? ClientEnd::own_answer : ClientEnd::whole);
+    end_request(own_ ? ClientEnd::own_response : ClientEnd::whole);
     ++answered_;
   }
   if (over_) return;
   body_bytes_ = 0;
   head_judged_ = false;
-  reader_.begin_response(answered_ < plan_.requests.size() && plan_.requests[answered_].method == "HEAD");
+  reader_.begin(kind_of_response());
   if (status < 200) return judge_interim(status);
   interims_ = 0;
   continued_ = false;
@@ -247,11 +252,11 @@ void Client::end_request(ClientEnd end) {
 
 void Client::connection_ended(bool by_reset) {
   over_ = true;
-  if (!by_reset && reader_.state() == MessageReader::State::until_close) {
+  if (!by_reset && reader_.state() == HttpReader::State::until_close) {
     reader_.finish();
     over_ = false;
     judge_whole();
-    end_request(own_ ? ClientEnd::own_answer : ClientEnd::whole);
+    end_request(own_ ? ClientEnd::own_response : ClientEnd::whole);
     over_ = true;
     ++answered_;
   } else if (answered_ < asked_) {

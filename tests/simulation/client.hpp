@@ -1,5 +1,5 @@
-// The client's end of one connection: sends its requests, one after the other or all at once, and judges what
-// comes back.
+// The client's end of one connection: sends its requests, one after the other
+// or all at once, and judges what comes back.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "tests/simulation/book.hpp"
-#include "tests/simulation/message.hpp"
 #include "tests/simulation/wire.hpp"
+#include "tests/support/http_reader.hpp"
 
 namespace reprise::simulation {
+
+using play::field;
+using play::HttpReader;
+using play::number;
 
 /// How a client behaves beside its requests.
 struct ClientPlan {
@@ -44,7 +48,7 @@ class Client final : public Actor {
   void read();
   void take_body(std::string_view bytes);
   void judge_head();
-  void answer_came();
+  void response_came();
   void judge_whole();
   void judge_interim(int status);
   void connection_ended(bool by_reset);
@@ -54,6 +58,7 @@ class Client final : public Actor {
   void note_sent(std::size_t bytes);
   Account& account() { return *book_.find(plan_.requests[answered_].id); }
   std::uint64_t expected_bytes() const;
+  HttpReader::Kind kind_of_response() const;
 
   World& world_;
   Book& book_;
@@ -61,7 +66,7 @@ class Client final : public Actor {
   std::shared_ptr<Wire> wire_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
   Chance pieces_;
-  MessageReader reader_;
+  HttpReader reader_;
   std::size_t asked_ = 0;     ///< requests given out
   std::size_t answered_ = 0;  ///< answers read to their end
   std::string out_;
@@ -73,10 +78,10 @@ class Client final : public Actor {
   unsigned version_ = 0;
   unsigned interims_ = 0;
   bool continued_ = false;             ///< has had its 100
-  std::uint64_t received_before_ = 0;  ///< up to the end of the last answer
+  std::uint64_t received_before_ = 0;  ///< up to the end of the last response
   bool head_judged_ = false;
-  bool own_ = false;        ///< the answer is the proxy's
-  std::string_view error_;  ///< the body of an answer that tells of an error in it
+  bool own_ = false;        ///< the response is the proxy's
+  std::string_view error_;  ///< the body of a response that tells of an error in it
   bool forged_ = false;     ///< an upstream gave it before it was asked
   bool stalls_reading_ = false;
   bool stalls_writing_ = false;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tests/simulation/chance.hpp"
+#include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
 

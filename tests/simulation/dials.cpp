@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "proxy/net/tick.hpp"
+#include "proxy/io/tick.hpp"
 #include "tests/simulation/network.hpp"
 
 namespace reprise::simulation {

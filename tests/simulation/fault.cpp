@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/simulation/chance.hpp"
+#include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
 namespace {

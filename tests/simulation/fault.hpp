@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/simulation/seed.hpp"
+#include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
 
@@ -39,9 +39,9 @@ enum class Fault : std::uint8_t {
   head_too_large,
   interim_flood,
   interim_then_eof,
-  early_answer,
-  answer_before_request,
-  two_answers,
+  early_response,
+  response_before_request,
+  two_responses,
   misdirected,
   status_503,
   retry_after,
@@ -60,7 +60,7 @@ enum class Fault : std::uint8_t {
   idle_bytes,
   hidden_idle_limit,  // every connection that rests for so long is closed
   silent_death,       // from some moment on nothing arrives, either way
-  dead_at_rest,       // the same, right behind an answer
+  dead_at_rest,       // the same, right behind a response
   client_fin,
   client_reset,
   client_stalls_reading,

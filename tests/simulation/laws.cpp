@@ -12,7 +12,7 @@ using policy::LedgerEntry;
 using policy::Reason;
 using std::chrono::seconds;
 
-// The tick fires up to one granule late, and an answer takes a moment to arrive.
+// The tick fires up to one granule late, and a response takes a moment to arrive.
 constexpr Duration late = std::chrono::milliseconds(60);
 
 // Those that the ledger has forgotten, too.
@@ -78,7 +78,7 @@ class Judge {
     });
   }
 
-  // What a head says is always seen; a body may be cut, or slower than the hold. An answer whose body broke
+  // What a head says is always seen; a body may be cut, or slower than the hold. A response whose body broke
   // on its way to the client is a failure in the end.
   bool listings_have_a_cause() const {
     bool listed = false, broken = false;
@@ -103,12 +103,12 @@ class Judge {
     if (account_.records == 1) return true;
     if (account_.arrivals > 0) return false;
     return account_.end != ClientEnd::whole &&
-           (account_.end != ClientEnd::own_answer || account_.status == 408);
+           (account_.end != ClientEnd::own_response || account_.status == 408);
   }
 
   bool ends_alike() const {
-    const bool has_answer = account_.end == ClientEnd::whole || account_.end == ClientEnd::own_answer;
-    if (has_answer) return account_.ending == Ending::answered || account_.ending == Ending::client_gone;
+    const bool has_response = account_.end == ClientEnd::whole || account_.end == ClientEnd::own_response;
+    if (has_response) return account_.ending == Ending::answered || account_.ending == Ending::client_gone;
     return account_.end == ClientEnd::left || account_.ending != Ending::answered || account_.may_miss_answer;
   }
 
@@ -172,7 +172,7 @@ class Judge {
     }
     return true;
   }
-  // Over TLS a write may be lost: then an answer is waited for all the same, and that is no upload any more.
+  // Over TLS a write may be lost: then a response is waited for all the same, and that is no upload any more.
   bool is_upload_that_stalled(const policy::Failed& failed) const {
     const bool idled = failed.cause == policy::Cause::response_timeout && !scene_.policy.tls.originate;
     return failed.stage == policy::Stage::send && (failed.cause == policy::Cause::attempt_timeout || idled);

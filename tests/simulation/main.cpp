@@ -34,7 +34,7 @@ struct Found {
 /// What all threads of a run have come to.
 struct Sum {
   std::mutex mutex;
-  Marks marks;
+  CoverageMarks marks;
   std::uint64_t stories = 0;
   std::uint64_t requests = 0;
   std::uint64_t steps = 0;
@@ -46,14 +46,14 @@ constexpr std::uint64_t twice_every = 100;
 
 void play_some(const Options& options, std::atomic<std::uint64_t>& next, Sum& sum) {
   Stage stage;
-  Marks marks;
+  CoverageMarks marks;
   std::uint64_t stories = 0, requests = 0, steps = 0;
   std::vector<Found> found;
   for (std::uint64_t i = next++; i < options.stories && found.size() < most_found; i = next++) {
     Play what{options.seed + i, options.left_out, false, options.canary};
     Played played = play(stage, what, marks);
     if (played.broken.empty() && i % twice_every == 0) {
-      Marks again;
+      CoverageMarks again;
       if (play(stage, what, again).hash != played.hash) played.broken = "the same seed tells the same story";
     }
     ++stories;
@@ -72,7 +72,7 @@ void play_some(const Options& options, std::atomic<std::uint64_t>& next, Sum& su
 // Leaves out one fault after the other while the same law still breaks.
 std::vector<std::uint32_t> shrink(const Found& found, Canary canary) {
   Stage stage;
-  Marks marks;
+  CoverageMarks marks;
   std::vector<std::uint32_t> left_out;
   std::uint32_t faults = play(stage, {found.seed, {}, false, canary}, marks).faults;
   for (std::uint32_t fault = 0; fault < faults; ++fault) {
@@ -102,7 +102,7 @@ void tell(const Found& found, const char* program, const Options& options) {
 
 int replay(const Options& options) {
   Stage stage;
-  Marks marks;
+  CoverageMarks marks;
   const Played played = play(stage, {options.seed, options.left_out, true, options.canary}, marks);
   std::printf("seed %llu: %s\n", static_cast<unsigned long long>(options.seed),
               played.broken.empty() ? "every law holds" : played.broken.c_str());

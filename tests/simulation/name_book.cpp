@@ -10,25 +10,25 @@ address NameBook::fresh() { return net::asio::ip::make_address_v4(0x0A000000U + 
 
 void NameBook::answered(const std::string& name, std::optional<address> only) {
   moments_[name].push_back(world_.now());
-  if (only) answers_[only->to_string()] = {name, world_.now(), {}};
+  if (only) responses_[only->to_string()] = {name, world_.now(), {}};
 }
 
-// Who has an answer dials at once, so that whatever is known by now was known when it was chosen; what
+// Who has a response dials at once, so that whatever is known by now was known when it was chosen; what
 // happens at one moment has no order.
 void NameBook::dialled(const address& dialled, const Dials::Result& result) {
-  const auto place = answers_.find(dialled.to_string());
-  if (place == answers_.end()) return;
-  Answer& answer = place->second;
+  const auto place = responses_.find(dialled.to_string());
+  if (place == responses_.end()) return;
+  Response& response = place->second;
   const Instant now = world_.now();
-  if (now > answer.given + std::chrono::seconds(10))
+  if (now > response.given + std::chrono::seconds(10))
     book_.broken("an answer is kept for ten seconds at most");
-  if (answer.failed && now > *answer.failed)
+  if (response.failed && now > *response.failed)
     book_.broken("a name is asked for again once a dial of what it resolved to has failed");
-  const Instant last = moments_.at(answer.name).back();
-  if (last > answer.given && now > last) book_.broken("no answer outlives the one that came after it");
-  if (result.error && !answer.failed) answer.failed = now;
+  const Instant last = moments_.at(response.name).back();
+  if (last > response.given && now > last) book_.broken("no answer outlives the one that came after it");
+  if (result.error && !response.failed) response.failed = now;
   // Without a descriptor it is tried again at once, in the place of an idle connection.
-  if (!result.error && answer.failed == now) answer.failed.reset();
+  if (!result.error && response.failed == now) response.failed.reset();
 }
 
 bool NameBook::was_answered(const std::string& name, Instant when) const {

@@ -11,7 +11,7 @@
 
 namespace reprise::simulation {
 
-/// One per story. Every answer has an address of its own, so that a dial tells which one was used.
+/// One per story. Every response has an address of its own, so that a dial tells which one was used.
 class NameBook {
  public:
   NameBook(World& world, Book& book) : world_(world), book_(book) {}
@@ -20,7 +20,7 @@ class NameBook {
   net::asio::ip::address fresh();
   /// The name was answered now; `address` is the one that may be dialled, where there is only one.
   void answered(const std::string& name, std::optional<net::asio::ip::address> address);
-  /// Judges the moment: the address is of the name's last answer, not old, and has not failed before.
+  /// Judges the moment: the address is of the name's last response, not old, and has not failed before.
   void dialled(const net::asio::ip::address& address, const Dials::Result& result);
   /// From now on that address refuses: the name has moved.
   void moves(const net::asio::ip::address& address) { moved_[address.to_string()] = true; }
@@ -29,7 +29,7 @@ class NameBook {
   bool was_answered(const std::string& name, Instant when) const;
 
  private:
-  struct Answer {
+  struct Response {
     std::string name;
     Instant given;
     std::optional<Instant> failed;  ///< a dial of it, at once
@@ -38,7 +38,7 @@ class NameBook {
   World& world_;
   Book& book_;
   unsigned addresses_ = 0;
-  std::map<std::string, Answer> answers_;  ///< by address
+  std::map<std::string, Response> responses_;  ///< by address
   std::map<std::string, std::vector<Instant>> moments_;
   std::map<std::string, bool> moved_;
 };

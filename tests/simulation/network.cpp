@@ -38,14 +38,14 @@ void Network::set_parent(const std::string& address) { parent_ = make_address(ad
 net::Found Network::query(const std::string& name) {
   if (parent_) book_.broken("names are the parent proxy's to resolve");
   Chance chance(seed_, Purpose::names, 3000 + queries_);
-  net::Found answer{found(name)};
-  if (chance.one_in(3)) answer.keep = std::chrono::seconds(chance.between(0, 20));
-  if (canary_ == Canary::old_name && !answer.list.empty())
-    return first_answers_.try_emplace(name, answer).first->second;
-  return answer;
+  net::Found response{found(name)};
+  if (chance.one_in(3)) response.keep = std::chrono::seconds(chance.between(0, 20));
+  if (canary_ == Canary::old_name && !response.list.empty())
+    return first_responses_.try_emplace(name, response).first->second;
+  return response;
 }
 
-// No answer is like another: what is dialled tells which one was used.
+// No response is like another: what is dialled tells which one was used.
 std::vector<address> Network::found(const std::string& name) {
   Chance chance(seed_, Purpose::names, ++queries_);
   const bool fails = faults_.plays(Fault::resolve_fails, chance.one_in(3));
@@ -133,7 +133,7 @@ std::shared_ptr<Wire> Network::connected(const net::tcp::endpoint& endpoint) {
   if (parent_) upstreams_.back()->stand_for_all();
   if (faults_.plays(Fault::reset_after_accept, chance.one_in(12))) {
     upstreams_.back()->reset();
-  } else if (faults_.plays(Fault::answer_before_request, chance.one_in(14))) {
+  } else if (faults_.plays(Fault::response_before_request, chance.one_in(14))) {
     upstreams_.back()->speak_first("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX-Story: 0\r\n\r\nforged");
   }
   return wire;

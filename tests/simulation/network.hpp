@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "proxy/net/resolver.hpp"
+#include "proxy/resolve/resolver.hpp"
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/dials.hpp"
 #include "tests/simulation/name_book.hpp"
-#include "tests/simulation/seed.hpp"
+#include "tests/simulation/purpose.hpp"
 #include "tests/simulation/tunnel.hpp"
 #include "tests/simulation/upstream.hpp"
 
@@ -53,7 +53,7 @@ class Network final : public Dials {
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   DialBook dialled_;
   NameBook names_;
-  std::map<std::string, net::Found> first_answers_;  ///< for a canary
+  std::map<std::string, net::Found> first_responses_;  ///< for a canary
   std::optional<net::asio::ip::address> parent_;
   TunnelPlan tunnel_;
   std::vector<std::unique_ptr<TunnelEnd>> tunnels_;

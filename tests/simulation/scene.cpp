@@ -38,10 +38,10 @@ policy::RetryPolicy draw_retry(Chance& chance) {
   retry.out_of_time = chance.one_in(3) ? policy::OutOfTime::gateway_timeout : policy::OutOfTime::last;
   retry.backoff.initial = chance.milliseconds(1, 400);
   retry.backoff.maximum = retry.backoff.initial + chance.milliseconds(0, 4000);
-  retry.backoff.jitter = chance.of({policy::Jitter::none, policy::Jitter::full, policy::Jitter::equal,
-                                    policy::Jitter::additive, policy::Jitter::decorrelated});
+  retry.backoff.jitter = chance.pick({policy::Jitter::none, policy::Jitter::full, policy::Jitter::equal,
+                                      policy::Jitter::additive, policy::Jitter::decorrelated});
   retry.retry_after.honour = !chance.one_in(5);
-  retry.retry_after.maximum = chance.of({Duration(seconds(2)), Duration(seconds(60))});
+  retry.retry_after.maximum = chance.pick({Duration(seconds(2)), Duration(seconds(60))});
   return retry;
 }
 
@@ -84,7 +84,7 @@ policy::RoutePolicy draw_policy(Chance& chance) {
   if (chance.one_in(6)) policy.hedge = policy::HedgePolicy{chance.milliseconds(20, 500)};
   if (chance.one_in(5)) {
     policy.hold.emplace();
-    policy.hold->bytes = chance.of<std::size_t>({1, 100, 2000, 20'000});
+    policy.hold->bytes = chance.pick<std::size_t>({1, 100, 2000, 20'000});
     policy.hold->time = chance.milliseconds(10, 2000);
     if (chance.one_in(2)) policy.hold->body = draw_predicates(chance);
     if (!policy.hold->body.empty() && chance.one_in(2)) policy.hold->bytes = 0;
@@ -92,10 +92,11 @@ policy::RoutePolicy draw_policy(Chance& chance) {
   policy.signature_sigv4 = chance.one_in(3);
   if (chance.one_in(4)) policy.retry.nested = policy::Nested::refuse;
   if (chance.one_in(8)) policy.circuit = policy::CircuitPolicy{0.5, seconds(10), 3, seconds(2)};
-  policy.while_paused = chance.of({policy::WhilePaused::go, policy::WhilePaused::go, policy::WhilePaused::go,
-                                   policy::WhilePaused::wait, policy::WhilePaused::fail});
-  policy.replay_memory_bytes = chance.of<std::size_t>({0, 100, 100, 3000, 262'144});
-  policy.replay_disk_bytes = chance.of<std::uint64_t>({0, 5000, 1 << 20, 1 << 20});
+  policy.while_paused =
+      chance.pick({policy::WhilePaused::go, policy::WhilePaused::go, policy::WhilePaused::go,
+                   policy::WhilePaused::wait, policy::WhilePaused::fail});
+  policy.replay_memory_bytes = chance.pick<std::size_t>({0, 100, 100, 3000, 262'144});
+  policy.replay_disk_bytes = chance.pick<std::uint64_t>({0, 5000, 1 << 20, 1 << 20});
   policy.resume.enabled = !chance.one_in(4);
   policy.resume.max_attempts = static_cast<unsigned>(chance.between(1, 5));
   policy.resume.stall = chance.milliseconds(500, 3000);
@@ -108,8 +109,8 @@ policy::RoutePolicy draw_policy(Chance& chance) {
 RequestPlan draw_request(Chance& chance, std::uint64_t id, const policy::IdempotencyRule& rule) {
   RequestPlan request;
   request.id = id;
-  request.host = chance.of<std::string>({"a.test", "a.test", "b.test", "192.0.2.9"});
-  request.method = chance.of<std::string>({"GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD"});
+  request.host = chance.pick<std::string>({"a.test", "a.test", "b.test", "192.0.2.9"});
+  request.method = chance.pick<std::string>({"GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD"});
   request.marked = chance.one_in(3);
   request.retries_itself = chance.one_in(8);
   if (chance.one_in(6))
@@ -119,10 +120,10 @@ RequestPlan draw_request(Chance& chance, std::uint64_t id, const policy::Idempot
   const bool carries = request.method == "POST" || request.method == "PUT" || chance.one_in(12);
   if (carries) {
     request.framing = chance.one_in(2) && !request.speaks_1_0 ? BodyFraming::chunked : BodyFraming::counted;
-    request.body_bytes = chance.of<std::uint64_t>({0, 1, 100, 101, 1000, 3000, 9000, 9000, 40'000});
+    request.body_bytes = chance.pick<std::uint64_t>({0, 1, 100, 101, 1000, 3000, 9000, 9000, 40'000});
     request.expects_continue = chance.one_in(5) && request.body_bytes > 0 && !request.speaks_1_0;
   }
-  request.answer_bytes = chance.of<std::uint64_t>({0, 1, 300, 2000, 2000, 2000, 9000});
+  request.response_bytes = chance.pick<std::uint64_t>({0, 1, 300, 2000, 2000, 2000, 9000});
   request.idempotent = is_idempotent(rule, request);
   return request;
 }
@@ -130,11 +131,11 @@ RequestPlan draw_request(Chance& chance, std::uint64_t id, const policy::Idempot
 ClientPlan draw_client(Chance& chance, Faults& faults, std::uint64_t& next_id,
                        const policy::IdempotencyRule& rule) {
   ClientPlan client;
-  const std::uint64_t requests = chance.of<std::uint64_t>({1, 1, 1, 2, 2, 3});
+  const std::uint64_t requests = chance.pick<std::uint64_t>({1, 1, 1, 2, 2, 3});
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < requests; ++i) {
     client.requests.push_back(draw_request(chance, next_id++, rule));
-    bytes += client.requests.back().body_bytes + client.requests.back().answer_bytes + 400;
+    bytes += client.requests.back().body_bytes + client.requests.back().response_bytes + 400;
   }
   const std::uint64_t some = chance.between(0, bytes);
   const std::uint64_t others = chance.between(1, bytes);
@@ -171,7 +172,7 @@ void judge_risks(const Scene& scene, ClientPlan& client) {
 
 TunnelEndPlan draw_tunnel_end(Chance& chance, Faults& faults, Fault resets) {
   TunnelEndPlan plan;
-  plan.bytes = chance.of<std::uint64_t>({0, 1, 3000, 20'000, 100'000});
+  plan.bytes = chance.pick<std::uint64_t>({0, 1, 3000, 20'000, 100'000});
   const std::uint64_t some = chance.between(1, plan.bytes + 1);
   if (plan.bytes > 0 && faults.plays(resets, chance.one_in(4)))
     plan.resets_after = std::min(some, plan.bytes);
@@ -188,7 +189,7 @@ void draw_opening(Chance& chance, const policy::IdempotencyRule& rule, TunnelPla
       request.id = inside_id;
       request.host = plan.request.host;
       request.tunnelled = true;
-      request.answer_bytes = chance.of<std::uint64_t>({0, 300, 9000});
+      request.response_bytes = chance.pick<std::uint64_t>({0, 300, 9000});
       request.idempotent = is_idempotent(rule, request);
       plan.inside = std::move(request);
       break;
@@ -227,9 +228,9 @@ std::optional<TunnelArrival> draw_tunnel(Seed seed, Faults& faults, const policy
 void draw_limits(Chance& chance, Faults& faults, config::Settings& settings) {
   settings.timers.header = chance.milliseconds(500, 10'000);
   settings.timers.keep_alive = chance.milliseconds(500, 30'000);
-  settings.pool.idle = chance.of<std::size_t>({0, 1, 32, 32});
+  settings.pool.idle = chance.pick<std::size_t>({0, 1, 32, 32});
   settings.pool.idle_timeout = chance.milliseconds(200, 30'000);
-  settings.limits.kept_answer_bytes = chance.of<std::size_t>({0, 100, 64 * 1024});
+  settings.limits.kept_response_bytes = chance.pick<std::size_t>({0, 100, 64 * 1024});
   settings.log.access = false;
   settings.log.level = config::LogLevel::error;
   if (faults.plays(Fault::memory_spent, chance.one_in(4)))
@@ -252,7 +253,7 @@ ClientPlan plain_request(std::uint64_t id, const std::string& host, const policy
   RequestPlan request;
   request.id = id;
   request.host = host;
-  request.answer_bytes = 300;
+  request.response_bytes = 300;
   request.idempotent = is_idempotent(rule, request);
   client.requests.push_back(std::move(request));
   return client;
@@ -283,7 +284,7 @@ Scene draw_scene(Seed seed, Faults& faults) {
 
   Chance clients(seed, Purpose::clients);
   std::uint64_t next_id = 1;
-  const std::uint64_t count = clients.of<std::uint64_t>({1, 1, 2, 2, 3});
+  const std::uint64_t count = clients.pick<std::uint64_t>({1, 1, 2, 2, 3});
   for (std::uint64_t i = 0; i < count; ++i) {
     Arrival arrival;
     arrival.at = clients.one_in(2) ? Duration::zero() : clients.milliseconds(0, 3000);

@@ -7,7 +7,7 @@
 #include "config/settings.hpp"
 #include "tests/simulation/client.hpp"
 #include "tests/simulation/fault.hpp"
-#include "tests/simulation/seed.hpp"
+#include "tests/simulation/purpose.hpp"
 #include "tests/simulation/tunnel.hpp"
 
 namespace reprise::simulation {

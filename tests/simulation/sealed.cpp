@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proxy/net/tls_error.hpp"
+#include "proxy/io/tls_error.hpp"
 
 namespace reprise::simulation {
 

@@ -8,9 +8,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <cerrno>
 
+#include "proxy/exchange/record.hpp"
 #include "proxy/http/rejection.hpp"
-#include "proxy/net/record.hpp"
-#include "proxy/net/session.hpp"
+#include "proxy/server/session.hpp"
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scene.hpp"
@@ -87,7 +87,7 @@ net::FileCalls disk_of(const Scene& scene, std::uint64_t& room) {
 /// The proxy and all around it.
 class Story {
  public:
-  Story(Stage& stage, const Play& what, Marks& marks);
+  Story(Stage& stage, const Play& what, CoverageMarks& marks);
   Played play();
 
  private:
@@ -107,7 +107,7 @@ class Story {
 
   Stage& stage_;
   const Play& what_;
-  Marks& marks_;
+  CoverageMarks& marks_;
   World world_;
   Faults faults_;
   Book book_;
@@ -115,13 +115,13 @@ class Story {
   Network network_;
   net::EventLoop disk_{1};
   std::uint64_t disk_room_ = 0;
-  net::Budgets budgets_;
-  net::Gates gates_;
+  net::BudgetTable budgets_;
+  net::HostGuards host_guards_;
   net::ReplayStore replay_;
   std::unique_ptr<net::Resolver> resolver_;  ///< goes before the loop that its waiters run on
   net::Shared shared_;
   net::ListenerRole role_;
-  std::unique_ptr<net::Loop> loop_;
+  std::unique_ptr<net::Worker> worker_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::unique_ptr<TunnelClient> tunnel_;
   std::size_t to_come_ = 0;
@@ -130,7 +130,7 @@ class Story {
   Seen seen_;
 };
 
-Story::Story(Stage& stage, const Play& what, Marks& marks)
+Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
     : stage_(stage),
       what_(what),
       marks_(marks),
@@ -140,14 +140,14 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
       scene_(draw_scene(what.seed, faults_)),
       network_(what.seed, world_, faults_, book_, what.canary),
       budgets_(64),
-      gates_(64),
+      host_guards_(64),
       replay_(scene_.settings.limits, disk_of(scene_, disk_room_), stage.metrics, stage.log,
               disk_.get_executor()),
       resolver_(std::make_unique<net::Resolver>(
           [this](net::Resolver::Question question) { look_up(std::move(question)); }, net::Resolver::Limits(),
           stage.metrics)),
-      shared_{scene_.settings, stage.metrics, stage.log,   budgets_,  gates_,
-              *resolver_,      replay_,       stage.doors, stage.tls, "reprise-sim"},
+      shared_{scene_.settings, stage.metrics, stage.log,    budgets_,  host_guards_,
+              *resolver_,      replay_,       stage.filter, stage.tls, "reprise-sim"},
       before_(stage.metrics.totals()) {
   role_.settings = scene_.settings.listeners.front();
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
@@ -157,15 +157,15 @@ Story::Story(Stage& stage, const Play& what, Marks& marks)
       scene_.policy.retry.backoff.maximum == std::chrono::milliseconds(1))
     network_.refuse_all();
   shared_.witness = [this](const observe::ExchangeRecord& record) { witness(record); };
-  shared_.make_link = [this](const net::asio::any_io_executor& executor) {
+  shared_.links.make_link = [this](const net::asio::any_io_executor& executor) {
     return std::make_unique<WireLink>(executor, world_, network_);
   };
-  shared_.make_secure = [this, seed = what.seed](net::Carrier carrier, std::string_view) {
+  shared_.links.make_secure = [this, seed = what.seed](net::Carrier carrier, std::string_view) {
     return std::make_unique<SealedLink>(std::get<std::unique_ptr<net::Link>>(std::move(carrier)), world_,
                                         faults_, Chance(seed, Purpose::dials, 500'000 + ++handshakes_));
   };
-  loop_ = std::make_unique<net::Loop>(shared_, Chance::mixed(what.seed.number, 77));
-  world_.drive(loop_->io);
+  worker_ = std::make_unique<net::Worker>(shared_, Chance::mixed(what.seed.number, 77));
+  world_.drive(worker_->io);
   world_.drive(disk_);
   if (what.tells) book_.keep_transcript();
 }
@@ -192,9 +192,9 @@ void Story::witness(const observe::ExchangeRecord& record) {
 // The proxy's end of a new client connection.
 std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
-  auto link = std::make_unique<WireLink>(loop_->io.get_executor(), world_, wire);
+  auto link = std::make_unique<WireLink>(worker_->io.get_executor(), world_, wire);
   shared_.client_connections.fetch_add(1);
-  net::asio::co_spawn(loop_->io, net::serve(*loop_, std::move(link), role_), net::or_abort);
+  net::asio::co_spawn(worker_->io, net::serve(*worker_, std::move(link), role_), net::or_abort);
   return wire;
 }
 
@@ -243,8 +243,9 @@ void Story::connect(ClientPlan plan) {
 
 // Names are looked up by nobody but the story itself, in its own time.
 void Story::look_up(net::Resolver::Question question) {
-  world_.after(network_.patience_of_names(),
-               [this, question = std::move(question)] { question.answer(network_.query(question.name())); });
+  world_.after(network_.patience_of_names(), [this, question = std::move(question)] {
+    question.response(network_.query(question.name()));
+  });
 }
 
 bool Story::all_over() const {
@@ -269,7 +270,7 @@ void Story::run_for(Duration span) {
 
 void Story::drain() {
   book_.stop();
-  net::drain(*loop_);
+  net::drain(*worker_);
 }
 
 void Story::play_faults() {
@@ -277,14 +278,14 @@ void Story::play_faults() {
   for (Arrival& arrival : scene_.arrivals) {
     world_.after(arrival.at, [this, &arrival] {
       --to_come_;
-      if (!loop_->draining) connect(std::move(arrival.client));
+      if (!worker_->draining) connect(std::move(arrival.client));
     });
   }
   if (scene_.tunnel) {
     ++to_come_;
     world_.after(scene_.tunnel->at, [this] {
       --to_come_;
-      if (!loop_->draining) open_tunnel(scene_.tunnel->plan);
+      if (!worker_->draining) open_tunnel(scene_.tunnel->plan);
     });
   }
   if (scene_.clock_jumps_at)
@@ -293,7 +294,7 @@ void Story::play_faults() {
   if (scene_.terminates_at) {
     world_.after(*scene_.terminates_at, [this] {
       drain();
-      world_.after(seconds(1), [this] { net::abort(*loop_); });
+      world_.after(seconds(1), [this] { net::abort(*worker_); });
     });
   }
   if (!run_until_over(world_.now() + longest)) book_.broken("every request ends");
@@ -317,14 +318,14 @@ void Story::play_calm() {
 void Story::end() {
   judge_tunnel();
   for (const auto& client : clients_) client->go();
-  if (!loop_->draining) net::drain(*loop_);
+  if (!worker_->draining) net::drain(*worker_);
   run_for(seconds(1));
-  net::abort(*loop_);
+  net::abort(*worker_);
   run_for(seconds(30));
   if (shared_.client_connections.load() != 0) return book_.broken("every client connection is let go");
   if (replay_.memory().held() != 0 || replay_.disk().held() != 0)
     return book_.broken("every held body is given back");
-  loop_->pool.close();
+  worker_->pool.close();
   if (WireLink::standing() != 0) return book_.broken("every connection is closed");
   if (const std::string law = unlike(before_, stage_.metrics.totals(), seen_); !law.empty())
     book_.broken(law);
@@ -349,7 +350,7 @@ Played Story::play() {
   // Sessions that a broken story leaves behind go before the actors at the other ends of their wires.
   world_.let_go();
   resolver_.reset();
-  loop_.reset();
+  worker_.reset();
   return played;
 }
 
@@ -358,9 +359,9 @@ Played Story::play() {
 Stage::Stage()
     : metrics(std::span<const std::string>(&one_route, 1), rejection_words(), "simulation"),
       log(quiet_log(), {one_route}, null_descriptor(), false),
-      doors(config::Deny(), {net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)}),
+      filter(config::Deny(), {net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)}),
       tls(policy::RouteTable({}, policy::Route())) {}
 
-Played play(Stage& stage, const Play& what, Marks& marks) { return Story(stage, what, marks).play(); }
+Played play(Stage& stage, const Play& what, CoverageMarks& marks) { return Story(stage, what, marks).play(); }
 
 }  // namespace reprise::simulation

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "proxy/net/doors.hpp"
-#include "proxy/net/tls_client.hpp"
 #include "proxy/observe/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
+#include "proxy/tls/tls_client.hpp"
+#include "proxy/upstream/address_filter.hpp"
 #include "tests/simulation/canary.hpp"
+#include "tests/simulation/coverage_marks.hpp"
 #include "tests/simulation/fault.hpp"
-#include "tests/simulation/marks.hpp"
-#include "tests/simulation/seed.hpp"
+#include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
 
@@ -23,7 +23,7 @@ class Stage {
   Stage();
   observe::Metrics metrics;
   observe::Log log;
-  net::Doors doors;
+  net::AddressFilter filter;
   net::TlsClients tls;  ///< of one route
 };
 
@@ -43,6 +43,6 @@ struct Played {
   FaultCounts fault_counts{};
 };
 
-Played play(Stage& stage, const Play& what, Marks& marks);
+Played play(Stage& stage, const Play& what, CoverageMarks& marks);
 
 }  // namespace reprise::simulation

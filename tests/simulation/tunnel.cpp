@@ -131,7 +131,7 @@ std::size_t TunnelClient::before_tunnel(std::string_view bytes) {
 void TunnelClient::ended() {
   Account& account = *book_.find(request_.id);
   account.end =
-      refused_ ? ClientEnd::own_answer : (open_ && !seen().reset ? ClientEnd::whole : ClientEnd::cut);
+      refused_ ? ClientEnd::own_response : (open_ && !seen().reset ? ClientEnd::whole : ClientEnd::cut);
   if (hands_over_now()) hands_over();
 }
 

@@ -25,10 +25,10 @@ std::optional<std::uint64_t> story_number(std::string_view head) {
 
 // One in a story, which nobody is told.
 std::optional<Duration> draw_idle_limit(Seed seed) {
-  Chance chance(seed, Purpose::answers, 9'000'000);
+  Chance chance(seed, Purpose::responses, 9'000'000);
   const Duration limit =
-      chance.of({Duration(std::chrono::milliseconds(1)), Duration(std::chrono::milliseconds(7)),
-                 Duration(std::chrono::milliseconds(50)), Duration(std::chrono::milliseconds(800))});
+      chance.pick({Duration(std::chrono::milliseconds(1)), Duration(std::chrono::milliseconds(7)),
+                   Duration(std::chrono::milliseconds(50)), Duration(std::chrono::milliseconds(800))});
   return chance.one_in(3) ? std::optional(limit) : std::nullopt;
 }
 
@@ -74,7 +74,7 @@ Upstream::Upstream(Seed seed, World& world, Faults& faults, Book& book, std::sha
   wire_->attach(this);
   wire_->on_offer([this](std::string_view head, std::size_t taken) { offered(head, taken); });
   wire_->on_swallow([this](std::string_view head) { swallowed(head); });
-  reader_.begin_request();
+  reader_.begin(HttpReader::Kind::request);
 }
 
 Upstream::~Upstream() {
@@ -122,7 +122,7 @@ void Upstream::begin(Account& account) {
   coming.account = &account;
   coming.arrival = ++account.arrivals;
   coming.carried = carried_++;
-  coming.plan = plan_answer(seed_, faults_, account, coming.arrival, std::nullopt, coming.carried > 0);
+  coming.plan = plan_response(seed_, faults_, account, coming.arrival, std::nullopt, coming.carried > 0);
   coming_.push_back(std::move(coming));
   if (book_.telling())
     book_.tell("request " + std::to_string(account.plan.id) + " arrives, " +
@@ -191,7 +191,7 @@ void Upstream::judge_head() {
 }
 
 // The bytes are those of another version, and it says that they are not.
-void Upstream::hide_change(const RangeRequest& range, AnswerPlan& plan) const {
+void Upstream::hide_change(const RangeRequest& range, ResponsePlan& plan) const {
   const VersionField named_by = version_field(seed_, coming_.front().account->plan.id);
   const std::string changed = version_line(named_by, plan.version);
   const std::size_t place = plan.bytes.find(changed);
@@ -206,30 +206,30 @@ void Upstream::head_came() {
     if (!range->conditional) range->version = version_given_last(*coming.account);
     const bool hides = canary_ == Canary::unnamed_change;
     const RangeRequest heard = hides ? RangeRequest{range->first, 0, false} : *range;
-    coming.plan = plan_answer(seed_, faults_, *coming.account, coming.arrival, heard, coming.carried > 0);
+    coming.plan = plan_response(seed_, faults_, *coming.account, coming.arrival, heard, coming.carried > 0);
     if (hides) hide_change(*range, coming.plan);
   }
-  if (coming.plan.early) answer();
+  if (coming.plan.early) response();
 }
 
 void Upstream::request_came() {
   Coming& coming = current();
   if (body_bytes_ != coming.account->plan.body_bytes)
     book_.broken("the upstream never takes a part of a body for the whole");
-  reader_.begin_request();
+  reader_.begin(HttpReader::Kind::request);
   body_bytes_ = 0;
   request_whole_ = true;
   if (!coming.plan.early) {
-    answer();
+    response();
   } else if (answered_) {
-    answer_ended();
+    response_ended();
   }
 }
 
-void Upstream::answer() {
+void Upstream::response() {
   busy_ = true;
   answered_ = false;
-  const AnswerPlan& plan = current().plan;
+  const ResponsePlan& plan = current().plan;
   Account& account = *current().account;
   out_ = plan.bytes;
   after_ = plan.after;
@@ -261,7 +261,7 @@ void Upstream::go_on_later(Duration wait) {
 void Upstream::pump() {
   while (!over_ && !pausing_ && !out_.empty()) {
     const std::size_t most = pieces_.one_in(2) ? out_.size() : pieces_.between(1, out_.size());
-    // Bytes that nobody asked for come with the end of the answer: later, nobody could tell whose they are.
+    // Bytes that nobody asked for come with the end of the response: later, nobody could tell whose they are.
     if (surplus_ > 0 && most + surplus_ >= out_.size()) {
       wire_->send_whole(out_);
       out_.clear();
@@ -275,18 +275,18 @@ void Upstream::pump() {
   if (!over_ && !pausing_ && busy_ && out_.empty()) {
     busy_ = false;
     answered_ = after_ != After::fall_silent;
-    answer_ended();
+    response_ended();
   }
 }
 
-void Upstream::answer_ended() {
+void Upstream::response_ended() {
   if (after_ == After::reset) return reset();
   if (after_ == After::finish) {
     wire_->finish();
     finished_ = true;
   }
   if (after_ != After::keep || !request_whole_) return;
-  AnswerPlan done = std::move(current().plan);
+  ResponsePlan done = std::move(current().plan);
   coming_.pop_front();
   request_whole_ = false;
   if (done.vanishes) {
@@ -299,7 +299,7 @@ void Upstream::answer_ended() {
 }
 
 // An idle connection that its upstream closes, at whatever moment.
-void Upstream::rest(const AnswerPlan& done) {
+void Upstream::rest(const ResponsePlan& done) {
   world_.after(*done.idles_for,
                [this, alive = std::weak_ptr<char>(alive_), carried = carried_, speaks = done.speaks_idly] {
                  if (alive.expired() || over_ || carried != carried_) return;

@@ -1,4 +1,4 @@
-// The upstream's end of one connection: reads requests, lets them take effect, and plays the answers that
+// The upstream's end of one connection: reads requests, lets them take effect, and plays the responses that
 // were drawn for them.
 #pragma once
 
@@ -9,11 +9,15 @@
 
 #include "tests/simulation/answer.hpp"
 #include "tests/simulation/canary.hpp"
-#include "tests/simulation/message.hpp"
-#include "tests/simulation/seed.hpp"
+#include "tests/simulation/purpose.hpp"
 #include "tests/simulation/wire.hpp"
+#include "tests/support/http_reader.hpp"
 
 namespace reprise::simulation {
+
+using play::field;
+using play::HttpReader;
+using play::number;
 
 class Upstream final : public Actor {
  public:
@@ -38,7 +42,7 @@ class Upstream final : public Actor {
     unsigned arrival = 0;
     unsigned carried = 0;        ///< requests before it on this connection
     std::uint64_t accepted = 0;  ///< bytes of it that the wire has taken
-    AnswerPlan plan;
+    ResponsePlan plan;
     bool committed = false;
   };
 
@@ -49,14 +53,14 @@ class Upstream final : public Actor {
   void read();
   void take_body(std::string_view bytes);
   void judge_head();
-  void hide_change(const RangeRequest& range, AnswerPlan& plan) const;
+  void hide_change(const RangeRequest& range, ResponsePlan& plan) const;
   void head_came();
   void request_came();
-  void answer();
+  void response();
   void pump();
   void go_on_later(Duration wait);
-  void answer_ended();
-  void rest(const AnswerPlan& done);
+  void response_ended();
+  void rest(const ResponsePlan& done);
 
   const Seed seed_;
   World& world_;
@@ -67,7 +71,7 @@ class Upstream final : public Actor {
   std::shared_ptr<char> alive_ = std::make_shared<char>();
   Chance pieces_;
   std::optional<Duration> idle_limit_;
-  MessageReader reader_;
+  HttpReader reader_;
   std::deque<Coming> coming_;
   unsigned carried_ = 0;
   std::uint64_t body_bytes_ = 0;
@@ -77,7 +81,7 @@ class Upstream final : public Actor {
   Duration pause_{};
   bool is_parent_ = false;
   bool current_idles_ = false;  ///< the FIN that is out came between two requests
-  bool busy_ = false;           ///< an answer is being given
+  bool busy_ = false;           ///< a response is being given
   bool answered_ = false;       ///< it was, and the request may still be on its way
   bool pausing_ = false;
   bool request_whole_ = false;

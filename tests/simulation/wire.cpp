@@ -13,8 +13,8 @@ thread_local std::int64_t WireLink::standing_ = 0;
 
 Wire::Wire(World& world, Faults& faults, Chance pieces)
     : world_(world), faults_(faults), pieces_(std::move(pieces)) {
-  to_actor_.room = pieces_.of<std::size_t>({1 << 10, 4 << 10, 64 << 10});
-  to_proxy_.room = pieces_.of<std::size_t>({1 << 10, 4 << 10, 64 << 10});
+  to_actor_.room = pieces_.pick<std::size_t>({1 << 10, 4 << 10, 64 << 10});
+  to_proxy_.room = pieces_.pick<std::size_t>({1 << 10, 4 << 10, 64 << 10});
 }
 
 void Wire::tell_actor() {

@@ -1,5 +1,5 @@
-// A connection in memory: the proxy's end of it is a net::Link, the other end belongs to an actor of the
-// story.
+// A connection in memory: the proxy's end of it is a net::Link,
+// the other end belongs to an actor of the story.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/net/link.hpp"
-#include "proxy/net/pause.hpp"
+#include "proxy/io/link.hpp"
+#include "proxy/io/pause.hpp"
 #include "tests/simulation/fault.hpp"
 #include "tests/simulation/world.hpp"
 

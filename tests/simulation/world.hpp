@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/net/clock.hpp"
-#include "tests/simulation/chance.hpp"
+#include "proxy/io/clock.hpp"
+#include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
 

@@ -23,9 +23,9 @@ bool is_until_close(Fate fate) {
 }
 bool is_chunk_fault(Fate fate) { return fate >= Fate::chunk_cut && fate <= Fate::bad_chunk; }
 
-class Answer {
+class Response {
  public:
-  Answer(Wire& wire, const Plan& plan, Fate fate, const Head& request, Draws& draws);
+  Response(Wire& wire, const Plan& plan, Fate fate, const Head& request, Chance& chance);
 
   Task<Played> play();
 
@@ -41,17 +41,17 @@ class Answer {
   Wire& wire_;
   const Plan plan_;
   const Fate fate_;
-  Draws& draws_;
-  std::string text_;          ///< of an answer that is not content
+  Chance& chance_;
+  std::string text_;          ///< of a response that is not content
   std::uint64_t start_ = 0;   ///< of a continuation
   std::uint64_t length_ = 0;  ///< of the whole
   bool chunked_ = false;
 };
 
-Answer::Answer(Wire& wire, const Plan& plan, Fate fate, const Head& request, Draws& draws)
-    : wire_(wire), plan_(plan), fate_(fate), draws_(draws) {
+Response::Response(Wire& wire, const Plan& plan, Fate fate, const Head& request, Chance& chance)
+    : wire_(wire), plan_(plan), fate_(fate), chance_(chance) {
   const bool has_content = plan.method == "GET" || plan.method == "HEAD";
-  if (!has_content) text_ = answer_body(plan);
+  if (!has_content) text_ = response_body(plan);
   length_ = has_content ? plan.size : text_.size();
   chunked_ = is_chunk_fault(fate) || (plan.chunked && plan.method == "GET" && fate < Fate::body_fin);
   const auto range = request.field("Range");
@@ -63,7 +63,7 @@ Answer::Answer(Wire& wire, const Plan& plan, Fate fate, const Head& request, Dra
   }
 }
 
-std::string Answer::head() const {
+std::string Response::head() const {
   std::string text = start_ > 0 ? "HTTP/1.1 206 Part\r\n" : "HTTP/1.1 200 Whole\r\n";
   text.append("X-Number: ").append(std::to_string(plan_.number)).append("\r\n");
   if (plan_.validated) text.append("ETag: ").append(etag_of(plan_)).append("\r\n");
@@ -82,16 +82,16 @@ std::string Answer::head() const {
   return text.append("\r\n");
 }
 
-std::string_view Answer::body(std::uint64_t at) const {
+std::string_view Response::body(std::uint64_t at) const {
   if (!text_.empty()) return std::string_view(text_).substr(at);
   return content(plan_.number, at, std::min(length_ - at, piece_bytes));
 }
 
 // A dribbled answer begins with pieces of a few bytes.
-Task<bool> Answer::send(std::string_view bytes) {
+Task<bool> Response::send(std::string_view bytes) {
   if (fate_ == Fate::dribble) {
     for (int pieces = 0; pieces < 20 && !bytes.empty(); ++pieces) {
-      const std::string_view piece = bytes.substr(0, 1 + draws_.below(7));
+      const std::string_view piece = bytes.substr(0, 1 + chance_.below(7));
       const bool sent = co_await wire_.write(piece);
       if (!sent) co_return false;
       bytes.remove_prefix(piece.size());
@@ -101,7 +101,7 @@ Task<bool> Answer::send(std::string_view bytes) {
   co_return co_await wire_.write(bytes);
 }
 
-Task<bool> Answer::send_body(std::uint64_t until) {
+Task<bool> Response::send_body(std::uint64_t until) {
   for (std::uint64_t at = start_; at < until;) {
     const std::string_view piece = body(at).substr(0, until - at);
     if (chunked_) {
@@ -119,7 +119,7 @@ Task<bool> Answer::send_body(std::uint64_t until) {
   co_return true;
 }
 
-Task<void> Answer::break_body(std::uint64_t at) {
+Task<void> Response::break_body(std::uint64_t at) {
   if (fate_ == Fate::chunk_cut && at < length_) {
     const std::string_view rest = body(at);
     co_await wire_.write(hex(rest.size()) + "\r\n");
@@ -129,12 +129,12 @@ Task<void> Answer::break_body(std::uint64_t at) {
   if (fate_ == Fate::body_reset || fate_ == Fate::close_delimited_reset) wire_.reset();
 }
 
-Task<Played> Answer::play_head_fault() {
+Task<Played> Response::play_head_fault() {
   const std::string whole = head();
   switch (fate_) {
     case Fate::eof_in_head:
     case Fate::reset_in_head:
-      co_await wire_.write(std::string_view(whole).substr(0, 1 + draws_.below(whole.size() - 1)));
+      co_await wire_.write(std::string_view(whole).substr(0, 1 + chance_.below(whole.size() - 1)));
       if (fate_ == Fate::reset_in_head) wire_.reset();
       break;
     case Fate::junk_head: co_await wire_.write("220 this is no web server\r\n\r\n"); break;
@@ -155,7 +155,7 @@ Task<Played> Answer::play_head_fault() {
   co_return Played{};
 }
 
-Task<Played> Answer::play_surplus(Played played) {
+Task<Played> Response::play_surplus(Played played) {
   std::string text = head();
   if (plan_.method != "HEAD") text.append(body(start_));
   text.append(fate_ == Fate::extra_bytes ? "and some more"
@@ -164,7 +164,7 @@ Task<Played> Answer::play_surplus(Played played) {
   co_return played;
 }
 
-Task<Played> Answer::play() {
+Task<Played> Response::play() {
   const bool head_fault = (fate_ >= Fate::eof_in_head && fate_ <= Fate::head_too_large) ||
                           fate_ == Fate::interim_then_eof || fate_ == Fate::interim_flood;
   if (head_fault) co_return co_await play_head_fault();
@@ -173,8 +173,8 @@ Task<Played> Answer::play() {
   const bool breaks =
       !bodiless && start_ < length_ &&
       ((fate_ >= Fate::body_fin && fate_ <= Fate::bad_chunk) || fate_ == Fate::close_delimited_reset);
-  const std::uint64_t until = breaks ? start_ + draws_.below(length_ - start_) : length_;
-  if (fate_ == Fate::extra_bytes || fate_ == Fate::two_answers) co_return co_await play_surplus(played);
+  const std::uint64_t until = breaks ? start_ + chance_.below(length_ - start_) : length_;
+  if (fate_ == Fate::extra_bytes || fate_ == Fate::two_responses) co_return co_await play_surplus(played);
   bool sent = co_await send(head());
   if (sent && !bodiless) sent = co_await send_body(until);
   if (!sent) {
@@ -186,7 +186,7 @@ Task<Played> Answer::play() {
   } else {
     if (chunked_ && !bodiless) co_await wire_.write("0\r\n\r\n");
     if (fate_ == Fate::extra_bytes) co_await wire_.write("and some more");
-    if (fate_ == Fate::two_answers)
+    if (fate_ == Fate::two_responses)
       co_await wire_.write("HTTP/1.1 200 Again\r\nContent-Length: 5\r\n\r\nagain");
     played.reusable = fate_ != Fate::leaves_after && !is_until_close(fate_);
   }
@@ -195,13 +195,13 @@ Task<Played> Answer::play() {
 
 }  // namespace
 
-std::string answer_body(const Plan& plan) {
+std::string response_body(const Plan& plan) {
   return "taken " + std::to_string(plan.number) + " " + std::to_string(plan.size) + "\n";
 }
 
-Task<Played> play_answer(Wire& wire, Plan plan, Fate fate, const Head& request, Draws& draws) {
-  Answer answer(wire, plan, fate, request, draws);
-  co_return co_await answer.play();
+Task<Played> play_response(Wire& wire, Plan plan, Fate fate, const Head& request, Chance& chance) {
+  Response response(wire, plan, fate, request, chance);
+  co_return co_await response.play();
 }
 
 }  // namespace reprise::soak

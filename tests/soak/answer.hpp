@@ -1,4 +1,4 @@
-// An answer of the upstream, whole or broken in the way that its fate says.
+// A response of the upstream, whole or broken in the way that its fate says.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace reprise::soak {
 
 /// The body of the whole answer to anything but a GET.
-std::string answer_body(const Plan&);
+std::string response_body(const Plan&);
 
 struct Played {
   int status = 0;         ///< of the head that was sent whole; 0 if none was
@@ -19,6 +19,6 @@ struct Played {
 };
 
 /// Answers a request that was read whole.
-Task<Played> play_answer(Wire& wire, Plan plan, Fate fate, const Head& request, Draws& draws);
+Task<Played> play_response(Wire& wire, Plan plan, Fate fate, const Head& request, Chance& chance);
 
 }  // namespace reprise::soak

@@ -43,8 +43,8 @@ class Client {
       : ledger_(errand.ledger), errand_(errand), wire_(wire), plan_(plan) {}
 
   Task<Done> run();
-  Task<Done> read_answer();
-  Task<Done> read_answer_behind(Head head);
+  Task<Done> read_response();
+  Task<Done> read_response_behind(Head head);
   std::string head() const { return request_head(errand_, plan_, ""); }
 
  private:
@@ -59,13 +59,13 @@ class Client {
   Done gone(const Head* head);
   Done cut(const Head* head);
   void judge(const Head& head, std::uint64_t bytes);
-  bool is_leaving_in_answer() const { return plan_.behaviour == Behaviour::leaves_in_answer; }
+  bool is_leaving_in_response() const { return plan_.behaviour == Behaviour::leaves_in_response; }
 
   Ledger& ledger_;
   Errand& errand_;
   Wire& wire_;
   const Plan plan_;
-  std::string refusal_;  ///< the body of an answer that is not content
+  std::string refusal_;  ///< the body of a response that is not content
 };
 
 Task<bool> Client::send_body(std::uint64_t until) {
@@ -118,10 +118,10 @@ Task<Done> Client::run() {
     default: break;
   }
   const bool head_sent = co_await wire_.write(head());
-  // An answer may come although not all could be sent.
+  // A response may come although not all could be sent.
   if (head_sent && plan_.sends_body()) co_await send_body(plan_.size);
   if (plan_.behaviour == Behaviour::half_closes) wire_.finish();
-  co_return co_await read_answer();
+  co_return co_await read_response();
 }
 
 Task<bool> Client::upstream_has_seen() {
@@ -137,7 +137,7 @@ Task<Done> Client::leave_early() {
   co_await wire_.write(head());
   if (plan_.sends_body()) co_await send_body(plan_.size);
   const bool seen = co_await upstream_has_seen();
-  if (!seen) co_return co_await read_answer();
+  if (!seen) co_return co_await read_response();
   co_return gone(nullptr);
 }
 
@@ -145,7 +145,7 @@ Task<Done> Client::leave_in_upload() {
   co_await wire_.write(head());
   co_await send_body(plan_.size / 2);
   const bool seen = co_await upstream_has_seen();
-  if (!seen) co_return co_await read_answer();
+  if (!seen) co_return co_await read_response();
   co_return gone(nullptr);
 }
 
@@ -156,29 +156,28 @@ Task<Done> Client::expect() {
     if (!head) co_return cut(nullptr);
     if (head->status() == 100) break;
     if (head->status() < 200) continue;
-    Done done = co_await read_answer_behind(std::move(*head));
+    Done done = co_await read_response_behind(std::move(*head));
     done.again = false;  // the body was never sent
     co_return done;
   }
   co_await send_body(plan_.size);
-  co_return co_await read_answer();
+  co_return co_await read_response();
 }
 
 Task<Done> Client::tunnel() {
   co_await wire_.write(request_head(errand_, plan_, ""));
   auto head = co_await wire_.read_head();
   if (!head) co_return cut(nullptr);
-  if (head->status() != 200) co_return co_await read_answer_behind(std::move(*head));
+  if (head->status() != 200) co_return co_await read_response_behind(std::move(*head));
   ledger_.tunnelled();
   co_await wire_.write(std::to_string(plan_.number) + "\r\n");
-  Body body(wire_, Framing::counted, plan_.size);
   for (std::uint64_t at = 0; at < plan_.size;) {
     const std::string_view out = content(plan_.number, at, std::min(plan_.size - at, upload_piece));
     const bool sent = co_await wire_.write(out);
     if (!sent) break;
     std::uint64_t back = 0;
     while (back < out.size()) {
-      const std::string_view piece = co_await body.next(out.size() - back);
+      const std::string_view piece = co_await wire_.take(out.size() - back);
       if (piece.empty()) break;
       if (!is_content(plan_.number, at + back, piece)) ledger_.wrong_bytes(plan_, "a tunnel, at the client");
       back += piece.size();
@@ -203,11 +202,11 @@ Task<Done> Client::ambiguous() {
   co_return Done{};
 }
 
-Task<Done> Client::read_answer() {
+Task<Done> Client::read_response() {
   for (;;) {
     auto head = co_await wire_.read_head();
     if (!head) co_return cut(nullptr);
-    if (head->status() >= 200) co_return co_await read_answer_behind(std::move(*head));
+    if (head->status() >= 200) co_return co_await read_response_behind(std::move(*head));
   }
 }
 
@@ -224,19 +223,18 @@ Task<std::uint64_t> Client::read_body(Body& body, const Head& head) {
       ledger_.wrong_bytes(plan_, "the answer at the client");
     }
     at += piece.size();
-    if (is_leaving_in_answer() && is_whole) break;
+    if (is_leaving_in_response() && is_whole) break;
     if (slow && at < 64 * 1024) co_await pause(3);
   }
   co_return at;
 }
 
-Task<Done> Client::read_answer_behind(Head head) {
-  Body body(wire_, framing_of_response(head, plan_.method), head.number("Content-Length"));
+Task<Done> Client::read_response_behind(Head head) {
+  Body body(wire_, head, kind_of_response(plan_.method));
   const std::uint64_t bytes = co_await read_body(body, head);
-  const bool left = is_leaving_in_answer() && head.status() == 200 && bytes > 0;
+  const bool left = is_leaving_in_response() && head.status() == 200 && bytes > 0;
   if (left) co_return gone(&head);
-  const bool empty = framing_of_response(head, plan_.method) == Framing::none;
-  if (!empty && !body.whole()) co_return cut(&head);
+  if (!body.whole()) co_return cut(&head);
   const auto attempts = static_cast<unsigned>(head.number("Reprise-Attempts"));
   ledger_.ends_answered(plan_, head.status(), attempts, head.field("Reprise-Reason").value_or(""));
   judge(head, bytes);
@@ -255,7 +253,7 @@ void Client::judge(const Head& head, std::uint64_t bytes) {
   if (status == 200) {
     const bool content_like = plan_.method == "GET";
     if (content_like && bytes != plan_.size) ledger_.wrong_bytes(plan_, "an answer that looked whole");
-    if (!content_like && plan_.method != "HEAD" && refusal_ != answer_body(plan_))
+    if (!content_like && plan_.method != "HEAD" && refusal_ != response_body(plan_))
       ledger_.wrong_bytes(plan_, "the answer");
     const bool needs_effect = plan_.sends_body() || plan_.method == "DELETE";
     if (needs_effect && ledger_[plan_.number].effects == 0) ledger_.unjust(plan_, "200 without an effect");
@@ -296,7 +294,7 @@ Task<Done> carry_out_pipeline(Errand& errand, Wire& wire, std::span<const std::u
       continue;
     }
     Client client(errand, wire, plan_of(errand.ledger.mix(), number));
-    done = co_await client.read_answer();
+    done = co_await client.read_response();
   }
   done.untouched = false;
   co_return done;

@@ -1,4 +1,4 @@
-// One request of one client: sent as its behaviour says, its answer read and checked to the last byte.
+// One request of one client: sent as its behaviour says, its response read and checked to the last byte.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@ struct Done {
 /// Carries one request out; every way out has told the ledger how it ended.
 Task<Done> carry_out(Errand& errand, Wire& wire, Plan plan);
 
-/// Carries several GETs out that leave in one write. Those that reprise did not get to are given back in
-/// `unheard`.
+/// Carries several GETs out that leave in one write. Those that reprise
+/// did not get to are given back in `unheard`.
 Task<Done> carry_out_pipeline(Errand& errand, Wire& wire, std::span<const std::uint64_t> numbers,
                               std::vector<std::uint64_t>& unheard);
 

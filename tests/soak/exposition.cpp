@@ -54,7 +54,7 @@ Task<Exposition> fetch_metrics(tcp::endpoint admin) {
                       "\r\nConnection: close\r\n\r\n");
   const auto head = co_await wire.read_head();
   if (!head || head->status() != 200) throw std::runtime_error("no /metrics");
-  Body body(wire, framing_of_response(*head, "GET"), head->number("Content-Length"));
+  Body body(wire, *head, HttpReader::Kind::response);
   std::string text;
   for (;;) {
     const std::string_view piece = co_await body.next();

@@ -20,9 +20,9 @@ struct Record {
   std::uint64_t head_hash = 0;         ///< of what the upstream was sent, but for the number of the attempt
   std::uint32_t attempts_seen = 0;     ///< bit n: the upstream saw attempt n
   std::uint32_t refused_statuses = 0;  ///< bit n: attempt n was answered with a status that is retried
-  std::uint16_t status = 0;            ///< of the answer; 0 if no head came
+  std::uint16_t status = 0;            ///< of the response; 0 if no head came
   std::uint8_t seen = 0;               ///< the highest attempt that the upstream saw
-  std::uint8_t attempts_told = 0;      ///< Reprise-Attempts in the answer
+  std::uint8_t attempts_told = 0;      ///< Reprise-Attempts in the response
   std::uint8_t effects = 0;            ///< how often it took effect
   Ending ending = Ending::none;
 };

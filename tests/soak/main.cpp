@@ -40,7 +40,7 @@ Task<void> wait_for_rest(const Options& options) {
   }
 }
 
-// The descriptor of our own question for metrics may be closed a moment after its answer.
+// The descriptor of our own question for metrics may be closed a moment after its response.
 Task<ProcessSample> look_at_rest(const Options& options) {
   co_await wait_for_rest(options);
   co_await pause(500);

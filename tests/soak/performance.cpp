@@ -1,7 +1,5 @@
 #include "tests/soak/performance.hpp"
 
-#include <charconv>
-
 #include "tests/soak/answer.hpp"
 #include "tests/soak/content.hpp"
 
@@ -13,21 +11,15 @@ constexpr std::string_view attempt_field = "Reprise-Attempt";
 /// Whether the connection may carry another request.
 enum class After : std::uint8_t { again, close };
 
-std::uint64_t number_in(std::string_view text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 // `METHOD /folder/NUMBER HTTP/1.1`
 std::uint64_t request_number(const Head& head) {
   const std::string_view line = head.first_line();
   const std::string_view target = line.substr(0, line.rfind(' '));
-  return number_in(target.substr(target.rfind('/') + 1));
+  return play::number(target.substr(target.rfind('/') + 1)).value_or(0);
 }
 
-// FNV-1a over all lines but those that differ from attempt to attempt: the number, and the range of a
-// continuation.
+// FNV-1a over all lines but those that differ from attempt to attempt:
+// the number, and the range of a continuation.
 std::uint64_t hash_of(const Head& head) {
   std::uint64_t hash = 0xcbf29ce484222325;
   std::string_view rest = head.text();
@@ -51,13 +43,13 @@ class Performance {
         attempt_(static_cast<unsigned>(head_.number(attempt_field))),
         fate_(fate_of(ledger.mix(), plan_, attempt_)),
         commit_(commit_byte(ledger.mix(), plan_, attempt_)),
-        draws_(ledger.mix().seed, plan_.number, 200 + attempt_) {}
+        chance_(ledger.mix().seed, Purpose::performance, plan_.number, attempt_) {}
 
   Task<After> run();
 
  private:
   Task<bool> read_body();
-  Task<After> answer_early();
+  Task<After> response_early();
   Task<After> play();
   Task<After> refuse(int status, std::string_view fields);
   Task<After> succeed();
@@ -70,7 +62,7 @@ class Performance {
   const unsigned attempt_;
   const Fate fate_;
   const std::uint64_t commit_;
-  Draws draws_;
+  Chance chance_;
   bool committed_ = false;
 };
 
@@ -82,8 +74,8 @@ void Performance::commit() {
 
 // False if the connection ended, or was ended, inside the body.
 Task<bool> Performance::read_body() {
-  const std::uint64_t stop = fate_ == Fate::reset_in_request ? draws_.below(plan_.size) : plan_.size + 1;
-  Body body(wire_, framing_of_request(head_), head_.number("Content-Length"));
+  const std::uint64_t stop = fate_ == Fate::reset_in_request ? chance_.below(plan_.size) : plan_.size + 1;
+  Body body(wire_, head_, HttpReader::Kind::request);
   std::uint64_t at = 0;
   if (commit_ == 0) commit();
   for (;;) {
@@ -109,10 +101,10 @@ Task<After> Performance::run() {
   }
   ledger_.saw(plan_, attempt_, hash_of(head_));
   ledger_.played(fate_);
-  if (fate_ == Fate::early_answer || fate_ == Fate::early_refusal) co_return co_await answer_early();
+  if (fate_ == Fate::early_response || fate_ == Fate::early_refusal) co_return co_await response_early();
   if (head_.field("Expect")) {
-    // Now and then the answer comes instead of the 100, and the body is never sent.
-    if (draws_.one_in(4)) {
+    // Now and then the response comes instead of the 100, and the body is never sent.
+    if (chance_.one_in(4)) {
       ledger_.answered_attempt(plan_, attempt_, 417);
       co_await wire_.write("HTTP/1.1 417 Unexpected\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
       wire_.finish();
@@ -132,12 +124,12 @@ Task<After> Performance::run() {
 }
 
 // What is still coming is read to its end: a reset would take the answer with it.
-Task<After> Performance::answer_early() {
+Task<After> Performance::response_early() {
   wire_.consume(0);
-  if (fate_ == Fate::early_answer) {
+  if (fate_ == Fate::early_response) {
     commit();
     ledger_.answered_attempt(plan_, attempt_, 200);
-    const std::string body = answer_body(plan_);
+    const std::string body = response_body(plan_);
     co_await wire_.write(
         "HTTP/1.1 200 Early\r\nConnection: close\r\nX-Number: " + std::to_string(plan_.number) +
         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
@@ -177,7 +169,7 @@ Task<After> Performance::play() {
 }
 
 Task<After> Performance::succeed() {
-  const Played played = co_await play_answer(wire_, plan_, fate_, head_, draws_);
+  const Played played = co_await play_response(wire_, plan_, fate_, head_, chance_);
   if (played.broken) {
     ledger_.broke_body();
   } else if (played.status > 0) {
@@ -203,10 +195,9 @@ Task<void> perform_tunnel(Ledger& ledger, tcp::socket socket) {
   Wire wire(std::move(socket));
   const auto line = co_await wire.read_line();
   if (!line) co_return;
-  const Plan plan = plan_of(ledger.mix(), number_in(*line));
-  Body body(wire, Framing::counted, plan.size);
+  const Plan plan = plan_of(ledger.mix(), play::number(*line).value_or(0));
   for (std::uint64_t at = 0; at < plan.size;) {
-    const std::string_view piece = co_await body.next();
+    const std::string_view piece = co_await wire.take(plan.size - at);
     if (piece.empty()) co_return;
     if (!is_content(plan.number, at, piece)) ledger.wrong_bytes(plan, "a tunnel, at the upstream");
     const bool sent = co_await wire.write(piece);
@@ -214,8 +205,8 @@ Task<void> perform_tunnel(Ledger& ledger, tcp::socket socket) {
     at += piece.size();
   }
   // One in eight tunnels is broken behind its last byte, which may then not arrive.
-  Draws draws(ledger.mix().seed, plan.number, 300);
-  if (draws.one_in(8)) wire.reset();
+  Chance chance(ledger.mix().seed, Purpose::tunnel, plan.number);
+  if (chance.one_in(8)) wire.reset();
   co_await wire.drain();
 }
 

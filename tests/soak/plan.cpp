@@ -1,11 +1,7 @@
 #include "tests/soak/plan.hpp"
 
-#include "tests/soak/content.hpp"
-
 namespace reprise::soak {
 namespace {
-
-enum Purpose : std::uint64_t { for_plan = 1, for_fate = 2, for_commit = 3 };
 
 constexpr std::array<std::string_view, behaviour_count> behaviour_words = {
     "plain",       "slow upload", "slow reader", "leaves early", "leaves in upload", "leaves in answer",
@@ -50,32 +46,32 @@ constexpr std::array<FateRow, fate_count> fate_rows = {{
 
 constexpr std::uint64_t most_in_one_write = std::uint64_t{8} * 1024;
 
-std::uint64_t draw_size(Draws& draws) {
+std::uint64_t draw_size(Chance& chance) {
   constexpr std::uint64_t kib = 1024;
-  switch (draws.below(20)) {
+  switch (chance.below(20)) {
     case 0: return 0;
     case 1: return 1;
     case 2:
-    case 3: return draws.below(200 * kib);
+    case 3: return chance.below(200 * kib);
     case 4:
     case 5:
-    case 6: return draws.below(20 * kib);
-    default: return 1 + draws.below(4 * kib);
+    case 6: return chance.below(20 * kib);
+    default: return 1 + chance.below(4 * kib);
   }
 }
 
-std::string_view draw_method(Draws& draws) {
-  const std::uint64_t draw = draws.below(100);
+std::string_view draw_method(Chance& chance) {
+  const std::uint64_t draw = chance.below(100);
   return draw < 42 ? "GET" : draw < 47 ? "HEAD" : draw < 67 ? "PUT" : draw < 90 ? "POST" : "DELETE";
 }
 
-Behaviour draw_behaviour(Draws& draws, std::string_view method) {
+Behaviour draw_behaviour(Chance& chance, std::string_view method) {
   const bool body = method == "PUT" || method == "POST";
-  switch (draws.below(100)) {
+  switch (chance.below(100)) {
     case 0: return Behaviour::tunnels;
     case 1: return Behaviour::ambiguous;
     case 2: return Behaviour::leaves_early;
-    case 3: return method == "GET" ? Behaviour::leaves_in_answer : Behaviour::plain;
+    case 3: return method == "GET" ? Behaviour::leaves_in_response : Behaviour::plain;
     case 4:
     case 5: return body ? Behaviour::leaves_in_upload : Behaviour::half_closes;
     case 6:
@@ -88,20 +84,20 @@ Behaviour draw_behaviour(Draws& draws, std::string_view method) {
   }
 }
 
-Plan lost_post(Plan plan, Draws& draws) {
+Plan lost_post(Plan plan, Chance& chance) {
   plan.method = plan.number % 2 == 0 ? "GET" : "POST";
-  plan.size = draws.below(8 * 1024);
-  plan.chunked = draws.one_in(3);
+  plan.size = chance.below(8 * 1024);
+  plan.chunked = chance.one_in(3);
   return plan;
 }
 
 // A sub-draw that makes no sense for this request is `fine`.
 bool applies(Fate fate, const Plan& plan) {
-  if (fate == Fate::early_answer || fate == Fate::early_refusal || fate == Fate::reset_in_request) {
+  if (fate == Fate::early_response || fate == Fate::early_refusal || fate == Fate::reset_in_request) {
     return plan.sends_body() && plan.size > 0;
   }
-  // What nobody asked for has to arrive with the answer: later it could not be told from the next one.
-  const bool surplus = fate == Fate::extra_bytes || fate == Fate::two_answers;
+  // What nobody asked for has to arrive with the response: later it could not be told from the next one.
+  const bool surplus = fate == Fate::extra_bytes || fate == Fate::two_responses;
   if (surplus && plan.size > most_in_one_write) return false;
   const bool in_body = fate >= Fate::body_fin && fate <= Fate::bad_chunk;
   const bool until_close = fate == Fate::close_delimited || fate == Fate::close_delimited_reset;
@@ -122,38 +118,38 @@ std::string Plan::path() const {
 }
 
 Plan plan_of(const Mix& mix, std::uint64_t number) {
-  Draws draws(mix.seed, number, for_plan);
+  Chance chance(mix.seed, Purpose::plan, number);
   Plan plan;
   plan.number = number;
-  if (mix.lost_posts) return lost_post(plan, draws);
-  plan.chunked = draws.one_in(3);
-  plan.validated = !draws.one_in(5);
-  plan.size = draw_size(draws);
+  if (mix.lost_posts) return lost_post(plan, chance);
+  plan.chunked = chance.one_in(3);
+  plan.validated = !chance.one_in(5);
+  plan.size = draw_size(chance);
   if (number % pipeline_every < pipeline_depth) {
     plan.behaviour = Behaviour::pipelined;
     return plan;
   }
-  plan.method = draw_method(draws);
-  plan.behaviour = draw_behaviour(draws, plan.method);
-  plan.keyed = plan.method == "POST" && draws.one_in(4);
-  plan.held = plan.method == "GET" && draws.one_in(8);
+  plan.method = draw_method(chance);
+  plan.behaviour = draw_behaviour(chance, plan.method);
+  plan.keyed = plan.method == "POST" && chance.one_in(4);
+  plan.held = plan.method == "GET" && chance.one_in(8);
   const bool leaves =
-      plan.behaviour >= Behaviour::leaves_early && plan.behaviour <= Behaviour::leaves_in_answer;
-  if (!leaves && !plan.keyed && !plan.held && draws.one_in(20)) plan.door = Door::flapping;
+      plan.behaviour >= Behaviour::leaves_early && plan.behaviour <= Behaviour::leaves_in_response;
+  if (!leaves && !plan.keyed && !plan.held && chance.one_in(20)) plan.door = Door::flapping;
   if (plan.behaviour == Behaviour::tunnels) plan.door = Door::tunnel;
   if (plan.behaviour == Behaviour::leaves_in_upload) plan.size += 2;
-  const bool long_answer = plan.method == "GET" && draws.one_in(150);
-  if (long_answer || plan.behaviour == Behaviour::leaves_in_answer) plan.size += draws.below(3 << 20);
+  const bool long_response = plan.method == "GET" && chance.one_in(150);
+  if (long_response || plan.behaviour == Behaviour::leaves_in_response) plan.size += chance.below(3 << 20);
   return plan;
 }
 
 Fate fate_of(const Mix& mix, const Plan& plan, unsigned attempt) {
   if (mix.lost_posts) return plan.method == "POST" ? Fate::lost : Fate::fine;
   if (plan.behaviour == Behaviour::leaves_early) return Fate::silence;
-  if (plan.behaviour >= Behaviour::leaves_in_upload && plan.behaviour <= Behaviour::leaves_in_answer)
+  if (plan.behaviour >= Behaviour::leaves_in_upload && plan.behaviour <= Behaviour::leaves_in_response)
     return Fate::fine;
-  Draws draws(mix.seed, plan.number, for_fate + std::uint64_t{16} * attempt);
-  std::uint64_t draw = draws.below(10'000);
+  Chance chance(mix.seed, Purpose::fate, plan.number, attempt);
+  std::uint64_t draw = chance.below(10'000);
   for (std::size_t i = 1; i < fate_rows.size(); ++i) {
     if (draw < fate_rows[i].weight) {
       const auto fate = static_cast<Fate>(i);
@@ -165,8 +161,8 @@ Fate fate_of(const Mix& mix, const Plan& plan, unsigned attempt) {
 }
 
 std::uint64_t commit_byte(const Mix& mix, const Plan& plan, unsigned attempt) {
-  Draws draws(mix.seed, plan.number, for_commit + std::uint64_t{16} * attempt);
-  return plan.sends_body() ? draws.below(plan.size + 1) : 0;
+  Chance chance(mix.seed, Purpose::commit, plan.number, attempt);
+  return plan.sends_body() ? chance.below(plan.size + 1) : 0;
 }
 
 }  // namespace reprise::soak

@@ -1,5 +1,5 @@
-// What request number N is and what the upstream does on each of its attempts: drawn from the seed and the
-// number alone.
+// What request number N is and what the upstream does on each of its attempts:
+// drawn from the seed and the number alone.
 #pragma once
 
 #include <array>
@@ -7,21 +7,28 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/chance.hpp"
+
 namespace reprise::soak {
+
+using play::Chance;
+
+/// What numbers are drawn for: each purpose has a stream of its own.
+enum class Purpose : std::uint8_t { plan = 1, fate, commit, performance, connection, flaps, tunnel };
 
 /// What the client does with its request.
 enum class Behaviour : std::uint8_t {
   plain,
-  slow_upload,       // its body leaves in pieces, with pauses
-  slow_reader,       // reads the answer in pieces, with pauses
-  leaves_early,      // RST while the upstream is silent
-  leaves_in_upload,  // RST after half of the body
-  leaves_in_answer,  // RST after the first bytes of a long answer
-  half_closes,       // FIN behind the request
-  expects,           // waits for 100 before it sends the body
-  pipelined,         // one of several GETs in one write
-  tunnels,           // CONNECT, then content both ways
-  ambiguous,         // a request that must be refused
+  slow_upload,         // its body leaves in pieces, with pauses
+  slow_reader,         // reads the response in pieces, with pauses
+  leaves_early,        // RST while the upstream is silent
+  leaves_in_upload,    // RST after half of the body
+  leaves_in_response,  // RST after the first bytes of a long response
+  half_closes,         // FIN behind the request
+  expects,             // waits for 100 before it sends the body
+  pipelined,           // one of several GETs in one write
+  tunnels,             // CONNECT, then content both ways
+  ambiguous,           // a request that must be refused
 };
 inline constexpr std::size_t behaviour_count = 11;
 
@@ -32,7 +39,7 @@ enum class Fate : std::uint8_t {
   unavailable_asks,       // 503, Retry-After: 1
   unavailable_later,      // 503, Retry-After: 3600
   too_many,               // 429
-  silence,                // no answer until the other side has had enough
+  silence,                // no response until the other side has had enough
   closed_before_head,     // FIN after the whole request
   lost,                   // the request takes effect, then RST
   reset_in_request,       // RST at some byte of the body
@@ -46,12 +53,12 @@ enum class Fate : std::uint8_t {
   no_last_chunk,          // FIN behind a chunk
   bad_chunk,              // a size that is none
   interim_then_eof,       // 103, FIN
-  interim_flood,          // more interim answers than anybody takes
-  early_answer,           // 200 before the body was read
+  interim_flood,          // more interim responses than anybody takes
+  early_response,         // 200 before the body was read
   early_refusal,          // 503 before the body was read
-  extra_bytes,            // bytes behind the answer
-  two_answers,            // a second answer that nobody asked for
-  dribble,                // the answer in pieces of a few bytes
+  extra_bytes,            // bytes behind the response
+  two_responses,          // a second answer that nobody asked for
+  dribble,                // the response in pieces of a few bytes
   close_delimited,        // no length, FIN at the end
   close_delimited_reset,  // no length, RST before the end
   leaves_after,           // FIN on a connection that it had promised to keep
@@ -72,7 +79,7 @@ struct Plan {
   bool chunked = false;    ///< the request body, or the answer to a GET
   bool keyed = false;      ///< a POST that its route calls idempotent
   bool held = false;       ///< its route holds answers back
-  bool validated = true;   ///< the answer has a strong ETag
+  bool validated = true;   ///< the response has a strong ETag
   Door door = Door::steady;
 
   bool sends_body() const { return method == "PUT" || method == "POST"; }

@@ -14,8 +14,6 @@ namespace reprise::soak {
 namespace {
 
 constexpr auto outcome = asio::as_tuple(asio::use_awaitable);
-constexpr std::uint64_t for_connections = 100;
-constexpr std::uint64_t for_flaps = 101;
 constexpr std::uint64_t reset_one_in = 300;
 
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
@@ -65,8 +63,8 @@ Task<void> Upstream::accept(tcp::acceptor& acceptor) {
     auto [error, socket] = co_await acceptor.async_accept(outcome);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
     if (error) continue;
-    Draws draws(ledger_.mix().seed, ++connections_, for_connections);
-    if (!ledger_.mix().lost_posts && draws.one_in(reset_one_in)) {
+    Chance chance(ledger_.mix().seed, Purpose::connection, ++connections_);
+    if (!ledger_.mix().lost_posts && chance.one_in(reset_one_in)) {
       ledger_.refused_at_accept();
       Wire(std::move(socket)).reset();
       continue;
@@ -77,15 +75,15 @@ Task<void> Upstream::accept(tcp::acceptor& acceptor) {
 
 // Open and closed in turns. What waits to be accepted when it closes is reset by the kernel.
 Task<void> Upstream::flap() {
-  Draws draws(ledger_.mix().seed, 0, for_flaps);
+  Chance chance(ledger_.mix().seed, Purpose::flaps);
   while (!stopping_) {
     tcp::acceptor open(io_);
     bind(open, flapping_port_);
     open.listen(4096);
     asio::co_spawn(io_, accept(open), asio::detached);
-    co_await pause(300 + draws.below(900));
+    co_await pause(300 + chance.below(900));
     open.close();
-    co_await pause(20 + draws.below(200));
+    co_await pause(20 + chance.below(200));
     ++flaps_;
   }
 }

@@ -14,8 +14,8 @@ constexpr std::int64_t mib = std::int64_t{1} << 20;
 std::int64_t most_growth(double minutes) { return minutes < 10 ? 40 * mib : minutes < 20 ? 4 * mib : mib; }
 // Pipes rest for the next long download: so many ends a thread at most.
 constexpr std::int64_t most_pipes = 2 * 16;
-// The pace came later than this at worst: the machine stood still, and limits of seconds may have ended what
-// was sound.
+// The pace came later than this at worst: the machine stood still,
+// and limits of seconds may have ended what was sound.
 constexpr auto long_stall = std::chrono::seconds(2);
 
 double milliseconds(Clock::duration span) { return std::chrono::duration<double, std::milli>(span).count(); }
@@ -91,8 +91,8 @@ void Judgement::compare_counters() {
 }
 
 // A download that broke is asked for again, up to ten times in a row without a byte, and where no connection
-// stands the upstream sees nothing of it. One that was continued at last is known by the number of its last
-// attempt.
+// stands the upstream sees nothing of it. One that was continued at last
+// is known by the number of its last attempt.
 double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
 
 void Judgement::compare_attempts() {

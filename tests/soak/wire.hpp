@@ -9,10 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/http_reader.hpp"
+
 namespace reprise::soak {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using play::HttpReader;
 template <typename Result = void>
 using Task = asio::awaitable<Result>;
 
@@ -29,15 +32,14 @@ class Head {
   std::uint64_t number(std::string_view name) const;
   bool has(std::string_view name, std::string_view value) const;
   /// Of a response; 0 if the start line has none.
-  int status() const;
+  int status() const { return play::status_of(text_); }
 
  private:
   std::string text_;
 };
 
-enum class Framing : std::uint8_t { none, counted, chunked, until_close };
-Framing framing_of_request(const Head&);
-Framing framing_of_response(const Head&, std::string_view method);
+/// What is read as the response to a request of that method.
+HttpReader::Kind kind_of_response(std::string_view method);
 
 class Wire {
  public:
@@ -48,6 +50,8 @@ class Wire {
   Task<std::optional<Head>> read_head();
   /// The next line, without its CRLF.
   Task<std::optional<std::string>> read_line();
+  /// The next bytes as they come, valid until the next call; nothing at the end.
+  Task<std::string_view> take(std::size_t most);
   /// False if the other side is gone.
   Task<bool> write(std::string_view bytes);
   /// Bytes that were read and not consumed.
@@ -70,28 +74,23 @@ class Wire {
   std::vector<char> room_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  std::size_t lent_ = 0;
   bool finished_ = false;
 };
 
 /// The body behind a head, piece by piece.
 class Body {
  public:
-  Body(Wire& wire, Framing framing, std::uint64_t length) : wire_(wire), framing_(framing), left_(length) {}
+  Body(Wire& wire, const Head& head, HttpReader::Kind kind);
   /// The next bytes, valid until the next call; nothing at the end.
   Task<std::string_view> next(std::size_t most = 1 << 16);
   /// True once the end came as the framing promised.
-  bool whole() const { return whole_; }
+  bool whole() const { return reader_.complete(); }
 
  private:
-  Task<std::string_view> take(std::size_t most);
-  Task<bool> next_chunk();
-
   Wire& wire_;
-  const Framing framing_;
-  std::uint64_t left_;
+  HttpReader reader_;
   std::size_t lent_ = 0;
-  bool in_chunk_ = false;
-  bool whole_ = false;
 };
 
 /// A pause of this task.

@@ -30,7 +30,7 @@ class Laws {
     if (!only_the_rest_is_appended()) return "only the rest of a download is appended to it";
     if (!never_sooner_than_asked()) return "never sooner than asked";
     if (!delivering_never_waits()) return "delivering never waits";
-    if (!gives_the_last_answer()) return "the client gets the last answer at hand";
+    if (!gives_the_last_response()) return "the client gets the last answer at hand";
     if (!stops_for_departures()) return "nothing starts after the client left or the shutdown began";
     if (!ambiguity_is_told()) return "an answer that our own attempt may have caused is called ambiguous";
     if (!budget_is_exact()) return "the budget pays for started retries and for nothing else";
@@ -43,7 +43,7 @@ class Laws {
   bool repeatable(std::size_t i) const {
     return scene_.policy.mode == policy::Mode::active && judged(i) == Idempotency::yes && step(i).held;
   }
-  const policy::Answered* answer(std::size_t i) const {
+  const policy::Answered* response(std::size_t i) const {
     return std::get_if<policy::Answered>(&step(i).outcome);
   }
 
@@ -54,10 +54,10 @@ class Laws {
   }
   bool may_go_stale(std::size_t i) const {
     if (!played_.entries[i].attempt.reused || !step(i).on_reused || !step(i).held) return false;
-    if (answer(i) != nullptr) return answer(i)->status == 421;
+    if (response(i) != nullptr) return response(i)->status == 421;
     const auto& failed = std::get<policy::Failed>(step(i).outcome);
-    const bool before_answer = failed.stage == Stage::send || failed.stage == Stage::await_head;
-    return before_answer &&
+    const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
+    return before_response &&
            (failed.cause == Cause::closed || failed.cause == Cause::reset ||
             failed.cause == Cause::unacknowledged) &&
            (step(i).sent == Sent::nothing || repeatable(i));
@@ -74,11 +74,12 @@ class Laws {
   }
   bool is_resume(std::size_t i) const { return i > 0 && resumed(i - 1); }
   bool broke_while_held(std::size_t i) const {
-    return !is_resume(i) && policy::is_broken_answer(step(i).outcome);
+    return !is_resume(i) && policy::is_broken_response(step(i).outcome);
   }
   bool has_body(std::size_t i) const {
     if (broke_while_held(i)) return true;
-    return answer(i) != nullptr && (!is_resume(i) || answer(i)->status == 200 || answer(i)->status == 206);
+    return response(i) != nullptr &&
+           (!is_resume(i) || response(i)->status == 200 || response(i)->status == 206);
   }
   bool may_resume(std::size_t i) const {
     if (!has_body(i)) return is_resume(i);
@@ -123,7 +124,7 @@ class Laws {
     const std::size_t deliveries = count<policy::Deliver>();
     const std::size_t broken = count<policy::Cut>() + count<policy::Leave>();
     const Event& end = played_.events.back();
-    if (!played_.over || deliveries + count<policy::Fail>() > 1 || broken > 1) return false;
+    if (!played_.over || played_.stuck || deliveries + count<policy::Fail>() > 1 || broken > 1) return false;
     if (count<policy::Fail>() == 1)
       return broken == 0 && std::holds_alternative<policy::Fail>(end.actions[0]);
     if (deliveries == 0) return broken == 1 && count<policy::Leave>() == 1;
@@ -163,8 +164,7 @@ class Laws {
       const bool last_one = i + 1 == entries.size();
       if (entry.attempt.number != i + 1 || entry.attempt.charged != charged) return false;
       if (entry.started > entry.ended || entry.verdict.retry == last_one) return false;
-      if (entry.verdict.retry != is_retry(entry.verdict.reason) || !is_built(entry.verdict.reason))
-        return false;
+      if (entry.verdict.retry != is_retry(entry.verdict.reason)) return false;
       if (last_one) break;
       if (entries[i + 1].started - entry.ended != entries[i + 1].attempt.wait + late(i)) return false;
       charged += went_stale(i) || resumed(i) ? 0 : 1;
@@ -182,7 +182,7 @@ class Laws {
       if (is_resume(i)) continue;
       if (!step(i).held && !resumed(i)) return false;
       const bool misdirected =
-          answer(i) != nullptr && answer(i)->status == 421 && played_.entries[i].attempt.reused;
+          response(i) != nullptr && response(i)->status == 421 && played_.entries[i].attempt.reused;
       if (step(i).sent == Sent::maybe && judged(i) != Idempotency::yes && !misdirected) return false;
     }
     return true;
@@ -198,11 +198,11 @@ class Laws {
       if (resumed(i) ? !may_resume(i) || !scene_.policy.resume.enabled
                      : !scene_.policy.retry.on.lists(step(i).outcome))
         return false;
-      if (is_resume(i) && answer(i) != nullptr && !has_body(i) &&
+      if (is_resume(i) && response(i) != nullptr && !has_body(i) &&
           !scene_.policy.retry.on.lists(step(i).outcome))
         return false;
-      if (answer(i) != nullptr && answer(i)->hints.said_no && !has_body_broken(i)) return false;
-      if (answer(i) != nullptr && answer(i)->hints.from_reprise && !has_body_broken(i) &&
+      if (response(i) != nullptr && response(i)->hints.said_no && !has_body_broken(i)) return false;
+      if (response(i) != nullptr && response(i)->hints.from_reprise && !has_body_broken(i) &&
           scene_.policy.retry.inner == policy::Nested::refuse)
         return false;
       if (scene_.facts.nested && scene_.policy.retry.nested == policy::Nested::refuse) return false;
@@ -280,7 +280,8 @@ class Laws {
       }
       const policy::RetryPolicy& retry = scene_.policy.retry;
       policy::Hints hints;
-      if (answer(i) != nullptr && retry.retry_after.honour && !has_body_broken(i)) hints = answer(i)->hints;
+      if (response(i) != nullptr && retry.retry_after.honour && !has_body_broken(i))
+        hints = response(i)->hints;
       const Duration hint = hints.retry_after.value_or(Duration::zero());
       const policy::Attempt& attempt = played_.entries[i].attempt;
       const bool first_again = resumed(i) && in_vain(i) == 0;
@@ -304,15 +305,15 @@ class Laws {
   }
 
   // The attempt whose answer the client must get when nothing more is tried, from 1; 0: there is none.
-  unsigned answer_at_hand() const {
+  unsigned response_at_hand() const {
     unsigned at_hand = 0;
     const std::size_t attempts = attempts_to_the_head();
     for (std::size_t i = 0; i < attempts; ++i) {
       if (cancelled(i)) continue;
       const bool retried = i + 1 < attempts;
-      // A broken answer is nobody's once its attempt is to be tried again.
+      // A broken response is nobody's once its attempt is to be tried again.
       if (broke_while_held(i) && !retried && !waits_after(i)) at_hand = static_cast<unsigned>(i + 1);
-      if (answer(i) == nullptr) continue;
+      if (response(i) == nullptr) continue;
       const bool waited = retried ? !went_stale(i) : waits_after(i);
       at_hand = static_cast<unsigned>(i + 1);
       if (went_stale(i) || (waited && step(i).keeping == Keeping::dropped)) at_hand = 0;
@@ -331,8 +332,9 @@ class Laws {
     });
   }
 
-  bool gives_the_last_answer() const {
-    const unsigned at_hand = answer_at_hand();
+  bool gives_the_last_response() const {
+    const unsigned at_hand = response_at_hand();
+    const bool first_body = count<policy::Deliver>() == 1 && count<policy::Resume>() == 0;
     for (const Event& event : played_.events) {
       for (const policy::Action& action : event.actions) {
         const bool out_of_time = event.reason == policy::Reason::deadline_too_near &&
@@ -343,7 +345,6 @@ class Laws {
         if (fail != nullptr && fail->gateway_timeout != (at_hand != 0 && out_of_time)) return false;
         if (fail != nullptr && at_hand != 0 && !out_of_time) return false;
         const auto* cancel = std::get_if<policy::Cancel>(&action);
-        const bool first_body = count<policy::Deliver>() == 1 && count<policy::Resume>() == 0;
         const unsigned running = first_body ? at_hand : event.number;
         if (cancel != nullptr && cancel->number != running) return false;
       }
@@ -368,11 +369,11 @@ class Laws {
 
   bool ambiguity_is_told() const {
     if (count<policy::Deliver>() == 0) return !played_.ledger.ambiguous;
-    const unsigned at_hand = answer_at_hand();
+    const unsigned at_hand = response_at_hand();
     bool effect = false;
     for (unsigned i = 0; i + 1 < at_hand; ++i) effect = effect || step(i).sent == Sent::maybe;
-    if (answer(at_hand - 1) == nullptr) return !played_.ledger.ambiguous;
-    const int code = answer(at_hand - 1)->status;
+    if (response(at_hand - 1) == nullptr) return !played_.ledger.ambiguous;
+    const int code = response(at_hand - 1)->status;
     const bool telling = code == 404 || code == 409 || code == 412;
     return played_.ledger.ambiguous == (effect && telling && !scene_.facts.safe_method);
   }

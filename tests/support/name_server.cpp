@@ -78,9 +78,9 @@ NameServer::~NameServer() {
   for (const int descriptor : {udp_, tcp_, end_}) ::close(descriptor);
 }
 
-void NameServer::set(const std::string& name, std::vector<NameAnswer> answers) {
+void NameServer::set(const std::string& name, std::vector<NameResponse> responses) {
   const std::scoped_lock lock(mutex_);
-  script_[name] = std::move(answers);
+  script_[name] = std::move(responses);
   asked_[name] = 0;
 }
 
@@ -102,8 +102,8 @@ void NameServer::serve() {
     auto* address = reinterpret_cast<sockaddr*>(&sender);
     const ssize_t got = ::recvfrom(udp_, room, sizeof room, 0, address, &bytes);
     if (got <= static_cast<ssize_t>(head_bytes)) continue;
-    const std::string answer = answer_to({room, static_cast<std::size_t>(got)}, true);
-    if (!answer.empty()) ::sendto(udp_, answer.data(), answer.size(), 0, address, bytes);
+    const std::string response = response_to({room, static_cast<std::size_t>(got)}, true);
+    if (!response.empty()) ::sendto(udp_, response.data(), response.size(), 0, address, bytes);
   }
 }
 
@@ -114,17 +114,17 @@ void NameServer::serve_tcp() {
   while (got == 2) {
     const auto size = static_cast<std::size_t>(static_cast<unsigned char>(room[1]));
     if (::recv(client, room, size, MSG_WAITALL) != static_cast<ssize_t>(size)) break;
-    const std::string answer = answer_to({room, size}, false);
+    const std::string response = response_to({room, size}, false);
     std::string framed;
-    put(framed, static_cast<std::uint32_t>(answer.size()), 2);
-    framed.append(answer);
+    put(framed, static_cast<std::uint32_t>(response.size()), 2);
+    framed.append(response);
     if (::send(client, framed.data(), framed.size(), MSG_NOSIGNAL) < 0) break;
     got = ::recv(client, room, 2, MSG_WAITALL);
   }
   ::close(client);
 }
 
-std::string NameServer::answer_to(std::string_view question, bool is_udp) {
+std::string NameServer::response_to(std::string_view question, bool is_udp) {
   std::string name;
   std::size_t at = head_bytes;
   while (question[at] != 0) {
@@ -133,7 +133,7 @@ std::string NameServer::answer_to(std::string_view question, bool is_udp) {
     at += 1 + static_cast<std::size_t>(question[at]);
   }
   const auto kind = static_cast<unsigned char>(question[at + 2]);
-  NameAnswer said{3, {}, 0, false, false, ""};
+  NameResponse said{3, {}, 0, false, false, ""};
   {
     const std::scoped_lock lock(mutex_);
     int& count = asked_[name];

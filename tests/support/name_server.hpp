@@ -1,5 +1,5 @@
-// A name server on loopback for one test program: answers each name as told, over UDP, and over TCP where
-// told.
+// A name server on loopback for one test program: answers each name as told,
+// over UDP, and over TCP where told.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace reprise::play {
 
 /// What is said to a question; one for an IPv6 address gets the IPv6 addresses.
-struct NameAnswer {
+struct NameResponse {
   int code = 0;  ///< RFC 1035 4.1.1: 2 SERVFAIL, 3 NXDOMAIN
   std::vector<std::string> addresses;
   std::uint32_t ttl = 300;
@@ -30,8 +30,8 @@ class NameServer {
   NameServer(const NameServer&) = delete;
   NameServer& operator=(const NameServer&) = delete;
 
-  /// The answers in turn; the last one is repeated.
-  void set(const std::string& name, std::vector<NameAnswer> answers);
+  /// The responses in turn; the last one is repeated.
+  void set(const std::string& name, std::vector<NameResponse> responses);
   /// How often its IPv4 addresses were asked for.
   int asked(const std::string& name);
   std::uint16_t port() const { return port_; }
@@ -40,12 +40,12 @@ class NameServer {
   void serve();
   void serve_tcp();
   /// Empty: silence.
-  std::string answer_to(std::string_view question, bool is_udp);
+  std::string response_to(std::string_view question, bool is_udp);
 
   int udp_ = -1, tcp_ = -1, end_ = -1;
   std::uint16_t port_ = 0;
   std::mutex mutex_;
-  std::map<std::string, std::vector<NameAnswer>> script_;
+  std::map<std::string, std::vector<NameResponse>> script_;
   std::map<std::string, int> asked_;
   std::thread thread_;
 };

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/net/resolver.hpp"
+#include "proxy/resolve/resolver.hpp"
 
 namespace reprise::play {
 
@@ -30,13 +30,13 @@ class Names {
         const auto held = state->held_back.find(question.name());
         if (held != state->held_back.end()) return held->second.push_back(std::move(question));
       }
-      state->answer(question);
+      state->response(question);
     };
   }
   /// `keep`: the TTL.
-  void set(const std::string& name, Found answer, net::Duration keep = net::Duration::max()) {
+  void set(const std::string& name, Found response, net::Duration keep = net::Duration::max()) {
     const std::scoped_lock lock(state_->mutex);
-    state_->answers[name] = {std::move(answer), keep};
+    state_->responses[name] = {std::move(response), keep};
   }
   /// The name fails that many times before it is answered.
   void fail(const std::string& name, int times) {
@@ -54,7 +54,7 @@ class Names {
       waiting = std::move(state_->held_back[name]);
       state_->held_back.erase(name);
     }
-    for (const auto& question : waiting) state_->answer(question);
+    for (const auto& question : waiting) state_->response(question);
   }
   int asked(const std::string& name) {
     const std::scoped_lock lock(state_->mutex);
@@ -64,19 +64,19 @@ class Names {
  private:
   struct State {
     std::mutex mutex;
-    std::map<std::string, net::Found> answers;
+    std::map<std::string, net::Found> responses;
     std::map<std::string, std::vector<net::Resolver::Question>> held_back;
     std::map<std::string, int> asked;
     std::map<std::string, int> failures;
 
-    void answer(const net::Resolver::Question& question) {
+    void response(const net::Resolver::Question& question) {
       net::Found found;
       {
         const std::scoped_lock lock(mutex);
-        const auto known = answers.find(question.name());
-        if (known != answers.end() && failures[question.name()]-- <= 0) found = known->second;
+        const auto known = responses.find(question.name());
+        if (known != responses.end() && failures[question.name()]-- <= 0) found = known->second;
       }
-      question.answer(found);
+      question.response(found);
     }
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();

@@ -13,6 +13,11 @@ namespace reprise::play {
 
 inline constexpr Instant epoch{std::chrono::hours(1)};
 
+/// True if that is what an exchange asks for last.
+inline bool waits(const policy::Actions& actions) {
+  return actions.size() > 0 && std::holds_alternative<policy::Wait>(actions[actions.size() - 1]);
+}
+
 /// One thing that happened, and what the exchange asked for in return.
 struct Event {
   enum class Kind : std::uint8_t { began, attempt_ended, wait_ended, body_broke, delivered, interrupted };
@@ -35,6 +40,7 @@ struct Played {
   std::optional<Instant> deadline;
   bool over = false;
   bool stirred_after_end = false;  ///< an event after the end was answered with an action or written down
+  bool stuck = false;              ///< it was not over, and nothing was asked for
   bool endless = false;            ///< given up
   double budget_before = 0;        ///< retries left after the first attempt was counted
   double budget_after = 0;
@@ -45,7 +51,7 @@ struct Played {
 inline Breaking breaking(const Script& script, std::size_t number) {
   const Step& step = script[std::min(number, script.size()) - 1];
   const Breaking how = number > script.size() ? Breaking::no : step.breaks;
-  return how == Breaking::no && policy::is_broken_answer(step.outcome) ? Breaking::for_good : how;
+  return how == Breaking::no && policy::is_broken_response(step.outcome) ? Breaking::for_good : how;
 }
 
 /// Obeys one exchange with the steps of a script; the last step repeats for ever. A story may be played only
@@ -63,7 +69,7 @@ class World {
     played_.deadline = exchange_.deadline();
     policy::Actions actions = note(Event::Kind::began, exchange_.begin(now_, dice_));
     played_.budget_before = budget_.left(now_);
-    while (actions.size() > 0 && !played_.endless) actions = obey(actions[actions.size() - 1]);
+    while (actions.size() > 0 && !played_.endless) actions = obey_all(actions);
     played_.over = exchange_.over();
     played_.ledger = exchange_.ledger();
     copy_entries();
@@ -77,14 +83,25 @@ class World {
 
   const Step& step() const { return script_[std::min<std::size_t>(number_, script_.size()) - 1]; }
 
-  policy::Actions obey(const policy::Action& action) {
-    if (const auto* start = std::get_if<policy::Start>(&action)) return attempt(*start);
-    if (const auto* wait = std::get_if<policy::Wait>(&action)) return sleep(wait->until);
-    if (const auto* deliver = std::get_if<policy::Deliver>(&action)) return relay(deliver->number);
-    if (const auto* resume = std::get_if<policy::Resume>(&action)) return attempt({resume->number, true});
-    if (const auto* more = std::get_if<policy::Continue>(&action)) return relay(more->number);
-    return {};
+  // Only the last action leads to others.
+  policy::Actions obey_all(const policy::Actions& actions) {
+    policy::Actions next;
+    for (const policy::Action& action : actions) {
+      next = std::visit([this](const auto& asked) { return this->obey(asked); }, action);
+    }
+    played_.stuck = !policy::leads_on(exchange_, next);
+    return next;
   }
+
+  policy::Actions obey(const policy::Start& start) { return attempt(start); }
+  policy::Actions obey(const policy::Wait& wait) { return sleep(wait.until); }
+  policy::Actions obey(const policy::Deliver& deliver) { return relay(deliver.number); }
+  policy::Actions obey(const policy::Resume& resume) { return attempt({resume.number, true}); }
+  policy::Actions obey(const policy::Continue& more) { return relay(more.number); }
+  static policy::Actions obey(const policy::Cancel&) { return {}; }
+  static policy::Actions obey(const policy::Cut&) { return {}; }
+  static policy::Actions obey(const policy::Fail&) { return {}; }
+  static policy::Actions obey(const policy::Leave&) { return {}; }
 
   policy::Actions attempt(const policy::Start& start) {
     number_ = start.number;
@@ -95,13 +112,14 @@ class World {
     now_ += step().lasting - half_if(step().in_attempt, step().lasting);
     const policy::AttemptReport report{step().on_reused && !start.fresh, step().sent, step().held,
                                        step().judged.value_or(scene_.facts.idempotent)};
-    if (const auto* answer = std::get_if<policy::Answered>(&step().outcome)) {
-      const bool offers_bytes = answer->status == 200 || answer->status == 206;
+    if (const auto* response = std::get_if<policy::Answered>(&step().outcome)) {
+      const bool offers_bytes = response->status == 200 || response->status == 206;
       if (out_ && offers_bytes) {
-        return note(Event::Kind::attempt_ended, step().differs ? exchange_.differed(report, *answer, now_)
-                                                               : exchange_.continued(report, *answer, now_));
+        return note(Event::Kind::attempt_ended, step().differs
+                                                    ? exchange_.differed(report, *response, now_)
+                                                    : exchange_.continued(report, *response, now_));
       }
-      return note(Event::Kind::attempt_ended, exchange_.answered(report, *answer, now_, dice_));
+      return note(Event::Kind::attempt_ended, exchange_.answered(report, *response, now_, dice_));
     }
     const auto& failure = std::get<policy::Failed>(step().outcome);
     return note(Event::Kind::attempt_ended, exchange_.failed(report, failure, now_, dice_));
@@ -109,8 +127,8 @@ class World {
 
   policy::Actions sleep(Instant until) {
     if (std::holds_alternative<policy::Answered>(step().outcome)) {
-      if (step().keeping == Keeping::whole) exchange_.answer_kept();
-      if (step().keeping == Keeping::dropped) exchange_.answer_dropped();
+      if (step().keeping == Keeping::whole) exchange_.response_kept();
+      if (step().keeping == Keeping::dropped) exchange_.response_dropped();
     }
     if (const auto actions = interrupt(step().in_wait, Event::During::wait, (until - now_) / 2)) {
       return *actions;
@@ -147,7 +165,7 @@ class World {
     if (what == Interruption::fin) actions = exchange_.client_finished(now_);
     if (what == Interruption::rst) actions = exchange_.client_reset(now_);
     if (what == Interruption::shutdown) actions = exchange_.shutdown(now_);
-    note(Event::Kind::interrupted, actions);
+    static_cast<void>(note(Event::Kind::interrupted, actions));
     played_.events.back().interruption = what;
     played_.events.back().during = during;
     return actions.size() > 0 ? std::optional(actions) : std::nullopt;
@@ -178,8 +196,8 @@ class World {
     std::size_t asked = exchange_.waited(now_).size();
     asked += exchange_.answered(report, {503, {}}, now_, dice_).size();
     asked += exchange_.failed(report, {Stage::connect, Cause::refused}, now_, dice_).size();
-    exchange_.answer_dropped();
-    exchange_.answer_kept();
+    exchange_.response_dropped();
+    exchange_.response_kept();
     asked += exchange_.body_broke({Cause::reset, true, true}, now_, dice_).size();
     asked += exchange_.continued(report, {206, {}}, now_).size();
     asked += exchange_.differed(report, {206, {}}, now_).size();

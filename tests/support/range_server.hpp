@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/http_reader.hpp"
+
 namespace reprise::play {
 
 /// Byte i of every representation is a function of i alone, so that a byte in the wrong place shows.
@@ -13,15 +15,6 @@ inline std::string representation(std::size_t bytes) {
   std::string body(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) body[i] = static_cast<char>('!' + (i * 31 + i / 94) % 94);
   return body;
-}
-
-/// The value of the first line of that name in a head as it came; else "".
-inline std::string field_of(std::string_view head, std::string_view name) {
-  const std::string key = "\r\n" + std::string(name) + ": ";
-  const auto place = head.find(key);
-  if (place == std::string_view::npos) return {};
-  const auto start = place + key.size();
-  return std::string(head.substr(start, head.find("\r\n", start) - start));
 }
 
 /// The first byte of `Range: bytes=N-`; nothing without one.
@@ -35,7 +28,7 @@ inline std::optional<std::size_t> range_start(std::string_view head) {
 }
 
 /// What a 206 or a 200 is made of; every part can be made to lie.
-struct RangeAnswer {
+struct RangeResponse {
   int status = 200;
   std::string entity_tag = "\"v1\"";  ///< empty: none
   std::string content_type = "text/plain";
@@ -55,23 +48,23 @@ struct RangeAnswer {
   }
 };
 
-inline RangeAnswer whole_of(const std::string& body) {
-  RangeAnswer answer;
-  answer.body = body;
-  return answer;
+inline RangeResponse whole_of(const std::string& body) {
+  RangeResponse response;
+  response.body = body;
+  return response;
 }
 
-inline RangeAnswer rest_of(const std::string& body, std::size_t first) {
-  RangeAnswer answer;
-  answer.status = 206;
-  answer.body = body.substr(first);
-  answer.content_range = "bytes " + std::to_string(first) + "-" + std::to_string(body.size() - 1) + "/" +
-                         std::to_string(body.size());
-  return answer;
+inline RangeResponse rest_of(const std::string& body, std::size_t first) {
+  RangeResponse response;
+  response.status = 206;
+  response.body = body.substr(first);
+  response.content_range = "bytes " + std::to_string(first) + "-" + std::to_string(body.size() - 1) + "/" +
+                           std::to_string(body.size());
+  return response;
 }
 
 /// As an honest upstream answers that request.
-inline RangeAnswer honest(const std::string& body, std::string_view head) {
+inline RangeResponse honest(const std::string& body, std::string_view head) {
   const auto first = range_start(head);
   const std::string condition = field_of(head, "If-Range");
   return first && *first < body.size() && condition == "\"v1\"" ? rest_of(body, *first) : whole_of(body);

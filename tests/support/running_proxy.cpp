@@ -4,27 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 namespace reprise::play {
-namespace {
-
-/// Those whose link under /proc begins with `kind`.
-std::size_t count_descriptors(std::string_view kind) {
-  std::size_t found = 0;
-  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // closed between the listing and the look
-    const std::string link = std::filesystem::read_symlink(one.path(), gone).string();
-    const int flags = ::fcntl(std::atoi(one.path().filename().c_str()), F_GETFD);
-    // UBSan asks through a pipe of its own whether an object's memory can be read, at any time.
-    const bool probe = link.starts_with("pipe:") && (flags & FD_CLOEXEC) == 0;
-    if (!gone && flags >= 0 && !probe && link.starts_with(kind)) ++found;
-  }
-  return found;
-}
-
-}  // namespace
 
 Wishes::Wishes() {
   route.retry.backoff.initial = std::chrono::milliseconds(1);
@@ -57,7 +39,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.files = wishes.files;
   options.first_words_limit = wishes.first_words_limit;
   if (wishes.turn) options.turn = wishes.turn;
-  if (!options.query) options.query = [](const net::Resolver::Question& question) { question.answer({}); };
+  if (!options.query) options.query = [](const net::Resolver::Question& question) { question.response({}); };
   proxy_ = std::make_unique<net::Proxy>(std::move(settings), std::move(options));
   for (const auto& endpoint : proxy_->endpoints()) ports_.push_back(endpoint.port());
   thread_ = std::thread([this] {
@@ -101,9 +83,5 @@ std::string with_body(std::string_view method, std::string_view authority, std::
   text.append(fields).append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
   return text.append(body);
 }
-
-std::size_t open_descriptors() { return count_descriptors(""); }
-
-std::size_t open_pipe_ends() { return count_descriptors("pipe:"); }
 
 }  // namespace reprise::play

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "proxy/net/proxy.hpp"
+#include "proxy/server/proxy.hpp"
 #include "tests/support/raw_client.hpp"
 
 namespace reprise::play {
@@ -24,8 +24,8 @@ struct Wishes {
   net::FileCalls files = net::system_file_calls();
   /// How the proxy's thread runs its loop; empty: as always.
   std::function<void(boost::asio::io_context&)> turn;
-  /// How long a tunnel waits for first words: a client that means to speak may stall for longer than the 200
-  /// ms of row G7.
+  /// How long a tunnel waits for first words: a client that means to speak
+  /// may stall for longer than row G7 allows.
   std::optional<net::Duration> first_words_limit;
   /// Where the log goes; the caller's. -1: nowhere.
   int log_descriptor = -1;
@@ -74,9 +74,5 @@ std::string get(std::string_view authority, std::string_view path = "/", std::st
 /// The same with a method and a counted body.
 std::string with_body(std::string_view method, std::string_view authority, std::string_view body,
                       std::string_view fields = {});
-/// Open descriptors of this process. Pipes without close-on-exec are not counted: they are not ours.
-std::size_t open_descriptors();
-/// Those of them that are ends of pipes.
-std::size_t open_pipe_ends();
 
 }  // namespace reprise::play

@@ -9,8 +9,10 @@ namespace reprise::play {
 
 // The undefined behaviour sanitizer opens a pipe to see whether an object is there: without a descriptor it
 // takes a sound one for broken.
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool sanitizer_needs_descriptors = true;
+#elif defined(__has_feature)
+inline constexpr bool sanitizer_needs_descriptors = __has_feature(address_sanitizer);
 #else
 inline constexpr bool sanitizer_needs_descriptors = false;
 #endif

@@ -48,7 +48,7 @@ class LoadedDice final : public policy::Dice {
 
 /// What happens from outside while an attempt, a wait or a delivery is under way.
 enum class Interruption : std::uint8_t { none, fin, rst, shutdown };
-/// What becomes of a refused answer during the wait.
+/// What becomes of a refused response during the wait.
 enum class Keeping : std::uint8_t { whole, dropped, still_reading };
 
 /// How the body of a delivered answer ends early, if it does.
@@ -69,7 +69,7 @@ struct Step {
   Duration lasting{};                 ///< how long the attempt runs
   Duration late{};                    ///< how much later than asked the wait ends
   Keeping keeping = Keeping::whole;
-  Breaking breaks = Breaking::no;  ///< if this answer is delivered straight away, or continues a download
+  Breaking breaks = Breaking::no;  ///< if this response is delivered straight away, or continues a download
   bool differs = false;            ///< asked for the rest of a download, a 200 or 206 brings something else
   Interruption in_attempt = Interruption::none;
   Interruption in_wait = Interruption::none;
@@ -97,8 +97,8 @@ struct Step {
   Step not_held() const {
     return with([](Step& s) { s.held = false; });
   }
-  Step judged_as(Idempotency answer) const {
-    return with([&](Step& s) { s.judged = answer; });
+  Step judged_as(Idempotency response) const {
+    return with([&](Step& s) { s.judged = response; });
   }
   Step takes(Duration time) const {
     return with([&](Step& s) { s.lasting = time; });
@@ -106,7 +106,7 @@ struct Step {
   Step wakes_late(Duration time) const {
     return with([&](Step& s) { s.late = time; });
   }
-  Step answer(Keeping fate) const {
+  Step response(Keeping fate) const {
     return with([&](Step& s) { s.keeping = fate; });
   }
   Step body_breaks(Breaking how = Breaking::for_good) const {
@@ -141,7 +141,7 @@ inline Step status(int code) {
   return step;
 }
 
-/// An answer that another reprise has let through, or made.
+/// A response that another reprise has let through, or made.
 inline Step from_reprise(int code) {
   Step step = status(code);
   std::get<policy::Answered>(step.outcome).hints.from_reprise = true;
@@ -216,8 +216,8 @@ struct Scene {
       f.signed_until = end;
     });
   }
-  Scene idempotent(Idempotency answer) const {
-    return with([&](auto&, auto& f) { f.idempotent = answer; });
+  Scene idempotent(Idempotency response) const {
+    return with([&](auto&, auto& f) { f.idempotent = response; });
   }
 };
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <string>
 
-#include "proxy/net/temporary_file.hpp"
+#include "proxy/replay/temporary_file.hpp"
 
 namespace reprise::play {
 

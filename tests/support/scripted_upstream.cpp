@@ -5,67 +5,26 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
+
+#include "tests/support/raw_client.hpp"
 
 namespace reprise::play {
 namespace {
 
-constexpr std::string_view blank_line = "\r\n\r\n";
-
-std::size_t content_length(std::string_view head) {
-  constexpr std::string_view name = "\r\nContent-Length: ";
-  const auto place = head.find(name);
-  if (place == std::string_view::npos) return 0;
-  std::size_t length = 0;
-  const std::string_view digits = head.substr(place + name.size());
-  std::from_chars(digits.data(), digits.data() + digits.size(), length);
-  return length;
-}
-
-std::string read_line(RawSocket& socket) {
-  return socket.read_until("\r\n") ? socket.take(socket.received().find("\r\n") + 2) : std::string();
-}
-
-// By its sizes, framing and trailers included: the data of a chunk may look like the end of them all. Empty
-// if it ends early.
-std::string read_chunks(RawSocket& socket) {
-  std::string body;
-  std::size_t size = 1;
-  while (size > 0) {
-    const std::string line = read_line(socket);
-    std::from_chars(line.data(), line.data() + line.size(), size, 16);
-    if (line.empty()) return {};
-    body += line;
-    if (size == 0) break;
-    if (!socket.read_bytes(size + 2)) return {};
-    body += socket.take(size + 2);
-  }
-  for (std::string line = read_line(socket);; line = read_line(socket)) {
-    if (line.empty()) return {};
-    body += line;
-    if (line == "\r\n") return body;
-  }
+std::string read(RawSocket& socket, HttpReader::Kind kind) {
+  std::string text;
+  HttpReader reader(kind);
+  receive(
+      socket, reader, [](std::string_view) {}, &text);
+  return reader.complete() ? text : std::string();
 }
 
 }  // namespace
 
-std::string Peer::read_head() {
-  if (!socket.read_until(blank_line)) return {};
-  return socket.take(socket.received().find(blank_line) + blank_line.size());
-}
+std::string Peer::read_head() { return read(socket, HttpReader::Kind::head); }
 
-std::string Peer::read_request() {
-  std::string head = read_head();
-  if (head.empty()) return head;
-  if (head.find("\r\nTransfer-Encoding: chunked") != std::string::npos) {
-    const std::string body = read_chunks(socket);
-    return body.empty() ? body : head + body;
-  }
-  const std::size_t length = content_length(head);
-  if (!socket.read_bytes(length)) return {};
-  return head + socket.take(length);
-}
+std::string Peer::read_request() { return read(socket, HttpReader::Kind::request); }
 
 ScriptedUpstream::ScriptedUpstream(Script script)
     : script_(std::move(script)), listener_(port_.listen()), acceptor_([this] { accept(); }) {}
@@ -111,7 +70,7 @@ void ScriptedUpstream::run(Connection& connection) {
   --running_;
 }
 
-ScriptedUpstream::Script answers(std::vector<std::string> in_turn) {
+ScriptedUpstream::Script responses(std::vector<std::string> in_turn) {
   struct Turn {
     std::vector<std::string> texts;
     std::atomic<std::size_t> next{0};
@@ -140,7 +99,7 @@ std::string Heard::at(std::size_t index) const {
   return messages_.at(index);
 }
 
-std::string answer(int status, std::string_view body, std::string_view fields) {
+std::string response(int status, std::string_view body, std::string_view fields) {
   std::string text =
       "HTTP/1.1 " + std::to_string(status) + " Told\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
   text.append(fields).append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");

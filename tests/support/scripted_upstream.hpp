@@ -1,5 +1,5 @@
-// An upstream on loopback that does what a test's script says, connection by connection, on threads of its
-// own.
+// An upstream on loopback that does what a test's script says,
+// connection by connection, on threads of its own.
 #pragma once
 
 #include <atomic>
@@ -71,8 +71,8 @@ class ScriptedUpstream {
 };
 
 /// A script that reads requests for as long as they come, and gives the n-th of the process of this script
-/// the n-th answer; the last answer stays.
-ScriptedUpstream::Script answers(std::vector<std::string> in_turn);
+/// the n-th answer; the last response stays.
+ScriptedUpstream::Script responses(std::vector<std::string> in_turn);
 
 /// What scripts heard, gathered across threads.
 class Heard {
@@ -86,7 +86,7 @@ class Heard {
   std::vector<std::string> messages_;
 };
 
-/// An answer with Content-Length and a Date.
-std::string answer(int status, std::string_view body, std::string_view fields = {});
+/// A response with Content-Length and a Date.
+std::string response(int status, std::string_view body, std::string_view fields = {});
 
 }  // namespace reprise::play

@@ -17,7 +17,7 @@ struct FreeBy {
 };
 using Bytes = std::unique_ptr<BIO, decltype([](BIO* bytes) { BIO_free(bytes); })>;
 using List = std::unique_ptr<X509_CRL, FreeBy<X509_CRL, X509_CRL_free>>;
-using Answers = std::unique_ptr<OCSP_BASICRESP, FreeBy<OCSP_BASICRESP, OCSP_BASICRESP_free>>;
+using Responses = std::unique_ptr<OCSP_BASICRESP, FreeBy<OCSP_BASICRESP, OCSP_BASICRESP_free>>;
 using Response = std::unique_ptr<OCSP_RESPONSE, FreeBy<OCSP_RESPONSE, OCSP_RESPONSE_free>>;
 using Number = std::unique_ptr<ASN1_INTEGER, FreeBy<ASN1_INTEGER, ASN1_INTEGER_free>>;
 using Moment = std::unique_ptr<ASN1_TIME, FreeBy<ASN1_TIME, ASN1_TIME_free>>;
@@ -98,17 +98,17 @@ TlsIdentity TlsAuthority::issue(long serial, const char* usage) const {
   return made;
 }
 
-std::string TlsAuthority::response(const std::vector<OcspAnswer>& answers,
+std::string TlsAuthority::response(const std::vector<OcspResponse>& responses,
                                    const TlsIdentity* responder) const {
-  const Answers all(OCSP_BASICRESP_new());
-  for (const OcspAnswer& answer : answers) {
+  const Responses all(OCSP_BASICRESP_new());
+  for (const OcspResponse& response : responses) {
     const Moment now = generalized(0);
-    const Moment since = generalized(answer.timely.since);
-    const Moment until = generalized(answer.timely.until);
+    const Moment since = generalized(response.timely.since);
+    const Moment until = generalized(response.timely.until);
     OCSP_CERTID* const name = OCSP_cert_id_new(
-        answer.hash == nullptr ? EVP_sha1() : answer.hash, X509_get_subject_name(certificate()),
-        X509_get0_pubkey_bitstr(certificate()), number(answer.serial).get());
-    OCSP_basic_add1_status(all.get(), name, answer.status, OCSP_REVOKED_STATUS_NOSTATUS, now.get(),
+        response.hash == nullptr ? EVP_sha1() : response.hash, X509_get_subject_name(certificate()),
+        X509_get0_pubkey_bitstr(certificate()), number(response.serial).get());
+    OCSP_basic_add1_status(all.get(), name, response.status, OCSP_REVOKED_STATUS_NOSTATUS, now.get(),
                            since.get(), until.get());
     OCSP_CERTID_free(name);
   }

@@ -25,14 +25,14 @@ struct TlsIdentity {
   PrivateKey key;
 };
 
-/// From when to when a list or an answer holds, in seconds from now.
+/// From when to when a list or a response holds, in seconds from now.
 struct Timely {
   long since = -3600;
   long until = 3600;
 };
 
 /// What an OCSP response says of one certificate.
-struct OcspAnswer {
+struct OcspResponse {
   long serial;
   int status = V_OCSP_CERTSTATUS_REVOKED;
   Timely timely = {};
@@ -48,7 +48,8 @@ class TlsAuthority {
   /// For 127.0.0.1 and localhost; `usage` as in openssl's extendedKeyUsage.
   TlsIdentity issue(long serial, const char* usage = "serverAuth") const;
   /// DER, signed by the authority, or by `responder`, whose certificate comes with it.
-  std::string response(const std::vector<OcspAnswer>& answers, const TlsIdentity* responder = nullptr) const;
+  std::string response(const std::vector<OcspResponse>& responses,
+                       const TlsIdentity* responder = nullptr) const;
   /// A list of what is revoked, PEM.
   std::string list(const std::vector<long>& serials, Timely timely = {}) const;
   /// Its certificate, PEM.

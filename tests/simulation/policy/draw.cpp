@@ -22,23 +22,23 @@ enum Fault : std::size_t { hints = 60, breaks, interruptions, slow };
 policy::Backoff draw_backoff(Chance& chance) {
   static constexpr std::array<Duration, 5> initials{0ms, 1ms, 250ms, 1000ms, 64000ms};
   static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
-  return {chance.of(initials), chance.of(growths), std::chrono::milliseconds(1 + chance.below(64'000)),
+  return {chance.pick(initials), chance.pick(growths), std::chrono::milliseconds(1 + chance.below(64'000)),
           static_cast<policy::Jitter>(chance.below(5))};
 }
 
-void draw_answer(Chance& chance, const Swarm& swarm, Step& step) {
+void draw_response(Chance& chance, const Swarm& swarm, Step& step) {
   std::size_t kind = chance.below(statuses.size());
   for (int tries = 0; tries < 4 && !swarm.has(kind); ++tries) kind = chance.below(statuses.size());
-  policy::Answered answer{statuses[kind], {}};
-  if (chance.one_in(32)) answer.status = static_cast<int>(200 + chance.below(400));
-  answer.body_listed = chance.one_in(12);
+  policy::Answered response{statuses[kind], {}};
+  if (chance.one_in(32)) response.status = static_cast<int>(200 + chance.below(400));
+  response.body_listed = chance.one_in(12);
   if (swarm.has(hints) && chance.one_in(2)) {
-    answer.hints.said_no = chance.one_in(6);
-    if (chance.one_in(2)) answer.hints.retry_after = std::chrono::milliseconds(1 + chance.below(20'000));
-    if (chance.one_in(8)) answer.hints.retry_after = 2h;
-    if (chance.one_in(4)) answer.hints.aws_retry_after = std::chrono::milliseconds(chance.below(20'000));
+    response.hints.said_no = chance.one_in(6);
+    if (chance.one_in(2)) response.hints.retry_after = std::chrono::milliseconds(1 + chance.below(20'000));
+    if (chance.one_in(8)) response.hints.retry_after = 2h;
+    if (chance.one_in(4)) response.hints.aws_retry_after = std::chrono::milliseconds(chance.below(20'000));
   }
-  step.outcome = answer;
+  step.outcome = response;
 }
 
 void draw_failure(Chance& chance, const Swarm& swarm, Step& step) {
@@ -57,7 +57,7 @@ Interruption draw_interruption(Chance& chance) { return static_cast<Interruption
 void draw_step(Chance& chance, const Swarm& swarm, Step& step) {
   step = Step{};
   if (chance.one_in(2)) {
-    draw_answer(chance, swarm, step);
+    draw_response(chance, swarm, step);
   } else {
     draw_failure(chance, swarm, step);
   }
@@ -92,7 +92,7 @@ void draw_route(Chance& chance, policy::RoutePolicy& route) {
   if (chance.one_in(16)) route.mode = policy::Mode::off;
   route.retry.max_attempts = static_cast<unsigned>(chance.below(7) + 1);
   if (chance.one_in(5)) route.retry.max_attempts.reset();
-  route.retry.deadline = chance.of(deadlines);
+  route.retry.deadline = chance.pick(deadlines);
   if (route.retry.max_attempts && chance.one_in(4)) route.retry.deadline.reset();
   route.retry.out_of_time = chance.one_in(3) ? policy::OutOfTime::gateway_timeout : policy::OutOfTime::last;
   route.retry.nested = chance.one_in(3) ? policy::Nested::refuse : policy::Nested::allow;
@@ -107,7 +107,7 @@ policy::Facts draw_facts(Chance& chance, policy::Instant begin) {
   static constexpr std::array judgements{policy::Idempotency::no,  policy::Idempotency::no,
                                          policy::Idempotency::yes, policy::Idempotency::yes,
                                          policy::Idempotency::yes, policy::Idempotency::undecided};
-  policy::Facts facts{chance.of(judgements), chance.one_in(2), chance.one_in(6)};
+  policy::Facts facts{chance.pick(judgements), chance.one_in(2), chance.one_in(6)};
   if (chance.one_in(6)) facts.signed_until = begin + std::chrono::milliseconds(chance.below(20'000));
   return facts;
 }

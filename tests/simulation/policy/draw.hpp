@@ -1,7 +1,7 @@
 // Draws the parts of a random story: routes, requests, and what their attempts come to.
 #pragma once
 
-#include "tests/simulation/policy/chance.hpp"
+#include "tests/simulation/policy/purpose.hpp"
 #include "tests/support/script.hpp"
 
 namespace reprise::simulation {

@@ -19,7 +19,7 @@ constexpr std::uint64_t outcomes = 12;
 /// What the attempts can lean on.
 enum class Body : std::uint8_t {
   held,          ///< every byte is held
-  unsent,        ///< held, and what breaks before an answer broke before a byte was sent
+  unsent,        ///< held, and what breaks before a response broke before a byte was sent
   let_go,        ///< too long to hold
   let_go_later,  ///< it became too long during the second attempt
 };

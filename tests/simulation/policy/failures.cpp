@@ -11,7 +11,7 @@ using policy::Stage;
 
 // Why the others cannot be:
 //   resolve: there is no connection that could break, and no address to judge.
-//   connect: names are resolved, and nothing is spoken: no head, no limit of an answer.
+//   connect: names are resolved, and nothing is spoken: no head, no limit of a response.
 //   tls: a handshake is bounded by connect_timeout; what is no TLS is tls_protocol_error, here as later.
 //   send, await_head, head: the connection stands. A malformed or too large head has begun: `head`. Only what
 //     is still being sent can lose its replay.

@@ -11,7 +11,7 @@ namespace reprise::simulation {
 std::span<const policy::Failed> possible_failures();
 bool is_possible(const policy::Failed&);
 
-inline constexpr std::size_t stage_count = 7;
+inline constexpr std::size_t stage_count = policy::stage_count;
 inline constexpr std::size_t pair_count = stage_count * policy::cause_count;
 inline std::size_t pair_index(const policy::Failed& failed) {
   return static_cast<std::size_t>(failed.stage) * policy::cause_count +

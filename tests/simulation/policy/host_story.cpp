@@ -31,7 +31,7 @@ void draw_host(Chance& chance, HostStory& story) {
     route.circuit = policy::CircuitPolicy{0.5, 10s, static_cast<unsigned>(2 + chance.below(4)), open};
     story.failures = static_cast<unsigned>(chance.below(5));
   }
-  route.while_paused = chance.of(whiles);
+  route.while_paused = chance.pick(whiles);
   story.pause = chance.one_in(4) ? Duration(std::chrono::milliseconds(chance.below(2000))) : Duration::zero();
   route.hedge.reset();
   story.usual = Duration::zero();

@@ -1,5 +1,5 @@
-// Random stories of a host: several requests that share its budget, circuit and pause; and copies beside slow
-// attempts.
+// Random stories of a host: several requests that share its budget,
+// circuit and pause; and copies beside slow attempts.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Visit {
 
 struct HostStory {
   policy::RoutePolicy route;
-  policy::Duration pause{};  ///< asked for by an answer before the epoch
+  policy::Duration pause{};  ///< asked for by a response before the epoch
   unsigned failures = 0;     ///< what the circuit has seen before the epoch
   policy::Duration usual{};  ///< how long good answers took to begin so far; zero: nothing is known
   std::vector<Visit> visits;

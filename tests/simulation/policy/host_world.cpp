@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t too_many = 100'000;  // events
 constexpr Duration body_time = std::chrono::milliseconds(10);
-constexpr unsigned typical_answers = 30;
+constexpr unsigned typical_responses = 30;
 
 }  // namespace
 
@@ -34,16 +34,16 @@ void HostWorld::Visitor::keep() {
   const play::Keeping keeping = step(answered).keeping;
   if (keeping == play::Keeping::whole) {
     kept = true;
-    exchange.answer_kept();
-    laws.answer_kept();
+    exchange.response_kept();
+    laws.response_kept();
   }
   if (keeping == play::Keeping::dropped) {
-    exchange.answer_dropped();
-    laws.answer_dropped();
+    exchange.response_dropped();
+    laws.response_dropped();
   }
 }
 
-HostWorld::HostWorld(const HostStory& judged, const HostStory& told, policy::Dice& dice, Marks* marks,
+HostWorld::HostWorld(const HostStory& judged, const HostStory& told, policy::Dice& dice, CoverageMarks* marks,
                      std::string* tale)
     : dice_(dice), marks_(marks), tale_(tale), laws_(judged), now_(play::epoch) {
   if (told.route.budget) budget_.emplace(*told.route.budget);
@@ -51,7 +51,7 @@ HostWorld::HostWorld(const HostStory& judged, const HostStory& told, policy::Dic
   if (told.pause > Duration::zero()) pause_.ask(play::epoch + told.pause);
   for (unsigned i = 0; circuit_ && i < told.failures; ++i) circuit_->failed(play::epoch, play::epoch);
   if (told.usual > Duration::zero()) latency_.emplace();
-  for (unsigned i = 0; latency_ && i < typical_answers; ++i) latency_->add(told.usual);
+  for (unsigned i = 0; latency_ && i < typical_responses; ++i) latency_->add(told.usual);
   const policy::HostShare share{budget_ ? &*budget_ : nullptr, circuit_ ? &*circuit_ : nullptr, &pause_};
   for (std::size_t i = 0; i < told.visits.size(); ++i) {
     visitors_.push_back(std::make_unique<Visitor>(judged, told, i, share, latency_ ? &*latency_ : nullptr));
@@ -107,10 +107,11 @@ HostWorld::Coming HostWorld::take_next() {
 void HostWorld::happen(const Coming& coming) {
   Visitor& visitor = *visitors_[coming.visitor];
   // A timer that was armed anew does not fire for the wait before.
-  if (coming.kind == Kind::wait_ended && coming.number != visitor.waits && visitor.exchange.waiting()) return;
+  if (coming.kind == Kind::wait_ended && coming.number != visitor.waits && visitor.waiting) return;
   now_ = coming.at;
   const Happening what = describe(coming, visitor);
   const Actions actions = tell(coming, what, visitor);
+  if (actions.size() > 0) visitor.waiting = play::waits(actions);
   visitor.laws.after(what, actions, visitor.exchange);
   laws_.after(what, actions, visitor.exchange, visitor.laws, circuit_ ? &*circuit_ : nullptr, pause_);
   hash_.add(coming.order);
@@ -159,18 +160,18 @@ Actions HostWorld::tell(const Coming& coming, const Happening& what, Visitor& vi
 
 Actions HostWorld::end_attempt(const Coming& coming, const Happening& what, Visitor& visitor) {
   policy::Exchange& exchange = visitor.exchange;
-  const auto* answer = std::get_if<Answered>(&what.outcome);
-  if (answer == nullptr) return exchange.failed(what.report, std::get<Failed>(what.outcome), now_, dice_);
+  const auto* response = std::get_if<Answered>(&what.outcome);
+  if (response == nullptr) return exchange.failed(what.report, std::get<Failed>(what.outcome), now_, dice_);
   const bool resumes = visitor.resumes[coming.number - 1];
-  if (resumes && (answer->status == 200 || answer->status == 206)) {
-    return what.differs ? exchange.differed(what.report, *answer, now_)
-                        : exchange.continued(what.report, *answer, now_);
+  if (resumes && (response->status == 200 || response->status == 206)) {
+    return what.differs ? exchange.differed(what.report, *response, now_)
+                        : exchange.continued(what.report, *response, now_);
   }
   if (!resumes) {
     visitor.answered = coming.number;
     visitor.kept = false;
   }
-  return exchange.answered(what.report, *answer, now_, dice_);
+  return exchange.answered(what.report, *response, now_, dice_);
 }
 
 Actions HostWorld::end_body(const Happening& what, Visitor& visitor) {

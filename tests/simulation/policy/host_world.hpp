@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/policy/coverage_marks.hpp"
 #include "tests/simulation/policy/host_laws.hpp"
 #include "tests/simulation/policy/judged.hpp"
-#include "tests/simulation/policy/marks.hpp"
 
 namespace reprise::simulation {
 
@@ -16,7 +16,8 @@ class HostWorld {
  public:
   /// The exchanges live by `told`, the laws by `judged`. `marks` and `tale` may be null; `tale` gets a
   /// line for each event.
-  HostWorld(const HostStory& judged, const HostStory& told, policy::Dice&, Marks* marks, std::string* tale);
+  HostWorld(const HostStory& judged, const HostStory& told, policy::Dice&, CoverageMarks* marks,
+            std::string* tale);
 
   Judged run();
 
@@ -38,11 +39,12 @@ class HostWorld {
     unsigned begun = 0;
     std::vector<bool> fresh;    ///< of each attempt: on a new connection
     std::vector<bool> resumes;  ///< of each attempt: for the rest of a download
-    unsigned answered = 0;      ///< the last attempt with an answer, but for resumes
+    unsigned answered = 0;      ///< the last attempt with a response, but for resumes
     bool kept = false;
     unsigned waits = 0;
+    bool waiting = false;
     const play::Step& step(unsigned number) const;
-    /// The answer of that attempt is to be kept during the wait; or not.
+    /// The response of that attempt is to be kept during the wait; or not.
     void keep();
   };
 
@@ -62,7 +64,7 @@ class HostWorld {
   std::string_view first_broken() const;
 
   policy::Dice& dice_;
-  Marks* marks_;
+  CoverageMarks* marks_;
   std::string* tale_;
   std::optional<policy::Budget> budget_;
   std::optional<policy::Circuit> circuit_;

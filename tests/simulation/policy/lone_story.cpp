@@ -27,8 +27,8 @@ void plant(Flaw flaw, LoneStory& story) {
       return;
     case Flaw::hint_halved:
       for (play::Step& step : story.script) {
-        auto* answer = std::get_if<policy::Answered>(&step.outcome);
-        if (answer != nullptr && answer->hints.retry_after) *answer->hints.retry_after /= 2;
+        auto* response = std::get_if<policy::Answered>(&step.outcome);
+        if (response != nullptr && response->hints.retry_after) *response->hints.retry_after /= 2;
       }
       return;
     case Flaw::rest_is_the_rest:
@@ -90,7 +90,7 @@ void draw(std::uint64_t seed, LoneStory& story) {
   draw_script(steps, swarm, story.script);
 }
 
-Judged judge(const LoneStory& story, Flaw flaw, policy::Dice& dice, Marks* marks) {
+Judged judge(const LoneStory& story, Flaw flaw, policy::Dice& dice, CoverageMarks* marks) {
   const play::Played played = run(story, flaw, dice);
   if (marks != nullptr) {
     marks->note(played.ledger);

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/simulation/policy/coverage_marks.hpp"
 #include "tests/simulation/policy/flaw.hpp"
 #include "tests/simulation/policy/judged.hpp"
-#include "tests/simulation/policy/marks.hpp"
 
 namespace reprise::simulation {
 
@@ -17,7 +17,7 @@ struct LoneStory {
 
 void draw(std::uint64_t seed, LoneStory&);
 /// Plays what is told under that flaw, and judges it by the story itself. `marks` may be null.
-Judged judge(const LoneStory&, Flaw, policy::Dice&, Marks* marks);
+Judged judge(const LoneStory&, Flaw, policy::Dice&, CoverageMarks* marks);
 std::string transcript(const LoneStory&, Flaw, policy::Dice&);
 
 }  // namespace reprise::simulation

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proxy/policy/exchange.hpp"
+#include "tests/simulation/policy/purpose.hpp"
 
 namespace reprise::simulation {
 namespace {
@@ -105,7 +106,7 @@ class Outage {
     }
   }
 
-  // A dial that is refused burdens nobody: the budget gives it back (product.md, Budget).
+  // A dial that is refused burdens nobody: the budget gives it back (decision 0015).
   bool burdens_at(Instant now) const { return away_ != Away::refuses || now < gone || now >= back; }
 
   // Of the attempts since then: how many the worst span of that length has. Events come in order, so do they.
@@ -130,7 +131,7 @@ class Outage {
 
   const policy::RoutePolicy& route_;
   const Away away_;
-  policy::SeededDice dice_{7};
+  Chance dice_{7};
   std::optional<policy::Budget> budget_;
   std::optional<policy::Circuit> circuit_;
   std::deque<One> requests_;

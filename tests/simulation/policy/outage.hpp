@@ -11,8 +11,7 @@ enum class Away : std::uint8_t { refuses, says_503 };
 
 /// What came of it.
 struct OutageFigures {
-  /// Attempts that sent a byte in the worst ten seconds, of the requests that came in ten: a budget's window
-  /// (product.md 1).
+  /// Attempts that sent a byte in the worst ten seconds, a budget's window, of the requests that came in ten.
   unsigned window_percent = 0;
   unsigned after_percent = 0;          ///< the same of a second, once the upstream is back
   unsigned recovery_milliseconds = 0;  ///< from the return until every new request succeeds at attempt 1

@@ -1,5 +1,5 @@
-// Plays stories of policy::Exchange by the million, all short ones and random ones, and judges each by the
-// laws.
+// Plays stories of policy::Exchange by the million, all short ones and
+// random ones, and judges each by the laws.
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -27,7 +27,7 @@ struct Options {
 
 /// What a run over many stories came to.
 struct Sum {
-  Marks marks;
+  CoverageMarks marks;
   std::uint64_t twice = 0;  ///< stories that were played a second time
   std::optional<Broken> broken;
 };

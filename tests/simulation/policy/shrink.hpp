@@ -14,7 +14,7 @@ inline constexpr std::size_t plainer_ways = 11;
 /// The step with one thing less to it; nothing where there was no such thing.
 inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way) {
   play::Step plain = step;
-  auto* answer = std::get_if<policy::Answered>(&plain.outcome);
+  auto* response = std::get_if<policy::Answered>(&plain.outcome);
   const auto drop = [&](auto& value, auto nothing) {
     const bool was = value != nothing;
     value = nothing;
@@ -33,14 +33,14 @@ inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way
     case 9: return drop(plain.held, true);
     default: break;
   }
-  if (answer == nullptr) return std::nullopt;
-  const bool was = answer->hints.retry_after || answer->hints.aws_retry_after || answer->hints.said_no;
-  answer->hints = {};
+  if (response == nullptr) return std::nullopt;
+  const bool was = response->hints.retry_after || response->hints.aws_retry_after || response->hints.said_no;
+  response->hints = {};
   return was ? std::optional(plain) : std::nullopt;
 }
 
-/// Calls `still_broken` with the story after each single change to the script; what it agrees to stays. True
-/// if one did.
+/// Calls `still_broken` with the story after each single change to the script;
+/// what it agrees to stays. True if one did.
 template <typename Check>
 bool shrink_script(play::Script& script, Check still_broken) {
   bool changed = false;

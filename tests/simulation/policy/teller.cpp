@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "tests/simulation/policy/chance.hpp"
 #include "tests/simulation/policy/host_world.hpp"
+#include "tests/simulation/policy/purpose.hpp"
 #include "tests/simulation/policy/shrink.hpp"
 
 namespace reprise::simulation {
@@ -13,18 +13,19 @@ constexpr std::uint64_t one_in_so_many_plays_twice = 100;
 
 bool is_lone(std::uint64_t seed) { return Chance(seed, Purpose::kind).one_in(2); }
 
-Judged judge_enumerated(const LoneStory& story, Flaw flaw, Marks* marks) {
+Judged judge_enumerated(const LoneStory& story, Flaw flaw, CoverageMarks* marks) {
   play::LoadedDice highest = play::LoadedDice::highest();
   return judge(story, flaw, highest, marks);
 }
 
-Judged judge_lone(const LoneStory& story, std::uint64_t seed, Flaw flaw, Marks* marks) {
-  policy::SeededDice waits = dice_for(seed, Purpose::waits);
+Judged judge_lone(const LoneStory& story, std::uint64_t seed, Flaw flaw, CoverageMarks* marks) {
+  Chance waits(seed, Purpose::waits);
   return judge(story, flaw, waits, marks);
 }
 
-Judged judge_host(const HostStory& story, std::uint64_t seed, Flaw flaw, Marks* marks, std::string* tale) {
-  policy::SeededDice waits = dice_for(seed, Purpose::waits);
+Judged judge_host(const HostStory& story, std::uint64_t seed, Flaw flaw, CoverageMarks* marks,
+                  std::string* tale) {
+  Chance waits(seed, Purpose::waits);
   if (flaw == Flaw::none) return HostWorld(story, story, waits, marks, tale).run();
   HostStory told = story;
   plant(flaw, told);
@@ -126,7 +127,7 @@ std::string tell_in_full(const std::string& name, Flaw flaw) {
     enumerate(number, story);
   }
   const auto tell = [&](const LoneStory& one, std::string* tale) {
-    policy::SeededDice waits = dice_for(number, Purpose::waits);
+    Chance waits(number, Purpose::waits);
     play::LoadedDice highest = play::LoadedDice::highest();
     policy::Dice& dice = random ? static_cast<policy::Dice&>(waits) : highest;
     if (tale != nullptr) *tale = transcript(one, flaw, dice);

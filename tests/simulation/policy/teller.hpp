@@ -23,7 +23,7 @@ class Teller {
   void enumerated(std::uint64_t number);
   void random(std::uint64_t seed);
 
-  const Marks& marks() const { return marks_; }
+  const CoverageMarks& marks() const { return marks_; }
   std::uint64_t twice() const { return twice_; }
   /// The first broken law.
   const std::optional<Broken>& broken() const { return broken_; }
@@ -33,7 +33,7 @@ class Teller {
   void judge_twice(std::uint64_t number, char kind, const Judged& once, Again again);
 
   Flaw flaw_;
-  Marks marks_;
+  CoverageMarks marks_;
   std::uint64_t twice_ = 0;
   std::optional<Broken> broken_;
   LoneStory lone_;

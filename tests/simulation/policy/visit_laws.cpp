@@ -18,7 +18,7 @@ bool contains(const Actions& actions) {
                      [](const policy::Action& action) { return std::holds_alternative<Wanted>(action); });
 }
 
-bool has_bytes(const Answered& answer) { return answer.status == 200 || answer.status == 206; }
+bool has_bytes(const Answered& response) { return response.status == 200 || response.status == 206; }
 
 // x-amz-retry-after stretches a wait by five seconds at most and never shortens it.
 Duration stretched(Duration wait, const policy::Hints& hints) {
@@ -79,7 +79,7 @@ void VisitLaws::take_end(const Happening& what, const Actions& actions) {
   paid_ -= one.given_back ? 1 : 0;
   if (one.resume) return;
   const bool goes_on = contains<policy::Wait>(actions) || contains<policy::Start>(actions);
-  const bool broken_for_good = policy::is_broken_answer(what.outcome) && running() == 0 && !goes_on;
+  const bool broken_for_good = policy::is_broken_response(what.outcome) && running() == 0 && !goes_on;
   if (broken_for_good || std::holds_alternative<Answered>(what.outcome)) {
     at_hand_ = what.number;
     whole_ = false;
@@ -104,8 +104,8 @@ void VisitLaws::judge(const policy::Action& action, const Happening& what, const
   if (const auto* cancel = std::get_if<policy::Cancel>(&action)) return judge_cancel(*cancel, what);
   if (const auto* more = std::get_if<policy::Continue>(&action)) {
     const bool rest = what.kind == Kind::attempt_ended && what.number == more->number && !what.differs &&
-                      tried_[more->number - 1].resume && answer(more->number) != nullptr &&
-                      has_bytes(*answer(more->number));
+                      tried_[more->number - 1].resume && response(more->number) != nullptr &&
+                      has_bytes(*response(more->number));
     require(rest, "only the rest of a download is appended to it");
     body_of_ = more->number;
     return;
@@ -171,7 +171,7 @@ void VisitLaws::judge_again(const Happening& what) {
   require(route_.mode == policy::Mode::active, "only an active route retries");
   require(last_ended_ != 0 && route_.retry.on.lists(tried_[last_ended_ - 1].outcome),
           "only what the route lists is retried");
-  const Answered* refusal = answer(last_ended_);
+  const Answered* refusal = response(last_ended_);
   require(refusal == nullptr || !refusal->hints.said_no, "a no is obeyed");
   require(!visit_.facts.nested || route_.retry.nested == policy::Nested::allow,
           "a nested retry is refused where asked");
@@ -184,11 +184,11 @@ void VisitLaws::judge_stale() {
   if (failed == nullptr) {
     return require(std::get<Answered>(one.outcome).status == 421, "only a 421 is our pool's doing");
   }
-  const bool before_answer =
+  const bool before_response =
       failed->stage == policy::Stage::send || failed->stage == policy::Stage::await_head;
   const bool ended = failed->cause == policy::Cause::closed || failed->cause == policy::Cause::reset ||
                      failed->cause == policy::Cause::unacknowledged;
-  require(before_answer && ended, "a stale connection ends before any answer byte");
+  require(before_response && ended, "a stale connection ends before any answer byte");
   const bool repeatable = route_.mode == policy::Mode::active && visit_.facts.idempotent == Idempotency::yes;
   require(one.report.sent == policy::Sent::nothing || repeatable, "a stale retry repeats no effect");
 }
@@ -246,20 +246,21 @@ void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {
   in_vain_ += is_out() ? 1 : 0;
 }
 
-// Of two copies each may have been asked for a pause, which runs from its own answer: the longer one counts.
+// Of two copies each may have been asked for a pause, which runs from
+// its own response: the longer one counts.
 policy::Hints VisitLaws::asked(const Happening& what) const {
   policy::Hints hints;
   if (what.kind != Kind::attempt_ended || !route_.retry.retry_after.honour) return hints;
-  if (const Answered* own = answer(what.number)) hints = own->hints;
+  if (const Answered* own = response(what.number)) hints = own->hints;
   const bool copied = tried_.size() == 2 && tried_[1].started < tried_[0].ended;
   const unsigned other = copied ? 3 - what.number : 0;
-  if (answer(other) == nullptr) return hints;
+  if (response(other) == nullptr) return hints;
   const auto left = [&](std::optional<Duration> pause) {
     return pause ? std::optional(std::max(*pause - (what.at - tried_[other - 1].ended), Duration::zero()))
                  : pause;
   };
-  hints.retry_after = std::max(hints.retry_after, left(answer(other)->hints.retry_after));
-  hints.aws_retry_after = std::max(hints.aws_retry_after, left(answer(other)->hints.aws_retry_after));
+  hints.retry_after = std::max(hints.retry_after, left(response(other)->hints.retry_after));
+  hints.aws_retry_after = std::max(hints.aws_retry_after, left(response(other)->hints.aws_retry_after));
   return hints;
 }
 
@@ -284,7 +285,7 @@ void VisitLaws::judge_delivery(const policy::Deliver& deliver, const policy::Exc
 }
 
 bool VisitLaws::is_ambiguous(unsigned number) const {
-  const Answered* given = answer(number);
+  const Answered* given = response(number);
   if (given == nullptr || visit_.facts.safe_method) return false;
   if (given->status != 404 && given->status != 409 && given->status != 412) return false;
   for (std::size_t i = 0; i < tried_.size(); ++i) {

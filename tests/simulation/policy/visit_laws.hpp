@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/simulation/policy/coverage_marks.hpp"
 #include "tests/simulation/policy/host_story.hpp"
-#include "tests/simulation/policy/marks.hpp"
 
 namespace reprise::simulation {
 
@@ -51,9 +51,9 @@ class VisitLaws {
 
   /// What the exchange asked for when that had happened to it.
   void after(const Happening&, const policy::Actions&, const policy::Exchange&);
-  /// The world has read the answer at hand, or has given it up.
-  void answer_kept() { whole_ = whole_ || at_hand_ != 0; }
-  void answer_dropped() {
+  /// The world has read the response at hand, or has given it up.
+  void response_kept() { whole_ = whole_ || at_hand_ != 0; }
+  void response_dropped() {
     if (!whole_) at_hand_ = 0;
   }
   /// The first law that did not hold; empty: all did.
@@ -103,7 +103,7 @@ class VisitLaws {
   bool is_held() const { return tried_.size() <= visit_.held_for; }
   bool may_have_effect(const Tried&) const;
   bool is_ambiguous(unsigned number) const;
-  const policy::Answered* answer(unsigned number) const {
+  const policy::Answered* response(unsigned number) const {
     return number == 0 ? nullptr : std::get_if<policy::Answered>(&tried_[number - 1].outcome);
   }
 

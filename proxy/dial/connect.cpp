@@ -1,0 +1,30 @@
+#include "proxy/dial/connect.hpp"
+
+#include "proxy/dial/dial.hpp"
+#include "proxy/dial/secure.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+Task<Dialled> connect(Dialer& dialer, const ParentRoute& route, ConnectTime time, AttemptCancel& cancel,
+                      Buffer& early) {
+  Upstream& upstream = route.upstream;
+  // No conditional operator: GCC 12 destroys what co_await gives twice in one.
+  Dialled dialled;
+  if (upstream.parent == nullptr) {
+    dialled = co_await dial(dialer, upstream.host, upstream.port, time, cancel);
+  } else {
+    dialled = co_await dial_through_parent(dialer, route, time, cancel, early);
+  }
+  if (auto* stream = std::get_if<std::unique_ptr<Stream>>(&dialled); stream != nullptr && upstream.tls) {
+    // Nobody speaks before a ClientHello.
+    if (!early.empty()) co_return Failed{Stage::tls, Cause::tls_protocol_error};
+    dialled = co_await secure(dialer, upstream, std::move(*stream), time, cancel);
+  }
+  co_return dialled;
+}
+
+}  // namespace reprise::net

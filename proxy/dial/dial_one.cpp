@@ -1,0 +1,24 @@
+#include "proxy/dial/dial_one.hpp"
+
+#include "proxy/io/descriptors.hpp"
+#include "proxy/io/failure.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Failed;
+
+Task<Dialled> dial_one(Dialer& dialer, const tcp::endpoint& endpoint, Instant due, AttemptCancel& cancel) {
+  auto stream = dialer.open_stream();
+  AttemptCancel::Target target(cancel, *stream);
+  ErrorCode error = co_await stream->connect(endpoint, due);
+  while (is_out_of_descriptors(error.value()) && dialer.pool.make_room()) {
+    error = co_await stream->connect(endpoint, due);
+  }
+  target.end();
+  if (!error) co_return std::move(stream);
+  const Cause cause = stream->take_limit_hit() ? Cause::connect_timeout : cause_of_dial(error);
+  co_return Failed{policy::Stage::connect, cause};
+}
+
+}  // namespace reprise::net

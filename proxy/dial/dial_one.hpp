@@ -1,0 +1,19 @@
+// One address dialled: a socket that stands, or why it does not.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "proxy/dial/dialer.hpp"
+#include "proxy/io/attempt_cancel.hpp"
+#include "proxy/policy/outcome.hpp"
+
+namespace reprise::net {
+
+using Dialled = std::variant<std::unique_ptr<Stream>, policy::Failed>;
+
+/// Until `due` at most. Where no descriptor is left, idle connections make room. `stop` can stop it:
+/// cancelled. The doors are the caller's business.
+Task<Dialled> dial_one(Dialer&, const tcp::endpoint&, Instant due, AttemptCancel&);
+
+}  // namespace reprise::net

@@ -1,0 +1,50 @@
+// What every dial of one io thread works with.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "config/settings.hpp"
+#include "proxy/http/head.hpp"
+#include "proxy/io/stream.hpp"
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metrics.hpp"
+#include "proxy/resolve/resolver.hpp"
+#include "proxy/upstream/address_filter.hpp"
+#include "proxy/upstream/pool.hpp"
+
+namespace reprise::net {
+
+/// What connections to upstreams are made of, if not of sockets and OpenSSL: simulations bring their own.
+struct LinkFactory {
+  /// Empty: sockets.
+  std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link;
+  /// What TLS is to such a link: of the link, and of who the upstream has to be. Empty: OpenSSL.
+  std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
+};
+
+/// Borrows everything; used on its io thread only.
+struct Dialer {
+  asio::any_io_executor executor;
+  Tick& tick;
+  Resolver& resolver;
+  const AddressFilter& filter;
+  Pool& pool;  ///< whose idle connections make room where no descriptor is left
+  observe::Metrics& metrics;
+  observe::Log& log;
+  bool tells_failures;                          ///< to the log, level `debug`
+  const std::optional<config::Parent>& parent;  ///< the parent proxy, where there is one
+  const http::HeadLimits& head_limits;          ///< of its answer to CONNECT
+  std::string_view pseudonym;                   ///< our name in Via
+  const LinkFactory& links;
+
+  /// A connection to be.
+  std::unique_ptr<Stream> open_stream() const {
+    if (links.make_link) return std::make_unique<Stream>(tick, links.make_link(executor));
+    return std::make_unique<Stream>(tick, tcp::socket(executor));
+  }
+};
+
+}  // namespace reprise::net

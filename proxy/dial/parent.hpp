@@ -1,0 +1,25 @@
+// Dialling through a parent proxy: a connection to it, and for what must not be read by it a tunnel.
+#pragma once
+
+#include "proxy/dial/connect_time.hpp"
+#include "proxy/dial/dial_one.hpp"
+#include "proxy/http/head.hpp"
+#include "proxy/io/block.hpp"
+
+namespace reprise::net {
+
+/// The upstream that is dialled for, by way of its parent proxy.
+struct ParentRoute {
+  Upstream& upstream;              ///< has a parent
+  const http::RequestHead& cause;  ///< whose Via a CONNECT of ours goes on from
+  bool to_parent;                  ///< the request is for the parent itself to read: no tunnel
+};
+
+/// A stream to the parent proxy, or through its CONNECT, whose response has the time of one step. What came
+/// behind that response is in `early`. Fails as parent_unreachable where the parent's name or no address of
+/// it stands, as parent_timeout where one of these or its response takes too long, and as parent_refused
+/// where it opens no tunnel; as address_denied and address_is_self for the upstream's address and for the
+/// parent's. `cancel` can stop it: cancelled.
+Task<Dialled> dial_through_parent(Dialer&, const ParentRoute&, ConnectTime&, AttemptCancel&, Buffer& early);
+
+}  // namespace reprise::net

@@ -1,0 +1,59 @@
+#include "proxy/dial/secure.hpp"
+
+#include "proxy/io/failure.hpp"
+#include "proxy/observe/json_text.hpp"
+#include "proxy/tls/tls_link.hpp"
+#include "proxy/upstream/warning.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+namespace {
+
+std::unique_ptr<SecureLink> make_secure(Dialer& dialer, const Upstream& upstream, Carrier carrier) {
+  if (dialer.links.make_secure) return dialer.links.make_secure(std::move(carrier), upstream.server_name);
+  return std::make_unique<TlsLink>(std::get<tcp::socket>(std::move(carrier)), *upstream.tls,
+                                   upstream.server_name, upstream.ticket);
+}
+
+void tell_of_handshake(Dialer& dialer, Upstream& upstream, std::string_view words) {
+  std::string text("TLS with ");
+  text.append(observe::clipped(upstream.account)).append(" as ");
+  text.append(observe::clipped(upstream.server_name)).append(" failed: ").append(observe::clipped(words));
+  warn_of(dialer.log, upstream, text);
+}
+
+}  // namespace
+
+Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream> plain,
+                     const ConnectTime& time, AttemptCancel& cancel) {
+  const Instant due = time.end_of_handshake(plain->connect_began());
+  auto made = make_secure(dialer, upstream, plain->release());
+  SecureLink& link = *made;
+  auto stream = std::make_unique<Stream>(dialer.tick, std::move(made));
+  AttemptCancel::Target target(cancel, *stream);
+  stream->limit_read_until(due);
+  ErrorCode error;
+  Handshake step = link.shake_hands();
+  while (!error && (step == Handshake::wants_read || step == Handshake::wants_write)) {
+    error = step == Handshake::wants_read ? co_await stream->wait_readable()
+                                          : co_await stream->wait_writable(time.each());
+    if (!error) step = link.shake_hands();
+  }
+  target.end();
+  stream->unlimit_read();
+  if (!error && step == Handshake::done) co_return std::move(stream);
+  if (upstream.ticket != nullptr) upstream.ticket->newest.reset();
+  if (cancel.stopped()) co_return Failed{Stage::tls, Cause::cancelled};
+  if (stream->take_limit_hit()) {
+    tell_of_handshake(dialer, upstream, "no end of the handshake within connect_timeout or the deadline");
+    co_return Failed{Stage::tls, Cause::connect_timeout};
+  }
+  tell_of_handshake(dialer, upstream, error ? error.message() : link.words());
+  co_return Failed{Stage::tls, cause_of(error ? error : link.failure())};
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,13 @@
+// From a connected stream to one over TLS, whose other side has proved who it is.
+#pragma once
+
+#include "proxy/dial/dial.hpp"
+
+namespace reprise::net {
+
+/// Takes `plain` over. Its dial and the handshake have the time of one step together, as far as the other
+/// addresses and the deadline have left it; what fails is of stage `tls`. OpenSSL's words go to the log, at
+/// most once a second for each upstream. `stop` can stop it: cancelled.
+Task<Dialled> secure(Dialer&, Upstream&, std::unique_ptr<Stream> plain, const ConnectTime&, AttemptCancel&);
+
+}  // namespace reprise::net

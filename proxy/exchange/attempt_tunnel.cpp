@@ -1,0 +1,116 @@
+#include "proxy/exchange/attempt_tunnel.hpp"
+
+#include <optional>
+
+#include "proxy/exchange/deliver.hpp"
+#include "proxy/exchange/lease.hpp"
+#include "proxy/exchange/open_tunnel.hpp"
+#include "proxy/io/failure.hpp"
+#include "proxy/tunnel/client_hello.hpp"
+#include "proxy/tunnel/first_byte_watch.hpp"
+
+namespace reprise::net {
+
+using http::Hello;
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+namespace {
+
+// The rest of a hello is on its way, or there is none: as long as for the first words.
+Task<bool> read_hello(Worker& worker, Stream& client, Buffer& early) {
+  if (early.empty()) co_return false;
+  Hello hello = http::judge_client_hello(early.view());
+  client.limit_read(worker.shared.first_words_limit);
+  while (hello == Hello::more) {
+    if (early.room_left() == 0) early.grow();
+    const auto [error, bytes] = co_await client.read_some(early.room());
+    if (error) break;
+    early.commit(bytes);
+    hello = http::judge_client_hello(early.view());
+  }
+  client.unlimit_read();
+  static_cast<void>(client.take_limit_hit());
+  co_return hello == Hello::whole;
+}
+
+// Until the upstream has a byte or ends, or the client says more: then it is a tunnel like any other.
+Task<std::optional<Cause>> offer_hello(Request& request, Stream& client, Stream& upstream) {
+  Gather pieces;
+  pieces.add(request.early.view());
+  const Duration idle = request.policy->idle_timeout;
+  if (const ErrorCode error = co_await upstream.write_all(pieces, idle)) co_return cause_of(error);
+  FirstByteWatch watch(client, upstream);
+  upstream.limit_read(idle);
+  co_await upstream.wait_readable();
+  upstream.unlimit_read();
+  static_cast<void>(upstream.take_limit_hit());
+  co_await watch.stop();
+  const ErrorCode end = heard_end(upstream);
+  co_return end ? std::optional(cause_of(end)) : std::nullopt;
+}
+
+// Ends with the connection. The response is a 200 of our own making, its connection the tunnel's.
+Task<AttemptResult> attempt_connect(Worker& worker, Request& request, AttemptCancel& cancel,
+                                    const policy::Start& start, std::optional<Instant> deadline,
+                                    Response& response) {
+  AttemptResult result;
+  result.report.number = start.number;
+  response.clear();
+  if (const auto failed = co_await connect_for(worker, request, cancel, deadline, response)) {
+    result.outcome = *failed;
+  } else {
+    response.number = start.number;
+    result.outcome = policy::Answered{200, {}};
+  }
+  co_return result;
+}
+
+}  // namespace
+
+Task<AttemptResult> attempt_tunnel(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
+                                   const policy::Start& start, std::optional<Instant> deadline,
+                                   Response& response) {
+  AttemptResult result = co_await attempt_connect(worker, request, cancel, start, deadline, response);
+  const policy::RoutePolicy& policy = *request.policy;
+  const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
+  if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return result;
+  Stream& upstream = response.connection->stream();
+  if (request.tunnel == TunnelProgress::asked) {
+    request.response_fields.clear();
+    append_attempts(policy, start.number, request.response_fields);
+    if (!co_await accept_and_listen(worker, request, client, response)) {
+      response.clear();
+      result.client = ClientState::gone;
+      co_return result;
+    }
+    if (request.words == http::FirstWords::opaque && response.buffer.empty() &&
+        co_await read_hello(worker, client.stream, request.early))
+      request.tunnel = TunnelProgress::hello_held;
+  }
+  if (request.tunnel != TunnelProgress::hello_held || !response.buffer.empty()) co_return result;
+  AttemptCancel::Target target(cancel, upstream);
+  const auto cause = co_await offer_hello(request, client.stream, upstream);
+  target.end();
+  if (cause || cancel.stopped()) {
+    result.outcome = Failed{Stage::tls, cancel.stopped() ? Cause::cancelled : *cause};
+    result.report.sent = policy::Sent::maybe;
+    result.report.idempotent = policy::Idempotency::yes;
+    response.clear();
+  } else {
+    request.hello_bytes = request.early.size();
+    request.early.consume(request.early.size());
+  }
+  co_return result;
+}
+
+// No coroutine of its own: it only chooses.
+Task<AttemptResult> try_once(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
+                             const policy::Start& start, std::optional<Instant> deadline,
+                             Response& response) {
+  if (request.is_connect()) return attempt_tunnel(worker, request, client, cancel, start, deadline, response);
+  return attempt(worker, request, &client.stream, cancel, start, deadline, response);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,21 @@
+// One try at a CONNECT: the dial, and where the route wants it, the upstream's first answer to a ClientHello.
+#pragma once
+
+#include "proxy/exchange/attempt.hpp"
+#include "proxy/exchange/client_side.hpp"
+
+namespace reprise::net {
+
+/// Ends with the connection. Under `tunnel.replay_client_hello` it goes on: the client gets its 200, and if
+/// what it says is one whole ClientHello without early data and nothing else, that is sent, and the attempt
+/// ends with the upstream's first byte. An upstream that ends before it fails in stage `tls`: the next
+/// attempt dials anew and sends the same bytes.
+/// `deadline` bounds the way to the connection.
+Task<AttemptResult> attempt_tunnel(Worker&, Request&, ClientSide, AttemptCancel&, const policy::Start&,
+                                   std::optional<Instant> deadline, Response& response);
+
+/// An attempt at any request: this one for CONNECT, else `attempt`.
+Task<AttemptResult> try_once(Worker&, Request&, ClientSide, AttemptCancel&, const policy::Start&,
+                             std::optional<Instant> deadline, Response& response);
+
+}  // namespace reprise::net

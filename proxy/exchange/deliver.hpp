@@ -1,0 +1,27 @@
+// What the client gets at the end of an exchange: an upstream's response, or one in our own words.
+#pragma once
+
+#include "proxy/exchange/client_side.hpp"
+#include "proxy/exchange/relay.hpp"
+#include "proxy/exchange/served.hpp"
+#include "proxy/http1/reply.hpp"
+#include "proxy/worker/worker.hpp"
+
+namespace reprise::net {
+
+struct Delivered {
+  Served served;
+  Relayed::End end = Relayed::End::complete;
+  policy::Cause cause = policy::Cause::truncated;
+};
+
+/// Our own line of how many attempts there were, where the route has such lines.
+void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
+/// Sends the response, then, for CONNECT and a 101, carries bytes until the tunnel ends.
+Task<Delivered> deliver_response(Worker&, Request&, ClientSide, const policy::Ledger&, Response&);
+/// 502, 503, 504, 403 or 508: no upstream response can be given.
+Task<Served> deliver_failure(Worker&, Request&, ClientSide, const policy::Ledger&, bool gateway_timeout);
+/// 4xx or 5xx for a request that is refused; the connection closes.
+Task<Served> deliver_rejection(Worker&, Request&, ClientSide, http::Rejection);
+
+}  // namespace reprise::net

@@ -1,0 +1,271 @@
+#include "proxy/exchange/exchange_driver.hpp"
+
+#include <cassert>
+
+#include "proxy/exchange/attempt_tunnel.hpp"
+#include "proxy/exchange/host_share.hpp"
+#include "proxy/exchange/record.hpp"
+
+namespace reprise::net {
+
+using policy::Actions;
+
+namespace {
+
+// So long a response's body may arrive even in a wait of no length, lest a later failure loses it.
+constexpr Duration keep_grace = std::chrono::seconds(1);
+
+}  // namespace
+
+Task<Served> exchange(Worker& worker, Request& request, ClientSide client) {
+  ExchangeDriver driver(worker, request, client);
+  for (Actions asked = driver.next(); asked.size() > 0; asked = driver.next()) {
+    for (const policy::Action& action : asked) co_await driver.obey(action);
+  }
+  co_return driver.end();
+}
+
+ExchangeDriver::ExchangeDriver(Worker& worker, Request& request, ClientSide client)
+    : worker_(worker),
+      request_(request),
+      client_(client),
+      machine_(*request.policy, request.facts, host_share(worker, request), request.started,
+               latency_of(worker, request)),
+      actions_(machine_.begin(Tick::now(), worker.dice)),
+      live_(&request.live),
+      kept_(request.kept) {}
+
+Actions ExchangeDriver::next() {
+  // Nothing is under way here that could still tell the machine something.
+  assert(policy::leads_on(machine_, actions_));
+  return std::exchange(actions_, {});
+}
+
+Served ExchangeDriver::end() {
+  assert(!hedge_ || !hedge_->goes_on());  // the machine has cancelled whichever copy was still under way
+  request_.ledger = machine_.ledger();
+  return served_;
+}
+
+// No coroutine of its own: it only chooses.
+Task<void> ExchangeDriver::obey(const policy::Start& start) {
+  return may_hedge() ? start_hedged(start) : start_alone(start);
+}
+
+// True if the attempt that is to start gets a copy beside it once it is slow. An upgrade is no copy's
+// business: two upstreams might switch protocols.
+bool ExchangeDriver::may_hedge() const {
+  return machine_.hedge_at() && !request_.is_connect() && !request_.upgrade && !request_.bound;
+}
+
+Task<void> ExchangeDriver::start_alone(policy::Start start) {
+  AttemptCancel cancel;
+  ClientWatch::Attempt watched(client_.watch, &cancel);
+  const AttemptResult result =
+      co_await try_once(worker_, request_, client_, cancel, start, machine_.deadline(), *live_);
+  watched.end();
+  attempted(result);
+}
+
+// The machine says when a copy is due, and whether an end is the end of both.
+Task<void> ExchangeDriver::start_hedged(policy::Start start) {
+  HedgedAttempt& race = hedge_.emplace(worker_, request_, client_.pause, machine_.deadline());
+  const ClientWatch::Attempt watched(client_.watch, &race);
+  race.start(start, &client_.stream, request_.live);
+  Response* latest = nullptr;
+  while (actions_.size() == 0 && race.goes_on()) {
+    const HedgedAttempt::Runner* ended = co_await race.next_end(machine_.hedge_at().value_or(Instant::max()));
+    if (ended == nullptr) {
+      start_copy(race, start.number);
+    } else {
+      const bool broken = policy::is_broken_response(ended->result.outcome);
+      if (broken || std::holds_alternative<policy::Answered>(ended->result.outcome)) latest = ended->response;
+      attempted(ended->result);
+    }
+  }
+  race.drop_losers(latest);
+  live_ = latest == nullptr ? &request_.live : latest;
+}
+
+void ExchangeDriver::start_copy(HedgedAttempt& race, unsigned slow) {
+  // No copy is begun for a client that has left, nor at shutdown (rows D14, D15).
+  client_.watch.look();
+  const ClientWatch& watch = client_.watch;
+  const Instant now = Tick::now();
+  if (watch.client_finished() || watch.client_reset()) note(machine_.client_finished(now));
+  if (watch.shutting_down()) note(machine_.shutdown(now));
+  for (const policy::Action& action : machine_.hedge_due(report_of_slow(request_, slow), now)) {
+    // A copy, or nothing: the attempt runs on.
+    race.start(std::get<policy::Start>(action), nullptr, request_.copy);
+  }
+}
+
+void ExchangeDriver::attempted(const AttemptResult& result) {
+  client_state_ = result.client;
+  const Instant now = Tick::now();
+  if (result.client != ClientState::present || client_.watch.client_reset()) {
+    actions_ = machine_.client_reset(now);
+    return;
+  }
+  note(tell_departures());
+  const auto* answered = std::get_if<policy::Answered>(&result.outcome);
+  actions_ = answered != nullptr ? machine_.answered(result.report, *answered, now, worker_.dice)
+                                 : machine_.failed(result.report, std::get<policy::Failed>(result.outcome),
+                                                   now, worker_.dice);
+  narrate(worker_, request_, machine_.ledger()[result.report.number - 1]);
+}
+
+// What the watch has seen; a response only while the machine waits or delivers.
+Actions ExchangeDriver::tell_departures() {
+  const ClientWatch& watch = client_.watch;
+  const Instant now = Tick::now();
+  if (watch.client_reset()) return machine_.client_reset(now);
+  if (watch.client_finished()) {
+    if (Actions actions = machine_.client_finished(now); actions.size() > 0) return actions;
+  }
+  return watch.shutting_down() ? machine_.shutdown(now) : Actions{};
+}
+
+// While an attempt runs, the machine remembers a departure and asks for nothing.
+void ExchangeDriver::note(const Actions& nothing) {
+  assert(nothing.size() == 0);
+  static_cast<void>(nothing);
+}
+
+// Of an attempt alone nothing runs any more once its end was told.
+Task<void> ExchangeDriver::obey(const policy::Cancel& cancel) {
+  if (hedge_) co_await hedge_->stop(cancel.number);
+  for (Response* response : {live_, &kept_}) {
+    if (response->number == cancel.number) response->clear();
+  }
+  if (resumption_ != nullptr && resumption_->response().number == cancel.number)
+    resumption_->response().clear();
+}
+
+// Meanwhile the refused response is read, so that it can be given if nothing better follows.
+Task<void> ExchangeDriver::keep(Instant until) {
+  Instant limit = std::max(until, Tick::now() + keep_grace);
+  if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
+  kept_.clear();
+  const std::size_t most = worker_.shared.settings.limits.kept_response_bytes;
+  if (live_->kept && live_->body.size() > most) live_->clear();
+  if (live_->connection != nullptr && !request_.is_connect()) {
+    // A departure ends the reading too (row L17).
+    const ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
+    co_await keep_response(worker_.pool, *live_, most, limit);
+  }
+  if (live_->kept) {
+    machine_.response_kept();
+    std::swap(kept_, *live_);
+  } else {
+    machine_.response_dropped();
+  }
+  live_->clear();
+}
+
+Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
+  // A response that broke while it was held is for nobody once the attempt is tried again.
+  if (live_->broken && resumption_ == nullptr) live_->clear();
+  if (live_->any() && resumption_ == nullptr) co_await keep(wait.until);
+  ClientWatch& watch = client_.watch;
+  watch.look();
+  actions_ = tell_departures();
+  // A departure may leave the wait as it is: attempt 1 always starts.
+  while (actions_.size() == 0 && Tick::now() < wait.until) {
+    {
+      const ClientWatch::Waiting waiting(watch, client_.pause);
+      co_await client_.pause.until(wait.until);
+    }
+    watch.look();
+    actions_ = tell_departures();
+  }
+  if (actions_.size() == 0) actions_ = machine_.waited(Tick::now());
+}
+
+Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
+  const bool live = live_->number == deliver.number;
+  if (!live) live_->clear();
+  Response& response = live ? *live_ : kept_;
+  const Delivered delivered =
+      co_await deliver_response(worker_, request_, client_, machine_.ledger(), response);
+  served_ = delivered.served;
+  response_begun_ = true;
+  if (delivered.end == Relayed::End::broken) resumption_ = std::make_unique<Resumption>(request_, response);
+  body_ended(delivered.end, delivered.cause, delivered.served.response_bytes);
+}
+
+void ExchangeDriver::body_ended(Relayed::End end, policy::Cause cause, std::uint64_t bytes) {
+  if (end == Relayed::End::complete) {
+    machine_.delivered();
+  } else if (end == Relayed::End::client_gone) {
+    actions_ = machine_.client_reset(Tick::now());
+  } else {
+    client_.watch.look();
+    actions_ = tell_departures();
+    if (actions_.size() > 0) return;
+    actions_ = machine_.body_broke(resumption_->broke(cause, bytes), Tick::now(), worker_.dice);
+  }
+}
+
+Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
+  resumption_->ask();
+  AttemptCancel cancel;
+  ClientWatch::Attempt watched(client_.watch, &cancel);
+  const AttemptResult result = co_await attempt(worker_, request_, nullptr, cancel, {resume.number, true},
+                                                std::nullopt, resumption_->response());
+  watched.end();
+  const Instant now = Tick::now();
+  if (client_.watch.client_reset()) {
+    actions_ = machine_.client_reset(now);
+    co_return;
+  }
+  note(tell_departures());
+  if (const auto* answered = std::get_if<policy::Answered>(&result.outcome)) {
+    actions_ = resumption_->judge(machine_, result.report, *answered, now, worker_.dice);
+  } else {
+    actions_ = machine_.failed(result.report, std::get<policy::Failed>(result.outcome), now, worker_.dice);
+  }
+  narrate(worker_, request_, machine_.ledger().back());
+}
+
+Task<void> ExchangeDriver::obey(const policy::Continue&) {
+  ClientWatch::Attempt watched(client_.watch, &resumption_->response().connection->stream());
+  Relayed relayed = co_await resumption_->relay_rest(worker_.pool, client_.stream);
+  count_limit(worker_.shared.metrics, relayed, client_.stream);
+  watched.end();
+  served_.response_bytes += relayed.bytes;
+  if (relayed.end == Relayed::End::broken && client_.watch.client_reset())
+    relayed.end = Relayed::End::client_gone;
+  body_ended(relayed.end, relayed.cause, relayed.bytes);
+}
+
+Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
+  if (request_.tunnel != TunnelProgress::asked) {
+    end_unanswered(observe::Ending::cut);  // into an open tunnel goes no response of ours
+  } else {
+    served_ = co_await deliver_failure(worker_, request_, client_, machine_.ledger(), fail.gateway_timeout);
+  }
+}
+
+Task<void> ExchangeDriver::obey(const policy::Cut&) {
+  end_unanswered(observe::Ending::cut);
+  co_return;
+}
+
+Task<void> ExchangeDriver::obey(const policy::Leave&) {
+  if (client_state_ == ClientState::malformed) {
+    served_ = co_await deliver_rejection(worker_, request_, client_, request_.body.malformation());
+  } else {
+    end_unanswered(observe::Ending::client_gone);
+  }
+}
+
+// No whole response of an upstream's reaches the client, and none of ours.
+void ExchangeDriver::end_unanswered(observe::Ending ending) {
+  // A client that is only slow is still there: a part of a response must not look whole (row I5).
+  if (ending == observe::Ending::cut || response_begun_) client_.stream.cut();
+  served_.ending = ending;
+  served_.keep_alive = false;
+}
+
+}  // namespace reprise::net

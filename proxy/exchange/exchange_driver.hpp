@@ -1,0 +1,74 @@
+// The coroutines that obey policy::Exchange with sockets: attempts, waits, the kept response, the delivery.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "proxy/exchange/client_side.hpp"
+#include "proxy/exchange/deliver.hpp"
+#include "proxy/exchange/hedged_attempt.hpp"
+#include "proxy/exchange/resume.hpp"
+#include "proxy/exchange/served.hpp"
+#include "proxy/message/request.hpp"
+#include "proxy/worker/worker.hpp"
+
+namespace reprise::net {
+
+/// Runs to the end of the response (of the tunnel, for CONNECT). The ledger is then in `request.ledger`.
+Task<Served> exchange(Worker&, Request&, ClientSide);
+
+/// One exchange: the state machine, and what it works with. Whoever drives it obeys what `next` returns, one
+/// action after the other, until there is nothing to obey any more.
+class ExchangeDriver {
+ public:
+  ExchangeDriver(Worker&, Request&, ClientSide);
+  ExchangeDriver(const ExchangeDriver&) = delete;
+  ExchangeDriver& operator=(const ExchangeDriver&) = delete;
+
+  /// What the machine asks for now, each time once. Nothing at the end, and nowhere else.
+  policy::Actions next();
+  /// Does what one action asks for and tells the machine what came of it. An action without an overload of
+  /// its own below does not compile.
+  Task<void> obey(const policy::Action& action) {
+    return std::visit([this](const auto& asked) { return obey(asked); }, action);
+  }
+  /// Once it is over.
+  Served end();
+
+ private:
+  Task<void> obey(const policy::Start&);
+  Task<void> obey(const policy::Wait&);
+  Task<void> obey(const policy::Deliver&);
+  Task<void> obey(const policy::Cancel&);
+  Task<void> obey(const policy::Resume&);
+  Task<void> obey(const policy::Continue&);
+  Task<void> obey(const policy::Cut&);
+  Task<void> obey(const policy::Fail&);
+  Task<void> obey(const policy::Leave&);
+
+  bool may_hedge() const;
+  Task<void> start_alone(policy::Start);
+  Task<void> start_hedged(policy::Start);
+  void start_copy(HedgedAttempt&, unsigned slow);
+  void attempted(const AttemptResult&);
+  Task<void> keep(Instant until);
+  policy::Actions tell_departures();
+  static void note(const policy::Actions& nothing);
+  void body_ended(Relayed::End, policy::Cause, std::uint64_t bytes);
+  void end_unanswered(observe::Ending);
+
+  Worker& worker_;
+  Request& request_;
+  ClientSide client_;
+  policy::Exchange machine_;
+  policy::Actions actions_;
+  Response* live_;  ///< where the next attempt's response goes, and the last one's lies
+  Response& kept_;
+  ClientState client_state_ = ClientState::present;
+  std::optional<HedgedAttempt> hedge_;      ///< once attempt 1 may get a copy
+  std::unique_ptr<Resumption> resumption_;  ///< once the delivered body broke
+  Served served_;
+  bool response_begun_ = false;  ///< some of its head may be with the client, even where no status was told
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,82 @@
+#include "proxy/exchange/open_tunnel.hpp"
+
+#include <boost/asio/buffer.hpp>
+
+#include "proxy/tunnel/first_words.hpp"
+
+namespace reprise::net {
+
+using http::FirstWords;
+
+namespace {
+
+// The client's buffer holds the request's head, which is read again at the end: what came behind it moves on.
+void take_early(Request& request, Buffer& from_client) {
+  if (from_client.empty()) return;
+  const std::string_view bytes = from_client.view();
+  Buffer& early = request.early;
+  while (early.room_left() < bytes.size()) early.grow();
+  early.commit(asio::buffer_copy(early.room(), asio::buffer(bytes)));
+  from_client.consume(bytes.size());
+}
+
+Task<ErrorCode> accept_connect(Request& request, Stream& client) {
+  request.response_head.assign("HTTP/1.1 200 Connection established\r\n")
+      .append(request.response_fields)
+      .append("\r\n");
+  Gather pieces;
+  pieces.add(request.response_head);
+  co_return co_await client.write_all(pieces, request.policy->idle_timeout);
+}
+
+}  // namespace
+
+Task<void> carry_tunnel(Worker& worker, Request& request, ClientSide client, Response& response,
+                        Served& served) {
+  take_early(request, client.buffer);
+  // Behind a body that was read as it came, the first bytes of the new protocol were read with its end.
+  take_early(request, request.body.read_beyond());
+  // Either side may pause, and the kernel counts a shut window as death.
+  response.connection->stream().set_user_timeout(request.policy->idle_timeout);
+  Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), request.policy->idle_timeout);
+  client.tunnel = &tunnel;
+  Tick::disarm(client.watch);
+  const observe::TunnelOutcome outcome = co_await tunnel.run(request.early, response.buffer, worker.draining);
+  client.tunnel = nullptr;
+  worker.shared.metrics.count_tunnel(outcome);
+  served.request_bytes = request.hello_bytes + tunnel.bytes_up();
+  served.response_bytes = tunnel.bytes_down();
+  served.keep_alive = false;
+}
+
+Task<bool> accept_and_listen(Worker& worker, Request& request, ClientSide client, Response& response) {
+  if (co_await accept_connect(request, client.stream)) co_return false;
+  request.tunnel = TunnelProgress::opened;
+  take_early(request, client.buffer);
+  const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
+  request.words = FirstWords::opaque;
+  // What came with the 2xx of a parent proxy is the upstream's first word.
+  const bool spoke = !response.buffer.empty();
+  if (request.policy->mode != policy::Mode::off && !spoke)
+    request.words = co_await first_words(client.stream, request.early, response.connection->stream(), tunnel,
+                                         worker.head_limits.target_bytes, worker.shared.first_words_limit);
+  co_return true;
+}
+
+Task<Delivered> open_tunnel(Worker& worker, Request& request, ClientSide client, Response& response) {
+  Delivered delivered;
+  delivered.served.status = 200;
+  if (request.tunnel == TunnelProgress::asked &&
+      !co_await accept_and_listen(worker, request, client, response)) {
+    delivered.end = Relayed::End::client_gone;
+  } else if (request.words == FirstWords::http) {
+    worker.shared.metrics.count_tunnel(observe::TunnelOutcome::http);
+    worker.pool.give_unused(std::move(response.connection));
+    delivered.served.inside = delivered.served.keep_alive = true;
+  } else {
+    co_await carry_tunnel(worker, request, client, response, delivered.served);
+  }
+  co_return delivered;
+}
+
+}  // namespace reprise::net

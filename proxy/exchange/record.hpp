@@ -1,0 +1,19 @@
+// From a finished request to its one record: metrics and the access line.
+#pragma once
+
+#include "proxy/exchange/served.hpp"
+#include "proxy/http1/reply.hpp"
+#include "proxy/message/request.hpp"
+#include "proxy/worker/worker.hpp"
+
+namespace reprise::net {
+
+void record(Worker&, const Request&, const Served&);
+/// At log level `debug`: what has just been decided, while the request is still under way.
+void narrate(Worker&, const Request&, const policy::LedgerEntry&);
+/// An attempt's status, or the stage and cause of its failure, and what was decided: `503, retryable_status`.
+std::string outcome_text(const policy::LedgerEntry&);
+/// A line for a request that was refused before it had a route.
+void log_rejection(Worker&, const http::Reply&, http::Rejection);
+
+}  // namespace reprise::net

@@ -1,0 +1,154 @@
+#include "proxy/exchange/relay.hpp"
+
+#include <array>
+#include <optional>
+
+#include "proxy/http1/rewrite.hpp"
+#include "proxy/io/failure.hpp"
+#include "proxy/io/splice.hpp"
+#include "proxy/message/continuable.hpp"
+
+namespace reprise::net {
+
+using http::Framing;
+using policy::Cause;
+
+namespace {
+
+/// Frames pieces for the client and gathers as many as one send takes.
+class BodyWriter {
+ public:
+  BodyWriter(bool chunked, const http::ResponseHead& head) : chunked_(chunked), head_(head) {}
+
+  bool has_room() const { return lines_used_ < size_lines_.size(); }
+  void add_head(std::string_view head) { pieces_.add(head); }
+
+  void add(BodyStep step, std::string_view piece, std::string_view trailers) {
+    if (step == BodyStep::piece) add_piece(piece);
+    if (step == BodyStep::end) add_end(trailers);
+  }
+
+  void add_piece(std::string_view piece) {
+    bytes_ += piece.size();
+    std::string& line = size_lines_[lines_used_++];
+    if (chunked_) {
+      line.clear();
+      http::write_chunk_size(piece.size(), line);
+      pieces_.add(line);
+    }
+    pieces_.add(piece);
+    if (chunked_) pieces_.add("\r\n");
+  }
+
+  void add_end(std::string_view trailers) {
+    if (!chunked_) return;
+    std::string forwarded;
+    http::append_trailers(trailers, head_.fields, forwarded);
+    last_.clear();
+    http::write_last_chunk(forwarded, last_);
+    pieces_.add(last_);
+  }
+
+  /// Sends what the kernel takes at once. False: `send_rest` has to.
+  bool send_now(Stream& client, ErrorCode& error) {
+    error = client.write_now(pieces_);
+    if (!error && !pieces_.empty()) return false;
+    clear();
+    return true;
+  }
+
+  Task<ErrorCode> send_rest(Stream& client, Duration idle) {
+    const ErrorCode error = co_await client.write_all(pieces_, idle);
+    clear();
+    co_return error;
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+  /// Bytes of the body that went another way.
+  void count(std::uint64_t bytes) { bytes_ += bytes; }
+
+ private:
+  void clear() {
+    pieces_ = Gather();
+    lines_used_ = 0;
+  }
+
+  const bool chunked_;
+  const http::ResponseHead& head_;
+  Gather pieces_;
+  std::array<std::string, 2> size_lines_;
+  std::size_t lines_used_ = 0;
+  std::string last_;
+  std::uint64_t bytes_ = 0;
+};
+
+Task<Relayed> relay_kept(Request& request, Stream& client, Response& response) {
+  BodyWriter writer(sends_chunked(request, response), response.head);
+  writer.add_head(request.response_head);
+  if (!response.body.empty()) writer.add_piece(response.body);
+  writer.add_end(response.trailers);
+  const ErrorCode error = co_await writer.send_rest(client, request.policy->idle_timeout);
+  co_return Relayed{error ? Relayed::End::client_gone : Relayed::End::complete, Cause::truncated,
+                    writer.bytes()};
+}
+
+}  // namespace
+
+Relayed broken(BodyStep step, std::uint64_t bytes) {
+  return {Relayed::End::broken, cause_of(step), bytes, step == BodyStep::stalled};
+}
+
+void count_limit(observe::Metrics& metrics, const Relayed& relayed, Stream& client) {
+  if (relayed.stalled) metrics.count_limit(observe::LimitHit::response_idle);
+  if (relayed.end == Relayed::End::client_gone && client.take_limit_hit())
+    metrics.count_limit(observe::LimitHit::response_unread);
+}
+
+bool sends_chunked(const Request& request, const Response& response) {
+  const Framing::Kind kind = response.head.framing.kind;
+  return request.head.minor_version > 0 &&
+         (kind == Framing::Kind::chunked || kind == Framing::Kind::until_close);
+}
+
+Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Response& response) {
+  if (response.kept) co_return co_await relay_kept(request, client, response);
+  const Duration idle = request.policy->idle_timeout;
+  BodyWriter writer(sends_chunked(request, response), response.head);
+  BodyReader& reader = response.begin_body();
+  writer.add_head(request.response_head);
+  if (!response.body.empty()) writer.add_piece(response.body);
+  BodyStep step = response.broken.value_or(BodyStep::piece);
+  std::string_view piece;
+  std::optional<Duration> patience;  // asked for only where the body has to be waited for
+  for (;;) {
+    while (step == BodyStep::piece && writer.has_room() && reader.take_at_hand(step, piece)) {
+      writer.add(step, piece, reader.trailers());
+    }
+    ErrorCode error;
+    if (!writer.send_now(client, error)) error = co_await writer.send_rest(client, idle);
+    if (error) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+    give_back(response.body);
+    if (step == BodyStep::end) break;
+    if (step != BodyStep::piece) {
+      reader.drop();
+      co_return broken(step, writer.bytes());
+    }
+    if (!patience) patience = patience_with(request, response);
+    if (SplicePipe pipe = may_splice(reader, client) ? SplicePipe::lend() : SplicePipe(); pipe) {
+      const SpliceLimits limits{.read = *patience, .write = idle};
+      const Spliced rest =
+          co_await splice(std::move(pipe), reader.stream(), client, reader.counted_left(), limits);
+      reader.skip(rest.bytes);
+      writer.count(rest.bytes);
+      if (rest.unsent) co_return Relayed{Relayed::End::client_gone, Cause::truncated, writer.bytes()};
+      step = rest.step;
+      continue;
+    }
+    step = co_await reader.next(*patience, piece);
+    writer.add(step, piece, reader.trailers());
+  }
+  finish_connection(pool, response, reader.has_surplus());
+  co_return Relayed{Relayed::End::complete, Cause::truncated, writer.bytes()};
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,32 @@
+// Hands an upstream's answer to the client: the head in one send with the
+// body bytes at hand, then the rest as it comes.
+#pragma once
+
+#include "proxy/message/request.hpp"
+#include "proxy/message/response.hpp"
+
+namespace reprise::net {
+
+struct Relayed {
+  enum class End : std::uint8_t { complete, broken, client_gone };
+  End end = End::complete;
+  policy::Cause cause = policy::Cause::truncated;  ///< for `broken`
+  std::uint64_t bytes =
+      0;                 ///< of the body; for `complete` and `broken` the client's kernel has taken them all
+  bool stalled = false;  ///< for `broken`: the upstream sent nothing for as long as it may
+};
+
+/// `request.response_head` is sent first. A body that brings no byte for `patience_with` has broken. A body
+/// that breaks is never ended: no last chunk, no clean close (the caller cuts).
+Task<Relayed> relay(Pool&, Request&, Stream& client, Response&);
+
+/// A body that broke with that step, `bytes` of it being with the client.
+Relayed broken(BodyStep step, std::uint64_t bytes);
+
+/// Counts the idle limit that ended it, if one did.
+void count_limit(observe::Metrics&, const Relayed&, Stream& client);
+
+/// True if the body goes out chunked: the client understands it, and its length is not known beforehand.
+bool sends_chunked(const Request&, const Response&);
+
+}  // namespace reprise::net

@@ -1,0 +1,149 @@
+#include "proxy/exchange/resume.hpp"
+
+#include <algorithm>
+
+#include "proxy/http1/chunked.hpp"
+#include "proxy/io/clock.hpp"
+#include "proxy/message/continuable.hpp"
+
+namespace reprise::net {
+
+using policy::Cause;
+using policy::Continuation;
+
+namespace {
+
+std::optional<policy::Download> begin(const Request& request, const Response& first) {
+  if (first.kept || request.is_connect() || request.upgrade || request.bound) return std::nullopt;
+  return policy::Download::begin(asked_by(request), part_of(request, first.head));
+}
+
+}  // namespace
+
+Resumption::Resumption(Request& request, Response& first)
+    : request_(request),
+      download_(begin(request, first)),
+      signed_until_(end_of_signature(request)),
+      outgoing_(request.outgoing),
+      chunked_(sends_chunked(request, first)) {
+  first.connection.reset();
+  request.resuming = true;
+}
+
+policy::Break Resumption::broke(Cause cause, std::uint64_t bytes) {
+  sent_ += bytes;
+  policy::Break what{cause};
+  // What was not HTTP leaves a doubt about all that came with it.
+  what.continuable = download_ && cause != Cause::malformed_response && download_->has_rest(sent_);
+  what.progress = bytes > 0;
+  what.differs = overran_;
+  what.signed_until = signed_until_;
+  return what;
+}
+
+void Resumption::ask() {
+  request_.outgoing.clear();
+  http::write_range_request(outgoing_, download_->ask(sent_), request_.outgoing);
+}
+
+policy::Actions Resumption::judge(policy::Exchange& machine, const policy::AttemptReport& report,
+                                  const policy::Answered& answered, Instant now, policy::Dice& dice) {
+  found_ = download_->judge(part_of(request_, response_.head), sent_);
+  switch (found_.kind) {
+    case Continuation::Kind::rest:
+    case Continuation::Kind::whole: return machine.continued(report, answered, now);
+    case Continuation::Kind::mismatch: return machine.differed(report, answered, now);
+    case Continuation::Kind::refused: return machine.answered(report, answered, now, dice);
+    case Continuation::Kind::uncounted: break;
+  }
+  // Of its body nothing is wanted, and it may be long.
+  response_.connection.reset();
+  return machine.uncounted(report, answered, now, dice);
+}
+
+/// How far the rest has come.
+struct Resumption::Rest {
+  std::uint64_t skip = 0;  ///< bytes that the client has already
+  std::uint64_t left = 0;  ///< bytes that it is still to get
+  std::uint64_t sent = 0;
+  std::string_view piece;  ///< what may go out now
+  bool counted = true;     ///< the body's framing proves its length
+  std::string last;        ///< the last byte, until the end is proved
+};
+
+// Cuts what the client has off `piece`, and keeps the last byte of all back: a body that goes on behind its
+// range was not the rest. False for such a one.
+bool Resumption::take(Rest& rest, std::string_view piece) {
+  const std::uint64_t skipped = std::min<std::uint64_t>(rest.skip, piece.size());
+  rest.skip -= skipped;
+  piece.remove_prefix(static_cast<std::size_t>(skipped));
+  if (piece.size() > rest.left - rest.last.size()) return false;
+  if (!rest.counted && !piece.empty() && piece.size() == rest.left) {
+    rest.last = piece.back();
+    piece.remove_suffix(1);
+  }
+  rest.piece = piece;
+  return true;
+}
+
+Task<ErrorCode> Resumption::send(Stream& client, std::string_view piece) {
+  Gather pieces;
+  std::string size_line;
+  if (chunked_) {
+    http::write_chunk_size(piece.size(), size_line);
+    pieces.add(size_line);
+  }
+  pieces.add(piece);
+  if (chunked_) pieces.add("\r\n");
+  co_return co_await client.write_all(pieces, request_.policy->idle_timeout);
+}
+
+Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client) {
+  const policy::RoutePolicy& policy = *request_.policy;
+  const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
+  BodyReader reader;
+  reader.begin(response_.connection->stream(), response_.buffer, response_.head.framing,
+               http::Spelling::tolerant);
+  Rest rest;
+  rest.skip = found_.skip;
+  rest.left = found_.bytes;
+  rest.counted = response_.head.framing.kind == http::Framing::Kind::length;
+  for (;;) {
+    std::string_view piece;
+    const BodyStep step = co_await reader.next(stall, piece);
+    if (step == BodyStep::end && rest.left == rest.last.size()) {
+      co_return co_await finish(pool, client, rest, reader.has_surplus());
+    }
+    if (step != BodyStep::piece) co_return broken(step, rest.sent);
+    if (!take(rest, piece)) {
+      overran_ = true;
+      co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
+    }
+    if (rest.piece.empty()) continue;
+    if (co_await send(client, rest.piece))
+      co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
+    rest.left -= rest.piece.size();
+    rest.sent += rest.piece.size();
+  }
+}
+
+// Everything came: what was kept back may go, and the client's framing ends.
+Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Rest& rest, bool surplus) {
+  if (!rest.last.empty()) {
+    if (co_await send(client, rest.last))
+      co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
+    ++rest.sent;
+  }
+  if (chunked_) {
+    std::string end;
+    http::write_last_chunk({}, end);
+    Gather pieces;
+    pieces.add(end);
+    if (co_await client.write_all(pieces, request_.policy->idle_timeout))
+      co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
+  }
+  finish_connection(pool, response_, surplus);
+  co_return Relayed{Relayed::End::complete, Cause::truncated, rest.sent};
+}
+
+}  // namespace reprise::net

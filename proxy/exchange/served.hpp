@@ -1,0 +1,21 @@
+// How an exchange ended for the client.
+#pragma once
+
+#include <cstdint>
+
+#include "proxy/observe/exchange_record.hpp"
+
+namespace reprise::net {
+
+/// How an exchange ended for the client.
+struct Served {
+  observe::Ending ending = observe::Ending::answered;
+  int status = 0;
+  bool own_response = false;
+  std::uint64_t request_bytes = 0;  ///< through a tunnel; else the request's body knows
+  std::uint64_t response_bytes = 0;
+  bool keep_alive = false;  ///< another request may follow on the connection
+  bool inside = false;      ///< a CONNECT whose tunnel carries plain HTTP: its first bytes are in `early`
+};
+
+}  // namespace reprise::net

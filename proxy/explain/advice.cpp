@@ -1,0 +1,166 @@
+#include "proxy/explain/advice.hpp"
+
+#include "proxy/policy/gates.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using namespace policy;
+
+std::string names_of(const IdempotencyRule& rule) {
+  std::string names;
+  for (const Condition& condition : rule.conditions) {
+    if (!names.empty()) names += ", ";
+    names += "`" + describe(condition) + "`";
+  }
+  return names;
+}
+
+std::string for_not_idempotent(const Explanation& told, const IdempotencyRule& rule) {
+  if (told.judgement.verdict == Idempotency::undecided) {
+    return "Send the body whole and not content-coded, and give the route a `replay.memory` above its size: "
+           "only then can `" +
+           describe(*told.judgement.because) + "` be looked for.";
+  }
+  switch (rule.kind) {
+    case IdempotencyRule::Kind::any: return "Send, not empty, one of " + names_of(rule) + ".";
+    case IdempotencyRule::Kind::all:
+      if (told.judgement.because == nullptr) break;
+      return "Let the request have `" + describe(*told.judgement.because) + "`, too.";
+    case IdempotencyRule::Kind::never:
+      return "The route says `idempotent: never`: take that away only if a second execution does no harm.";
+    case IdempotencyRule::Kind::by_method:
+    case IdempotencyRule::Kind::always: break;
+  }
+  return "If the upstream knows a repeated request by a key, give the route `idempotent: {any: [{header: "
+         "Idempotency-Key}]}` and send that header.";
+}
+
+std::string for_not_listed(const Outcome& outcome, const RetryPolicy& retry) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed != nullptr && failed->cause == Cause::response_timeout) {
+    if (retry.on.timeout)
+      return "Only an attempt that may be repeated ends at `attempt_timeout`, and is tried again after a "
+             "timeout.";
+    return "List `timeout` under `retry.on` of the route, and give it an `attempt_timeout`.";
+  }
+  const std::string word = retry_word(outcome);
+  if (word.empty()) return "No key does: nothing under `retry.on` stands for this failure.";
+  return "List `" + word + "` under `retry.on` of the route.";
+}
+
+std::string for_deadline(const Outcome& outcome, const RetryPolicy& retry) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed != nullptr && failed->cause == Cause::response_timeout && !retry.attempt_timeout)
+    return "Give the route an `attempt_timeout` well below its `deadline`.";
+  return "Raise `retry.deadline` of the route, or shorten its `backoff`.";
+}
+
+std::string for_later(const Explanation& told, const RetryPolicy& retry) {
+  const Duration asked = told.lowest.last_verdict.delay;
+  if (asked > retry.retry_after.maximum) {
+    return "Raise `retry.retry_after.maximum` (and the deadline, if the pause does not fit), or wait the "
+           "backoff alone with `retry_after: {honour: false}`.";
+  }
+  return "Raise `retry.deadline` until the pause fits, or wait the backoff alone with `retry_after: {honour: "
+         "false}`.";
+}
+
+constexpr std::string_view for_budget = "Raise `budget.floor` or `budget.ratio` of the route.";
+constexpr std::string_view for_signature = "Sign the request for longer, or shorten `backoff`.";
+
+std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
+  if (told.not_resumed == Reason::budget_spent) return std::string(for_budget);
+  if (told.not_resumed == Reason::signature_expired) return std::string(for_signature);
+  if (told.resumes)
+    return "Let the upstream give its answer " + either_of_validators(policy.resume) +
+           ", a Content-Length and no content coding.";
+  if (policy.mode == Mode::active && !policy.resume.enabled)
+    return "Give the route `resume: {enabled: true}`: a GET whose answer has " +
+           either_of_validators(policy.resume) + " is then continued.";
+  return "No key does: what is continued is a GET, without a body and without If-Range, of a route with "
+         "`mode: active`.";
+}
+
+std::string for_not_replayable(const Explanation& told, const RoutePolicy& policy) {
+  if (disk_share(told.facts, policy) > 0)
+    return "Raise `replay.disk` of the route above the size of the body.";
+  return "Raise `replay.memory` of the route above the size of the body" +
+         std::string(told.facts.no_store ? ": a `no-store` request is not written to disk."
+                                         : ", or `replay.disk` where the route retries such requests.");
+}
+
+std::string for_nested(const Explanation& told, const RoutePolicy& policy) {
+  const auto* answered = std::get_if<Answered>(&told.outcome);
+  if (refuses_nested_client(told.facts, policy) || answered == nullptr || !answered->hints.from_reprise)
+    return "Switch the client's own retries off, or give the route `nested: allow` under `retry`.";
+  return "Let the reprise behind this one retry it, or give the route `inner: allow` under `retry`.";
+}
+
+bool may_have_arrived(const Explanation& told) {
+  const auto* failed = std::get_if<Failed>(&told.outcome);
+  return failed == nullptr || (failed->stage >= Stage::send && told.lowest.last.sent == Sent::maybe);
+}
+
+std::string advice_alone(Reason reason, const Explanation& told, const RoutePolicy& policy) {
+  switch (reason) {
+    case Reason::success:
+      return "Nothing is wrong; to have it tried again, list its status under `retry.on`.";
+    case Reason::not_retryable: return for_not_listed(told.outcome, policy.retry);
+    case Reason::not_idempotent: return for_not_idempotent(told, policy.idempotent);
+    case Reason::not_replayable: return for_not_replayable(told, policy);
+    case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
+    case Reason::deadline_too_near: return for_deadline(told.outcome, policy.retry);
+    case Reason::budget_spent: return std::string(for_budget);
+    case Reason::upstream_said_later: return for_later(told, policy.retry);
+    case Reason::upstream_said_no: return "No key does: the upstream itself has to stop saying no.";
+    case Reason::nested_retry: return for_nested(told, policy);
+    case Reason::signature_expired: return std::string(for_signature);
+    case Reason::address_denied: return "Take the address out of `security.deny`.";
+    case Reason::response_started: return for_broken(told, policy);
+    case Reason::observe_only: return "Give the route `mode: active`.";
+    case Reason::retries_off: return "Give the route `mode: active`, or `mode: observe` to count first.";
+    case Reason::circuit_open: return "Give the route `circuit: off`, or a shorter `open`.";
+    case Reason::host_paused: return "Give the route `host_pause: wait`.";
+    case Reason::retryable_status:
+    case Reason::retryable_failure:
+    case Reason::stale_connection: return "Limit it with `retry.max_attempts` or `retry.deadline`.";
+    case Reason::retryable_body:
+    case Reason::hedged:
+    case Reason::resumed:
+    case Reason::resume_mismatch:
+    case Reason::client_gone:
+    case Reason::shutting_down: break;
+  }
+  return "No key changes it.";
+}
+
+}  // namespace
+
+std::string retry_word(const Outcome& outcome) {
+  if (const auto* answered = std::get_if<Answered>(&outcome)) return std::to_string(answered->status);
+  // The lists tell which word it is: the first that would hold it.
+  RetryOn on;
+  const auto holds = [&](bool RetryOn::*kind) {
+    on = RetryOn{};
+    on.*kind = true;
+    return on.lists(outcome);
+  };
+  if (holds(&RetryOn::connect)) return "connect";
+  if (holds(&RetryOn::tls)) return "tls";
+  if (holds(&RetryOn::reset)) return "reset";
+  if (holds(&RetryOn::timeout)) return "timeout";
+  return holds(&RetryOn::truncated) ? "truncated" : "";
+}
+
+std::string advice(Reason reason, const Explanation& told, const RoutePolicy& policy) {
+  const bool earlier =
+      reason == Reason::not_retryable || reason == Reason::retries_off || reason == Reason::nested_retry;
+  std::string text = advice_alone(reason, told, policy);
+  if (earlier && told.facts.idempotent != Idempotency::yes && may_have_arrived(told)) {
+    text += " That alone is not enough: it is not idempotent. " + for_not_idempotent(told, policy.idempotent);
+  }
+  return text;
+}
+
+}  // namespace reprise::explain

@@ -1,0 +1,251 @@
+#include "proxy/explain/explain_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "proxy/explain/advice.hpp"
+#include "proxy/http1/reply.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using policy::Duration;
+using policy::Mismatch;
+using policy::Reason;
+
+/// `0s`, `250ms`, `1.75s`, `1m45s`: rounded to milliseconds above one second.
+std::string span(Duration duration) {
+  using Seconds = std::chrono::duration<double>;
+  const auto number = [](double value) {
+    std::string text = fmt::format("{:.3f}", value);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+  };
+  if (duration <= Duration::zero()) return "0s";
+  const double seconds = Seconds(duration).count();
+  if (seconds < 1) return number(seconds * 1000) + "ms";
+  const auto minutes = static_cast<std::uint64_t>(seconds / 60);
+  const double rest = seconds - static_cast<double>(minutes) * 60;
+  std::string text;
+  if (minutes >= 60) text += fmt::format("{}h", minutes / 60);
+  if (minutes % 60 > 0) text += fmt::format("{}m", minutes % 60);
+  return rest >= 0.0005 || text.empty() ? text + number(rest) + "s" : text;
+}
+
+std::string between(Duration lowest, Duration highest) {
+  return lowest == highest ? span(lowest) : span(lowest) + " to " + span(highest);
+}
+
+/// Lines of two columns; a line without a heading goes on with the one above.
+class Page {
+ public:
+  void line(std::string_view heading, std::string_view text) {
+    text_ += fmt::format("{:<12}{}\n", heading == last_ ? "" : heading, text);
+    last_ = heading;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  std::string last_;
+};
+
+std::string quoted(const policy::Condition& condition) { return "`" + policy::describe(condition) + "`"; }
+
+std::string judged(const ExplainReport& report) {
+  if (report.question.tunnel) return "yes: a tunnel sends nothing before it stands";
+  const policy::Judgement& judgement = report.explanation.judgement;
+  const std::string rule = policy::describe(report.route().policy.idempotent);
+  std::string text = report.explanation.facts.idempotent == policy::Idempotency::yes ? "yes" : "no";
+  if (judgement.verdict == policy::Idempotency::undecided) {
+    return text + ": the body cannot be looked into for " + quoted(*judgement.because) + " (" + rule + ")";
+  }
+  if (judgement.because != nullptr) {
+    const bool holds = judgement.verdict == policy::Idempotency::yes;
+    text += (holds ? ": it has " : ": it does not have ") + quoted(*judgement.because);
+  }
+  return text + " (" + rule + ")";
+}
+
+std::string first_verdict(const ExplainReport& report) {
+  const policy::Verdict& low = report.explanation.lowest.first_verdict;
+  const policy::Verdict& high = report.explanation.highest.first_verdict;
+  std::string text = fmt::format("{}: {}", policy::word(low.reason), policy::meaning(low.reason));
+  if (low.reason != high.reason) text += fmt::format("; or {}", policy::word(high.reason));
+  if (low.reason == Reason::observe_only) text += fmt::format(" after {}", between(low.delay, high.delay));
+  return text;
+}
+
+// One line for each part of a match: the routes of a preset are many.
+void list_passed_over(const ExplainReport& report, Page& page) {
+  constexpr std::size_t most_names = 8;
+  for (const auto why : {Mismatch::host, Mismatch::port, Mismatch::method, Mismatch::path, Mismatch::query,
+                         Mismatch::header}) {
+    std::string names;
+    std::size_t count = 0;
+    for (const PassedOver& passed : report.explanation.passed_over) {
+      if (passed.why != why || ++count > most_names) continue;
+      names.append(names.empty() ? "" : ", ").append((*report.routes)[passed.route].name);
+    }
+    if (count > most_names) names += fmt::format(" and {} more", count - most_names);
+    if (count > 0) page.line("passed over", fmt::format("by {}: {}", policy::word(why), names));
+  }
+}
+
+void list_waits(const Explanation& told, Page& page) {
+  if (told.waits.empty()) return page.line("waits", "none");
+  page.line("waits", fmt::format("{:<7} {:>9} {:>9}   {}", "after", "lowest", "highest", "next attempt"));
+  for (const PlannedWait& wait : told.waits) {
+    page.line("waits", fmt::format("{:<7} {:>9} {:>9}   {}", wait.after, span(wait.lowest),
+                                   span(wait.highest), "at " + between(wait.earliest, wait.latest)));
+  }
+  if (told.waits_left_out)
+    page.line("waits", fmt::format("... only the first {} are listed", told.waits.size()));
+}
+
+// The arithmetic of the course that runs longest.
+std::string deadline_text(const ExplainReport& report) {
+  const auto& deadline = report.route().policy.retry.deadline;
+  if (!deadline) return "none";
+  const Course& course = report.explanation.highest;
+  std::string text = fmt::format("{} from the request head; attempt {} ends at {} at the latest",
+                                 span(*deadline), course.last.number, span(course.last_ended));
+  const Duration left = *deadline - course.last_ended;
+  const Duration wait = course.last_verdict.delay;
+  const std::string late = left < Duration::zero() ? span(-left) + " after it" : "which ends it";
+  if (course.last_verdict.reason == Reason::deadline_too_near && left <= Duration::zero())
+    return text + ", " + late;
+  if (course.last_verdict.reason == Reason::deadline_too_near) {
+    return text +
+           fmt::format(", {} left; a wait of {} ends {} too late", span(left), span(wait), span(wait - left));
+  }
+  return text + (left < Duration::zero() ? fmt::format(", {} after it", span(-left))
+                                         : fmt::format(", {} left", span(left)));
+}
+
+std::string pause_text(const ExplainReport& report, Duration asked) {
+  const policy::RetryPolicy& retry = report.route().policy.retry;
+  std::string text = fmt::format("{} asked for, {} allowed (retry_after.maximum)", span(asked),
+                                 span(retry.retry_after.maximum));
+  if (!retry.retry_after.honour) text = span(asked) + " asked for, not honoured (retry_after.honour)";
+  return text;
+}
+
+std::string ending(const Course& course) {
+  if (course.endless) return fmt::format("still trying after attempt {}", course.last.number);
+  const Reason reason = course.last_verdict.reason;
+  return fmt::format("{} after attempt {}: {}", policy::word(reason), course.last.number,
+                     policy::meaning(reason));
+}
+
+void list_resume(const ExplainReport& report, Page& page) {
+  const Explanation& told = report.explanation;
+  if (!told.resumes) return;
+  const policy::RoutePolicy& policy = report.route().policy;
+  page.line("resume",
+            fmt::format("if the answer has {}, a known length and no content coding, it is continued:",
+                        policy::either_of_validators(policy.resume)));
+  page.line("resume",
+            fmt::format("after {}, then longer; up to {} attempts in a row without a byte; {} without "
+                        "a byte count as a break",
+                        between(told.resume_wait.lowest, told.resume_wait.highest),
+                        policy.resume.max_attempts, span(policy.resume.stall)));
+}
+
+void list_endings(const Explanation& told, Page& page) {
+  const std::string low = (told.resumes ? "otherwise " : "") + ending(told.lowest);
+  const std::string high = (told.resumes ? "otherwise " : "") + ending(told.highest);
+  if (low == high) return page.line("ends", low);
+  page.line("ends", "with the shortest waits: " + low);
+  page.line("ends", "with the longest waits: " + high);
+}
+
+void list_hint(const ExplainReport& report, Page& page) {
+  const auto* answered = std::get_if<policy::Answered>(&report.explanation.outcome);
+  if (answered == nullptr) return;
+  if (answered->hints.retry_after) page.line("pause", pause_text(report, *answered->hints.retry_after));
+}
+
+std::string budget_text(const ExplainReport& report) {
+  if (!report.route().policy.budget) return "off";
+  return fmt::format("{} retries left, if nobody else asks this upstream",
+                     std::floor(report.explanation.lowest.first_budget_left));
+}
+
+std::string hedge_text(const ExplainReport& report) {
+  const policy::RoutePolicy& policy = report.route().policy;
+  const auto& after = policy.hedge->after;
+  const std::string when = after ? span(*after) + " without a response head"
+                                 : "the route's p95 without a response head (from 20 answers on)";
+  const Reason judged = *report.explanation.hedge;
+  if (judged == Reason::hedged) return "a copy after " + when;
+  if (judged == Reason::observe_only) return "none; outside observe mode a copy after " + when;
+  return fmt::format("none: {}", policy::word(judged));
+}
+
+}  // namespace
+
+std::string place_of(const policy::Route& route, const std::string& file) {
+  if (route.line == 0) return "built-in";
+  if (!route.source.empty()) return fmt::format("preset {}:{}", route.source, route.line);
+  return fmt::format("{}:{}", file, route.line);
+}
+
+std::string client_gets(const ExplainReport& report) {
+  const Explanation& told = report.explanation;
+  const Course& course = told.highest;
+  if (course.endless) return "nothing yet";
+  if (told.resumes) return "the whole answer if it is continued; else what came of it, and a cut connection";
+  if (std::holds_alternative<policy::Cut>(course.end))
+    return "the part of the answer that came, and a connection that is cut";
+  const auto* fail = std::get_if<policy::Fail>(&course.end);
+  if (fail == nullptr)
+    return fmt::format("the upstream's last answer, {}, unchanged",
+                       std::get<policy::Answered>(told.outcome).status);
+  const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
+  std::string text = fmt::format("{} from reprise", status);
+  if (report.route().policy.response_headers)
+    text += fmt::format(", with Reprise-Reason: {}", policy::word(course.last_verdict.reason));
+  return text;
+}
+
+std::vector<std::string> advices(const ExplainReport& report) {
+  const Explanation& told = report.explanation;
+  std::vector<std::string> list;
+  for (const Course* course : {&told.lowest, &told.highest}) {
+    std::string text = advice(course->last_verdict.reason, told, report.route().policy);
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+  }
+  return list;
+}
+
+std::string to_text(const ExplainReport& report) {
+  const Explanation& told = report.explanation;
+  const policy::Route& route = report.route();
+  Page page;
+  page.line("request", report.method + " " + report.url);
+  page.line("assumed", report.assumed);
+  page.line("route", fmt::format("{} ({})", route.name, place_of(route, report.file)));
+  list_passed_over(report, page);
+  page.line("idempotent", judged(report));
+  const bool says_more = !told.waits.empty() || told.lowest.first_verdict.reason == Reason::observe_only;
+  if (says_more) page.line(fmt::format("attempt {}", told.lowest.first.number), first_verdict(report));
+  list_hint(report, page);
+  list_waits(told, page);
+  page.line("deadline", deadline_text(report));
+  page.line("budget", budget_text(report));
+  if (told.hedge) page.line("hedge", hedge_text(report));
+  for (const ReportedLimit& limit : limits_of(report)) page.line(limit.name, limit.text);
+  list_resume(report, page);
+  for (const std::string& text : held_back(report)) page.line("held back", text);
+  list_endings(told, page);
+  page.line("client gets", client_gets(report));
+  for (const std::string& text : advices(report)) page.line("to change", text);
+  for (const std::string& text : report.notes) page.line("note", text);
+  return page.take();
+}
+
+}  // namespace reprise::explain

@@ -1,0 +1,184 @@
+#include <cmath>
+
+#include "proxy/explain/advice.hpp"
+#include "proxy/explain/explain_report.hpp"
+#include "proxy/observe/json_text.hpp"
+#include "proxy/observe/line_parts.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using policy::Duration;
+
+/// An object or a list that is being written: commas come by themselves.
+class Json {
+ public:
+  explicit Json(std::string& out) : out_(out) {}
+
+  void open(std::string_view key, char bracket) {
+    begin(key);
+    out_ += bracket;
+    first_ = true;
+  }
+  void close(char bracket) {
+    out_ += bracket;
+    first_ = false;
+  }
+  void text(std::string_view key, std::string_view value) {
+    begin(key);
+    observe::append_json(out_, value);
+  }
+  void number(std::string_view key, std::uint64_t value) {
+    begin(key);
+    observe::append_number(out_, value);
+  }
+  void span(std::string_view key, Duration value) {
+    begin(key);
+    observe::append_milliseconds(out_, value);
+  }
+  /// `true`, `false` or `null`.
+  void word(std::string_view key, std::string_view value) {
+    begin(key);
+    out_ += value;
+  }
+
+ private:
+  void begin(std::string_view key) {
+    if (!first_) out_ += ", ";
+    first_ = false;
+    if (key.empty()) return;
+    observe::append_json(out_, key);
+    out_ += ": ";
+  }
+
+  std::string& out_;
+  bool first_ = true;
+};
+
+std::string_view yes_or_no(bool value) { return value ? "true" : "false"; }
+
+void write_route(const ExplainReport& report, Json& json) {
+  const policy::Route& route = report.route();
+  json.open("route", '{');
+  json.text("name", route.name);
+  json.text("place", place_of(route, report.file));
+  json.close('}');
+  json.open("passed_over", '[');
+  for (const PassedOver& passed : report.explanation.passed_over) {
+    json.open("", '{');
+    json.text("route", (*report.routes)[passed.route].name);
+    json.text("why", policy::word(passed.why));
+    json.close('}');
+  }
+  json.close(']');
+}
+
+void write_judgement(const ExplainReport& report, Json& json) {
+  const Explanation& told = report.explanation;
+  json.open("idempotent", '{');
+  json.word("verdict", yes_or_no(told.facts.idempotent == policy::Idempotency::yes));
+  json.text("rule", policy::describe(report.route().policy.idempotent));
+  if (told.judgement.because == nullptr) {
+    json.word("because", "null");
+  } else {
+    json.text("because", policy::describe(*told.judgement.because));
+  }
+  json.close('}');
+}
+
+void write_verdict(std::string_view key, const policy::Verdict& verdict, Json& json) {
+  json.open(key, '{');
+  json.word("retry", yes_or_no(verdict.retry));
+  json.text("reason", policy::word(verdict.reason));
+  json.text("meaning", policy::meaning(verdict.reason));
+  json.span("delay_ms", verdict.delay);
+  json.close('}');
+}
+
+void write_course(std::string_view key, const Course& course, Json& json) {
+  json.open(key, '{');
+  write_verdict("first", course.first_verdict, json);
+  json.number("last_attempt", course.last.number);
+  json.span("ended_ms", course.last_ended);
+  json.word("endless", yes_or_no(course.endless));
+  write_verdict("last", course.last_verdict, json);
+  json.close('}');
+}
+
+void write_waits(const Explanation& told, Json& json) {
+  json.open("waits", '[');
+  for (const PlannedWait& wait : told.waits) {
+    json.open("", '{');
+    json.number("after", wait.after);
+    json.span("lowest_ms", wait.lowest);
+    json.span("highest_ms", wait.highest);
+    json.span("earliest_ms", wait.earliest);
+    json.span("latest_ms", wait.latest);
+    json.close('}');
+  }
+  json.close(']');
+  json.word("waits_left_out", yes_or_no(told.waits_left_out));
+}
+
+void write_hedge(const ExplainReport& report, Json& json) {
+  const auto& after = report.route().policy.hedge->after;
+  json.open("hedge", '{');
+  if (after) {
+    json.span("after_ms", *after);
+  } else {
+    json.text("after_ms", "p95");
+  }
+  json.text("reason", policy::word(*report.explanation.hedge));
+  json.close('}');
+}
+
+void write_texts(std::string_view key, const std::vector<std::string>& texts, Json& json) {
+  json.open(key, '[');
+  for (const std::string& text : texts) json.text("", text);
+  json.close(']');
+}
+
+}  // namespace
+
+std::string to_json(const ExplainReport& report) {
+  const Explanation& told = report.explanation;
+  const policy::RoutePolicy& policy = report.route().policy;
+  std::string out;
+  Json json(out);
+  json.open("", '{');
+  json.text("method", report.method);
+  json.text("url", report.url);
+  json.text("assumed", report.assumed);
+  write_route(report, json);
+  write_judgement(report, json);
+  json.number("attempt", told.lowest.first.number);
+  write_waits(told, json);
+  if (policy.retry.deadline) {
+    json.span("deadline_ms", *policy.retry.deadline);
+  } else {
+    json.word("deadline_ms", "null");
+  }
+  if (policy.budget) {
+    json.number("budget_left", static_cast<std::uint64_t>(told.lowest.first_budget_left));
+  } else {
+    json.word("budget_left", "null");
+  }
+  if (told.hedge) write_hedge(report, json);
+  json.open("limits", '{');
+  for (const ReportedLimit& limit : limits_of(report)) json.text(limit.name, limit.text);
+  json.close('}');
+  write_texts("held_back", held_back(report), json);
+  json.open("courses", '{');
+  write_course("shortest_waits", told.lowest, json);
+  write_course("longest_waits", told.highest, json);
+  json.close('}');
+  json.word("resumes", yes_or_no(told.resumes));
+  if (told.resumes) write_texts("resume_validators", policy.resume.validators, json);
+  json.text("client_gets", client_gets(report));
+  write_texts("to_change", advices(report), json);
+  write_texts("notes", report.notes, json);
+  json.close('}');
+  return out += '\n';
+}
+
+}  // namespace reprise::explain

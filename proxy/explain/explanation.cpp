@@ -1,0 +1,156 @@
+#include "proxy/explain/explanation.hpp"
+
+#include <algorithm>
+
+#include "proxy/explain/rehearsal.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using namespace policy;
+
+// Where the route holds bytes back, the break is taken to come in these.
+bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  const bool holds = policy.hold && policy.hold->bytes > 0 && policy.mode != Mode::off;
+  return failed != nullptr && failed->stage == Stage::body && !holds;
+}
+
+Course course_of(const Rehearsed& done) {
+  const Step& first = done.steps.front();
+  const Step& last = done.steps.back();
+  return {first.attempt,        first.ended - head_at, first.budget_left, first.verdict, last.attempt,
+          last.ended - head_at, last.verdict,          done.goes_on(),    done.end,      done.ledger};
+}
+
+// Judged as the data path does: first on the head, then, where that leaves it open, on a body held in memory.
+Judgement judge_question(const Question& question, const RoutePolicy& policy) {
+  if (question.tunnel) return {Idempotency::yes, nullptr};
+  RequestView request = question.request;
+  if (question.leaving != nullptr) request.fields = question.leaving;
+  const Judgement by_head = judge_with_ground(policy.idempotent, request, nullptr);
+  const bool in_memory = question.first.replayable && question.body_bytes <= policy.replay_memory_bytes;
+  if (by_head.verdict != Idempotency::undecided || !in_memory || question.body == nullptr) return by_head;
+  return judge_with_ground(policy.idempotent, request, question.body);
+}
+
+// A body over the limit is let go of once it is being sent.
+bool is_held(const Question& question, const Facts& facts, const RoutePolicy& policy) {
+  const auto* failed = std::get_if<Failed>(&question.outcome);
+  const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
+  const auto most = std::max<std::uint64_t>(policy.replay_memory_bytes, disk_share(facts, policy));
+  return question.first.replayable && (!sending_began || question.body_bytes <= most);
+}
+
+// The response of a body that breaks was a good one up to its head. Which timer ends an attempt without an
+// answer is for the route to say.
+Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
+  if (breaks_after_release(question.outcome, policy)) return Answered{200, {}};
+  if (!is_timeout(question.outcome)) return question.outcome;
+  const HeadLimit limit = head_limit(policy, is_repeatable(facts, policy, held), head_at, std::nullopt);
+  return Failed{std::get<Failed>(question.outcome).stage, limit.cause};
+}
+
+std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
+
+/// The bounds of the first `count` waits over all rolls. Without a budget the lowest rolls wait least and
+/// start soonest, the highest ones wait longest and start last;
+/// the deadline then cuts what is too long for it.
+std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assumed& assumed,
+                                         std::size_t count) {
+  if (count == 0) return {};
+  LowestDice low_dice;
+  HighestDice high_dice;
+  RoutePolicy untimed_policy = policy;
+  untimed_policy.retry.deadline.reset();
+  Assumed untimed = assumed;
+  untimed.facts.signed_until.reset();
+  const std::vector<Step> low = rehearse(policy, assumed, low_dice, nullptr, count).steps;
+  const std::vector<Step> high = rehearse(untimed_policy, untimed, high_dice, nullptr, count).steps;
+  Instant horizon = assumed.facts.signed_until.value_or(Instant::max());
+  if (policy.retry.deadline) horizon = std::min(horizon, head_at + *policy.retry.deadline);
+  std::vector<PlannedWait> waits;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Duration highest = std::min(high[i].verdict.delay, horizon - low[i].ended);
+    const Instant latest = std::min(high[i].ended + high[i].verdict.delay, horizon);
+    waits.push_back({low[i].attempt.number, low[i].verdict.delay, highest,
+                     low[i].ended + low[i].verdict.delay - head_at, latest - head_at});
+  }
+  return waits;
+}
+
+std::vector<PassedOver> passed_over(const RouteTable& routes, const RequestView& request, std::size_t found) {
+  std::vector<PassedOver> passed;
+  for (std::size_t i = 0; i < found; ++i) passed.push_back({i, routes[i].match.first_mismatch(request)});
+  return passed;
+}
+
+// Whether a response could be continued at all: one whose head gives every proof that there is.
+bool may_be_continued(const Question& question) {
+  PartHead best;
+  best.status = 200;
+  best.end = BodyEnd::length;
+  best.length = 1;
+  best.entity_tag = R"("1")";
+  return !question.tunnel && Download::can_begin(question.download, best);
+}
+
+/// A course with its steps, drawing on a budget of its own.
+Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
+  std::optional<Budget> budget;
+  if (policy.budget) budget.emplace(*policy.budget);
+  return rehearse(policy, assumed, dice, budget ? &*budget : nullptr, most_attempts);
+}
+
+Assumed assumed_of(const Question& question, const RoutePolicy& policy, const Explanation& told) {
+  Assumed assumed{told.facts, told.outcome, question.first, std::nullopt};
+  assumed.first.replayable = told.held;
+  if (is_broken_response(told.outcome) || breaks_after_release(question.outcome, policy)) {
+    assumed.breaks = Break{std::get<Failed>(question.outcome).cause};
+    assumed.breaks->signed_until = question.signature_end;
+  }
+  return assumed;
+}
+
+void find_resume(const Question& question, const RoutePolicy& policy, Assumed assumed, Explanation& told) {
+  told.resume_wait = wait_range(policy.retry.backoff, 0, Duration::zero());
+  if (!assumed.breaks || !may_be_continued(question)) return;
+  assumed.breaks->continuable = true;
+  LowestDice dice;
+  const Rehearsed done = whole_course(policy, assumed, dice);
+  told.resumes = done.resumes();
+  if (std::holds_alternative<Cut>(done.end)) told.not_resumed = done.ledger.reason;
+}
+
+}  // namespace
+
+Explanation explain(const RouteTable& routes, const Question& question) {
+  Explanation told;
+  told.route = routes.find(question.request);
+  told.passed_over = passed_over(routes, question.request, told.route);
+  const RoutePolicy& policy = routes[told.route].policy;
+  told.judgement = judge_question(question, policy);
+  told.facts = question.facts;
+  told.facts.safe_method = is_safe_method(question.request.method);
+  // Whoever waits for a body that cannot be looked into waits for ever.
+  const bool repeatable = told.judgement.verdict == Idempotency::yes;
+  told.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
+  told.held = is_held(question, told.facts, policy);
+  told.outcome = assumed_outcome(question, policy, told.facts, told.held);
+
+  const Assumed assumed = assumed_of(question, policy, told);
+  LowestDice low_dice;
+  HighestDice high_dice;
+  const Rehearsed low = whole_course(policy, assumed, low_dice);
+  const Rehearsed high = whole_course(policy, assumed, high_dice);
+  told.lowest = course_of(low);
+  told.highest = course_of(high);
+  const std::size_t count = std::max(count_waits(low), count_waits(high));
+  told.waits_left_out = count > most_waits;
+  told.waits = bounds_of_waits(policy, assumed, std::min(count, most_waits));
+  find_resume(question, policy, assumed, told);
+  if (!question.tunnel) told.hedge = rehearse_hedge(policy, assumed);
+  return told;
+}
+
+}  // namespace reprise::explain

@@ -1,0 +1,146 @@
+#include "proxy/explain/rehearsal.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace reprise::explain {
+namespace {
+
+using namespace policy;
+
+class Rehearsal {
+ public:
+  Rehearsal(const RoutePolicy& policy, const Assumed& assumed, Dice& dice, Budget* budget)
+      : policy_(policy),
+        assumed_(assumed),
+        dice_(dice),
+        budget_(budget),
+        exchange_(policy, assumed.facts, budget, head_at),
+        reused_(assumed.first.reused) {
+    make_earlier_attempts();
+    action_ = last_of(exchange_.begin(now_, dice_));
+  }
+
+  /// One attempt, the break of its body, and the wait after it.
+  Step next() {
+    if (std::get<Start>(action_).fresh) reused_ = false;
+    const Outcome& outcome = assumed_.outcome;
+    now_ = end_of_attempt();
+    const Instant ended = now_;
+    const AttemptReport report{reused_, assumed_.first.sent, assumed_.first.replayable,
+                               assumed_.facts.idempotent};
+    const auto* answered = std::get_if<Answered>(&outcome);
+    action_ = last_of(answered != nullptr ? exchange_.answered(report, *answered, now_, dice_)
+                                          : exchange_.failed(report, std::get<Failed>(outcome), now_, dice_));
+    const double left = budget_left_before(exchange_.ledger().back().verdict);
+    if (std::holds_alternative<Wait>(action_)) {
+      sleep();
+    } else if (std::holds_alternative<Deliver>(action_)) {
+      deliver();
+    }
+    const LedgerEntry& entry = exchange_.ledger().back();
+    return {entry.attempt, ended, left, entry.verdict};
+  }
+
+  const Action& action() const { return action_; }
+  const Ledger& ledger() const { return exchange_.ledger(); }
+
+ private:
+  static Action last_of(const Actions& actions) { return actions[actions.size() - 1]; }
+
+  // One that is not charged is the free retry's; it comes first.
+  void make_earlier_attempts() {
+    const Attempt& first = assumed_.first;
+    const bool unsent = is_unsent(assumed_.outcome, first.sent == Sent::nothing);
+    const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(assumed_.outcome).cause);
+    if (budget_ != nullptr && first.number > 1 && !kept_here) budget_->deposit(now_);
+    Attempt earlier = first;
+    earlier.wait = Duration::zero();
+    for (earlier.number = 1; earlier.number < first.number; ++earlier.number) {
+      const bool free = earlier.number + first.charged <= first.number;
+      earlier.charged = free ? 1 : earlier.number + first.charged - first.number;
+      const Duration wait = free ? Duration::zero()
+                                 : draw_wait(policy_.retry.backoff, earlier.charged - 1, earlier.wait, dice_);
+      const Reason reason = free ? Reason::stale_connection : Reason::retryable_failure;
+      // What ends without having sent a byte is given back at its end.
+      if (budget_ != nullptr && !free && !unsent) budget_->withdraw(now_);
+      exchange_.take_up({earlier, assumed_.outcome, {true, wait, reason}, now_, now_});
+      earlier.wait = wait;
+      now_ += wait;
+    }
+  }
+
+  Instant end_of_attempt() const {
+    if (!is_timeout(assumed_.outcome)) return now_;
+    const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
+    return std::max(now_, head_limit(policy_, repeatable, now_, exchange_.deadline()).at);
+  }
+
+  double budget_left_before(const Verdict& verdict) const {
+    if (budget_ == nullptr) return std::numeric_limits<double>::infinity();
+    const bool paid = verdict.retry && verdict.reason != Reason::stale_connection;
+    return budget_->left(now_) + (paid || verdict.reason == Reason::observe_only ? 1 : 0);
+  }
+
+  void sleep() {
+    exchange_.response_kept();
+    now_ = std::get<Wait>(action_).until;
+    action_ = last_of(exchange_.waited(now_));
+  }
+
+  void deliver() {
+    if (assumed_.breaks) {
+      action_ = last_of(exchange_.body_broke(*assumed_.breaks, now_, dice_));
+    } else {
+      exchange_.delivered();
+    }
+  }
+
+  const RoutePolicy& policy_;
+  const Assumed& assumed_;
+  Dice& dice_;
+  Budget* budget_;
+  Exchange exchange_;
+  bool reused_;
+  Instant now_ = head_at;
+  Action action_;
+};
+
+}  // namespace
+
+bool is_timeout(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->stage >= Stage::send && failed->stage < Stage::body &&
+         (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
+}
+
+Rehearsed rehearse(const RoutePolicy& policy, const Assumed& assumed, Dice& dice, Budget* budget,
+                   std::size_t most) {
+  Rehearsal rehearsal(policy, assumed, dice, budget);
+  Rehearsed done;
+  do {
+    done.steps.push_back(rehearsal.next());
+  } while (std::holds_alternative<Start>(rehearsal.action()) && done.steps.size() < most);
+  done.end = rehearsal.action();
+  done.ledger = rehearsal.ledger();
+  return done;
+}
+
+std::optional<Reason> rehearse_hedge(const RoutePolicy& policy, const Assumed& assumed) {
+  if (!policy.hedge || assumed.first.number > 1) return std::nullopt;
+  RoutePolicy timed = policy;
+  if (!timed.hedge->after) timed.hedge->after = Duration::zero();
+  std::optional<Budget> budget;
+  if (policy.budget) budget.emplace(*policy.budget);
+  Exchange exchange(timed, assumed.facts, budget ? &*budget : nullptr, head_at);
+  LowestDice dice;
+  const Actions begun = exchange.begin(head_at, dice);
+  const auto due = begun.size() > 0 ? exchange.hedge_at() : std::nullopt;
+  if (!due) return std::nullopt;
+  const AttemptReport report{assumed.first.reused, Sent::maybe, assumed.first.replayable,
+                             assumed.facts.idempotent};
+  const Actions actions = exchange.hedge_due(report, *due);
+  return actions.size() > 0 ? Reason::hedged : exchange.ledger().hedge_refusal;
+}
+
+}  // namespace reprise::explain

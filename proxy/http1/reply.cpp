@@ -1,0 +1,182 @@
+// The text of our own responses. Every sentence is fixed: no part of a message, no address gets in (row H9).
+#include "proxy/http1/reply.hpp"
+
+#include <array>
+
+#include "proxy/http/ascii.hpp"
+
+namespace reprise::http {
+namespace {
+
+struct FailureRow {
+  policy::Cause cause;
+  int status;
+  std::string_view error;  ///< RFC 9209 2.3
+  std::string_view sentence;
+};
+
+constexpr std::array<FailureRow, policy::cause_count> failures{{
+    {policy::Cause::dns_error, 502, "dns_error", "the name does not resolve"},
+    {policy::Cause::dns_timeout, 504, "dns_timeout", "the resolver did not answer in time"},
+    {policy::Cause::refused, 502, "connection_refused", "connection refused"},
+    {policy::Cause::unreachable, 502, "destination_ip_unroutable", "no route to the upstream"},
+    {policy::Cause::connect_timeout, 504, "connection_timeout",
+     "no connection within connect_timeout or the deadline"},
+    {policy::Cause::no_local_port, 503, "connection_limit_reached", "this host has no local port left"},
+    {policy::Cause::no_descriptor, 503, "connection_limit_reached",
+     "this process has no file descriptor left"},
+    {policy::Cause::address_denied, 403, "destination_ip_prohibited",
+     "every address of the upstream is under security.deny"},
+    {policy::Cause::address_is_self, 508, "proxy_loop_detected", "the address is a listener of this proxy"},
+    {policy::Cause::parent_unreachable, 502, "destination_unavailable", "the parent proxy cannot be reached"},
+    {policy::Cause::parent_timeout, 504, "connection_timeout", "the parent proxy did not answer in time"},
+    {policy::Cause::parent_refused, 502, "connection_refused", "the parent proxy opened no tunnel"},
+    {policy::Cause::tls_protocol_error, 502, "tls_protocol_error", "there is no TLS that both sides speak"},
+    {policy::Cause::tls_certificate_error, 502, "tls_certificate_error",
+     "the upstream's certificate does not prove that it is the upstream"},
+    {policy::Cause::closed, 502, "connection_terminated", "the upstream closed the connection"},
+    {policy::Cause::reset, 502, "connection_terminated", "the connection was reset"},
+    {policy::Cause::keepalive_lost, 502, "connection_terminated", "the upstream host stopped responding"},
+    {policy::Cause::unacknowledged, 502, "connection_terminated",
+     "the upstream acknowledged nothing of the request"},
+    {policy::Cause::attempt_timeout, 504, "http_response_timeout",
+     "no answer within attempt_timeout or the deadline"},
+    {policy::Cause::response_timeout, 504, "http_response_timeout", "no answer within response_timeout"},
+    {policy::Cause::malformed_response, 502, "http_protocol_error", "the answer is malformed or ambiguous"},
+    {policy::Cause::header_too_large, 502, "http_response_header_section_size",
+     "the answer's head is larger than the limits"},
+    {policy::Cause::truncated, 502, "http_response_incomplete", "the answer ended early"},
+    {policy::Cause::cancelled, 503, "proxy_internal_response", "the attempt was cancelled"},
+    {policy::Cause::replay_lost, 502, "proxy_internal_error",
+     "the held request body could not be read back from disk"},
+}};
+
+static_assert(policy::follows_enumerators(failures, [](const FailureRow& row) { return row.cause; }));
+
+constexpr const FailureRow& row(policy::Cause cause) { return failures[static_cast<std::size_t>(cause)]; }
+
+std::string_view doing(policy::Stage stage) {
+  switch (stage) {
+    case policy::Stage::resolve: return "while resolving the upstream's name";
+    case policy::Stage::connect: return "while connecting to the upstream";
+    case policy::Stage::tls: return "in the TLS handshake with the upstream";
+    case policy::Stage::send: return "while sending the request";
+    case policy::Stage::await_head: return "while waiting for the answer";
+    case policy::Stage::head: return "while reading the head of the answer";
+    case policy::Stage::body: break;
+  }
+  return "while reading the body of the answer";
+}
+
+/// A handshake that breaks is a TLS error, whatever the socket said;
+/// one that is too slow is a connection that is.
+std::string_view error_of(const policy::Failed& failed) {
+  const bool broke = failed.cause == policy::Cause::closed || failed.cause == policy::Cause::reset ||
+                     failed.cause == policy::Cause::malformed_response;
+  if (failed.stage == policy::Stage::tls && broke) return "tls_protocol_error";
+  return proxy_status_error(failed.cause);
+}
+
+struct Unattempted {
+  int status;
+  std::string_view error;
+};
+
+/// Our answer where no attempt was made: the reason alone says why.
+Unattempted without_attempt(policy::Reason reason) {
+  using policy::Reason;
+  switch (reason) {
+    case Reason::address_denied: return {403, "destination_ip_prohibited"};
+    case Reason::deadline_too_near: return {504, "http_response_timeout"};
+    case Reason::circuit_open:
+    case Reason::host_paused: return {503, "destination_unavailable"};
+    // The rest judges an attempt, or says that nobody waits for an answer any more.
+    case Reason::success:
+    case Reason::not_retryable:
+    case Reason::retryable_status:
+    case Reason::retryable_failure:
+    case Reason::retryable_body:
+    case Reason::stale_connection:
+    case Reason::hedged:
+    case Reason::resumed:
+    case Reason::not_idempotent:
+    case Reason::not_replayable:
+    case Reason::attempts_spent:
+    case Reason::budget_spent:
+    case Reason::upstream_said_later:
+    case Reason::upstream_said_no:
+    case Reason::nested_retry:
+    case Reason::signature_expired:
+    case Reason::response_started:
+    case Reason::resume_mismatch:
+    case Reason::client_gone:
+    case Reason::shutting_down:
+    case Reason::observe_only:
+    case Reason::retries_off: break;
+  }
+  return {503, "proxy_internal_response"};
+}
+
+void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, std::string_view pseudonym,
+                           Reply& reply) {
+  const policy::LedgerEntry& last = ledger.back();
+  ascii::append(reply.body, "reprise: attempt ", std::to_string(last.attempt.number), " of ",
+                std::to_string(ledger.size()));
+  if (const auto* failed = std::get_if<policy::Failed>(&last.outcome)) {
+    reply.status = status_of(failed->cause);
+    ascii::append(reply.proxy_status, pseudonym, "; error=", error_of(*failed));
+    const std::string received = std::to_string(failed->received_status);
+    if (failed->received_status != 0) ascii::append(reply.proxy_status, "; received-status=", received);
+    ascii::append(reply.body, " failed ", doing(failed->stage), ": ", row(failed->cause).sentence, "\n");
+    return;
+  }
+  const std::string status = std::to_string(std::get<policy::Answered>(last.outcome).status);
+  reply.status = 502;
+  ascii::append(reply.proxy_status, pseudonym, gateway_timeout ? "; error=http_response_timeout" : "",
+                "; received-status=", status);
+  ascii::append(reply.body, " was answered with status ", status, ", and that answer is not passed on\n");
+}
+
+}  // namespace
+
+Reply rejection_reply(Rejection cause, std::string_view pseudonym) {
+  Reply reply;
+  reply.status = status_of(cause);
+  ascii::append(reply.proxy_status, pseudonym, "; error=", proxy_status_error(cause));
+  ascii::append(reply.body, "reprise: the request is refused: ", word(cause), "\n", sentence(cause), "\n");
+  return reply;
+}
+
+Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::string_view pseudonym) {
+  Reply reply;
+  reply.reason = policy::word(ledger.reason);
+  if (ledger.empty()) {
+    const Unattempted answer = without_attempt(ledger.reason);
+    reply.status = answer.status;
+    ascii::append(reply.proxy_status, pseudonym, "; error=", answer.error);
+    reply.body = "reprise: no attempt was made\n";
+  } else {
+    describe_last_attempt(ledger, gateway_timeout, pseudonym, reply);
+  }
+  if (gateway_timeout) reply.status = 504;
+  ascii::append(reply.body, "stopped because: ", reply.reason, " (", policy::meaning(ledger.reason), ")\n");
+  return reply;
+}
+
+void write_reply(const Reply& reply, std::string_view date, std::string_view extra_fields, bool close,
+                 bool head_only, std::string& out) {
+  ascii::append(out, "HTTP/1.1 ", std::to_string(reply.status), " ", reason_phrase(reply.status),
+                "\r\nDate: ", date,
+                "\r\nContent-Type: text/plain\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ",
+                std::to_string(reply.body.size()), "\r\n");
+  if (!reply.proxy_status.empty()) ascii::append(out, "Proxy-Status: ", reply.proxy_status, "\r\n");
+  out += extra_fields;
+  if (close) out += "Connection: close\r\n";
+  out += "\r\n";
+  if (!head_only) out += reply.body;
+}
+
+int status_of(policy::Cause cause) { return row(cause).status; }
+std::string_view proxy_status_error(policy::Cause cause) { return row(cause).error; }
+
+}  // namespace reprise::http

@@ -1,0 +1,262 @@
+// Outgoing heads: what stays is copied in runs, what ends here is left out, what is ours comes last.
+#include "proxy/http1/rewrite.hpp"
+
+#include <charconv>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http1/guard.hpp"
+
+namespace reprise::http {
+namespace {
+
+constexpr std::string_view chunked_line = "Transfer-Encoding: chunked\r\n";
+
+void append_number(std::uint64_t number, std::string& out) {
+  char digits[20];
+  const auto written = std::to_chars(digits, digits + sizeof digits, number);
+  out.append(digits, written.ptr);
+}
+
+void append_length(std::uint64_t length, std::string& out) {
+  out += "Content-Length: ";
+  append_number(length, out);
+  out += "\r\n";
+}
+
+/// Copies lines that are neighbours in the buffer with one append.
+class Run {
+ public:
+  explicit Run(std::string& out) : out_(out) {}
+
+  void add(const FieldLine& field) {
+    if (field.line[field.name.size()] != ':') {  // a blank before the colon, row B7
+      flush();
+      ascii::append(out_, field.name, ": ", field.value, "\r\n");
+      return;
+    }
+    if (!run_.empty() && run_.data() + run_.size() == field.line.data()) {
+      run_ = {run_.data(), run_.size() + field.line.size()};
+      return;
+    }
+    flush();
+    run_ = field.line;
+  }
+  void flush() {
+    out_.append(run_);
+    run_ = {};
+  }
+
+ private:
+  std::string& out_;
+  std::string_view run_;
+};
+
+void append_path(const RequestHead& head, const Target& target, std::string_view prefix, std::string& out) {
+  const std::string_view path = target.path_and_query;
+  // RFC 9112 3.2.4: an OPTIONS for the whole server reaches it as `*`.
+  if (path == "*" || (path.empty() && prefix.empty() && head.method == "OPTIONS")) {
+    out += '*';
+    return;
+  }
+  if (prefix.ends_with('/')) prefix.remove_suffix(1);
+  out += prefix;
+  if (!path.starts_with('/')) out += '/';
+  out += path;
+}
+
+/// What a request keeps of the fields that are about this hop.
+struct RequestHop {
+  bool te_trailers = false;
+  bool upgrade = false;
+};
+
+/// True for a field line that goes upstream as it is.
+bool stays(const FieldLine& field, const RequestHead& head, bool host_rewritten, const RequestHop& hop,
+           const NamedByConnection& named) {
+  switch (field.id) {
+    case FieldId::connection:
+    case FieldId::keep_alive:
+    case FieldId::proxy_connection:
+    case FieldId::proxy_authenticate:
+    case FieldId::proxy_authorization:
+    case FieldId::te:
+    case FieldId::transfer_encoding:
+    case FieldId::content_length: return false;
+    case FieldId::upgrade: return hop.upgrade;
+    case FieldId::trailer: return head.framing.kind == Framing::Kind::chunked;
+    case FieldId::host: return !host_rewritten;
+    case FieldId::expect: return head.expects_continue();
+    case FieldId::max_forwards: return head.method != "OPTIONS" && head.method != "TRACE";
+    case FieldId::reprise: return !ascii::same(field.name, "reprise-attempt") && !named.removes(field.name);
+    case FieldId::date:
+    case FieldId::proxy_status:
+    case FieldId::retry_after:
+    case FieldId::via:
+    case FieldId::other: break;
+  }
+  return !named.removes(field.name);
+}
+
+void append_request_framing(const Framing& framing, std::string& out) {
+  if (framing.kind == Framing::Kind::chunked) out += chunked_line;
+  if (framing.kind == Framing::Kind::length) append_length(framing.length, out);
+}
+
+void append_request_hop(const RequestHop& hop, std::string& out) {
+  if (hop.te_trailers) out += "TE: trailers\r\n";
+  if (hop.te_trailers && hop.upgrade) {
+    out += "Connection: TE, upgrade\r\n";
+  } else if (hop.te_trailers) {
+    out += "Connection: TE\r\n";
+  } else if (hop.upgrade) {
+    out += "Connection: upgrade\r\n";
+  }
+}
+
+RequestHop read_hop(const RequestHead& head, bool keep_upgrade) {
+  RequestHop hop;
+  hop.upgrade = keep_upgrade;
+  for (const FieldLine& field : head.fields) {
+    if (field.id == FieldId::te && head.minor_version == 1) {
+      hop.te_trailers = hop.te_trailers || ascii::lists(field.value, "trailers");
+    }
+  }
+  return hop;
+}
+
+void append_max_forwards(const RequestHead& head, std::string& out) {
+  if (head.method != "OPTIONS" && head.method != "TRACE") return;
+  const FieldLine* const field = head.find(FieldId::max_forwards);
+  if (field == nullptr) return;
+  // Intake answers 0 itself and refuses what is no number.
+  const std::uint64_t left = ascii::decimal(field->value).value_or(0);
+  out += "Max-Forwards: ";
+  append_number(left == 0 ? 0 : left - 1, out);
+  out += "\r\n";
+}
+
+void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out) {
+  ascii::append(out, minor_version == 0 ? "Via: 1.0 " : "Via: 1.1 ", pseudonym, "\r\n");
+}
+
+/// True for a field line that goes to the client as it is.
+bool stays(const FieldLine& field, const ResponseRewrite& rewrite, const NamedByConnection& named) {
+  switch (field.id) {
+    case FieldId::connection:
+    case FieldId::content_length:
+    case FieldId::keep_alive:
+    case FieldId::proxy_authenticate:
+    case FieldId::proxy_authorization:
+    case FieldId::proxy_connection:
+    case FieldId::reprise:
+    case FieldId::te:
+    case FieldId::transfer_encoding: return false;
+    case FieldId::upgrade: return rewrite.keep_upgrade;
+    case FieldId::trailer: return rewrite.chunked;
+    case FieldId::date:
+    case FieldId::expect:
+    case FieldId::host:
+    case FieldId::max_forwards:
+    case FieldId::proxy_status:
+    case FieldId::retry_after:
+    case FieldId::via:
+    case FieldId::other: break;
+  }
+  if (rewrite.drop_alt_svc && ascii::same(field.name, "alt-svc")) return false;
+  return !named.removes(field.name);
+}
+
+void append_response_framing(const ResponseHead& head, const ResponseRewrite& rewrite, std::string& out) {
+  if (rewrite.chunked) {
+    out += chunked_line;
+    return;
+  }
+  if (head.framing.kind == Framing::Kind::length) {
+    append_length(head.framing.length, out);
+    return;
+  }
+  // HEAD and 304 tell the length of a body that is not there; 1xx and 204 must not (RFC 9110 8.6).
+  const bool tells_length = head.framing.kind == Framing::Kind::none && head.status >= 200 &&
+                            head.status != 204 && head.find(FieldId::transfer_encoding) == nullptr;
+  const FieldLine* const field = tells_length ? head.find(FieldId::content_length) : nullptr;
+  if (field == nullptr) return;
+  if (const auto length = read_content_length_list(field->value)) append_length(*length, out);
+}
+
+}  // namespace
+
+void write_request_head(const RequestHead& head, const Forward& forward, std::string_view path_prefix,
+                        std::string_view via_pseudonym, bool keep_upgrade, std::string& out) {
+  const NamedByConnection named(head.fields);
+  const RequestHop hop = read_hop(head, keep_upgrade);
+  const bool host_rewritten = !forward.host_field.empty();
+  out += head.method;
+  out += ' ';
+  append_path(head, forward.target, path_prefix, out);
+  out += " HTTP/1.1\r\n";
+  if (host_rewritten) ascii::append(out, "Host: ", forward.host_field, "\r\n");
+  Run run(out);
+  for (const FieldLine& field : head.fields) {
+    if (stays(field, head, host_rewritten, hop, named)) run.add(field);
+  }
+  run.flush();
+  append_request_framing(head.framing, out);
+  append_request_hop(hop, out);
+  append_max_forwards(head, out);
+  append_via(head.minor_version, via_pseudonym, out);
+}
+
+void frame_by_length(std::uint64_t length, std::string& head) {
+  std::string framed;
+  for (std::string_view rest = head; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find("\r\n") + 2);
+    rest.remove_prefix(line.size());
+    if (line == chunked_line) {
+      append_length(length, framed);
+    } else if (!ascii::starts_with(line, "trailer:")) {
+      framed += line;
+    }
+  }
+  head.swap(framed);
+}
+
+void write_response_head(const ResponseHead& head, const ResponseRewrite& asked, std::string& out) {
+  ResponseRewrite rewrite = asked;
+  if (rewrite.client_minor_version == 0) {  // RFC 9112 9.3: no chunked, and the connection ends
+    rewrite.chunked = false;
+    rewrite.close = true;
+  }
+  const NamedByConnection named(head.fields);
+  out += "HTTP/1.1 ";
+  append_number(static_cast<std::uint64_t>(head.status), out);
+  ascii::append(out, " ", head.reason, "\r\n");
+  Run run(out);
+  for (const FieldLine& field : head.fields) {
+    if (stays(field, rewrite, named)) run.add(field);
+  }
+  run.flush();
+  append_response_framing(head, rewrite, out);
+  if (head.status >= 200 && head.find(FieldId::date) == nullptr)
+    ascii::append(out, "Date: ", rewrite.date, "\r\n");
+  append_via(head.minor_version, rewrite.via_pseudonym, out);
+  if (rewrite.keep_upgrade) {
+    out += "Connection: upgrade\r\n";
+  } else if (rewrite.close) {
+    out += "Connection: close\r\n";
+  }
+  out += rewrite.extra_fields;
+  out += "\r\n";
+}
+
+void append_trailers(std::string_view trailers, const std::vector<FieldLine>& head_fields, std::string& out) {
+  const NamedByConnection named(head_fields);
+  while (!trailers.empty()) {
+    const std::size_t end = trailers.find("\r\n");
+    const std::string_view line = trailers.substr(0, end == std::string_view::npos ? end : end + 2);
+    if (!named.removes(line.substr(0, line.find(':')))) out += line;
+    trailers.remove_prefix(line.size());
+  }
+}
+
+}  // namespace reprise::http

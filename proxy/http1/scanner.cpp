@@ -1,0 +1,137 @@
+// Field lines, one pass: names by table, values eight bytes at a time.
+#include "proxy/http1/scanner.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http1/guard.hpp"
+
+namespace reprise::http {
+namespace {
+
+constexpr std::uint64_t each_byte(std::uint64_t byte) { return 0x0101010101010101U * byte; }
+
+/// True if one of eight bytes is below 0x20 or is DEL: the classic borrow test, exact as a yes or no.
+bool has_suspect(std::uint64_t eight) {
+  const std::uint64_t high = each_byte(0x80);
+  const std::uint64_t below_blank = (eight - each_byte(0x20)) & ~eight & high;
+  const std::uint64_t flipped = eight ^ each_byte(0x7f);
+  const std::uint64_t is_delete = (flipped - each_byte(0x01)) & ~flipped & high;
+  return (below_blank | is_delete) != 0;
+}
+
+/// Reads a name up to its colon, and steps over the colon.
+Halt scan_name(Cursor& cursor, Spelling spelling, std::string_view& name) {
+  const char* const first = cursor.at;
+  const char* p = first;
+  while (p != cursor.end && ascii::is_token(*p)) ++p;
+  if (p == cursor.end) return Progress::partial;
+  name = {first, static_cast<std::size_t>(p - first)};
+  if (name.empty()) return Rejection::bad_field_name;
+  if (ascii::is_blank(*p) && spelling == Spelling::tolerant) {
+    while (p != cursor.end && ascii::is_blank(*p)) ++p;
+    if (p == cursor.end) return Progress::partial;
+  }
+  if (*p != ':') return Rejection::bad_field_name;
+  cursor.at = p + 1;
+  return std::nullopt;
+}
+
+/// Reads a value up to its line end, and steps over that.
+Halt scan_value(Cursor& cursor, Spelling spelling, std::string_view& value) {
+  const char* first = cursor.at;
+  while (first != cursor.end && ascii::is_blank(*first)) ++first;
+  const char* const stop = find_control(first, cursor.end);
+  if (cursor.end - stop >= 2 && stop[0] == '\r' && stop[1] == '\n') {
+    cursor.at = stop + 2;
+  } else if (Halt halt = scan_line_end(cursor, stop, spelling, Rejection::bad_field_value)) {
+    return halt;
+  }
+  const char* last = stop;
+  while (last != first && ascii::is_blank(last[-1])) --last;
+  value = {first, static_cast<std::size_t>(last - first)};
+  return std::nullopt;
+}
+
+bool may_be_continued(const FieldLine& field) {
+  return field.id != FieldId::content_length && field.id != FieldId::transfer_encoding;
+}
+
+/// Reads a line that goes on with the field before it.
+Halt scan_fold(Cursor& cursor, Spelling spelling, const std::vector<FieldLine>& fields) {
+  if (spelling == Spelling::strict || fields.empty() || !may_be_continued(fields.back()))
+    return Rejection::obs_fold;
+  cursor.loose = true;
+  std::string_view continued;
+  return scan_value(cursor, spelling, continued);
+}
+
+}  // namespace
+
+const char* find_control(const char* at, const char* end) {
+  while (true) {
+    while (end - at >= 8) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, at, 8);
+      if (has_suspect(eight)) break;
+      at += 8;
+    }
+    // The block with the suspect byte, or the tail; a tab goes on behind it.
+    const char* const stop = end - at >= 8 ? at + 8 : end;
+    while (at != stop && !ascii::is_control(*at)) ++at;
+    if (at != stop || stop == end) return at;
+  }
+}
+
+Halt scan_line_end(Cursor& cursor, const char* stop, Spelling spelling, Rejection otherwise) {
+  if (stop == cursor.end) return Progress::partial;
+  if (*stop == '\n' && spelling == Spelling::tolerant) {
+    cursor.loose = true;
+    cursor.at = stop + 1;
+    return std::nullopt;
+  }
+  if (*stop != '\r') return otherwise;
+  if (stop + 1 == cursor.end) return Progress::partial;
+  if (stop[1] != '\n') return otherwise;
+  cursor.at = stop + 2;
+  return std::nullopt;
+}
+
+Halt scan_fields(Cursor& cursor, std::size_t limit, Spelling spelling, std::vector<FieldLine>& fields) {
+  std::size_t folds = 0;
+  while (true) {
+    if (cursor.at_end()) return Progress::partial;
+    const char* const first = cursor.at;
+    if (*first == '\r' || *first == '\n')
+      return scan_line_end(cursor, first, spelling, Rejection::bad_field_name);
+    if (ascii::is_blank(*first)) {
+      if (Halt halt = scan_fold(cursor, spelling, fields)) return halt;
+      if (fields.size() + ++folds > limit) return Rejection::too_many_fields;
+      continue;
+    }
+    if (fields.size() + folds == limit) return Rejection::too_many_fields;
+    FieldLine field;
+    if (Halt halt = scan_name(cursor, spelling, field.name)) return halt;
+    if (Halt halt = scan_value(cursor, spelling, field.value)) return halt;
+    field.line = {first, static_cast<std::size_t>(cursor.at - first)};
+    field.id = identify_field(field.name);
+    fields.push_back(field);
+  }
+}
+
+bool worth_waiting(std::string_view buffer, std::size_t start_line_bytes, Spelling spelling) {
+  constexpr std::size_t small = 2048;
+  if (buffer.size() < small || buffer.back() == '\n') return false;
+  std::size_t line_end = buffer.find('\n');
+  if (line_end == std::string_view::npos) return buffer.size() <= start_line_bytes;
+  for (; line_end != std::string_view::npos; line_end = buffer.find('\n', line_end + 1)) {
+    const bool bare = line_end == 0 || buffer[line_end - 1] != '\r';
+    if (bare && (line_end == 0 || spelling == Spelling::strict)) return false;  // the reading refuses it
+    const std::string_view next = buffer.substr(line_end + 1, 2);
+    if (next == "\r\n" || next.starts_with('\n')) return false;
+  }
+  return true;
+}
+
+}  // namespace reprise::http

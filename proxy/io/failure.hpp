@@ -1,0 +1,19 @@
+// The only translator from errors of the network to the causes that the policy knows.
+#pragma once
+
+#include "proxy/io/body_reader.hpp"
+#include "proxy/io/task.hpp"
+#include "proxy/policy/outcome.hpp"
+
+namespace reprise::net {
+
+/// What a socket's or a TLS error means. `eof` is `closed`, and so is a TLS connection's end without
+/// close_notify: no head can be complete by it; whatever has no cause of its
+/// own is `reset` on a connection that stood.
+policy::Cause cause_of(const ErrorCode&);
+/// The same for a connection that never stood: unknown errors are `unreachable`.
+policy::Cause cause_of_dial(const ErrorCode&);
+/// Why a body ended that neither goes on nor is complete.
+policy::Cause cause_of(BodyStep);
+
+}  // namespace reprise::net

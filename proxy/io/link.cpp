@@ -1,0 +1,34 @@
+#include "proxy/io/link.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace reprise::net {
+
+// poll(2) sees a FIN behind unread bytes too.
+Presence presence_of(int descriptor) {
+  pollfd asked{descriptor, POLLIN | POLLRDHUP, 0};
+  if (::poll(&asked, 1, 0) <= 0) return Presence::present;
+  if ((asked.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return Presence::reset;
+  return (asked.revents & POLLRDHUP) != 0 ? Presence::finished : Presence::present;
+}
+
+Outflow Link::outflow() {
+  const int socket = descriptor();
+  return socket < 0 ? Outflow{} : outflow_of(socket);
+}
+
+bool is_unheard(int descriptor, Duration since) {
+  constexpr unsigned enough = 2;
+  // The kernel counts in its own ticks of some milliseconds.
+  constexpr Duration slack = std::chrono::milliseconds(10);
+  tcp_info seen{};
+  socklen_t size = sizeof seen;
+  if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &seen, &size) != 0) return false;
+  return seen.tcpi_unacked > 0 && seen.tcpi_retransmits >= enough &&
+         std::chrono::milliseconds(seen.tcpi_last_ack_recv) + slack >= since;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,23 @@
+// A wait that ends on time or when it is told to: backoff between two attempts.
+#pragma once
+
+#include "proxy/io/stream.hpp"
+
+namespace reprise::net {
+
+/// One per session, reused for every wait.
+class Pause final : public Cancellable {
+ public:
+  explicit Pause(const asio::any_io_executor& executor) : timer_(executor) {}
+
+  Task<void> until(Instant due) {
+    timer_.expires_at(due);
+    co_await timer_.async_wait(as_result);
+  }
+  void cancel() override { timer_.cancel(); }
+
+ private:
+  Timer timer_;
+};
+
+}  // namespace reprise::net

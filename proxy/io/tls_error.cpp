@@ -1,0 +1,43 @@
+#include "proxy/io/tls_error.hpp"
+
+#include <openssl/err.h>
+
+#include <array>
+
+namespace reprise::net {
+namespace {
+
+// Boost's destructor is protected in all but name.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+class TlsCategory final : public boost::system::error_category {
+ public:
+  const char* name() const noexcept override { return "tls"; }
+  std::string message(int value) const override {
+    switch (static_cast<TlsError>(value)) {
+      case TlsError::no_close_notify: return "the connection ended without close_notify";
+      case TlsError::protocol: return "TLS protocol error";
+      case TlsError::certificate: break;
+    }
+    return "the certificate does not verify";
+  }
+};
+#pragma GCC diagnostic pop
+
+}  // namespace
+
+ErrorCode make_error_code(TlsError error) {
+  static const TlsCategory category;
+  return {static_cast<int>(error), category};
+}
+
+std::string tls_words() {
+  const unsigned long oldest = ERR_get_error();
+  ERR_clear_error();
+  if (oldest == 0) return {};
+  std::array<char, 256> words{};
+  ERR_error_string_n(oldest, words.data(), words.size());
+  return words.data();
+}
+
+}  // namespace reprise::net

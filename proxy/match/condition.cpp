@@ -1,0 +1,91 @@
+#include "proxy/match/condition.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "proxy/match/enumerators.hpp"
+#include "proxy/match/query.hpp"
+
+namespace reprise::policy {
+namespace {
+
+constexpr std::array<std::string_view, 4> safe_methods{"GET", "HEAD", "OPTIONS", "TRACE"};
+constexpr std::array<std::string_view, 2> idempotent_writes{"PUT", "DELETE"};
+
+template <typename List>
+bool contains(const List& list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
+
+Idempotency holds(const Condition& condition, const RequestView& request, const JsonBody* body) {
+  switch (condition.kind) {
+    case Condition::Kind::header:
+      return from(request.fields != nullptr && request.fields->has(condition.name, condition.value));
+    case Condition::Kind::query: return from(query_has(request.query, condition.name, condition.value));
+    case Condition::Kind::method: return from(request.method == condition.name);
+    case Condition::Kind::json: break;
+  }
+  return body == nullptr ? Idempotency::undecided : from(body->has(condition.name));
+}
+
+// `settled` ends the search at once: yes for `any`, no for `all`.
+Judgement combine(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body,
+                  Idempotency settled, Idempotency otherwise) {
+  // No condition at all licenses nothing, though all of none would hold.
+  if (rule.conditions.empty()) return {Idempotency::no, nullptr};
+  const Condition* open = nullptr;
+  for (const Condition& condition : rule.conditions) {
+    const Idempotency response = holds(condition, request, body);
+    if (response == settled) return {settled, &condition};
+    if (response == Idempotency::undecided && open == nullptr) open = &condition;
+  }
+  return open != nullptr ? Judgement{Idempotency::undecided, open} : Judgement{otherwise, nullptr};
+}
+
+}  // namespace
+
+bool is_safe_method(std::string_view method) { return contains(safe_methods, method); }
+
+bool is_idempotent_method(std::string_view method) {
+  return is_safe_method(method) || contains(idempotent_writes, method);
+}
+
+bool query_has(std::string_view query, std::string_view name, std::string_view value) {
+  return any_parameter(query, [&](const Parameter& given) {
+    return given.name == name &&
+           (value.empty() ? !given.value.empty() : given.has_value && given.value == value);
+  });
+}
+
+Judgement judge_with_ground(const IdempotencyRule& rule, const RequestView& request, const JsonBody* body) {
+  switch (rule.kind) {
+    case IdempotencyRule::Kind::always: return {Idempotency::yes, nullptr};
+    case IdempotencyRule::Kind::never: return {Idempotency::no, nullptr};
+    case IdempotencyRule::Kind::by_method: return {from(is_idempotent_method(request.method)), nullptr};
+    case IdempotencyRule::Kind::any: return combine(rule, request, body, Idempotency::yes, Idempotency::no);
+    case IdempotencyRule::Kind::all: break;
+  }
+  return combine(rule, request, body, Idempotency::no, Idempotency::yes);
+}
+
+std::string describe(const Condition& condition) {
+  std::string text(condition_words[static_cast<std::size_t>(condition.kind)]);
+  text.append(": ").append(condition.name);
+  if (!condition.value.empty()) text.append("=").append(condition.value);
+  return text;
+}
+
+std::string describe(const IdempotencyRule& rule) {
+  std::string text(names_of<IdempotencyRule::Kind>[static_cast<std::size_t>(rule.kind)]);
+  if (rule.kind != IdempotencyRule::Kind::any && rule.kind != IdempotencyRule::Kind::all) return text;
+  text.append(" of [");
+  for (std::size_t i = 0; i < rule.conditions.size(); ++i) {
+    if (i > 0) text.append(", ");
+    text.append(describe(rule.conditions[i]));
+  }
+  return text.append("]");
+}
+
+}  // namespace reprise::policy

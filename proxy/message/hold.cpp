@@ -1,0 +1,98 @@
+#include "proxy/message/hold.hpp"
+
+#include <algorithm>
+
+#include "proxy/io/failure.hpp"
+#include "proxy/probe/response_body_probe.hpp"
+
+namespace reprise::net {
+
+using policy::BodyKind;
+
+namespace {
+
+/// Fills `response.body`, and watches for what ends the holding.
+class Holder {
+ public:
+  Holder(const policy::HoldPolicy& hold, Response& response)
+      : hold_(hold),
+        response_(response),
+        reader_(response.begin_body()),
+        kind_(http::body_kind(response.head)),
+        most_(policy::bytes_to_hold(hold, response.head.status, kind_)) {}
+
+  /// `piece` where the holding ended before the body did.
+  Task<BodyStep> read(Duration idle, Instant until);
+  bool body_listed(BodyStep end) const;
+  BodyReader& reader() { return reader_; }
+
+ private:
+  void take(BodyStep step, std::string_view piece) {
+    if (step != BodyStep::piece) return;
+    response_.body.append(piece);
+    if (kind_ == BodyKind::event_stream) event_.feed(piece);
+  }
+  bool enough() const { return response_.body.size() >= most_ || event_.complete(); }
+
+  const policy::HoldPolicy& hold_;
+  Response& response_;
+  BodyReader& reader_;
+  const BodyKind kind_;
+  const std::size_t most_;
+  http::FirstEvent event_;
+};
+
+Task<BodyStep> Holder::read(Duration idle, Instant until) {
+  BodyStep step = BodyStep::piece;
+  std::string_view piece;
+  for (;;) {
+    // All that is at hand, so that the reader is left without bytes of its own.
+    while (step == BodyStep::piece && reader_.take_at_hand(step, piece)) take(step, piece);
+    if (step != BodyStep::piece || enough()) co_return step;
+    const Instant silence = Tick::now() + idle;
+    step = co_await reader_.next_until(std::min(until, silence), piece);
+    if (step == BodyStep::stalled && until <= silence) co_return BodyStep::piece;
+    take(step, piece);
+  }
+}
+
+// A text that is not whole, or longer than may be looked at, has no values.
+bool Holder::body_listed(BodyStep end) const {
+  const int status = response_.head.status;
+  if (kind_ == BodyKind::event_stream)
+    return policy::match_body(hold_.body, status, http::EventResponse(event_));
+  const bool whole = end == BodyStep::end && response_.body.size() <= most_;
+  return whole && policy::match_body(hold_.body, status, http::WholeResponse(response_.body, kind_));
+}
+
+}  // namespace
+
+bool is_listed_by_head(const policy::HoldPolicy& hold, const Response& response) {
+  return policy::match_head(hold.body, response.head.status, http::ResponseFields(response.head));
+}
+
+bool is_held(const policy::HoldPolicy& hold, const Response& response) {
+  const http::Framing& framing = response.head.framing;
+  if (framing.kind == http::Framing::Kind::none) return false;
+  const BodyKind kind = http::body_kind(response.head);
+  const std::size_t most = policy::bytes_to_hold(hold, response.head.status, kind);
+  // What is longer than may be looked at can match nothing.
+  const bool too_long = framing.kind == http::Framing::Kind::length && framing.length > most;
+  return most > 0 && (hold.bytes > 0 || kind == BodyKind::event_stream || !too_long);
+}
+
+Task<policy::Outcome> hold_back(Pool& pool, const policy::HoldPolicy& hold, const policy::Answered& head,
+                                Duration idle, Instant until, Response& response) {
+  Holder holder(hold, response);
+  const BodyStep end = co_await holder.read(idle, until);
+  if (end != BodyStep::piece && end != BodyStep::end) {
+    response.broken = end;
+    co_return policy::Failed{policy::Stage::body, cause_of(end)};
+  }
+  policy::Answered outcome = head;
+  outcome.body_listed = holder.body_listed(end);
+  if (end == BodyStep::end) keep_whole(pool, response);
+  co_return outcome;
+}
+
+}  // namespace reprise::net

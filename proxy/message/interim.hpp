@@ -1,0 +1,18 @@
+// Interim answers (1xx) on their way to the client: passed on as they come,
+// 100 at most once, never enough to flood.
+#pragma once
+
+#include "proxy/message/request.hpp"
+
+namespace reprise::net {
+
+/// Sends it to the client unless the client speaks 1.0, does not expect a 100, or has had one. False if the
+/// client is gone.
+Task<bool> pass_interim(Stream& client, Request&, const http::ResponseHead&, std::string_view pseudonym);
+
+/// True where the client waits for a 100 that an upstream known as 1.0 will never send (row C1).
+bool waits_in_vain(const Request&);
+/// Sends a 100 of our own. False if the client is gone.
+Task<bool> encourage(Stream& client, Request&);
+
+}  // namespace reprise::net

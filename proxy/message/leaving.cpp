@@ -1,0 +1,22 @@
+#include "proxy/message/leaving.hpp"
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/hop_by_hop.hpp"
+
+namespace reprise::http {
+
+bool LeavingFields::has(std::string_view name, std::string_view value) const {
+  if (NamedByConnection(head_.fields).lists(name)) return false;
+  std::string_view rest = outgoing_;
+  for (std::size_t end = rest.find("\r\n"); end != std::string_view::npos; end = rest.find("\r\n")) {
+    rest.remove_prefix(end + 2);
+    const std::string_view line = rest.substr(0, rest.find("\r\n"));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !ascii::same(line.substr(0, colon), name)) continue;
+    const std::string_view found = ascii::trim(line.substr(colon + 1));
+    if (value.empty() ? !found.empty() : found == value) return true;
+  }
+  return false;
+}
+
+}  // namespace reprise::http

@@ -1,0 +1,95 @@
+#include "proxy/message/request.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/signature.hpp"
+#include "proxy/io/clock.hpp"
+#include "proxy/message/leaving.hpp"
+#include "proxy/policy/decide.hpp"
+#include "proxy/probe/json_probe.hpp"
+
+namespace reprise::net {
+
+void Request::clear() {
+  body.end();
+  early.clear();
+  early.give_back();
+  live.clear();
+  copy.clear();
+  kept.clear();
+  head.forget();
+  view = {};
+  upstream.reset();
+  outgoing.clear();
+  response_head.clear();
+  response_fields.clear();
+  kind = RequestKind::forward;
+  tunnel = TunnelProgress::asked;
+  upgrade = continue_sent = resuming = bound = false;
+  freshness = Freshness::any;
+  recent = {};
+  pin = nullptr;
+  words = http::FirstWords::more;
+  hello_bytes = 0;
+}
+
+// What is over TLS goes through a tunnel: the parent proxy must not read it.
+// What a client asked a tunnel for does too.
+bool is_for_parent(const Request& request) {
+  const bool tunnelled = request.is_connect() || request.kind == RequestKind::inside_tunnel;
+  return request.upstream->parent != nullptr && !tunnelled && request.upstream->tls == nullptr;
+}
+
+const std::shared_ptr<Upstream>& carrier_of(const Request& request) {
+  return is_for_parent(request) ? request.upstream->parent : request.upstream;
+}
+
+bool is_too_long_for_memory(const Request& request) {
+  const http::Framing& framing = request.head.framing;
+  const bool counted = framing.kind == http::Framing::Kind::length;
+  return framing.kind == http::Framing::Kind::chunked ||
+         (counted && framing.length > request.policy->replay_memory_bytes);
+}
+
+std::optional<Instant> end_of_signature(const Request& request) {
+  const auto expiry = http::signature_expiry(request.head, request.view.query);
+  return expiry ? std::optional(instant_of(*expiry)) : std::nullopt;
+}
+
+HoldLimits hold_limits(const Request& request, const config::Limits& process) {
+  const policy::RoutePolicy& policy = *request.policy;
+  const bool pointless =
+      policy.mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
+  // Row A10: chunks for an upstream of HTTP/1.0 are counted before they are sent.
+  const bool to_count =
+      request.head.framing.kind == http::Framing::Kind::chunked && carrier_of(request)->speaks_1_0();
+  HoldLimits limits;
+  limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
+  limits.disk = std::min(policy::disk_share(request.facts, policy), process.replay_disk_bytes);
+  limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
+  return limits;
+}
+
+policy::Idempotency judge_leaving(const Request& request, const policy::JsonBody* body) {
+  const http::LeavingFields fields(request.head, request.outgoing);
+  policy::RequestView view = request.view;
+  view.fields = &fields;
+  return policy::judge(request.policy->idempotent, view, body);
+}
+
+policy::Idempotency judge_now(const Request& request) {
+  if (request.facts.idempotent != policy::Idempotency::undecided) return request.facts.idempotent;
+  const RequestBody& body = request.body;
+  // A content-coded body cannot be looked into.
+  if (!body.whole_in_memory() || request.head.has("Content-Encoding", "")) return policy::Idempotency::no;
+  const http::JsonText json(body.held());
+  return judge_leaving(request, &json);
+}
+
+bool may_be_repeated(const Request& request) {
+  policy::Facts facts = request.facts;
+  facts.idempotent = judge_now(request);
+  return policy::is_repeatable(facts, *request.policy, request.body.replayable());
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,91 @@
+// Everything that belongs to one request while it is in flight; lent by the worker, so that a connection
+// allocates once.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "proxy/http/first_bytes.hpp"
+#include "proxy/http/intake.hpp"
+#include "proxy/message/response.hpp"
+#include "proxy/policy/exchange.hpp"
+#include "proxy/policy/route_policy.hpp"
+#include "proxy/replay/request_body.hpp"
+#include "proxy/upstream/pin.hpp"
+
+namespace reprise::net {
+
+/// How a request came, and what it asks for.
+enum class RequestKind : std::uint8_t {
+  forward,        ///< to a forward listener, in absolute-form
+  gateway,        ///< to a gateway listener
+  connect,        ///< CONNECT: a tunnel
+  inside_tunnel,  ///< plain HTTP that came in a CONNECT
+};
+
+/// How far a CONNECT has come with its client.
+enum class TunnelProgress : std::uint8_t {
+  asked,       ///< it waits for the 200
+  opened,      ///< it has had its 200
+  hello_held,  ///< what it said since is one ClientHello, in `early`, which may be sent again
+};
+
+struct Request {
+  http::RequestHead head;    ///< views into the session's buffer
+  policy::RequestView view;  ///< what routes and rules look at
+  std::size_t route = 0;
+  const policy::RoutePolicy* policy = nullptr;
+  policy::Facts facts;
+  std::shared_ptr<Upstream> upstream;
+  /// The head that every attempt sends; without its blank line where the route wants the attempt header.
+  std::string outgoing;
+  std::string response_head;    ///< what goes to the client before the body
+  std::string response_fields;  ///< our own lines in it
+  RequestBody body;
+  Buffer early;  ///< what the client sent behind a head that opened a tunnel
+  http::FirstWords words = http::FirstWords::more;  ///< of a tunnel that is open
+  std::uint64_t hello_bytes = 0;                    ///< of its ClientHello that the upstream has answered
+  Response live;                                    ///< of the last attempt
+  Response copy;                                    ///< of a second copy beside the first attempt
+  Response kept;                                    ///< what the client gets if nothing better follows
+  policy::Ledger ledger;                            ///< once the exchange is over
+  policy::Instant started{};
+  RequestKind kind = RequestKind::forward;
+  TunnelProgress tunnel = TunnelProgress::asked;  ///< of CONNECT
+  bool upgrade = false;                           ///< the client asks for another protocol (RFC 9110 7.8)
+  bool continue_sent = false;                     ///< the client has had its 100
+  bool resuming = false;  ///< the head is with the client: attempts ask for the rest of its body
+  Freshness freshness = Freshness::any;  ///< of what it may go out on
+  RecentConnections recent{};            ///< what its last attempt went out on
+  /// It is authenticated by the connection that it goes out on: no other will do (row F2).
+  bool bound = false;
+  Pin* pin = nullptr;  ///< the session's; null for CONNECT
+
+  bool is_connect() const { return kind == RequestKind::connect; }
+  /// Ready for another; keeps storage.
+  void clear();
+};
+
+/// Whether the request's bytes go to the parent proxy itself, in absolute-form; else to the upstream,
+/// directly or inside a tunnel.
+bool is_for_parent(const Request&);
+/// Whose connections carry the request: the parent's, or the upstream's.
+const std::shared_ptr<Upstream>& carrier_of(const Request&);
+
+/// True if the body does not fit into `replay.memory`, or has no length that could tell.
+bool is_too_long_for_memory(const Request&);
+/// When the signature that the client gave it runs out; absent: it has none, or one without an end.
+std::optional<Instant> end_of_signature(const Request&);
+/// What may be held of the body: nothing of a request that no rule could ever retry, unless its upstream has
+/// to be told its length.
+HoldLimits hold_limits(const Request&, const config::Limits& process);
+
+/// What the request's rule says of it as it leaves (row L11): its outgoing head must be written. `body` is
+/// null while the body is not wholly held.
+policy::Idempotency judge_leaving(const Request&, const policy::JsonBody* body);
+/// True if the request's rule calls it idempotent, judged on what is held of the body now (clause R33c).
+policy::Idempotency judge_now(const Request&);
+/// True where it may be sent once more without repeating an effect, judged the same way.
+bool may_be_repeated(const Request&);
+
+}  // namespace reprise::net

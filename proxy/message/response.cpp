@@ -1,0 +1,93 @@
+#include "proxy/message/response.hpp"
+
+#include <charconv>
+
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::net {
+namespace {
+
+// `Keep-Alive: timeout=N` of the upstream; a second less, because its clock started before ours (row F9).
+void heed_keep_alive(UpstreamConnection& connection, const http::ResponseHead& head) {
+  const http::FieldLine* field = head.find(http::FieldId::keep_alive);
+  if (field == nullptr) return;
+  constexpr std::string_view key = "timeout=";
+  const std::string value = policy::lower(field->value);
+  const std::size_t place = value.find(key);
+  if (place == std::string::npos) return;
+  std::int64_t seconds = 0;
+  const char* digits = value.data() + place + key.size();
+  if (std::from_chars(digits, value.data() + value.size(), seconds).ec != std::errc()) return;
+  if (seconds < 0 || seconds > 86400) return;
+  connection.set_idle_life(std::chrono::seconds(seconds - 1));
+}
+
+}  // namespace
+
+BodyReader& Response::begin_body() {
+  if (begun) {
+    reader.lie_behind(buffer);
+  } else {
+    reader.begin(connection->stream(), buffer, head.framing, http::Spelling::tolerant);
+  }
+  begun = true;
+  return reader;
+}
+
+void Response::clear() {
+  number = 0;
+  connection.reset();
+  reader.drop();
+  head.forget();
+  head.clean = {};
+  buffer.clear();
+  buffer.give_back();
+  give_back(body);
+  trailers.clear();
+  broken.reset();
+  begun = kept = reusable = false;
+}
+
+void give_back(std::string& text) {
+  if (text.capacity() > block_bytes) {
+    std::string().swap(text);
+  } else {
+    text.clear();
+  }
+}
+
+void keep_whole(Pool& pool, Response& response) {
+  response.trailers = response.reader.trailers();
+  response.kept = true;
+  const bool surplus = response.reader.has_surplus();
+  response.reader.drop();
+  finish_connection(pool, response, surplus);
+}
+
+void finish_connection(Pool& pool, Response& response, bool surplus) {
+  if (response.connection == nullptr) return;
+  if (response.reusable && !surplus) {
+    heed_keep_alive(*response.connection, response.head);
+    pool.give_back(std::move(response.connection));
+  }
+  response.connection.reset();
+}
+
+Task<void> keep_response(Pool& pool, Response& response, std::size_t most, Instant until) {
+  BodyReader& reader = response.begin_body();
+  bool whole = false;
+  for (;;) {
+    std::string_view piece;
+    const BodyStep step = co_await reader.next_until(until, piece);
+    whole = step == BodyStep::end && response.body.size() <= most;
+    if (step != BodyStep::piece || response.body.size() + piece.size() > most) break;
+    response.body.append(piece);
+  }
+  if (whole) {
+    keep_whole(pool, response);
+  } else {
+    response.clear();
+  }
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,48 @@
+// An upstream's response: its head, and its body on the connection, read as far as it was held back, or read
+// whole and kept.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "proxy/io/body_reader.hpp"
+#include "proxy/upstream/pool.hpp"
+
+namespace reprise::net {
+
+/// Movable as a whole, but for the time that its body is being read.
+struct Response {
+  unsigned number = 0;  ///< the attempt that brought it; 0: none
+  http::ResponseHead head;
+  Buffer buffer;  ///< holds the head as it came, and body bytes that came with it
+  std::unique_ptr<UpstreamConnection> connection;
+  std::string body;                ///< what was held back of it; of a kept response, all
+  BodyReader reader;               ///< of what follows
+  std::optional<BodyStep> broken;  ///< how the body ended right after what was held back
+  std::string trailers;
+  bool begun = false;     ///< some of the body was read
+  bool kept = false;      ///< `body` is the whole body
+  bool reusable = false;  ///< the connection may serve again once the body was read to its end
+
+  bool any() const { return number != 0; }
+  /// The reader, set on the body's first byte, or on the one that follows `body`.
+  BodyReader& begin_body();
+  void clear();
+};
+
+/// Empties the text; its memory goes too where it is more than a block.
+void give_back(std::string& text);
+
+/// Gives the connection of a wholly read answer back to its pool, or closes it.
+/// `surplus`: bytes lay behind the body.
+void finish_connection(Pool&, Response&, bool surplus);
+
+/// The whole body is in `response.body`: makes it a kept response and lets its connection go.
+void keep_whole(Pool&, Response& response);
+
+/// Reads the body into `response.body` if it ends within `most` bytes and before `until`; else drops the
+/// response and its connection. What is kept is what the client gets if nothing better follows.
+Task<void> keep_response(Pool&, Response& response, std::size_t most, Instant until);
+
+}  // namespace reprise::net

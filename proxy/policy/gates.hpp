@@ -1,0 +1,30 @@
+// Questions that more than one decision asks before another attempt, each answered in one place.
+#pragma once
+
+#include "proxy/policy/route_policy.hpp"
+#include "proxy/policy/verdict.hpp"
+
+namespace reprise::policy {
+
+/// 421: the connection was not for that authority; another one may be (RFC 9110 15.5.20).
+inline constexpr int misdirected_request = 421;
+
+/// The client is itself on a retry, and the route refuses to multiply it.
+bool refuses_nested_client(const Facts&, const RoutePolicy&);
+
+/// Another reprise has retried this response already, and the route refuses to retry it again (row D20).
+bool refuses_retried_response(const Hints&, const RoutePolicy&);
+
+/// The request's signature, if it has one that counts, still holds at that time.
+bool is_signed_at(const Facts&, Instant);
+
+/// That time is not after the deadline, if there is one.
+bool is_in_time(std::optional<Instant> deadline, Instant);
+
+/// As many attempts were made as there may be; absent: there may be any number.
+bool are_attempts_spent(unsigned made, std::optional<unsigned> most);
+
+/// `left` is what Budget::left said: not one whole retry.
+bool is_budget_empty(double left);
+
+}  // namespace reprise::policy

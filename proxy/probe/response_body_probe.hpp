@@ -1,0 +1,53 @@
+// What predicates see of a response: its fields, and of its body the whole text,
+// or the first event of an event stream.
+#pragma once
+
+#include <string_view>
+
+#include "proxy/http/head.hpp"
+#include "proxy/policy/hold.hpp"
+#include "proxy/probe/event_stream.hpp"
+
+namespace reprise::http {
+
+/// By Content-Type: `application/json`, `application/x-amz-json-*` and any `+json` are JSON;
+/// `application/xml`, `text/xml` and any `+xml` are XML; without one it is
+/// `untyped`. A content-coded body is `other`.
+policy::BodyKind body_kind(const ResponseHead&);
+
+/// The fields of a response. Borrows.
+class ResponseFields final : public policy::HeadView {
+ public:
+  explicit ResponseFields(const ResponseHead& head) : head_(head) {}
+  bool has(std::string_view name, const policy::TextRule&) const override;
+
+ private:
+  const ResponseHead& head_;
+};
+
+/// The whole body of a response of that kind. Borrows.
+class WholeResponse final : public policy::BodyView {
+ public:
+  WholeResponse(std::string_view text, policy::BodyKind kind) : text_(text), kind_(kind) {}
+  std::string_view event() const override { return {}; }
+  bool has_json(std::string_view path, const policy::TextRule&) const override;
+  bool has_xml(std::string_view path, const policy::TextRule&) const override;
+
+ private:
+  std::string_view text_;
+  policy::BodyKind kind_;
+};
+
+/// The first event of a stream, complete. Borrows.
+class EventResponse final : public policy::BodyView {
+ public:
+  explicit EventResponse(const FirstEvent& event) : event_(event) {}
+  std::string_view event() const override { return event_.name(); }
+  bool has_json(std::string_view path, const policy::TextRule&) const override;
+  bool has_xml(std::string_view, const policy::TextRule&) const override { return false; }
+
+ private:
+  const FirstEvent& event_;
+};
+
+}  // namespace reprise::http

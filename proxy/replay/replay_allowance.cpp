@@ -1,0 +1,40 @@
+#include "proxy/replay/replay_allowance.hpp"
+
+namespace reprise::net {
+
+bool ReplayAllowance::take(std::uint64_t bytes) {
+  const std::uint64_t before = held_.fetch_add(bytes, std::memory_order_relaxed);
+  if (bytes > most_ || before > most_ - bytes) {
+    held_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  metrics_.replay_bytes_changed(medium_, static_cast<std::int64_t>(bytes));
+  return true;
+}
+
+void ReplayAllowance::give_back(std::uint64_t bytes) {
+  held_.fetch_sub(bytes, std::memory_order_relaxed);
+  metrics_.replay_bytes_changed(medium_, -static_cast<std::int64_t>(bytes));
+}
+
+Allotment& Allotment::operator=(Allotment&& other) noexcept {
+  if (this != &other) {
+    release();
+    whole_ = std::exchange(other.whole_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+bool Allotment::grow(std::uint64_t bytes) {
+  if (!whole_->take(bytes)) return false;
+  bytes_ += bytes;
+  return true;
+}
+
+void Allotment::release() {
+  if (bytes_ > 0) whole_->give_back(bytes_);
+  bytes_ = 0;
+}
+
+}  // namespace reprise::net

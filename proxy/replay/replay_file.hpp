@@ -1,0 +1,96 @@
+// One request's body on its way to disk: appended on the io thread, written by the disk thread, never waited
+// for but by its own request.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/io/pause.hpp"
+#include "proxy/replay/replay_store.hpp"
+
+namespace reprise::net {
+
+/// Used on one io thread. What is on its way to the disk is bounded if `wait_for_room` comes before each
+/// read of the client. May be destroyed at any time: jobs own what they work on, and the file closes behind
+/// the last of them.
+class ReplayFile {
+ public:
+  ReplayFile(ReplayStore& store, const asio::any_io_executor& executor);
+  ~ReplayFile();
+  ReplayFile(const ReplayFile&) = delete;
+  ReplayFile& operator=(const ReplayFile&) = delete;
+
+  /// Copies. False, and told to the log, where the body can be held no longer: the disk's allowance is spent,
+  /// or the file has failed.
+  bool append(std::string_view bytes);
+  /// The same for what was held in memory, which goes back to its allowance once it is on disk. Where it is
+  /// false, neither was taken.
+  bool append_held(std::string&& bytes, Allotment&& memory);
+
+  /// A write has failed, or was too slow.
+  bool failed() const { return failed_; }
+  std::uint64_t size() const { return allotment_.bytes(); }
+  /// More is on its way to the disk than may be.
+  bool is_behind() const { return in_flight_ > most_in_flight; }
+
+  /// Until the disk has caught up, or has failed. False if `cancel` ended it.
+  Task<bool> wait_for_room() { return wait_until_below(most_in_flight); }
+  /// Until everything is written, or something could not be.
+  Task<bool> wait_for_all();
+  /// Ends every wait under way.
+  void cancel();
+
+  /// For a reader: what it reads after this call is all that was appended before.
+  const std::shared_ptr<TemporaryFile>& flushed();
+  ReplayStore& store() { return store_; }
+
+ private:
+  static constexpr std::size_t block_bytes = std::size_t{64} * 1024;
+  static constexpr std::size_t most_in_flight = 4 * block_bytes;
+
+  struct Held {
+    std::string bytes;
+    Allotment memory;
+  };
+  /// What one job writes: a block of its own, or a part of what was held in memory.
+  struct Piece {
+    std::string block;
+    std::shared_ptr<Held> held;
+    std::size_t offset = 0;
+    std::size_t count = 0;
+
+    std::string_view view() const {
+      return std::string_view(held ? held->bytes : block).substr(offset, count);
+    }
+  };
+  /// How a job finds its way back: null once nobody is there.
+  struct Link {
+    ReplayFile* file = nullptr;
+  };
+
+  void flush();
+  void write(Piece);
+  void written(Piece, int error);
+  void fail(NotHeld why, int error);
+  void wake();
+  Task<bool> wait_until_below(std::size_t bytes);
+
+  ReplayStore& store_;
+  asio::any_io_executor executor_;
+  std::shared_ptr<TemporaryFile> file_;
+  std::shared_ptr<Link> link_;
+  Allotment allotment_;
+  std::string filling_;
+  std::vector<std::string> spare_;
+  std::vector<Pause*> waiting_;  ///< two attempts beside each other may both wait
+  std::size_t in_flight_ = 0;
+  Instant progress_{};
+  bool failed_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace reprise::net

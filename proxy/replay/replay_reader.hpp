@@ -1,0 +1,58 @@
+// Reads a body back from its temporary file for one attempt, piece by piece, without blocking the io thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proxy/io/pause.hpp"
+#include "proxy/replay/replay_store.hpp"
+
+namespace reprise::net {
+
+/// Used on one io thread; several may read one file. May be destroyed at any time.
+class ReplayReader {
+ public:
+  /// The first `size` bytes of the file: all of them were handed to the disk thread before.
+  ReplayReader(ReplayStore& store, std::shared_ptr<TemporaryFile> file, std::uint64_t size,
+               const asio::any_io_executor& executor);
+  ~ReplayReader();
+  ReplayReader(const ReplayReader&) = delete;
+  ReplayReader& operator=(const ReplayReader&) = delete;
+
+  bool at_end() const { return offset_ == size_; }
+  /// The next piece, which lives until the next call. False where it cannot be had: `lost`, or `cancel` came.
+  /// Not to be called at the end.
+  Task<bool> next(std::string_view& piece);
+  /// The file could not be read, or not in time; told to the log.
+  bool lost() const { return lost_; }
+  /// Ends a call of `next` under way.
+  void cancel();
+
+ private:
+  static constexpr std::size_t piece_bytes = std::size_t{128} * 1024;
+
+  struct Link {
+    ReplayReader* reader = nullptr;
+  };
+
+  void ask();
+  void arrived(std::string block, int error);
+  void lose(NotHeld why, int error);
+
+  ReplayStore& store_;
+  asio::any_io_executor executor_;
+  Pause pause_;
+  std::shared_ptr<TemporaryFile> file_;
+  std::shared_ptr<Link> link_;
+  const std::uint64_t size_;
+  std::uint64_t offset_ = 0;
+  std::string block_;
+  bool here_ = false;
+  bool lost_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace reprise::net

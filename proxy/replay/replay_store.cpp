@@ -1,0 +1,56 @@
+#include "proxy/replay/replay_store.hpp"
+
+#include <string_view>
+#include <system_error>
+
+#include "proxy/io/clock.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::array<std::string_view, 5> sentences{
+    "it is over replay.memory, and over replay.disk or not for the disk",
+    "limits.replay_memory is spent",
+    "limits.replay_disk is spent",
+    "the temporary file failed",
+    "the disk is too slow",
+};
+
+}  // namespace
+
+ReplayStore::ReplayStore(const config::Limits& limits, FileCalls calls, observe::Metrics& metrics,
+                         observe::Log& log, asio::any_io_executor disk)
+    : memory_(limits.replay_memory_bytes, observe::ReplayMedium::memory, metrics),
+      disk_(limits.replay_disk_bytes, observe::ReplayMedium::disk, metrics),
+      calls_(std::move(calls)),
+      folder_(limits.replay_folder),
+      log_(log),
+      disk_executor_(std::move(disk)) {
+  if (disk_executor_) return;
+  thread_.emplace(1);
+  disk_executor_ = thread_->get_executor();
+}
+
+void ReplayStore::tell(NotHeld why, int error) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const auto index = static_cast<std::size_t>(why);
+  Told& told = told_[index];
+  const std::int64_t now = Clock::wall_nanoseconds();
+  std::int64_t last = told.second.load(std::memory_order_relaxed);
+  if (now / second == last || !told.second.compare_exchange_strong(last, now / second)) {
+    told.untold.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  std::string text = "a request body is not held for replay: ";
+  text.append(sentences[index]);
+  if (why == NotHeld::file_failed) {
+    text.append(" (limits.replay_folder: ").append(folder_).append("): ");
+    text.append(std::generic_category().message(error));
+  }
+  const std::uint64_t untold = told.untold.exchange(0, std::memory_order_relaxed);
+  if (untold > 0) text.append("; ").append(std::to_string(untold)).append(" more since this was last said");
+  const bool expected = why == NotHeld::too_long;
+  log_.message(expected ? config::LogLevel::debug : config::LogLevel::warn, text, now);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,139 @@
+#include "proxy/replay/request_body.hpp"
+
+#include "proxy/http1/rewrite.hpp"
+
+namespace reprise::net {
+
+using http::Framing;
+
+void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, const http::RequestHead& head,
+                        HoldLimits limits) {
+  const Framing& framing = head.framing;
+  store_ = &store;
+  head_ = &head;
+  framing_ = framing;
+  limits_ = limits;
+  wanted_ = limits.memory > 0 || limits.disk > 0;
+  memory_ = Allotment(store.memory());
+  received_ = 0;
+  replayable_ = true;
+  uncounted_ = false;
+  unheld_ = {};
+  const bool counted = framing.kind == Framing::Kind::length;
+  if (counted && framing.length > 0 && framing.length <= buffer.size()) {
+    in_place_ = buffer.view().substr(0, static_cast<std::size_t>(framing.length));
+    buffer.consume(in_place_.size());
+    received_ = in_place_.size();
+  }
+  over_limit_ = in_place_.size() > limits.in_place;
+  // A body that is known to be too long for memory goes straight to disk.
+  if (counted && framing.length > limits.memory) limits_.memory = 0;
+  reader_.begin(client, buffer, framing);
+}
+
+void RequestBody::end() {
+  let_go();
+  in_place_ = unheld_ = {};
+  framing_ = {};
+  reader_.end();
+}
+
+void RequestBody::let_go() {
+  replayable_ = false;
+  file_.reset();
+  std::string().swap(held_);
+  memory_.release();
+}
+
+void RequestBody::hold(std::string_view piece) {
+  if (replayable_ && !add(piece)) let_go();
+  received_ += piece.size();
+}
+
+// False, with nothing lost of what is held, where a limit forbids it or the disk has failed.
+bool RequestBody::add(std::string_view piece) {
+  if (piece.empty()) return true;
+  return received_ + piece.size() <= limits_.memory ? add_in_memory(piece) : add_on_disk(piece);
+}
+
+bool RequestBody::add_in_memory(std::string_view piece) {
+  if (!memory_.grow(piece.size())) {
+    store_->tell(NotHeld::memory_spent);
+    return false;
+  }
+  held_.append(piece);
+  return true;
+}
+
+bool RequestBody::add_on_disk(std::string_view piece) {
+  // A body that is known to be too long is not written at all.
+  const bool counted = framing_.kind == Framing::Kind::length;
+  const std::uint64_t length = counted ? framing_.length : received_ + piece.size();
+  if (length > limits_.disk) {
+    if (wanted_) store_->tell(NotHeld::too_long);
+    return false;
+  }
+  if (file_ == nullptr) {
+    auto file = std::make_unique<ReplayFile>(*store_, executor());
+    if (!held_.empty() && !file->append_held(std::move(held_), std::move(memory_))) return false;
+    held_.clear();
+    file_ = std::move(file);
+  }
+  return file_->append(piece);
+}
+
+std::unique_ptr<ReplayReader> RequestBody::read_stored() {
+  return std::make_unique<ReplayReader>(*store_, file_->flushed(), file_->size(), executor());
+}
+
+void RequestBody::append_trailers(std::string& out) const {
+  http::append_trailers(reader_.trailers(), head_->fields, out);
+}
+
+Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
+  if (complete()) co_return BodyStep::end;
+  if (!unheld_.empty()) {
+    piece = std::exchange(unheld_, {});
+    hold(piece);
+    co_return BodyStep::piece;
+  }
+  if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
+    co_return BodyStep::stalled;
+  }
+  const BodyStep step = co_await reader_.next(idle, piece);
+  if (step == BodyStep::piece) hold(piece);
+  co_return step;
+}
+
+Task<BodyStep> RequestBody::count(Duration idle) {
+  BodyStep step = BodyStep::piece;
+  while (step == BodyStep::piece && unheld_.empty() && replayable() && !complete()) {
+    if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
+      co_return BodyStep::stalled;
+    }
+    std::string_view piece;
+    step = co_await reader_.next(idle, piece);
+    if (step != BodyStep::piece) continue;
+    if (add(piece)) {
+      received_ += piece.size();
+    } else {
+      unheld_ = piece;
+    }
+  }
+  if (step == BodyStep::piece && complete()) step = BodyStep::end;
+  if (step == BodyStep::end || step == BodyStep::piece) co_await settle();
+  uncounted_ = !replayable();
+  if (uncounted_) co_return BodyStep::malformed;
+  if (step == BodyStep::end) framing_ = {Framing::Kind::length, received_};
+  co_return step;
+}
+
+Task<void> RequestBody::settle() {
+  if (file_ != nullptr) co_await file_->wait_for_all();
+}
+
+void RequestBody::cancel() {
+  if (file_ != nullptr) file_->cancel();
+}
+
+}  // namespace reprise::net

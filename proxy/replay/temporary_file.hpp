@@ -1,0 +1,57 @@
+// A file without a name that holds one request body: opened at its first write, gone with its last owner.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "proxy/pacing/instant.hpp"
+
+namespace reprise::net {
+
+/// The system calls that it is made of; each sets errno like the system's own. Tests put failing ones in
+/// their place. Called on the disk thread.
+struct FileCalls {
+  /// A descriptor for a nameless file in that folder, open for reading and writing; -1: errno says why.
+  std::function<int(const std::string& folder)> open;
+  std::function<ssize_t(int descriptor, const char* bytes, std::size_t count, off_t offset)> write;
+  std::function<ssize_t(int descriptor, char* bytes, std::size_t count, off_t offset)> read;
+  /// For how long a request waits for a disk that makes no progress.
+  policy::Duration patience = std::chrono::seconds(10);
+};
+
+/// O_TMPFILE, or where the filesystem has none, mkostemp(3) and unlink(2) at once; pwrite(2), pread(2).
+FileCalls system_file_calls();
+
+/// Every call may block; used on the disk thread alone. The first failure is its last word: what was written
+/// after a hole must never be read.
+class TemporaryFile {
+ public:
+  /// `calls` must outlive it.
+  TemporaryFile(const FileCalls& calls, std::string folder) : calls_(calls), folder_(std::move(folder)) {}
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  /// All of it behind what was written before; 0, or an errno.
+  int append(std::string_view bytes);
+  /// Exactly `count` bytes from `offset`; 0, or an errno (EIO where the file has become shorter).
+  int read(char* bytes, std::size_t count, std::uint64_t offset);
+
+ private:
+  int fail();
+
+  const FileCalls& calls_;
+  const std::string folder_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+  int error_ = 0;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,160 @@
+#include "proxy/resolve/dns_channel.hpp"
+
+#include <ares.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace reprise::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Once for the process: it has nothing that would have to be given back.
+bool library_is_ready() {
+  static const bool ready = ::ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS;
+  return ready;
+}
+
+DnsChannel::End end_of(int status) {
+  switch (status) {
+    case ARES_SUCCESS: return DnsChannel::End::found;
+    case ARES_EDESTRUCTION:
+    case ARES_ECANCELLED: return DnsChannel::End::abandoned;
+    case ARES_ETIMEOUT: return DnsChannel::End::silent;
+    case ARES_ECONNREFUSED:
+    case ARES_ENOMEM:
+    case ARES_EFILE: return DnsChannel::End::failed;
+    default: return DnsChannel::End::unknown;
+  }
+}
+
+asio::ip::address address_of(const ares_addrinfo_node& node) {
+  tcp::endpoint endpoint;
+  std::memcpy(endpoint.data(), node.ai_addr, node.ai_addrlen);
+  endpoint.resize(node.ai_addrlen);
+  return endpoint.address();
+}
+
+// Every record on the way to the addresses, aliases too, says for how long it holds.
+Found found_in(const ares_addrinfo& response, bool has_ttl) {
+  Found found;
+  const auto keep = [&](int ttl) {
+    if (has_ttl) found.keep = std::min<Duration>(found.keep, std::chrono::seconds(std::max(ttl, 0)));
+  };
+  for (const auto* alias = response.cnames; alias != nullptr; alias = alias->next) keep(alias->ttl);
+  for (const auto* node = response.nodes; node != nullptr; node = node->ai_next) {
+    if (node->ai_addrlen > tcp::endpoint().capacity()) continue;
+    keep(node->ai_ttl);
+    const asio::ip::address address = address_of(*node);
+    if (std::find(found.list.begin(), found.list.end(), address) == found.list.end())
+      found.list.push_back(address);
+  }
+  return found;
+}
+
+}  // namespace
+
+struct DnsChannel::Asked {
+  DnsChannel& channel;
+  Done done;
+};
+
+std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const Patience& patience, char source) {
+  std::unique_ptr<DnsChannel> channel(new DnsChannel);
+  if (!library_is_ready() || !channel->init(files, patience, source)) return nullptr;
+  channel->read_search_list();
+  return channel;
+}
+
+// Which name is asked for is decided outside (`names_to_ask`): c-ares goes on to the next domain only where
+// there is no such name, the C library also where a server has no address of it, or fails.
+bool DnsChannel::init(const NameFiles& files, const Patience& patience, char source) {
+  has_ttl_ = source == 'b';
+  std::string resolv = files.resolv;
+  char sources[] = {source, '\0'};
+  ares_options options{};
+  // A server that says that it fails has been asked: with no other there, it is the retry that asks again.
+  options.flags = ARES_FLAG_NOSEARCH | (patience.one_server ? ARES_FLAG_NOCHECKRESP : 0);
+  options.timeout = static_cast<int>(patience.first.count());
+  options.tries = patience.rounds;
+  options.udp_port = options.tcp_port = files.port;
+  options.lookups = sources;
+  options.sock_state_cb = &DnsChannel::watch_socket;
+  options.sock_state_cb_data = this;
+  options.resolvconf_path = resolv.data();
+  const int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_UDP_PORT |
+                    ARES_OPT_TCP_PORT | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
+  return ::ares_init_options(&channel_, &options, given) == ARES_SUCCESS;
+}
+
+void DnsChannel::read_search_list() {
+  ares_options options{};
+  int given = 0;
+  if (::ares_save_options(channel_, &options, &given) != ARES_SUCCESS) return;
+  domains_.assign(options.domains, options.domains + std::max(options.ndomains, 0));
+  ndots_ = options.ndots;
+  ::ares_destroy_options(&options);
+}
+
+DnsChannel::~DnsChannel() {
+  if (channel_ != nullptr) ::ares_destroy(channel_);
+}
+
+void DnsChannel::ask(const std::string& name, Done done) {
+  ++taken_;
+  ++under_way_;
+  ares_addrinfo_hints wanted{};
+  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_socktype = SOCK_STREAM;
+  auto asked = std::make_unique<Asked>(Asked{*this, std::move(done)});
+  ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_response, asked.release());
+}
+
+// Called by C: whatever is thrown here ends the process.
+void DnsChannel::take_response(void* given, int status, int /*timeouts*/, ares_addrinfo* response) {
+  const std::unique_ptr<Asked> asked(static_cast<Asked*>(given));
+  const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(response, &::ares_freeaddrinfo);
+  --asked->channel.under_way_;
+  End end = end_of(status);
+  Found found;
+  if (end == End::found && response != nullptr) found = found_in(*response, asked->channel.has_ttl_);
+  // A look into the file that finds nothing ends with whatever c-ares began with.
+  const bool is_of_file = !asked->channel.has_ttl_;
+  if ((end == End::found || is_of_file) && found.list.empty()) end = End::unknown;
+  asked->done(end, std::move(found));
+}
+
+void DnsChannel::watch_socket(void* self, int socket, int reads, int writes) {
+  auto& sockets = static_cast<DnsChannel*>(self)->sockets_;
+  std::erase_if(sockets, [&](const pollfd& each) { return each.fd == socket; });
+  const int events = (reads != 0 ? POLLIN : 0) | (writes != 0 ? POLLOUT : 0);
+  if (events != 0) sockets.push_back({socket, static_cast<short>(events), 0});
+}
+
+void DnsChannel::add_sockets_to(std::vector<pollfd>& all) const {
+  all.insert(all.end(), sockets_.begin(), sockets_.end());
+}
+
+std::optional<milliseconds> DnsChannel::quiet() const {
+  timeval room{};
+  const timeval* left = ::ares_timeout(channel_, nullptr, &room);
+  if (left == nullptr) return std::nullopt;
+  return std::chrono::ceil<milliseconds>(std::chrono::seconds(left->tv_sec) +
+                                         std::chrono::microseconds(left->tv_usec));
+}
+
+void DnsChannel::turn(const std::vector<pollfd>& ready) {
+  const std::vector<pollfd> own = sockets_;
+  for (const pollfd& each : ready) {
+    const bool is_own =
+        std::any_of(own.begin(), own.end(), [&](const pollfd& socket) { return socket.fd == each.fd; });
+    if (!is_own || each.revents == 0) continue;
+    const bool writes = (each.revents & POLLOUT) != 0;
+    const bool reads = (each.revents & ~POLLOUT) != 0;
+    ::ares_process_fd(channel_, reads ? each.fd : ARES_SOCKET_BAD, writes ? each.fd : ARES_SOCKET_BAD);
+  }
+  ::ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+}
+
+}  // namespace reprise::net

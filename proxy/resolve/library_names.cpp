@@ -1,0 +1,96 @@
+#include "proxy/resolve/library_names.hpp"
+
+#include <netdb.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace reprise::net {
+
+// Owned by its threads too: one that hangs outlives the rest.
+struct LibraryNames::State {
+  std::mutex mutex;
+  std::condition_variable work;
+  std::deque<Resolver::Question> queue;
+  Ask ask;
+  bool stopping = false;
+  unsigned threads = 0;
+  unsigned resting = 0;  ///< threads that wait for work
+
+  void run();
+};
+
+LibraryNames::LibraryNames(Ask ask) : state_(std::make_shared<State>()) { state_->ask = std::move(ask); }
+
+LibraryNames::~LibraryNames() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->stopping = true;
+  state_->queue.clear();
+  state_->work.notify_all();
+}
+
+void LibraryNames::response(Resolver::Question question) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    State& state = *state_;
+    const bool short_of_threads = state.queue.size() >= state.resting && state.threads < most_threads;
+    if (short_of_threads) {
+      try {
+        std::thread([own = state_] { own->run(); }).detach();
+        ++state.threads;
+        ++state.resting;
+      } catch (const std::system_error&) {
+        // It waits for one of those that there are.
+      }
+    }
+    if (state.threads > 0 && state.queue.size() < most_waiting) {
+      state.queue.push_back(std::move(question));
+      state.work.notify_one();
+      return;
+    }
+  }
+  question.response({});
+}
+
+void LibraryNames::State::run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    work.wait(lock, [this] { return stopping || !queue.empty(); });
+    if (stopping) return;
+    const Resolver::Question question = std::move(queue.front());
+    queue.pop_front();
+    --resting;
+    lock.unlock();
+    if (!question.is_given_up()) question.response(ask(question.name()));
+    lock.lock();
+    if (stopping) return;
+    ++resting;
+  }
+}
+
+Found ask_library(const std::string& name, bool numbers_only) {
+  addrinfo wanted{};
+  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = numbers_only ? AI_NUMERICHOST : 0;
+  addrinfo* list = nullptr;
+  Found found;
+  if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+    tcp::endpoint endpoint;
+    if (entry->ai_addrlen > endpoint.capacity()) continue;
+    std::memcpy(endpoint.data(), entry->ai_addr, entry->ai_addrlen);
+    endpoint.resize(entry->ai_addrlen);
+    if (std::find(found.list.begin(), found.list.end(), endpoint.address()) == found.list.end())
+      found.list.push_back(endpoint.address());
+  }
+  return found;
+}
+
+}  // namespace reprise::net

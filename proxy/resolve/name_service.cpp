@@ -1,0 +1,232 @@
+#include "proxy/resolve/name_service.hpp"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "proxy/io/descriptors.hpp"
+
+namespace reprise::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds look_every = std::chrono::seconds(1);
+
+int open_eventfd() {
+  const int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return descriptor;
+}
+
+// Empty where there is no such file; nothing where there is no descriptor to read it by.
+std::optional<std::string> text_of(const std::string& path) {
+  errno = 0;
+  const std::ifstream file(path);
+  if (!file && is_out_of_descriptors(errno)) return std::nullopt;
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  return text.str();
+}
+
+std::string own_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return ::gethostname(name, HOST_NAME_MAX) == 0 ? std::string(name) : std::string();
+}
+
+// Without one, /etc/hosts cannot be read, and what DNS says in its stead may be wrong (row I6).
+bool is_short_of_descriptors() {
+  const int probe = ::open("/", O_PATH | O_CLOEXEC);
+  if (probe < 0) return is_out_of_descriptors(errno);
+  ::close(probe);
+  return false;
+}
+
+}  // namespace
+
+/// A name on its way through the sources.
+struct NameService::Search {
+  Resolver::Question question;
+  std::string order;               ///< sources that are left
+  std::vector<std::string> names;  ///< to ask DNS for
+  std::size_t next = 0;
+};
+
+NameService::NameService(NameFiles files, LibraryNames::Ask library)
+    : files_(std::move(files)), library_(std::move(library)), wake_(open_eventfd()) {
+  read_files();
+  thread_ = std::thread([this] { run(); });
+}
+
+NameService::~NameService() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  ::eventfd_write(wake_, 1);
+  thread_.join();
+  ::close(wake_);
+}
+
+void NameService::ask(Resolver::Question question) {
+  {
+    const std::scoped_lock lock(mutex_);
+    asked_.push_back(std::move(question));
+  }
+  ::eventfd_write(wake_, 1);
+}
+
+void NameService::run() {
+  for (;;) {
+    for (Resolver::Question& question : wait()) begin(std::move(question));
+    for (const auto& channel : channels_) channel->turn(polled_);
+    let_go_of_channels();
+    look_at_files();
+    const std::scoped_lock lock(mutex_);
+    if (stopping_) break;
+  }
+  channels_.clear();
+}
+
+// Until a socket is ready, a limit has passed, or somebody asks: what is asked now.
+std::vector<Resolver::Question> NameService::wait() {
+  polled_.assign(1, {wake_, POLLIN, 0});
+  for (const auto& channel : channels_) channel->add_sockets_to(polled_);
+  ::poll(polled_.data(), polled_.size(), again_.empty() ? quiet_milliseconds() : 0);
+  eventfd_t wakes = 0;
+  ::eventfd_read(wake_, &wakes);
+  std::vector<Resolver::Question> asked = std::exchange(again_, {});
+  const std::scoped_lock lock(mutex_);
+  asked.insert(asked.end(), asked_.begin(), asked_.end());
+  asked_.clear();
+  return asked;
+}
+
+int NameService::quiet_milliseconds() const {
+  std::optional<milliseconds> quiet;
+  for (const auto& channel : channels_) {
+    if (channel->under_way() == 0) continue;
+    const milliseconds own = channel->quiet().value_or(look_every);
+    quiet = std::min({quiet.value_or(own), own, look_every});
+  }
+  return quiet ? static_cast<int>(quiet->count()) : -1;
+}
+
+// A channel that is full or old goes when its last question has ended; beyond the most, the oldest goes with
+// its questions.
+void NameService::let_go_of_channels() {
+  while (channels_.size() > most_channels) {
+    const std::unique_ptr<DnsChannel> oldest = std::move(channels_.front());
+    channels_.pop_front();
+  }
+  const DnsChannel* newest = channels_.empty() ? nullptr : channels_.back().get();
+  std::erase_if(channels_, [&](const auto& each) { return each.get() != newest && each->under_way() == 0; });
+}
+
+NameService::Stamp NameService::stamp_of(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  return {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
+          found.st_mtim.tv_sec * std::int64_t{1'000'000'000} + found.st_mtim.tv_nsec};
+}
+
+void NameService::look_at_files() {
+  const Instant now = Tick::now();
+  if (now < looked_at_ + look_every) return;
+  looked_at_ = now;
+  if (stamp_of(files_.resolv) == resolv_stamp_ && stamp_of(files_.sources) == sources_stamp_) return;
+  if (!read_files()) return;
+  // Servers that hang may be why the file was changed: their questions are asked again.
+  reloading_ = true;
+  std::exchange(channels_, {}).clear();
+  reloading_ = false;
+}
+
+bool NameService::read_files() {
+  const Stamp resolv = stamp_of(files_.resolv), sources = stamp_of(files_.sources);
+  const auto resolv_text = text_of(files_.resolv), sources_text = text_of(files_.sources);
+  if (!resolv_text || !sources_text) return false;  // the next look finds them changed still
+  const char* environment = ::getenv("RES_OPTIONS");
+  sources_ = read_hosts_line(*sources_text);
+  patience_ = read_patience(*resolv_text, environment == nullptr ? "" : environment);
+  resolv_stamp_ = resolv;
+  sources_stamp_ = sources;
+  hosts_.reset();
+  return true;
+}
+
+DnsChannel* NameService::channel() {
+  if (channels_.empty() || channels_.back()->taken() >= questions_of_a_channel) {
+    // Spread, so that what hangs is not asked again all at once: a server's buffer would lose what does not.
+    Patience patience = patience_;
+    patience.first += patience.first / 32 * static_cast<int>(opened_++ % 16);
+    auto fresh = DnsChannel::open(files_, patience, 'b');
+    if (fresh == nullptr) return nullptr;
+    channels_.push_back(std::move(fresh));
+  }
+  return channels_.back().get();
+}
+
+void NameService::begin(Resolver::Question question) {
+  look_at_files();
+  if (is_short_of_descriptors()) return question.response({});
+  if (const Found number = ask_library(question.name(), true); !number.list.empty())
+    return question.response(number);
+  auto search = std::make_shared<Search>(Search{std::move(question), sources_.order, {}, 0});
+  go_on(search);
+}
+
+// The next source, once those before it do not know the name.
+void NameService::go_on(const std::shared_ptr<Search>& search) {
+  if (search->order.empty()) return end_unknown(*search);
+  const char source = search->order.front();
+  search->order.erase(0, 1);
+  const auto done = [this, search](DnsChannel::End end, const Found& found) { take(search, end, found); };
+  if (source == 'f') {
+    if (hosts_ == nullptr) hosts_ = DnsChannel::open(files_, patience_, 'f');
+    if (hosts_ == nullptr) return search->question.response({});
+    return hosts_->ask(search->question.name(), done);
+  }
+  const DnsChannel* open = channel();
+  if (open == nullptr) return search->question.response({});
+  search->names = names_to_ask(search->question.name(), open->domains(), open->ndots());
+  ask_dns(search);
+}
+
+void NameService::ask_dns(const std::shared_ptr<Search>& search) {
+  DnsChannel* open = channel();
+  if (open == nullptr) return search->question.response({});
+  const std::string name = search->names[search->next++];
+  open->ask(name, [this, search](DnsChannel::End end, const Found& found) { take(search, end, found); });
+}
+
+void NameService::take(const std::shared_ptr<Search>& search, DnsChannel::End end, const Found& found) {
+  switch (end) {
+    case DnsChannel::End::found: return search->question.response(found);
+    case DnsChannel::End::silent: return search->question.response({});
+    case DnsChannel::End::failed: return end_unknown(*search);
+    case DnsChannel::End::abandoned:
+      if (reloading_) return again_.push_back(search->question);
+      return search->question.response({});
+    case DnsChannel::End::unknown: break;
+  }
+  if (search->next < search->names.size()) return ask_dns(search);
+  go_on(search);
+}
+
+void NameService::end_unknown(const Search& search) {
+  if (is_for_others(sources_, search.question.name(), own_name())) return library_.response(search.question);
+  search.question.response({});
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,173 @@
+#include "proxy/resolve/resolver.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <mutex>
+#include <unordered_map>
+
+#include "proxy/resolve/interleave.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t most_addresses = 16;
+
+}  // namespace
+
+// Owned by the resolver; a question that outlives it finds nobody to tell.
+struct Resolver::State {
+  struct Name {
+    std::shared_ptr<const Addresses> response;  ///< a good one
+    Instant known_until{};
+    Instant last_asked{};
+    bool asking = false;
+    std::vector<std::shared_ptr<Lookup>> waiting;
+
+    /// Whoever has stopped waiting is dropped each time that as many again have come.
+    void add(std::shared_ptr<Lookup> lookup) {
+      if (waiting.size() >= crowded_) {
+        std::erase_if(waiting, [](const auto& each) { return each.use_count() == 1; });
+        crowded_ = std::max(least_crowded, 2 * waiting.size());
+      }
+      waiting.push_back(std::move(lookup));
+    }
+    bool is_wanted() const {
+      return std::any_of(waiting.begin(), waiting.end(),
+                         [](const auto& each) { return each.use_count() > 1; });
+    }
+
+   private:
+    static constexpr std::size_t least_crowded = 64;
+    std::size_t crowded_ = least_crowded;
+  };
+  using Names = std::unordered_map<std::string, Name>;
+
+  std::mutex mutex;
+  Names names;
+  std::size_t remembered = 0;  ///< of them, those that are not being asked for
+  Query query;
+  Limits limits;
+  observe::Metrics* metrics = nullptr;
+
+  /// The rest is called under the mutex.
+  void settle(Names::iterator, const Found&);
+  void drop(Names::iterator);
+  void make_room();
+};
+
+Resolver::Resolver(Query query, const Limits& limits, observe::Metrics& metrics)
+    : state_(std::make_shared<State>()) {
+  state_->query = std::move(query);
+  state_->limits = limits;
+  state_->metrics = &metrics;
+}
+
+Resolver::~Resolver() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->names.clear();
+  state_->remembered = 0;
+}
+
+std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any_io_executor& executor) {
+  auto lookup = std::make_shared<Lookup>(executor);
+  State& state = *state_;
+  {
+    const std::scoped_lock lock(state.mutex);
+    const Instant now = Tick::now();
+    const auto [place, is_new] = state.names.try_emplace(name);
+    State::Name& entry = place->second;
+    entry.last_asked = now;
+    if (entry.response && now < entry.known_until) {
+      state.metrics->count_lookup(observe::LookupOutcome::hit);
+      lookup->response_ = entry.response;
+      return lookup;
+    }
+    entry.add(lookup);
+    if (entry.asking) return lookup;
+    entry.asking = true;
+    entry.response.reset();
+    if (!is_new) --state.remembered;
+  }
+  state.query(Question(state_, name));
+  return lookup;
+}
+
+void Resolver::forget(const std::string& name) {
+  const std::scoped_lock lock(state_->mutex);
+  const auto place = state_->names.find(name);
+  if (place != state_->names.end() && !place->second.asking) state_->drop(place);
+}
+
+void Resolver::Question::response(const Found& found) const {
+  const auto state = state_.lock();
+  if (state == nullptr) return;
+  const std::scoped_lock lock(state->mutex);
+  const auto place = state->names.find(name_);
+  if (place != state->names.end() && place->second.asking) state->settle(place, found);
+}
+
+bool Resolver::Question::is_given_up() const {
+  const auto state = state_.lock();
+  if (state == nullptr) return true;
+  const std::scoped_lock lock(state->mutex);
+  const auto place = state->names.find(name_);
+  if (place == state->names.end()) return true;
+  if (place->second.is_wanted()) return false;
+  state->names.erase(place);
+  return true;
+}
+
+// A failure is told to those who wait, and forgotten: whoever comes later asks again.
+void Resolver::State::settle(Names::iterator place, const Found& found) {
+  Name& entry = place->second;
+  const auto response = std::make_shared<const Addresses>(Addresses{interleaved(found.list, most_addresses)});
+  metrics->count_lookup(response->list.empty() ? observe::LookupOutcome::failed
+                                               : observe::LookupOutcome::resolved);
+  for (const auto& lookup : entry.waiting) lookup->deliver(response);
+  entry.waiting.clear();
+  entry.asking = false;
+  ++remembered;
+  const Duration keep = std::min(found.keep, limits.positive);
+  if (response->list.empty() || keep <= Duration::zero()) return drop(place);
+  entry.response = response;
+  entry.known_until = Tick::now() + keep;
+  make_room();
+}
+
+void Resolver::State::drop(Names::iterator place) {
+  names.erase(place);
+  --remembered;
+}
+
+void Resolver::State::make_room() {
+  if (remembered <= limits.names) return;
+  auto oldest = names.end();
+  for (auto entry = names.begin(); entry != names.end(); ++entry) {
+    if (entry->second.asking) continue;
+    if (oldest == names.end() || entry->second.last_asked < oldest->second.last_asked) oldest = entry;
+  }
+  drop(oldest);
+}
+
+Task<std::shared_ptr<const Addresses>> Lookup::wait(Duration limit) {
+  const auto self = shared_from_this();
+  if (!response_ && !cancelled_) {
+    timer_.expires_after(limit);
+    co_await timer_.async_wait(as_result);
+  }
+  co_return cancelled_ ? nullptr : response_;
+}
+
+void Lookup::deliver(std::shared_ptr<const Addresses> response) {
+  asio::post(timer_.get_executor(), [self = shared_from_this(), response = std::move(response)] {
+    self->response_ = response;
+    self->timer_.cancel();
+  });
+}
+
+void Lookup::cancel() {
+  cancelled_ = true;
+  timer_.cancel();
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,29 @@
+// The admin listener: /livez /readyz /metrics /status. It answers questions,
+// changes nothing, and has limits of its own.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "proxy/worker/worker.hpp"
+
+namespace reprise::net {
+
+/// What the pages are made of. Callables run on the thread that their comment names.
+struct AdminPages {
+  std::function<bool()> ready;           ///< io thread: listeners up, not draining
+  std::function<std::string()> status;   ///< io thread: the /status document
+  std::function<std::string()> metrics;  ///< helper thread: the text takes milliseconds
+};
+
+/// Serves connections until the acceptor is closed, at most `most` at a time: where there are more, the one
+/// that has waited longest for a request goes (row L9). A head has timers.header to come, a connection rests
+/// for timers.keep_alive. Anything but GET and HEAD is refused with 405. Only /livez, /readyz and /metrics
+/// answer other machines. Against DNS rebinding a Host has to be an address or `localhost`: for /status
+/// always (403, row H6), for those three where the acceptor is bound to loopback (421, row L23).
+Task<void> accept_admin(Worker& worker, tcp::acceptor& acceptor, asio::thread_pool& helper,
+                        const AdminPages& pages, std::size_t most);
+
+}  // namespace reprise::net

@@ -1,0 +1,135 @@
+#include "proxy/server/listen.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include "proxy/http/origin.hpp"
+#include "proxy/server/turn_away.hpp"
+
+namespace reprise::net {
+
+using observe::LimitHit;
+
+namespace {
+
+constexpr Duration accept_pause = std::chrono::milliseconds(100);
+
+/// What one listener does on one io thread.
+class Entrance {
+ public:
+  Entrance(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role)
+      : worker_(worker), acceptor_(acceptor), role_(role), pause_(worker.io) {}
+
+  Task<void> run();
+
+ private:
+  void admit(tcp::socket);
+  Task<void> accept_without_descriptor();
+  Task<void> rest();
+
+  Worker& worker_;
+  tcp::acceptor& acceptor_;
+  const ListenerRole& role_;
+  Timer pause_;
+};
+
+Task<void> Entrance::run() {
+  while (acceptor_.is_open()) {
+    auto [error, socket] = co_await acceptor_.async_accept(as_result);
+    if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
+    if (!error) {
+      admit(std::move(socket));
+    } else if (is_out_of_descriptors(error.value())) {
+      co_await accept_without_descriptor();
+    } else {
+      co_await rest();
+    }
+  }
+}
+
+void Entrance::admit(tcp::socket socket) {
+  Shared& shared = worker_.shared;
+  const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= shared.most_clients;
+  if (full && !worker_.resting.make_room(Tick::now())) {
+    shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
+    const bool lowered = shared.most_clients < shared.settings.limits.connections;
+    turn_away(worker_, std::move(socket), lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
+    return;
+  }
+  asio::co_spawn(worker_.io, serve(worker_, std::move(socket), role_), or_abort);
+}
+
+// Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before
+// somebody does. Then what rests gives its descriptor up; where nothing does, the reserve is lent to the
+// client for as long as it takes to turn it away.
+Task<void> Entrance::accept_without_descriptor() {
+  const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
+  if (error) co_return;
+  tcp::socket socket(worker_.io);
+  ErrorCode refused;
+  acceptor_.accept(socket, refused);
+  if (!refused) co_return admit(std::move(socket));
+  const bool still = is_out_of_descriptors(refused.value());
+  if (!still || worker_.resting.make_room(Tick::now()) || worker_.pool.make_room()) co_return;
+  worker_.reserve.give_up();
+  acceptor_.accept(socket, refused);
+  if (!refused) turn_away_now(worker_, std::move(socket), LimitHit::no_descriptor);
+  worker_.reserve.take();
+  // Somebody else was quicker to take what the reserve gave up.
+  if (is_out_of_descriptors(refused.value())) co_await rest();
+}
+
+Task<void> Entrance::rest() {
+  pause_.expires_after(accept_pause);
+  co_await pause_.async_wait(as_result);
+}
+
+}  // namespace
+
+std::string_view word(config::ListenerMode mode) {
+  return mode == config::ListenerMode::forward ? "forward" : "gateway";
+}
+
+std::string describe(std::string_view mode, const tcp::endpoint& endpoint) {
+  return std::string(mode) + " " + http::authority_text(endpoint.address().to_string(), endpoint.port());
+}
+
+tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const config::Endpoint& where) {
+  const tcp::endpoint endpoint(asio::ip::make_address(where.address), where.port);
+  tcp::acceptor acceptor(io);
+  ErrorCode error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) acceptor.non_blocking(true, error);
+  if (error) throw BindError("cannot listen on " + describe(mode, endpoint) + ": " + error.message());
+  return acceptor;
+}
+
+tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
+  const int descriptor = ::fcntl(original.native_handle(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) throw BindError("cannot duplicate a listening socket: no descriptor left");
+  tcp::acceptor acceptor(io, original.local_endpoint().protocol(), descriptor);
+  acceptor.non_blocking(true);
+  return acceptor;
+}
+
+Task<void> accept_clients(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role) {
+  Entrance entrance(worker, acceptor, role);
+  co_await entrance.run();
+}
+
+ListenerRole role_of(const config::Listener& listener) {
+  ListenerRole role{listener, {}};
+  if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
+    return role;
+  const config::GatewayUpstream& upstream = listener.upstream;
+  role.upstream_authority =
+      http::authority_text(upstream.host, upstream.port, upstream.https ? http::https_port : http::http_port);
+  return role;
+}
+
+}  // namespace reprise::net

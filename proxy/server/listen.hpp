@@ -1,0 +1,34 @@
+// Listening sockets: bound once, accepted from by every io thread through duplicates of one descriptor.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "proxy/server/session.hpp"
+
+namespace reprise::net {
+
+/// A listener that cannot be bound; says which, and why. Exit code 69.
+class BindError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// "forward 127.0.0.1:3128"
+std::string describe(std::string_view mode, const tcp::endpoint&);
+std::string_view word(config::ListenerMode);
+
+/// Binds and listens. SO_REUSEADDR but not SO_REUSEPORT, which would hide a port in use. Throws BindError.
+tcp::acceptor bind_listener(asio::io_context&, std::string_view mode, const config::Endpoint&);
+/// The same socket for another io thread.
+tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
+
+/// Spawns a session per connection until the acceptor is closed. Where connections or descriptors run short,
+/// the client that has rested longest makes room (of this io thread, and for a second at least); where none
+/// does, the new one gets a 503 with Retry-After and is closed (row I6). Never spins.
+Task<void> accept_clients(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role);
+
+/// What sessions of that listener are told.
+ListenerRole role_of(const config::Listener&);
+
+}  // namespace reprise::net

@@ -1,0 +1,296 @@
+#include "proxy/server/proxy.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <random>
+#include <thread>
+
+#include "proxy/http/rejection.hpp"
+#include "proxy/io/descriptors.hpp"
+#include "proxy/observe/status.hpp"
+#include "proxy/resolve/name_service.hpp"
+#include "proxy/server/admin.hpp"
+#include "proxy/server/listen.hpp"
+#include "proxy/server/signals.hpp"
+#include "proxy/tls/tls_client.hpp"
+
+namespace reprise::net {
+namespace {
+
+std::uint64_t random_number() {
+  std::random_device entropy;
+  return (std::uint64_t{entropy()} << 32U) | entropy();
+}
+
+std::string make_pseudonym() {
+  constexpr std::string_view letters = "abcdefghijkmnpqrstuvwxyz23456789";
+  std::string name = "reprise-";
+  std::uint64_t number = random_number();
+  for (int i = 0; i < 6; ++i, number /= letters.size()) name.push_back(letters[number % letters.size()]);
+  return name;
+}
+
+std::vector<std::string> route_names(const policy::RouteTable& routes) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < routes.size(); ++i) names.push_back(routes[i].name);
+  return names;
+}
+
+// Hosts that the configuration names get a gauge of their own; traffic never makes labels.
+std::vector<std::string> configured_hosts(const config::Settings& settings) {
+  std::vector<std::string> hosts;
+  for (std::size_t i = 0; i < settings.routes->size(); ++i) {
+    const policy::Match& match = (*settings.routes)[i].match;
+    std::vector<policy::HostPattern> patterns = match.hosts;
+    patterns.push_back(match.host);
+    for (const policy::HostPattern& host : patterns) {
+      const bool known = std::find(hosts.begin(), hosts.end(), host.text) != hosts.end();
+      if (!known && !host.text.empty() && !host.text.starts_with("*")) hosts.push_back(host.text);
+    }
+  }
+  for (const auto& listener : settings.listeners) {
+    if (listener.mode == config::ListenerMode::gateway) hosts.push_back(listener.upstream.host);
+  }
+  return hosts;
+}
+
+}  // namespace
+
+/// A listener and its acceptor on every io thread.
+struct Doorway {
+  ListenerRole role;
+  std::vector<tcp::acceptor> acceptors;
+};
+
+struct Proxy::Parts {
+  Parts(config::Settings given, ProxyOptions given_options);
+  /// No job of the disk thread comes back to a loop that is gone.
+  ~Parts() { replay.stop(); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  void bind();
+  /// What the limit of open files leaves of that key; told where it is less.
+  std::size_t lowered(std::string_view key, std::size_t wanted, std::size_t allowed);
+  void open_doors(std::size_t index);
+  void say(config::LogLevel level, std::string_view text) {
+    log.message(level, text, Clock::wall_nanoseconds());
+  }
+  Task<void> shut_down();
+  Task<void> wait_for_sessions(Instant limit);
+  void drain(std::size_t index);
+  void stop();
+  std::string status();
+  std::string metrics_text();
+
+  const config::Settings settings;
+  const ProxyOptions options;
+  observe::Metrics metrics;
+  observe::Log log;
+  BudgetTable budgets;
+  HostGuards host_guards;
+  ReplayStore replay;
+  TlsClients tls;
+  EventLoop binding{1};
+  std::vector<tcp::endpoint> endpoints;  ///< in the order of the listeners; admin last
+  std::vector<tcp::acceptor> bound;      ///< the same
+  std::unique_ptr<AddressFilter> filter;
+  std::unique_ptr<Shared> shared;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::unique_ptr<NameService> names;  ///< null where the options say how names are looked up
+  std::unique_ptr<Resolver> resolver;  ///< goes before the loops that its waiters run on
+  std::vector<Doorway> doorways;
+  std::unique_ptr<tcp::acceptor> admin;
+  asio::thread_pool helper{1};
+  AdminPages pages;
+  std::unique_ptr<Signals> signals;
+  std::atomic<bool> ready{false};
+  std::atomic<bool> stopping{false};
+  std::int64_t started_unix = Clock::wall_nanoseconds() / 1'000'000'000;
+};
+
+Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
+    : settings(std::move(given)),
+      options(std::move(given_options)),
+      metrics(route_names(*settings.routes), http::all_words(), options.version),
+      log(settings.log, route_names(*settings.routes), options.log_descriptor, options.log_to_terminal),
+      budgets(settings.limits.upstreams),
+      host_guards(settings.limits.upstreams),
+      replay(settings.limits, options.files, metrics, log),
+      tls(*settings.routes) {
+  metrics.set_config_hash(options.config_hash);
+  bind();
+  Resolver::Limits limits;
+  limits.names = settings.limits.upstreams;
+  if (!options.query) names = std::make_unique<NameService>();
+  resolver = std::make_unique<Resolver>(names ? names->query() : options.query, limits, metrics);
+  filter = std::make_unique<AddressFilter>(settings.security.deny, endpoints);
+  const config::Limits& most = settings.limits;
+  const std::size_t most_clients =
+      lowered("limits.connections", most.connections, clients_allowed(most.admin_connections));
+  // clang 14 cannot initialise an aggregate through make_unique.
+  // NOLINTNEXTLINE(modernize-make-unique)
+  shared.reset(new Shared{settings, metrics, log, budgets, host_guards, *resolver, replay, *filter, tls,
+                          make_pseudonym(), most_clients});
+  if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
+  for (unsigned i = 0; i < settings.threads; ++i)
+    workers.push_back(std::make_unique<Worker>(*shared, random_number()));
+  for (const config::Listener& listener : settings.listeners) {
+    doorways.push_back({role_of(listener), {}});
+  }
+  for (std::size_t i = 0; i < workers.size(); ++i) open_doors(i);
+  admin = std::make_unique<tcp::acceptor>(duplicate(workers.front()->io, bound.back()));
+  bound.clear();
+  pages = {[this] { return ready.load(); }, [this] { return status(); }, [this] { return metrics_text(); }};
+}
+
+void Proxy::Parts::bind() {
+  const auto add = [this](std::string_view mode, const config::Endpoint& where) {
+    bound.push_back(bind_listener(binding, mode, where));
+    endpoints.push_back(bound.back().local_endpoint());
+  };
+  for (const config::Listener& listener : settings.listeners) add(word(listener.mode), listener.bind);
+  add("admin", settings.admin.bind);
+}
+
+std::size_t Proxy::Parts::lowered(std::string_view key, std::size_t wanted, std::size_t allowed) {
+  if (allowed >= wanted) return wanted;
+  say(config::LogLevel::warn, std::string(key) + " is lowered from " + std::to_string(wanted) + " to " +
+                                  std::to_string(allowed) + ": the limit of open files allows no more");
+  return allowed;
+}
+
+void Proxy::Parts::open_doors(std::size_t index) {
+  for (std::size_t i = 0; i < doorways.size(); ++i) {
+    doorways[i].acceptors.push_back(duplicate(workers[index]->io, bound[i]));
+  }
+}
+
+std::string Proxy::Parts::status() {
+  observe::StatusFacts facts;
+  facts.version = options.version;
+  facts.config_file = options.config_file;
+  facts.config_hash = options.config_hash;
+  facts.started_unix = started_unix;
+  facts.now_unix = Clock::wall_nanoseconds() / 1'000'000'000;
+  facts.ready = ready;
+  facts.draining = stopping;
+  for (std::size_t i = 0; i < settings.listeners.size(); ++i) {
+    facts.listeners.push_back(describe(word(settings.listeners[i].mode), endpoints[i]));
+  }
+  facts.listeners.push_back(describe("admin", endpoints.back()));
+  return observe::status_json(facts, settings, metrics.totals());
+}
+
+std::string Proxy::Parts::metrics_text() {
+  const std::vector<std::string> hosts = configured_hosts(settings);
+  const auto is_configured = [&](std::string_view host_port) {
+    return std::find(hosts.begin(), hosts.end(), host_port.substr(0, host_port.rfind(':'))) != hosts.end();
+  };
+  double others = 1;
+  budgets.each(Tick::now(), [&](std::string_view host_port, double ratio) {
+    if (is_configured(host_port)) {
+      metrics.set_budget_ratio(host_port, ratio);
+    } else {
+      others = std::min(others, ratio);
+    }
+  });
+  metrics.set_budget_ratio("other", others);
+  auto worst = policy::Circuit::State::closed;
+  host_guards.each(Tick::now(), [&](std::string_view host_port, policy::Circuit::State state) {
+    if (is_configured(host_port)) {
+      metrics.set_circuit_state(host_port, state);
+    } else {
+      worst = std::max(worst, state);
+    }
+  });
+  metrics.set_circuit_state("other", worst);
+  metrics.set_log_dropped(log.dropped());
+  return metrics.text();
+}
+
+void Proxy::Parts::drain(std::size_t index) {
+  Worker& worker = *workers[index];
+  ErrorCode ignored;
+  for (Doorway& doorway : doorways) doorway.acceptors[index].close(ignored);
+  net::drain(worker);
+}
+
+Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
+  Timer pause(workers.front()->io);
+  while (shared->client_connections.load() > 0 && Tick::now() < limit) {
+    pause.expires_after(std::chrono::milliseconds(10));
+    co_await pause.async_wait(as_result);
+  }
+}
+
+Task<void> Proxy::Parts::shut_down() {
+  say(config::LogLevel::info, "shutting down");
+  ready = false;
+  Timer linger(workers.front()->io, settings.shutdown.linger);
+  co_await linger.async_wait(as_result);
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    asio::post(workers[i]->io, [this, i] { drain(i); });
+  }
+  co_await wait_for_sessions(Tick::now() + settings.shutdown.grace);
+  for (const auto& worker : workers) {
+    asio::post(worker->io, [&worker = *worker] { abort(worker); });
+  }
+  co_await wait_for_sessions(Tick::now() + std::chrono::seconds(1));
+  say(config::LogLevel::info, "stopped");
+  for (const auto& worker : workers) worker->io.stop();
+}
+
+void Proxy::Parts::stop() {
+  if (stopping.exchange(true)) return;
+  asio::post(workers.front()->io, [this] { asio::co_spawn(workers.front()->io, shut_down(), or_abort); });
+}
+
+Proxy::Proxy(config::Settings settings, ProxyOptions options)
+    : parts_(std::make_unique<Parts>(std::move(settings), std::move(options))) {}
+
+Proxy::~Proxy() = default;
+
+std::vector<tcp::endpoint> Proxy::endpoints() const { return parts_->endpoints; }
+
+void Proxy::stop() { parts_->stop(); }
+
+void Proxy::run() {
+  Parts& parts = *parts_;
+  Worker& first = *parts.workers.front();
+  std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards;
+  for (const auto& worker : parts.workers) guards.push_back(asio::make_work_guard(worker->io));
+  if (parts.options.handle_signals) {
+    // A second signal does not wait for anybody.
+    const auto stop_now = [&parts] {
+      for (const auto& worker : parts.workers) worker->io.stop();
+    };
+    const auto tell = [&parts](std::string_view text) { parts.say(config::LogLevel::warn, text); };
+    parts.signals =
+        std::make_unique<Signals>(first.io, Signals::Responses{[&parts] { parts.stop(); }, stop_now, tell});
+  }
+  for (Doorway& doorway : parts.doorways) {
+    for (std::size_t i = 0; i < parts.workers.size(); ++i) {
+      Worker& worker = *parts.workers[i];
+      asio::co_spawn(worker.io, accept_clients(worker, doorway.acceptors[i], doorway.role), or_abort);
+    }
+  }
+  const std::size_t wanted = parts.settings.limits.admin_connections;
+  const std::size_t most = parts.lowered("limits.admin_connections", wanted, admin_allowed(wanted));
+  asio::co_spawn(first.io, accept_admin(first, *parts.admin, parts.helper, parts.pages, most), or_abort);
+  for (std::size_t i = 0; i < parts.endpoints.size(); ++i) {
+    const bool is_admin = i == parts.settings.listeners.size();
+    const std::string_view mode = is_admin ? "admin" : word(parts.settings.listeners[i].mode);
+    parts.say(config::LogLevel::info, "listening " + describe(mode, parts.endpoints[i]));
+  }
+  parts.ready = true;
+  parts.say(config::LogLevel::info, "ready");
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < parts.workers.size(); ++i) {
+    threads.emplace_back([&parts, i] { parts.options.turn(parts.workers[i]->io); });
+  }
+  parts.options.turn(first.io);
+}
+
+}  // namespace reprise::net

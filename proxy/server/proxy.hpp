@@ -1,0 +1,56 @@
+// The whole running proxy: threads, listeners, signals, and an orderly end.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "config/settings.hpp"
+#include "proxy/io/tick.hpp"
+#include "proxy/replay/temporary_file.hpp"
+#include "proxy/resolve/resolver.hpp"
+
+namespace reprise::net {
+
+struct ProxyOptions {
+  std::string version;
+  std::string config_file;  ///< for /status; empty: built-in defaults
+  std::string config_hash;
+  int log_descriptor = 2;
+  bool log_to_terminal = false;
+  /// SIGTERM and SIGINT end it, SIGHUP is told in the log and changes nothing; tests call `stop` instead.
+  bool handle_signals = true;
+  Resolver::Query query;  ///< empty: as this host resolves names
+  FileCalls files = system_file_calls();
+  /// How long a tunnel's ends are listened to; absent: as `Shared` says.
+  std::optional<Duration> first_words_limit;
+  /// How an io thread runs its loop; tests look on.
+  std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
+};
+
+/// Binds in its constructor, works in `run`.
+class Proxy {
+ public:
+  /// Binds every listener; throws BindError naming the one that cannot be bound, and
+  /// TlsSettingsError where a file of a route's `tls` cannot be loaded.
+  /// Nothing is accepted before `run`.
+  Proxy(config::Settings settings, ProxyOptions options);
+  ~Proxy();
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+
+  /// Serves until told to stop and everything in flight has ended, or shutdown.grace is over.
+  void run();
+  /// What SIGTERM does. Thread-safe.
+  void stop();
+
+  /// Where the listeners are bound, in the order of the settings; then the admin listener.
+  std::vector<tcp::endpoint> endpoints() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace reprise::net

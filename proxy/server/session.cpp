@@ -1,0 +1,294 @@
+#include "proxy/server/session.hpp"
+
+#include <algorithm>
+
+#include "proxy/exchange/deliver.hpp"
+#include "proxy/exchange/exchange_driver.hpp"
+#include "proxy/exchange/lease.hpp"
+#include "proxy/exchange/record.hpp"
+#include "proxy/http/connection_auth.hpp"
+#include "proxy/http/origin.hpp"
+#include "proxy/http/via.hpp"
+#include "proxy/http1/max_forwards_response.hpp"
+#include "proxy/http1/parent.hpp"
+#include "proxy/http1/parse.hpp"
+#include "proxy/http1/rewrite.hpp"
+#include "proxy/io/read_head.hpp"
+#include "proxy/server/lingering_close.hpp"
+#include "proxy/tls/tls_client.hpp"
+
+namespace reprise::net {
+
+using http::Rejection;
+using observe::LimitHit;
+
+namespace {
+
+// After this long without a byte an idle connection gives its block back.
+constexpr Duration quiet = Tick::granule;
+
+policy::Facts read_facts(const Request& request) {
+  return {judge_leaving(request, nullptr), policy::is_safe_method(request.view.method),
+          http::is_nested_retry(request.head),
+          request.policy->signature_sigv4 ? end_of_signature(request) : std::nullopt,
+          is_too_long_for_memory(request) && http::is_no_store(request.head)};
+}
+
+std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, const http::Forward& forward) {
+  if (!forward.https && !request.policy->tls.originate)
+    return worker.pool.upstream(forward.host, forward.port);
+  const std::uint16_t port = forward.https ? forward.port : http::port_over_tls(forward.port);
+  return worker.pool.upstream(forward.host, port,
+                              {&worker.shared.tls.of(request.route), forward.server_name});
+}
+
+}  // namespace
+
+Session::Session(Worker& worker, Carrier carrier, const ListenerRole& role)
+    : worker_(worker),
+      stream_(worker.tick, std::move(carrier)),
+      pause_(worker.io.get_executor()),
+      role_(role) {
+  stream_.tune();
+  worker_.sessions.add(*this);
+  worker_.shared.metrics.client_connected();
+}
+
+Session::~Session() {
+  worker_.sessions.remove(*this);
+  worker_.shared.metrics.client_disconnected();
+  worker_.shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role) {
+  Session session(worker, std::move(carrier), role);
+  co_await session.run();
+}
+
+Task<void> Session::run() {
+  for (;;) {
+    if (buffer_.empty() && !co_await wait_for_bytes()) co_return;
+    auto request = worker_.lend_request();
+    Rejection why{};
+    Heard heard = take_head(*request, why);
+    if (heard == Heard::more) heard = co_await read_head(*request, why);
+    Plan planned = Plan::refuse;
+    if (heard == Heard::request) planned = plan(*request, why);
+    bool again = false;
+    if (planned == Plan::exchange) {
+      again = co_await carry_out(*request);
+    } else if (planned == Plan::response_here) {
+      again = co_await response_here(*request);
+    } else if (heard != Heard::nothing) {
+      co_await refuse(*request, why);
+    }
+    request->clear();
+    worker_.give_back(std::move(request));
+    if (!again) co_return;
+    if (buffer_.empty()) {
+      buffer_.clear();
+    } else {
+      buffer_.compact();
+    }
+  }
+}
+
+// An idle client costs no block: after a tick without a byte it waits for readiness alone.
+Task<bool> Session::wait_for_bytes() {
+  if (worker_.draining) co_return false;
+  idle_ = true;
+  stream_.limit_read(quiet);
+  auto [error, bytes] = co_await stream_.read_some(buffer_.room());
+  stream_.unlimit_read();
+  if (error && stream_.take_limit_hit()) {
+    buffer_.give_back();
+    stream_.limit_read(worker_.shared.settings.timers.keep_alive);
+    worker_.resting.enter(*this, Tick::now());
+    error = co_await stream_.wait_readable();
+    worker_.resting.leave(*this);
+    stream_.unlimit_read();
+    if (error && stream_.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
+    if (error) co_return false;
+    std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
+  }
+  idle_ = false;
+  if (error) co_return false;
+  buffer_.commit(bytes);
+  co_return true;
+}
+
+Session::Heard Session::take_head(Request& request, Rejection& why) {
+  const http::Parsed parsed = http::parse_request(buffer_.view(), worker_.head_limits, request.head);
+  if (const auto* cause = std::get_if<Rejection>(&parsed)) {
+    why = *cause;
+    return Heard::refused;
+  }
+  if (std::get<http::Progress>(parsed) == http::Progress::partial) return Heard::more;
+  request.started = Tick::now();
+  buffer_.consume(request.head.bytes);
+  return Heard::request;
+}
+
+Task<Session::Heard> Session::read_head(Request& request, Rejection& why) {
+  stream_.limit_read(worker_.shared.settings.timers.header);
+  Heard heard = Heard::more;
+  const auto take = [&] {
+    heard = take_head(request, why);
+    return heard != Heard::more;
+  };
+  if (co_await net::read_head(stream_, buffer_, request.head, take)) {
+    if (!stream_.take_limit_hit()) co_return Heard::nothing;
+    why = Rejection::header_timeout;
+    worker_.shared.metrics.count_limit(LimitHit::header);
+    co_return Heard::refused;
+  }
+  stream_.unlimit_read();
+  co_return heard;
+}
+
+http::Intake Session::take_in(const Request& request) const {
+  const config::Listener& listener = role_.settings;
+  if (inside_) return http::take_tunnelled(request.head, {inside_->host, inside_->port, inside_->authority});
+  if (listener.mode == config::ListenerMode::forward)
+    return http::take_forward(request.head, worker_.shared.settings.security.connect_ports);
+  return http::take_gateway(request.head, {listener.upstream.host, listener.upstream.port,
+                                           listener.upstream.https, role_.upstream_authority});
+}
+
+Session::Plan Session::plan(Request& request, Rejection& why) {
+  const http::Intake intake = take_in(request);
+  if (const auto* rejected = std::get_if<http::Rejected>(&intake)) {
+    why = rejected->cause;
+    return Plan::refuse;
+  }
+  if (http::has_looped(request.head, worker_.shared.pseudonym)) {
+    why = Rejection::loop;
+    return Plan::refuse;
+  }
+  if (const auto* forward = std::get_if<http::Forward>(&intake)) {
+    plan_forward(request, *forward);
+  } else if (const auto* connect = std::get_if<http::Connect>(&intake)) {
+    plan_tunnel(request, *connect);
+  } else {
+    return Plan::response_here;
+  }
+  return Plan::exchange;
+}
+
+void Session::find_route(Request& request, std::string_view host, std::uint16_t port) {
+  const policy::RouteTable& routes = *worker_.shared.settings.routes;
+  request.view.method = request.head.method;
+  request.view.host = host;
+  request.view.port = port;
+  request.view.fields = &request.head;
+  request.route = routes.find(request.view);
+  request.policy = &routes[request.route].policy;
+}
+
+void Session::plan_forward(Request& request, const http::Forward& forward) {
+  request.kind = inside_ ? RequestKind::inside_tunnel : role_.kind();
+  request.view.path = forward.target.path.empty() ? "/" : forward.target.path;
+  request.view.query = forward.target.query;
+  find_route(request, forward.host, forward.port);
+  request.upstream = upstream_of(worker_, request, forward);
+  request.pin = &pin_;
+  request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
+  request.upgrade = http::asks_upgrade(request.head);
+  http::write_request_head(request.head, forward, role_.settings.upstream.path_prefix,
+                           worker_.shared.pseudonym, request.upgrade, request.outgoing);
+  if (is_for_parent(request))
+    http::make_absolute(forward.host, forward.port, worker_.shared.settings.parent->authorization,
+                        request.outgoing);
+  if (!request.policy->attempt_header) request.outgoing.append("\r\n");
+  request.facts = read_facts(request);
+  plan_body(request);
+}
+
+// Where each host has the client's first such request on a connection of its own, as without us (row F10).
+void Session::plan_body(Request& request) {
+  const HoldLimits limits = hold_limits(request, worker_.shared.settings.limits);
+  request.body.begin(stream_, buffer_, worker_.shared.replay, request.head, limits);
+  request.freshness = freshness_of(request, limits, took_risk_of_);
+  if (request.freshness != Freshness::any) took_risk_of_ = carrier_of(request).get();
+}
+
+void Session::plan_tunnel(Request& request, const http::Connect& connect) {
+  request.view.path = "/";
+  request.view.query = {};
+  request.kind = RequestKind::connect;
+  find_route(request, connect.host, connect.port);
+  request.upstream = worker_.pool.upstream(connect.host, connect.port);
+  request.facts = read_facts(request);
+  // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
+  request.facts.idempotent = policy::Idempotency::yes;
+  request.body.begin(stream_, buffer_, worker_.shared.replay, request.head, {});
+}
+
+Task<bool> Session::carry_out(Request& request) {
+  ClientWatch watch(worker_.tick, stream_);
+  watch_ = &watch;
+  if (worker_.draining) watch.shut_down();
+  const Served served = co_await exchange(worker_, request, {stream_, buffer_, pause_, watch, tunnel_});
+  watch_ = nullptr;
+  record(worker_, request, served);
+  if (served.inside) go_inside(request);
+  if (served.keep_alive) co_return true;
+  const bool answered = stream_.open() && served.ending == observe::Ending::answered && !request.is_connect();
+  const bool still_sending =
+      answered && (!request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes);
+  if (still_sending) co_await lingering_close(stream_, buffer_);
+  co_return false;
+}
+
+// From here on the connection belongs to that upstream.
+void Session::go_inside(Request& request) {
+  inside_ = Inside{std::string(request.view.host), request.view.port, std::string(request.head.target)};
+  buffer_.clear();
+  std::swap(buffer_, request.early);
+}
+
+// Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).
+Task<bool> Session::response_here(Request& request) {
+  const bool stays = request.head.keep_alive() && request.head.framing.kind == http::Framing::Kind::none;
+  const std::string_view connection_field = stays ? "" : "Connection: close\r\n";
+  http::write_response_here(request.head, worker_.date(), connection_field, request.response_head);
+  Gather pieces;
+  pieces.add(request.response_head);
+  const ErrorCode error = co_await stream_.write_all(pieces, worker_.shared.settings.timers.header);
+  co_return !error && stays;
+}
+
+Task<void> Session::refuse(Request& request, Rejection cause) {
+  worker_.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
+  const http::Reply reply = http::rejection_reply(cause, worker_.shared.pseudonym);
+  log_rejection(worker_, reply, cause);
+  http::write_reply(reply, worker_.date(), {}, true, request.head.method == "HEAD", request.response_head);
+  Gather pieces;
+  pieces.add(request.response_head);
+  if (co_await stream_.write_all(pieces, worker_.shared.settings.timers.header)) co_return;
+  co_await lingering_close(stream_, buffer_);
+}
+
+void Session::drain() {
+  if (tunnel_ != nullptr) {
+    tunnel_->drain();
+  } else if (watch_ != nullptr) {
+    watch_->shut_down();
+  } else if (idle_) {
+    stream_.cancel();
+  }
+}
+
+bool Session::close_for_room() {
+  if (stream_.unread() == Unread::bytes) return false;
+  worker_.shared.metrics.count_limit(LimitHit::room);
+  stream_.close();
+  return true;
+}
+
+void Session::abort() {
+  if (watch_ != nullptr) watch_->report_reset();
+  stream_.cancel();
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,85 @@
+// One client connection: reads a head under limits, sees its request through, and does it again while both
+// sides like to.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "proxy/http/intake.hpp"
+#include "proxy/io/client_watch.hpp"
+#include "proxy/io/pause.hpp"
+#include "proxy/message/request.hpp"
+#include "proxy/tunnel/tunnel.hpp"
+#include "proxy/upstream/pin.hpp"
+#include "proxy/worker/worker.hpp"
+
+namespace reprise::net {
+
+/// What a listener tells its sessions; outlives them.
+struct ListenerRole {
+  config::Listener settings;
+  std::string upstream_authority;  ///< gateway with `host: upstream`: what Host says; else empty
+
+  RequestKind kind() const {
+    return settings.mode == config::ListenerMode::gateway ? RequestKind::gateway : RequestKind::forward;
+  }
+};
+
+/// Lives in its own coroutine's frame, on one io thread.
+class Session final : public IdleClient, public ClientSession {
+ public:
+  Session(Worker& worker, Carrier carrier, const ListenerRole& role);
+  ~Session() override;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Task<void> run();
+  void drain() override;
+  void abort() override;
+
+ protected:
+  bool close_for_room() override;
+
+ private:
+  /// The upstream of a CONNECT whose tunnel carries plain HTTP: all that follows goes there.
+  struct Inside {
+    std::string host;
+    std::uint16_t port = 0;
+    std::string authority;  ///< as the client wrote it
+  };
+
+  enum class Heard : std::uint8_t { request, more, refused, nothing };
+  enum class Plan : std::uint8_t { exchange, response_here, refuse };
+
+  Task<bool> wait_for_bytes();
+  Heard take_head(Request&, http::Rejection& why);
+  Task<Heard> read_head(Request&, http::Rejection& why);
+  Plan plan(Request&, http::Rejection& why);
+  http::Intake take_in(const Request&) const;
+  void plan_forward(Request&, const http::Forward&);
+  void plan_body(Request&);
+  void plan_tunnel(Request&, const http::Connect&);
+  void find_route(Request&, std::string_view host, std::uint16_t port);
+  Task<bool> carry_out(Request&);
+  void go_inside(Request&);
+  Task<bool> response_here(Request&);
+  Task<void> refuse(Request&, http::Rejection);
+
+  Worker& worker_;
+  Stream stream_;
+  Buffer buffer_;
+  Pause pause_;
+  Pin pin_;
+  const ListenerRole& role_;
+  ClientWatch* watch_ = nullptr;
+  Tunnel* tunnel_ = nullptr;
+  std::optional<Inside> inside_;
+  const Upstream* took_risk_of_ =
+      nullptr;  ///< whose connections carried the last request that is not repeatable
+  bool idle_ = false;
+};
+
+/// The coroutine to spawn for an accepted connection.
+Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role);
+
+}  // namespace reprise::net

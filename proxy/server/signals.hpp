@@ -1,0 +1,36 @@
+// The signals that a running proxy listens to: SIGTERM and SIGINT end it, SIGHUP ends nothing.
+#pragma once
+
+#include <boost/asio/signal_set.hpp>
+#include <functional>
+#include <string_view>
+
+#include "proxy/io/task.hpp"
+
+namespace reprise::net {
+
+/// From its construction to its destruction; afterwards SIGHUP is ignored (row L18). One in a process.
+class Signals {
+ public:
+  /// Called on the thread of the io_context.
+  struct Responses {
+    std::function<void()> stop;      ///< the first SIGTERM or SIGINT
+    std::function<void()> stop_now;  ///< the second
+    std::function<void(std::string_view)> tell;
+  };
+
+  Signals(asio::io_context& io, Responses responses);
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  static Task<void> wait_for_end(Signals&);
+  static Task<void> wait_for_hangups(Signals&);
+
+  asio::signal_set end_;
+  asio::signal_set hangup_;
+  Responses responses_;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,67 @@
+#include "proxy/server/turn_away.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include "proxy/http1/reply.hpp"
+#include "proxy/server/lingering_close.hpp"
+
+namespace reprise::net {
+
+using observe::LimitHit;
+
+namespace {
+
+// Each that is turned away politely costs a descriptor for a while.
+constexpr unsigned most_polite = 16;
+// A response that comes before its request is taken by some clients for a stray one.
+constexpr Duration time_to_ask = std::chrono::seconds(1);
+
+std::string refusal(Worker& worker, LimitHit why) {
+  http::Reply reply;
+  reply.status = 503;
+  reply.proxy_status = worker.shared.pseudonym + "; error=connection_limit_reached";
+  reply.body = why == LimitHit::connection_limit
+                   ? "reprise: limits.connections is reached; try again\n"
+                   : "reprise: this process has no file descriptor left; try again\n";
+  std::string fields = "Retry-After: 1\r\nReprise-Reason: ";
+  fields.append(observe::word(why)).append("\r\n");
+  std::string message;
+  http::write_reply(reply, worker.date(), fields, true, false, message);
+  return message;
+}
+
+Task<void> turn_away_politely(Worker& worker, tcp::socket socket, LimitHit why) {
+  Stream stream(worker.tick, std::move(socket));
+  stream.limit_read(time_to_ask);
+  if (const ErrorCode error = co_await stream.wait_readable(); !error || stream.take_limit_hit()) {
+    const std::string message = refusal(worker, why);
+    Gather pieces;
+    pieces.add(message);
+    Buffer buffer;
+    if (!stream.write_now(pieces)) co_await lingering_close(stream, buffer);
+  }
+  --worker.turning_away;
+}
+
+}  // namespace
+
+void turn_away(Worker& worker, tcp::socket socket, LimitHit why) {
+  if (worker.turning_away >= most_polite) return turn_away_now(worker, std::move(socket), why);
+  worker.shared.metrics.count_limit(why);
+  ++worker.turning_away;
+  asio::co_spawn(worker.io, turn_away_politely(worker, std::move(socket), why), or_abort);
+}
+
+// Best effort: what the client has sent is read, because a close over unread bytes would be a reset.
+void turn_away_now(Worker& worker, tcp::socket socket, LimitHit why) {
+  worker.shared.metrics.count_limit(why);
+  const std::string message = refusal(worker, why);
+  ErrorCode error;
+  socket.non_blocking(true, error);
+  socket.write_some(asio::buffer(message), error);
+  socket.shutdown(tcp::socket::shutdown_send, error);
+  std::array<char, 4096> unread{};
+  for (int reads = 0; reads < 4 && !error; ++reads) socket.read_some(asio::buffer(unread), error);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,15 @@
+// The answer to a client that finds no room: 503 with Retry-After and Reprise-Reason, before it has asked.
+#pragma once
+
+#include "proxy/worker/worker.hpp"
+
+namespace reprise::net {
+
+/// Waits a moment for the client's request, answers, and closes gently. Where many are being turned away
+/// already it answers at once. Counted. Returns at once; a coroutine does the rest.
+void turn_away(Worker&, tcp::socket, observe::LimitHit why);
+
+/// Answers and closes before it returns: for a descriptor that was borrowed. Counted.
+void turn_away_now(Worker&, tcp::socket, observe::LimitHit why);
+
+}  // namespace reprise::net

@@ -1,0 +1,102 @@
+#include "proxy/tls/tls_client.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+#include <array>
+#include <optional>
+
+#include "proxy/io/tls_error.hpp"
+#include "proxy/tls/tls_revocation.hpp"
+
+namespace reprise::net {
+namespace {
+
+[[noreturn]] void refuse(const std::string& key, const std::string& file, const std::string& why) {
+  throw std::runtime_error("tls." + key + " " + file + " cannot be used: " + why);
+}
+[[noreturn]] void refuse(const std::string& key, const std::string& file) { refuse(key, file, tls_words()); }
+
+// Nobody is there to be asked for a password.
+int no_password(char*, int, int, void*) { return 0; }
+
+// The ticket is the connection's upstream's; 1: it is ours now.
+int keep_session(SSL* connection, SSL_SESSION* session) {
+  auto* ticket = static_cast<TlsTicket*>(SSL_get_app_data(connection));
+  if (ticket == nullptr) return 0;
+  ticket->newest.reset(session);
+  return 1;
+}
+
+void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
+  if (!ca_file) {
+    if (SSL_CTX_set_default_verify_paths(settings) != 1) refuse("ca_file", "system");
+  } else if (SSL_CTX_load_verify_file(settings, ca_file->c_str()) != 1) {
+    refuse("ca_file", *ca_file);
+  } else if (!holds(settings, X509_LU_X509)) {
+    refuse("ca_file", *ca_file, "it revokes certificates and trusts none: put those to trust into it too");
+  }
+}
+
+void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
+  if (!policy.certificate || !policy.key) return;
+  SSL_CTX_set_default_passwd_cb(settings, no_password);
+  if (SSL_CTX_use_certificate_chain_file(settings, policy.certificate->c_str()) != 1)
+    refuse("certificate", *policy.certificate);
+  if (SSL_CTX_use_PrivateKey_file(settings, policy.key->c_str(), SSL_FILETYPE_PEM) != 1 ||
+      SSL_CTX_check_private_key(settings) != 1) {
+    refuse("key", *policy.key);
+  }
+}
+
+bool same_files(const policy::TlsPolicy& one, const policy::TlsPolicy& other) {
+  return one.ca_file == other.ca_file && one.certificate == other.certificate && one.key == other.key;
+}
+
+}  // namespace
+
+TlsSettingsError::TlsSettingsError(const policy::Route& route, const std::string& why)
+    : std::runtime_error("route " + route.name + ": " + why), line_(route.line) {}
+
+void FreeTls::operator()(SSL_CTX* settings) const { SSL_CTX_free(settings); }
+void FreeTls::operator()(ssl_session_st* session) const { SSL_SESSION_free(session); }
+
+TlsClient::TlsClient(const policy::TlsPolicy& policy, std::size_t number)
+    : settings_(SSL_CTX_new(TLS_client_method())), number_(number) {
+  if (settings_ == nullptr) throw std::runtime_error("TLS cannot be set up: " + tls_words());
+  SSL_CTX* const settings = settings_.get();
+  ERR_clear_error();
+  SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION);
+  SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_mode(settings, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(settings, 1);
+  SSL_CTX_set_verify(settings, SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_session_cache_mode(settings, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+  SSL_CTX_sess_set_new_cb(settings, keep_session);
+  constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+  SSL_CTX_set_alpn_protos(settings, http_1_1.data(), http_1_1.size());
+  trust(settings, policy.ca_file);
+  refuse_revoked(settings);
+  identify(settings, policy);
+}
+
+TlsClients::TlsClients(const policy::RouteTable& routes) {
+  std::vector<const policy::TlsPolicy*> made;
+  for (std::size_t route = 0; route < routes.size(); ++route) {
+    const policy::TlsPolicy& wanted = routes[route].policy.tls;
+    std::size_t number = 0;
+    while (number < made.size() && !same_files(*made[number], wanted)) ++number;
+    if (number == made.size()) {
+      made.push_back(&wanted);
+      try {
+        clients_.push_back(std::make_unique<TlsClient>(wanted, number));
+      } catch (const std::runtime_error& error) {
+        throw TlsSettingsError(routes[route], error.what());
+      }
+    }
+    by_route_.push_back(clients_[number].get());
+  }
+}
+
+}  // namespace reprise::net

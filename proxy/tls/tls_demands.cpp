@@ -1,0 +1,31 @@
+#include "proxy/tls/tls_demands.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace reprise::net {
+
+bool demand_name(SSL* connection, const std::string& name) {
+  X509_VERIFY_PARAM* const rules = SSL_get0_param(connection);
+  if (X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) == 1) return true;
+  ERR_clear_error();
+  X509_VERIFY_PARAM_set_hostflags(rules,
+                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return !name.empty() && X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size()) == 1 &&
+         SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                  const_cast<char*>(name.c_str())) == 1;  // SSL_set_tlsext_host_name has an old-style cast
+}
+
+bool is_wanted_protocol(SSL* connection) {
+  const unsigned char* chosen = nullptr;
+  unsigned length = 0;
+  SSL_get0_alpn_selected(connection, &chosen, &length);
+  constexpr std::string_view wanted = "http/1.1";
+  return length == 0 || (length == wanted.size() && std::memcmp(chosen, wanted.data(), length) == 0);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,287 @@
+#include "proxy/tls/tls_link.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <cstring>
+#include <utility>
+
+#include "proxy/io/clock.hpp"
+#include "proxy/tls/tls_demands.hpp"
+#include "proxy/tls/tls_socket.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr Duration goodbye_limit = std::chrono::seconds(1);
+constexpr std::size_t record_bytes = 16 * 1024;
+
+struct FreeConnection {
+  void operator()(SSL* connection) const { SSL_free(connection); }
+};
+
+}  // namespace
+
+// What outlives the link while the goodbye is on its way.
+struct TlsLink::Channel {
+  Channel(tcp::socket connected, const TlsClient& client, std::shared_ptr<TlsTicket> its_ticket)
+      : socket(std::move(connected)), ticket(std::move(its_ticket)), connection(SSL_new(client.settings())) {
+    if (connection == nullptr) throw std::bad_alloc();
+  }
+
+  tcp::socket socket;
+  TlsSocketErrors errors;
+  std::shared_ptr<TlsTicket> ticket;
+  std::unique_ptr<SSL, FreeConnection> connection;
+  Notice notice = Notice::unsent;
+  bool closes = false;  ///< once the goodbye is out
+
+  /// True if there is nothing to wait for any more.
+  bool try_notify() {
+    ERR_clear_error();
+    const int result = SSL_shutdown(connection.get());
+    const bool waits = result < 0 && SSL_get_error(connection.get(), result) == SSL_ERROR_WANT_WRITE;
+    notice = waits ? Notice::pending : Notice::sent;
+    return !waits;
+  }
+  void close() {
+    ErrorCode ignored;
+    socket.close(ignored);
+  }
+};
+
+TlsLink::TlsLink(tcp::socket socket, const TlsClient& client, std::string_view name,
+                 std::shared_ptr<TlsTicket> ticket)
+    : channel_(std::make_shared<Channel>(std::move(socket), client, std::move(ticket))) {
+  SSL* const connection = channel_->connection.get();
+  channel_->errors.descriptor = channel_->socket.native_handle();
+  attach_socket(connection, channel_->errors);
+  SSL_set_app_data(connection, channel_->ticket.get());
+  nameless_ = !demand_name(connection, std::string(name));
+  if (const auto& kept = channel_->ticket; kept != nullptr && kept->newest != nullptr)
+    SSL_set_session(connection, kept->newest.get());
+  SSL_set_connect_state(connection);
+}
+
+TlsLink::~TlsLink() { close(); }
+
+Handshake TlsLink::shake_hands() {
+  SSL* const connection = channel_->connection.get();
+  if (nameless_) {
+    failure_ = TlsError::certificate;
+    words_ = "there is no name that a certificate could prove";
+    return Handshake::failed;
+  }
+  ERR_clear_error();
+  const int result = SSL_do_handshake(connection);
+  if (result == 1) {
+    established_ = is_wanted_protocol(connection);
+    if (established_) return Handshake::done;
+    failure_ = TlsError::protocol;
+    words_ = "the upstream chose a protocol by ALPN that was not offered";
+    return Handshake::failed;
+  }
+  const int kind = SSL_get_error(connection, result);
+  if (kind == SSL_ERROR_WANT_READ) return Handshake::wants_read;
+  if (kind == SSL_ERROR_WANT_WRITE) return Handshake::wants_write;
+  broken_ = true;
+  failure_ = error_of(result);
+  words_ = tls_words();
+  if (words_.empty()) words_ = failure_.message();
+  if (const long verdict = SSL_get_verify_result(connection); verdict != X509_V_OK) {
+    failure_ = TlsError::certificate;
+    words_.append(": ").append(X509_verify_cert_error_string(verdict));
+  }
+  return Handshake::failed;
+}
+
+// What the failed call came to. The queue of errors is left for who wants its words.
+ErrorCode TlsLink::error_of(int result) {
+  switch (SSL_get_error(channel_->connection.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE: return asio::error::would_block;
+    case SSL_ERROR_ZERO_RETURN: return asio::error::eof;
+    case SSL_ERROR_SYSCALL: return {channel_->errors.code, boost::system::system_category()};
+    default: break;
+  }
+  // The socket may have an error too by now: of the alert that could not be sent any more.
+  const bool ended = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+  return ended ? TlsError::no_close_notify : TlsError::protocol;
+}
+
+asio::any_io_executor TlsLink::executor() { return channel_->socket.get_executor(); }
+
+// As many records as are at hand.
+std::size_t TlsLink::take(asio::mutable_buffer into, ErrorCode& error) {
+  if (later_) {
+    error = later_;
+    return 0;
+  }
+  SSL* const connection = channel_->connection.get();
+  std::size_t taken = 0;
+  while (into.size() > 0) {
+    ERR_clear_error();
+    std::size_t bytes = 0;
+    const int result = SSL_read_ex(connection, into.data(), into.size(), &bytes);
+    if (result != 1) {
+      const ErrorCode why = error_of(result);
+      read_wants_write_ = SSL_want_write(connection);
+      if (why != asio::error::would_block) {
+        later_ = why;
+        broken_ = broken_ || why != asio::error::eof;
+      }
+      if (taken == 0) error = why;
+      break;
+    }
+    taken += bytes;
+    into += bytes;
+    if (SSL_has_pending(connection) == 0) break;
+  }
+  return taken;
+}
+
+ReadTask TlsLink::read_some(asio::mutable_buffer into) {
+  const unsigned cancels = cancels_;
+  for (;;) {
+    ErrorCode error;
+    std::size_t bytes = 0;
+    // The answer to what was just sent is hardly there: a call of the kernel less to find that out.
+    if (std::exchange(asked_, false)) {
+      error = asio::error::would_block;
+    } else {
+      bytes = take(into, error);
+    }
+    if (error != asio::error::would_block) co_return std::tuple(error, bytes);
+    const auto direction = read_wants_write_ ? tcp::socket::wait_write : tcp::socket::wait_read;
+    const auto [failure] = co_await channel_->socket.async_wait(direction, as_result);
+    // What came for a record's half may have come together with the end of the wait.
+    if (cancels != cancels_) co_return std::tuple(ErrorCode(asio::error::operation_aborted), std::size_t{0});
+    if (failure) co_return std::tuple(failure, std::size_t{0});
+  }
+}
+
+Task<ErrorCode> TlsLink::wait_readable() {
+  if (established_ && unread() != Unread::nothing) co_return ErrorCode();
+  co_return std::get<0>(co_await channel_->socket.async_wait(tcp::socket::wait_read, as_result));
+}
+
+Task<ErrorCode> TlsLink::wait_writable() {
+  co_return std::get<0>(co_await channel_->socket.async_wait(tcp::socket::wait_write, as_result));
+}
+
+std::size_t TlsLink::seal(asio::const_buffer bytes, ErrorCode& error) {
+  ERR_clear_error();
+  std::size_t sealed = 0;
+  const int result = SSL_write_ex(channel_->connection.get(), bytes.data(), bytes.size(), &sealed);
+  write_waits_ = false;
+  asked_ = result == 1 && SSL_has_pending(channel_->connection.get()) == 0 && !later_;
+  if (result == 1) return sealed;
+  error = error_of(result);
+  write_waits_ = error == asio::error::would_block;
+  broken_ = broken_ || !write_waits_;
+  return 0;
+}
+
+// Small pieces are put together, so that a head and its body are one record. What was refused with
+// would_block is put together in the same way again: OpenSSL insists on the same bytes.
+std::size_t TlsLink::write_some(std::span<const asio::const_buffer> parts, ErrorCode& error) {
+  static thread_local std::array<char, record_bytes> scratch;
+  std::size_t taken = 0;
+  asio::const_buffer part;
+  std::size_t next = 0;
+  while (!error) {
+    while (part.size() == 0 && next < parts.size()) part = parts[next++];
+    if (part.size() == 0) return taken;
+    if (part.size() >= record_bytes || next == parts.size()) {
+      const std::size_t sealed = seal(asio::buffer(part, record_bytes), error);
+      taken += sealed, part += sealed;
+      continue;
+    }
+    std::size_t gathered = 0;
+    std::size_t behind = next;
+    asio::const_buffer rest = part;
+    while (gathered < record_bytes && rest.size() > 0) {
+      const std::size_t bytes = std::min(rest.size(), record_bytes - gathered);
+      std::memcpy(scratch.data() + gathered, rest.data(), bytes);
+      gathered += bytes;
+      rest += bytes;
+      while (rest.size() == 0 && behind < parts.size()) rest = parts[behind++];
+    }
+    if (seal(asio::buffer(scratch.data(), gathered), error) == 0) break;
+    taken += gathered;
+    part = rest;
+    next = behind;
+  }
+  if (taken > 0 && error == asio::error::would_block) error.clear();
+  return taken;
+}
+
+void TlsLink::cancel() {
+  ++cancels_;
+  ErrorCode ignored;
+  channel_->socket.cancel(ignored);
+}
+
+// Nothing can follow a failure, and nothing get past a record that is half out.
+void TlsLink::notify() {
+  if (!established_ || broken_ || write_waits_ || channel_->notice != Notice::unsent) return;
+  if (channel_->try_notify()) return;
+  asio::co_spawn(channel_->socket.get_executor(), say_goodbye(channel_), or_abort);
+}
+
+Task<void> TlsLink::say_goodbye(std::shared_ptr<Channel> channel) {
+  const Instant due = Clock::now() + goodbye_limit;
+  Timer limit(channel->socket.get_executor(), goodbye_limit);
+  limit.async_wait([channel](const ErrorCode& error) {
+    ErrorCode ignored;
+    if (!error) channel->socket.cancel(ignored);
+  });
+  while (channel->socket.is_open() && Clock::now() < due) {
+    const auto [error] = co_await channel->socket.async_wait(tcp::socket::wait_write, as_result);
+    if (error && error != asio::error::operation_aborted) break;
+    if (!error && channel->try_notify()) break;
+  }
+  channel->notice = Notice::sent;
+  if (channel->closes) channel->close();
+}
+
+void TlsLink::finish_sending() { notify(); }
+
+void TlsLink::close() {
+  if (channel_->closes) return;
+  cancel();
+  notify();
+  channel_->closes = true;
+  // The session that a late ticket brings belongs to nobody.
+  SSL_set_app_data(channel_->connection.get(), nullptr);
+  if (channel_->notice != Notice::pending) channel_->close();
+}
+
+void TlsLink::cut() {
+  ErrorCode ignored;
+  channel_->socket.set_option(asio::socket_base::linger(true, 0), ignored);
+  channel_->closes = true;
+  channel_->close();
+}
+
+bool TlsLink::open() const { return !channel_->closes && channel_->socket.is_open(); }
+
+Unread TlsLink::unread() {
+  if (later_ || !open()) return Unread::closed;
+  char byte = 0;
+  ERR_clear_error();
+  const int result = SSL_peek(channel_->connection.get(), &byte, 1);
+  if (result > 0) return Unread::bytes;
+  return error_of(result) == asio::error::would_block ? Unread::nothing : Unread::closed;
+}
+
+Presence TlsLink::presence() { return open() ? presence_of(descriptor()) : Presence::reset; }
+
+int TlsLink::descriptor() { return channel_->socket.native_handle(); }
+
+bool TlsLink::resumed() const { return SSL_session_reused(channel_->connection.get()) == 1; }
+
+}  // namespace reprise::net

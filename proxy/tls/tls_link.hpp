@@ -1,0 +1,72 @@
+// The client's side of TLS over a connected socket, driven by hand so that a write is tried at once and goes
+// out in one record.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proxy/io/link.hpp"
+#include "proxy/io/tls_error.hpp"
+#include "proxy/tls/tls_client.hpp"
+
+namespace reprise::net {
+
+/// Verified before it carries anything. A FIN without close_notify is TlsError::no_close_notify.
+class TlsLink final : public SecureLink {
+ public:
+  /// `name`: who the other side has to be, a host name (which is also sent as SNI) or a literal address. The
+  /// session in `ticket` is resumed, and replaced by newer ones; `client` outlives the link.
+  TlsLink(tcp::socket, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket);
+  ~TlsLink() override;
+
+  Handshake shake_hands() override;
+  ErrorCode failure() const override { return failure_; }
+  std::string words() const override { return words_; }
+
+  asio::any_io_executor executor() override;
+  ReadTask read_some(asio::mutable_buffer) override;
+  Task<ErrorCode> wait_readable() override;
+  Task<ErrorCode> wait_writable() override;
+  std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
+  void cancel() override;
+  /// close_notify; the connection stays, and is read from.
+  void finish_sending() override;
+  /// With close_notify: at once if the kernel takes it, else behind what it still has to send, for a second
+  /// at most (row F7).
+  void close() override;
+  void cut() override;
+  bool open() const override;
+  /// Takes in what is no data, such as session tickets.
+  Unread unread() override;
+  Presence presence() override;
+  int descriptor() override;
+
+  /// True where a session was resumed.
+  bool resumed() const;
+
+ private:
+  struct Channel;
+  enum class Notice : std::uint8_t { unsent, pending, sent };
+
+  static Task<void> say_goodbye(std::shared_ptr<Channel>);
+  std::size_t take(asio::mutable_buffer, ErrorCode&);
+  std::size_t seal(asio::const_buffer, ErrorCode&);
+  ErrorCode error_of(int result);
+  void fail();
+  void notify();
+
+  std::shared_ptr<Channel> channel_;
+  ErrorCode failure_;
+  std::string words_;
+  ErrorCode later_;  ///< of a read that came to something before
+  unsigned cancels_ = 0;
+  bool nameless_ = false;
+  bool established_ = false;
+  bool broken_ = false;       ///< nothing more can be said on it
+  bool write_waits_ = false;  ///< a record is half out
+  bool read_wants_write_ = false;
+  bool asked_ = false;  ///< something was sent since the last read, and nothing is at hand
+};
+
+}  // namespace reprise::net

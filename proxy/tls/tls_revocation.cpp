@@ -1,0 +1,121 @@
+#include "proxy/tls/tls_revocation.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ocsp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+#include <memory>
+
+namespace reprise::net {
+namespace {
+
+/// Clocks of two hosts are never the same.
+constexpr long clock_skew_seconds = 300;
+
+struct FreeOcsp {
+  void operator()(OCSP_RESPONSE* response) const { OCSP_RESPONSE_free(response); }
+  void operator()(OCSP_BASICRESP* responses) const { OCSP_BASICRESP_free(responses); }
+  void operator()(OCSP_CERTID* name) const { OCSP_CERTID_free(name); }
+};
+using Response = std::unique_ptr<OCSP_RESPONSE, FreeOcsp>;
+using Responses = std::unique_ptr<OCSP_BASICRESP, FreeOcsp>;
+using CertificateName = std::unique_ptr<OCSP_CERTID, FreeOcsp>;
+
+/// What is ours to find out must not look like a failure of the connection.
+class QuietErrors {
+ public:
+  QuietErrors() { ERR_set_mark(); }
+  ~QuietErrors() { ERR_pop_to_mark(); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+};
+
+// OpenSSL's own macros are old-style casts.
+template <class Item, class Stack>
+Item* item_of(Stack* stack, int index) {
+  return static_cast<Item*>(OPENSSL_sk_value(reinterpret_cast<OPENSSL_STACK*>(stack), index));
+}
+template <class Stack>
+int size_of(Stack* stack) {
+  return OPENSSL_sk_num(reinterpret_cast<OPENSSL_STACK*>(stack));
+}
+
+int bear_missing_list(int verified, X509_STORE_CTX* verification) {
+  if (verified == 1 || X509_STORE_CTX_get_error(verification) != X509_V_ERR_UNABLE_TO_GET_CRL)
+    return verified;
+  X509_STORE_CTX_set_error(verification, X509_V_OK);  // or a later failure would pass for the certificate's
+  return 1;
+}
+
+/// A response names a certificate by hashes of its issuer; which hash is the responder's choice.
+bool is_about(const OCSP_CERTID* named, X509* certificate, X509* issuer) {
+  ASN1_OBJECT* algorithm = nullptr;
+  auto* const name = const_cast<OCSP_CERTID*>(named);
+  if (OCSP_id_get0_info(nullptr, &algorithm, nullptr, nullptr, name) != 1) return false;
+  const EVP_MD* const hash = EVP_get_digestbyobj(algorithm);
+  if (hash == nullptr) return false;
+  const CertificateName own(OCSP_cert_to_id(hash, certificate, issuer));
+  return own != nullptr && OCSP_id_cmp(own.get(), name) == 0;
+}
+
+bool is_revoked_by(OCSP_SINGLERESP* response) {
+  ASN1_GENERALIZEDTIME* since = nullptr;
+  ASN1_GENERALIZEDTIME* until = nullptr;
+  const int status = OCSP_single_get0_status(response, nullptr, nullptr, &since, &until);
+  return status == V_OCSP_CERTSTATUS_REVOKED &&
+         OCSP_check_validity(since, until, clock_skew_seconds, -1) == 1;
+}
+
+// OpenSSL's: 0 ends the handshake.
+int judge_staple(SSL* connection, void*) {
+  unsigned char* text = nullptr;
+  const long length = SSL_get_tlsext_status_ocsp_resp(connection, &text);
+  if (length <= 0) return 1;
+  const std::span<const unsigned char> response(text, static_cast<std::size_t>(length));
+  X509_STORE* const trusted = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(connection));
+  if (!says_revoked(response, SSL_get0_verified_chain(connection), trusted)) return 1;
+  SSL_set_verify_result(connection, X509_V_ERR_CERT_REVOKED);
+  return 0;
+}
+
+}  // namespace
+
+bool says_revoked(std::span<const unsigned char> response, stack_st_X509* chain, X509_STORE* trusted) {
+  const QuietErrors quiet;
+  if (chain == nullptr || size_of(chain) < 2) return false;  // nobody vouches for it, so nobody can revoke it
+  const unsigned char* text = response.data();
+  const Response whole(d2i_OCSP_RESPONSE(nullptr, &text, static_cast<long>(response.size())));
+  if (whole == nullptr) return false;
+  const Responses responses(OCSP_response_get1_basic(whole.get()));
+  if (responses == nullptr || OCSP_basic_verify(responses.get(), chain, trusted, 0) != 1) return false;
+  for (int i = 0; i < OCSP_resp_count(responses.get()); ++i) {
+    OCSP_SINGLERESP* const one = OCSP_resp_get0(responses.get(), i);
+    if (is_about(OCSP_SINGLERESP_get0_id(one), item_of<X509>(chain, 0), item_of<X509>(chain, 1)) &&
+        is_revoked_by(one)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool holds(SSL_CTX* settings, int kind) {
+  auto* const objects = X509_STORE_get0_objects(SSL_CTX_get_cert_store(settings));
+  for (int i = 0; i < size_of(objects); ++i)
+    if (X509_OBJECT_get_type(item_of<X509_OBJECT>(objects, i)) == kind) return true;
+  return false;
+}
+
+void refuse_revoked(SSL_CTX* settings) {
+  SSL_CTX_set_tlsext_status_type(settings, TLSEXT_STATUSTYPE_ocsp);
+  // SSL_CTX_set_tlsext_status_cb has an old-style cast.
+  SSL_CTX_callback_ctrl(settings, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB,
+                        reinterpret_cast<void (*)()>(judge_staple));
+  if (!holds(settings, X509_LU_CRL))
+    return;  // else each handshake would look for some in the system's folder
+  X509_STORE* const trusted = SSL_CTX_get_cert_store(settings);
+  X509_STORE_set_flags(trusted, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+  X509_STORE_set_verify_cb(trusted, bear_missing_list);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,36 @@
+// Listens to one connection while another is waited on: when something has come, that other wait ends.
+#pragma once
+
+#include "proxy/io/stream.hpp"
+
+namespace reprise::net {
+
+/// Reads nothing. Both streams must outlive it, and `stop` must be awaited before it is destroyed.
+class FirstByteWatch {
+ public:
+  /// Ends a read, or a wait for one, of `interrupted` as soon as `listened_to` has a byte. The end of that
+  /// connection is no byte.
+  FirstByteWatch(Stream& listened_to, Stream& interrupted);
+  FirstByteWatch(const FirstByteWatch&) = delete;
+  FirstByteWatch& operator=(const FirstByteWatch&) = delete;
+
+  bool heard() const { return heard_; }
+  Task<void> stop();
+
+ private:
+  static Task<void> listen(FirstByteWatch&);
+
+  Stream& listened_to_;
+  Stream& interrupted_;
+  Timer joined_;
+  bool stopped_ = false;
+  bool heard_ = false;
+  bool over_ = false;
+};
+
+/// The end of that connection, which whoever listened to it may have been told already: it is told once
+/// (epoll is edge-triggered), so that a read would wait for ever. `eof` for a FIN with nothing before it,
+/// else `connection_reset`; no error while there may be something to read.
+ErrorCode heard_end(Stream&);
+
+}  // namespace reprise::net

@@ -1,0 +1,120 @@
+#include "proxy/tunnel/tunnel.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+
+#include "proxy/tunnel/first_byte_watch.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr Duration drain_idle = std::chrono::seconds(1);
+constexpr Duration last_words = std::chrono::seconds(30);
+// How often in the idle time it is asked whether something has moved.
+constexpr int looks = 4;
+// One way alone has no limit: silence, or a side that does not read, is no harm while the other way flows.
+constexpr Duration unlimited = std::chrono::hours(24 * 365);
+
+}  // namespace
+
+using observe::TunnelOutcome;
+
+Tunnel::Tunnel(Tick& tick, Stream& client, Stream& upstream, Duration idle)
+    : tick_(tick), up_{client, upstream}, down_{upstream, client}, idle_(idle), joined_(client.executor()) {}
+
+Task<TunnelOutcome> Tunnel::run(Buffer& from_client, Buffer& from_upstream, bool draining) {
+  last_move_ = Tick::now();
+  look_later();
+  if (draining) drain();
+  asio::co_spawn(up_.from.executor(), run_spawned(*this, up_, from_client), or_abort);
+  co_await carry(down_, from_upstream);
+  down_.over = true;
+  while (!up_.over) {
+    joined_.expires_at(Instant::max());
+    co_await joined_.async_wait(as_result);
+  }
+  co_return outcome_;
+}
+
+Task<void> Tunnel::run_spawned(Tunnel& tunnel, Way& way, Buffer& first) {
+  co_await tunnel.carry(way, first);
+  way.over = true;
+  tunnel.joined_.cancel();
+}
+
+// One direction, until its FIN (passed on) or its reset.
+Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
+  ErrorCode error = heard_end(way.from);
+  for (;;) {
+    if (!buffer.empty() && !way.discards) {
+      Gather pieces;
+      pieces.add(buffer.view());
+      const ErrorCode unsent = co_await write(way.to, pieces);
+      if (unsent == asio::error::operation_aborted) co_return break_off(cut_short());
+      if (unsent) {
+        refuse(way);
+      } else {
+        way.bytes += buffer.size();
+      }
+    }
+    buffer.clear();
+    if (error) break;
+    std::size_t bytes = 0;
+    std::tie(error, bytes) = co_await way.from.read_some(buffer.room());
+    if (error) break;
+    buffer.commit(bytes);
+    if (!way.discards) last_move_ = Tick::now();
+  }
+  if (error == asio::error::operation_aborted) co_return break_off(cut_short());
+  if (error != asio::error::eof) refuse(&way == &up_ ? down_ : up_);
+  way.to.finish_sending();
+}
+
+// A side that takes a little of a long piece moves too.
+Task<ErrorCode> Tunnel::write(Stream& to, Gather& pieces) {
+  for (;;) {
+    const ErrorCode failure = to.write_now(pieces);
+    if (failure) co_return failure;
+    last_move_ = Tick::now();
+    if (pieces.empty()) co_return ErrorCode();
+    if (const ErrorCode error = co_await to.wait_writable(unlimited)) co_return error;
+  }
+}
+
+// One side was reset. What it had sent before is still delivered, by the other way; what the other side goes
+// on sending is read for nobody, because a close over unread bytes would be a reset, which takes from that
+// side what it has not read yet (row G4). It has heard a FIN, and has a while to close too.
+void Tunnel::refuse(Way& way) {
+  way.discards = true;
+  outcome_ = TunnelOutcome::broken;
+  idle_ = std::min(idle_, last_words);
+  last_move_ = Tick::now();
+  look_later();
+}
+
+// The end of the grace is the end of the drain.
+TunnelOutcome Tunnel::cut_short() const { return draining_ ? TunnelOutcome::drained : TunnelOutcome::broken; }
+
+void Tunnel::break_off(TunnelOutcome outcome) {
+  if (broken_) return;
+  broken_ = true;
+  if (outcome_ == TunnelOutcome::closed) outcome_ = outcome;
+  up_.from.cancel();
+  down_.from.cancel();
+}
+
+void Tunnel::time_is_up() {
+  if (Tick::now() - last_move_ >= idle_)
+    return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
+  look_later();
+}
+
+void Tunnel::look_later() { tick_.arm(*this, idle_ / looks); }
+
+void Tunnel::drain() {
+  draining_ = true;
+  idle_ = drain_idle;
+  look_later();
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,164 @@
+#include "proxy/upstream/address_filter.hpp"
+
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace reprise::net {
+namespace {
+
+using asio::ip::address;
+using asio::ip::address_v4;
+using asio::ip::address_v6;
+using Bytes = address_v6::bytes_type;
+
+constexpr unsigned v4_offset_bits = 96;
+
+// IPv4 addresses are compared in their IPv4-mapped form, so that one list holds both families.
+Bytes as_v6(const address& ip) {
+  if (ip.is_v6()) return ip.to_v6().to_bytes();
+  return asio::ip::make_address_v6(asio::ip::v4_mapped, ip.to_v4()).to_bytes();
+}
+
+address_v4 v4_at(const Bytes& bytes, std::size_t offset) {
+  return address_v4(
+      address_v4::bytes_type{bytes[offset], bytes[offset + 1], bytes[offset + 2], bytes[offset + 3]});
+}
+
+bool starts_with(const Bytes& bytes, std::initializer_list<unsigned> prefix) {
+  return std::equal(prefix.begin(), prefix.end(), bytes.begin());
+}
+
+// What an address stands for: itself, and the IPv4 addresses that are written into it.
+struct Meanings {
+  explicit Meanings(const address& ip) : all{ip} {}
+  void add(const address& ip) { all[count++] = ip; }
+
+  std::array<address, 3> all;
+  std::size_t count = 1;
+};
+
+// Forms that a prefix tells, of which an address has one at most. The mapped form needs no case: it is how
+// IPv4 is compared anyway.
+std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
+  constexpr std::size_t last = 12;
+  if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);  // 6to4, RFC 3056
+  if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return v4_at(bytes, last);
+  if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return v4_at(bytes, last);              // RFC 8215
+  if (starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0})) return v4_at(bytes, last);  // SIIT
+  // Teredo (RFC 4380) has the client's address at its end, every bit inverted.
+  if (starts_with(bytes, {0x20, 0x01, 0, 0})) return address_v4(~v4_at(bytes, last).to_uint());
+  const bool compatible = starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  // :: and ::1 are themselves.
+  if (compatible && v4_at(bytes, last).to_uint() > 1) return v4_at(bytes, last);
+  return std::nullopt;
+}
+
+// ISATAP (RFC 5214): an interface identifier behind any prefix, its universal bit set or not.
+std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
+  const bool isatap = (bytes[8] & 0xfdU) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
+  return isatap ? std::optional(v4_at(bytes, 12)) : std::nullopt;
+}
+
+Meanings meanings(const address& ip) {
+  Meanings found(ip);
+  if (!ip.is_v6()) return found;
+  const Bytes bytes = ip.to_v6().to_bytes();
+  if (const auto inner = embedded_by_prefix(bytes)) found.add(*inner);
+  if (const auto inner = embedded_by_interface(bytes)) found.add(*inner);
+  return found;
+}
+
+std::vector<address> interface_addresses() {
+  std::vector<address> found;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return found;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owned(list, &::freeifaddrs);
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
+    tcp::endpoint endpoint;
+    const bool v4 = entry->ifa_addr->sa_family == AF_INET;
+    if (!v4 && entry->ifa_addr->sa_family != AF_INET6) continue;
+    const std::size_t bytes = v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    std::memcpy(endpoint.data(), entry->ifa_addr, bytes);
+    endpoint.resize(bytes);
+    found.push_back(endpoint.address());
+  }
+  return found;
+}
+
+address unmapped(const address& ip) {
+  if (ip.is_v6() && ip.to_v6().is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6());
+  return ip;
+}
+
+}  // namespace
+
+AddressFilter::AddressFilter(const config::Deny& deny, std::vector<tcp::endpoint> own)
+    : own_(std::move(own)) {
+  for (const std::string& text : deny.networks) {
+    const std::size_t slash = text.find('/');
+    const address ip = asio::ip::make_address(text.substr(0, slash));
+    unsigned bits = ip.is_v4() ? 32 : 128;
+    if (slash != std::string::npos) std::from_chars(text.data() + slash + 1, text.data() + text.size(), bits);
+    networks_.push_back({as_v6(ip), ip.is_v4() ? bits + v4_offset_bits : bits});
+  }
+  if (!deny.self) own_.clear();
+  local_ = interface_addresses();
+}
+
+bool AddressFilter::contains(const Network& network, const Bytes& bytes) {
+  const std::size_t whole = network.bits / 8;
+  if (!std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(whole), network.prefix.begin()))
+    return false;
+  const unsigned rest = network.bits % 8;
+  if (rest == 0) return true;
+  const unsigned mask = (0xffU << (8U - rest)) & 0xffU;
+  return (bytes[whole] & mask) == (network.prefix[whole] & mask);
+}
+
+bool AddressFilter::is_denied(const address& ip) const {
+  const Bytes bytes = as_v6(ip);
+  return std::any_of(networks_.begin(), networks_.end(),
+                     [&](const Network& network) { return contains(network, bytes); });
+}
+
+bool AddressFilter::is_self(const address& ip, std::uint16_t port) const {
+  return std::any_of(own_.begin(), own_.end(), [&](const tcp::endpoint& listener) {
+    if (listener.port() != port) return false;
+    if (ip.is_unspecified() || unmapped(listener.address()) == ip) return true;
+    if (!listener.address().is_unspecified()) return false;
+    return ip.is_loopback() || std::find(local_.begin(), local_.end(), ip) != local_.end();
+  });
+}
+
+AddressVerdict AddressFilter::judge(const tcp::endpoint& endpoint) const {
+  const Meanings meant = meanings(unmapped(endpoint.address()));
+  const auto any = [&meant](auto holds) {
+    return std::any_of(meant.all.begin(), meant.all.begin() + meant.count, holds);
+  };
+  if (any([this](const address& ip) { return is_denied(ip); })) return AddressVerdict::denied;
+  if (any([&](const address& ip) { return is_self(ip, endpoint.port()); })) return AddressVerdict::self;
+  return AddressVerdict::allowed;
+}
+
+AddressVerdict AddressFilter::judge_unresolved(const std::string& host, std::uint16_t port) const {
+  ErrorCode not_a_literal;
+  const auto literal = asio::ip::make_address(host, not_a_literal);
+  if (!not_a_literal) return judge({literal, port});
+  // 2852039166, 0xa9fea9fe, 0251.0376.0251.0376: what a resolver takes for an address (inet_aton(3)).
+  const std::string bare = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
+  in_addr address{};
+  if (::inet_aton(bare.c_str(), &address) == 0) return AddressVerdict::allowed;
+  return judge({asio::ip::address_v4(ntohl(address.s_addr)), port});
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,248 @@
+#include "proxy/upstream/pool.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "proxy/match/ascii.hpp"
+#include "proxy/tls/tls_client.hpp"
+#include "proxy/upstream/pin.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr Duration recent_limit = std::chrono::seconds(1);
+// How long a connection above pool.idle may rest.
+constexpr Duration spare_life = std::chrono::seconds(1);
+
+void append_number(std::size_t number, std::string& text) {
+  std::array<char, 20> digits{};
+  text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+void append_lower(std::string_view name, std::string& text) {
+  const std::size_t before = text.size();
+  text.resize(before + name.size());
+  std::transform(name.begin(), name.end(), text.begin() + static_cast<std::ptrdiff_t>(before),
+                 policy::to_lower);
+}
+
+void write_account(std::string_view host, std::uint16_t port, std::string& key) {
+  key.clear();
+  append_lower(host, key);
+  key.push_back(':');
+  append_number(port, key);
+}
+
+std::string_view without_last_dot(std::string_view name) {
+  if (name.ends_with('.')) name.remove_suffix(1);
+  return name;
+}
+
+// A blank is in no host: nothing of clear text has such a key.
+void append_peer(TlsPeer peer, std::string& key) {
+  key.append(" tls ");
+  append_number(peer.client->number(), key);
+  key.push_back(' ');
+  append_lower(without_last_dot(peer.name), key);
+}
+
+}  // namespace
+
+UpstreamConnection::UpstreamConnection(Pool& pool, std::shared_ptr<Upstream> upstream,
+                                       std::unique_ptr<Stream> stream)
+    : pool_(pool), upstream_(std::move(upstream)), stream_(std::move(stream)), number_(++pool.connections_) {
+  pool_.metrics_.upstream_changed(observe::UpstreamState::active, 1);
+}
+
+UpstreamConnection::~UpstreamConnection() {
+  pool_.metrics_.upstream_changed(idle_ ? observe::UpstreamState::idle : observe::UpstreamState::active, -1);
+}
+
+void UpstreamConnection::time_is_up() { pool_.discard(*this); }
+
+Pool::Pool(Tick& tick, const config::Pool& settings, std::size_t most_upstreams, BudgetTable& budgets,
+           HostGuards& host_guards, observe::Metrics& metrics)
+    : tick_(tick),
+      settings_(settings),
+      most_upstreams_(most_upstreams),
+      budgets_(budgets),
+      host_guards_(host_guards),
+      metrics_(metrics) {}
+
+Pool::~Pool() { close(); }
+
+std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port, TlsPeer peer) {
+  write_account(host, port, scratch_);
+  const std::size_t account_bytes = scratch_.size();
+  if (peer.client != nullptr) append_peer(peer, scratch_);
+  if (const auto known = upstreams_.find(scratch_); known != upstreams_.end()) {
+    if (known->second != order_.begin()) order_.splice(order_.begin(), order_, known->second);
+    return *known->second;
+  }
+  auto fresh = add_upstream(host, port, account_bytes);
+  if (peer.client != nullptr) {
+    fresh->tls = peer.client;
+    fresh->server_name = policy::lower(without_last_dot(peer.name));
+    fresh->ticket = std::make_shared<TlsTicket>();
+  }
+  return fresh;
+}
+
+void Pool::go_through(std::string_view host, std::uint16_t port) {
+  write_account(host, port, scratch_);
+  // No host has a blank: the same host:port as an upstream is another.
+  scratch_.insert(0, "parent ");
+  parent_ = add_upstream(host, port, scratch_.size());
+}
+
+// Its key is in `scratch_`.
+std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_t port,
+                                             std::size_t account_bytes) {
+  if (upstreams_.size() >= most_upstreams_) forget_oldest();
+  auto fresh = std::make_shared<Upstream>();
+  fresh->key = scratch_;
+  fresh->account = scratch_.substr(0, account_bytes);
+  fresh->host = policy::lower(host);
+  fresh->port = port;
+  fresh->parent = parent_;
+  order_.push_front(fresh);
+  upstreams_.emplace(order_.front()->key, order_.begin());
+  return fresh;
+}
+
+policy::Budget* Pool::budget(Upstream& upstream, const policy::BudgetPolicy& policy, BudgetKind budget_kind) {
+  for (const auto& known : upstream.budgets) {
+    if (known.budget_kind == budget_kind && known.policy == policy) return known.budget.get();
+  }
+  upstream.budgets.push_back({policy, budget_kind, budgets_.account(upstream.account, policy, budget_kind)});
+  return upstream.budgets.back().budget.get();
+}
+
+policy::Circuit* Pool::circuit(Upstream& upstream, const policy::CircuitPolicy& policy) {
+  for (const auto& [settings, circuit] : upstream.circuits) {
+    if (settings == policy) return circuit.get();
+  }
+  upstream.circuits.emplace_back(policy, host_guards_.circuit(upstream.account, policy));
+  return upstream.circuits.back().second.get();
+}
+
+policy::HostPause* Pool::pause(Upstream& upstream) {
+  if (upstream.pause == nullptr) upstream.pause = host_guards_.pause(upstream.account);
+  return upstream.pause.get();
+}
+
+// Those in use are kept: their connections must find the way back.
+void Pool::forget_oldest() {
+  for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
+    const std::shared_ptr<Upstream>& oldest = *entry;
+    if (static_cast<std::size_t>(oldest.use_count()) > 1 + oldest->idle.size()) continue;
+    oldest->idle.clear();
+    budgets_.left(oldest->account);
+    host_guards_.left(oldest->account);
+    upstreams_.erase(oldest->key);
+    order_.erase(std::next(entry).base());
+    return;
+  }
+}
+
+std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness freshness,
+                                                const RecentConnections& recent) {
+  auto& idle = upstream.idle;
+  const bool timed = freshness != Freshness::any || upstream.idle_life.known();
+  const Instant now = timed ? Tick::now() : Instant{};
+  if (upstream.idle_life.known()) close_outlived(upstream, now);
+  for (std::size_t place = idle.size(); place-- > 0;) {
+    const UpstreamConnection& candidate = *idle[place];
+    // The last one is the youngest: where one is too old, all before it are.
+    if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
+    if (freshness == Freshness::unused && candidate.reused_) continue;
+    if (std::find(recent.begin(), recent.end(), candidate.number_) != recent.end()) continue;
+    auto connection = take(upstream, place);
+    // No FIN, no error, no byte that nobody asked for (rows B11, F6).
+    if (connection->stream().unread() == Unread::nothing) return connection;
+    ended_after_rest(*connection, Tick::now());
+    break;
+  }
+  // What is dialled now comes to rest here too: nobody may be waiting for those that are passed over.
+  if (freshness == Freshness::unused && !idle.empty() && idle.size() >= settings_.idle) idle.pop_front();
+  return nullptr;
+}
+
+std::unique_ptr<UpstreamConnection> Pool::take(Upstream& upstream, std::size_t place) {
+  const auto entry = upstream.idle.begin() + static_cast<std::ptrdiff_t>(place);
+  auto connection = std::move(*entry);
+  upstream.idle.erase(entry);
+  Tick::disarm(*connection);
+  connection->idle_ = false;
+  metrics_.upstream_changed(observe::UpstreamState::idle, -1);
+  metrics_.upstream_changed(observe::UpstreamState::active, 1);
+  return connection;
+}
+
+// Those that rested before it are older, and so too old by what it shows.
+void Pool::ended_after_rest(const UpstreamConnection& connection, Instant end) {
+  Upstream& upstream = *connection.upstream_;
+  const Instant now = Tick::now();
+  upstream.idle_life.ended_after(end - connection.idle_since_, now);
+  close_outlived(upstream, now);
+}
+
+void Pool::close_outlived(Upstream& upstream, Instant now) {
+  const auto limit = upstream.idle_life.limit(now);
+  if (!limit) return;
+  auto& idle = upstream.idle;
+  while (!idle.empty() && now - idle.front()->idle_since_ > *limit) idle.pop_front();
+}
+
+void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
+  connection->reused_ = true;
+  rest(std::move(connection));
+}
+
+void Pool::give_unused(std::unique_ptr<UpstreamConnection> connection) { rest(std::move(connection)); }
+
+void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
+  if (closing_) return;
+  connection->stream().unlimit_read();
+  connection->stream().forget_sent();
+  if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));
+  const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
+  if (settings_.idle == 0 || life <= Duration::zero()) return;
+  Upstream& upstream = *connection->upstream_;
+  // Under load more connections than pool.idle rest between two requests:
+  // closing those at once would dial them anew.
+  const bool spare = upstream.idle.size() >= settings_.idle;
+  connection->idle_ = true;
+  connection->idle_since_ = Tick::now();
+  if (upstream.idle_life.known()) close_outlived(upstream, connection->idle_since_);
+  metrics_.upstream_changed(observe::UpstreamState::active, -1);
+  metrics_.upstream_changed(observe::UpstreamState::idle, 1);
+  tick_.arm(*connection, spare ? std::min(life, spare_life) : life);
+  upstream.idle.push_back(std::move(connection));
+}
+
+void Pool::discard(UpstreamConnection& connection) {
+  auto& idle = connection.upstream_->idle;
+  const auto place =
+      std::find_if(idle.begin(), idle.end(), [&](const auto& held) { return held.get() == &connection; });
+  if (place == idle.end()) return;
+  const std::unique_ptr<UpstreamConnection> last_use = std::move(*place);
+  idle.erase(place);
+}
+
+bool Pool::make_room() {
+  for (auto entry = order_.rbegin(); entry != order_.rend(); ++entry) {
+    auto& idle = (*entry)->idle;
+    if (idle.empty()) continue;
+    idle.pop_front();
+    return true;
+  }
+  return false;
+}
+
+void Pool::close() {
+  closing_ = true;
+  for (const auto& upstream : order_) upstream->idle.clear();
+}
+
+}  // namespace reprise::net

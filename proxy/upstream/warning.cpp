@@ -1,0 +1,13 @@
+#include "proxy/upstream/warning.hpp"
+
+namespace reprise::net {
+
+void warn_of(observe::Log& log, Upstream& upstream, std::string_view text) {
+  constexpr Duration quiet = std::chrono::seconds(1);
+  const Instant now = Tick::now();
+  if (upstream.told != Instant{} && now - upstream.told < quiet) return;
+  upstream.told = now;
+  log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,14 @@
+// Warnings of what fails at one upstream or parent proxy, few enough to be read.
+#pragma once
+
+#include <string_view>
+
+#include "proxy/observe/access_log.hpp"
+#include "proxy/upstream/pool.hpp"
+
+namespace reprise::net {
+
+/// At most one a second for each upstream: every request may meet what it tells.
+void warn_of(observe::Log&, Upstream&, std::string_view text);
+
+}  // namespace reprise::net

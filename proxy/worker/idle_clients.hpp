@@ -1,0 +1,53 @@
+// Clients that rest between two requests, the longest resting first:
+// when connections run short they make room.
+#pragma once
+
+#include "proxy/io/tick.hpp"
+
+namespace reprise::net {
+
+class IdleClients;
+
+/// A client's connection that may be in the list. It leaves the list before it ends.
+class IdleClient {
+ public:
+  IdleClient() = default;
+  IdleClient(const IdleClient&) = delete;
+  IdleClient& operator=(const IdleClient&) = delete;
+
+ protected:
+  virtual ~IdleClient() = default;
+
+  /// Closes the connection, its descriptor included, before it returns. False, and nothing is done, if a
+  /// request has come meanwhile.
+  virtual bool close_for_room() = 0;
+
+ private:
+  friend class IdleClients;
+  IdleClient* longer_ = nullptr;
+  IdleClient* shorter_ = nullptr;
+  Instant since_{};
+  bool listed_ = false;
+};
+
+/// One per io thread; used on it only. Constant time, but for those that a request reached meanwhile.
+class IdleClients {
+ public:
+  /// Whoever asked within this time counts as busy: its next request may be on its way.
+  static constexpr Duration least = std::chrono::seconds(1);
+
+  IdleClients() = default;
+  IdleClients(const IdleClients&) = delete;
+  IdleClients& operator=(const IdleClients&) = delete;
+
+  void enter(IdleClient&, Instant now);
+  void leave(IdleClient&);
+  /// Closes the one that has rested longest; false if nobody has for `least`.
+  bool make_room(Instant now);
+
+ private:
+  IdleClient* longest_ = nullptr;
+  IdleClient* shortest_ = nullptr;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,74 @@
+#include "proxy/worker/worker.hpp"
+
+#include "proxy/http/date.hpp"
+#include "proxy/message/request.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t most_idle_requests = 256;
+
+}  // namespace
+
+Worker::Worker(Shared& all, std::uint64_t seed)
+    : shared(all),
+      dice(seed),
+      pool(tick, all.settings.pool, all.settings.limits.upstreams, all.budgets, all.host_guards, all.metrics),
+      head_limits{all.settings.limits.header_bytes, all.settings.limits.header_fields,
+                  all.settings.limits.target_bytes},
+      dialer{io.get_executor(),
+             tick,
+             all.resolver,
+             all.filter,
+             pool,
+             all.metrics,
+             all.log,
+             all.settings.log.level >= config::LogLevel::debug,
+             all.settings.parent,
+             head_limits,
+             all.pseudonym,
+             all.links} {
+  if (const auto& parent = all.settings.parent) pool.go_through(parent->host, parent->port);
+}
+
+// Sessions are frames of suspended coroutines: they go first, while the
+// pool and the tick that they use are there.
+Worker::~Worker() { io.destroy_handlers(); }
+
+std::unique_ptr<Request> Worker::lend_request() {
+  if (idle_requests_.empty()) return std::make_unique<Request>();
+  auto request = std::move(idle_requests_.back());
+  idle_requests_.pop_back();
+  return request;
+}
+
+void Worker::give_back(std::unique_ptr<Request> request) {
+  if (idle_requests_.size() < most_idle_requests) idle_requests_.push_back(std::move(request));
+}
+
+std::string_view Worker::date() {
+  const std::int64_t second = Clock::wall_nanoseconds() / 1'000'000'000;
+  if (second != date_second_) {
+    date_second_ = second;
+    date_ = http::format_date(second);
+  }
+  return date_;
+}
+
+policy::ObservedLatency& Worker::latency(std::size_t route) {
+  if (latencies_.size() <= route) latencies_.resize(route + 1);
+  if (latencies_[route] == nullptr) latencies_[route] = std::make_unique<policy::ObservedLatency>();
+  return *latencies_[route];
+}
+
+void drain(Worker& worker) {
+  worker.draining = true;
+  worker.pool.close();
+  worker.sessions.each([](ClientSession& session) { session.drain(); });
+}
+
+void abort(Worker& worker) {
+  worker.sessions.each([](ClientSession& session) { session.abort(); });
+}
+
+}  // namespace reprise::net

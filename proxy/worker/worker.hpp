@@ -1,0 +1,104 @@
+// Everything that one io thread owns or borrows: its event loop, tick, pool, dice, and the shared parts
+// behind references.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "config/settings.hpp"
+#include "proxy/dial/dialer.hpp"
+#include "proxy/http/head.hpp"
+#include "proxy/io/descriptors.hpp"
+#include "proxy/io/tick.hpp"
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metrics.hpp"
+#include "proxy/pacing/dice.hpp"
+#include "proxy/pacing/latency.hpp"
+#include "proxy/replay/replay_store.hpp"
+#include "proxy/resolve/resolver.hpp"
+#include "proxy/upstream/budget_table.hpp"
+#include "proxy/upstream/host_guards.hpp"
+#include "proxy/upstream/pool.hpp"
+#include "proxy/worker/idle_clients.hpp"
+#include "proxy/worker/sessions.hpp"
+
+namespace reprise::net {
+
+class TlsClients;
+struct Request;
+
+/// What all io threads share. Each part is thread-safe or immutable.
+struct Shared {
+  const config::Settings& settings;
+  observe::Metrics& metrics;
+  observe::Log& log;
+  BudgetTable& budgets;
+  HostGuards& host_guards;
+  Resolver& resolver;
+  ReplayStore& replay;
+  const AddressFilter& filter;
+  const TlsClients& tls;
+  std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
+  /// limits.connections, or what the descriptors allow where that is fewer.
+  std::size_t most_clients = std::numeric_limits<std::size_t>::max();
+  std::atomic<std::size_t> client_connections{0};
+  /// Told of every finished exchange, beside the metrics; empty: nobody is.
+  std::function<void(const observe::ExchangeRecord&)> witness = nullptr;
+  /// How long a tunnel's ends are listened to before it is opaque: 200 ms at most (row G7), for the tick may
+  /// be late by a granule.
+  Duration first_words_limit = std::chrono::milliseconds(200) - Tick::granule;
+  /// What connections to upstreams are made of.
+  LinkFactory links = {};
+};
+
+/// An io_context that can destroy what waits on it while everything else still stands.
+class EventLoop : public asio::io_context {
+ public:
+  using asio::io_context::io_context;
+  void destroy_handlers() { shutdown(); }
+};
+
+/// One per io thread; everything here but `shared` is used on that thread only.
+struct Worker {
+  Worker(Shared& shared, std::uint64_t seed);
+  ~Worker();
+
+  std::unique_ptr<Request> lend_request();
+  void give_back(std::unique_ptr<Request>);
+  /// IMF-fixdate of this second.
+  std::string_view date();
+  /// What first attempts of that route have taken on this thread.
+  policy::ObservedLatency& latency(std::size_t route);
+
+  Shared& shared;
+  EventLoop io{1};
+  Tick tick{io};
+  policy::SeededDice dice;
+  Pool pool;
+  http::HeadLimits head_limits;
+  Dialer dialer;
+  Sessions sessions;
+  IdleClients resting;
+  ReserveDescriptor reserve;
+  unsigned turning_away = 0;  ///< clients that get a 503 and are not gone yet
+  bool draining = false;
+
+ private:
+  std::vector<std::unique_ptr<Request>> idle_requests_;
+  std::vector<std::unique_ptr<policy::ObservedLatency>> latencies_;  ///< by route; null until asked for
+  std::int64_t date_second_ = 0;
+  std::string date_;
+};
+
+/// Shutdown of an io thread: nothing is kept open for another request, and every session is told.
+void drain(Worker&);
+/// The grace is over.
+void abort(Worker&);
+
+}  // namespace reprise::net

@@ -1,0 +1,50 @@
+"""What the last runs have measured (results.json), and the parts of README.md and tests/bench/README.md that are written from it."""
+import json
+from pathlib import Path
+
+FILE = Path(__file__).resolve().parent / "results.json"
+BASELINE = "haproxy"
+SHOWN = ("get_c64", "post_c64", "hdr20_c64", "tls", "down64m_c4", "up64m_c4")   # in README.md
+
+
+def read():
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+
+
+def keep(summary, when, rounds, machine):
+    """Each scenario of the run takes the place of its earlier figures; the others stay as they were."""
+    kept = read()
+    for scenario, figures in summary.items():
+        kept[scenario] = {"when": when, "rounds": rounds, "machine": machine, **figures}
+    FILE.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
+
+
+def problems():
+    """What README.md shows and the file does not hold."""
+    kept = read()
+    return [f"{scenario} has no ratio of reprise in {FILE.name}" for scenario in SHOWN if "reprise" not in kept.get(scenario, {}).get("ratios", {})]
+
+
+def ratio(scenario, target="reprise"):
+    found = read()[scenario]["ratios"].get(target)
+    return "-" if found is None else f"{found:.2f}x"
+
+
+def sentence():
+    """For README.md."""
+    get, post, headers, tls, down, up = (ratio(scenario) for scenario in SHOWN)
+    return (f"CPU per request beside HAProxy with its layer-7 retries armed: {get} for small GETs, {post} for 1 KB POSTs, {headers} with\n"
+            f"20 request headers, {tls} for GETs that go out over verified TLS. CPU per GiB: {down} down, {up} up.\n")
+
+
+def table():
+    """For tests/bench/README.md: every scenario that was kept."""
+    kept = read()
+    names = sorted({name for figures in kept.values() for name in figures["ratios"]} - {"reprise", BASELINE, "direct"})
+    lines = ["| scenario | reprise | " + " | ".join(names) + " | CPU of reprise | measured |", "|---" * (4 + len(names)) + "|"]
+    for scenario, figures in kept.items():
+        cells = [ratio(scenario, name) for name in ["reprise", *names]]
+        median = figures.get("medians", {}).get("reprise")
+        cells.append("-" if median is None else f"{median:,.6g} {figures['unit']}")
+        lines.append(f"| {scenario} | {' | '.join(cells)} | {figures['when']}, rounds: {figures['rounds']}, {figures['machine']} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,144 @@
+"""What is measured: reprise, its peers with their configurations, and the floor below them all."""
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import processes
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+class Target:
+    """A proxy that is started, loaded and stopped. `reverse` ones get origin-form requests, `forward` ones absolute-form."""
+
+    def __init__(self, name, kind, port, command=None, configure=None, environment=None):
+        self.name, self.kind, self.port, self.command = name, kind, port, command
+        self.configure, self.environment = configure, environment or {}
+        self.process, self.pids, self.folder = None, [], None
+
+    def start(self, bench, patience=20):
+        """False, with what it said on standard error, if it does not listen."""
+        if self.command is None:
+            return True
+        self.folder = bench.folder / re.sub(r"\W", "_", self.name)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        self.folder.chmod(0o777)   # some give up root before they write there
+        words = {"port": self.port, "upstream": bench.upstream_port, "dir": self.folder, "tools": bench.tools}
+        if self.configure:
+            self.configure(self, words)
+        argv = shlex.split(self.filled(self.command, words))
+        environment = {**os.environ, **{name: self.filled(value, words) for name, value in self.environment.items()}}
+        with open(self.folder / "output", "wb") as log:
+            self.process = processes.start(bench.on_proxy_core(argv), stdout=log, stderr=log, env=environment, cwd=self.folder)
+        if not processes.listens(self.port, self.process, patience):
+            self.stop()
+            print(f"{self.name} does not listen:\n{(self.folder / 'output').read_text(errors='replace')[-800:]}", file=sys.stderr)
+            return False
+        time.sleep(0.3)   # for workers that are forked after that
+        self.pids = processes.tree(self.process.pid)
+        return True
+
+    @staticmethod
+    def filled(text, words):
+        for name, value in words.items():
+            text = text.replace("{" + name + "}", str(value))
+        return text
+
+    def stop(self, patience=2):
+        if self.process:
+            processes.stop(self.process, self.pids, patience)
+        self.process, self.pids = None, []
+
+    def url(self, bench, path):
+        """What stands in the request line."""
+        return f"http://127.0.0.1:{bench.upstream_port}{path}" if self.kind == "forward" else path
+
+
+def from_template(template, **extra):
+    """Writes peers/TEMPLATE.in into the target's folder, with its @WORDS@ filled in."""
+    def configure(target, words):
+        text = (HERE / "peers" / f"{template}.in").read_text(encoding="utf-8")
+        for name, value in {**words, **extra}.items():
+            text = text.replace(f"@{name.upper()}@", str(value))
+        (target.folder / template).write_text(text, encoding="utf-8")
+    return configure
+
+
+def traffic_server(target, words):
+    """Traffic Server wants a whole tree of folders."""
+    from_template("trafficserver.config")(target, words)
+    root = target.folder / "root"
+    folders = {"bindir": "bin", "sbindir": "sbin", "sysconfdir": "etc", "datadir": "share", "includedir": "include", "libdir": "lib",
+               "libexecdir": "lib/modules", "runtimedir": "run", "logdir": "log", "cachedir": "cache"}
+    for folder in folders.values():
+        (root / folder).mkdir(parents=True)
+    (root / "runroot.yaml").write_text("prefix: .\nexec_prefix: .\nlocalstatedir: .\n" +
+                                       "".join(f"{name}: ./{folder}\n" for name, folder in folders.items()), encoding="utf-8")
+    shutil.copy(target.folder / "trafficserver.config", root / "etc/records.config")
+    for name in ("storage.config", "remap.config", "plugin.config"):
+        (root / "etc" / name).write_text("", encoding="utf-8")
+    (root / "etc/ip_allow.yaml").write_text("ip_allow:\n  - {apply: in, ip_addrs: 127.0.0.1, action: allow, methods: ALL}\n", encoding="utf-8")
+
+
+HAPROXY = ("reverse", "haproxy -db -f {dir}/haproxy.cfg")
+NGINX = ("reverse", "nginx -c {dir}/nginx.conf -e {dir}/error.log")
+CADDY_HOME = {"HOME": "{dir}", "XDG_DATA_HOME": "{dir}", "XDG_CONFIG_HOME": "{dir}", "GOMAXPROCS": "1"}
+PEERS = {   # name: kind, command, how it is configured, environment
+    "haproxy": (*HAPROXY, from_template("haproxy.cfg", extra="")),
+    "haproxy-l4retry": (*HAPROXY, from_template("haproxy.cfg", extra="retry-on conn-failure")),
+    "haproxy-splice": (*HAPROXY, from_template("haproxy.cfg", extra="option splice-response")),
+    "nginx": (*NGINX, from_template("nginx.conf", extra="")),
+    "nginx-nobuf": (*NGINX, from_template("nginx.conf", extra="proxy_buffering off; proxy_request_buffering off;")),
+    "squid": ("forward", "squid -N -f {dir}/squid.conf", from_template("squid.conf")),
+    "tinyproxy": ("forward", "tinyproxy -d -c {dir}/tinyproxy.conf", from_template("tinyproxy.conf")),
+    "trafficserver": ("forward", "traffic_server --run-root={dir}/root/runroot.yaml", traffic_server),
+    "caddy": ("reverse", "caddy run --adapter caddyfile --config {dir}/Caddyfile", from_template("Caddyfile"), CADDY_HOME),
+    "dumbpipe": ("reverse", "{tools}/dumbpipe {port} {upstream} 64"),
+    "dumbpipe-16k": ("reverse", "{tools}/dumbpipe {port} {upstream} 16"),
+    "dumbpipe-256k": ("reverse", "{tools}/dumbpipe {port} {upstream} 256"),
+    "dumbpipe-splice": ("reverse", "{tools}/dumbpipe {port} {upstream} 64 splice"),
+}
+PACKAGES = {"nginx": "nginx-light", "traffic_server": "trafficserver", "taskset": "util-linux"}   # where the package has another name than its program
+
+
+def not_installed(program):
+    return f"{program} is not installed: apt-get install {PACKAGES.get(program, program)}"
+
+
+def peer(name, port):
+    """A peer by its name; ends the run if there is none or its program is missing."""
+    if name not in PEERS:
+        sys.exit(f"no peer '{name}'; there are: {' '.join(PEERS)}")
+    kind, command, *rest = PEERS[name]
+    program = command.split()[0]
+    if not program.startswith("{") and not shutil.which(program):
+        sys.exit(f"{not_installed(program)}, or leave it out with --peers")
+    return Target(name, kind, port, command, *rest)
+
+
+def reprise(program, port):
+    """The program of this tree, by the configuration beside this file."""
+    program = Path(program).resolve()
+    if not os.access(program, os.X_OK):
+        sys.exit(f"there is no {program}: cmake --preset release && cmake --build --preset release --target reprise")
+    return Target("reprise", "forward", port, f"{shlex.quote(str(program))} run -c {shlex.quote(str(HERE / 'reprise.yaml'))}",
+                  environment={"REPRISE_BENCH_PORT": "{port}"})
+
+
+def other(text, taken):
+    """NAME=COMMAND,PORT[,forward|reverse], as --proxy takes it; PORT may be `auto`."""
+    name, equals, rest = text.partition("=")
+    command, _, port = rest.rpartition(",")
+    kind = "forward"
+    if port in ("forward", "reverse"):
+        kind = port
+        command, _, port = command.rpartition(",")
+    if not equals or not command or not (port == "auto" or port.isdigit()):
+        sys.exit(f"--proxy takes NAME=COMMAND,PORT[,forward|reverse], not '{text}'")
+    return Target(name, kind, processes.free_port(taken) if port == "auto" else int(port), command)

@@ -1,0 +1,159 @@
+// Which address is dialled when, at exact times: no socket and no clock.
+#include "proxy/dial/happy_eyeballs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace reprise::net {
+namespace {
+
+using policy::Cause;
+using std::chrono::milliseconds;
+
+constexpr Instant start{std::chrono::hours(5)};
+
+/// A race, and what it says at so many milliseconds: `dial 0`, `wait 250`, `wait`, `over`.
+class Eyes {
+ public:
+  explicit Eyes(std::size_t addresses) : order(addresses) {}
+
+  std::string at(int after) {
+    const auto step = order.next(start + milliseconds(after));
+    if (const auto* dial = std::get_if<HappyEyeballs::Dial>(&step))
+      return "dial " + std::to_string(dial->which);
+    const auto* wait = std::get_if<HappyEyeballs::Wait>(&step);
+    if (wait == nullptr) return "over";
+    if (wait->until == Instant::max()) return "wait";
+    return "wait " + std::to_string((wait->until - start) / milliseconds(1));
+  }
+
+  HappyEyeballs order;
+};
+
+TEST(HappyEyeballs, D12_a_dial_is_alone_for_a_quarter_of_a_second) {
+  Eyes eyes(3);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(0), "wait 250");
+  EXPECT_EQ(eyes.at(249), "wait 250");
+  EXPECT_EQ(eyes.at(250), "dial 1");
+  EXPECT_EQ(eyes.at(250), "wait 500");
+  EXPECT_EQ(eyes.at(507), "dial 2") << "late, as timers are";
+  EXPECT_EQ(eyes.at(507), "wait") << "all are under way";
+  EXPECT_EQ(eyes.at(100'000), "wait");
+  EXPECT_EQ(eyes.order.begun(), 3U);
+}
+
+TEST(HappyEyeballs, D12_the_stagger_counts_from_the_last_dial) {
+  Eyes eyes(3);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(1000), "dial 1");
+  EXPECT_EQ(eyes.at(1000), "wait 1250");
+}
+
+TEST(HappyEyeballs, D12_a_failure_gives_the_next_its_turn_at_once) {
+  Eyes eyes(4);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  eyes.order.failed(Cause::refused);
+  EXPECT_EQ(eyes.at(3), "dial 1");
+  EXPECT_EQ(eyes.at(3), "wait 253");
+  EXPECT_EQ(eyes.at(253), "dial 2");
+  eyes.order.failed(Cause::refused);  // of the second or the third
+  EXPECT_EQ(eyes.at(260), "dial 3") << "though another is under way";
+  EXPECT_EQ(eyes.at(260), "wait");
+}
+
+TEST(HappyEyeballs, D12_the_first_that_stands_wins_and_nothing_more_is_dialled) {
+  Eyes eyes(4);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(250), "dial 1");
+  EXPECT_TRUE(eyes.order.stood(1));
+  EXPECT_EQ(eyes.at(600), "wait") << "the loser has not ended";
+  eyes.order.failed(Cause::cancelled);
+  EXPECT_EQ(eyes.at(601), "over");
+  EXPECT_EQ(eyes.order.begun(), 2U);
+}
+
+TEST(HappyEyeballs, D12_of_two_that_stand_one_wins) {
+  Eyes eyes(2);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(250), "dial 1");
+  EXPECT_TRUE(eyes.order.stood(0));
+  EXPECT_FALSE(eyes.order.stood(1));
+  EXPECT_EQ(eyes.at(251), "over");
+}
+
+TEST(HappyEyeballs, D12_where_all_fail_the_last_failure_is_told) {
+  Eyes eyes(3);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  eyes.order.failed(Cause::no_local_port);
+  EXPECT_EQ(eyes.at(0), "dial 1");
+  EXPECT_EQ(eyes.at(250), "dial 2");
+  eyes.order.failed(Cause::refused);
+  EXPECT_EQ(eyes.at(250), "wait") << "one is under way";
+  eyes.order.failed(Cause::connect_timeout);
+  EXPECT_EQ(eyes.at(5000), "over");
+  EXPECT_EQ(eyes.order.failure(), Cause::connect_timeout);
+}
+
+TEST(HappyEyeballs, D12_cancelled_it_dials_nothing_more_and_waits_for_what_is_under_way) {
+  Eyes eyes(3);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(250), "dial 1");
+  eyes.order.cancel();
+  EXPECT_EQ(eyes.at(600), "wait");
+  EXPECT_FALSE(eyes.order.stood(0)) << "nobody wants it any more";
+  EXPECT_EQ(eyes.at(600), "wait");
+  eyes.order.failed(Cause::refused);
+  EXPECT_EQ(eyes.at(600), "over");
+  EXPECT_EQ(eyes.order.failure(), Cause::cancelled);
+}
+
+TEST(HappyEyeballs, D12_cancelled_before_the_first_dial_nothing_is_dialled) {
+  Eyes eyes(3);
+  eyes.order.cancel();
+  EXPECT_EQ(eyes.at(0), "over");
+  EXPECT_EQ(eyes.order.begun(), 0U);
+  EXPECT_EQ(eyes.order.failure(), Cause::cancelled);
+}
+
+TEST(HappyEyeballs, L6_once_the_time_of_all_is_over_none_is_dialled_beside_those_that_were) {
+  Eyes eyes(4);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(250), "dial 1");
+  eyes.order.dial_no_more();
+  EXPECT_EQ(eyes.at(500), "wait");
+  eyes.order.failed(Cause::connect_timeout);
+  EXPECT_EQ(eyes.at(500), "wait") << "a failure does not bring the next one on";
+  EXPECT_TRUE(eyes.order.stood(1)) << "what is under way may still stand";
+  EXPECT_EQ(eyes.at(501), "over");
+}
+
+TEST(HappyEyeballs, L6_the_first_is_dialled_in_any_case) {
+  Eyes eyes(4);
+  eyes.order.dial_no_more();
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  eyes.order.failed(Cause::connect_timeout);
+  EXPECT_EQ(eyes.at(50), "over");
+  EXPECT_EQ(eyes.order.failure(), Cause::connect_timeout);
+}
+
+TEST(HappyEyeballs, I13_sixteen_dead_addresses_take_fifteen_staggers_to_begin) {
+  Eyes eyes(16);
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(eyes.at(i * 250), "dial " + std::to_string(i));
+    EXPECT_EQ(eyes.at(i * 250 + 249), i < 15 ? "wait " + std::to_string((i + 1) * 250) : "wait");
+  }
+}
+
+TEST(HappyEyeballs, D12_one_address_is_dialled_and_that_is_all) {
+  Eyes eyes(1);
+  EXPECT_EQ(eyes.at(0), "dial 0");
+  EXPECT_EQ(eyes.at(0), "wait");
+  eyes.order.failed(Cause::refused);
+  EXPECT_EQ(eyes.at(1), "over");
+  EXPECT_EQ(eyes.order.failure(), Cause::refused);
+}
+
+}  // namespace
+}  // namespace reprise::net

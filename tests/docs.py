@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Holds the docs to the program: examples must load, tables and pages must be what the binary prints, links must lead somewhere.
+
+With --write, the parts that come from elsewhere are written anew instead of compared."""
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import results
+from tally import Tally
+
+ROOT = Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+QUOTED_FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
+COSTS = re.compile(r"(<!-- costs -->\n)(.*?)(<!-- /costs -->)", re.S)
+MEASURED = re.compile(r"(<!-- measured -->\n)(.*?)(<!-- /measured -->)", re.S)
+REASONS = re.compile(r"(<!-- reasons -->\n)(.*?)(<!-- /reasons -->)", re.S)
+EXPLAINED = re.compile(r"(<!-- explain: (.+?) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
+RUNNABLE = re.compile(r"<!-- run -->\n```\w*\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
+FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy", "deploy/kubernetes", "deploy/systemd"]
+
+
+class Docs:
+    """All checks over one tree and one binary; counts what it did."""
+
+    def __init__(self, binary, write):
+        self.binary, self.write = binary, write
+        self.tally = Tally()
+
+    def result(self, what, problem):
+        """Counts one check; prints it if it failed."""
+        if problem:
+            self.tally.failed += 1
+            print(f"FAILED {what}\n{problem}")
+        else:
+            self.tally.passed += 1
+            print(f"ok     {what}")
+
+    def run(self, *arguments):
+        """Exit code and both outputs of the binary."""
+        done = subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+        return done.returncode, done.stdout, done.stderr
+
+    def load(self, what, text):
+        """`reprise check` must take the text."""
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            code, out, err = self.run("check", "-c", file.name)
+        self.result(f"{what} loads", code and f"exit {code}\n{out}{err}")
+
+    def printed(self, path, *arguments):
+        """A file of the tree must be what the binary prints."""
+        code, out, err = self.run(*arguments)
+        file = ROOT / path
+        if self.write and code == 0:
+            file.write_text(out, encoding="utf-8")
+        text = file.read_text(encoding="utf-8") if file.exists() else None
+        problem = f"exit {code}\n{err}" if code else text != out and f"it differs from `reprise {' '.join(arguments)}`"
+        self.result(f"{path} is printed by the binary", problem)
+
+    def replace(self, path, pattern, wanted, what):
+        """Every part of a page that `pattern` marks must be what `wanted(match)` says."""
+        file = ROOT / path
+        text = file.read_text(encoding="utf-8")
+        renewed = pattern.sub(lambda match: match.group(1) + wanted(match) + match.groups()[-1], text)
+        if self.write and renewed != text:
+            file.write_text(renewed, encoding="utf-8")
+            text = renewed
+        found = len(pattern.findall(text))
+        self.result(f"{what} in {path}: {found} of them", not found and "none is there" or renewed != text and
+                    "they have drifted; python3 tests/docs.py --write")
+
+    def examples(self):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.replace("README.md", QUOTED_FILE, lambda match: (ROOT / match.group(2)).read_text(encoding="utf-8"), "quoted files")
+        for number, (language, block) in enumerate(FENCE.findall(readme), 1):
+            if language == "yaml" and not re.search(r"^(kind|apiVersion|initContainers):", block, re.M):
+                self.load(f"README.md block {number}", block)
+        for file in sorted((ROOT / "config").rglob("*.yaml")):
+            self.load(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"))
+        manifest = (ROOT / "deploy/kubernetes/sidecar.yaml").read_text(encoding="utf-8")
+        inner = re.search(r"^( +)reprise\.yaml: \|\n((?:\1  .*\n|\n)+)", manifest, re.M)
+        self.load("the ConfigMap of deploy/kubernetes/sidecar.yaml",
+                  inner and re.sub(rf"^{inner.group(1)}  ", "", inner.group(2), flags=re.M) or "missing")
+
+    def commands(self):
+        """Blocks marked with <!-- run --> are run from the root, with the binary on the path."""
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "reprise").symlink_to(self.binary)
+            environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+            for page, block in [(page, block) for page in ("README.md", "tests/README.md", "tests/bench/README.md", "deploy/README.md")
+                                for block in RUNNABLE.findall((ROOT / page).read_text(encoding="utf-8"))]:
+                done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, timeout=120, env=environment,
+                                      capture_output=True, text=True, check=False)
+                self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
+
+    def reasons(self):
+        code, out, err = self.run("reasons")
+        if code:
+            self.result("reprise reasons", f"exit {code}\n{err}")
+            return
+        self.replace("README.md", REASONS, lambda _: out, "the table of reasons")
+
+    def costs(self):
+        """What the benchmark has measured is told as tests/bench/results.json has it."""
+        missing = results.problems()
+        self.result("the benchmark's results", missing and "\n".join(missing))
+        if not missing:
+            self.replace("README.md", COSTS, lambda _: results.sentence(), "the costs")
+            self.replace("tests/bench/README.md", MEASURED, lambda _: results.table(), "the table of measurements")
+
+    def explanations(self):
+        """Blocks marked with <!-- explain: ARGUMENTS --> are what `reprise explain ARGUMENTS` prints, under its command line."""
+        def said(match):
+            code, out, err = self.run("explain", *shlex.split(match.group(2)))
+            return f"$ reprise explain {match.group(2)}\n{out}{err}" + (f"exit {code}\n" if code else "")
+
+        for page in ("README.md", "proxy/cli/README.md"):
+            self.replace(page, EXPLAINED, said, "answers of `explain`")
+
+    def links(self):
+        for page in sorted(ROOT.rglob("*.md")):
+            if "build" in page.relative_to(ROOT).parts:
+                continue
+            dead = [target for target in LINK.findall(page.read_text(encoding="utf-8"))
+                    if "://" not in target and not (page.parent / target).exists()]
+            self.result(f"links of {page.relative_to(ROOT)}", dead and f"they lead nowhere: {dead}")
+        self.result("every folder explains itself",
+                    [folder for folder in FOLDERS if not (ROOT / folder / "README.md").exists()])
+
+    def metrics(self):
+        """A metric that a page names must be one that the code exports."""
+        source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "proxy/observe").glob("*.cpp"))
+        for page in ("README.md", "proxy/README.md", "deploy/README.md", "deploy/kubernetes/README.md"):
+            named = set(METRIC.findall((ROOT / page).read_text(encoding="utf-8")))
+            unknown = sorted(name for name in named if f'"{name}"' not in source)
+            self.result(f"metrics named in {page}: {len(named)}", unknown and f"nothing exports {unknown}")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--bin", default=str(ROOT / "build/release/reprise"))
+    arguments.add_argument("--write", action="store_true", help="write the generated parts anew")
+    given = arguments.parse_args()
+    docs = Docs(str(Path(given.bin).resolve()), given.write)
+    docs.printed("config/README.md", "config", "--reference")
+    docs.printed("config/schema.json", "config", "--schema")
+    docs.reasons()
+    docs.costs()
+    docs.examples()
+    docs.commands()
+    docs.explanations()
+    docs.links()
+    docs.metrics()
+    return docs.tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""What listens in a test: a port, a thread for each connection, and one end for all of them."""
+import contextlib
+import socket
+import threading
+
+from harness import LOOPBACK, eventually
+from reader import Cut
+
+BACKLOG = 1024
+
+
+def bound(address=LOOPBACK, port=0):
+    """A socket with a port of its own that does not listen yet."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((address, port))
+    return listener
+
+
+class Server:
+    """Serves each connection by `work(connection)`, or by what a subclass has for `serve`. It listens inside `with`; `listener` is a
+    socket that is bound already. A connection that breaks, and one that is open at the end, is nobody's failure."""
+
+    def __init__(self, work=None, listener=None):
+        self.work = work
+        self.lock = threading.Lock()
+        self.connections = 0
+        self.open = set()
+        self.closing = threading.Event()
+        self.listener = listener or bound()
+        self.address, self.port = self.listener.getsockname()[:2]
+
+    def __enter__(self):
+        self.listener.listen(BACKLOG)
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.closing.set()
+        with contextlib.suppress(OSError):  # a script may have done it
+            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the accept
+        self.listener.close()
+        with self.lock:
+            for connection in self.open:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def url(self, path="/"):
+        return f"http://{self.address}:{self.port}{path}"
+
+    def all_closed(self):
+        """Waits until no connection is open any more."""
+        def closed():
+            with self.lock:
+                return not self.open
+        eventually(closed, "every connection to the server is closed")
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while not self.closing.is_set():
+                connection, _ = self.listener.accept()
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                with self.lock:
+                    self.connections += 1
+                    self.open.add(connection)
+                    number = self.connections
+                threading.Thread(target=self._run, args=(connection, number), daemon=True).start()
+
+    def _run(self, connection, number):
+        try:
+            self.serve(connection, number)
+        except (OSError, Cut):
+            pass
+        finally:
+            with self.lock:
+                self.open.discard(connection)
+            connection.close()
+
+    def serve(self, connection, _number):
+        self.work(connection)
+
+
+def carry(source, sink):
+    """Passes on what comes, to its end; a reset, too, ends what the other side waits for."""
+    with contextlib.suppress(OSError):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        finally:
+            sink.shutdown(socket.SHUT_WR)
+
+
+def carry_both(here, there):
+    """A tunnel, until both directions have ended."""
+    back = threading.Thread(target=carry, args=(there, here), daemon=True)
+    back.start()
+    carry(here, there)
+    back.join()

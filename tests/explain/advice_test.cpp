@@ -1,0 +1,246 @@
+// Advice: every reason has a sentence, and whoever follows it gets the other answer.
+#include "proxy/explain/advice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/policy/request_lines.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using namespace policy;
+using namespace std::chrono_literals;
+
+RouteTable only(const RoutePolicy& policy) {
+  Route route;
+  route.name = "default";
+  route.policy = policy;
+  return RouteTable({}, std::move(route));
+}
+
+Question ask(std::string_view method, const Outcome& outcome) {
+  Question question;
+  question.request = {method, "api.internal", 80, "/", "", nullptr};
+  question.download.get = method == "GET";
+  question.outcome = outcome;
+  question.first.sent = Sent::maybe;
+  return question;
+}
+
+Answered later(Duration pause) {
+  Answered response{503, {}};
+  response.hints.retry_after = pause;
+  return response;
+}
+
+Reason end_of(const Question& question, const RoutePolicy& policy) {
+  return explain(only(policy), question).highest.last_verdict.reason;
+}
+
+std::string advised(const Question& question, const RoutePolicy& policy) {
+  const RouteTable routes = only(policy);
+  const Explanation told = explain(routes, question);
+  return advice(told.highest.last_verdict.reason, told, policy);
+}
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// It may be asked about any reason, not only about the one that this request came to.
+TEST(Advice, EveryReasonHasASentenceWhateverTheRuleAndTheOutcome) {
+  using Kind = IdempotencyRule::Kind;
+  for (const Kind kind : {Kind::always, Kind::never, Kind::by_method, Kind::any, Kind::all}) {
+    RoutePolicy policy;
+    policy.idempotent = {kind, {{Condition::Kind::header, "Idempotency-Key", ""}}};
+    for (const Outcome& outcome : {Outcome(Answered{503, {}}), Outcome(Failed{Stage::send, Cause::reset})}) {
+      const RouteTable routes = only(policy);
+      const Explanation told = explain(routes, ask("POST", outcome));
+      for (const Reason reason : all_reasons()) {
+        const std::string text = advice(reason, told, policy);
+        EXPECT_GT(text.size(), 15U) << word(reason);
+        EXPECT_TRUE(text.ends_with('.')) << word(reason);
+      }
+    }
+  }
+}
+
+TEST(Advice, TheWordThatListsAnOutcome) {
+  EXPECT_EQ(retry_word(Answered{418, {}}), "418");
+  EXPECT_EQ(retry_word(Failed{Stage::resolve, Cause::dns_error}), "connect");
+  EXPECT_EQ(retry_word(Failed{Stage::tls, Cause::closed}), "tls");
+  EXPECT_EQ(retry_word(Failed{Stage::await_head, Cause::closed}), "reset");
+  EXPECT_EQ(retry_word(Failed{Stage::await_head, Cause::attempt_timeout}), "timeout");
+  EXPECT_EQ(retry_word(Failed{Stage::body, Cause::truncated}), "truncated");
+  EXPECT_EQ(retry_word(Failed{Stage::head, Cause::malformed_response}), "");
+}
+
+TEST(Advice, TheLimitThatABodyIsOverIsTheOneToRaise) {
+  RoutePolicy policy;
+  Question question = ask("PUT", Answered{503, {}});
+  question.body_bytes = policy.replay_disk_bytes + 1;
+  EXPECT_TRUE(says(advised(question, policy), "Raise `replay.disk`"));
+  question.facts.no_store = true;
+  EXPECT_TRUE(says(advised(question, policy), "Raise `replay.memory`"));
+  EXPECT_TRUE(says(advised(question, policy), "no-store"));
+  question.facts.no_store = false;
+  policy.mode = Mode::observe;
+  EXPECT_TRUE(says(advised(question, policy), "or `replay.disk` where the route retries"));
+}
+
+TEST(Advice, ListingTheStatusGetsTheOtherResponse) {
+  const Question question = ask("GET", Answered{418, {}});
+  RoutePolicy policy;
+  EXPECT_EQ(end_of(question, policy), Reason::not_retryable);
+  EXPECT_TRUE(says(advised(question, policy), "List `418` under `retry.on`"));
+  EXPECT_FALSE(says(advised(question, policy), "not enough"));
+  policy.retry.on.statuses.set(418);
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+}
+
+TEST(Advice, NamesTheSecondGateToo) {
+  const Question question = ask("POST", Answered{418, {}});
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(question, policy), "not enough"));
+  policy.retry.on.statuses.set(418);
+  EXPECT_EQ(end_of(question, policy), Reason::not_idempotent);
+  EXPECT_TRUE(says(advised(question, policy), "Idempotency-Key"));
+  Question refused = ask("POST", Failed{Stage::connect, Cause::refused});
+  refused.first.sent = Sent::nothing;
+  policy.mode = Mode::off;
+  EXPECT_FALSE(says(advised(refused, policy), "not enough")) << "nothing was sent";
+  Question broken = ask("POST", Failed{Stage::send, Cause::reset});
+  EXPECT_TRUE(says(advised(broken, policy), "not enough"));
+  broken.first.sent = Sent::nothing;
+  EXPECT_FALSE(says(advised(broken, policy), "not enough")) << "it broke before the first byte was taken";
+}
+
+TEST(Advice, ARouteThatSaysNeverIsTheOneToChange) {
+  const Question question = ask("GET", Answered{503, {}});
+  RoutePolicy policy;
+  policy.idempotent.kind = IdempotencyRule::Kind::never;
+  EXPECT_EQ(end_of(question, policy), Reason::not_idempotent);
+  EXPECT_TRUE(says(advised(question, policy), "`idempotent: never`"));
+  policy.idempotent.kind = IdempotencyRule::Kind::always;
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+}
+
+TEST(Advice, AFailureThatIsNotListedIsToBeListedIfThereIsAWordForIt) {
+  const Question refused = ask("GET", Failed{Stage::connect, Cause::refused});
+  RoutePolicy policy;
+  policy.retry.on.connect = false;
+  EXPECT_TRUE(says(advised(refused, policy), "List `connect` under `retry.on`"));
+  policy.retry.on.connect = true;
+  EXPECT_EQ(end_of(refused, policy), Reason::attempts_spent);
+  const Question malformed = ask("GET", Failed{Stage::head, Cause::malformed_response});
+  EXPECT_TRUE(says(advised(malformed, policy), "No key does"));
+}
+
+TEST(Advice, WhatABrokenDownloadLacks) {
+  const Outcome truncated = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "strong ETag")) << "the route and the client do";
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy),
+                   "x-goog-generation or x-amz-version-id, a Content-Length"));
+  policy.resume.validators = {"x-checksum"};
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "give its answer x-checksum, a Content-Length"));
+  EXPECT_TRUE(says(advised(ask("POST", truncated), policy), "No key does")) << "only a GET is continued";
+  RoutePolicy poor;
+  poor.budget = BudgetPolicy{0, 0, 1s};
+  EXPECT_TRUE(says(advised(ask("GET", truncated), poor), "`budget.floor`")) << "a head would not help";
+  Question late = ask("GET", truncated);
+  late.signature_end = Instant{} - 1s;
+  EXPECT_TRUE(says(advised(late, policy), "Sign the request for longer"));
+  policy.resume.enabled = false;
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`resume: {enabled: true}`"));
+  policy.mode = Mode::observe;
+  EXPECT_TRUE(says(advised(ask("GET", truncated), policy), "`mode: active`"));
+}
+
+TEST(Advice, WhoeverRetriesTooIsTheOneToSwitchOff) {
+  Answered retried{503, {}};
+  retried.hints.from_reprise = true;
+  const Question behind = ask("GET", retried);
+  RoutePolicy policy;
+  EXPECT_EQ(end_of(behind, policy), Reason::nested_retry);
+  EXPECT_TRUE(says(advised(behind, policy), "`inner: allow`"));
+  policy.retry.inner = Nested::allow;
+  EXPECT_EQ(end_of(behind, policy), Reason::attempts_spent);
+  Question before = ask("GET", Answered{503, {}});
+  before.facts.nested = true;
+  policy.retry.nested = Nested::refuse;
+  EXPECT_EQ(end_of(before, policy), Reason::nested_retry);
+  EXPECT_TRUE(says(advised(before, policy), "`nested: allow`"));
+  before.outcome = retried;
+  EXPECT_TRUE(says(advised(before, policy), "`nested: allow`")) << "the client is asked first";
+  policy.retry.nested = Nested::allow;
+  EXPECT_EQ(end_of(before, policy), Reason::attempts_spent);
+}
+
+TEST(Advice, AClientsRetriesThatAreAllowedDoNotHideTheRepriseBehind) {
+  Answered retried{503, {}};
+  retried.hints.from_reprise = true;
+  Question question = ask("GET", retried);
+  question.facts.nested = true;
+  RoutePolicy policy;
+  policy.retry.nested = Nested::allow;
+  EXPECT_TRUE(says(advised(question, policy), "`inner: allow`"));
+  policy.retry.nested = Nested::refuse;
+  EXPECT_TRUE(says(advised(question, policy), "`nested: allow`"));
+}
+
+TEST(Advice, TheKeyThatARuleWantsGetsTheOtherResponse) {
+  Question question = ask("POST", Answered{503, {}});
+  RoutePolicy policy;
+  policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::header, "Idempotency-Key", ""}}};
+  EXPECT_TRUE(says(advised(question, policy), "`header: Idempotency-Key`"));
+  const Lines lines{{{"idempotency-key", "7"}}};
+  question.request.fields = &lines;
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+  policy.idempotent = {
+      IdempotencyRule::Kind::all,
+      {{Condition::Kind::header, "Idempotency-Key", ""}, {Condition::Kind::method, "PUT", ""}}};
+  EXPECT_TRUE(says(advised(question, policy), "`method: PUT`"));
+  policy.idempotent.conditions.clear();
+  EXPECT_TRUE(says(advised(question, policy), "`idempotent: {any:"))
+      << "a rule of nothing names no condition";
+}
+
+TEST(Advice, NamesEveryKeyOfWhichARuleWantsOne) {
+  RoutePolicy policy;
+  policy.idempotent = {
+      IdempotencyRule::Kind::any,
+      {{Condition::Kind::header, "Idempotency-Key", ""}, {Condition::Kind::query, "requestId", ""}}};
+  EXPECT_TRUE(says(advised(ask("POST", Answered{503, {}}), policy),
+                   "one of `header: Idempotency-Key`, `query: requestId`."));
+}
+
+TEST(Advice, ABodyThatCannotBeLookedInto) {
+  RoutePolicy policy;
+  policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::json, "etag", ""}}};
+  EXPECT_TRUE(says(advised(ask("PATCH", Answered{503, {}}), policy), "not content-coded"));
+}
+
+TEST(Advice, WhichKeyHoldsAPauseBack) {
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(ask("GET", later(90s)), policy), "retry_after.maximum"));
+  policy.retry.deadline = 30s;
+  EXPECT_TRUE(says(advised(ask("GET", later(40s)), policy), "Raise `retry.deadline`"));
+}
+
+TEST(Advice, AnAttemptWithoutAnResponse) {
+  const Question question = ask("GET", Failed{Stage::await_head, Cause::attempt_timeout});
+  RoutePolicy policy;
+  EXPECT_TRUE(says(advised(question, policy), "Give the route an `attempt_timeout`"));
+  policy.retry.attempt_timeout = 2s;
+  EXPECT_EQ(end_of(question, policy), Reason::attempts_spent);
+  const Question write = ask("POST", question.outcome);
+  EXPECT_TRUE(says(advised(write, policy), "Only an attempt that may be repeated"));
+  policy.retry.on.timeout = false;
+  EXPECT_TRUE(says(advised(question, policy), "List `timeout`"));
+  EXPECT_TRUE(says(advised(write, policy), "List `timeout` under `retry.on` of the route, and give it"));
+  policy.retry.on.timeout = true;
+  policy.retry.attempt_timeout = 2min;
+  EXPECT_TRUE(says(advised(question, policy), "Raise `retry.deadline`")) << "the deadline ended it";
+}
+
+}  // namespace
+}  // namespace reprise::explain

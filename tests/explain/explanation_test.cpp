@@ -1,0 +1,534 @@
+// Explanations: the same verdict as decide(), and bounds that no real run leaves.
+#include "proxy/explain/explanation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+
+#include "tests/policy/request_lines.hpp"
+#include "tests/support/chance.hpp"
+#include "tests/support/play.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using namespace policy;
+using namespace std::chrono_literals;
+using play::LoadedDice;
+
+struct Key final : JsonBody {
+  bool has(std::string_view key) const override { return key == "etag"; }
+};
+
+Route route_of(std::string name, Match match, const RoutePolicy& policy) {
+  Route route;
+  route.name = std::move(name);
+  route.match = std::move(match);
+  route.policy = policy;
+  return route;
+}
+
+/// Draws routes, requests and outcomes.
+class Draw : public play::Chance {
+ public:
+  using Chance::Chance;
+
+  RoutePolicy policy() {
+    static constexpr std::array deadlines{0s, 1s, 10s, 60s, 600s};
+    static constexpr std::array modes{Mode::active, Mode::active, Mode::active, Mode::observe, Mode::off};
+    RoutePolicy policy;
+    policy.mode = pick(modes);
+    policy.idempotent = rule();
+    policy.retry.max_attempts = static_cast<unsigned>(below(9) + 1);
+    policy.retry.deadline = pick(deadlines);
+    if (one_in(4)) policy.retry.max_attempts.reset();
+    if (policy.retry.max_attempts && one_in(4)) policy.retry.deadline.reset();
+    if (one_in(3)) policy.retry.attempt_timeout = std::chrono::milliseconds(1 + below(5000));
+    if (one_in(3)) policy.retry.nested = Nested::refuse;
+    if (one_in(3)) policy.retry.inner = Nested::allow;
+    if (one_in(2)) policy.replay_memory_bytes = 0;
+    if (one_in(2)) policy.replay_disk_bytes = 0;
+    policy.retry.backoff = backoff();
+    policy.retry.retry_after = {!one_in(4), std::chrono::seconds(below(100))};
+    if (one_in(4)) policy.budget.reset();
+    if (one_in(8)) policy.budget = BudgetPolicy{0, static_cast<double>(below(4)), 1s};
+    return policy;
+  }
+
+  Match match() {
+    Match match;
+    if (one_in(2)) match.host.text = "api.internal";
+    if (one_in(4)) match.port = 8080;
+    if (one_in(2)) match.methods = {"GET", "POST"};
+    if (one_in(2)) match.path = *PathPattern::parse("/v1/**");
+    if (one_in(4)) match.query = {{Condition::Kind::query, "id", ""}};
+    if (one_in(4)) match.headers = {{Condition::Kind::header, "If-Match", ""}};
+    return match;
+  }
+
+  RouteTable routes() {
+    std::vector<Route> list;
+    for (std::uint64_t i = below(4); i > 0; --i) list.push_back(route_of("route", match(), policy()));
+    return RouteTable(std::move(list), route_of("default", {}, policy()));
+  }
+
+  RequestView request() {
+    static constexpr std::array<std::string_view, 4> methods{"GET", "POST", "PUT", "PATCH"};
+    static constexpr std::array<std::string_view, 2> hosts{"api.internal", "other.internal"};
+    static constexpr std::array<std::string_view, 2> paths{"/v1/x", "/"};
+    static constexpr std::array<std::string_view, 2> queries{"", "id=7"};
+    static constexpr std::array<std::uint16_t, 2> ports{80, 8080};
+    static const Lines lines{{{"If-Match", "abc"}}};
+    return {pick(methods), pick(hosts),   pick(ports),
+            pick(paths),   pick(queries), one_in(2) ? &lines : nullptr};
+  }
+
+  Question question() {
+    static const Key body;
+    Question question;
+    question.request = request();
+    if (one_in(2)) question.body = &body;
+    if (one_in(2)) question.body_bytes = 1 + below(1000);
+    question.facts.nested = one_in(4);
+    if (one_in(8)) question.facts.signed_until = Instant{std::chrono::milliseconds(below(20'000))};
+    question.outcome = outcome();
+    question.first.charged = static_cast<unsigned>(one_in(2) ? 1 : 1 + below(9));
+    question.first.number = question.first.charged + static_cast<unsigned>(below(2));
+    question.first.stale_retry_used = question.first.number > question.first.charged;
+    question.first.reused = one_in(4);
+    question.first.replayable = !one_in(8);
+    const auto* failed = std::get_if<Failed>(&question.outcome);
+    const bool may_be_sent = failed == nullptr || failed->stage >= Stage::send;
+    question.first.sent = may_be_sent && !one_in(8) ? Sent::maybe : Sent::nothing;
+    return question;
+  }
+
+ private:
+  IdempotencyRule rule() {
+    static const std::vector<Condition> conditions{{Condition::Kind::json, "etag", ""},
+                                                   {Condition::Kind::header, "If-Match", ""},
+                                                   {Condition::Kind::method, "PUT", ""}};
+    const auto kind = static_cast<IdempotencyRule::Kind>(below(5));
+    if (kind < IdempotencyRule::Kind::any) return {kind, {}};
+    return {kind, {pick(conditions), pick(conditions)}};
+  }
+
+  Outcome outcome() {
+    static constexpr std::array statuses{200, 404, 421, 429, 503, 503, 503};
+    if (one_in(3))
+      return Failed{static_cast<Stage>(below(stage_count)), static_cast<Cause>(below(cause_count))};
+    Answered response{pick(statuses), {}};
+    if (one_in(3)) response.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
+    if (one_in(8)) response.hints.aws_retry_after = std::chrono::milliseconds(1 + below(20'000));
+    response.hints.said_no = one_in(10);
+    return response;
+  }
+
+  Backoff backoff() {
+    static constexpr std::array initials{0ms, 1ms, 250ms, 1000ms, 64000ms};
+    static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
+    return {pick(initials), pick(growths), std::chrono::milliseconds(1 + below(64'000)),
+            static_cast<Jitter>(below(5))};
+  }
+};
+
+bool same(const Verdict& a, const Verdict& b) {
+  return a.retry == b.retry && a.delay == b.delay && a.reason == b.reason;
+}
+
+bool breaks(const Question& question) {
+  const auto* failed = std::get_if<Failed>(&question.outcome);
+  return failed != nullptr && failed->stage == Stage::body;
+}
+
+/// The verdict that decide() gives at the start of that course.
+Verdict decided(const Explanation& told, const Course& course, const RoutePolicy& policy, LoadedDice dice) {
+  const Instant now = Instant{} + course.first_ended;
+  std::optional<Instant> deadline;
+  if (policy.retry.deadline) deadline = Instant{} + *policy.retry.deadline;
+  return decide(told.facts, course.first, told.outcome, policy, now, deadline, dice,
+                course.first_budget_left);
+}
+
+TEST(Explanation, ItsFirstVerdictIsThatOfDecide) {
+  Draw draw(20260101);
+  std::map<Reason, unsigned> seen;
+  for (int i = 0; i < 20'000; ++i) {
+    const RouteTable routes = draw.routes();
+    const Question question = draw.question();
+    const Explanation told = explain(routes, question);
+    const RoutePolicy& policy = routes[told.route].policy;
+    if (!breaks(question)) {
+      ASSERT_TRUE(same(told.lowest.first_verdict, decided(told, told.lowest, policy, LoadedDice::lowest())));
+      ASSERT_TRUE(
+          same(told.highest.first_verdict, decided(told, told.highest, policy, LoadedDice::highest())));
+    }
+    ASSERT_EQ(told.lowest.first.number, question.first.number);
+    ASSERT_EQ(told.lowest.first.charged, question.first.charged);
+    ASSERT_EQ(told.lowest.first.reused, question.first.reused);
+    ASSERT_EQ(told.lowest.first.sent, question.first.sent);
+    ++seen[told.lowest.first_verdict.reason];
+  }
+  for (const Reason reason :
+       {Reason::success, Reason::not_retryable, Reason::retryable_status, Reason::retryable_failure,
+        Reason::stale_connection, Reason::not_idempotent, Reason::not_replayable, Reason::attempts_spent,
+        Reason::deadline_too_near, Reason::budget_spent, Reason::upstream_said_later,
+        Reason::upstream_said_no, Reason::nested_retry, Reason::signature_expired, Reason::address_denied,
+        Reason::response_started, Reason::observe_only, Reason::retries_off}) {
+    EXPECT_GE(seen[reason], 20U) << word(reason);
+  }
+}
+
+TEST(Explanation, ItsRouteAndItsJudgementAreThoseOfTheDataPath) {
+  Draw draw(20260102);
+  for (int i = 0; i < 5'000; ++i) {
+    const RouteTable routes = draw.routes();
+    const Question question = draw.question();
+    const Explanation told = explain(routes, question);
+    ASSERT_EQ(told.route, routes.find(question.request));
+    ASSERT_EQ(told.passed_over.size(), told.route);
+    for (const PassedOver& passed : told.passed_over) {
+      ASSERT_NE(passed.why, Mismatch::none);
+      ASSERT_EQ(passed.why, routes[passed.route].match.first_mismatch(question.request));
+    }
+    const RoutePolicy& policy = routes[told.route].policy;
+    const bool in_memory = question.first.replayable && question.body_bytes <= policy.replay_memory_bytes;
+    const Idempotency judged =
+        judge(policy.idempotent, question.request, in_memory ? question.body : nullptr);
+    ASSERT_EQ(told.judgement.verdict, judged);
+    ASSERT_EQ(told.facts.idempotent, judged == Idempotency::yes ? Idempotency::yes : Idempotency::no);
+  }
+}
+
+bool is_stale(const LedgerEntry& entry) { return entry.verdict.reason == Reason::stale_connection; }
+
+/// True if the wait after that attempt, and the start of the next one, are inside what was told.
+bool is_inside(const PlannedWait& told, const LedgerEntry& before, Instant started) {
+  const Duration start = started - play::epoch;
+  return told.after == before.attempt.number && told.lowest <= before.verdict.delay &&
+         before.verdict.delay <= told.highest && told.earliest <= start && start <= told.latest;
+}
+
+TEST(Explanation, NoRealRunLeavesItsBounds) {
+  Draw draw(20260103);
+  SeededDice rolls(5);
+  std::size_t waits = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const RouteTable routes = draw.routes();
+    Question question = draw.question();
+    question.first = Attempt{1, 1, question.first.reused, question.first.sent, true, false, {}};
+    question.facts.signed_until.reset();
+    const Explanation told = explain(routes, question);
+    const auto* failed = std::get_if<Failed>(&told.outcome);
+    const bool lasts = failed != nullptr &&
+                       (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
+    if (breaks(question) || lasts || told.waits_left_out) continue;
+    play::Step step;
+    step.outcome = told.outcome;
+    step.sent = question.first.sent;
+    step.on_reused = question.first.reused;
+    step.held = told.held;
+    const play::Scene scene{routes[told.route].policy, told.facts};
+    const Ledger ledger = play::World(scene, {step}, rolls).run().ledger;
+    ASSERT_FALSE(ledger.empty());
+    const bool by_budget = told.lowest.last_verdict.reason == Reason::budget_spent ||
+                           told.highest.last_verdict.reason == Reason::budget_spent;
+    for (std::size_t n = 0; n + 1 < ledger.size(); ++n) {
+      // With few retries in the budget, the rolls between both ends may get one more.
+      if (by_budget && n >= told.waits.size()) break;
+      ASSERT_LT(n, told.waits.size());
+      ASSERT_TRUE(is_inside(told.waits[n], ledger[n], ledger[n + 1].started)) << i << " wait " << n;
+      waits += is_stale(ledger[n]) ? 0 : 1;
+    }
+    if (told.lowest.last_verdict.reason == told.highest.last_verdict.reason && !by_budget) {
+      ASSERT_EQ(ledger.reason, told.lowest.last_verdict.reason) << i;
+    }
+  }
+  EXPECT_GT(waits, 2'000U);
+}
+
+RouteTable only(const RoutePolicy& policy) { return RouteTable({}, route_of("default", {}, policy)); }
+
+Question get() {
+  Question question;
+  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
+  question.download.get = true;
+  question.first.sent = Sent::maybe;
+  return question;
+}
+
+TEST(Explanation, ListsEachWaitWithItsBounds) {
+  const Explanation told = explain(only({}), get());
+  ASSERT_EQ(told.waits.size(), 3U);
+  EXPECT_EQ(told.waits[0].highest, 250ms);
+  EXPECT_EQ(told.waits[1].highest, 500ms);
+  EXPECT_EQ(told.waits[2].highest, 1s);
+  EXPECT_EQ(told.waits[2].lowest, 0s);
+  EXPECT_EQ(told.waits[2].earliest, 0s);
+  EXPECT_EQ(told.waits[2].latest, 1750ms);
+  EXPECT_EQ(told.waits[2].after, 3U);
+  EXPECT_EQ(told.highest.last.number, 4U);
+  EXPECT_EQ(told.highest.last_verdict.reason, Reason::attempts_spent);
+}
+
+TEST(Explanation, TheDeadlineCutsTheBounds) {
+  RoutePolicy policy;
+  policy.retry.max_attempts.reset();
+  policy.retry.deadline = 10s;
+  policy.retry.backoff = {1s, 2, 64s, Jitter::equal};
+  const Explanation told = explain(only(policy), get());
+  ASSERT_EQ(told.waits.size(), 4U) << "0.5 + 1 + 2 + 4 s fit, 8 s more do not";
+  EXPECT_EQ(told.waits[2].highest, 4s);
+  EXPECT_EQ(told.waits[3].lowest, 4s);
+  EXPECT_EQ(told.waits[3].highest, 6500ms) << "not 8 s: attempt 4 starts after 3.5 s at least";
+  EXPECT_EQ(told.waits[3].latest, 10s);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::deadline_too_near);
+  EXPECT_EQ(told.lowest.last.number, 5U);
+  EXPECT_EQ(told.highest.last.number, 4U);
+  EXPECT_EQ(told.highest.last_ended, 7s);
+}
+
+TEST(Explanation, ListsNoMoreThanAPage) {
+  RoutePolicy policy;
+  policy.retry.max_attempts.reset();
+  policy.budget.reset();
+  const Explanation told = explain(only(policy), get());
+  EXPECT_EQ(told.waits.size(), most_waits);
+  EXPECT_TRUE(told.waits_left_out);
+  EXPECT_TRUE(told.lowest.endless) << "waits of 0 s never meet the deadline";
+  EXPECT_FALSE(told.highest.endless);
+}
+
+TEST(Explanation, BeginsAtALaterAttempt) {
+  Question question = get();
+  question.first.number = question.first.charged = 3;
+  const Explanation told = explain(only({}), question);
+  ASSERT_EQ(told.waits.size(), 1U);
+  EXPECT_EQ(told.waits[0].after, 3U);
+  EXPECT_EQ(told.waits[0].highest, 1s);
+  EXPECT_EQ(told.waits[0].latest, 1750ms) << "the waits before it count";
+}
+
+TEST(Explanation, TheRouteSaysWhichTimerEndsAnAttempt) {
+  Question question = get();
+  question.outcome = Failed{Stage::await_head, Cause::attempt_timeout};
+  Explanation told = explain(only({}), question);
+  EXPECT_EQ(std::get<Failed>(told.outcome).cause, Cause::response_timeout);
+  EXPECT_EQ(told.lowest.last_ended, 5min);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::deadline_too_near) << "which is after 1 min";
+  RoutePolicy policy;
+  policy.retry.attempt_timeout = 2s;
+  told = explain(only(policy), question);
+  EXPECT_EQ(std::get<Failed>(told.outcome).cause, Cause::attempt_timeout);
+  EXPECT_EQ(told.lowest.first_ended, 2s);
+  EXPECT_EQ(told.waits.size(), 3U);
+}
+
+TEST(Explanation, ATruncatedResponseHasStarted) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  EXPECT_EQ(explain(only({}), question).lowest.last_verdict.reason, Reason::response_started);
+}
+
+TEST(Explanation, ATruncatedResponseIsContinuedWhereTheRouteAndTheRequestAllow) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  const Explanation told = explain(only({}), question);
+  EXPECT_TRUE(told.resumes);
+  EXPECT_EQ(told.resume_wait.highest, 250ms);
+  const auto resumes = [&](auto change) {
+    RoutePolicy policy;
+    Question changed = question;
+    change(policy, changed);
+    return explain(only(policy), changed).resumes;
+  };
+  EXPECT_TRUE(resumes([](auto&, auto&) {}));
+  EXPECT_FALSE(resumes([](auto& p, auto&) { p.resume.enabled = false; }));
+  EXPECT_FALSE(resumes([](auto& p, auto&) { p.mode = Mode::observe; }));
+  EXPECT_FALSE(resumes([](auto& p, auto&) { p.idempotent.kind = IdempotencyRule::Kind::never; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.has_body = true; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.get = false; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.outcome = Answered{200, {}}; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.tunnel = true; })) << "its bytes belong to no answer";
+  EXPECT_FALSE(resumes([](auto& p, auto& q) {
+    p.retry.nested = Nested::refuse;
+    q.facts.nested = true;
+  }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.conditional = true; }));
+  EXPECT_TRUE(resumes([](auto&, auto& q) { q.download.range = "bytes=5-"; }));
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.range = "bytes=0-1,5-6"; })) << "two ranges";
+  EXPECT_FALSE(resumes([](auto& p, auto&) { p.budget = BudgetPolicy{0, 0, 1s}; })) << "nothing to pay with";
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.signature_end = Instant{} - 1s; })) << "its signature is over";
+}
+
+TEST(Explanation, ATruncatedResponseThatIsNotContinuedNamesTheGate) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  EXPECT_EQ(explain(only({}), question).not_resumed, Reason::response_started);
+  RoutePolicy poor;
+  poor.budget = BudgetPolicy{0, 0, 1s};
+  EXPECT_EQ(explain(only(poor), question).not_resumed, Reason::budget_spent);
+  question.signature_end = Instant{} - 1s;
+  const Explanation told = explain(only({}), question);
+  EXPECT_EQ(told.not_resumed, Reason::signature_expired);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::response_started);
+  EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
+}
+
+TEST(Explanation, AListedResponseThatIsDeliveredAtLastBreaksLikeAnyOther) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  policy.retry.on.statuses.set(200);
+  const Explanation told = explain(only(policy), question);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::response_started);
+  EXPECT_TRUE(std::holds_alternative<Cut>(told.lowest.end));
+}
+
+// A copy is paid for before the attempt beside it has fed the budget.
+TEST(Explanation, ACopyIsJudgedWhenItIsDue) {
+  Question question = get();
+  RoutePolicy policy;
+  EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
+  policy.hedge.emplace();
+  EXPECT_EQ(explain(only(policy), question).hedge, Reason::hedged);
+  policy.budget = BudgetPolicy{1, 0, 10s};
+  EXPECT_EQ(explain(only(policy), question).hedge, Reason::budget_spent);
+  policy.budget.reset();
+  policy.hedge->after = 2min;
+  EXPECT_EQ(explain(only(policy), question).hedge, Reason::deadline_too_near);
+  policy.hedge->after.reset();
+  policy.mode = Mode::observe;
+  EXPECT_EQ(explain(only(policy), question).hedge, Reason::observe_only);
+  policy.mode = Mode::off;
+  EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
+  policy.mode = Mode::active;
+  question.first.number = question.first.charged = 2;
+  EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt) << "only the first attempt gets one";
+}
+
+TEST(Explanation, ATruncatedResponseThatIsHeldIsAFailure) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  policy.hold.emplace();
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started)
+      << "no bytes are held back";
+  policy.hold->bytes = 1;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::not_retryable);
+  policy.retry.on.truncated = true;
+  const Explanation told = explain(only(policy), question);
+  EXPECT_EQ(told.lowest.first_verdict.reason, Reason::retryable_failure);
+  EXPECT_EQ(told.lowest.last_verdict.reason, Reason::attempts_spent);
+  policy.mode = Mode::off;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started);
+}
+
+// What is held back is delivered, and then continued, only where it is neither repeated nor given up as a
+// 504.
+TEST(Explanation, ATruncatedResponseThatIsHeldIsContinuedOnceItIsDelivered) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  policy.hold.emplace();
+  policy.hold->bytes = 1;
+  EXPECT_TRUE(explain(only(policy), question).resumes) << "not listed: not repeated";
+  policy.retry.on.truncated = true;
+  EXPECT_TRUE(explain(only(policy), question).resumes) << "after the last attempt";
+  policy.retry.backoff = {1s, 1, 1s, Jitter::none};
+  policy.retry.deadline = 0s;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::deadline_too_near);
+  EXPECT_TRUE(explain(only(policy), question).resumes);
+  policy.retry.out_of_time = OutOfTime::gateway_timeout;
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "the client gets the 504 instead";
+  policy.retry.deadline.reset();
+  EXPECT_TRUE(explain(only(policy), question).resumes) << "the attempts are spent, and no time is over";
+  policy.retry.max_attempts.reset();
+  policy.budget.reset();
+  EXPECT_TRUE(explain(only(policy), question).lowest.endless);
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
+}
+
+TEST(Explanation, AnResponseThatTheRouteListsIsRepeatedBeforeItsBodyCanBreak) {
+  Question question = get();
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  RoutePolicy policy;
+  policy.retry.on.statuses.set(200);
+  const Explanation told = explain(only(policy), question);
+  EXPECT_EQ(told.lowest.first_verdict.reason, Reason::retryable_status);
+  EXPECT_EQ(told.lowest.last.number, 4U);
+  EXPECT_TRUE(told.resumes) << "the last one is delivered";
+  policy.retry.deadline = 0s;
+  policy.retry.backoff = {1s, 1, 1s, Jitter::none};
+  policy.retry.out_of_time = OutOfTime::gateway_timeout;
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "the client gets the 504 instead";
+  policy.retry.deadline.reset();
+  policy.retry.max_attempts.reset();
+  policy.budget.reset();
+  EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
+}
+
+TEST(Explanation, ATunnelIsAlwaysSafeToDialAgain) {
+  Question question;
+  question.request = {"CONNECT", "api.internal", 443, "/", "", nullptr};
+  question.tunnel = true;
+  question.outcome = Failed{Stage::connect, Cause::refused};
+  const Explanation told = explain(only({}), question);
+  EXPECT_EQ(told.facts.idempotent, Idempotency::yes);
+  EXPECT_EQ(told.waits.size(), 3U);
+}
+
+TEST(Explanation, ABodyOverTheLimitIsNotHeldOnceItIsSent) {
+  RoutePolicy policy;
+  policy.idempotent.kind = IdempotencyRule::Kind::always;
+  Question question = get();
+  question.body_bytes = policy.replay_disk_bytes;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::attempts_spent);
+  question.facts.no_store = true;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::not_replayable);
+  question.facts.no_store = false;
+  question.body_bytes = policy.replay_disk_bytes + 1;
+  EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::not_replayable);
+  question.outcome = Failed{Stage::connect, Cause::refused};
+  question.first.sent = Sent::nothing;
+  EXPECT_EQ(explain(only(policy), question).waits.size(), 3U);
+}
+
+// Each first attempt is worth one retry.
+Explanation explained_with_a_tight_budget(const Outcome& outcome) {
+  RoutePolicy policy;
+  policy.budget = BudgetPolicy{1, 0, 1h};
+  policy.retry.max_attempts = 9;
+  Question question;
+  question.request = {"GET", "api.internal", 80, "/", "", nullptr};
+  question.outcome = outcome;
+  question.first.sent = is_unsent(outcome, false) ? Sent::nothing : Sent::maybe;
+  return explain(RouteTable({}, route_of("default", {}, policy)), question);
+}
+
+TEST(Explanation, L20_knows_what_feeds_the_budget_and_what_is_given_back) {
+  EXPECT_EQ(explained_with_a_tight_budget(Answered{503, {}}).lowest.last.number, 2U);
+  EXPECT_EQ(explained_with_a_tight_budget(Failed{Stage::connect, Cause::refused}).lowest.last.number, 9U)
+      << "a retry that was refused burdened nobody";
+  const Explanation ours = explained_with_a_tight_budget(Failed{Stage::connect, Cause::no_descriptor});
+  EXPECT_EQ(ours.lowest.last_verdict.reason, Reason::budget_spent);
+  EXPECT_EQ(ours.lowest.first_budget_left, 0) << "nothing was sent that could feed it";
+}
+
+TEST(Explanation, L20_judges_the_fields_that_leave) {
+  RoutePolicy policy;
+  policy.idempotent = {IdempotencyRule::Kind::any, {{Condition::Kind::header, "X-Token", ""}}};
+  const RouteTable routes({}, route_of("default", {}, policy));
+  const Lines came{{{"x-token", "7"}}};
+  const Lines leaves{{}};
+  Question question;
+  question.request = {"POST", "api.internal", 80, "/", "", &came};
+  question.first.sent = Sent::maybe;
+  EXPECT_EQ(explain(routes, question).lowest.first_verdict.reason, Reason::retryable_status);
+  question.leaving = &leaves;
+  EXPECT_EQ(explain(routes, question).lowest.first_verdict.reason, Reason::not_idempotent);
+}
+
+}  // namespace
+}  // namespace reprise::explain

@@ -1,0 +1,80 @@
+// Who is stopped with an attempt: what a guard has named, as long as guard and attempt live.
+#include "proxy/io/attempt_cancel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+namespace reprise::net {
+namespace {
+
+class Waited final : public Cancellable, public Lookout {
+ public:
+  int times = 0;
+  int looks = 0;
+  void cancel() override { ++times; }
+  void look_out() override { ++looks; }
+};
+
+TEST(AttemptCancel, stops_what_is_waited_on_now) {
+  AttemptCancel cancel;
+  Waited first;
+  Waited second;
+  { const AttemptCancel::Target target(cancel, first); }
+  const AttemptCancel::Target target(cancel, second);
+  cancel.cancel();
+  EXPECT_TRUE(cancel.stopped());
+  EXPECT_EQ(first.times, 0);
+  EXPECT_EQ(second.times, 1);
+}
+
+TEST(AttemptCancel, what_is_waited_on_after_the_stop_is_ended_at_once) {
+  AttemptCancel cancel;
+  cancel.cancel();
+  Waited waited;
+  const AttemptCancel::Target target(cancel, waited);
+  EXPECT_EQ(waited.times, 1);
+}
+
+TEST(AttemptCancel, a_target_may_end_before_its_scope_and_another_follow) {
+  AttemptCancel cancel;
+  Waited first;
+  Waited second;
+  AttemptCancel::Target early(cancel, first);
+  early.end();
+  const AttemptCancel::Target target(cancel, second);
+  early.end();
+  cancel.cancel();
+  EXPECT_EQ(first.times, 0);
+  EXPECT_EQ(second.times, 1);
+}
+
+TEST(AttemptCancel, asks_the_lookout_that_was_named_and_no_other) {
+  AttemptCancel cancel;
+  Waited waited;
+  AttemptCancel& looked_at = cancel;
+  {
+    const AttemptCancel::Watched watched(cancel, &waited);
+    looked_at.look_out();
+  }
+  looked_at.look_out();
+  const AttemptCancel::Watched by_nobody(cancel, nullptr);
+  looked_at.look_out();
+  EXPECT_EQ(waited.looks, 1);
+}
+
+// Frames of coroutines that were spawned apart go in no order when a thread ends.
+TEST(AttemptCancel, a_guard_may_outlive_what_it_guards) {
+  Waited waited;
+  auto cancel = std::make_unique<AttemptCancel>();
+  std::optional<AttemptCancel::Target> target(std::in_place, *cancel, waited);
+  std::optional<AttemptCancel::Watched> watched(std::in_place, *cancel, &waited);
+  cancel.reset();
+  target.reset();
+  watched.reset();
+  EXPECT_EQ(waited.times + waited.looks, 0);
+}
+
+}  // namespace
+}  // namespace reprise::net

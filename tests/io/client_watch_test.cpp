@@ -1,0 +1,134 @@
+// The client's departure, seen from outside: FIN, RST, and what each of them stops.
+#include "proxy/io/client_watch.hpp"
+
+#include "tests/support/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+class Stopped final : public Cancellable {
+ public:
+  int times = 0;
+  int looks = 0;
+  void cancel() override { ++times; }
+  void look_out() override { ++looks; }
+};
+
+class WatchTest : public ::testing::Test {
+ protected:
+  Bench bench;
+  Pair pair = connect_pair(bench);
+  ClientWatch watch{bench.tick, *pair.stream};
+  Stopped attempt;
+  Stopped wait;
+};
+
+TEST_F(WatchTest, a_client_that_is_there_disturbs_nothing) {
+  const ClientWatch::Waiting waiting(watch, wait);
+  const ClientWatch::Attempt attempting(watch, &attempt);
+  pair.raw.send("pipelined");
+  ASSERT_TRUE(has_arrived(*pair.stream, 9));
+  watch.look();
+  EXPECT_FALSE(watch.client_finished());
+  EXPECT_FALSE(watch.client_reset());
+  EXPECT_EQ(wait.times + attempt.times, 0);
+}
+
+TEST_F(WatchTest, L4_the_attempt_looks_out_once_a_second) {
+  const ClientWatch::Attempt attempting(watch, &attempt);
+  const ClientWatch::Waiting waiting(watch, wait);
+  const Instant begun = Tick::now();
+  ASSERT_TRUE(bench.run_until([&] { return attempt.looks == 2; }));
+  const Duration taken = Tick::now() - begun;
+  EXPECT_GE(taken, milliseconds(1900));
+  EXPECT_EQ(wait.looks, 0);
+  EXPECT_EQ(attempt.times, 0);
+}
+
+TEST_F(WatchTest, D14_a_fin_behind_unread_bytes_is_seen_and_ends_the_wait_alone) {
+  const ClientWatch::Waiting waiting(watch, wait);
+  const ClientWatch::Attempt attempting(watch, &attempt);
+  pair.raw.send("GET / HTTP/1.1\r\n");
+  pair.raw.finish_sending();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
+  EXPECT_FALSE(watch.client_reset());
+  EXPECT_EQ(wait.times, 1);
+  EXPECT_EQ(attempt.times, 0);
+  watch.look();
+  EXPECT_EQ(wait.times, 1);
+}
+
+TEST_F(WatchTest, D14_a_reset_ends_everything_within_a_second) {
+  const ClientWatch::Waiting waiting(watch, wait);
+  const ClientWatch::Attempt attempting(watch, &attempt);
+  pair.raw.send("unread");
+  ASSERT_TRUE(has_arrived(*pair.stream, 6));
+  pair.raw.reset();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_reset(); }));
+  EXPECT_EQ(wait.times, 1);
+  EXPECT_EQ(attempt.times, 1);
+}
+
+TEST_F(WatchTest, L17_what_is_waited_on_after_a_departure_is_ended_at_once) {
+  watch.shut_down();
+  {
+    const ClientWatch::Waiting waiting(watch, wait);
+    EXPECT_EQ(wait.times, 1);
+  }
+  pair.raw.finish_sending();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
+  const ClientWatch::Waiting waiting(watch, wait);
+  EXPECT_EQ(wait.times, 2);
+  EXPECT_EQ(attempt.times, 0);
+}
+
+TEST_F(WatchTest, D14_a_fin_and_then_a_reset) {
+  pair.raw.finish_sending();
+  ASSERT_TRUE(bench.run_until([&] { return watch.client_finished(); }));
+  const ClientWatch::Attempt attempting(watch, &attempt);
+  pair.raw.reset();
+  Gather word;
+  word.add("x");
+  // The reset of a socket that is closed already comes as a response to what is sent.
+  ASSERT_TRUE(bench.run_until([&] {
+    static_cast<void>(pair.stream->write_now(word));
+    if (word.empty()) word.add("x");
+    return watch.client_reset();
+  }));
+  EXPECT_EQ(attempt.times, 1);
+}
+
+TEST_F(WatchTest, D15_shutdown_ends_the_wait_and_not_the_attempt) {
+  const ClientWatch::Waiting waiting(watch, wait);
+  const ClientWatch::Attempt attempting(watch, &attempt);
+  watch.shut_down();
+  EXPECT_TRUE(watch.shutting_down());
+  EXPECT_EQ(wait.times, 1);
+  EXPECT_EQ(attempt.times, 0);
+}
+
+TEST_F(WatchTest, a_reset_reported_from_elsewhere_counts_once) {
+  const ClientWatch::Attempt attempting(watch, &attempt);
+  watch.report_reset();
+  watch.report_reset();
+  EXPECT_TRUE(watch.client_reset());
+  EXPECT_EQ(attempt.times, 1);
+}
+
+TEST_F(WatchTest, nothing_is_stopped_where_nothing_is_set) {
+  watch.shut_down();
+  watch.report_reset();
+  EXPECT_TRUE(watch.client_reset());
+}
+
+TEST_F(WatchTest, what_a_guard_has_named_is_stopped_only_while_the_guard_lives) {
+  { const ClientWatch::Attempt attempting(watch, &attempt); }
+  ClientWatch::Attempt ended(watch, &attempt);
+  ended.end();
+  { const ClientWatch::Waiting waiting(watch, wait); }
+  watch.report_reset();
+  EXPECT_EQ(attempt.times + wait.times, 0);
+}
+
+}  // namespace
+}  // namespace reprise::net

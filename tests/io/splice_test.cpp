@@ -1,0 +1,236 @@
+// The pipe between two sockets: lent and given back, every byte once, and every failure on its own side.
+#include "proxy/io/splice.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <boost/asio/post.hpp>
+#include <thread>
+
+#include "tests/support/chance.hpp"
+#include "tests/support/descriptors.hpp"
+#include "tests/support/loopback.hpp"
+#include "tests/support/scarce_descriptors.hpp"
+
+namespace reprise::net {
+namespace {
+
+using play::open_pipe_ends;
+using play::ScarceDescriptors;
+
+std::string noise(std::size_t bytes) {
+  play::Chance dice(static_cast<unsigned>(bytes));
+  std::string text(bytes, '\0');
+  for (char& one : text) one = dice.byte();
+  return text;
+}
+
+/// Runs on a thread of its own, whose free list is empty at first, and gone afterwards.
+template <typename Body>
+void on_a_fresh_thread(Body body) {
+  std::thread(body).join();
+}
+
+TEST(SplicePipe, is_lent_again_once_it_was_given_back_empty) {
+  const std::size_t before = open_pipe_ends();
+  on_a_fresh_thread([&] {
+    for (int i = 0; i < 3; ++i) {
+      const SplicePipe pipe = SplicePipe::lend();
+      ASSERT_TRUE(pipe);
+      EXPECT_EQ(open_pipe_ends(), before + 2);
+    }
+    EXPECT_EQ(open_pipe_ends(), before + 2);
+  });
+  EXPECT_EQ(open_pipe_ends(), before);
+}
+
+TEST(SplicePipe, is_closed_with_the_bytes_that_it_holds) {
+  const std::size_t before = open_pipe_ends();
+  on_a_fresh_thread([&] {
+    Bench bench;
+    Pair from = connect_pair(bench);
+    ASSERT_TRUE(from.raw.send("stale"));
+    ASSERT_TRUE(has_arrived(*from.stream, 5));
+    {
+      SplicePipe pipe = SplicePipe::lend();
+      ErrorCode error;
+      EXPECT_EQ(pipe.fill(from.stream->descriptor(), 5, error), 5U);
+      EXPECT_FALSE(error);
+      EXPECT_EQ(pipe.held(), 5U);
+    }
+    EXPECT_EQ(open_pipe_ends(), before);
+  });
+}
+
+TEST(SplicePipe, a_moved_one_is_given_back_once) {
+  const std::size_t before = open_pipe_ends();
+  on_a_fresh_thread([&] {
+    SplicePipe first = SplicePipe::lend();
+    const SplicePipe second(std::move(first));
+    EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move)
+    EXPECT_TRUE(second);
+  });
+  EXPECT_EQ(open_pipe_ends(), before);
+}
+
+TEST(SplicePipe, only_a_few_rest_and_only_so_many_are_lent) {
+  const std::size_t before = open_pipe_ends();
+  const int most = SplicePipe::most_pipes - static_cast<int>(before / 2);  // some rest on this thread
+  on_a_fresh_thread([&] {
+    {
+      std::vector<SplicePipe> pipes;
+      for (int i = 0; i < most; ++i) pipes.push_back(SplicePipe::lend());
+      EXPECT_TRUE(pipes.back());
+      EXPECT_FALSE(SplicePipe::lend());
+      pipes.pop_back();
+      EXPECT_TRUE(SplicePipe::lend());
+    }
+    EXPECT_EQ(open_pipe_ends(), before + 2 * 8);
+  });
+  EXPECT_EQ(open_pipe_ends(), before);
+}
+
+TEST(SplicePipe, there_is_none_where_descriptors_are_scarce) {
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  const std::size_t before = open_pipe_ends();
+  on_a_fresh_thread([&] {
+    for (const rlim_t more : {rlim_t{0}, rlim_t{1}, rlim_t{2}}) {
+      const ScarceDescriptors scarce(more);
+      EXPECT_FALSE(SplicePipe::lend()) << more;
+    }
+    EXPECT_TRUE(SplicePipe::lend());
+  });
+  EXPECT_EQ(open_pipe_ends(), before);
+}
+
+/// Two connections, and what came of moving bytes from the one to the other.
+class SpliceTest : public ::testing::Test {
+ protected:
+  Spliced move(std::uint64_t bytes, SpliceLimits limits = {long_enough, long_enough}) {
+    return bench.run(splice(SplicePipe::lend(), *from.stream, *to.stream, bytes, limits));
+  }
+
+  Bench bench;
+  Pair from = connect_pair(bench);
+  Pair to = connect_pair(bench);
+};
+
+TEST_F(SpliceTest, takes_its_bytes_and_never_one_more) {
+  ASSERT_TRUE(from.raw.send("0123456789surplus"));
+  ASSERT_TRUE(has_arrived(*from.stream, 17));
+  const Spliced done = move(10);
+  EXPECT_EQ(done.step, BodyStep::end);
+  EXPECT_FALSE(done.unsent);
+  EXPECT_EQ(done.bytes, 10U);
+  ASSERT_TRUE(to.raw.read_bytes(10));
+  EXPECT_EQ(to.raw.received(), "0123456789");
+  EXPECT_EQ(from.stream->unread(), Unread::bytes);
+}
+
+TEST_F(SpliceTest, long_ones_come_whole_through_a_reader_that_is_slow) {
+  const std::string body = noise(9'000'001);
+  std::string got;
+  std::thread writer([&] {
+    play::Chance dice(1);
+    for (std::size_t at = 0; at < body.size();) {
+      const std::string_view piece = std::string_view(body).substr(at, 1 + dice.below(300'000));
+      if (!from.raw.send(piece)) return;
+      at += piece.size();
+    }
+  });
+  std::thread reader([&] {
+    play::Chance dice(2);
+    while (got.size() < body.size() && to.raw.read_bytes(1)) {
+      got += to.raw.take(std::min<std::size_t>(to.raw.received().size(), 1 + dice.below(50'000)));
+      if (dice.one_in(8)) play::yield_a_moment();
+    }
+  });
+  const Spliced done = move(body.size());
+  writer.join();
+  reader.join();
+  EXPECT_EQ(done.step, BodyStep::end);
+  EXPECT_EQ(done.bytes, body.size());
+  EXPECT_TRUE(got == body);
+}
+
+TEST_F(SpliceTest, a_fin_is_reported_after_what_came_before_it) {
+  ASSERT_TRUE(from.raw.send("half"));
+  from.raw.finish_sending();
+  const Spliced done = move(10);
+  EXPECT_EQ(done.step, BodyStep::closed);
+  EXPECT_FALSE(done.unsent);
+  EXPECT_EQ(done.bytes, 4U);
+  ASSERT_TRUE(to.raw.read_bytes(4));
+}
+
+TEST_F(SpliceTest, a_reset_by_the_upstream_is_its_own) {
+  ASSERT_TRUE(from.raw.send("half"));
+  ASSERT_TRUE(has_arrived(*from.stream, 4));
+  from.raw.reset();
+  const Spliced done = move(10);
+  EXPECT_EQ(done.step, BodyStep::failed);
+  EXPECT_FALSE(done.unsent);
+  EXPECT_EQ(done.bytes, 4U);
+  ASSERT_TRUE(to.raw.read_bytes(4));
+}
+
+TEST_F(SpliceTest, silence_of_the_upstream_is_a_stall_and_leaves_no_mark) {
+  ASSERT_TRUE(from.raw.send("half"));
+  ASSERT_TRUE(has_arrived(*from.stream, 4));
+  const Spliced done = move(10, {.read = milliseconds(60), .write = long_enough});
+  EXPECT_EQ(done.step, BodyStep::stalled);
+  EXPECT_FALSE(done.unsent);
+  EXPECT_EQ(done.bytes, 4U);
+  EXPECT_FALSE(from.stream->take_limit_hit());
+}
+
+TEST_F(SpliceTest, a_reset_by_the_client_is_its_own) {
+  to.raw.reset();
+  ASSERT_TRUE(has_arrived(*to.stream, 1));
+  ASSERT_TRUE(from.raw.send("whole"));
+  const Spliced done = move(5);
+  EXPECT_TRUE(done.unsent);
+  EXPECT_EQ(done.bytes, 0U);
+}
+
+TEST_F(SpliceTest, a_client_that_takes_nothing_is_given_up) {
+  const std::string body = noise(20'000'000);
+  std::thread writer([&] { static_cast<void>(from.raw.send(body)); });
+  const Spliced done = move(body.size(), {.read = long_enough, .write = seconds(1)});
+  EXPECT_TRUE(done.unsent);
+  EXPECT_LT(done.bytes, body.size());
+  from.stream->close();
+  writer.join();
+}
+
+TEST_F(SpliceTest, a_cancelled_upstream_ends_it) {
+  asio::post(bench.io, [&] { from.stream->cancel(); });
+  EXPECT_EQ(move(5).step, BodyStep::failed);
+}
+
+// Only counted bodies, with nothing at hand, and long enough.
+TEST_F(SpliceTest, is_for_long_counted_bodies_that_are_not_at_hand) {
+  using Kind = http::Framing::Kind;
+  const auto response = [&](Kind kind, std::uint64_t length, std::string_view at_hand) {
+    Buffer buffer;
+    if (!at_hand.empty()) {
+      at_hand.copy(static_cast<char*>(buffer.room().data()), at_hand.size());
+      buffer.commit(at_hand.size());
+    }
+    http::Framing framing;
+    framing.kind = kind;
+    framing.length = length;
+    BodyReader reader;
+    reader.begin(*from.stream, buffer, framing);
+    return may_splice(reader, *to.stream);
+  };
+  EXPECT_TRUE(response(Kind::length, 10'000'000, ""));
+  EXPECT_FALSE(response(Kind::length, 10'000'000, "some"));
+  EXPECT_FALSE(response(Kind::length, 10'000, ""));
+  EXPECT_FALSE(response(Kind::chunked, 10'000'000, ""));
+  EXPECT_FALSE(response(Kind::until_close, 10'000'000, ""));
+  EXPECT_FALSE(response(Kind::none, 10'000'000, ""));
+}
+
+}  // namespace
+}  // namespace reprise::net

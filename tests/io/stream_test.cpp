@@ -1,0 +1,100 @@
+// Verbs of a stream that meet each other.
+#include "proxy/io/stream.hpp"
+
+#include <functional>
+#include <thread>
+
+#include "tests/support/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t much = 16'000'000;  // more than any kernel buffer takes
+
+/// A write that the other side does not take yet.
+struct StuckWrite {
+  explicit StuckWrite(Duration idle = long_enough) : pair(connect_pair(bench)) {
+    asio::co_spawn(bench.io, write(*this, idle), asio::detached);
+    bench.run_until([this] { return rounds_are_over(); });
+  }
+  StuckWrite(const StuckWrite&) = delete;
+
+  static Task<void> write(StuckWrite& stuck, Duration idle) {
+    Gather pieces;
+    pieces.add(stuck.bytes);
+    stuck.error = co_await stuck.pair.stream->write_all(pieces, idle);
+    stuck.over = true;
+  }
+  /// A while, in turns of the loop.
+  bool rounds_are_over() { return ++rounds > 20; }
+
+  const std::string bytes = std::string(much, 'x');
+  Bench bench;
+  Pair pair;
+  ErrorCode error;
+  bool over = false;
+  int rounds = 0;
+};
+
+TEST(Stream, L29_a_write_goes_on_when_a_read_is_ended) {
+  StuckWrite stuck;
+  ASSERT_FALSE(stuck.over);
+  for (int times = 0; times < 3; ++times) {
+    stuck.pair.stream->end_read();
+    stuck.rounds = 0;
+    stuck.bench.run_until([&] { return stuck.rounds_are_over(); });
+    EXPECT_FALSE(stuck.over);
+  }
+  std::thread reading([&] { EXPECT_TRUE(stuck.pair.raw.read_bytes(much)); });
+  EXPECT_TRUE(stuck.bench.run_until([&] { return stuck.over; }));
+  EXPECT_EQ(stuck.error, ErrorCode());
+  reading.join();
+}
+
+TEST(Stream, L29_the_limit_of_a_read_ends_no_write) {
+  StuckWrite stuck;
+  stuck.pair.stream->limit_read(milliseconds(1));
+  stuck.bench.run_until([&] { return stuck.pair.stream->take_limit_hit(); });
+  std::thread reading([&] { EXPECT_TRUE(stuck.pair.raw.read_bytes(much)); });
+  EXPECT_TRUE(stuck.bench.run_until([&] { return stuck.over; }));
+  EXPECT_EQ(stuck.error, ErrorCode());
+  reading.join();
+}
+
+Task<ErrorCode> wait_for_room(Stream& stream, asio::io_context& io, std::function<void()> waiting) {
+  Gather pieces;
+  const std::string bytes(much, 'x');
+  pieces.add(bytes);
+  ErrorCode error = stream.write_now(pieces);
+  asio::post(io, std::move(waiting));
+  if (!error) error = co_await stream.wait_writable(long_enough);
+  co_return error;
+}
+
+TEST(Stream, L29_a_wait_for_room_goes_on_too) {
+  Bench bench;
+  Pair pair = connect_pair(bench);
+  std::thread reading;
+  const auto waiting = [&] {
+    pair.stream->end_read();
+    reading = std::thread([&] { pair.raw.read_to_end(); });
+  };
+  EXPECT_EQ(bench.run(wait_for_room(*pair.stream, bench.io, waiting)), ErrorCode());
+  pair.stream->close();
+  reading.join();
+}
+
+TEST(Stream, L29_its_own_limit_a_cancel_and_an_end_of_writing_do_end_it) {
+  using End = void (*)(Stream&);
+  for (const End end :
+       {+[](Stream&) {}, +[](Stream& stream) { stream.cancel(); },
+        +[](Stream& stream) { stream.end_writing(); }, +[](Stream& stream) { stream.cut(); }}) {
+    StuckWrite stuck(seconds(1));
+    end(*stuck.pair.stream);
+    EXPECT_TRUE(stuck.bench.run_until([&] { return stuck.over; }));
+    EXPECT_NE(stuck.error, ErrorCode());
+  }
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,201 @@
+// The coarse timer: never early, in order, and safe whatever its entries do while they fire.
+#include "proxy/io/tick.hpp"
+
+#include <functional>
+#include <optional>
+
+#include "tests/support/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+/// Notes when it fires, and does what the test says.
+class Bell final : public Timed {
+ public:
+  std::vector<Instant> rung;
+  std::function<void()> also;
+
+ protected:
+  void time_is_up() override {
+    rung.push_back(Tick::now());
+    if (also) also();
+  }
+};
+
+TEST(Tick, fires_once_and_never_early) {
+  Bench bench;
+  Bell bell;
+  const Instant due = Tick::now() + milliseconds(120);
+  bench.tick.arm(bell, milliseconds(120));
+  EXPECT_TRUE(bell.armed());
+  ASSERT_TRUE(bench.run_until([&] { return !bell.rung.empty(); }));
+  EXPECT_GE(bell.rung.front(), due);
+  EXPECT_FALSE(bell.armed());
+  Bell later;
+  bench.tick.arm(later, milliseconds(120));
+  ASSERT_TRUE(bench.run_until([&] { return !later.rung.empty(); }));
+  EXPECT_EQ(bell.rung.size(), 1U);
+}
+
+TEST(Tick, a_shorter_limit_armed_later_fires_first) {
+  Bench bench;
+  Bell slow;
+  Bell quick;
+  bench.tick.arm(slow, std::chrono::hours(1));
+  bench.tick.arm(quick, milliseconds(60));
+  ASSERT_TRUE(bench.run_until([&] { return !quick.rung.empty(); }));
+  EXPECT_TRUE(slow.rung.empty());
+}
+
+TEST(Tick, fires_everything_of_every_duration) {
+  Bench bench;
+  std::vector<std::unique_ptr<Bell>> bells;
+  std::vector<Instant> due;
+  for (int i = 0; i < 60; ++i) {
+    bells.push_back(std::make_unique<Bell>());
+    const milliseconds after(20 + i % 7 * 15);
+    due.push_back(Tick::now() + after);
+    bench.tick.arm(*bells.back(), after);
+  }
+  const auto all = [&] {
+    for (const auto& bell : bells) {
+      if (bell->rung.empty()) return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(bench.run_until(all));
+  for (std::size_t i = 0; i < bells.size(); ++i) {
+    EXPECT_EQ(bells[i]->rung.size(), 1U);
+    EXPECT_GE(bells[i]->rung.front(), due[i]);
+  }
+}
+
+TEST(Tick, arming_again_moves_the_limit) {
+  Bench bench;
+  Bell later;
+  Bell sooner;
+  Bell same;
+  bench.tick.arm(later, milliseconds(60));
+  bench.tick.arm(sooner, std::chrono::hours(1));
+  bench.tick.arm(same, milliseconds(60));
+  bench.tick.arm(later, std::chrono::hours(1));
+  const Instant due = Tick::now() + milliseconds(90);
+  bench.tick.arm(sooner, milliseconds(90));
+  ASSERT_TRUE(bench.run_until([&] { return !same.rung.empty() && !sooner.rung.empty(); }));
+  EXPECT_GE(sooner.rung.front(), due);
+  EXPECT_TRUE(later.rung.empty());
+  EXPECT_EQ(same.rung.size(), 1U);
+}
+
+TEST(Tick, arm_until_takes_moments_in_any_order) {
+  Bench bench;
+  Bell late;
+  Bell early;
+  Bell past;
+  const Instant now = Tick::now();
+  bench.tick.arm_until(late, now + std::chrono::hours(1));
+  bench.tick.arm_until(early, now + milliseconds(80));
+  bench.tick.arm_until(past, now - seconds(1));
+  ASSERT_TRUE(bench.run_until([&] { return !early.rung.empty() && !past.rung.empty(); }));
+  EXPECT_GE(early.rung.front(), now + milliseconds(80));
+  EXPECT_TRUE(late.rung.empty());
+}
+
+TEST(Tick, an_entry_may_arm_itself_again_while_it_fires) {
+  Bench bench;
+  Bell bell;
+  bell.also = [&] {
+    if (bell.rung.size() < 3) bench.tick.arm(bell, milliseconds(30));
+  };
+  bench.tick.arm(bell, milliseconds(30));
+  ASSERT_TRUE(bench.run_until([&] { return bell.rung.size() == 3; }));
+  EXPECT_FALSE(bell.armed());
+  for (std::size_t i = 1; i < 3; ++i) EXPECT_GE(bell.rung[i] - bell.rung[i - 1], milliseconds(30));
+}
+
+TEST(Tick, an_entry_may_destroy_itself_and_its_neighbours_while_it_fires) {
+  Bench bench;
+  std::vector<std::unique_ptr<Bell>> bells;
+  int rung = 0;
+  for (int i = 0; i < 3; ++i) bells.push_back(std::make_unique<Bell>());
+  // All are due in the same walk; the first to fire takes all with it.
+  for (const auto& bell : bells) {
+    bell->also = [&] {
+      ++rung;
+      const auto everyone = std::move(bells);
+      bells.clear();
+    };
+    bench.tick.arm(*bell, milliseconds(20));
+  }
+  Bell after;
+  bench.tick.arm(after, milliseconds(20));
+  ASSERT_TRUE(bench.run_until([&] { return !after.rung.empty(); }));
+  EXPECT_EQ(rung, 1);
+}
+
+TEST(Tick, an_entry_may_disarm_another_that_is_due_in_the_same_walk) {
+  Bench bench;
+  Bell first;
+  Bell second;
+  Bell third;
+  first.also = [&] { Tick::disarm(second); };
+  bench.tick.arm(first, milliseconds(20));
+  bench.tick.arm(second, milliseconds(20));
+  bench.tick.arm(third, milliseconds(20));
+  ASSERT_TRUE(bench.run_until([&] { return !third.rung.empty(); }));
+  EXPECT_EQ(first.rung.size(), 1U);
+  EXPECT_TRUE(second.rung.empty());
+}
+
+TEST(Tick, an_entry_may_arm_another_with_a_new_duration_while_it_fires) {
+  Bench bench;
+  Bell first;
+  Bell second;
+  first.also = [&] { bench.tick.arm(second, milliseconds(77)); };
+  bench.tick.arm(first, milliseconds(20));
+  ASSERT_TRUE(bench.run_until([&] { return !second.rung.empty(); }));
+  EXPECT_GE(second.rung.front() - first.rung.front(), milliseconds(77));
+}
+
+TEST(Tick, a_disarmed_or_destroyed_entry_never_fires) {
+  Bench bench;
+  Bell disarmed;
+  auto destroyed = std::make_unique<Bell>();
+  bool fired = false;
+  destroyed->also = [&] { fired = true; };
+  Bell control;
+  bench.tick.arm(disarmed, milliseconds(30));
+  bench.tick.arm(*destroyed, milliseconds(30));
+  bench.tick.arm(control, milliseconds(30));
+  Tick::disarm(disarmed);
+  Tick::disarm(disarmed);
+  destroyed.reset();
+  ASSERT_TRUE(bench.run_until([&] { return !control.rung.empty(); }));
+  EXPECT_TRUE(disarmed.rung.empty());
+  EXPECT_FALSE(fired);
+}
+
+TEST(Tick, stop_lets_the_loop_run_out_of_work) {
+  Bench bench;
+  Bell bell;
+  bench.tick.arm(bell, seconds(3600));
+  bench.tick.stop();
+  const Instant before = Tick::now();
+  bench.io.run();
+  EXPECT_LT(Tick::now() - before, long_enough);
+  EXPECT_TRUE(bell.rung.empty());
+}
+
+TEST(Tick, entries_may_outlive_the_tick) {
+  Bell bell;
+  asio::io_context io;
+  {
+    Tick tick(io);
+    tick.arm(bell, milliseconds(10));
+  }
+  EXPECT_FALSE(bell.armed());
+  Tick::disarm(bell);
+}
+
+}  // namespace
+}  // namespace reprise::net

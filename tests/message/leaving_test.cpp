@@ -1,0 +1,64 @@
+// What idempotency rules may go by: the fields that reach the upstream.
+#include "proxy/message/leaving.hpp"
+#include "proxy/http1/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proxy/http/intake.hpp"
+#include "proxy/http1/rewrite.hpp"
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+/// A request with those field lines, and its head as it leaves.
+struct Sent {
+  explicit Sent(const std::string& lines)
+      : text("POST http://up.test/x HTTP/1.1\r\nHost: up.test\r\n" + lines + "\r\n") {
+    EXPECT_EQ(parse_request(text, {}, head), Parsed{Progress::complete});
+    const Intake intake = take_forward(head, {});
+    write_request_head(head, std::get<Forward>(intake), {}, "reprise-x", asks_upgrade(head), outgoing);
+  }
+  bool has(std::string_view name, std::string_view value = {}) const {
+    return LeavingFields(head, outgoing).has(name, value);
+  }
+  std::string text;
+  RequestHead head;
+  std::string outgoing;
+};
+
+TEST(Leaving, L11_a_field_that_connection_lists_proves_nothing) {
+  EXPECT_TRUE(Sent("X-Key: 1\r\n").has("x-key"));
+  EXPECT_FALSE(Sent("Connection: X-Key\r\nX-Key: 1\r\n").has("X-Key"));
+  EXPECT_FALSE(Sent("Connection: close, x-KEY\r\nX-Key: 1\r\n").has("X-Key"));
+  EXPECT_TRUE(Sent("Connection: X-Other\r\nX-Key: 1\r\n").has("X-Key"));
+}
+
+TEST(Leaving, L11_nor_does_one_that_goes_on_although_it_is_listed) {
+  EXPECT_TRUE(Sent("Idempotency-Key: 1\r\n").has("Idempotency-Key"));
+  const Sent listed("Connection: Idempotency-Key\r\nIdempotency-Key: 1\r\n");
+  EXPECT_FALSE(listed.has("Idempotency-Key"));
+  EXPECT_NE(listed.outgoing.find("Idempotency-Key: 1\r\n"), std::string::npos) << "row J1";
+}
+
+TEST(Leaving, L11_what_is_left_out_or_rewritten_is_judged_as_it_leaves) {
+  EXPECT_FALSE(Sent("Proxy-Authorization: Basic x\r\n").has("Proxy-Authorization"));
+  EXPECT_FALSE(Sent("Reprise-Attempt: 2\r\n").has("Reprise-Attempt"));
+  EXPECT_FALSE(Sent("Keep-Alive: timeout=5\r\n").has("Keep-Alive"));
+  EXPECT_FALSE(Sent("Upgrade: websocket\r\n").has("Upgrade")) << "Connection does not ask for it";
+  EXPECT_TRUE(Sent("Connection: upgrade\r\nUpgrade: websocket\r\n").has("Upgrade", "websocket"));
+  EXPECT_TRUE(Sent("TE: trailers, deflate\r\n").has("TE", "trailers"));
+  EXPECT_FALSE(Sent("TE: trailers, deflate\r\n").has("TE", "trailers, deflate"));
+  EXPECT_TRUE(Sent("").has("Host", "up.test"));
+}
+
+TEST(Leaving, L11_values_are_compared_without_blanks_and_an_empty_one_is_none) {
+  EXPECT_TRUE(Sent("X-Key: \t abc \r\n").has("X-Key", "abc"));
+  EXPECT_FALSE(Sent("X-Key: abcd\r\n").has("X-Key", "abc"));
+  EXPECT_FALSE(Sent("X-Key:\r\n").has("X-Key"));
+  EXPECT_TRUE(Sent("X-Key:\r\nX-Key: 2\r\n").has("X-Key")) << "one of several";
+  EXPECT_FALSE(Sent("X-Key: 1\r\n").has("POST http")) << "the start line is no field";
+}
+
+}  // namespace
+}  // namespace reprise::http

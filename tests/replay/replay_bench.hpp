@@ -1,0 +1,71 @@
+// For tests of the replay parts: a store with a scripted disk, and what it has said to the log.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "proxy/replay/replay_store.hpp"
+#include "tests/support/loopback.hpp"
+#include "tests/support/metrics.hpp"
+#include "tests/support/own_folder.hpp"
+#include "tests/support/scripted_disk.hpp"
+
+namespace reprise::net {
+
+using play::OwnFolder;
+
+/// The parts that a ReplayStore needs, and the store. Members stand in the order of their lives.
+struct StoreBench {
+  explicit StoreBench(std::uint64_t memory = 1 << 20, std::uint64_t most_on_disk = 1 << 30,
+                      Duration patience = long_enough) {
+    config::Limits limits;
+    limits.replay_memory_bytes = memory;
+    limits.replay_disk_bytes = most_on_disk;
+    limits.replay_folder = folder.path();
+    FileCalls calls = disk.calls();
+    calls.patience = patience;
+    store = std::make_unique<ReplayStore>(limits, std::move(calls), *metrics, *log);
+  }
+
+  ~StoreBench() {
+    disk.loosen();
+    store.reset();
+    log.reset();
+    ::close(log_file);
+  }
+  StoreBench(const StoreBench&) = delete;
+  StoreBench& operator=(const StoreBench&) = delete;
+
+  /// What was logged; the log is over then.
+  std::string told() {
+    log.reset();
+    std::ifstream file(folder.path() + "/log");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  /// True if nothing is held by anybody.
+  static bool is_free(ReplayAllowance& allowance, std::uint64_t whole) {
+    if (!allowance.take(whole)) return false;
+    allowance.give_back(whole);
+    return true;
+  }
+  double gauge(const std::string& medium) const {
+    const std::string series = "\nreprise_replay_bytes{store=\"" + medium + "\"} ";
+    const std::string page = metrics->text();
+    return std::strtod(page.c_str() + page.find(series) + series.size(), nullptr);
+  }
+
+  OwnFolder folder;
+  play::ScriptedDisk disk;
+  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+  int log_file = ::open((folder.path() + "/log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  std::unique_ptr<observe::Log> log =
+      std::make_unique<observe::Log>(config::Log{}, std::vector<std::string>{"default"}, log_file, false);
+  std::unique_ptr<ReplayStore> store;
+};
+
+}  // namespace reprise::net

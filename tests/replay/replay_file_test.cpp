@@ -1,0 +1,277 @@
+// A body on its way to disk and back: in order, bounded, and over whenever its request is.
+#include "proxy/replay/replay_file.hpp"
+
+#include "proxy/replay/replay_reader.hpp"
+#include "tests/replay/replay_bench.hpp"
+#include "tests/support/descriptors.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t block = 64 * 1024;
+
+std::string pattern(std::size_t bytes) {
+  std::string text(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>((i * 31 + i / 251) & 0xffU);
+  return text;
+}
+
+Task<bool> read_all(ReplayReader& reader, std::string& out) {
+  while (!reader.at_end()) {
+    std::string_view piece;
+    if (!co_await reader.next(piece)) co_return false;
+    out.append(piece);
+  }
+  co_return true;
+}
+
+class ReplayFileTest : public ::testing::Test {
+ protected:
+  ~ReplayFileTest() override {
+    disk().loosen();
+    store().stop();
+  }
+
+  ReplayStore& store() { return *bench_of_store->store; }
+  play::ScriptedDisk& disk() { return bench_of_store->disk; }
+  auto executor() { return bench.io.get_executor(); }
+  std::unique_ptr<ReplayFile> make() { return std::make_unique<ReplayFile>(store(), executor()); }
+  std::unique_ptr<ReplayReader> reader(ReplayFile& file) {
+    return std::make_unique<ReplayReader>(store(), file.flushed(), file.size(), executor());
+  }
+  bool append(ReplayFile& file, std::string_view bytes) {
+    bool kept = true;
+    while (kept && !bytes.empty()) {
+      kept = file.append(bytes.substr(0, 50'000));
+      bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 50'000));
+      if (file.is_behind()) bench.run(file.wait_for_room());
+    }
+    return kept;
+  }
+
+  std::unique_ptr<StoreBench> bench_of_store = std::make_unique<StoreBench>();
+  Bench bench;
+};
+
+TEST_F(ReplayFileTest, what_is_appended_comes_back_whole_and_again) {
+  const auto file = make();
+  const std::string bytes = pattern(1'000'001);
+  EXPECT_TRUE(append(*file, bytes));
+  EXPECT_EQ(file->size(), bytes.size());
+  for (int i = 0; i < 2; ++i) {
+    std::string out;
+    const auto from = reader(*file);
+    EXPECT_TRUE(bench.run(read_all(*from, out)));
+    EXPECT_TRUE(out == bytes);
+  }
+}
+
+TEST_F(ReplayFileTest, two_readers_do_not_disturb_each_other) {
+  const auto file = make();
+  const std::string bytes = pattern(500'000);
+  EXPECT_TRUE(append(*file, bytes));
+  const auto first = reader(*file);
+  const auto second = reader(*file);
+  std::string_view piece;
+  EXPECT_TRUE(bench.run(first->next(piece)));
+  std::string out(piece);
+  std::string other;
+  EXPECT_TRUE(bench.run(read_all(*second, other)));
+  EXPECT_TRUE(bench.run(read_all(*first, out)));
+  EXPECT_TRUE(out == bytes);
+  EXPECT_TRUE(other == bytes);
+}
+
+TEST_F(ReplayFileTest, what_was_held_in_memory_comes_first_and_goes_back_to_its_allowance) {
+  const auto file = make();
+  const std::string bytes = pattern(300'000);
+  Allotment memory(store().memory());
+  ASSERT_TRUE(memory.grow(200'000));
+  EXPECT_TRUE(file->append_held(bytes.substr(0, 200'000), std::move(memory)));
+  EXPECT_TRUE(append(*file, bytes.substr(200'000)));
+  EXPECT_TRUE(bench.run(file->wait_for_all()));
+  EXPECT_EQ(bench_of_store->gauge("memory"), 0);
+  EXPECT_EQ(bench_of_store->gauge("disk"), 300'000);
+  EXPECT_EQ(disk().written, 300'000U);
+  std::string out;
+  const auto from = reader(*file);
+  EXPECT_TRUE(bench.run(read_all(*from, out)));
+  EXPECT_TRUE(out == bytes);
+}
+
+TEST_F(ReplayFileTest, a_disk_that_is_slower_than_the_client_is_waited_for) {
+  disk().stick();
+  const auto file = make();
+  const std::string bytes = pattern(6 * block);
+  std::size_t taken = 0;
+  for (; !file->is_behind(); taken += 1000) ASSERT_TRUE(file->append(bytes.substr(taken, 1000)));
+  EXPECT_LE(taken, 5 * block + 1000);  // what is on its way to the disk is bounded
+  bool room = false;
+  asio::co_spawn(bench.io, file->wait_for_room(), [&](const std::exception_ptr&, bool) { room = true; });
+  bench.io.poll();
+  EXPECT_FALSE(room);
+  disk().loosen();
+  EXPECT_TRUE(bench.run_until([&] { return room; }));
+  EXPECT_FALSE(file->is_behind());
+  EXPECT_FALSE(file->failed());
+}
+
+TEST_F(ReplayFileTest, two_may_wait_for_the_disk_at_once) {
+  disk().stick();
+  const auto file = make();
+  ASSERT_TRUE(file->append(pattern(block)));
+  unsigned over = 0;
+  for (int i = 0; i < 2; ++i) {
+    asio::co_spawn(bench.io, file->wait_for_all(), [&](const std::exception_ptr&, bool) { ++over; });
+  }
+  EXPECT_LT(bench.io.poll(), 10U);  // they do not wake each other
+  EXPECT_EQ(over, 0U);
+  disk().loosen();
+  EXPECT_TRUE(bench.run_until([&] { return over == 2; }));
+  EXPECT_FALSE(file->failed());
+}
+
+TEST_F(ReplayFileTest, D17_a_disk_that_stays_stuck_is_as_good_as_none) {
+  bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, milliseconds(1));
+  disk().stick();
+  {
+    const auto file = make();
+    EXPECT_TRUE(file->append(pattern(block)));
+    EXPECT_TRUE(bench.run(file->wait_for_all()));
+    EXPECT_TRUE(file->failed());
+    EXPECT_FALSE(file->append("x"));
+  }
+  disk().loosen();
+  store().stop();
+  EXPECT_NE(bench_of_store->told().find("the disk is too slow"), std::string::npos);
+}
+
+TEST_F(ReplayFileTest, D17_a_disk_that_fills_in_the_middle_is_known_after_the_wait_for_all) {
+  disk().room = 100'000;
+  const auto file = make();
+  file->append(pattern(200'000));
+  EXPECT_TRUE(bench.run(file->wait_for_all()));
+  EXPECT_TRUE(file->failed());
+  EXPECT_FALSE(file->append("x"));
+  store().stop();
+  const std::string told = bench_of_store->told();
+  EXPECT_NE(told.find("No space left on device"), std::string::npos) << told;
+  EXPECT_NE(told.find("\"warn\""), std::string::npos) << told;
+}
+
+TEST_F(ReplayFileTest, D17_what_cannot_be_read_back_is_lost) {
+  const auto file = make();
+  EXPECT_TRUE(append(*file, pattern(400'000)));
+  disk().readable = 300'000;
+  std::string out;
+  const auto from = reader(*file);
+  EXPECT_FALSE(bench.run(read_all(*from, out)));
+  EXPECT_TRUE(from->lost());
+  EXPECT_TRUE(out == pattern(out.size()));
+  EXPECT_LT(out.size(), 300'000U);
+}
+
+TEST_F(ReplayFileTest, a_wait_ends_when_it_is_cancelled) {
+  disk().stick();
+  const auto file = make();
+  ASSERT_TRUE(file->append(pattern(block)));
+  bool over = false;
+  bool whole = true;
+  asio::co_spawn(bench.io, file->wait_for_all(), [&](const std::exception_ptr&, bool done) {
+    over = true;
+    whole = done;
+  });
+  bench.io.poll();
+  file->cancel();
+  EXPECT_TRUE(bench.run_until([&] { return over; }));
+  EXPECT_FALSE(whole);
+  over = false;
+  const auto from = reader(*file);
+  std::string_view piece;
+  asio::co_spawn(bench.io, from->next(piece), [&](const std::exception_ptr&, bool) { over = true; });
+  bench.io.poll();
+  from->cancel();
+  EXPECT_TRUE(bench.run_until([&] { return over; }));
+  EXPECT_FALSE(from->lost());
+  disk().loosen();
+}
+
+TEST_F(ReplayFileTest, it_may_go_while_the_disk_works) {
+  const std::size_t before = play::open_descriptors();
+  disk().stick();
+  auto file = make();
+  Allotment memory(store().memory());
+  ASSERT_TRUE(memory.grow(100'000));
+  EXPECT_TRUE(file->append_held(pattern(100'000), std::move(memory)));
+  ASSERT_TRUE(file->append(pattern(3 * block)));
+  auto from = reader(*file);
+  std::string_view piece;
+  bool over = false;
+  asio::co_spawn(bench.io, from->next(piece), [&](const std::exception_ptr&, bool) { over = true; });
+  bench.io.poll();
+  from->cancel();
+  EXPECT_TRUE(bench.run_until([&] { return over; }));
+  from.reset();
+  file.reset();
+  EXPECT_EQ(bench_of_store->gauge("disk"), 100'000 + 3 * block);  // still there: nothing was closed yet
+  disk().loosen();
+  EXPECT_TRUE(play::eventually([&] { return bench_of_store->gauge("disk") == 0; }));
+  EXPECT_EQ(bench_of_store->gauge("memory"), 0);
+  EXPECT_EQ(play::open_descriptors(), before);
+  bench.io.restart();
+  bench.io.poll();  // what comes back finds nobody
+}
+
+TEST_F(ReplayFileTest, the_disk_of_the_process_is_bounded_and_shared) {
+  bench_of_store = std::make_unique<StoreBench>(1 << 20, 250'000);
+  auto first = make();
+  auto second = make();
+  EXPECT_TRUE(append(*first, pattern(150'000)));
+  EXPECT_TRUE(append(*second, pattern(100'000)));
+  EXPECT_FALSE(second->append("x"));
+  EXPECT_EQ(second->size(), 100'000U);
+  first.reset();
+  EXPECT_TRUE(play::eventually([&] { return bench_of_store->gauge("disk") == 100'000; }));
+  EXPECT_TRUE(second->append("x"));
+  second.reset();
+  store().stop();
+  EXPECT_NE(bench_of_store->told().find("limits.replay_disk is spent"), std::string::npos);
+}
+
+TEST(ReplayStore, one_line_a_second_for_each_cause_and_no_flood) {
+  StoreBench bench;
+  std::thread other([&] {
+    for (int i = 0; i < 1000; ++i) bench.store->tell(NotHeld::file_failed, EROFS);
+  });
+  for (int i = 0; i < 1000; ++i) bench.store->tell(NotHeld::file_failed, EROFS);
+  other.join();
+  bench.store->tell(NotHeld::too_long);  // for debug only
+  const std::string told = bench.told();
+  const auto lines = std::count(told.begin(), told.end(), '\n');
+  EXPECT_GE(lines, 1);
+  EXPECT_LE(lines, 60);  // a line a second, on however slow a machine
+  EXPECT_NE(told.find("Read-only file system"), std::string::npos) << told;
+  EXPECT_NE(told.find(bench.folder.path()), std::string::npos);
+  EXPECT_EQ(told.find("replay.memory"), std::string::npos);
+}
+
+TEST(ReplayAllowance, takes_up_to_its_limit_and_no_further) {
+  const auto metrics = make_metrics();
+  ReplayAllowance allowance(100, observe::ReplayMedium::disk, *metrics);
+  EXPECT_TRUE(allowance.take(100));
+  EXPECT_FALSE(allowance.take(1));
+  EXPECT_TRUE(allowance.take(0));
+  allowance.give_back(100);
+  EXPECT_FALSE(allowance.take(101));
+  EXPECT_FALSE(allowance.take(std::numeric_limits<std::uint64_t>::max()));
+  Allotment part(allowance);
+  EXPECT_TRUE(part.grow(60));
+  Allotment other = std::move(part);
+  EXPECT_FALSE(other.grow(41));
+  EXPECT_EQ(other.bytes(), 60U);
+  other = Allotment(allowance);
+  EXPECT_TRUE(StoreBench::is_free(allowance, 100));
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,340 @@
+// A request's body: held for replay inside its limits, and given back.
+#include "proxy/replay/request_body.hpp"
+
+#include <sys/ioctl.h>
+
+#include <cstring>
+
+#include "tests/replay/replay_bench.hpp"
+
+namespace reprise::net {
+namespace {
+
+using Kind = http::Framing::Kind;
+
+Task<BodyStep> read_rest(RequestBody& body, std::string& out) {
+  for (;;) {
+    std::string_view piece;
+    const BodyStep step = co_await body.next(long_enough, piece);
+    if (step != BodyStep::piece) co_return step;
+    out.append(piece);
+  }
+}
+
+Task<bool> read_back(ReplayReader& reader, std::string& out) {
+  while (!reader.at_end()) {
+    std::string_view piece;
+    if (!co_await reader.next(piece)) co_return false;
+    out.append(piece);
+  }
+  co_return true;
+}
+
+Task<int> settled(RequestBody& body) {
+  co_await body.settle();
+  co_return 1;
+}
+
+std::string as_chunks(std::string_view text) {
+  std::string wire = "10\r\n" + std::string(text.substr(0, 16)) + "\r\n";
+  http::write_chunk_size(text.size() - 16, wire);
+  return wire.append(text.substr(16)).append("\r\n0\r\n\r\n");
+}
+
+class RequestBodyTest : public ::testing::Test {
+ protected:
+  http::RequestHead counted(std::uint64_t length) {
+    http::RequestHead made;
+    made.framing.kind = Kind::length;
+    made.framing.length = length;
+    return made;
+  }
+  http::RequestHead chunked() {
+    http::RequestHead made;
+    made.framing.kind = Kind::chunked;
+    return made;
+  }
+  void put(std::string_view bytes) {
+    std::memcpy(buffer.room().data(), bytes.data(), bytes.size());
+    buffer.commit(bytes.size());
+  }
+  ~RequestBodyTest() override { stores.store->stop(); }
+
+  void begin(const http::RequestHead& of, std::uint64_t in_memory, std::uint64_t on_disk = 0) {
+    head = of;
+    body.begin(*pair.stream, buffer, *stores.store, head, {in_memory, on_disk, std::max(in_memory, on_disk)});
+  }
+  /// What attempt 2 would send, from memory or from disk.
+  std::string replayed() {
+    std::string bytes(body.held());
+    if (body.stored() == 0) return bytes;
+    const auto from = body.read_stored();
+    EXPECT_TRUE(bench.run(read_back(*from, bytes)));
+    return bytes;
+  }
+  BodyStep read() {
+    out.clear();
+    return bench.run(read_rest(body, out));
+  }
+  bool memory_is_free() { return StoreBench::is_free(stores.store->memory(), most_held); }
+  /// Files are closed a little later than they are let go of.
+  bool disk_becomes_free() {
+    return play::eventually([&] { return StoreBench::is_free(stores.store->disk(), most_stored); });
+  }
+
+  static constexpr std::size_t most_held = 100;
+  static constexpr std::size_t most_stored = 1'000'000;
+  StoreBench stores{most_held, most_stored};
+  ReplayAllowance& memory = stores.store->memory();
+  Bench bench;
+  Pair pair = connect_pair(bench);
+  Buffer buffer;
+  http::RequestHead head;
+  RequestBody body;
+  std::string out;
+};
+
+TEST_F(RequestBodyTest, none_is_complete_and_replayable) {
+  begin(http::RequestHead(), 50);
+  EXPECT_FALSE(body.has_body());
+  EXPECT_TRUE(body.complete());
+  EXPECT_TRUE(body.replayable());
+  EXPECT_EQ(body.held(), "");
+}
+
+TEST_F(RequestBodyTest, what_came_with_its_head_is_held_in_place) {
+  put("hellonext");
+  begin(counted(5), 50);
+  EXPECT_TRUE(body.complete());
+  EXPECT_TRUE(body.replayable());
+  EXPECT_EQ(body.held(), "hello");
+  EXPECT_EQ(body.received(), 5U);
+  EXPECT_EQ(buffer.view(), "next");
+  EXPECT_TRUE(memory_is_free());
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out, "");
+  EXPECT_EQ(body.held(), "hello");
+}
+
+TEST_F(RequestBodyTest, D4_what_comes_later_is_held_as_it_is_read) {
+  put("he");
+  begin(counted(5), 50);
+  EXPECT_FALSE(body.complete());
+  EXPECT_TRUE(body.replayable());
+  EXPECT_EQ(body.held(), "");
+  pair.raw.send("llo");
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out, "hello");
+  EXPECT_EQ(body.held(), "hello");
+  EXPECT_TRUE(body.complete());
+  EXPECT_FALSE(memory_is_free());
+  body.end();
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, D5_at_below_and_above_the_limit_of_a_request) {
+  struct Case {
+    std::size_t bytes;
+    bool replayable;
+  };
+  for (const Case& one : {Case{39, true}, Case{40, true}, Case{41, false}}) {
+    const std::string text(one.bytes, 'x');
+    for (const bool is_chunked : {false, true}) {
+      begin(is_chunked ? chunked() : counted(one.bytes), 40);
+      EXPECT_TRUE(body.replayable());
+      pair.raw.send(is_chunked ? as_chunks(text) : text);
+      EXPECT_EQ(read(), BodyStep::end);
+      EXPECT_EQ(out, text);
+      EXPECT_EQ(body.replayable(), one.replayable) << one.bytes << is_chunked;
+      EXPECT_EQ(body.held(), one.replayable ? text : "") << one.bytes << is_chunked;
+      EXPECT_EQ(body.received(), one.bytes);
+      body.end();
+      EXPECT_TRUE(memory_is_free());
+    }
+  }
+}
+
+TEST_F(RequestBodyTest, holding_nothing_keeps_a_body_replayable_until_a_byte_is_read) {
+  begin(counted(3), 0);
+  EXPECT_TRUE(body.replayable());
+  pair.raw.send("abc");
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_FALSE(body.replayable());
+  EXPECT_EQ(body.held(), "");
+}
+
+TEST_F(RequestBodyTest, the_memory_of_the_process_is_bounded_and_shared) {
+  ASSERT_TRUE(memory.take(60));
+  begin(counted(41), 50);
+  pair.raw.send(std::string(41, 'x'));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out.size(), 41U);
+  EXPECT_FALSE(body.replayable());
+  body.end();
+  begin(counted(40), 50);
+  pair.raw.send(std::string(40, 'x'));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_TRUE(body.replayable());
+  EXPECT_FALSE(memory.take(1));
+  body.end();
+  memory.give_back(60);
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
+  {
+    RequestBody other;
+    head = counted(10);
+    other.begin(*pair.stream, buffer, *stores.store, head, {50, 0, 50});
+    pair.raw.send("0123456789");
+    EXPECT_EQ(bench.run(read_rest(other, out)), BodyStep::end);
+    EXPECT_FALSE(memory_is_free());
+  }
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, D17_a_failed_end_still_gives_back) {
+  begin(counted(10), 50);
+  pair.raw.send("01234");
+  ASSERT_TRUE(has_arrived(*pair.stream, 5));
+  pair.raw.finish_sending();
+  EXPECT_EQ(read(), BodyStep::closed);
+  EXPECT_FALSE(body.complete());
+  body.end();
+  EXPECT_TRUE(memory_is_free());
+}
+
+TEST_F(RequestBodyTest, D5_a_body_over_memory_goes_to_disk_whole_and_one_over_disk_nowhere) {
+  for (const std::size_t bytes : {39U, 40U, 41U, 69'999U, 70'000U, 70'001U}) {
+    std::string text(bytes, 'x');
+    for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>('a' + i % 23);
+    for (const bool is_chunked : {false, true}) {
+      const std::uint64_t written = stores.disk.written;
+      begin(is_chunked ? chunked() : counted(bytes), 40, 70'000);
+      std::thread client([&] { pair.raw.send(is_chunked ? as_chunks(text) : text); });
+      EXPECT_EQ(read(), BodyStep::end);
+      client.join();
+      EXPECT_TRUE(out == text);
+      EXPECT_EQ(body.replayable(), bytes <= 70'000) << bytes << is_chunked;
+      EXPECT_EQ(body.whole_in_memory(), bytes <= 40) << bytes << is_chunked;
+      EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
+      EXPECT_TRUE(replayed() == (bytes <= 70'000 ? text : "")) << bytes << is_chunked;
+      // What is known to be too long is not written at all; what turns out to be may have been begun with.
+      const bool on_disk = bytes > 40 && bytes <= 70'000;
+      if (on_disk || bytes <= 40 || !is_chunked) {
+        EXPECT_EQ(stores.disk.written > written, on_disk) << bytes << is_chunked;
+      }
+      body.end();
+      EXPECT_TRUE(play::eventually([&] { return memory_is_free(); }));
+      EXPECT_TRUE(disk_becomes_free());
+    }
+  }
+}
+
+TEST_F(RequestBodyTest, D17_a_disk_that_fills_ends_the_holding_and_not_the_body) {
+  const std::string text(900'000, 'y');
+  for (const bool is_chunked : {false, true}) {
+    stores.disk.room = 200'000;
+    begin(is_chunked ? chunked() : counted(text.size()), 40, most_stored);
+    std::thread client([&] { pair.raw.send(is_chunked ? as_chunks(text) : text); });
+    EXPECT_EQ(read(), BodyStep::end);
+    client.join();
+    EXPECT_TRUE(out == text);
+    EXPECT_EQ(bench.run(settled(body)), 1);
+    EXPECT_FALSE(body.replayable());
+    body.end();
+    EXPECT_TRUE(disk_becomes_free());
+  }
+}
+
+TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_part_given_back) {
+  ASSERT_TRUE(stores.store->disk().take(most_stored - 1000));
+  begin(counted(2000), 40, 5000);
+  pair.raw.send(std::string(2000, 'x'));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out.size(), 2000U);
+  EXPECT_FALSE(body.replayable());
+  EXPECT_EQ(body.stored(), 0U);
+  stores.store->disk().give_back(most_stored - 1000);
+  EXPECT_TRUE(disk_becomes_free());
+}
+
+TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buffer) {
+  begin(chunked(), 50);
+  pair.raw.send("2\r\nab\r\n0\r\n\r\nGET /");
+  ASSERT_TRUE(has_arrived(*pair.stream, 17));
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(body.held(), "ab");
+  body.end();
+  EXPECT_EQ(buffer.view(), "GET /");
+}
+
+TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
+  const std::string text = std::string(40, 'a') + std::string(40, 'b') + std::string(40, 'c');
+  for (const std::uint64_t on_disk : {0U, 90U}) {
+    begin(chunked(), 50, on_disk);
+    pair.raw.send("28\r\n" + text.substr(0, 40) + "\r\n");
+    ASSERT_TRUE(has_arrived(*pair.stream, 46));
+    // Each piece goes out once the one before it has been read from the socket.
+    std::thread client([&, socket = pair.stream->descriptor()] {
+      const auto is_read = [socket] {
+        int unread = 1;
+        return ::ioctl(socket, FIONREAD, &unread) == 0 && unread == 0;
+      };
+      play::eventually(is_read);
+      pair.raw.send("28\r\n" + text.substr(40, 40) + "\r\n");
+      if (on_disk > 0) play::eventually(is_read);
+      pair.raw.send("28\r\n" + text.substr(80) + "\r\n0\r\n\r\n");
+    });
+    EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece);
+    EXPECT_FALSE(body.complete());
+    EXPECT_TRUE(body.replayable());
+    EXPECT_TRUE(body.chunked());
+    EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece) << "asked again, it knows";
+    const std::string first = replayed();
+    EXPECT_EQ(first.size(), on_disk > 0 ? 80U : 40U);
+    EXPECT_EQ(read(), BodyStep::end);
+    client.join();
+    EXPECT_EQ(first + out, text);
+    EXPECT_FALSE(body.replayable());
+    body.end();
+  }
+}
+
+TEST_F(RequestBodyTest, A10_counting_stops_where_the_memory_of_all_is_spent) {
+  ASSERT_TRUE(memory.take(80));
+  begin(chunked(), 50);
+  pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
+  EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::piece);
+  EXPECT_FALSE(body.complete()) << "a piece is still to be handed out, though all was read";
+  EXPECT_EQ(read(), BodyStep::end);
+  EXPECT_EQ(out, std::string(40, 'a'));
+  memory.give_back(80);
+}
+
+TEST_F(RequestBodyTest, A10_a_disk_that_loses_what_is_being_counted) {
+  stores.disk.room = 10;
+  begin(chunked(), 10, 1000);
+  pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
+  EXPECT_EQ(bench.run(body.count(long_enough)), BodyStep::malformed);
+  EXPECT_EQ(body.malformation(), http::Rejection::length_required);
+}
+
+TEST_F(RequestBodyTest, J1_trailers_reach_the_upstream_but_for_those_that_must_not) {
+  begin(chunked(), 50);
+  pair.raw.send("2\r\nab\r\n0\r\nX-Sum: 9\r\nContent-Length: 7\r\n\r\n");
+  EXPECT_EQ(read(), BodyStep::end);
+  std::string lines;
+  body.append_trailers(lines);
+  EXPECT_EQ(lines, "X-Sum: 9\r\n");
+}
+
+TEST_F(RequestBodyTest, A4_a_broken_coding_is_told_from_a_client_that_left) {
+  begin(chunked(), 50);
+  pair.raw.send("zz\r\n");
+  EXPECT_EQ(read(), BodyStep::malformed);
+  EXPECT_EQ(body.malformation(), http::Rejection::bad_chunk);
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,80 @@
+// The file that a body lies in: nameless, exact, and honest about every failure.
+#include "proxy/replay/temporary_file.hpp"
+
+#include "tests/replay/replay_bench.hpp"
+#include "tests/support/descriptors.hpp"
+
+namespace reprise::net {
+namespace {
+
+class TemporaryFileTest : public ::testing::Test {
+ protected:
+  std::string read(std::size_t count, std::uint64_t offset) {
+    std::string bytes(count, '\0');
+    EXPECT_EQ(file.read(bytes.data(), count, offset), 0);
+    return bytes;
+  }
+
+  OwnFolder folder;
+  play::ScriptedDisk disk;
+  FileCalls calls = disk.calls();
+  TemporaryFile file{calls, folder.path()};
+};
+
+TEST_F(TemporaryFileTest, I12_has_no_name_and_goes_with_its_owner) {
+  const std::size_t before = play::open_descriptors();
+  {
+    TemporaryFile other(calls, folder.path());
+    EXPECT_EQ(play::open_descriptors(), before);  // opened by its first write
+    EXPECT_EQ(other.append("bytes"), 0);
+    EXPECT_EQ(play::open_descriptors(), before + 1);
+    EXPECT_TRUE(folder.empty());
+  }
+  EXPECT_EQ(play::open_descriptors(), before);
+}
+
+TEST_F(TemporaryFileTest, what_was_appended_is_read_from_any_place) {
+  EXPECT_EQ(file.append("0123456789"), 0);
+  EXPECT_EQ(read(10, 0), "0123456789");
+  EXPECT_EQ(file.append("abc"), 0);
+  EXPECT_EQ(read(5, 8), "89abc");
+  EXPECT_EQ(read(0, 13), "");
+}
+
+TEST_F(TemporaryFileTest, D17_short_writes_and_reads_are_gone_on_with) {
+  disk.at_once = 3;
+  EXPECT_EQ(file.append("0123456789"), 0);
+  EXPECT_EQ(file.append("abcde"), 0);
+  EXPECT_EQ(read(15, 0), "0123456789abcde");
+}
+
+TEST_F(TemporaryFileTest, D17_a_full_disk_is_the_last_word) {
+  disk.room = 4;
+  EXPECT_EQ(file.append("0123456789"), ENOSPC);
+  disk.room = disk.endless;
+  EXPECT_EQ(file.append("x"), ENOSPC);
+  char byte = 0;
+  EXPECT_EQ(file.read(&byte, 1, 0), ENOSPC);  // never what has a hole behind it
+}
+
+TEST_F(TemporaryFileTest, D17_a_read_error_and_a_file_that_became_shorter) {
+  EXPECT_EQ(file.append("0123456789"), 0);
+  std::string bytes(11, '\0');
+  EXPECT_EQ(file.read(bytes.data(), 11, 0), EIO);
+  TemporaryFile other(calls, folder.path());
+  EXPECT_EQ(other.append("0123456789"), 0);
+  disk.readable = 5;
+  EXPECT_EQ(other.read(bytes.data(), 10, 0), EIO);
+}
+
+TEST_F(TemporaryFileTest, D17_a_folder_that_is_not_there_or_no_folder) {
+  TemporaryFile gone(calls, folder.path() + "/gone");
+  EXPECT_EQ(gone.append("x"), ENOENT);
+  TemporaryFile device(calls, "/dev/null");
+  EXPECT_EQ(device.append("x"), ENOTDIR);
+  TemporaryFile kernel(calls, "/proc");  // a filesystem that has no room for files
+  EXPECT_NE(kernel.append("x"), 0);
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,295 @@
+// Look-ups with an invented source behind them: one flight per name, good answers kept for a moment, and
+// nobody waits for another.
+#include "proxy/resolve/resolver.hpp"
+
+#include "tests/support/loopback.hpp"
+#include "tests/support/metrics.hpp"
+#include "tests/support/names.hpp"
+
+namespace reprise::net {
+namespace {
+
+using play::Names;
+using Found = Names::Found;  // addresses
+
+Found one(const std::string& address) { return {asio::ip::make_address(address)}; }
+
+Task<std::shared_ptr<const Addresses>> wait(std::shared_ptr<Lookup> lookup, Duration limit) {
+  co_return co_await lookup->wait(limit);
+}
+
+class ResolverTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Resolver> make(const Resolver::Limits& limits = {}) {
+    return std::make_unique<Resolver>(names.query(), limits, *metrics);
+  }
+  std::shared_ptr<const Addresses> look_up(Resolver& resolver, const std::string& name,
+                                           Duration limit = long_enough) {
+    return bench.run(wait(resolver.start(name, bench.io.get_executor()), limit));
+  }
+  double lookups(std::string_view outcome) {
+    const std::string text = metrics->text();
+    const std::string key = "reprise_dns_lookups_total{outcome=\"" + std::string(outcome) + "\"} ";
+    const auto place = text.find(key);
+    return place == std::string::npos ? 0 : std::stod(text.substr(place + key.size()));
+  }
+
+  Names names;
+  Bench bench;
+  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+};
+
+TEST_F(ResolverTest, gives_what_the_query_found) {
+  names.set("a.test", one("192.0.2.1"));
+  const auto resolver = make();
+  const auto response = look_up(*resolver, "a.test");
+  ASSERT_NE(response, nullptr);
+  EXPECT_EQ(response->list, one("192.0.2.1"));
+  EXPECT_EQ(lookups("resolved"), 1);
+}
+
+TEST_F(ResolverTest, many_waiters_of_one_name_are_one_flight) {
+  names.set("a.test", one("192.0.2.1"));
+  names.hold_back("a.test");
+  const auto resolver = make();
+  int answered = 0;
+  for (int i = 0; i < 20; ++i) {
+    asio::co_spawn(bench.io, wait(resolver->start("a.test", bench.io.get_executor()), long_enough),
+                   [&](const std::exception_ptr&, const std::shared_ptr<const Addresses>& response) {
+                     ASSERT_NE(response, nullptr);
+                     answered += response->list == one("192.0.2.1") ? 1 : 0;
+                   });
+  }
+  ASSERT_TRUE(bench.run_until([&] { return names.asked("a.test") == 1; }));
+  names.let_go("a.test");
+  ASSERT_TRUE(bench.run_until([&] { return answered == 20; }));
+  EXPECT_EQ(names.asked("a.test"), 1);
+}
+
+TEST_F(ResolverTest, a_known_name_is_not_asked_again_until_it_is_old) {
+  names.set("a.test", one("192.0.2.1"));
+  Resolver::Limits limits;
+  limits.positive = milliseconds(1);
+  const auto brief = make(limits);
+  limits.positive = std::chrono::hours(1);
+  const auto lasting = make(limits);
+  look_up(*lasting, "a.test");
+  look_up(*lasting, "a.test");
+  EXPECT_EQ(names.asked("a.test"), 1);
+  EXPECT_EQ(lookups("hit"), 1);
+  const auto look_until_asked = [&](int times) {
+    return play::eventually([&] {
+      look_up(*brief, "a.test");
+      return names.asked("a.test") >= times;
+    });
+  };
+  EXPECT_TRUE(look_until_asked(3));
+}
+
+TEST_F(ResolverTest, L1_a_failure_is_told_and_not_remembered) {
+  names.set("flaky.test", one("192.0.2.1"));
+  names.fail("flaky.test", 1);
+  const auto resolver = make();
+  const auto failed = look_up(*resolver, "flaky.test");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_TRUE(failed->list.empty());
+  EXPECT_EQ(look_up(*resolver, "flaky.test")->list, one("192.0.2.1"));
+  EXPECT_EQ(names.asked("flaky.test"), 2);
+  EXPECT_EQ(lookups("failed"), 1);
+  EXPECT_EQ(lookups("resolved"), 1);
+}
+
+TEST_F(ResolverTest, L1_a_burst_shares_the_look_up_that_fails) {
+  names.hold_back("flaky.test");
+  const auto resolver = make();
+  std::vector<std::shared_ptr<Lookup>> burst;
+  for (int i = 0; i < 20; ++i) burst.push_back(resolver->start("flaky.test", bench.io.get_executor()));
+  names.let_go("flaky.test");
+  for (const auto& lookup : burst) {
+    const auto response = bench.run(wait(lookup, long_enough));
+    ASSERT_NE(response, nullptr);
+    EXPECT_TRUE(response->list.empty());
+  }
+  EXPECT_EQ(names.asked("flaky.test"), 1);
+  EXPECT_EQ(lookups("failed"), 1);
+}
+
+TEST_F(ResolverTest, L1_a_failure_is_not_hidden_by_an_older_response) {
+  names.set("a.test", one("192.0.2.1"), Duration::zero());
+  const auto resolver = make();
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
+  names.set("a.test", {});
+  EXPECT_TRUE(look_up(*resolver, "a.test")->list.empty());
+}
+
+TEST_F(ResolverTest, L2_what_was_forgotten_is_asked_for_again) {
+  names.set("a.test", one("192.0.2.1"));
+  const auto resolver = make();
+  look_up(*resolver, "a.test");
+  names.set("a.test", one("192.0.2.2"));
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
+  resolver->forget("a.test");
+  resolver->forget("b.test");
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.2"));
+  EXPECT_EQ(names.asked("a.test"), 2);
+}
+
+TEST_F(ResolverTest, L2_a_look_up_under_way_is_not_forgotten) {
+  names.set("a.test", one("192.0.2.1"));
+  names.hold_back("a.test");
+  const auto resolver = make();
+  const auto lookup = resolver->start("a.test", bench.io.get_executor());
+  resolver->forget("a.test");
+  names.let_go("a.test");
+  EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.1"));
+}
+
+TEST_F(ResolverTest, a_response_is_kept_no_longer_than_its_source_says) {
+  names.set("a.test", one("192.0.2.1"), Duration::zero());
+  names.set("b.test", one("192.0.2.2"), std::chrono::hours(1));
+  Resolver::Limits limits;
+  limits.positive = std::chrono::hours(1);
+  const auto resolver = make(limits);
+  for (int i = 0; i < 2; ++i) {
+    look_up(*resolver, "a.test");
+    look_up(*resolver, "b.test");
+  }
+  EXPECT_EQ(names.asked("a.test"), 2);
+  EXPECT_EQ(names.asked("b.test"), 1);
+}
+
+TEST_F(ResolverTest, L3_however_many_names_hang_one_that_responses_is_there) {
+  Resolver::Limits limits;
+  limits.names = 2;
+  const auto resolver = make(limits);
+  names.set("a.test", one("192.0.2.1"));
+  std::vector<std::shared_ptr<Lookup>> waiting;
+  for (int i = 0; i < 100; ++i) {
+    names.hold_back("dead" + std::to_string(i));
+    waiting.push_back(resolver->start("dead" + std::to_string(i), bench.io.get_executor()));
+  }
+  EXPECT_EQ(look_up(*resolver, "a.test")->list, one("192.0.2.1"));
+  look_up(*resolver, "a.test");
+  EXPECT_EQ(names.asked("a.test"), 1) << "those under way take no room from what is remembered";
+  for (int i = 0; i < 100; ++i) names.let_go("dead" + std::to_string(i));
+  for (const auto& lookup : waiting) EXPECT_NE(bench.run(wait(lookup, long_enough)), nullptr);
+}
+
+TEST_F(ResolverTest, what_nobody_waits_for_any_more_can_be_given_up) {
+  std::vector<Resolver::Question> asked;
+  Resolver resolver([&](Resolver::Question question) { asked.push_back(std::move(question)); },
+                    Resolver::Limits(), *metrics);
+  auto lookup = resolver.start("a.test", bench.io.get_executor());
+  EXPECT_FALSE(asked.front().is_given_up());
+  lookup.reset();
+  EXPECT_TRUE(asked.front().is_given_up());
+  EXPECT_TRUE(asked.front().is_given_up());
+  asked.front().response({one("192.0.2.1")});  // nobody is there to be told
+  lookup = resolver.start("a.test", bench.io.get_executor());
+  ASSERT_EQ(asked.size(), 2U);
+  asked.back().response({one("192.0.2.2")});
+  EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.2"));
+}
+
+TEST_F(ResolverTest, a_dead_name_delays_no_other) {
+  names.set("a.test", one("192.0.2.1"));
+  const auto resolver = make();
+  std::vector<std::shared_ptr<Lookup>> stuck;
+  for (const char* name : {"dead1.test", "dead2.test", "dead3.test"}) {
+    names.hold_back(name);
+    stuck.push_back(resolver->start(name, bench.io.get_executor()));
+    ASSERT_TRUE(play::eventually([&] { return names.asked(name) == 1; }));
+  }
+  EXPECT_NE(look_up(*resolver, "a.test"), nullptr);
+  for (const char* name : {"dead1.test", "dead2.test", "dead3.test"}) names.let_go(name);
+}
+
+TEST_F(ResolverTest, each_waiter_waits_until_its_own_limit) {
+  names.hold_back("dead.test");
+  const auto resolver = make();
+  const Instant before = Tick::now();
+  EXPECT_EQ(look_up(*resolver, "dead.test", milliseconds(50)), nullptr);
+  EXPECT_GE(Tick::now() - before, milliseconds(50));
+  names.set("dead.test", one("192.0.2.1"));
+  names.let_go("dead.test");
+  EXPECT_EQ(look_up(*resolver, "dead.test")->list, one("192.0.2.1"));
+  EXPECT_EQ(names.asked("dead.test"), 1);
+}
+
+TEST_F(ResolverTest, a_cancelled_waiter_gets_nothing_and_others_their_response) {
+  names.set("a.test", one("192.0.2.1"));
+  names.hold_back("a.test");
+  const auto resolver = make();
+  const auto leaving = resolver->start("a.test", bench.io.get_executor());
+  const auto staying = resolver->start("a.test", bench.io.get_executor());
+  bool left = false;
+  asio::co_spawn(bench.io, wait(leaving, long_enough),
+                 [&](const std::exception_ptr&, const std::shared_ptr<const Addresses>& response) {
+                   left = true;
+                   EXPECT_EQ(response, nullptr);
+                 });
+  ASSERT_TRUE(bench.run_until([&] { return names.asked("a.test") == 1; }));
+  leaving->cancel();
+  ASSERT_TRUE(bench.run_until([&] { return left; }));
+  names.let_go("a.test");
+  EXPECT_NE(bench.run(wait(staying, long_enough)), nullptr);
+}
+
+TEST_F(ResolverTest, cancelled_before_the_wait_does_not_wait) {
+  names.hold_back("a.test");
+  const auto resolver = make();
+  const auto lookup = resolver->start("a.test", bench.io.get_executor());
+  lookup->cancel();
+  EXPECT_EQ(bench.run(wait(lookup, std::chrono::hours(1))), nullptr);
+  names.let_go("a.test");
+}
+
+TEST_F(ResolverTest, I13_of_a_thousand_addresses_sixteen_are_used) {
+  Found many;
+  for (unsigned i = 0; i < 1000; ++i) many.emplace_back(asio::ip::make_address_v4(0x0a000000U + i));
+  names.set("many.test", many);
+  const auto resolver = make();
+  const auto response = look_up(*resolver, "many.test");
+  ASSERT_NE(response, nullptr);
+  EXPECT_EQ(response->list, Found(many.begin(), many.begin() + 16));
+}
+
+TEST_F(ResolverTest, waiters_that_gave_up_do_not_pile_up) {
+  const auto resolver = make();
+  names.hold_back("a.test");
+  std::vector<std::weak_ptr<Lookup>> gone;
+  for (int i = 0; i < 1000; ++i) gone.push_back(resolver->start("a.test", bench.io.get_executor()));
+  const auto alive =
+      std::count_if(gone.begin(), gone.end(), [](const auto& each) { return !each.expired(); });
+  EXPECT_LE(alive, 65);
+  names.let_go("a.test");
+}
+
+TEST_F(ResolverTest, the_table_of_names_is_bounded_oldest_out) {
+  Resolver::Limits limits;
+  limits.names = 4;
+  limits.positive = std::chrono::hours(1);
+  const auto resolver = make(limits);
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = "n" + std::to_string(i) + ".test";
+    names.set(name, one("192.0.2.1"));
+    look_up(*resolver, name);
+  }
+  look_up(*resolver, "n9.test");
+  EXPECT_EQ(names.asked("n9.test"), 1);
+  look_up(*resolver, "n0.test");
+  EXPECT_EQ(names.asked("n0.test"), 2);
+}
+
+TEST_F(ResolverTest, its_end_does_not_wait_for_a_query_that_hangs) {
+  names.hold_back("dead.test");
+  auto resolver = make();
+  const auto lookup = resolver->start("dead.test", bench.io.get_executor());
+  ASSERT_TRUE(play::eventually([&] { return names.asked("dead.test") == 1; }));
+  resolver.reset();  // the response comes only behind it
+  EXPECT_EQ(bench.run(wait(lookup, milliseconds(1))), nullptr);
+  names.let_go("dead.test");
+}
+
+}  // namespace
+}  // namespace reprise::net

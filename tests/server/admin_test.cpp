@@ -1,0 +1,123 @@
+// The admin listener as a server: its limits, its timers, and whom it answers.
+#include "tests/support/descriptors.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+RawClient visitor(const RunningProxy& proxy) { return RawClient(proxy.admin_port()); }
+
+std::string ask_for(std::string_view path, std::string_view host = "localhost") {
+  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n";
+}
+
+Wishes at_most(std::size_t connections) {
+  Wishes wishes;
+  wishes.settings.limits.admin_connections = connections;
+  return wishes;
+}
+
+bool is_closed(RawClient& client) { return client.socket().read_to_end() != Wire::open; }
+bool is_open(RawClient& client) { return client.ask(ask_for("/livez")).status == 200; }
+
+TEST(Admin, L9_of_more_than_may_be_the_eldest_idle_ones_go) {
+  RunningProxy proxy(at_most(3));
+  std::vector<RawClient> silent;
+  for (int i = 0; i < 3; ++i) {
+    silent.push_back(visitor(proxy));
+    EXPECT_TRUE(is_open(silent.back())) << "each is there before the next one comes";
+  }
+  silent[2].send("GET /li");  // half a head waits too
+  EXPECT_TRUE(is_open(silent[0])) << "now it is the youngest";
+  RawClient fourth = visitor(proxy);
+  EXPECT_TRUE(is_open(fourth));
+  EXPECT_TRUE(is_closed(silent[1])) << "the eldest of those that wait";
+  EXPECT_TRUE(is_open(silent[0]));
+  silent[2].send("vez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(silent[2].read_response().status, 200) << "the half of a head was kept";
+  EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"room\"}"), 2) << "the asking one made room too";
+}
+
+TEST(Admin, L9_many_silent_ones_neither_stop_it_nor_the_traffic) {
+  ScriptedUpstream upstream(play::responses({response(200, "x")}));
+  RunningProxy proxy(at_most(4));
+  const std::size_t before = play::open_descriptors();
+  std::vector<RawClient> silent;
+  for (int i = 0; i < 100; ++i) silent.push_back(visitor(proxy));
+  RawClient client = visitor(proxy);
+  EXPECT_TRUE(is_open(client));
+  EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "x");
+  int open = 0;
+  for (RawClient& one : silent) open += one.socket().read_to_end(milliseconds(0)) == Wire::open ? 1 : 0;
+  EXPECT_LT(open, 4);
+  silent.clear();
+  // Both ends of what is left, and of what else this process has opened meanwhile.
+  EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() < before + 20; }));
+}
+
+TEST(Admin, L9_a_head_and_a_rest_have_their_timers) {
+  Wishes wishes;
+  wishes.settings.timers.header = milliseconds(300);
+  wishes.settings.timers.keep_alive = std::chrono::hours(1);
+  RunningProxy proxy(std::move(wishes));
+  RawClient resting = visitor(proxy);
+  RawClient slow = visitor(proxy);
+  slow.send("GET /livez HT");
+  EXPECT_TRUE(is_closed(slow));
+  EXPECT_TRUE(is_open(resting)) << "silence before the first byte is no slow head";
+
+  Wishes impatient;
+  impatient.settings.timers.keep_alive = milliseconds(300);
+  RunningProxy other(std::move(impatient));
+  RawClient idle = visitor(other);
+  EXPECT_TRUE(is_closed(idle));
+}
+
+TEST(Admin, L9_pipelined_requests_are_answered_in_turn) {
+  RunningProxy proxy(at_most(1));
+  RawClient client = visitor(proxy);
+  client.send(ask_for("/livez") + ask_for("/readyz") + ask_for("/nothing"));
+  EXPECT_EQ(client.read_response().body, "alive\n");
+  EXPECT_EQ(client.read_response().body, "ready\n");
+  EXPECT_EQ(client.read_response().status, 404);
+}
+
+struct Named {
+  std::string_view host;
+  int loopback;  ///< what /metrics answers where the listener is for this machine alone
+};
+
+TEST(Admin, L23_a_foreign_host_is_misdirected_where_only_this_machine_is_served) {
+  const std::vector<Named> names{{"localhost", 200},
+                                 {"LocalHost:3129", 200},
+                                 {"localhost.", 200},
+                                 {"127.0.0.1:80", 200},
+                                 {"10.1.2.3", 200},
+                                 {"[::1]:3129", 200},
+                                 {"[fe80::1]", 200},
+                                 {"", 200},
+                                 {"evil.example", 421},
+                                 {"evil.example:3129", 421},
+                                 {"localhost.evil.example", 421},
+                                 {"evil.localhost", 421},
+                                 {"127.0.0.1.evil.example", 421},
+                                 {"2130706433", 421}};
+  Wishes for_others;
+  for_others.settings.admin.bind.address = "0.0.0.0";
+  for_others.settings.admin.allow_remote = true;
+  RunningProxy here;
+  RunningProxy open(std::move(for_others));
+  RawClient client = visitor(here);
+  RawClient other = visitor(open);
+  for (const Named& name : names) {
+    for (const char* path : {"/metrics", "/livez", "/readyz"}) {
+      EXPECT_EQ(client.ask(ask_for(path, name.host)).status, name.loopback) << path << " for " << name.host;
+      EXPECT_EQ(other.ask(ask_for(path, name.host)).status, 200) << path << " for " << name.host;
+    }
+  }
+  EXPECT_EQ(client.ask("GET /livez HTTP/1.0\r\n\r\n").status, 200) << "no Host at all";
+  EXPECT_EQ(other.ask(ask_for("/status", "evil.example")).status, 403) << "row H6 holds for any bind";
+}
+
+}  // namespace
+}  // namespace reprise::net

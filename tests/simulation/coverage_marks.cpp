@@ -1,0 +1,153 @@
+#include "tests/simulation/coverage_marks.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace reprise::simulation {
+namespace {
+
+using policy::Cause;
+using policy::Reason;
+using policy::Stage;
+
+constexpr std::uint64_t rate = 1000;     // at least one mark in so many stories
+constexpr std::uint64_t enough = 20000;  // stories, for a mark that is reached at all to be missed
+
+constexpr Reason reached[] = {Reason::success,
+                              Reason::not_retryable,
+                              Reason::retryable_status,
+                              Reason::retryable_failure,
+                              Reason::stale_connection,
+                              Reason::hedged,
+                              Reason::resumed,
+                              Reason::not_idempotent,
+                              Reason::not_replayable,
+                              Reason::attempts_spent,
+                              Reason::deadline_too_near,
+                              Reason::budget_spent,
+                              Reason::upstream_said_later,
+                              Reason::upstream_said_no,
+                              Reason::nested_retry,
+                              Reason::signature_expired,
+                              Reason::retryable_body,
+                              Reason::circuit_open,
+                              Reason::host_paused,
+                              Reason::address_denied,
+                              Reason::response_started,
+                              Reason::resume_mismatch,
+                              Reason::client_gone,
+                              Reason::shutting_down,
+                              Reason::observe_only,
+                              Reason::retries_off};
+
+struct Failure {
+  Stage stage;
+  Cause cause;
+};
+
+constexpr Failure failures_reached[] = {{Stage::resolve, Cause::dns_error},
+                                        {Stage::resolve, Cause::dns_timeout},
+                                        {Stage::connect, Cause::refused},
+                                        {Stage::connect, Cause::unreachable},
+                                        {Stage::connect, Cause::connect_timeout},
+                                        {Stage::connect, Cause::no_local_port},
+                                        {Stage::connect, Cause::no_descriptor},
+                                        {Stage::connect, Cause::address_denied},
+                                        {Stage::connect, Cause::parent_unreachable},
+                                        {Stage::connect, Cause::parent_timeout},
+                                        {Stage::tls, Cause::connect_timeout},
+                                        {Stage::tls, Cause::closed},
+                                        {Stage::tls, Cause::reset},
+                                        {Stage::tls, Cause::tls_protocol_error},
+                                        {Stage::tls, Cause::tls_certificate_error},
+                                        {Stage::send, Cause::reset},
+                                        {Stage::send, Cause::closed},
+                                        {Stage::send, Cause::replay_lost},
+                                        {Stage::head, Cause::attempt_timeout},
+                                        {Stage::head, Cause::response_timeout},
+                                        {Stage::await_head, Cause::cancelled},
+                                        {Stage::send, Cause::response_timeout},
+                                        {Stage::send, Cause::attempt_timeout},
+                                        {Stage::await_head, Cause::closed},
+                                        {Stage::await_head, Cause::reset},
+                                        {Stage::await_head, Cause::unacknowledged},
+                                        {Stage::await_head, Cause::attempt_timeout},
+                                        {Stage::await_head, Cause::response_timeout},
+                                        {Stage::head, Cause::closed},
+                                        {Stage::head, Cause::reset},
+                                        {Stage::head, Cause::malformed_response},
+                                        {Stage::head, Cause::header_too_large},
+                                        {Stage::body, Cause::truncated},
+                                        {Stage::body, Cause::malformed_response},
+                                        {Stage::body, Cause::reset}};
+
+void append_row(std::string& text, std::string_view name, std::uint64_t count) {
+  char line[120];
+  const int length = std::snprintf(line, sizeof line, "  %-40.*s %10llu\n", static_cast<int>(name.size()),
+                                   name.data(), static_cast<unsigned long long>(count));
+  text.append(line, static_cast<std::size_t>(length));
+}
+
+std::string failure_name(Stage stage, Cause cause) {
+  return std::string(policy::word(stage)) + " " + std::string(policy::word(cause));
+}
+
+}  // namespace
+
+void CoverageMarks::count(const observe::ExchangeRecord& record) {
+  const policy::Ledger& ledger = *record.ledger;
+  ++reasons[static_cast<std::size_t>(ledger.reason)];
+  ++endings[static_cast<std::size_t>(record.ending)];
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
+    const policy::LedgerEntry& entry = ledger[i];
+    if (entry.verdict.retry) ++reasons[static_cast<std::size_t>(entry.verdict.reason)];
+    if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome))
+      ++failures[static_cast<std::size_t>(failed->stage)][static_cast<std::size_t>(failed->cause)];
+  }
+}
+
+void CoverageMarks::add(const CoverageMarks& other) {
+  for (std::size_t i = 0; i < reasons.size(); ++i) reasons[i] += other.reasons[i];
+  for (std::size_t i = 0; i < endings.size(); ++i) endings[i] += other.endings[i];
+  for (std::size_t i = 0; i < faults.size(); ++i) faults[i] += other.faults[i];
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    for (std::size_t j = 0; j < failures[i].size(); ++j) failures[i][j] += other.failures[i][j];
+  }
+}
+
+std::vector<std::string> CoverageMarks::missing(std::uint64_t stories) const {
+  std::vector<std::string> names;
+  if (stories < enough) return names;
+  const auto demand = [&](std::string_view name, std::uint64_t count) {
+    if (count * rate < stories) names.push_back(std::string(name) + " (" + std::to_string(count) + ")");
+  };
+  for (const Reason reason : reached) demand(policy::word(reason), reasons[static_cast<std::size_t>(reason)]);
+  for (const auto& [stage, cause] : failures_reached)
+    demand(failure_name(stage, cause),
+           failures[static_cast<std::size_t>(stage)][static_cast<std::size_t>(cause)]);
+  for (std::size_t i = 0; i < endings.size(); ++i)
+    demand(observe::word(static_cast<observe::Ending>(i)), endings[i]);
+  for (std::size_t i = 0; i < faults.size(); ++i) demand(word(static_cast<Fault>(i)), faults[i]);
+  return names;
+}
+
+std::string CoverageMarks::table() const {
+  std::string text = "reasons\n";
+  for (std::size_t i = 0; i < reasons.size(); ++i)
+    append_row(text, policy::word(static_cast<Reason>(i)), reasons[i]);
+  text.append("failures\n");
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    for (std::size_t j = 0; j < failures[i].size(); ++j) {
+      if (failures[i][j] > 0)
+        append_row(text, failure_name(static_cast<Stage>(i), static_cast<Cause>(j)), failures[i][j]);
+    }
+  }
+  text.append("endings\n");
+  for (std::size_t i = 0; i < endings.size(); ++i)
+    append_row(text, observe::word(static_cast<observe::Ending>(i)), endings[i]);
+  text.append("faults\n");
+  for (std::size_t i = 0; i < faults.size(); ++i) append_row(text, word(static_cast<Fault>(i)), faults[i]);
+  return text;
+}
+
+}  // namespace reprise::simulation

@@ -1,0 +1,24 @@
+// What numbers are drawn for in a story: each purpose has a stream of its own.
+#pragma once
+
+#include "tests/support/chance.hpp"
+
+namespace reprise::simulation {
+
+using play::Chance;
+using play::Seed;
+using play::Tape;
+
+enum class Purpose : std::uint8_t {
+  order = 1,
+  swarm,
+  policy,
+  clients,
+  dials,
+  names,
+  responses,
+  pieces,
+  proxy
+};
+
+}  // namespace reprise::simulation

@@ -1,0 +1,95 @@
+// The one source of chance of all tests: a stream of draws from a seed, the same on every machine.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "proxy/pacing/dice.hpp"
+#include "proxy/pacing/instant.hpp"
+
+namespace reprise::play {
+
+/// Chosen bytes that stand for chance, whatever it is asked for.
+class Tape {
+ public:
+  /// Borrows the bytes.
+  explicit Tape(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+
+  bool empty() const { return left_.empty(); }
+  /// In [0, highest]; as many bytes as that needs, or what is left.
+  std::uint64_t take(std::uint64_t highest) {
+    std::uint64_t number = 0;
+    for (std::uint64_t reach = 0; reach < highest && !left_.empty(); reach = reach << 8U | 0xffU) {
+      number = number << 8U | left_.front();
+      left_ = left_.subspan(1);
+    }
+    return highest == ~std::uint64_t{0} ? number : number % (highest + 1);
+  }
+
+ private:
+  std::span<const std::uint8_t> left_;
+};
+
+/// What a story is told from: a number, or, as long as they last, bytes that somebody has chosen. The tape,
+/// where there is one, must outlive the story.
+struct Seed {
+  Seed(std::uint64_t chosen = 0, Tape* bytes = nullptr) : number(chosen), tape(bytes) {}
+
+  std::uint64_t number;
+  Tape* tape;
+};
+
+/// Used by one thread. Where the program asks for dice, it may be given a stream of these.
+class Chance : public policy::Dice {
+ public:
+  /// A stream of its own for every row of keys (a purpose, the number of a request), so that one more draw
+  /// for one shifts no other.
+  template <typename... Keys>
+  explicit Chance(Seed seed, Keys... keys)
+      : dice_(stream(seed.number, static_cast<std::uint64_t>(keys)...)), tape_(seed.tape) {}
+
+  std::uint64_t roll(std::uint64_t highest) override {
+    return tape_ == nullptr || tape_->empty() ? dice_.roll(highest) : tape_->take(highest);
+  }
+  /// A number in [0, end); 0 if there is none.
+  std::uint64_t below(std::uint64_t end) { return end == 0 ? 0 : roll(end - 1); }
+  /// A number in [lowest, highest].
+  std::uint64_t between(std::uint64_t lowest, std::uint64_t highest) {
+    return lowest + roll(highest - lowest);
+  }
+  bool one_in(std::uint64_t times) { return below(times) == 0; }
+  std::uint64_t bits() { return roll(~std::uint64_t{0}); }
+  char byte() { return static_cast<char>(below(256)); }
+  template <typename List>
+  const auto& pick(const List& list) {
+    return list[below(list.size())];
+  }
+  template <typename T>
+  T pick(std::initializer_list<T> choices) {
+    return *(choices.begin() + below(choices.size()));
+  }
+  policy::Duration milliseconds(std::uint64_t lowest, std::uint64_t highest) {
+    return std::chrono::milliseconds(between(lowest, highest));
+  }
+
+  /// A number that depends on both in every bit.
+  static std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+    policy::SeededDice dice(a ^ (b * 0x9E3779B97F4A7C15U));
+    return dice.roll(~std::uint64_t{0} - 1);
+  }
+
+ private:
+  template <typename... Keys>
+  static std::uint64_t stream(std::uint64_t number, Keys... keys) {
+    ((number = mixed(number, keys)), ...);
+    return number;
+  }
+
+  policy::SeededDice dice_;
+  Tape* tape_;
+};
+
+}  // namespace reprise::play

@@ -1,0 +1,84 @@
+// For tests of single parts: an event loop that runs a coroutine to its end,
+// and a stream with a raw socket behind it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proxy/io/stream.hpp"
+#include "tests/support/raw_socket.hpp"
+
+namespace reprise::net {
+
+using play::RawSocket;
+using play::Wire;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Far above what anything here takes, on any machine.
+inline constexpr seconds long_enough{120};
+
+/// An io_context with its tick.
+struct Bench {
+  asio::io_context io{1};
+  Tick tick{io};
+
+  /// Runs handlers until the condition holds; false if it never does.
+  template <typename Condition>
+  bool run_until(Condition holds) {
+    const Instant limit = Tick::now() + long_enough;
+    while (!holds()) {
+      if (Tick::now() > limit) return false;
+      io.restart();
+      io.run_one_for(milliseconds(10));
+    }
+    return true;
+  }
+
+  /// Runs the coroutine to its end. A failure (and a value made from nothing) if it does not end.
+  template <typename T>
+  T run(Task<T> task) {
+    bool over = false;
+    T result{};
+    asio::co_spawn(io, std::move(task), [&](const std::exception_ptr& error, T value) {
+      over = true;
+      result = std::move(value);
+      EXPECT_EQ(error, nullptr);
+    });
+    EXPECT_TRUE(run_until([&] { return over; }));
+    return result;
+  }
+};
+
+/// A Stream on the bench, and the other end of its connection.
+struct Pair {
+  std::unique_ptr<Stream> stream;
+  RawSocket raw;
+};
+
+inline Pair connect_pair(Bench& bench) {
+  tcp::acceptor acceptor(bench.io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  Pair pair;
+  pair.raw = RawSocket::connect_to(acceptor.local_endpoint().port());
+  pair.stream = std::make_unique<Stream>(bench.tick, acceptor.accept());
+  return pair;
+}
+
+/// True once that many bytes (or a FIN, or an error) are to be read from the stream's socket.
+inline bool has_arrived(Stream& stream, std::size_t bytes) {
+  return play::eventually([&] {
+    std::string room(bytes, '\0');
+    const auto got = ::recv(stream.descriptor(), room.data(), bytes, MSG_PEEK | MSG_DONTWAIT);
+    return got == static_cast<ssize_t>(bytes) || got == 0 || (got < 0 && errno != EAGAIN);
+  });
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,148 @@
+// Which addresses are never dialled, in every disguise.
+#include "proxy/upstream/address_filter.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::net {
+namespace {
+
+tcp::endpoint at(const std::string& address, std::uint16_t port = 80) {
+  return {asio::ip::make_address(address), port};
+}
+
+class DeniedByDefault : public ::testing::TestWithParam<std::string> {};
+TEST_P(DeniedByDefault, H1_an_embedded_address_is_judged_as_itself) {
+  const AddressFilter filter(config::Deny{}, {});
+  EXPECT_EQ(filter.judge(at(GetParam())), AddressVerdict::denied);
+}
+INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedByDefault,
+                         ::testing::Values("169.254.169.254", "169.254.0.0", "169.254.255.255",
+                                           "::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe",
+                                           "2002:a9fe:a9fe::", "2002:a9fe:a9fe::1", "::a9fe:a9fe", "fe80::1",
+                                           "febf:ffff::1", "fd00:ec2::254"));
+
+class OpenByDefault : public ::testing::TestWithParam<std::string> {};
+TEST_P(OpenByDefault, H1_what_only_looks_near_is_open) {
+  const AddressFilter filter(config::Deny{}, {});
+  EXPECT_EQ(filter.judge(at(GetParam())), AddressVerdict::allowed);
+}
+INSTANTIATE_TEST_SUITE_P(AddressFilter, OpenByDefault,
+                         ::testing::Values("169.253.255.255", "169.255.0.0", "127.0.0.1", "10.0.0.1", "::1",
+                                           "64:ff9b::808:808", "64:ff9c::a9fe:a9fe",
+                                           "2003:a9fe:a9fe::", "fec0::1", "fd00:ec2::255", "::ffff:8.8.8.8",
+                                           "::8.8.8.8", "1::a9fe:a9fe"));
+
+class DeniedInside : public ::testing::TestWithParam<std::string> {};
+TEST_P(DeniedInside, L31_whatever_form_carries_it) {
+  EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::denied);
+}
+INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
+                         ::testing::Values("64:ff9b:1::a9fe:a9fe", "64:ff9b:1:7:8:9:a9fe:a9fe",  // RFC 8215
+                                           "::ffff:0:a9fe:a9fe", "::ffff:0:169.254.0.1",         // SIIT
+                                           "2001:db8::5efe:a9fe:a9fe", "2001:db8::200:5efe:a9fe:a9fe",
+                                           "64:ff9b:1:0:0:5efe:a9fe:1",        // ISATAP
+                                           "2002:808:808:0:0:5efe:a9fe:a9fe",  // both 6to4 and ISATAP
+                                           "2001::5601:5601", "2001:0:53aa:64c:0:fbff:5601:5601"));  // Teredo
+
+class PublicInside : public ::testing::TestWithParam<std::string> {};
+TEST_P(PublicInside, L31_a_public_address_in_it_stays_open) {
+  EXPECT_EQ(AddressFilter(config::Deny{}, {}).judge(at(GetParam())), AddressVerdict::allowed);
+}
+INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
+                         ::testing::Values("64:ff9b::808:808", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8",
+                                           "2001:db8::5efe:808:808", "2001:db8::200:5efe:808:808",
+                                           "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
+                                           "2001::a9fe:a9fe",       // not inverted: Teredo of 86.1.86.1
+                                           "64:ff9b:2::a9fe:a9fe",  // no NAT64
+                                           "::ffff:1:a9fe:a9fe",    // no SIIT
+                                           "2001:db8::100:5efe:a9fe:a9fe", "2001:db8::5eff:a9fe:a9fe",
+                                           "2001:db8::1:5efe:a9fe:a9fe",  // no ISATAP
+                                           "2001:1::5601:5601", "::1"));
+
+TEST(AddressFilter, L31_a_listener_of_ours_inside_is_ourselves) {
+  const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128)});
+  for (const char* text :
+       {"64:ff9b:1::7f00:1", "::ffff:0:127.0.0.1", "2001:db8::5efe:7f00:1", "2001::80ff:fffe"}) {
+    EXPECT_EQ(filter.judge(at(text, 3128)), AddressVerdict::self) << text;
+    EXPECT_EQ(filter.judge(at(text, 80)), AddressVerdict::allowed) << text;
+  }
+}
+
+config::Deny deny_only(std::string network) {
+  config::Deny deny;
+  deny.networks = {std::move(network)};
+  return deny;
+}
+
+TEST(AddressFilter, H1_prefixes_of_any_length_cut_where_they_say) {
+  const AddressFilter eleven(deny_only("172.32.0.0/11"), {});
+  EXPECT_EQ(eleven.judge(at("172.32.0.1")), AddressVerdict::denied);
+  EXPECT_EQ(eleven.judge(at("172.63.255.255")), AddressVerdict::denied);
+  EXPECT_EQ(eleven.judge(at("172.31.255.255")), AddressVerdict::allowed);
+  EXPECT_EQ(eleven.judge(at("172.64.0.0")), AddressVerdict::allowed);
+  const AddressFilter one_host(deny_only("10.1.2.3"), {});
+  EXPECT_EQ(one_host.judge(at("10.1.2.3")), AddressVerdict::denied);
+  EXPECT_EQ(one_host.judge(at("10.1.2.2")), AddressVerdict::allowed);
+  const AddressFilter all(deny_only("0.0.0.0/0"), {});
+  EXPECT_EQ(all.judge(at("1.2.3.4")), AddressVerdict::denied);
+  EXPECT_EQ(all.judge(at("::ffff:1.2.3.4")), AddressVerdict::denied);
+  EXPECT_EQ(all.judge(at("2001:db8::1")), AddressVerdict::allowed);
+  const AddressFilter odd(deny_only("2001:db8:8000::/33"), {});
+  EXPECT_EQ(odd.judge(at("2001:db8:8000::1")), AddressVerdict::denied);
+  EXPECT_EQ(odd.judge(at("2001:db8:7fff::1")), AddressVerdict::allowed);
+}
+
+TEST(AddressFilter, H4_own_listeners_are_ourselves_at_their_own_port_only) {
+  const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128), at("::1", 3129)});
+  EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("::ffff:127.0.0.1", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("64:ff9b::7f00:1", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("::1", 3129)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("127.0.0.1", 3129)), AddressVerdict::allowed);
+  EXPECT_EQ(filter.judge(at("127.0.0.2", 3128)), AddressVerdict::allowed);
+}
+
+TEST(AddressFilter, H4_the_unspecified_address_reaches_every_listener) {
+  const AddressFilter filter(config::Deny{}, {at("127.0.0.1", 3128)});
+  EXPECT_EQ(filter.judge(at("0.0.0.0", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("::", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("::ffff:0.0.0.0", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("0.0.0.0", 80)), AddressVerdict::allowed);
+}
+
+TEST(AddressFilter, H4_a_wildcard_listener_is_at_every_address_of_this_host) {
+  const AddressFilter filter(config::Deny{}, {at("0.0.0.0", 3128)});
+  EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("127.9.9.9", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("0.0.0.0", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("192.0.2.77", 3128)), AddressVerdict::allowed);
+  const AddressFilter both(config::Deny{}, {at("::", 3128)});
+  EXPECT_EQ(both.judge(at("::1", 3128)), AddressVerdict::self);
+  EXPECT_EQ(both.judge(at("127.0.0.1", 3128)), AddressVerdict::self);
+}
+
+TEST(AddressFilter, H4_self_may_be_allowed_and_networks_stay_denied) {
+  config::Deny deny;
+  deny.self = false;
+  const AddressFilter filter(deny, {at("127.0.0.1", 3128)});
+  EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::allowed);
+  EXPECT_EQ(filter.judge(at("169.254.1.1", 3128)), AddressVerdict::denied);
+}
+
+TEST(AddressFilter, H4_denied_comes_before_self) {
+  const AddressFilter filter(deny_only("127.0.0.0/8"), {at("127.0.0.1", 3128)});
+  EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::denied);
+}
+
+// Texts that inet_aton(3) takes for addresses (row H2) never reach the doors as texts: they are names for the
+// resolver, and what it makes of them is judged here.
+TEST(AddressFilter, H2_only_plain_literals_are_addresses) {
+  ErrorCode error;
+  for (const char* text : {"2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "127.1"}) {
+    asio::ip::make_address(text, error);
+    EXPECT_TRUE(error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,187 @@
+// A ClientHello that nobody has answered is sent again over another connection, where the route wants it.
+#include "tests/support/client_hello.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+Wishes replaying() {
+  Wishes wishes;
+  wishes.settings.security.connect_ports = {{1, 65535}};
+  wishes.route.replay_client_hello = true;
+  wishes.first_words_limit = std::chrono::minutes(1);
+  return wishes;
+}
+
+std::string attempts(std::string_view outcome) {
+  return "reprise_attempts_total{route=\"default\",outcome=\"" + std::string(outcome) + "\"}";
+}
+
+/// Opens a tunnel and says `words` once it stands.
+RawClient say(const RunningProxy& proxy, const ScriptedUpstream& upstream, std::string_view words) {
+  RawClient client = proxy.client();
+  client.send("CONNECT " + upstream.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  const WireResponse got = client.read_response_without_body();
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+  client.send(words);
+  return client;
+}
+
+/// Hears a hello, and answers the n-th connection's.
+ScriptedUpstream::Script responses_at(unsigned number, Heard& heard, std::size_t bytes) {
+  return [&heard, number, bytes](Peer& peer) {
+    peer.socket.read_bytes(bytes);
+    heard.add(peer.socket.take_all());
+    if (peer.number == number) {
+      peer.send("server hello");
+      while (peer.socket.read_more()) peer.send(peer.socket.take_all());
+    } else if (peer.number % 2 == 0) {
+      peer.socket.reset();
+    }
+  };
+}
+
+TEST(ProxyClientHello, one_that_nobody_answered_is_sent_again_whole_and_once_to_each) {
+  const std::string hello = play::client_hello();
+  Heard heard;
+  ScriptedUpstream upstream(responses_at(3, heard, hello.size()));
+  RunningProxy proxy(replaying());
+  RawClient client = say(proxy, upstream, hello);
+  EXPECT_TRUE(client.socket().read_until("server hello"));
+  client.socket().take_all();
+  client.send("finished");
+  EXPECT_TRUE(client.socket().read_bytes(8));
+  EXPECT_EQ(client.socket().received(), "finished");
+  ASSERT_EQ(heard.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(heard.at(i) == hello) << i;
+  client.socket().close();
+  EXPECT_TRUE(
+      play::eventually([&] { return proxy.metric("reprise_tunnels_total{outcome=\"closed\"}") == 1; }));
+  EXPECT_EQ(proxy.metric(attempts("tls")), 2);
+  EXPECT_EQ(proxy.metric("reprise_retries_total{route=\"default\",reason=\"retryable_failure\"}"), 2);
+  EXPECT_EQ(proxy.metric("reprise_recovered_total{route=\"default\"}"), 1);
+}
+
+TEST(ProxyClientHello, sent_behind_the_connect_it_is_replayed_too) {
+  const std::string hello = play::client_hello();
+  Heard heard;
+  ScriptedUpstream upstream(responses_at(2, heard, hello.size()));
+  RunningProxy proxy(replaying());
+  RawClient client = proxy.client();
+  client.send("CONNECT " + upstream.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n" + hello);
+  EXPECT_EQ(client.read_response_without_body().status, 200);
+  EXPECT_TRUE(client.socket().read_until("server hello"));
+  EXPECT_EQ(heard.size(), 2U);
+}
+
+TEST(ProxyClientHello, at_most_max_attempts_and_then_the_connection_ends) {
+  const std::string hello = play::client_hello();
+  Heard heard;
+  ScriptedUpstream upstream(responses_at(99, heard, hello.size()));
+  RunningProxy proxy(replaying());
+  RawClient client = say(proxy, upstream, hello);
+  EXPECT_NE(client.socket().read_to_end(), Wire::open);
+  EXPECT_EQ(client.socket().received(), "");
+  EXPECT_TRUE(play::eventually([&] { return heard.size() == 4; }));
+  EXPECT_TRUE(play::eventually(
+      [&] { return proxy.metric("reprise_requests_total{route=\"default\",code=\"cut\"}") == 1; }));
+  EXPECT_EQ(proxy.metric("reprise_exhausted_total{route=\"default\",reason=\"attempts_spent\"}"), 1);
+}
+
+TEST(ProxyClientHello, without_the_key_it_is_sent_once) {
+  const std::string hello = play::client_hello();
+  Heard heard;
+  ScriptedUpstream upstream(responses_at(2, heard, hello.size()));
+  Wishes wishes = replaying();
+  wishes.route.replay_client_hello = false;
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = say(proxy, upstream, hello);
+  EXPECT_NE(client.socket().read_to_end(), Wire::open);
+  EXPECT_EQ(heard.size(), 1U);
+}
+
+TEST(ProxyClientHello, a_route_that_does_not_list_tls_sends_it_once) {
+  const std::string hello = play::client_hello();
+  Heard heard;
+  ScriptedUpstream upstream(responses_at(2, heard, hello.size()));
+  Wishes wishes = replaying();
+  wishes.route.retry.on.tls = false;
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = say(proxy, upstream, hello);
+  EXPECT_NE(client.socket().read_to_end(), Wire::open);
+  EXPECT_EQ(heard.size(), 1U);
+}
+
+TEST(ProxyClientHello, F8_early_data_and_whatever_else_is_sent_once) {
+  RunningProxy proxy(replaying());
+  const std::string early_data =
+      play::record(play::hello_message(play::some_extensions() + play::extension(42, "")));
+  for (const std::string& words :
+       {early_data, play::client_hello() + "and more", std::string("\x17\x03\x03\x00\x01x", 6)}) {
+    Heard heard;
+    ScriptedUpstream upstream(responses_at(2, heard, words.size()));
+    RawClient client = say(proxy, upstream, words);
+    EXPECT_NE(client.socket().read_to_end(), Wire::open);
+    ASSERT_TRUE(play::eventually([&] { return heard.size() == 1; }));
+    EXPECT_EQ(heard.at(0), words);
+    EXPECT_EQ(upstream.connections(), 1U);
+  }
+}
+
+TEST(ProxyClientHello, once_the_upstream_has_said_a_byte_it_is_never_replayed) {
+  const std::string hello = play::client_hello();
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.socket.read_bytes(hello.size());
+    peer.send("\x15");
+  });
+  RunningProxy proxy(replaying());
+  RawClient client = say(proxy, upstream, hello);
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
+  EXPECT_EQ(client.socket().received(), "\x15");
+  EXPECT_EQ(upstream.connections(), 1U);
+}
+
+TEST(ProxyClientHello, a_client_that_says_more_before_any_response_is_tunnelled) {
+  const std::string hello = play::client_hello();
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.socket.read_bytes(hello.size() + 4);
+    heard.add(peer.socket.take_all());
+  });
+  RunningProxy proxy(replaying());
+  RawClient client = say(proxy, upstream, hello);
+  client.send("more");
+  EXPECT_NE(client.socket().read_to_end(), Wire::open);
+  ASSERT_TRUE(play::eventually([&] { return heard.size() == 1; }));
+  EXPECT_TRUE(heard.at(0) == hello + "more");
+}
+
+TEST(ProxyClientHello, G7_http_is_served_with_the_key_too) {
+  ScriptedUpstream upstream(play::responses({response(503, "busy"), response(200, "here")}));
+  RunningProxy proxy(replaying());
+  RawClient client = say(proxy, upstream, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  const WireResponse got = client.read_response();
+  EXPECT_EQ(got.body, "here");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+}
+
+TEST(ProxyClientHello, D14_a_client_that_resets_while_its_hello_waits_stops_it) {
+  const std::string hello = play::client_hello();
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.socket.read_bytes(hello.size());
+    heard.add("hello");
+    peer.socket.read_to_end();
+    heard.add("end");
+  });
+  RunningProxy proxy(replaying());
+  RawClient client = say(proxy, upstream, hello);
+  ASSERT_TRUE(play::eventually([&] { return heard.size() == 1; }));
+  client.socket().reset();
+  EXPECT_TRUE(play::eventually([&] { return heard.size() == 2; }));
+  EXPECT_EQ(upstream.connections(), 1U);
+}
+
+}  // namespace
+}  // namespace reprise::net

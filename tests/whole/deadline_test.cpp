@@ -1,0 +1,197 @@
+// The deadline through the whole proxy: it ends every stage in which nothing moves, and nothing that moves.
+#include "tests/support/black_hole.hpp"
+#include "tests/support/refusing_port.hpp"
+#include "tests/support/silent_port.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+using play::BlackHole;
+using play::SilentPort;
+
+constexpr Duration never = std::chrono::hours(1);
+/// More than the buffers of two kernels take, less than what is held for a replay.
+constexpr std::size_t much = 16 << 20;
+
+/// No limit but the deadline would end anything before the test does.
+Wishes with_deadline(Duration deadline) {
+  Wishes wishes;
+  wishes.route.retry.deadline = deadline;
+  wishes.route.connect_timeout = wishes.route.response_timeout = wishes.route.idle_timeout = never;
+  wishes.settings.security.connect_ports = {{1, 65535}};
+  return wishes;
+}
+
+/// The request ends with a 504 of ours that names the stage, not before the deadline.
+void expect_end(const RunningProxy& proxy, const std::string& request, Duration deadline,
+                std::string_view error, std::string_view stage) {
+  const Instant asked = Clock::now();
+  const WireResponse got = proxy.client().ask(request);
+  EXPECT_GE(Clock::now() - asked, deadline);
+  EXPECT_EQ(got.status, 504);
+  EXPECT_EQ(got.field("Reprise-Reason"), "deadline_too_near");
+  EXPECT_NE(got.field("Proxy-Status").find(error), std::string::npos) << got.head;
+  EXPECT_NE(got.body.find(stage), std::string::npos) << got.body;
+}
+
+std::string connect_to(const std::string& authority) {
+  return "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n";
+}
+
+std::string put(const std::string& authority, std::size_t bytes) {
+  return "PUT http://" + authority + "/ HTTP/1.1\r\nHost: " + authority +
+         "\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n";
+}
+
+TEST(ProxyDeadline, L6_a_resolver_that_hangs) {
+  Wishes wishes = with_deadline(milliseconds(300));
+  wishes.query = [](const Resolver::Question&) {};
+  RunningProxy proxy(std::move(wishes));
+  expect_end(proxy, play::with_body("POST", "up.test:80", "order"), milliseconds(300), "dns_timeout",
+             "while resolving");
+  expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "dns_timeout", "while resolving");
+}
+
+TEST(ProxyDeadline, L6_a_dial_that_nobody_responses) {
+  const play::RefusingPort port;
+  const BlackHole hole("127.0.0.2", port.number());
+  RunningProxy proxy(with_deadline(milliseconds(300)));
+  const std::string authority = "127.0.0.2:" + std::to_string(port.number());
+  expect_end(proxy, play::with_body("POST", authority, "order"), milliseconds(300), "connection_timeout",
+             "while connecting");
+  expect_end(proxy, connect_to(authority), milliseconds(300), "connection_timeout", "while connecting");
+}
+
+TEST(ProxyDeadline, L6_several_addresses_that_nobody_responses) {
+  const play::RefusingPort port;
+  const BlackHole first("127.0.0.2", port.number());
+  const BlackHole second("127.0.0.3", port.number());
+  Wishes wishes = with_deadline(milliseconds(400));
+  wishes.query = [](const Resolver::Question& question) {
+    Found both;
+    both.list = {asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.3")};
+    question.response(both);
+  };
+  RunningProxy proxy(std::move(wishes));
+  expect_end(proxy, play::get("up.test:" + std::to_string(port.number())), milliseconds(400),
+             "connection_timeout", "while connecting");
+}
+
+TEST(ProxyDeadline, L6_a_tls_server_that_is_silent) {
+  const SilentPort silent;
+  Wishes wishes = with_deadline(milliseconds(300));
+  wishes.route.tls.originate = true;
+  RunningProxy proxy(std::move(wishes));
+  expect_end(proxy, play::with_body("POST", silent.authority(), "order"), milliseconds(300),
+             "connection_timeout", "in the TLS handshake");
+}
+
+TEST(ProxyDeadline, L6_a_parent_proxy_that_never_responses_connect) {
+  const SilentPort silent;
+  Wishes wishes = with_deadline(milliseconds(300));
+  wishes.settings.parent = config::Parent{"127.0.0.1", silent.number(), "", ""};
+  RunningProxy proxy(std::move(wishes));
+  expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "connection_timeout", "while connecting");
+}
+
+TEST(ProxyDeadline, L6_an_upload_that_the_upstream_does_not_take) {
+  const SilentPort silent;
+  RunningProxy proxy(with_deadline(milliseconds(1000)));
+  expect_end(proxy, put(silent.authority(), much) + std::string(much, 'x'), milliseconds(1000),
+             "http_response_timeout", "while sending the request");
+  EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"request_unread\"}"), 1);
+}
+
+TEST(ProxyDeadline, L6_an_upload_that_only_our_own_kernel_has_taken) {
+  const SilentPort silent;
+  // Wholly written, and for the most part not taken: more than the receiver's window, less than our buffer.
+  const std::size_t bytes = 512 << 10;
+  RunningProxy proxy(with_deadline(milliseconds(1000)));
+  expect_end(proxy, put(silent.authority(), bytes) + std::string(bytes, 'x'), milliseconds(1000),
+             "http_response_timeout", "while sending the request");
+}
+
+TEST(ProxyDeadline, L6_an_upload_that_moves_is_not_cut_nor_is_a_client_that_pauses) {
+  std::atomic<std::size_t> got{0};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_head();
+    for (; got < much; got += peer.socket.take_all().size()) {
+      if (peer.socket.received().empty() && !peer.socket.read_more()) return;
+    }
+    peer.send(response(200, "all of it"));
+  });
+  RunningProxy proxy(with_deadline(milliseconds(100)));
+  RawClient client = proxy.client();
+  const std::string half(much / 2, 'x');
+  client.send(put(upstream.authority(), much) + half);
+  ASSERT_TRUE(play::eventually([&] { return got == half.size(); }));
+  // The deadline is long over, and for longer than a stalled upstream would have.
+  const Instant paused = Clock::now();
+  ASSERT_TRUE(play::eventually([&] { return Clock::now() - paused > milliseconds(1500); }));
+  client.send(half);
+  EXPECT_EQ(client.read_response().body, "all of it");
+}
+
+TEST(ProxyDeadline, L6_what_may_not_be_repeated_keeps_idle_timeout) {
+  std::atomic<bool> reads{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    play::eventually([&] { return reads.load(); });
+    peer.read_head();
+    peer.socket.read_bytes(much);
+    peer.send(response(200, "all of it"));
+  });
+  Wishes wishes = with_deadline(milliseconds(100));
+  wishes.route.idempotent.kind = policy::IdempotencyRule::Kind::never;
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  std::thread sender([&] { client.send(put(upstream.authority(), much) + std::string(much, 'x')); });
+  const Instant began = Clock::now();
+  play::eventually([&] { return Clock::now() - began > milliseconds(1500); });
+  reads = true;
+  sender.join();
+  EXPECT_EQ(client.read_response().body, "all of it");
+}
+
+TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
+  const play::RefusingPort port;
+  Found found;
+  std::vector<std::unique_ptr<BlackHole>> holes;
+  for (int i = 2; i < 12; ++i) {
+    const std::string address = "127.0.0." + std::to_string(i);
+    holes.push_back(std::make_unique<BlackHole>(address, port.number()));
+    found.list.push_back(asio::ip::make_address(address));
+  }
+  Wishes wishes = with_deadline(never);
+  wishes.route.connect_timeout = milliseconds(300);
+  wishes.route.retry.max_attempts = 1;
+  wishes.settings.log.level = config::LogLevel::debug;
+  wishes.query = [found](const Resolver::Question& question) { question.response(found); };
+  RunningProxy proxy(std::move(wishes));
+  const Instant asked = Clock::now();
+  const WireResponse got = proxy.client().ask(play::get("up.test:" + std::to_string(port.number())));
+  const Duration took = Clock::now() - asked;
+  EXPECT_EQ(got.status, 504) << got.head;
+  EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
+  EXPECT_GE(took, milliseconds(550)) << "the third began after half a second";
+  // One after the other they would take 9 * 250 + 300 ms.
+  EXPECT_LT(took, milliseconds(2550));
+}
+
+TEST(ProxyDeadline, response_timeout_of_what_may_be_repeated_is_a_timeout_like_any_other) {
+  ScriptedUpstream upstream([](Peer& peer) {
+    if (peer.read_request().empty()) return;
+    if (peer.number > 1) peer.send(response(200, "second"));
+    peer.socket.read_to_end();
+  });
+  Wishes wishes;
+  wishes.route.retry.deadline.reset();
+  wishes.route.response_timeout = milliseconds(300);
+  RunningProxy proxy(std::move(wishes));
+  const WireResponse got = proxy.client().ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_GE(upstream.connections(), 2U);
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,208 @@
+// Connections run short, and clients and upstreams that stand still: who has to go, what it is told, and that
+// it is counted.
+#include "proxy/io/descriptors.hpp"
+#include "tests/support/scarce_descriptors.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+using play::eventually;
+using play::sanitizer_needs_descriptors;
+using play::ScarceDescriptors;
+
+std::string series(std::string_view limit) {
+  return "reprise_limits_hit_total{limit=\"" + std::string(limit) + "\"}";
+}
+
+/// An upstream that answers a GET of /held once it is told to, and everything else at once.
+class Gate {
+ public:
+  ScriptedUpstream::Script script() {
+    return [this](Peer& peer) {
+      for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+        if (got.starts_with("GET /held ")) {
+          ++held;
+          eventually([this] { return open.load(); });
+        }
+        peer.send(response(200, "x", "Connection: close\r\n"));
+        return;
+      }
+    };
+  }
+  std::atomic<int> held{0};
+  std::atomic<bool> open{false};
+};
+
+TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_others_go_on) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  Gate gate;
+  ScriptedUpstream upstream(gate.script());
+  RunningProxy proxy;
+  RawClient busy = proxy.client();
+  busy.send(play::get(upstream.authority(), "/held"));
+  ASSERT_TRUE(eventually([&] { return gate.held == 1; }));
+  for (int round = 0; round < 3; ++round) {
+    WireResponse refused;
+    {
+      const ScarceDescriptors scarce(1);
+      RawClient newcomer = proxy.client();  // the last descriptor is ours
+      ASSERT_TRUE(newcomer.socket().open());
+      refused = newcomer.ask(play::get(upstream.authority()));
+    }
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_EQ(refused.field("Reprise-Reason"), "no_descriptor");
+    EXPECT_EQ(refused.field("Retry-After"), "1");
+  }
+  gate.open = true;
+  EXPECT_EQ(busy.read_response().status, 200);
+  EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
+  EXPECT_EQ(proxy.metric(series("no_descriptor")), 3);
+}
+
+TEST(ProxyShedding, I6_a_resting_upstream_connection_gives_its_descriptor_to_another_upstream) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  ScriptedUpstream first(play::responses({response(200, "first")}));
+  ScriptedUpstream second(play::responses({response(200, "second")}));
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::get(first.authority())).status, 200);
+  WireResponse got;
+  {
+    const ScarceDescriptors scarce(
+        0);  // the end of the first upstream goes with ours, and serves the second one
+    got = client.ask(play::get(second.authority()));
+  }
+  EXPECT_EQ(got.body, "second");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+  EXPECT_EQ(proxy.metric("reprise_upstream_connections{state=\"idle\"}"), 1);
+}
+
+TEST(ProxyShedding, I6_what_the_limit_of_open_files_allows) {
+  ScarceDescriptors scarce(100);
+  rlimit now{};
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  const std::size_t few = clients_allowed(64);
+  EXPECT_GE(few, now.rlim_cur / 4);
+  EXPECT_LT(few, now.rlim_cur / 2);
+  EXPECT_EQ(admin_allowed(64), now.rlim_cur / 4 / 2)
+      << "and half of the rest is the admin listener's (row L9)";
+  EXPECT_EQ(admin_allowed(1), 1U);
+  raise_descriptor_limit(10, 0);  // never lowers it
+  EXPECT_EQ(clients_allowed(64), few);
+  raise_descriptor_limit(few + 200, 64);
+  EXPECT_EQ(clients_allowed(64), few + 200);
+  EXPECT_EQ(admin_allowed(64), 64U);
+}
+
+TEST(ProxyShedding, I6_over_the_limit_the_client_that_rests_longest_makes_room) {
+  ScriptedUpstream upstream(play::responses({response(200, "x")}));
+  Wishes wishes;
+  wishes.settings.limits.connections = 1;
+  RunningProxy proxy(std::move(wishes));
+  RawClient resting = proxy.client();
+  EXPECT_EQ(resting.ask(play::get(upstream.authority())).status, 200);
+  EXPECT_TRUE(eventually([&] { return proxy.client().ask(play::get(upstream.authority())).status == 200; }));
+  EXPECT_EQ(resting.socket().read_to_end(), Wire::fin);
+  EXPECT_GE(proxy.metric(series("room")), 1);
+}
+
+TEST(ProxyShedding, I6_a_client_turned_away_hears_it_once_it_has_asked) {
+  Gate gate;
+  ScriptedUpstream upstream(gate.script());
+  Wishes wishes;
+  wishes.settings.limits.connections = 1;
+  RunningProxy proxy(std::move(wishes));
+  RawClient busy = proxy.client();
+  busy.send(play::get(upstream.authority(), "/held"));
+  ASSERT_TRUE(eventually([&] { return gate.held == 1; }));
+  // More than turn away politely at once: each of them hears it.
+  std::vector<RawClient> crowd;
+  for (int i = 0; i < 40; ++i) crowd.push_back(proxy.client());
+  for (RawClient& each : crowd) {
+    const WireResponse refused = each.ask(play::with_body("PUT", upstream.authority(), "body"));
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_EQ(refused.field("Reprise-Reason"), "connection_limit");
+    EXPECT_EQ(refused.field("Connection"), "close");
+  }
+  EXPECT_EQ(proxy.metric(series("connection_limit")), 40);
+  EXPECT_EQ(proxy.metric("reprise_client_connections"), 1);
+  gate.open = true;
+  EXPECT_EQ(busy.read_response().status, 200);
+}
+
+TEST(ProxyShedding, a_client_that_rests_for_keep_alive_is_closed_and_counted) {
+  ScriptedUpstream upstream(play::responses({response(200, "x")}));
+  Wishes wishes;
+  wishes.settings.timers.keep_alive = milliseconds(50);
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
+  EXPECT_EQ(client.socket().received(), "");
+  EXPECT_EQ(proxy.metric(series("keep_alive")), 1);
+}
+
+TEST(ProxyShedding, a_head_that_does_not_come_to_its_end_is_408_and_counted) {
+  Wishes wishes;
+  wishes.settings.timers.header = milliseconds(50);
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask("GET http://a.test/ HTTP/1.1\r\nHost: a.te").status, 408);
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
+  EXPECT_EQ(proxy.metric(series("header")), 1);
+  EXPECT_EQ(proxy.metric("reprise_rejected_requests_total{cause=\"header_timeout\"}"), 1);
+}
+
+TEST(ProxyShedding, a_request_body_that_stops_coming_ends_the_attempt_and_is_counted) {
+  std::atomic<bool> whole{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_head();
+    whole = peer.socket.read_bytes(100);
+  });
+  Wishes wishes;
+  wishes.route.idle_timeout = milliseconds(50);
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  client.send("PUT http://" + upstream.authority() + "/ HTTP/1.1\r\nHost: " + upstream.authority() +
+              "\r\nContent-Length: 100\r\n\r\nten bytes.");
+  EXPECT_NE(client.socket().read_to_end(), Wire::open);
+  EXPECT_TRUE(eventually([&] { return upstream.running() == 0; }));
+  EXPECT_FALSE(whole);
+  EXPECT_EQ(proxy.metric(series("request_idle")), 1);
+}
+
+TEST(ProxyShedding, an_upstream_that_takes_nothing_of_a_request_ends_the_attempt_and_is_counted) {
+  std::atomic<bool> over{false};
+  ScriptedUpstream upstream([&](Peer&) { eventually([&] { return over.load(); }); });
+  Wishes wishes;
+  wishes.route.idle_timeout = milliseconds(200);
+  wishes.route.retry.max_attempts = 1;
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  std::thread sending(
+      [&] { client.send(play::with_body("PUT", upstream.authority(), std::string(30'000'000, 'x'))); });
+  EXPECT_TRUE(eventually([&] { return proxy.metric(series("request_unread")) >= 1; }));
+  over = true;
+  sending.join();
+}
+
+TEST(ProxyShedding, a_response_that_stops_coming_is_cut_and_counted) {
+  std::atomic<bool> over{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_request();
+    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nten bytes.");
+    eventually([&] { return over.load(); });
+  });
+  Wishes wishes;
+  wishes.route.idle_timeout = milliseconds(50);
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  client.send(play::get(upstream.authority()));
+  EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+  EXPECT_EQ(proxy.metric(series("answer_idle")), 1);
+  over = true;
+}
+
+}  // namespace
+}  // namespace reprise::net

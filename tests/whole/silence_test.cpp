@@ -1,0 +1,265 @@
+// Upstreams that are gone without a word, and those that end idle connections without saying so.
+#include <netinet/tcp.h>
+
+#include <atomic>
+#include <limits>
+
+#include "proxy/exchange/lease.hpp"
+#include "tests/support/loopback.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+/// How many connections are dead by now: whoever asks sooner is still heard.
+using Gone = std::atomic<unsigned>;
+
+bool are_gone(const Gone& gone, unsigned connections) {
+  return play::eventually([&] { return gone.load() >= connections; });
+}
+
+/// Answers one request on each connection; then the connection is dead, and does not say so.
+ScriptedUpstream::Script vanishing(Heard& heard, Gone& gone, unsigned connections) {
+  return [&heard, &gone, connections](Peer& peer) {
+    for (std::string got = peer.read_request(); !got.empty(); got = peer.read_request()) {
+      heard.add(got);
+      peer.send(response(200, "here"));
+      if (peer.number > connections) continue;
+      peer.socket.vanish();
+      ++gone;
+    }
+  };
+}
+
+double stale(const RunningProxy& proxy) {
+  return proxy.metric("reprise_retries_total{route=\"default\",reason=\"stale_connection\"}");
+}
+
+int user_timeout(int descriptor) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &size) == 0 ? value : -1;
+}
+
+/// A proxy whose one connection at rest is dead, and a client of it; every later connection lives.
+struct DeadAtRest {
+  explicit DeadAtRest(Wishes wishes = {}) : proxy(std::move(wishes)) {
+    EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+    EXPECT_TRUE(are_gone(gone, 1));
+  }
+
+  Heard heard;
+  Gone gone = 0;
+  ScriptedUpstream upstream{vanishing(heard, gone, 1)};
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+};
+
+TEST(ProxySilence, L4_a_get_on_a_connection_that_is_dead_goes_on_at_once_on_a_fresh_one) {
+  DeadAtRest dead;
+  const WireResponse got = dead.client.ask(play::get(dead.upstream.authority()));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "2");
+  EXPECT_EQ(dead.upstream.connections(), 2U);
+  EXPECT_EQ(dead.heard.size(), 2U);
+  EXPECT_EQ(stale(dead.proxy), 1) << dead.proxy.metrics();
+}
+
+TEST(ProxySilence, L4_a_held_body_is_sent_again) {
+  DeadAtRest dead;
+  const WireResponse got = dead.client.ask(play::with_body("PUT", dead.upstream.authority(), "all of it"));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(stale(dead.proxy), 1);
+  ASSERT_EQ(dead.heard.size(), 2U);
+  EXPECT_TRUE(dead.heard.at(1).ends_with("\r\n\r\nall of it"));
+}
+
+TEST(ProxySilence, L4_a_hedged_attempt_looks_out_too) {
+  Wishes wishes;
+  // The copy is not due before the first attempt has found out.
+  wishes.route.hedge = policy::HedgePolicy{std::chrono::minutes(1)};
+  DeadAtRest dead(std::move(wishes));
+  EXPECT_EQ(dead.client.ask(play::get(dead.upstream.authority())).status, 200);
+  EXPECT_EQ(stale(dead.proxy), 1);
+}
+
+TEST(ProxySilence, L4_a_post_on_a_dead_connection_is_never_sent_twice) {
+  Heard heard;
+  Gone gone = 0;
+  ScriptedUpstream upstream(vanishing(heard, gone, 1000));
+  Wishes wishes;
+  wishes.route.retry.deadline = seconds(2);
+  RunningProxy proxy(std::move(wishes));
+  RawClient client = proxy.client();
+  const std::string post = play::with_body("POST", upstream.authority(), "once");
+  // One that comes more than a second after the last takes no connection that has rested.
+  unsigned answered = 0;
+  WireResponse got = client.ask(post);
+  for (; got.status == 200 && answered < 1000; got = client.ask(post))
+    ASSERT_TRUE(are_gone(gone, ++answered));
+  EXPECT_EQ(got.status, 502);
+  EXPECT_EQ(got.field("Reprise-Attempts"), "1");
+  EXPECT_EQ(got.field("Reprise-Reason"), "not_idempotent");
+  EXPECT_EQ(heard.size(), answered);
+  EXPECT_EQ(upstream.connections(), answered);
+}
+
+TEST(ProxySilence, L4_only_what_is_not_acknowledged_at_all_is_unheard) {
+  Bench bench;
+  Pair gone = connect_pair(bench);
+  Pair silent = connect_pair(bench);
+  gone.raw.vanish();
+  const Instant begun = Tick::now();
+  for (Pair* pair : {&gone, &silent}) {
+    Gather word;
+    word.add("x");
+    ASSERT_FALSE(pair->stream->write_now(word));
+  }
+  EXPECT_FALSE(gone.stream->unheard(Tick::now() - begun)) << "it has had no time to be sent again";
+  ASSERT_TRUE(bench.run_until([&] { return gone.stream->unheard(Tick::now() - begun); }));
+  EXPECT_FALSE(silent.stream->unheard(Tick::now() - begun)) << "it was acknowledged, and never answered";
+  // What was acknowledged since then was of another request.
+  EXPECT_FALSE(gone.stream->unheard(std::chrono::hours(1)));
+  EXPECT_FALSE(is_unheard(-1, Duration::zero()));
+}
+
+TEST(ProxySilence, L24_the_kernels_own_limits_are_kept) {
+  Bench bench;
+  Pair pair = connect_pair(bench);
+  const int descriptor = pair.stream->descriptor();
+  pair.stream->set_user_timeout(std::chrono::hours(8760));
+  EXPECT_EQ(user_timeout(descriptor), std::numeric_limits<int>::max());
+  pair.stream->set_user_timeout(milliseconds(1500));
+  EXPECT_EQ(user_timeout(descriptor), 1500);
+  pair.stream->set_user_timeout(std::chrono::microseconds(1));
+  EXPECT_EQ(user_timeout(descriptor), 1) << "zero would be the system's own";
+}
+
+TEST(ProxySilence, L4_sent_bytes_wait_for_half_of_the_deadline_and_those_of_long_bodies_for_idle_timeout) {
+  policy::RoutePolicy policy;
+  policy.idle_timeout = std::chrono::minutes(7);
+  Request request;
+  request.policy = &policy;
+  policy.retry.deadline = seconds(10);
+  EXPECT_EQ(user_timeout_of(request), seconds(5));
+  policy.retry.deadline = std::chrono::hours(8760);
+  EXPECT_EQ(user_timeout_of(request), seconds(60));
+  policy.retry.deadline.reset();
+  EXPECT_EQ(user_timeout_of(request), seconds(60));
+  request.head.framing = {http::Framing::Kind::length, 65536};
+  EXPECT_EQ(user_timeout_of(request), seconds(60));
+  request.head.framing.length = 65537;
+  EXPECT_EQ(user_timeout_of(request), std::chrono::minutes(7));
+  request.head.framing = {http::Framing::Kind::chunked, 0};
+  EXPECT_EQ(user_timeout_of(request), std::chrono::minutes(7));
+}
+
+/// Whatever has been idle for so long behind a response gets a reset for
+/// what comes then, without a word before.
+ScriptedUpstream::Script closing_after(milliseconds idle) {
+  return [idle](Peer& peer) {
+    while (!peer.read_request().empty()) {
+      peer.send(response(200, "done"));
+      if (peer.socket.read_until("\r\n\r\n", idle)) continue;
+      if (peer.socket.read_more()) peer.socket.reset();
+      return;
+    }
+  };
+}
+
+TEST(ProxySilence, L5_a_post_of_its_own_client_connection_never_meets_an_idle_close) {
+  for (const int idle : {1, 3, 20}) {
+    ScriptedUpstream upstream(closing_after(milliseconds(idle)));
+    RunningProxy proxy;
+    constexpr unsigned requests = 100;
+    for (unsigned i = 0; i < requests; ++i) {
+      const WireResponse got = proxy.client().ask(play::with_body("POST", upstream.authority(), "x"));
+      ASSERT_EQ(got.status, 200) << idle << " ms, request " << i;
+    }
+    EXPECT_EQ(upstream.connections(), requests);
+  }
+}
+
+TEST(ProxySilence, F10_what_cannot_be_repeated_takes_a_fresh_connection_first_and_a_recent_one_later) {
+  std::mutex mutex;
+  std::vector<unsigned> seen;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    while (!peer.read_request().empty()) {
+      {
+        const std::scoped_lock lock(mutex);
+        seen.push_back(peer.number);
+      }
+      peer.send(response(200, "x"));
+    }
+  });
+  Wishes wishes;
+  wishes.route.replay_memory_bytes = 10;
+  wishes.route.replay_disk_bytes = 0;
+  RunningProxy proxy(std::move(wishes));
+  const std::string short_put = play::with_body("PUT", upstream.authority(), std::string(10, 'x'));
+  const std::string long_put = play::with_body("PUT", upstream.authority(), std::string(11, 'x'));
+  const std::string post = play::with_body("POST", upstream.authority(), "x");
+  for (const std::string& first : {post, long_put}) {
+    seen.clear();
+    RawClient client = proxy.client();
+    EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+    EXPECT_EQ(client.ask(short_put).status, 200);
+    EXPECT_EQ(client.ask(first).status, 200);
+    EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+    EXPECT_EQ(proxy.client().ask(first).status, 200);
+    const std::scoped_lock lock(mutex);
+    ASSERT_EQ(seen.size(), 5U);
+    EXPECT_EQ(seen[1], seen[0]) << "what can be repeated rides what rests";
+    EXPECT_NE(seen[2], seen[1]) << "the first that cannot does not";
+    EXPECT_EQ(seen[3], seen[2]);
+    EXPECT_NE(seen[4], seen[2]) << "nor that of another client connection";
+  }
+  // A later one of the same client connection; a second may pass before it, though not each time.
+  RawClient client = proxy.client();
+  EXPECT_TRUE(play::eventually([&] {
+    seen.clear();
+    EXPECT_EQ(client.ask(post).status, 200);
+    EXPECT_EQ(client.ask(post).status, 200);
+    const std::scoped_lock lock(mutex);
+    return seen[0] == seen[1];
+  }));
+}
+
+TEST(ProxySilence, F10_each_upstream_has_a_first_of_its_own) {
+  const auto script = [](Peer& peer) {
+    while (!peer.read_request().empty()) peer.send(response(200, "x"));
+  };
+  ScriptedUpstream one(script);
+  ScriptedUpstream other(script);
+  RunningProxy proxy;
+  EXPECT_EQ(proxy.client().ask(play::get(other.authority())).status, 200);
+  RawClient client = proxy.client();
+  EXPECT_EQ(client.ask(play::with_body("POST", one.authority(), "x")).status, 200);
+  EXPECT_EQ(client.ask(play::with_body("POST", other.authority(), "x")).status, 200);
+  EXPECT_EQ(other.connections(), 2U);
+}
+
+TEST(ProxySilence, D10_a_retry_never_rides_the_connection_of_the_attempt_before) {
+  std::mutex mutex;
+  std::vector<unsigned> seen;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    while (!peer.read_request().empty()) {
+      std::size_t asked = 0;
+      {
+        const std::scoped_lock lock(mutex);
+        seen.push_back(peer.number);
+        asked = seen.size();
+      }
+      peer.send(response(asked < 4 ? 503 : 200, "x"));
+    }
+  });
+  RunningProxy proxy;
+  const WireResponse got = proxy.client().ask(play::get(upstream.authority()));
+  EXPECT_EQ(got.status, 200);
+  const std::scoped_lock lock(mutex);
+  ASSERT_EQ(seen.size(), 4U);
+  for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_NE(seen[i], seen[i - 1]) << i;
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,107 @@
+// The wall clock jumps: waits and limits do not care, and dates are read as what they say.
+#include "proxy/http/date.hpp"
+#include "proxy/io/clock.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::int64_t hour = 3600;
+
+/// The system's steady clock, and a wall clock that can be moved.
+class MovableWall final : public TimeSource {
+ public:
+  Instant now() override { return std::chrono::steady_clock::now(); }
+  std::int64_t wall_nanoseconds() override { return unix_seconds() * 1'000'000'000; }
+  void timer_due_in(Duration) override {}
+
+  std::int64_t unix_seconds() const {
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<seconds>(since_epoch).count() + offset;
+  }
+  std::atomic<std::int64_t> offset{0};
+};
+
+/// A proxy whose thread has that wall clock.
+Wishes with(MovableWall& wall) {
+  Wishes wishes;
+  wishes.turn = [&wall](boost::asio::io_context& io) {
+    Clock::take_from(&wall);
+    // On a clock that is not its own Asio looks at its timers when one
+    // is started that is due before them all.
+    while (!io.stopped()) {
+      Timer due(io, Instant());
+      due.async_wait([](const ErrorCode&) {});
+      io.run_for(milliseconds(1));
+    }
+    Clock::take_from(nullptr);
+  };
+  return wishes;
+}
+
+std::string without_date(std::string_view fields) {
+  return "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n" + std::string(fields) + "\r\n";
+}
+
+/// What becomes of a 503 that asks for a date a second from now, where the wall clock has jumped meanwhile.
+WireResponse ask_again_at_a_date(std::int64_t jump, bool with_date_field) {
+  MovableWall wall;
+  std::atomic<int> asked{0};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    while (!peer.read_request().empty()) {
+      if (++asked > 1) {
+        peer.send(response(200, "x"));
+        continue;
+      }
+      const std::int64_t now = wall.unix_seconds();
+      wall.offset = jump;
+      const std::string date = with_date_field ? "Date: " + http::format_date(now) + "\r\n" : "";
+      peer.send(without_date(date + "Retry-After: " + http::format_date(now + 1) + "\r\n"));
+    }
+  });
+  RunningProxy proxy(with(wall));
+  return proxy.client().ask(play::get(upstream.authority()));
+}
+
+TEST(ProxyWallClock, I8_a_date_counts_from_the_responses_own_date_whatever_our_clock_says) {
+  for (const std::int64_t jump : {std::int64_t{0}, hour, -hour}) {
+    const auto before = std::chrono::steady_clock::now();
+    const WireResponse got = ask_again_at_a_date(jump, true);
+    EXPECT_EQ(got.status, 200) << jump;
+    EXPECT_GE(std::chrono::steady_clock::now() - before, seconds(1)) << jump;
+  }
+}
+
+TEST(ProxyWallClock, I8_a_date_alone_counts_from_our_clock_and_never_means_an_hour) {
+  // The clock went forward: the date is past, and the backoff alone is waited.
+  EXPECT_EQ(ask_again_at_a_date(hour, false).status, 200);
+  // It went back: the date is more than retry_after.maximum away, which ends the exchange.
+  const WireResponse got = ask_again_at_a_date(-hour, false);
+  EXPECT_EQ(got.status, 503);
+  EXPECT_EQ(got.field("Reprise-Reason"), "upstream_said_later");
+}
+
+TEST(ProxyWallClock, I8_waits_and_limits_that_run_do_not_care) {
+  for (const std::int64_t jump : {hour, -hour}) {
+    MovableWall wall;
+    std::atomic<int> asked{0};
+    ScriptedUpstream upstream([&](Peer& peer) {
+      while (!peer.read_request().empty()) {
+        peer.send(++asked > 1 ? response(200, "x") : response(503, "busy"));
+        wall.offset = jump;
+      }
+    });
+    Wishes wishes = with(wall);
+    wishes.route.retry.backoff.initial = milliseconds(200);
+    wishes.settings.timers.header = milliseconds(200);
+    RunningProxy proxy(std::move(wishes));
+    RawClient client = proxy.client();
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);
+    EXPECT_GE(std::chrono::steady_clock::now() - before, milliseconds(200));
+    EXPECT_EQ(client.ask("GET http://a.test/ HTTP/1.1\r\n").status, 408);
+  }
+}
+
+}  // namespace
+}  // namespace reprise::net

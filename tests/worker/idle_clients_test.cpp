@@ -1,0 +1,81 @@
+// Who makes room for a new client: the one that rests longest, and nobody who was busy a moment ago.
+#include "proxy/worker/idle_clients.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace reprise::net {
+namespace {
+
+constexpr Instant start{std::chrono::hours(1)};
+constexpr Instant much_later = start + std::chrono::hours(1);
+
+class Client final : public IdleClient {
+ public:
+  explicit Client(std::vector<int>& closed, int name) : closed_(closed), name_(name) {}
+  bool has_asked = false;
+
+ protected:
+  bool close_for_room() override {
+    if (has_asked) return false;
+    closed_.push_back(name_);
+    return true;
+  }
+
+ private:
+  std::vector<int>& closed_;
+  int name_;
+};
+
+class RestingTest : public ::testing::Test {
+ protected:
+  std::vector<int> closed;
+  IdleClients clients;
+  Client one{closed, 1};
+  Client two{closed, 2};
+  Client three{closed, 3};
+};
+
+TEST_F(RestingTest, I6_nobody_rests_and_nobody_makes_room) { EXPECT_FALSE(clients.make_room(much_later)); }
+
+TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
+  clients.enter(two, start);
+  clients.enter(one, start + std::chrono::seconds(1));
+  clients.enter(three, start + std::chrono::seconds(2));
+  EXPECT_TRUE(clients.make_room(much_later));
+  EXPECT_TRUE(clients.make_room(much_later));
+  EXPECT_TRUE(clients.make_room(much_later));
+  EXPECT_FALSE(clients.make_room(much_later));
+  EXPECT_EQ(closed, (std::vector{2, 1, 3}));
+}
+
+TEST_F(RestingTest, I6_whoever_was_busy_a_moment_ago_stays) {
+  clients.enter(one, start);
+  EXPECT_FALSE(clients.make_room(start + IdleClients::least - Duration(1)));
+  EXPECT_TRUE(clients.make_room(start + IdleClients::least));
+}
+
+TEST_F(RestingTest, I6_whoever_has_asked_meanwhile_stays) {
+  clients.enter(one, start);
+  clients.enter(two, start);
+  one.has_asked = true;
+  EXPECT_TRUE(clients.make_room(much_later));
+  EXPECT_EQ(closed, std::vector{2});
+  EXPECT_FALSE(clients.make_room(much_later));
+}
+
+TEST_F(RestingTest, whoever_leaves_is_out_wherever_it_stood) {
+  for (Client* each : {&one, &two, &three}) clients.enter(*each, start);
+  clients.leave(two);
+  clients.leave(two);
+  clients.leave(three);
+  clients.enter(two, start);
+  clients.leave(one);
+  EXPECT_TRUE(clients.make_room(much_later));
+  EXPECT_FALSE(clients.make_room(much_later));
+  EXPECT_EQ(closed, std::vector{2});
+}
+
+}  // namespace
+}  // namespace reprise::net
