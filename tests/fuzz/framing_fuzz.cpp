@@ -187,17 +187,26 @@ Message read_by_beast_cleaned(std::string_view text, std::string_view method) {
   return message;
 }
 
+/// Neither has refused: both have the same head, and where both have the whole message, the same body.
 void agree(const Message& a, const Message& b, const char* who) {
   if (a.state == State::refused || b.state == State::refused) return;
   if (a.has_head && b.has_head) law(a.kind == b.kind && a.length == b.length, who);
-  law((a.state == State::whole) == (b.state == State::whole), who);
-  if (a.state == State::whole) law(a.end == b.end && a.body == b.body, who);
+  if (a.state == State::whole && b.state == State::whole) law(a.end == b.end && a.body == b.body, who);
+}
+
+/// What is whole to the guard is whole to all who do not refuse it, and to nobody before. Of what the guard
+/// refuses nothing is asked here: Beast waits for ever behind a trailer that ends with LF alone.
+void end_alike(const Message& guard, const Message& other, const char* who) {
+  if (guard.state == State::refused || other.state == State::refused) return;
+  law((guard.state == State::whole) == (other.state == State::whole), who);
 }
 
 /// One past the first message, or 0 where nobody has one.
 std::size_t judge(const Message& guard, const Message& other, const Message& strict) {
   agree(guard, strict, "guard and strict reading frame it differently");
   agree(guard, other, "guard and Beast frame it differently");
+  end_alike(guard, strict, "the strict reading ends it elsewhere than the guard");
+  end_alike(guard, other, "Beast ends it elsewhere than the guard");
   agree(other, strict, "Beast and strict reading frame it differently");
   law(guard.state != State::whole || strict.state == State::whole,
       "what the guard accepts, the strict reading accepts");
