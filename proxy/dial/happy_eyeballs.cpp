@@ -3,7 +3,7 @@
 namespace reprise::net {
 
 HappyEyeballs::Step HappyEyeballs::next(Instant now) {
-  const bool may_dial = !winner_ && !cancelled_ && begun_ < addresses_;
+  const bool may_dial = !one_stands_ && !cancelled_ && begun_ < addresses_;
   if (may_dial && (under_way_ == 0 || now >= next_turn_)) {
     next_turn_ = now + dial_stagger;
     ++under_way_;
@@ -19,10 +19,10 @@ void HappyEyeballs::failed(policy::Cause cause) {
   next_turn_ = Instant::min();
 }
 
-bool HappyEyeballs::stood(std::size_t which) {
+bool HappyEyeballs::stood() {
   --under_way_;
-  if (winner_ || cancelled_) return false;
-  winner_ = which;
+  if (one_stands_ || cancelled_) return false;
+  one_stands_ = true;
   return true;
 }
 

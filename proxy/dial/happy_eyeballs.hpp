@@ -44,7 +44,7 @@ class HappyEyeballs {
   void failed(policy::Cause);
   /// One that was under way stands. True for the winner: all others are to be cancelled, and closed if they
   /// come to stand nevertheless.
-  bool stood(std::size_t which);
+  bool stood();
   /// The time of all of them is over: none is dialled beside those that were, but for the first. What is
   /// under way may go on.
   void dial_no_more() { addresses_ = std::max<std::size_t>(begun_, 1); }
@@ -61,7 +61,7 @@ class HappyEyeballs {
   std::size_t begun_ = 0;
   std::size_t under_way_ = 0;
   Instant next_turn_ = Instant::min();
-  std::optional<std::size_t> winner_;
+  bool one_stands_ = false;
   policy::Cause failure_ = policy::Cause::unreachable;
   bool cancelled_ = false;
 };

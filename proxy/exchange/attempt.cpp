@@ -63,18 +63,68 @@ Task<policy::Outcome> judge_content(Worker& worker, const Request& request, cons
   co_return outcome;
 }
 
+// What speaks with the upstream and what watches over that: the request upwards, the head back. In a piece of
+// memory of its own: that of coroutines is kept for the next request only up to a kilobyte each.
+struct Conversation {
+  Conversation(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
+               const policy::Start& start, Instant begun, std::optional<Instant> deadline, Response& response)
+      : last(last_lines(request, start.number)),
+        upload(worker.io.get_executor(), response.connection->stream(), request.body,
+               request.policy->idle_timeout),
+        reader(worker, request, client, cancel, deadline, response),
+        stall(worker.tick, request, upload, response.connection->stream(), deadline),
+        silence(request, response, begun, deadline) {}
+
+  void begin(const Request& request) {
+    upload.start(request.outgoing, last, reader);
+    stall.watch();
+    reader.begin(upload);
+  }
+
+  std::string last;
+  Upload upload;
+  HeadReader reader;
+  UploadStall stall;
+  Silence silence;
+};
+
+// The upstream has ended a connection that was at rest: nothing went out on it.
+AttemptResult closed_at_rest(const Request& request, unsigned number) {
+  return {Failed{Stage::send, Cause::closed}, report_of_unsent(request, number)};
+}
+
+void note_response(const Conversation& talk, Request& request, unsigned number, bool spoke_first,
+                   Response& response) {
+  request.bound = request.bound || http::authenticates_connection(response.head);
+  if (request.bound) request.pin->hold(*response.connection);
+  response.number = number;
+  response.reusable = response.head.reusable && !talk.reader.in_doubt() && !spoke_first &&
+                      talk.upload.end() == UploadEnd::sent;
+}
+
+void note_sent(const Conversation& talk, const Response& response, AttemptResult& result) {
+  result.client = talk.reader.client_state();
+  result.report.reused = response.connection->reused();
+  result.report.sent =
+      response.connection->stream().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
+}
+
+void note_replayable(const Conversation& talk, const Request& request, AttemptResult& result) {
+  result.report.replayable =
+      request.body.replayable() && !request.bound && talk.upload.end() != UploadEnd::replay_lost;
+  result.report.idempotent = judge_now(request);
+}
+
 }  // namespace
 
-// What watches an attempt, and what stops it, lives as long as the attempt: in one frame.
-// NOLINTNEXTLINE(readability-function-size)
-Task<AttemptResult> attempt(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
-                            const policy::Start& start, std::optional<Instant> deadline, Response& response) {
-  AttemptResult result;
+Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
+                   const policy::Start& start, std::optional<Instant> deadline, Response& response,
+                   AttemptResult& result) {
   response.clear();
   std::optional<Instant> connect_by = deadline;
   if (client != nullptr && request.body.chunked() && carrier_of(request)->speaks_1_0()) {
     result.client = co_await frame_for_1_0(*client, request, cancel);
-    if (result.client != ClientState::present) co_return result;
+    if (result.client != ClientState::present) co_return;
     // What a client takes its time for is not held against the upstream.
     connect_by.reset();
   }
@@ -83,58 +133,47 @@ Task<AttemptResult> attempt(Worker& worker, Request& request, Stream* client, At
   response.connection = lease(worker, request, start);
   if (response.connection == nullptr) {
     if (const auto failed = co_await connect_for(worker, request, cancel, connect_by, response)) {
-      result.outcome = *failed;
-      result.report = report_of_unsent(request, start.number);
-      co_return result;
+      result = {*failed, report_of_unsent(request, start.number)};
+      co_return;
     }
   }
   if (client != nullptr && waits_in_vain(request) && !co_await encourage(*client, request)) {
     response.clear();
     result.client = ClientState::gone;
-    co_return result;
+    co_return;
   }
-  Stream& stream = response.connection->stream();
   note_connection(request, start.number, client == nullptr && !request.resuming, *response.connection);
   const Unread unread = unread_of(*response.connection);
   if (unread == Unread::closed && response.buffer.empty()) {
     response.clear();
-    result.outcome = Failed{Stage::send, Cause::closed};
-    result.report = report_of_unsent(request, start.number);
-    co_return result;
+    result = closed_at_rest(request, start.number);
+    co_return;
   }
   // A connection on which something came before it was asked carries no second request (row B11).
   const bool spoke_first =
       unread == Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
-  AttemptCancel::Target target(cancel, stream);
-  const std::string last = last_lines(request, start.number);
-  Upload upload(worker.io.get_executor(), stream, request.body, request.policy->idle_timeout);
-  HeadReader reader(worker, request, client, cancel, deadline, response);
-  UploadStall stall(worker.tick, request, upload, stream, deadline);
-  upload.start(request.outgoing, last, reader);
-  Silence silence(request, response, begun, deadline);
-  AttemptCancel::Watched watched(cancel, response.connection->reused() ? &silence : nullptr);
-  stall.watch();
-  result.outcome = co_await reader.read(upload, stall);
-  stall.end();
+  const auto talk =
+      std::make_unique<Conversation>(worker, request, client, cancel, start, begun, deadline, response);
+  AttemptCancel::Target target(cancel, response.connection->stream());
+  AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
+  talk->begin(request);
+  std::optional<policy::Outcome> came;
+  while (!came) came = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->upload, talk->stall);
+  result.outcome = *came;
+  talk->stall.end();
   watched.end();
-  stream.unlimit_read();
-  co_await upload.stop();
+  response.connection->stream().unlimit_read();
+  co_await talk->upload.stop();
 
-  result.client = reader.client_state();
-  result.report.reused = response.connection->reused();
-  result.report.sent = stream.may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
+  note_sent(*talk, response, result);
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
-    request.bound = request.bound || http::authenticates_connection(response.head);
-    if (request.bound) request.pin->hold(*response.connection);
-    response.number = start.number;
-    response.reusable =
-        response.head.reusable && !reader.in_doubt() && !spoke_first && upload.end() == UploadEnd::sent;
+    note_response(*talk, request, start.number, spoke_first, response);
     const policy::HoldPolicy* hold =
         request.resuming ? nullptr : policy::hold_for(*request.policy, *answered);
     if (hold != nullptr)
       result.outcome = co_await judge_content(worker, request, cancel, deadline, *hold, *answered, response);
   } else {
-    silence.heed(worker.pool, std::get<Failed>(result.outcome));
+    talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
     response.clear();
   }
   target.end();
@@ -143,11 +182,8 @@ Task<AttemptResult> attempt(Worker& worker, Request& request, Stream* client, At
     const AttemptCancel::Target file(cancel, request.body);
     co_await request.body.settle();
   }
-  result.report.replayable =
-      request.body.replayable() && !request.bound && upload.end() != UploadEnd::replay_lost;
-  result.report.idempotent = judge_now(request);
+  note_replayable(*talk, request, result);
   result.report.number = start.number;
-  co_return result;
 }
 
 }  // namespace reprise::net

@@ -23,10 +23,10 @@ struct AttemptResult {
   ClientState client = ClientState::present;
 };
 
-/// Brings a response head into `response` (whose body is unread), or a failure. `deadline` bounds attempts
-/// that may be repeated, and the way to a connection of all. Interim answers
-/// go to `client`, or nowhere if it is null.
-Task<AttemptResult> attempt(Worker&, Request&, Stream* client, AttemptCancel&, const policy::Start&,
-                            std::optional<Instant> deadline, Response& response);
+/// Brings a response head into `response` (whose body is unread), or a failure; says in `result` which.
+/// `deadline` bounds attempts that may be repeated, and the way to a connection of all. Interim answers go to
+/// `client`, or nowhere if it is null. Everything must outlive it.
+Task<void> attempt(Worker&, Request&, Stream* client, AttemptCancel&, const policy::Start&,
+                   std::optional<Instant> deadline, Response& response, AttemptResult& result);
 
 }  // namespace reprise::net

@@ -69,13 +69,13 @@ Task<AttemptResult> attempt_connect(Worker& worker, Request& request, AttemptCan
 
 }  // namespace
 
-Task<AttemptResult> attempt_tunnel(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
-                                   const policy::Start& start, std::optional<Instant> deadline,
-                                   Response& response) {
-  AttemptResult result = co_await attempt_connect(worker, request, cancel, start, deadline, response);
+Task<void> attempt_tunnel(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
+                          const policy::Start& start, std::optional<Instant> deadline, Response& response,
+                          AttemptResult& result) {
+  result = co_await attempt_connect(worker, request, cancel, start, deadline, response);
   const policy::RoutePolicy& policy = *request.policy;
   const bool replays = policy.replay_client_hello && policy.mode != policy::Mode::off;
-  if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return result;
+  if (!replays || std::holds_alternative<Failed>(result.outcome)) co_return;
   Stream& upstream = response.connection->stream();
   if (request.tunnel == TunnelProgress::asked) {
     request.response_fields.clear();
@@ -83,13 +83,13 @@ Task<AttemptResult> attempt_tunnel(Worker& worker, Request& request, ClientSide 
     if (!co_await accept_and_listen(worker, request, client, response)) {
       response.clear();
       result.client = ClientState::gone;
-      co_return result;
+      co_return;
     }
     if (request.words == http::FirstWords::opaque && response.buffer.empty() &&
         co_await read_hello(worker, client.stream, request.early))
       request.tunnel = TunnelProgress::hello_held;
   }
-  if (request.tunnel != TunnelProgress::hello_held || !response.buffer.empty()) co_return result;
+  if (request.tunnel != TunnelProgress::hello_held || !response.buffer.empty()) co_return;
   AttemptCancel::Target target(cancel, upstream);
   const auto cause = co_await offer_hello(request, client.stream, upstream);
   target.end();
@@ -102,15 +102,15 @@ Task<AttemptResult> attempt_tunnel(Worker& worker, Request& request, ClientSide 
     request.hello_bytes = request.early.size();
     request.early.consume(request.early.size());
   }
-  co_return result;
 }
 
 // No coroutine of its own: it only chooses.
-Task<AttemptResult> try_once(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
-                             const policy::Start& start, std::optional<Instant> deadline,
-                             Response& response) {
-  if (request.is_connect()) return attempt_tunnel(worker, request, client, cancel, start, deadline, response);
-  return attempt(worker, request, &client.stream, cancel, start, deadline, response);
+Task<void> try_once(Worker& worker, Request& request, ClientSide client, AttemptCancel& cancel,
+                    const policy::Start& start, std::optional<Instant> deadline, Response& response,
+                    AttemptResult& result) {
+  return request.is_connect()
+             ? attempt_tunnel(worker, request, client, cancel, start, deadline, response, result)
+             : attempt(worker, request, &client.stream, cancel, start, deadline, response, result);
 }
 
 }  // namespace reprise::net

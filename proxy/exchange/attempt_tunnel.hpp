@@ -11,11 +11,11 @@ namespace reprise::net {
 /// ends with the upstream's first byte. An upstream that ends before it fails in stage `tls`: the next
 /// attempt dials anew and sends the same bytes.
 /// `deadline` bounds the way to the connection.
-Task<AttemptResult> attempt_tunnel(Worker&, Request&, ClientSide, AttemptCancel&, const policy::Start&,
-                                   std::optional<Instant> deadline, Response& response);
+Task<void> attempt_tunnel(Worker&, Request&, ClientSide, AttemptCancel&, const policy::Start&,
+                          std::optional<Instant> deadline, Response& response, AttemptResult& result);
 
 /// An attempt at any request: this one for CONNECT, else `attempt`.
-Task<AttemptResult> try_once(Worker&, Request&, ClientSide, AttemptCancel&, const policy::Start&,
-                             std::optional<Instant> deadline, Response& response);
+Task<void> try_once(Worker&, Request&, ClientSide, AttemptCancel&, const policy::Start&,
+                    std::optional<Instant> deadline, Response& response, AttemptResult& result);
 
 }  // namespace reprise::net

@@ -102,18 +102,22 @@ void append_attempts(const policy::RoutePolicy& policy, unsigned attempts, std::
   lines.append("\r\n");
 }
 
-Task<Delivered> deliver_response(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
-                                 Response& response) {
+Task<void> deliver_response(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
+                            Response& response, Delivered& delivered) {
   write_own_fields(request, ledger, request.response_fields);
-  if (request.is_connect()) co_return co_await open_tunnel(worker, request, client, response);
+  if (request.is_connect()) {
+    delivered = co_await open_tunnel(worker, request, client, response);
+    co_return;
+  }
   const int status = response.head.status;
-  if (status == proxy_authentication_required)
-    co_return co_await refuse_proxy_authentication(worker, request, client);
+  if (status == proxy_authentication_required) {
+    delivered = co_await refuse_proxy_authentication(worker, request, client);
+    co_return;
+  }
   write_received_status(worker, ledger, status, request.response_fields);
   const bool stays_open = status != 101 && may_stay_open(worker, request);
   write_response_head(worker, request, response, stays_open);
 
-  Delivered delivered;
   delivered.served.status = status;
   delivered.served.keep_alive = stays_open;
   if (status == 101) {
@@ -139,7 +143,6 @@ Task<Delivered> deliver_response(Worker& worker, Request& request, ClientSide cl
     if (relayed.end == Relayed::End::broken && client.watch.client_reset())
       delivered.end = Relayed::End::client_gone;
   }
-  co_return delivered;
 }
 
 Task<Served> deliver_failure(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,

@@ -18,7 +18,7 @@ struct Delivered {
 /// Our own line of how many attempts there were, where the route has such lines.
 void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
 /// Sends the response, then, for CONNECT and a 101, carries bytes until the tunnel ends.
-Task<Delivered> deliver_response(Worker&, Request&, ClientSide, const policy::Ledger&, Response&);
+Task<void> deliver_response(Worker&, Request&, ClientSide, const policy::Ledger&, Response&, Delivered&);
 /// 502, 503, 504, 403 or 508: no upstream response can be given.
 Task<Served> deliver_failure(Worker&, Request&, ClientSide, const policy::Ledger&, bool gateway_timeout);
 /// 4xx or 5xx for a request that is refused; the connection closes.

@@ -20,7 +20,10 @@ constexpr Duration keep_grace = std::chrono::seconds(1);
 Task<Served> exchange(Worker& worker, Request& request, ClientSide client) {
   ExchangeDriver driver(worker, request, client);
   for (Actions asked = driver.next(); asked.size() > 0; asked = driver.next()) {
-    for (const policy::Action& action : asked) co_await driver.obey(action);
+    for (const policy::Action& action : asked) {
+      co_await driver.obey(action);
+      driver.tell();
+    }
   }
   co_return driver.end();
 }
@@ -29,8 +32,8 @@ ExchangeDriver::ExchangeDriver(Worker& worker, Request& request, ClientSide clie
     : worker_(worker),
       request_(request),
       client_(client),
-      machine_(*request.policy, request.facts, host_share(worker, request), request.started,
-               latency_of(worker, request)),
+      machine_(request.machine.emplace(*request.policy, request.facts, host_share(worker, request),
+                                       request.started, latency_of(worker, request))),
       actions_(machine_.begin(Tick::now(), worker.dice)),
       live_(&request.live),
       kept_(request.kept) {}
@@ -43,13 +46,25 @@ Actions ExchangeDriver::next() {
 
 Served ExchangeDriver::end() {
   assert(!hedge_ || !hedge_->goes_on());  // the machine has cancelled whichever copy was still under way
-  request_.ledger = machine_.ledger();
   return served_;
 }
 
-// No coroutine of its own: it only chooses.
+// No coroutine of its own: every request pays for each.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
-  return may_hedge() ? start_hedged(start) : start_alone(start);
+  if (may_hedge()) return start_hedged(start);
+  LoneAttempt& alone = alone_.emplace(client_.watch);
+  return try_once(worker_, request_, client_, alone.cancel, start, machine_.deadline(), *live_, alone.result);
+}
+
+void ExchangeDriver::tell() {
+  if (alone_) {
+    const AttemptResult result = alone_->result;
+    alone_.reset();
+    attempted(result);
+  } else if (delivery_) {
+    delivered(delivery_->came);
+    delivery_.reset();
+  }
 }
 
 // True if the attempt that is to start gets a copy beside it once it is slow. An upgrade is no copy's
@@ -58,18 +73,10 @@ bool ExchangeDriver::may_hedge() const {
   return machine_.hedge_at() && !request_.is_connect() && !request_.upgrade && !request_.bound;
 }
 
-Task<void> ExchangeDriver::start_alone(policy::Start start) {
-  AttemptCancel cancel;
-  ClientWatch::Attempt watched(client_.watch, &cancel);
-  const AttemptResult result =
-      co_await try_once(worker_, request_, client_, cancel, start, machine_.deadline(), *live_);
-  watched.end();
-  attempted(result);
-}
-
 // The machine says when a copy is due, and whether an end is the end of both.
 Task<void> ExchangeDriver::start_hedged(policy::Start start) {
-  HedgedAttempt& race = hedge_.emplace(worker_, request_, client_.pause, machine_.deadline());
+  hedge_ = std::make_unique<HedgedAttempt>(worker_, request_, client_.pause, machine_.deadline());
+  HedgedAttempt& race = *hedge_;
   const ClientWatch::Attempt watched(client_.watch, &race);
   race.start(start, &client_.stream, request_.live);
   Response* latest = nullptr;
@@ -182,16 +189,20 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   if (actions_.size() == 0) actions_ = machine_.waited(Tick::now());
 }
 
+// No coroutine of its own: every request pays for each.
 Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
   const bool live = live_->number == deliver.number;
   if (!live) live_->clear();
-  Response& response = live ? *live_ : kept_;
-  const Delivered delivered =
-      co_await deliver_response(worker_, request_, client_, machine_.ledger(), response);
-  served_ = delivered.served;
+  Delivery& delivery = delivery_.emplace(Delivery{live ? *live_ : kept_, {}});
+  return deliver_response(worker_, request_, client_, machine_.ledger(), delivery.response, delivery.came);
+}
+
+void ExchangeDriver::delivered(const Delivered& came) {
+  served_ = came.served;
   response_begun_ = true;
-  if (delivered.end == Relayed::End::broken) resumption_ = std::make_unique<Resumption>(request_, response);
-  body_ended(delivered.end, delivered.cause, delivered.served.response_bytes);
+  if (came.end == Relayed::End::broken)
+    resumption_ = std::make_unique<Resumption>(request_, delivery_->response);
+  body_ended(came.end, came.cause, came.served.response_bytes);
 }
 
 void ExchangeDriver::body_ended(Relayed::End end, policy::Cause cause, std::uint64_t bytes) {
@@ -211,8 +222,9 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   resumption_->ask();
   AttemptCancel cancel;
   ClientWatch::Attempt watched(client_.watch, &cancel);
-  const AttemptResult result = co_await attempt(worker_, request_, nullptr, cancel, {resume.number, true},
-                                                std::nullopt, resumption_->response());
+  const policy::Start again{resume.number, true};
+  AttemptResult result;
+  co_await attempt(worker_, request_, nullptr, cancel, again, std::nullopt, resumption_->response(), result);
   watched.end();
   const Instant now = Tick::now();
   if (client_.watch.client_reset()) {

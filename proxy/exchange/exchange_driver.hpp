@@ -18,7 +18,7 @@ namespace reprise::net {
 Task<Served> exchange(Worker&, Request&, ClientSide);
 
 /// One exchange: the state machine, and what it works with. Whoever drives it obeys what `next` returns, one
-/// action after the other, until there is nothing to obey any more.
+/// action after the other, and tells what came of each, until there is nothing to obey any more.
 class ExchangeDriver {
  public:
   ExchangeDriver(Worker&, Request&, ClientSide);
@@ -27,15 +27,29 @@ class ExchangeDriver {
 
   /// What the machine asks for now, each time once. Nothing at the end, and nowhere else.
   policy::Actions next();
-  /// Does what one action asks for and tells the machine what came of it. An action without an overload of
-  /// its own below does not compile.
+  /// Does what one action asks for; the action must stay where it is. One without an overload of its own
+  /// below does not compile.
   Task<void> obey(const policy::Action& action) {
     return std::visit([this](const auto& asked) { return obey(asked); }, action);
   }
+  /// Tells the machine what came of the attempt or the delivery that has just been obeyed. (A coroutine
+  /// around each that did it would cost every request its frame.)
+  void tell();
   /// Once it is over.
   Served end();
 
  private:
+  struct LoneAttempt {
+    explicit LoneAttempt(ClientWatch& watch) : watched(watch, &cancel) {}
+    AttemptCancel cancel;
+    ClientWatch::Attempt watched;
+    AttemptResult result;
+  };
+  struct Delivery {
+    Response& response;
+    Delivered came;
+  };
+
   Task<void> obey(const policy::Start&);
   Task<void> obey(const policy::Wait&);
   Task<void> obey(const policy::Deliver&);
@@ -47,10 +61,10 @@ class ExchangeDriver {
   Task<void> obey(const policy::Leave&);
 
   bool may_hedge() const;
-  Task<void> start_alone(policy::Start);
   Task<void> start_hedged(policy::Start);
   void start_copy(HedgedAttempt&, unsigned slow);
   void attempted(const AttemptResult&);
+  void delivered(const Delivered&);
   Task<void> keep(Instant until);
   policy::Actions tell_departures();
   static void note(const policy::Actions& nothing);
@@ -60,12 +74,14 @@ class ExchangeDriver {
   Worker& worker_;
   Request& request_;
   ClientSide client_;
-  policy::Exchange machine_;
+  policy::Exchange& machine_;  ///< the request's, whose memory is lent again and again
   policy::Actions actions_;
   Response* live_;  ///< where the next attempt's response goes, and the last one's lies
   Response& kept_;
   ClientState client_state_ = ClientState::present;
-  std::optional<HedgedAttempt> hedge_;      ///< once attempt 1 may get a copy
+  std::optional<LoneAttempt> alone_;        ///< under way, or to be told
+  std::optional<Delivery> delivery_;        ///< under way, or to be told
+  std::unique_ptr<HedgedAttempt> hedge_;    ///< once attempt 1 may get a copy
   std::unique_ptr<Resumption> resumption_;  ///< once the delivered body broke
   Served served_;
   bool response_begun_ = false;  ///< some of its head may be with the client, even where no status was told

@@ -73,22 +73,23 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   return {stage, cause};
 }
 
-Task<policy::Outcome> HeadReader::read(Upload& upload, UploadStall& stall) {
+void HeadReader::begin(const Upload& upload) {
   if (upload.end() != UploadEnd::running) limit_head();
-  Taken taken = Taken::partial;
-  const auto take = [&] {
-    taken = take_head();
-    return taken != Taken::partial;
-  };
-  for (;;) {
-    const ErrorCode error = co_await read_head(upstream(), response_.buffer, response_.head, take);
-    if (error) co_return failed(error, upload.end(), stall);
-    while (taken == Taken::interim) {
-      if (!co_await pass_on_interim()) co_return Failed{Stage::head, Cause::cancelled};
-      taken = take_head();
-    }
-    if (taken == Taken::outcome) co_return outcome_;
-  }
+}
+
+// No coroutine of its own: every request pays for each.
+Task<ErrorCode> HeadReader::read_on() {
+  if (taken_ == Taken::interim) return pass_on_interim();
+  return read_head(upstream(), response_.buffer, response_.head, [this] {
+    taken_ = take_head();
+    return taken_ != Taken::partial;
+  });
+}
+
+std::optional<policy::Outcome> HeadReader::outcome_of(const ErrorCode& error, const Upload& upload,
+                                                      const UploadStall& stall) const {
+  if (error) return failed(error, upload.end(), stall);
+  return taken_ == Taken::outcome ? std::optional(outcome_) : std::nullopt;
 }
 
 // Looks for a whole head at the front of the buffer. A final one, or a bad one, is the attempt's outcome.
@@ -122,13 +123,19 @@ HeadReader::Taken HeadReader::take_head() {
   return Taken::outcome;
 }
 
-Task<bool> HeadReader::pass_on_interim() {
+Task<ErrorCode> HeadReader::pass_on_interim() {
   const bool passed = client_ == nullptr ||
                       co_await pass_interim(*client_, request_, response_.head, worker_.shared.pseudonym);
   response_.buffer.consume(response_.head.bytes);
   response_.buffer.compact();
-  if (!passed) client_state_ = ClientState::gone;
-  co_return passed;
+  if (passed) {
+    taken_ = take_head();
+  } else {
+    client_state_ = ClientState::gone;
+    taken_ = Taken::outcome;
+    outcome_ = Failed{Stage::head, Cause::cancelled};
+  }
+  co_return ErrorCode();
 }
 
 }  // namespace reprise::net

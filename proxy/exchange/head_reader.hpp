@@ -24,8 +24,12 @@ class HeadReader final : public UploadListener {
         deadline_(deadline),
         response_(response) {}
 
-  /// Returns at the final head, whose body is unread, or at a failure.
-  Task<policy::Outcome> read(Upload& upload, UploadStall& stall);
+  /// The upload has begun: its response is awaited.
+  void begin(const Upload&);
+  /// Until there is a head, or none will come. One that is interim goes on to the client by the next call.
+  Task<ErrorCode> read_on();
+  /// What came of `read_on`: the final head, whose body is unread, or a failure. Absent: it has to go on.
+  std::optional<policy::Outcome> outcome_of(const ErrorCode&, const Upload&, const UploadStall&) const;
   ClientState client_state() const { return client_state_; }
   /// True where an interim response had the fields of a body: what it takes for one may come yet (row B1).
   bool in_doubt() const { return in_doubt_; }
@@ -37,7 +41,7 @@ class HeadReader final : public UploadListener {
   void limit_head();
   policy::Failed failed(const ErrorCode&, UploadEnd, const UploadStall&) const;
   Taken take_head();
-  Task<bool> pass_on_interim();
+  Task<ErrorCode> pass_on_interim();
   Stream& upstream() { return response_.connection->stream(); }
 
   Worker& worker_;
@@ -47,6 +51,7 @@ class HeadReader final : public UploadListener {
   std::optional<Instant> deadline_;
   Response& response_;
   http::Interims interims_;
+  Taken taken_ = Taken::partial;
   policy::Outcome outcome_;
   policy::Cause limit_cause_ = policy::Cause::response_timeout;
   ClientState client_state_ = ClientState::present;

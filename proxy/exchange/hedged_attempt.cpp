@@ -28,8 +28,8 @@ void HedgedAttempt::start(const policy::Start& start, Stream* client, Response& 
 }
 
 Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, Stream* client) {
-  runner.result = co_await attempt(race.worker_, race.request_, client, runner.cancel, start, race.deadline_,
-                                   *runner.response);
+  co_await attempt(race.worker_, race.request_, client, runner.cancel, start, race.deadline_,
+                   *runner.response, runner.result);
   runner.state = State::ended;
   race.pause_.cancel();
 }

@@ -39,12 +39,12 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.response_bytes = served.response_bytes;
   exchange.started = request.started;
   exchange.ended = Tick::now();
-  exchange.ledger = &request.ledger;
+  exchange.ledger = &request.ledger();
   exchange.tunnel = request.is_connect();
   worker.shared.metrics.count(exchange);
   if (worker.shared.witness) worker.shared.witness(exchange);
   // Whoever wants no access lines is still told what was given up (row L15, clause R24).
-  if (!worker.shared.settings.log.access && !policy::is_exhausted(request.ledger.reason)) return;
+  if (!worker.shared.settings.log.access && !policy::is_exhausted(request.ledger().reason)) return;
   exchange.trace_id = trace_id(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");
   worker.shared.log.access(exchange, Clock::wall_nanoseconds());

@@ -63,7 +63,7 @@ class Rehearsal {
                                  : draw_wait(policy_.retry.backoff, earlier.charged - 1, earlier.wait, dice_);
       const Reason reason = free ? Reason::stale_connection : Reason::retryable_failure;
       // What ends without having sent a byte is given back at its end.
-      if (budget_ != nullptr && !free && !unsent) budget_->withdraw(now_);
+      if (budget_ != nullptr && !free && !unsent) static_cast<void>(budget_->withdraw(now_));
       exchange_.take_up({earlier, assumed_.outcome, {true, wait, reason}, now_, now_});
       earlier.wait = wait;
       now_ += wait;

@@ -21,8 +21,6 @@ class Timed {
   Timed& operator=(const Timed&) = delete;
   virtual ~Timed();
 
-  bool armed() const { return list_ != nullptr; }
-
  protected:
   /// Called once, disarmed; may arm itself again, and may destroy itself.
   virtual void time_is_up() = 0;

@@ -11,6 +11,7 @@
 namespace reprise::net {
 
 void Request::clear() {
+  machine.reset();
   body.end();
   early.clear();
   early.give_back();
@@ -31,6 +32,11 @@ void Request::clear() {
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;
+}
+
+const policy::Ledger& Request::ledger() const {
+  static const policy::Ledger nothing;
+  return machine ? machine->ledger() : nothing;
 }
 
 // What is over TLS goes through a tunnel: the parent proxy must not read it.

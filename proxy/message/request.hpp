@@ -48,7 +48,7 @@ struct Request {
   Response live;                                    ///< of the last attempt
   Response copy;                                    ///< of a second copy beside the first attempt
   Response kept;                                    ///< what the client gets if nothing better follows
-  policy::Ledger ledger;                            ///< once the exchange is over
+  std::optional<policy::Exchange> machine;          ///< that decides on it; from its first attempt on
   policy::Instant started{};
   RequestKind kind = RequestKind::forward;
   TunnelProgress tunnel = TunnelProgress::asked;  ///< of CONNECT
@@ -61,6 +61,8 @@ struct Request {
   bool bound = false;
   Pin* pin = nullptr;  ///< the session's; null for CONNECT
 
+  /// What was tried; empty where nothing was.
+  const policy::Ledger& ledger() const;
   bool is_connect() const { return kind == RequestKind::connect; }
   /// Ready for another; keeps storage.
   void clear();

@@ -27,7 +27,7 @@ class Budget {
   /// Whole retries that may still be scheduled; never negative.
   double left(Instant now);
   /// Takes one retry, or says that none is left. Counted when a wait is scheduled, so waits count.
-  bool withdraw(Instant now);
+  [[nodiscard]] bool withdraw(Instant now);
   /// Gives back a retry that was taken at `taken` and never started, or ended without having sent a byte.
   void refund(Instant taken, Instant now);
   /// left / (what would be left had nobody retried), 0 to 1: the gauge.

@@ -31,7 +31,7 @@ class Circuit {
 
   /// Whether an attempt may start now. Half-open admits one probe at a time; a probe that is not heard of
   /// within `open` is given up.
-  bool admit(Instant now);
+  [[nodiscard]] bool admit(Instant now);
   void succeeded(Instant now, Instant admitted);
   void failed(Instant now, Instant admitted);
   /// An admitted attempt that says nothing of the host: cancelled, for one.

@@ -152,7 +152,8 @@ bool Exchange::account_for(const AttemptReport& report, const Outcome& outcome, 
 // What may still turn a yes into a no, and what a yes costs.
 Verdict Exchange::overrule(Verdict verdict, Instant now) {
   if (verdict.reason == Reason::observe_only) {
-    if (host_.budget != nullptr) host_.budget->withdraw(now);
+    // What a retry would have cost; without a rest it costs nothing more.
+    if (host_.budget != nullptr) static_cast<void>(host_.budget->withdraw(now));
     return verdict;
   }
   if (!verdict.retry) return verdict;

@@ -3,7 +3,7 @@
 
     python3 tests/fuzz/run.py                            all, a million inputs or 30 seconds each
     python3 tests/fuzz/run.py --short                    the short form: 20,000 inputs or 10 seconds each
-    python3 tests/fuzz/run.py --only framing --runs 100000000 --seconds 3600
+    python3 tests/fuzz/run.py --only framing --seed fresh --runs 100000000 --seconds 3600
 
 Inputs that are new stay in build/fuzz/corpus, those that broke a law lie in build/fuzz/found. Speed is counted by CPU
 time, so that a busy machine is no failure. The figures go to build/figures/fuzz.json; the last line is
@@ -80,7 +80,9 @@ def play(name, given):
                "edges": int((re.findall(r" cov: (\d+) ", said) or ["0"])[-1])}
     why = None
     if process.returncode != 0:
-        why = "\n".join(said.splitlines()[-60:])
+        # First what was broken and by which input: of a long log only the ends are kept.
+        told = re.findall(r"^(?:not so: |Base64: |SUMMARY: ).*", said, re.M)
+        why = "\n".join([*told, *said.splitlines()[-60:]])
     elif executions < min(LEAST, given.runs):
         why = "nearly nothing was played"
     elif figures["per_cpu_second"] * TOLERANCE < speed:
@@ -103,7 +105,7 @@ def main():
     arguments.add_argument("--runs", type=int, default=1_000_000)
     arguments.add_argument("--seconds", type=int, default=30)
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
-    chance.add_option(arguments, default=chance.FRESH)
+    chance.add_option(arguments)
     given = arguments.parse_args()
     chance.use(given.seed)
     tally, played = Tally(), {}

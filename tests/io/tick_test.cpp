@@ -27,10 +27,8 @@ TEST(Tick, fires_once_and_never_early) {
   Bell bell;
   const Instant due = Tick::now() + milliseconds(120);
   bench.tick.arm(bell, milliseconds(120));
-  EXPECT_TRUE(bell.armed());
   ASSERT_TRUE(bench.run_until([&] { return !bell.rung.empty(); }));
   EXPECT_GE(bell.rung.front(), due);
-  EXPECT_FALSE(bell.armed());
   Bell later;
   bench.tick.arm(later, milliseconds(120));
   ASSERT_TRUE(bench.run_until([&] { return !later.rung.empty(); }));
@@ -109,7 +107,6 @@ TEST(Tick, an_entry_may_arm_itself_again_while_it_fires) {
   };
   bench.tick.arm(bell, milliseconds(30));
   ASSERT_TRUE(bench.run_until([&] { return bell.rung.size() == 3; }));
-  EXPECT_FALSE(bell.armed());
   for (std::size_t i = 1; i < 3; ++i) EXPECT_GE(bell.rung[i] - bell.rung[i - 1], milliseconds(30));
 }
 
@@ -193,7 +190,6 @@ TEST(Tick, entries_may_outlive_the_tick) {
     Tick tick(io);
     tick.arm(bell, milliseconds(10));
   }
-  EXPECT_FALSE(bell.armed());
   Tick::disarm(bell);
 }
 

@@ -43,10 +43,10 @@ bool has_one_left(BudgetTable& budgets, std::string_view host) {
 
 TEST(BudgetTable, the_host_asked_for_longest_ago_goes_first_and_comes_back_full) {
   BudgetTable budgets(2);
-  budgets.account("a:80", tight(), BudgetKind::real)->withdraw(start);
-  budgets.account("b:80", tight(), BudgetKind::real)->withdraw(start);
+  ASSERT_TRUE(budgets.account("a:80", tight(), BudgetKind::real)->withdraw(start));
+  ASSERT_TRUE(budgets.account("b:80", tight(), BudgetKind::real)->withdraw(start));
   EXPECT_FALSE(has_one_left(budgets, "a:80"));
-  budgets.account("c:80", tight(), BudgetKind::real)->withdraw(start);  // b goes
+  ASSERT_TRUE(budgets.account("c:80", tight(), BudgetKind::real)->withdraw(start));  // b goes
   EXPECT_FALSE(has_one_left(budgets, "a:80"));
   EXPECT_TRUE(has_one_left(budgets, "b:80"));  // c goes
 }
@@ -54,7 +54,7 @@ TEST(BudgetTable, the_host_asked_for_longest_ago_goes_first_and_comes_back_full)
 TEST(BudgetTable, L21_a_host_that_somebody_asks_keeps_its_one_account) {
   BudgetTable budgets(2);
   const auto busy = budgets.account("busy:80", tight(), BudgetKind::real);
-  busy->withdraw(start);
+  ASSERT_TRUE(busy->withdraw(start));
   for (int i = 0; i < 1000; ++i) budgets.account("h" + std::to_string(i) + ":80", tight(), BudgetKind::real);
   EXPECT_EQ(budgets.account("busy:80", tight(), BudgetKind::real), busy) << "another thread gets the same";
   std::map<std::string, double, std::less<>> reported;
@@ -87,9 +87,9 @@ TEST(BudgetTable, traffic_to_many_hosts_stays_bounded) {
 
 TEST(BudgetTable, each_reports_real_accounts_with_what_is_left) {
   BudgetTable budgets(8);
-  budgets.account("spent:80", tight(), BudgetKind::real)->withdraw(start);
+  ASSERT_TRUE(budgets.account("spent:80", tight(), BudgetKind::real)->withdraw(start));
   budgets.account("full:80", tight(), BudgetKind::real);
-  budgets.account("watched:80", tight(), BudgetKind::shadow)->withdraw(start);
+  ASSERT_TRUE(budgets.account("watched:80", tight(), BudgetKind::shadow)->withdraw(start));
   std::map<std::string, double, std::less<>> reported;
   budgets.each(start, [&](std::string_view host, double ratio) { reported[std::string(host)] = ratio; });
   EXPECT_EQ(reported, (std::map<std::string, double, std::less<>>{{"spent:80", 0}, {"full:80", 1}}));
