@@ -233,7 +233,9 @@ class Judge {
     const std::size_t i = attempt_at(sent.at) - 1;
     const LedgerEntry& entry = ledger_[i];
     const bool heard = sent.last_heard > (i == 0 ? account_.head_at : entry.started);
-    if (heard || !entry.attempt.replayable) return true;
+    // Of an attempt that ended with its client nobody has told whether the body was still held.
+    const bool untold = entry.verdict.reason == Reason::client_gone && account_.plan.body_bytes > 0;
+    if (heard || untold || !entry.attempt.replayable) return true;
     constexpr Duration limit = seconds(3);
     const auto deadline = scene_.policy.retry.deadline;
     // Nothing is gained by an end behind the deadline.
