@@ -121,6 +121,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "limits.replay_disk", .kind = size, .standard = "1GiB", .sentence = "Temporary files of all requests together; 0: nothing is written to disk.", .lowest = "0", .highest = "1024GiB"},
   {.path = "limits.replay_folder", .kind = folder, .standard = "/tmp", .sentence = "An absolute path: where temporary files go. They have no name, and are gone with the process."},
   {.path = "limits.kept_answer", .kind = size, .standard = "64KiB", .sentence = "Body bytes of an upstream's answer kept during a wait, to be the last answer.", .lowest = "0", .highest = "16MiB"},
+  {.path = "limits.labelled_upstreams", .kind = whole, .standard = "32", .sentence = "Upstreams that the configuration does not name and that get a metric label of their own, in the order in which they are met; the rest is `other`.", .lowest = "0", .highest = "1000"},
   {.path = "limits.upstreams", .kind = whole, .standard = "1024", .sentence = "Entries of each table per host: pools, budgets, names. The oldest idle one goes.", .lowest = "1", .highest = "1000000"},
 
   {.path = "timers", .kind = mapping, .standard = "", .sentence = "How long a client may take."},

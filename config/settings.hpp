@@ -83,6 +83,7 @@ struct Limits {
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
+  std::size_t labelled_upstreams = 32;
 };
 
 struct Timers {

@@ -40,6 +40,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.started = request.started;
   exchange.ended = Tick::now();
   exchange.ledger = &request.ledger();
+  exchange.upstream = request.upstream->cells;
   exchange.tunnel = request.is_connect();
   worker.shared.metrics.count(exchange);
   if (worker.shared.witness) worker.shared.witness(exchange);

@@ -9,6 +9,8 @@
 
 namespace reprise::observe {
 
+struct UpstreamCells;
+
 /// How the client's side ended.
 enum class Ending : std::uint8_t { answered, cut, client_gone };
 
@@ -31,6 +33,7 @@ struct ExchangeRecord {
   policy::Instant started{};
   policy::Instant ended{};
   const policy::Ledger* ledger = nullptr;  ///< never null
+  UpstreamCells* upstream = nullptr;       ///< where its attempts are counted besides; may be null
   bool tunnel = false;                     ///< CONNECT
   bool over_tls = false;                   ///< the upstream is spoken to over TLS
 };

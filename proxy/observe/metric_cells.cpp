@@ -169,11 +169,13 @@ RouteCells::RouteCells()
       retry_after(retry_after_bounds) {}
 
 Metrics::Cells::Cells(std::span<const std::string> route_names,
-                      std::span<const std::string_view> rejection_words, std::string_view version)
+                      std::span<const std::string_view> rejection_words, std::string_view version,
+                      UpstreamLabels upstream_labels)
     : names(route_names.begin(), route_names.end()),
       rejections(rejection_words.begin(), rejection_words.end()),
       routes(route_names.size()),
       rejected(rejection_words.size()),
+      by_upstream(std::move(upstream_labels)),
       budget_family(register_gauge(registry, Metric::budget_available)),
       circuit_family(register_gauge(registry, Metric::circuit_state)),
       config_family(register_gauge(registry, Metric::config_hash)) {
@@ -183,6 +185,14 @@ Metrics::Cells::Cells(std::span<const std::string> route_names,
 std::vector<MetricFamily> Metrics::Cells::Collect() const {
   RouteFamilies by_route;
   for (std::size_t i = 0; i < routes.size(); ++i) by_route.add(names[i], routes[i]);
+  MetricFamily upstream_attempts = family(Metric::upstream_attempts);
+  by_upstream.each([&](const UpstreamCells& cells) {
+    for (std::size_t i = 0; i < cells.attempts.size(); ++i) {
+      add_if_touched(upstream_attempts,
+                     {{"upstream", cells.label}, {"outcome", std::string(OutcomeLabels::words[i])}},
+                     cells.attempts[i]);
+    }
+  });
   MetricFamily upstream_connections = family(Metric::upstream_connections);
   for (std::size_t i = 0; i < upstreams.size(); ++i) {
     add_gauge(upstream_connections, {{"state", std::string(upstream_words[i])}}, upstreams[i].load());
@@ -214,6 +224,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       by_route.ambiguous,
       by_route.hedges,
       replay,
+      upstream_attempts,
       upstream_connections,
       clients,
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),

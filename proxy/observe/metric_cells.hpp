@@ -100,7 +100,7 @@ inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 /// Collects its own atomics; what changes rarely or has labels from outside lives in the registry.
 struct Metrics::Cells final : prometheus::Collectable {
   Cells(std::span<const std::string> route_names, std::span<const std::string_view> rejection_words,
-        std::string_view version);
+        std::string_view version, UpstreamLabels upstream_labels);
 
   /// Families with at least one series; none of the registry's.
   std::vector<prometheus::MetricFamily> Collect() const override;
@@ -114,6 +114,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Counter, lookup_words.size()> lookups{};
   std::array<Counter, limit_words.size()> limits{};
   std::array<Level, upstream_words.size()> upstreams{};
+  UpstreamTable by_upstream;
   Counter log_dropped{0};
   Level client_connections{0};
   std::array<Level, 2> replay_bytes{};  ///< by ReplayMedium

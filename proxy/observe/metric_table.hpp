@@ -26,6 +26,7 @@ enum class Metric : std::uint8_t {
   exhausted,
   backoff,
   retry_after,
+  upstream_attempts,
   budget_available,
   circuit_state,
   ambiguous,

@@ -28,8 +28,10 @@ Counter& code_cell(RouteCells& cells, const ExchangeRecord& record) {
   return status > 0 && status < cells.statuses.size() ? cells.statuses[status] : cells.client_gone;
 }
 
-void count_entry(RouteCells& cells, const OutcomeLabels& labels, const policy::LedgerEntry& entry) {
-  add_one(cells.attempts[labels.index(entry.outcome)]);
+void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome,
+                 const policy::LedgerEntry& entry) {
+  add_one(cells.attempts[outcome]);
+  if (upstream != nullptr) add_one(upstream->attempts[outcome]);
   if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
     if (const auto& asked = answered->hints.retry_after) cells.retry_after.observe(seconds(*asked));
   }
@@ -41,11 +43,14 @@ void count_entry(RouteCells& cells, const OutcomeLabels& labels, const policy::L
 }
 
 // Exact but for the buckets of the two distributions: there the rest counts with its mean.
-void count_forgotten(RouteCells& cells, const policy::Forgotten& all) {
+void count_forgotten(RouteCells& cells, UpstreamCells* upstream, const policy::Forgotten& all) {
   const auto add = [](Counter& counter, std::uint64_t number) {
     counter.fetch_add(number, std::memory_order_relaxed);
   };
-  for (std::size_t i = 0; i < all.outcomes.size(); ++i) add(cells.attempts[i], all.outcomes[i]);
+  for (std::size_t i = 0; i < all.outcomes.size(); ++i) {
+    add(cells.attempts[i], all.outcomes[i]);
+    if (upstream != nullptr) add(upstream->attempts[i], all.outcomes[i]);
+  }
   for (std::size_t i = 0; i < all.retries.size(); ++i) add(cells.retries[i], all.retries[i]);
   if (all.waits > 0) cells.backoff.observe(all.waited / static_cast<double>(all.waits), all.waits);
   if (all.pauses > 0) cells.retry_after.observe(all.paused / static_cast<double>(all.pauses), all.pauses);
@@ -84,8 +89,8 @@ void put_in_order(std::vector<prometheus::MetricFamily>& families) {
 }  // namespace
 
 Metrics::Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections,
-                 std::string_view version)
-    : cells_(std::make_unique<Cells>(routes, rejections, version)) {}
+                 std::string_view version, UpstreamLabels upstreams)
+    : cells_(std::make_unique<Cells>(routes, rejections, version, std::move(upstreams))) {}
 
 Metrics::~Metrics() = default;
 
@@ -95,8 +100,8 @@ void Metrics::count(const ExchangeRecord& record) {
   add_one(code_cell(cells, record));
   if (!record.tunnel) cells.duration.observe(seconds(record.ended - record.started));
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
-    count_entry(cells, cells_->outcome_labels, ledger[i]);
-  if (ledger.forgotten() != nullptr) count_forgotten(cells, *ledger.forgotten());
+    count_entry(cells, record.upstream, cells_->outcome_labels.index(ledger[i].outcome), ledger[i]);
+  if (ledger.forgotten() != nullptr) count_forgotten(cells, record.upstream, *ledger.forgotten());
   if (!ledger.empty()) cells.attempts_per_request.observe(static_cast<double>(ledger.size()));
   count_final_reason(cells, ledger.reason);
   if (ledger.size() > 1 && is_recovered(record)) add_one(cells.recovered);
@@ -104,6 +109,12 @@ void Metrics::count(const ExchangeRecord& record) {
   if (ledger.ambiguous) add_one(cells.ambiguous);
   if (ledger.hedge != policy::HedgeOutcome::none)
     add_one(cells.hedges[static_cast<std::size_t>(ledger.hedge)]);
+}
+
+UpstreamCells& Metrics::upstream(std::string_view host_port) { return cells_->by_upstream.meet(host_port); }
+
+std::string_view Metrics::upstream_label(std::string_view host_port) const {
+  return cells_->by_upstream.label_of(host_port);
 }
 
 void Metrics::count_rejection(std::size_t cause) { add_one(cells_->rejected.at(cause)); }

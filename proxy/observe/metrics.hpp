@@ -12,6 +12,7 @@
 
 #include "proxy/match/enumerators.hpp"
 #include "proxy/observe/exchange_record.hpp"
+#include "proxy/observe/upstream_cells.hpp"
 #include "proxy/pacing/circuit.hpp"
 
 namespace reprise::observe {
@@ -48,7 +49,7 @@ class Metrics {
   /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version`
   /// for build_info.
   Metrics(std::span<const std::string> routes, std::span<const std::string_view> rejections,
-          std::string_view version);
+          std::string_view version, UpstreamLabels upstreams = {});
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
@@ -58,6 +59,10 @@ class Metrics {
   /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous:
   /// all from one ledger.
   void count(const ExchangeRecord&);
+  /// Where the attempts at "host:port" are counted, for the life of this: for `ExchangeRecord::upstream`.
+  UpstreamCells& upstream(std::string_view host_port);
+  /// Its label, for the gauges below.
+  std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
   void count_lookup(LookupOutcome);
@@ -68,7 +73,7 @@ class Metrics {
   void client_disconnected();
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
-  /// Called at scrape time on a helper thread: name ("host:port" or "other") and ratio.
+  /// Called at scrape time on a helper thread: label and ratio.
   void set_budget_ratio(std::string_view upstream, double ratio);
   /// The same for circuits.
   void set_circuit_state(std::string_view upstream, policy::Circuit::State);

@@ -8,6 +8,7 @@
 
 #include "proxy/http/rejection.hpp"
 #include "proxy/io/descriptors.hpp"
+#include "proxy/match/ascii.hpp"
 #include "proxy/observe/status.hpp"
 #include "proxy/resolve/name_service.hpp"
 #include "proxy/server/admin.hpp"
@@ -37,9 +38,9 @@ std::vector<std::string> route_names(const policy::RouteTable& routes) {
   return names;
 }
 
-// Hosts that the configuration names get a gauge of their own; traffic never makes labels.
-std::vector<std::string> configured_hosts(const config::Settings& settings) {
-  std::vector<std::string> hosts;
+observe::UpstreamLabels labels_of(const config::Settings& settings) {
+  observe::UpstreamLabels labels{{}, settings.limits.labelled_upstreams, settings.limits.upstreams};
+  std::vector<std::string>& hosts = labels.configured;
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
     const policy::Match& match = (*settings.routes)[i].match;
     std::vector<policy::HostPattern> patterns = match.hosts;
@@ -50,9 +51,10 @@ std::vector<std::string> configured_hosts(const config::Settings& settings) {
     }
   }
   for (const auto& listener : settings.listeners) {
-    if (listener.mode == config::ListenerMode::gateway) hosts.push_back(listener.upstream.host);
+    if (listener.mode == config::ListenerMode::gateway)
+      hosts.push_back(policy::lower(listener.upstream.host));
   }
-  return hosts;
+  return labels;
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ struct Proxy::Parts {
 Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
     : settings(std::move(given)),
       options(std::move(given_options)),
-      metrics(route_names(*settings.routes), http::all_words(), options.version),
+      metrics(route_names(*settings.routes), http::all_words(), options.version, labels_of(settings)),
       log(settings.log, route_names(*settings.routes), options.log_descriptor, options.log_to_terminal),
       budgets(settings.limits.upstreams),
       host_guards(settings.limits.upstreams),
@@ -184,28 +186,26 @@ std::string Proxy::Parts::status() {
 }
 
 std::string Proxy::Parts::metrics_text() {
-  const std::vector<std::string> hosts = configured_hosts(settings);
-  const auto is_configured = [&](std::string_view host_port) {
-    return std::find(hosts.begin(), hosts.end(), host_port.substr(0, host_port.rfind(':'))) != hosts.end();
-  };
   double others = 1;
   budgets.each(Tick::now(), [&](std::string_view host_port, double ratio) {
-    if (is_configured(host_port)) {
-      metrics.set_budget_ratio(host_port, ratio);
-    } else {
+    const std::string_view label = metrics.upstream_label(host_port);
+    if (label == observe::other_upstreams) {
       others = std::min(others, ratio);
+    } else {
+      metrics.set_budget_ratio(label, ratio);
     }
   });
-  metrics.set_budget_ratio("other", others);
+  metrics.set_budget_ratio(observe::other_upstreams, others);
   auto worst = policy::Circuit::State::closed;
   host_guards.each(Tick::now(), [&](std::string_view host_port, policy::Circuit::State state) {
-    if (is_configured(host_port)) {
-      metrics.set_circuit_state(host_port, state);
-    } else {
+    const std::string_view label = metrics.upstream_label(host_port);
+    if (label == observe::other_upstreams) {
       worst = std::max(worst, state);
+    } else {
+      metrics.set_circuit_state(label, state);
     }
   });
-  metrics.set_circuit_state("other", worst);
+  metrics.set_circuit_state(observe::other_upstreams, worst);
   metrics.set_log_dropped(log.dropped());
   return metrics.text();
 }

@@ -80,6 +80,7 @@ std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t po
     return *known->second;
   }
   auto fresh = add_upstream(host, port, account_bytes);
+  fresh->cells = &metrics_.upstream(fresh->account);
   if (peer.client != nullptr) {
     fresh->tls = peer.client;
     fresh->server_name = policy::lower(without_last_dot(peer.name));

@@ -72,6 +72,7 @@ class UpstreamConnection final : public Timed {
 struct Upstream {
   std::string key;
   std::string account;  ///< "host:port", host in lower case: by it budgets, circuits and pauses are shared
+  observe::UpstreamCells* cells = nullptr;  ///< where attempts at it are counted; null for a parent proxy
   std::string host;
   std::uint16_t port = 0;
   const TlsClient* tls = nullptr;                        ///< null: clear text

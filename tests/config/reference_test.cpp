@@ -194,6 +194,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"limits.replay_disk", "2GiB"},
       {"limits.replay_folder", "/var/tmp"},
       {"limits.kept_answer", "0"},
+      {"limits.labelled_upstreams", "5"},
       {"limits.upstreams", "1"},
       {"timers.header", "1s"},
       {"timers.keep_alive", "1s"},

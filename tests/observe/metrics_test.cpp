@@ -76,6 +76,10 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.replay_bytes_changed(ReplayMedium::memory, 4096);
   metrics_.replay_bytes_changed(ReplayMedium::memory, -96);
   metrics_.replay_bytes_changed(ReplayMedium::disk, 1'000'000);
+  Story again = all_stories().front();
+  observe::ExchangeRecord record = again.record();
+  record.upstream = &metrics_.upstream("api.internal:80");
+  metrics_.count(record);
   metrics_.set_budget_ratio("api.internal:80", 0.75);
   metrics_.set_budget_ratio("other", 1);
   expect_golden("metrics.txt", without_process(metrics_.text()));
