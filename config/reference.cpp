@@ -42,14 +42,15 @@ has a default, `${file:/path}` is the content of a file of up to 64 KiB without 
 your own routes, listed or not. `{name: gcs, hosts: [..]}` moves it to other hosts; any other key of an item wins over
 what the preset says.
 
-| preset | for |
-|---|---|
-| [gcs](presets/gcs.yaml) | Google Cloud Storage, JSON and XML API, operation by operation |
-| [gcs-metadata](presets/gcs-metadata.yaml) | the same as the Python library times it; policy `gcs-metadata` |
-| [gsutil](presets/gsutil.yaml) | the same as the command-line tools time it; policies `gsutil`, `gcloud` |
-| [memorystore](presets/memorystore.yaml) | the administration API of Google Memorystore |
-| [aws](presets/aws.yaml) | AWS, with throttling that hides behind a 400; policies `aws` (standard mode), `aws-2026` and `aws-2026-dynamodb` |
-| [llm](presets/llm.yaml) | language-model APIs: 429, 503, 529, the same as the first event of a stream, and the pause they ask for |
+| preset | for | is sent again | is not | whose numbers |
+|---|---|---|---|---|
+| [gcs](presets/gcs.yaml) | Google Cloud Storage, JSON and XML API | what the service calls idempotent, operation by operation, or made so by a precondition | any other write once bytes of it may have arrived | Google's retry strategy: 1 s to 64 s, 10 minutes |
+| [gcs-metadata](presets/gcs-metadata.yaml) | the same, policy `gcs-metadata` | the same | the same | Google's Python library: 1, 2, 60, 120 s |
+| [gsutil](presets/gsutil.yaml) | the same, policies `gsutil`, `gcloud` | the same | the same | Google's command-line tools: 23 retries, 60 s at most |
+| [memorystore](presets/memorystore.yaml) | the administration API of Google Memorystore | by method | POST and PATCH once bytes of them may have arrived | Google's Memorystore documents: 1 s to 32 s |
+| [aws](presets/aws.yaml) | AWS, with throttling that hides behind a 400; policies `aws`, `aws-2026`, `aws-2026-dynamodb` | by method; reads by POST that the head names: of DynamoDB, SQS, Secrets Manager, Systems Manager, KMS, Kinesis, STS | any other POST once bytes of it may have arrived; anything after its signature has run out | the AWS SDKs, standard mode: 3 attempts, 20 s at most |
+| [git](presets/git.yaml) | git over smart HTTP | fetch and clone | a push; a pack that broke | our own: 0.5 s to 15 s, 2 minutes |
+| [llm](presets/llm.yaml) | language-model APIs | calls that were answered 429, 503 or 529, also as the first event of a stream | 500, a timeout, a stream that has begun | our own: 0.5 s to 30 s, 5 minutes; the pause they ask for first |
 
 **Which key wins.** Built-in defaults, then `defaults`, then the route's `policy`, then the route's own keys, merged
 key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempotent` are replaced as a whole.

@@ -201,6 +201,56 @@ TEST(PresetTable, aws) {
   EXPECT_EQ(first_verdict(aws, get, Answered{503, {}}).delay, 1s);
 }
 
+TEST(PresetTable, aws_sends_reads_by_post_again_where_the_head_names_them) {
+  const Settings aws = preset("aws");
+  const auto is_retried = [&](Asked request) { return retries(aws, request, Answered{503, {}}); };
+  const auto targets = [&](const std::string& host, const std::string& target) {
+    return is_retried(Asked("POST", host).with("header:X-Amz-Target", target));
+  };
+  const std::string dynamodb = "dynamodb.eu-west-1.amazonaws.com/";
+  for (const char* read : {"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
+    EXPECT_TRUE(targets(dynamodb, std::string("DynamoDB_20120810.") + read)) << read;
+  for (const char* write :
+       {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems", "Get"})
+    EXPECT_FALSE(targets(dynamodb, std::string("DynamoDB_20120810.") + write)) << write;
+  const std::string sqs = "sqs.eu-west-1.amazonaws.com/";
+  EXPECT_TRUE(targets(sqs, "AmazonSQS.ReceiveMessage"));
+  EXPECT_FALSE(targets(sqs, "AmazonSQS.SendMessage"));
+  EXPECT_TRUE(targets("secretsmanager.eu-west-1.amazonaws.com/", "secretsmanager.GetSecretValue"));
+  EXPECT_FALSE(targets("secretsmanager.eu-west-1.amazonaws.com/", "secretsmanager.PutSecretValue"));
+  const std::string sts = "sts.amazonaws.com/";
+  EXPECT_TRUE(is_retried(Asked("POST", sts).with("query:Action", "GetCallerIdentity")));
+  EXPECT_FALSE(is_retried(Asked("POST", sts).with("query:Action", "AssumeRole")));
+  EXPECT_FALSE(is_retried(Asked("POST", sts)));
+}
+
+TEST(PresetTable, git_fetches_again_and_pushes_once) {
+  const Settings git = preset("git");
+  const std::string at = "github.com/owner/some/deep/repository.git/";
+  const auto post = [&](const std::string& service) {
+    return Asked("POST", at + service).with("header:Content-Type", "application/x-" + service + "-request");
+  };
+  const Asked refs("GET", at + "info/refs?service=git-upload-pack");
+  const Failed lost{Stage::await_head, Cause::reset};
+  const std::vector<Response> table{{refs, Answered{502, {}}, true},
+                                    {refs, lost, true},
+                                    {post("git-upload-pack"), Answered{503, {}}, true},
+                                    {post("git-upload-pack"), lost, true},
+                                    {post("git-upload-pack"), Answered{401, {}}, false},
+                                    {post("git-receive-pack"), Answered{503, {}}, false},
+                                    {post("git-receive-pack"), lost, false},
+                                    {post("git-receive-pack"), Failed{Stage::connect, Cause::refused}, true},
+                                    {{"POST", at + "info/lfs/objects/batch"}, Answered{503, {}}, false}};
+  for (const Response& row : table)
+    EXPECT_EQ(retries(git, row.request, row.outcome), row.retried)
+        << row.request.route(git).name << outcome_label(row.outcome);
+  EXPECT_EQ(post("git-upload-pack").route(git).name, "git/fetch");
+  EXPECT_EQ(post("git-receive-pack").route(git).name, "git/push");
+  HighDice high;
+  EXPECT_EQ(course(git, refs, high).starts.size(), 8U);
+  EXPECT_EQ(first_verdict(git, refs, Answered{503, {}}).delay, 500ms);
+}
+
 TEST(PresetTable, aws_of_2026) {
   const Settings settings = preset("{name: aws, policy: aws-2026}");
   const Asked get("GET", "pail.s3.eu-west-1.amazonaws.com/key");
@@ -314,7 +364,7 @@ TEST(Presets, policies_are_there_by_name_and_the_files_own_hide_them) {
     EXPECT_NE((*settings.routes)[0].policy.retry.deadline, Duration(60s)) << name;
     EXPECT_EQ((*settings.routes)[0].policy.idempotent.kind, policy::IdempotencyRule::Kind::by_method) << name;
   }
-  EXPECT_EQ(preset_policy_names().size(), 9U);
+  EXPECT_EQ(preset_policy_names().size(), 10U);
   const Settings own = settings_of(
       "policies: {llm: {retry: {max_attempts: 3}}}\nroutes: [{name: r, match: {host: h}, policy: llm}]\n");
   EXPECT_EQ((*own.routes)[0].policy.retry.max_attempts, 3U);
@@ -350,7 +400,7 @@ TEST(Presets, survive_printing) {
 }
 
 TEST(Presets, all_together_but_one_of_cloud_storage) {
-  const Settings settings = settings_of("presets: [aws, gsutil, llm, memorystore]\n");
+  const Settings settings = settings_of("presets: [aws, git, gsutil, llm, memorystore]\n");
   std::set<std::string> names;
   for (std::size_t i = 0; i < settings.routes->size(); ++i) names.insert((*settings.routes)[i].name);
   EXPECT_EQ(names.size(), settings.routes->size());
