@@ -13,7 +13,7 @@ struct Backoff {
   Duration initial = std::chrono::milliseconds(250);
   double multiplier = 2;  ///< >= 1
   Duration maximum = std::chrono::seconds(8);
-  Jitter jitter = Jitter::full;
+  Jitter jitter = Jitter::equal;
 };
 
 /// The lowest and highest wait that the dice can give.

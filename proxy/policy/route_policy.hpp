@@ -50,7 +50,7 @@ struct RetryAfter {
 
 struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
-  std::optional<unsigned> max_attempts = 4;                     ///< includes the first; absent: unlimited
+  std::optional<unsigned> max_attempts = 6;                     ///< includes the first; absent: unlimited
   std::optional<Duration> deadline = std::chrono::seconds(60);  ///< from the request head; absent: unlimited
   std::optional<Duration> attempt_timeout;                      ///< to the response head; absent: none
   OutOfTime out_of_time = OutOfTime::last;
