@@ -150,8 +150,8 @@ explain::Question question_of(const Asked& asked, const policy::RoutePolicy& pol
   question.facts.no_store = http::is_no_store(asked.head);
   question.signature_end = signature_end(asked.head, asked.view.query);
   if (policy.signature_sigv4) question.facts.signed_until = question.signature_end;
-  if (!http::asks_upgrade(asked.head))
-    question.download = http::read_download_request(asked.head, asked.view.query);
+  question.download = http::read_download_request(asked.head, asked.view.query);
+  question.may_switch = http::asks_upgrade(asked.head) && !http::offers_only_tls(asked.head);
   question.outcome = assumed.outcome;
   question.first.number = question.first.charged = assumed.attempt;
   const auto* failed = std::get_if<policy::Failed>(&assumed.outcome);
@@ -159,6 +159,10 @@ explain::Question question_of(const Asked& asked, const policy::RoutePolicy& pol
   question.first.sent = sent ? policy::Sent::maybe : policy::Sent::nothing;
   return question;
 }
+
+constexpr const char* upgrade_note =
+    "It offers an upgrade: any answer but 101 has declined that, and a download that breaks then goes on by "
+    "requests without the field. Unless the upgrade is to TLS alone, no copy is sent beside it.";
 
 constexpr const char* clear_text_note =
     "In clear text: the upstream is reached without TLS, and the credentials of the request can be read on "
@@ -207,6 +211,7 @@ int explain(Arguments given) {
                            std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
   if (leaves_in_clear_text(asked, policy.tls)) report.notes.emplace_back(clear_text_note);
+  if (http::asks_upgrade(asked.head)) report.notes.emplace_back(upgrade_note);
   report.routes = &routes;
   report.limits = loaded.settings->limits;
   report.question = question_of(asked, policy, assumed, json, leaving);

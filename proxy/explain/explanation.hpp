@@ -25,8 +25,9 @@ struct Question {
   policy::DownloadRequest download;
   /// When its signature runs out, whatever the route says of signatures (row E11).
   std::optional<policy::Instant> signature_end;
-  bool tunnel = false;  ///< CONNECT: only the dial is tried, which is always safe to repeat
-  policy::Facts facts;  ///< idempotent and safe_method are judged here, the rest is taken as given
+  bool may_switch = false;  ///< asks for another protocol, not for TLS alone: no copy goes beside it
+  bool tunnel = false;      ///< CONNECT: only the dial is tried, which is always safe to repeat
+  policy::Facts facts;      ///< idempotent and safe_method are judged here, the rest is taken as given
   /// What the first attempt and every later one comes to. attempt_timeout and response_timeout stand for "no
   /// answer": the route says which of them it is and when. The body of a Failed at Stage::body breaks after
   /// a head of 200: within what the route holds back, if it holds bytes back.

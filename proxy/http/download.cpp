@@ -38,6 +38,13 @@ bool is_replaced(std::string_view line) {
                      [name](std::string_view each) { return ascii::same(each, name); });
 }
 
+// What the client got was no 101, which declined its upgrade (RFC 9110 7.8): nobody is asked for it again.
+// The lines of Connection are those of write_request_head.
+std::string_view without_upgrade(std::string_view line) {
+  if (line == "Connection: upgrade\r\n" || ascii::starts_with(line, "Upgrade:")) return {};
+  return line == "Connection: TE, upgrade\r\n" ? "Connection: TE\r\n" : line;
+}
+
 void append_range_lines(const policy::RangeAsked& asked, std::string& out) {
   const std::string last = asked.range.last ? std::to_string(*asked.range.last) : std::string();
   ascii::append(out, "Range: bytes=", std::to_string(asked.range.first), "-", last, "\r\n");
@@ -109,8 +116,10 @@ void write_range_request(std::string_view outgoing, const policy::RangeAsked& as
       append_range_lines(asked, out);
       out += line;
       ended = true;
-    } else if (first || !is_replaced(line)) {
+    } else if (first) {
       out += line;
+    } else if (!is_replaced(line)) {
+      out += without_upgrade(line);
     }
   }
   if (!ended) append_range_lines(asked, out);

@@ -158,6 +158,17 @@ bool asks_upgrade(const RequestHead& head) {
   return named && offered;
 }
 
+bool offers_only_tls(const RequestHead& head) {
+  bool only = asks_upgrade(head);
+  for (const FieldLine& field : head.fields) {
+    if (field.id != FieldId::upgrade) continue;
+    ascii::for_each_member(field.value, [&only](std::string_view protocol) {
+      only = only && (ascii::same(protocol, "TLS") || ascii::starts_with(protocol, "TLS/"));
+    });
+  }
+  return only;
+}
+
 bool is_offered_upgrade(const RequestHead& request, const ResponseHead& response) {
   if (response.status != 101 || !asks_upgrade(request)) return false;
   TokenSet offers;

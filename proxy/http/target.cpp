@@ -1,6 +1,7 @@
 // Authorities and targets, split by hand: a URI library would refuse or change what real clients send.
 #include "proxy/http/target.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -64,6 +65,14 @@ void split_path(std::string_view text, Target& target) {
   if (question != std::string_view::npos) target.query = target.path_and_query.substr(question + 1);
 }
 
+struct Scheme {
+  std::string_view prefix;
+  bool https;
+};
+// A WebSocket begins as a request of HTTP (RFC 6455 3), and some clients give a proxy its URI as it is.
+constexpr std::array<Scheme, 4> schemes{
+    {{"http://", false}, {"https://", true}, {"ws://", false}, {"wss://", true}}};
+
 }  // namespace
 
 std::variant<Authority, Rejection> split_authority(std::string_view text, std::uint16_t default_port) {
@@ -99,14 +108,12 @@ std::variant<Authority, Rejection> split_authority(std::string_view text, std::u
 
 std::variant<Target, Rejection> split_absolute(std::string_view text) {
   Target target;
-  if (ascii::starts_with(text, "http://")) {
-    text.remove_prefix(7);
-  } else if (ascii::starts_with(text, "https://")) {
-    text.remove_prefix(8);
-    target.https = true;
-  } else {
-    return Rejection::bad_scheme;
-  }
+  const auto* const scheme = std::find_if(schemes.begin(), schemes.end(), [&](const Scheme& known) {
+    return ascii::starts_with(text, known.prefix);
+  });
+  if (scheme == schemes.end()) return Rejection::bad_scheme;
+  text.remove_prefix(scheme->prefix.size());
+  target.https = scheme->https;
   const std::size_t end = text.find_first_of("/?#");
   target.authority = text.substr(0, end);
   const auto split = split_authority(target.authority, target.https ? 443 : 80);

@@ -33,7 +33,7 @@ struct Target {
   std::string_view path_and_query;  ///< what goes upstream, without fragment; may be "" or start with '?'
 };
 
-/// Splits `http://host[:port][/path][?query]`. Other schemes: bad_scheme.
+/// Splits `http://host[:port][/path][?query]`; ws is taken as http, wss as https. Other schemes: bad_scheme.
 std::variant<Target, Rejection> split_absolute(std::string_view target);
 /// Splits an origin-form target (`/path?query`, or `*`). `authority` and `origin` stay empty.
 std::variant<Target, Rejection> split_origin(std::string_view target);

@@ -22,6 +22,19 @@ def test_a_copy_answers_for_a_first_that_hangs():
         reprise.expect_metric(1, "reprise_retries_total", reason="hedged")
 
 
+def test_who_offers_tls_has_a_copy_and_who_asks_for_another_protocol_has_none():
+    def slow(connection, request):
+        connection.sendall(Say(200).text(request, 1))
+        return True
+    with Upstream({"/x": ["hang", slow], "/chat": [slow]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
+        offers_tls = [("Connection", "Upgrade"), ("Upgrade", "TLS/1.2")]
+        answer = ask(reprise, "GET", upstream.url("/x"), fields=offers_tls)
+        equal((answer.status, answer.attempts), (200, 2))
+        asks_for_chat = [("Connection", "Upgrade"), ("Upgrade", "chat")]
+        equal(ask(reprise, "GET", upstream.url("/chat"), fields=asks_for_chat).status, 200)
+        reprise.expect_metric(1, "reprise_hedges_total", outcome="won")
+
+
 def test_a_copy_after_the_observed_p95():
     script = {"/x": [200] * 20 + ["hang", 200]}
     with Upstream(script) as upstream, Reprise(defaults={"hedge": {"after": "p95"}}) as reprise:

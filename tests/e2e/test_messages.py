@@ -201,19 +201,31 @@ def test_reprise_fields_of_an_inner_reprise_are_replaced():
         equal([value for name, value in answer.fields if name.startswith("Reprise-")], ["1"])
 
 
+def switch_to_echo(connection, request):
+    equal(request.field("Upgrade"), "echo")
+    connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nhello ")
+    while data := connection.recv(1000):
+        connection.sendall(data.upper())
+    return False
+
+
+def becomes_an_echo(client, url):
+    answer = client.ask("GET", url, fields=[("Connection", "Upgrade"), ("Upgrade", "echo")])
+    equal((answer.status, answer.field("Upgrade")), (101, "echo"))
+    client.send(b"world")
+    client.finish()
+    equal(client.read_to_end(), b"hello WORLD")
+
+
 def test_upgrade_becomes_a_two_way_stream():
-    def switch(connection, request):
-        equal(request.field("Upgrade"), "echo")
-        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nhello ")
-        while data := connection.recv(1000):
-            connection.sendall(data.upper())
-        return False
-    with Upstream({"/x": [switch]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
-        answer = client.ask("GET", upstream.url("/x"), fields=[("Connection", "Upgrade"), ("Upgrade", "echo")])
-        equal((answer.status, answer.field("Upgrade")), (101, "echo"))
-        client.send(b"world")
-        client.finish()
-        equal(client.read_to_end(), b"hello WORLD")
+    with Upstream({"/x": [switch_to_echo]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        becomes_an_echo(client, upstream.url("/x"))
+
+
+def test_a_websocket_uri_in_absolute_form_is_a_request_of_http():
+    with Upstream({"/x": [switch_to_echo]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        becomes_an_echo(client, upstream.url("/x").replace("http://", "ws://"))
+        equal(upstream.requests[0].target, "/x")
 
 
 def test_proxy_authentication_asked_by_an_upstream_is_not_passed_on():

@@ -2,6 +2,7 @@
 import hashlib
 
 import chance
+from client import ask
 from harness import Curl, Reprise, equal
 from upstream import Upstream, reset
 
@@ -61,6 +62,19 @@ def test_a_reset_upstream_is_survived_too():
         curl = Curl(reprise, upstream.url("/file"))
         equal((curl.code, curl.status), (0, 200), curl.stderr)
         equal(curl.body == script.file, True)
+
+
+def test_an_upgrade_that_was_declined_does_not_end_it():
+    """Apache HttpClient 5.4 offers TLS on every request."""
+    script = Breaking(MIB, [1000, 50_000])
+    offers = [("Connection", "Upgrade"), ("Upgrade", "TLS/1.2")]
+    with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/file"), fields=offers)
+        equal((answer.status, answer.body == script.file), (200, True))
+        first, *rest = upstream.seen(3, "/file")
+        equal((first.field("Upgrade"), first.field("Connection")), ("TLS/1.2", "upgrade"))
+        equal([(request.field("Upgrade"), request.field("Connection")) for request in rest], [(None, None)] * 2)
+        reprise.expect_metric(2, "reprise_retries_total", reason="resumed")
 
 
 def test_a_file_that_changed_meanwhile_is_cut():

@@ -151,6 +151,17 @@ TEST(RangeRequest, OnlyTheRangeIsAdded) {
   EXPECT_EQ(ranged(head, {{40, 99}, ""}), head + "Range: bytes=40-99\r\n");
 }
 
+TEST(RangeRequest, an_upgrade_that_was_declined_is_not_asked_for_again) {
+  EXPECT_EQ(
+      ranged("GET / HTTP/1.1\r\nHost: h\r\nUpgrade: TLS/1.2\r\nConnection: upgrade\r\n\r\n", {{7, 9}, ""}),
+      "GET / HTTP/1.1\r\nHost: h\r\nRange: bytes=7-9\r\n\r\n");
+  EXPECT_EQ(
+      ranged("GET / HTTP/1.1\r\nupgrade: a\r\nTE: trailers\r\nConnection: TE, upgrade\r\n", {{7, 9}, ""}),
+      "GET / HTTP/1.1\r\nTE: trailers\r\nConnection: TE\r\nRange: bytes=7-9\r\n");
+  EXPECT_EQ(ranged("GET / HTTP/1.1\r\nX-Upgrade: a\r\n", {{7, 9}, ""}),
+            "GET / HTTP/1.1\r\nX-Upgrade: a\r\nRange: bytes=7-9\r\n");
+}
+
 TEST(RangeRequest, J11_the_client_s_own_conditions_are_left_out) {
   EXPECT_EQ(
       ranged("GET / HTTP/1.1\r\nrange: bytes=0-\r\nHost: h\r\nIF-NONE-MATCH: \"a\", \"b\"\r\n"

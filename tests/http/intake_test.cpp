@@ -235,6 +235,13 @@ TEST(Intake, C9_upgrades) {
   EXPECT_FALSE(asks_upgrade(ReadRequest(get("Connection: x\r\nUpgrade: websocket\r\n")).head));
   EXPECT_FALSE(
       asks_upgrade(ReadRequest(get("Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")).head));
+  const ReadRequest tls(get("Connection: Upgrade\r\nUpgrade: TLS/1.2\r\n"));
+  EXPECT_TRUE(asks_upgrade(tls.head));
+  EXPECT_TRUE(offers_only_tls(tls.head));
+  EXPECT_TRUE(offers_only_tls(ReadRequest(get("Connection: upgrade\r\nUpgrade: tls/1.0, TLS/1.3\r\n")).head));
+  EXPECT_FALSE(offers_only_tls(ReadRequest(get("Connection: upgrade\r\nUpgrade: TLS/1.2, x\r\n")).head));
+  EXPECT_FALSE(offers_only_tls(ReadRequest(get("Upgrade: TLS/1.2\r\n")).head));
+  EXPECT_FALSE(offers_only_tls(websocket.head));
   const ReadRequest old("GET http://h/ HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
   EXPECT_FALSE(asks_upgrade(old.head));
   const auto accepts = [&](const string& lines) {

@@ -102,6 +102,13 @@ TEST(Target, absolute_form) {
   EXPECT_EQ(target.query, "x=%zz&y[]=1?");
   EXPECT_EQ(target.path_and_query, "/a%2Fb/../c?x=%zz&y[]=1?");
   EXPECT_FALSE(target.https);
+  const auto socket = std::get<Target>(split_absolute("WS://h/chat?a=1"));
+  EXPECT_FALSE(socket.https);
+  EXPECT_EQ(socket.origin.port, 80);
+  EXPECT_EQ(socket.path_and_query, "/chat?a=1");
+  const auto secure_socket = std::get<Target>(split_absolute("wss://h/"));
+  EXPECT_TRUE(secure_socket.https);
+  EXPECT_EQ(secure_socket.origin.port, 443);
   const auto secure = std::get<Target>(split_absolute("https://h/"));
   EXPECT_TRUE(secure.https);
   EXPECT_EQ(secure.origin.port, 443);
@@ -117,7 +124,8 @@ TEST(Target, a_fragment_is_cut_off) {
 }
 
 TEST(Target, other_schemes_are_refused) {
-  for (const string text : {"ftp://h/", "h:80", "http:/h", "http:h", "httpx://h/", "foo", "ws://h/"}) {
+  for (const string text :
+       {"ftp://h/", "h:80", "http:/h", "http:h", "httpx://h/", "foo", "wsx://h/", "ws:/h"}) {
     EXPECT_EQ(std::get<Rejection>(split_absolute(text)), Rejection::bad_scheme) << text;
   }
 }

@@ -70,7 +70,7 @@ TEST(Status, document_is_json_with_what_is_so) {
   EXPECT_EQ(routes[0].at("idempotent").as_string(),
             policy::describe(settings_with_routes().routes->operator[](0).policy.idempotent));
   EXPECT_TRUE(routes[1].at("deadline_seconds").is_null());
-  EXPECT_EQ(routes[2].at("max_attempts").as_int64(), 4);
+  EXPECT_EQ(routes[2].at("max_attempts").as_int64(), 6);
   EXPECT_EQ(document.at("totals").at("recovered").as_int64(), 2);
 }
 

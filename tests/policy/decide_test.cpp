@@ -89,7 +89,7 @@ const std::vector<Gate>& gates() {
       {Reason::signature_expired, [](Case& c) { c.facts.signed_until = now + 249ms; }},
       {Reason::deadline_too_near, [](Case& c) { c.deadline = now + 249ms; }},
       {Reason::upstream_said_later, [](Case& c) { std::get<Answered>(c.outcome).hints.retry_after = 61s; }},
-      {Reason::attempts_spent, [](Case& c) { c.attempt.charged = 4; }},
+      {Reason::attempts_spent, [](Case& c) { c.attempt.charged = 6; }},
       {Reason::not_replayable, [](Case& c) { c.attempt.replayable = false; }},
       {Reason::not_idempotent, [](Case& c) { c.facts.idempotent = Idempotency::undecided; }},
       {Reason::nested_retry, [](Case& c) { std::get<Answered>(c.outcome).hints.from_reprise = true; }},

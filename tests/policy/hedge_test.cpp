@@ -197,7 +197,11 @@ TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
     EXPECT_EQ(at<Start>(one.waited(epoch + 1s), 0)->number, 3U);
     std::ignore = one.failed(of(3), {Stage::await_head, Cause::reset}, epoch + 1s, dice);
     std::ignore = one.waited(epoch + 5s);
-    const Actions end = one.failed(of(4), {Stage::await_head, Cause::reset}, epoch + 6s, dice);
+    std::ignore = one.failed(of(4), {Stage::await_head, Cause::reset}, epoch + 6s, dice);
+    std::ignore = one.waited(epoch + 10s);
+    std::ignore = one.failed(of(5), {Stage::await_head, Cause::reset}, epoch + 11s, dice);
+    std::ignore = one.waited(epoch + 20s);
+    const Actions end = one.failed(of(6), {Stage::await_head, Cause::reset}, epoch + 21s, dice);
     EXPECT_EQ(at<Deliver>(end, 0)->number, 3 - last) << "the last answer, although others failed after it";
     EXPECT_EQ(one.ledger().reason, Reason::attempts_spent);
   }

@@ -25,7 +25,9 @@ std::vector<Story> limits() {
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> 503 | sleep 500ms\n"
        "attempt 3 -> 503 | sleep 1000ms\n"
-       "attempt 4 -> 503 | deliver (attempts_spent)\n"},
+       "attempt 4 -> 503 | sleep 2000ms\n"
+       "attempt 5 -> 503 | sleep 4000ms\n"
+       "attempt 6 -> 503 | deliver (attempts_spent)\n"},
       {"one_attempt_is_no_retry",
        get().attempts(1),
        {status(503)},
@@ -183,7 +185,7 @@ std::vector<Story> aws_hints() {
       {"aws_five_seconds_count_from_the_drawn_wait",
        get().rolling(LoadedDice::lowest()),
        {status(503).aws_retry_after(7s), status(200)},
-       "attempt 1 -> 503 x-amz-retry-after 7000ms | sleep 5000ms\n"
+       "attempt 1 -> 503 x-amz-retry-after 7000ms | sleep 5125ms\n"
        "attempt 2 -> 200 | deliver (success)\n"},
       {"aws_the_longer_of_both_hints_counts",
        get(),

@@ -15,9 +15,9 @@ std::vector<Story> responses() {
        "attempt 2 -> 503 | sleep 500ms\n"
        "attempt 3 -> 200 | deliver (success)\n"},
       {"refused_then_hint_then_success",
-       get().rolling(LoadedDice::scripted({12'000'000, 500'000'000})),
+       get().rolling(LoadedDice::scripted({12'000'000, 250'000'000})),
        {refused, status(503).retry_after(1s), status(200)},
-       "attempt 1 -> connect refused | sleep 12ms\n"
+       "attempt 1 -> connect refused | sleep 137ms\n"
        "attempt 2 -> 503 Retry-After 1000ms | sleep 1000ms\n"
        "attempt 3 -> 200 | deliver (success)\n"},
       {"success_at_once", get(), {status(204)}, "attempt 1 -> 204 | deliver (success)\n"},

@@ -91,14 +91,14 @@ TEST(RoutePolicy, DefaultsAreThoseOfTheReference) {
   const RoutePolicy policy;
   EXPECT_EQ(policy.mode, Mode::active);
   EXPECT_EQ(policy.idempotent.kind, IdempotencyRule::Kind::by_method);
-  EXPECT_EQ(policy.retry.max_attempts, 4U);
+  EXPECT_EQ(policy.retry.max_attempts, 6U);
   EXPECT_EQ(policy.retry.deadline, Duration(60s));
   EXPECT_FALSE(policy.retry.attempt_timeout);
   EXPECT_EQ(policy.retry.out_of_time, OutOfTime::last);
   EXPECT_EQ(policy.retry.backoff.initial, Duration(250ms));
   EXPECT_EQ(policy.retry.backoff.multiplier, 2);
   EXPECT_EQ(policy.retry.backoff.maximum, Duration(8s));
-  EXPECT_EQ(policy.retry.backoff.jitter, Jitter::full);
+  EXPECT_EQ(policy.retry.backoff.jitter, Jitter::equal);
   EXPECT_TRUE(policy.retry.retry_after.honour);
   EXPECT_EQ(policy.retry.retry_after.maximum, Duration(60s));
   EXPECT_EQ(policy.retry.nested, Nested::allow);

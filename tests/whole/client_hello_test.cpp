@@ -83,7 +83,7 @@ TEST(ProxyClientHello, at_most_max_attempts_and_then_the_connection_ends) {
   RawClient client = say(proxy, upstream, hello);
   EXPECT_NE(client.socket().read_to_end(), Wire::open);
   EXPECT_EQ(client.socket().received(), "");
-  EXPECT_TRUE(play::eventually([&] { return heard.size() == 4; }));
+  EXPECT_TRUE(play::eventually([&] { return heard.size() == 6; }));
   EXPECT_TRUE(play::eventually(
       [&] { return proxy.metric("reprise_requests_total{route=\"default\",code=\"cut\"}") == 1; }));
   EXPECT_EQ(proxy.metric("reprise_exhausted_total{route=\"default\",reason=\"attempts_spent\"}"), 1);

@@ -59,7 +59,8 @@ TEST(ProxyConnections, D19_attempts_are_never_closer_than_the_wait) {
     peer.send(response(503, "busy", "Connection: close\r\n"));
   });
   Wishes wishes;
-  wishes.route.retry.backoff.initial = wishes.route.retry.backoff.maximum = milliseconds(150);
+  wishes.route.retry.backoff = {milliseconds(150), 1, milliseconds(150), policy::Jitter::none};
+  wishes.route.retry.max_attempts = 4;
   RunningProxy proxy(std::move(wishes));
   const WireResponse got = proxy.client().ask(play::get(upstream.authority()));
   EXPECT_EQ(got.field("Reprise-Attempts"), "4");

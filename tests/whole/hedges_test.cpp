@@ -166,7 +166,7 @@ TEST(ProxyHedges, two_that_fail_are_retried_and_the_last_response_is_kept) {
   const WireResponse got = proxy.client().ask(play::get(upstream.authority(), "/"));
   EXPECT_EQ(got.status, 503);
   EXPECT_EQ(got.body, "busy");
-  EXPECT_EQ(got.field("Reprise-Attempts"), "4");
+  EXPECT_EQ(got.field("Reprise-Attempts"), "6");
   EXPECT_EQ(got.field("Reprise-Reason"), "attempts_spent");
   EXPECT_TRUE(eventually([&] { return hedges(proxy, "failed") == 1; }));
 }

@@ -1,0 +1,53 @@
+"""The shipped defaults outlast the restart of an upstream: its port refuses, and is there again after a while."""
+import threading
+
+from client import ask
+from harness import LOOPBACK, Reprise, closed_port, equal
+from upstream import Upstream
+
+# The harness is quicker elsewhere: these are the defaults, as tests/config proves. Attempts and jitter are left to the program.
+SHIPPED = {"retry": {"backoff": {"initial": "250ms", "maximum": "8s"}}}
+
+
+def asked_while_away(reprise, clients, seconds):
+    """How many of so many requests at once got the upstream's own answer, where it is back after that time."""
+    listener, port = closed_port()
+    upstream = Upstream({"/": [200]}, listener=listener)
+    answers = [None] * clients
+
+    def one(index):
+        answers[index] = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
+
+    threads = [threading.Thread(target=one, args=(index,)) for index in range(clients)]
+    opening = threading.Timer(seconds, upstream.__enter__)
+    opening.start()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    opening.join()
+    upstream.__exit__()
+    equal(all(answer.attempts > 1 for answer in answers), True, "nobody got through before it was there")
+    return [answer.status for answer in answers].count(200)
+
+
+def test_ten_requests_outlast_an_absence_of_half_a_second():
+    with Reprise(defaults=SHIPPED) as reprise:
+        equal(asked_while_away(reprise, 10, 0.5), 10)
+
+
+def test_ten_requests_outlast_an_absence_of_a_second():
+    with Reprise(defaults=SHIPPED) as reprise:
+        equal(asked_while_away(reprise, 10, 1), 10)
+
+
+def test_ten_requests_outlast_an_absence_of_two_seconds():
+    with Reprise(defaults=SHIPPED) as reprise:
+        equal(asked_while_away(reprise, 10, 2), 10)
+
+
+def test_eighty_requests_at_once_outlast_it_too_and_the_budget_has_all_of_it_back():
+    with Reprise(defaults=SHIPPED) as reprise:
+        equal(asked_while_away(reprise, 80, 2), 80)
+        reprise.expect_metric(80, "reprise_recovered_total")
+        reprise.expect_metric(0, "reprise_retries_refused_total", reason="budget_spent")
