@@ -35,7 +35,7 @@ BAD_VERSIONS = [b"HTTP/2", b"HTTP/3", b"HTTP/1", b"HTTP/1.", b"HTTP/.1",
                 b"1.1", b"x", b"HTTP//1.1", b"HTTP/-1.1", b"HTTP/+1.1", b"HTTP/1.\xb9", b"\xefHTTP/1.1"]
 TRAILING_VERSIONS = [b"HTTP/1.1x", b"HTTP/1.10", b"HTTP/1.11", b"HTTP/1.0x", b"HTTP/1.1.1", b"HTTP/1.1 ", b"HTTP/1.1\t", b"HTTP/1.1 x",
                      b"HTTP/1.1 HTTP/1.1", b"HTTP/1.1;", b"HTTP/1.0 "]
-SCHEMES = [b"ftp", b"file", b"ws", b"wss", b"gopher", b"HTTPX", b"httpx", b"htp", b"x", b"unix", b"http+unix", b"javascript", b"data",
+SCHEMES = [b"ftp", b"file", b"wsx", b"wsss", b"gopher", b"HTTPX", b"httpx", b"htp", b"x", b"unix", b"http+unix", b"javascript", b"data",
            b"1http", b"h2c"]
 
 

@@ -2,7 +2,7 @@
 import time
 
 from client import ask
-from harness import Reprise, equal, eventually
+from harness import LOOPBACK, Reprise, equal, eventually
 from upstream import Say, Upstream
 
 
@@ -17,7 +17,7 @@ def test_circuit_opens_and_turns_away():
         turned_away = ask(reprise, "GET", upstream.url("/x"))
         equal((turned_away.status, turned_away.reason, turned_away.attempts), (503, "circuit_open", 0))
         equal(upstream.count("/x"), 4, "nothing was sent")
-        reprise.expect_metric(2, "reprise_circuit_state", upstream="other")
+        reprise.expect_metric(2, "reprise_circuit_state", upstream=f"{LOOPBACK}:{upstream.port}")
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="circuit_open")
 
 
@@ -26,7 +26,7 @@ def test_circuit_closes_again():
         for _ in range(4):
             equal(ask(reprise, "GET", upstream.url("/x")).status, 500)
         eventually(lambda: ask(reprise, "GET", upstream.url("/x")).status == 200, "a probe closes the circuit")
-        equal(reprise.metric("reprise_circuit_state", upstream="other"), 0)
+        equal(reprise.metric("reprise_circuit_state", upstream=f"{LOOPBACK}:{upstream.port}"), 0)
 
 
 def test_host_pause_fails_others_at_once():

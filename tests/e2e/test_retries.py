@@ -52,10 +52,10 @@ def test_post_to_a_refusing_port_is_retried_as_nothing_was_sent():
     held, port = closed_port()
     with held, Reprise() as reprise:
         answer = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x", b"payload")
-        equal((answer.status, answer.attempts, answer.reason), (502, 4, "attempts_spent"))
+        equal((answer.status, answer.attempts, answer.reason), (502, 6, "attempts_spent"))
         assert "connection_refused" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
         reprise.expect_metric(1, "reprise_exhausted_total", reason="attempts_spent")
-        reprise.expect_metric(4, "reprise_attempts_total", outcome="connect")
+        reprise.expect_metric(6, "reprise_attempts_total", outcome="connect")
 
 
 def test_post_succeeds_when_the_port_opens_meanwhile():
@@ -111,7 +111,7 @@ def test_replay_limit_holds_for_a_body_that_came_with_its_head():
         held, port = closed_port()
         with held:
             refused = ask(reprise, "PUT", f"http://{LOOPBACK}:{port}/", b"x" * 1025)
-        equal((refused.status, refused.attempts), (502, 4), "while nothing was sent the body is still there")
+        equal((refused.status, refused.attempts), (502, 6), "while nothing was sent the body is still there")
 
 
 def test_attempts_are_told_as_they_happen_at_level_debug():

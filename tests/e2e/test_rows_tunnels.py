@@ -87,7 +87,7 @@ def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
     held, port = closed_port()
     with held, Upstream() as upstream, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
         answer = open_tunnel(client, port, early=head_of("GET", upstream.url(), f"{LOOPBACK}:{upstream.port}"))
-        equal((answer.status, answer.attempts), (502, 4))
+        equal((answer.status, answer.attempts), (502, 6))
         equal(client.read_to_end(), b"", "and the connection closes")
         equal((upstream.connections, len(reprise.requests(1))), (0, 1))
 
@@ -173,7 +173,7 @@ def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
         reprise.expect_metric(1000, "reprise_attempts_total")
     with Upstream({"/first": ["close"]}) as upstream, Reprise(security=ANY_PORT) as reprise:
         def bounded(_, answer):
-            equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 4))
+            equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 6))
         served_inside(reprise, upstream, bounded)
 
 

@@ -127,7 +127,7 @@ def answering(bytes_to_say):
 def test_plain_http_on_the_tls_port():
     with answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as upstream, Reprise(defaults=trusting()) as reprise:
         answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, error_of(answer), answer.attempts), (502, "error=tls_protocol_error", 4))
+        equal((answer.status, error_of(answer), answer.attempts), (502, "error=tls_protocol_error", 6))
         reprise.expect_log("wrong version number")
 
 

@@ -81,7 +81,7 @@ def test_refused_dial_is_retried_and_then_502():
     held, port = closed_port()
     with held, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
         answer = open_tunnel(client, port)
-        equal((answer.status, answer.attempts, answer.reason), (502, 4, "attempts_spent"))
+        equal((answer.status, answer.attempts, answer.reason), (502, 6, "attempts_spent"))
 
 
 def test_dial_succeeds_when_the_port_opens_meanwhile():
