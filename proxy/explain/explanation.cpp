@@ -149,7 +149,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   told.waits_left_out = count > most_waits;
   told.waits = bounds_of_waits(policy, assumed, std::min(count, most_waits));
   find_resume(question, policy, assumed, told);
-  if (!question.tunnel && !question.may_switch) told.hedge = rehearse_hedge(policy, assumed);
+  if (!(question.tunnel || question.may_switch)) told.hedge = rehearse_hedge(policy, assumed);
   return told;
 }
 

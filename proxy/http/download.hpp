@@ -21,8 +21,8 @@ policy::PartHead read_part_head(const ResponseHead&, const std::vector<std::stri
 
 /// Appends the head that asks for the rest to `out`. `outgoing` is what earlier attempts sent
 /// (write_request_head), with or without the blank line at its end; so is the result. Range, If-Range and the
-/// client's own conditions (RFC 9110 13.1) are left out, ours come last; so is an Upgrade, which the answer has
-/// declined; nothing else changes, and not a byte of the target (row J11).
+/// client's own conditions (RFC 9110 13.1) are left out, ours come last; so is an Upgrade, which the response
+/// has declined (RFC 9110 7.8). Nothing else changes, and not a byte of the target (row J11).
 void write_range_request(std::string_view outgoing, const policy::RangeAsked&, std::string& out);
 
 }  // namespace reprise::http
