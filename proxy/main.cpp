@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "proxy/cli/commands.hpp"
 
@@ -16,6 +17,13 @@ int main(int argc, char** argv) {
   reprise::cli::add_reasons(app, code);
   reprise::cli::add_demo(app, code);
   reprise::cli::add_version(app, code);
+  reprise::cli::add_help(app, code);
+  // Told here: the library would say that a command is required, whatever stands in its place.
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (!first.empty() && !first.starts_with('-') && reprise::cli::find_command(app, first) == nullptr) {
+    std::fprintf(stderr, "reprise: %s\n", reprise::cli::unknown_command(app, first).c_str());
+    return reprise::cli::exit_usage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
 
 namespace reprise::cli {
 
@@ -19,5 +21,11 @@ void add_explain(CLI::App&, int& code);
 void add_reasons(CLI::App&, int& code);
 void add_demo(CLI::App&, int& code);
 void add_version(CLI::App&, int& code);
+void add_help(CLI::App&, int& code);
+
+/// Null if there is no command of that name.
+const CLI::App* find_command(const CLI::App&, std::string_view name);
+/// What to say of a word in the place of a command that is none: which was meant, and which there are.
+std::string unknown_command(const CLI::App&, std::string_view word);
 
 }  // namespace reprise::cli

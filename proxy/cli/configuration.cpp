@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
+#include <iterator>
 
 #include "proxy/cli/commands.hpp"
 
@@ -13,6 +15,12 @@ std::optional<std::string> variable(std::string_view name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+constexpr std::string_view standard_input = "-";
+
+std::string read_standard_input() {
+  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
 }  // namespace
 
 std::string given_file(const CLI::Option* option) {
@@ -21,7 +29,8 @@ std::string given_file(const CLI::Option* option) {
 
 config::Loaded load_configuration(const std::string& file) {
   if (file.empty()) return {config::built_in(), {}, ""};
-  config::Loaded loaded = config::load_file(file, variable);
+  config::Loaded loaded = file == standard_input ? config::load_text(read_standard_input(), variable)
+                                                 : config::load_file(file, variable);
   for (const config::Problem& problem : loaded.problems) {
     std::fprintf(stderr, "%s\n", config::to_line(problem, file).c_str());
   }

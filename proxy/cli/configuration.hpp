@@ -11,7 +11,7 @@ namespace reprise::cli {
 
 /// What `-c` was given; empty if it was not.
 std::string given_file(const CLI::Option* option);
-/// The built-in defaults where `file` is empty. Every problem is printed;
+/// The built-in defaults where `file` is empty, standard input where it is `-`. Every problem is printed;
 /// `settings` is absent if one is an error.
 config::Loaded load_configuration(const std::string& file);
 

@@ -46,7 +46,7 @@ int run(const std::string& file) {
 void add_run(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("run", "run the proxy until SIGTERM");
   const CLI::Option* file =
-      command->add_option("-c,--config", "configuration file; without it the built-in defaults");
+      command->add_option("-c,--config,config", "configuration file; without it the built-in defaults");
   command->callback([file, &code] { code = run(given_file(file)); });
 }
 

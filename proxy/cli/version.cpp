@@ -5,6 +5,7 @@
 namespace reprise::cli {
 
 void add_version(CLI::App& app, int&) {
+  app.set_version_flag("--version", "reprise " REPRISE_VERSION);
   app.add_subcommand("version", "print the version")->callback([] { std::puts("reprise " REPRISE_VERSION); });
 }
 
