@@ -88,9 +88,25 @@ struct Conversation {
   Silence silence;
 };
 
+// Before a retry is decided on, it has to be known whether the body is really held.
+Task<void> settle(Request& request, AttemptCancel& cancel) {
+  const AttemptCancel::Target file(cancel, request.body);
+  co_await request.body.settle();
+}
+
 // The upstream has ended a connection that was at rest: nothing went out on it.
 AttemptResult closed_at_rest(const Request& request, unsigned number) {
   return {Failed{Stage::send, Cause::closed}, report_of_unsent(request, number)};
+}
+
+// A connection on which something came before it was asked carries no second request (row B11).
+bool has_spoken_first(Unread unread, const Response& response) {
+  return unread == Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
+}
+
+// Of the rest of a download nothing is kept back: its client has the beginning.
+const policy::HoldPolicy* hold_of(const Request& request, const Answered& answered) {
+  return request.resuming ? nullptr : policy::hold_for(*request.policy, answered);
 }
 
 void note_response(const Conversation& talk, Request& request, unsigned number, bool spoke_first,
@@ -109,10 +125,12 @@ void note_sent(const Conversation& talk, const Response& response, AttemptResult
       response.connection->stream().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
 }
 
-void note_replayable(const Conversation& talk, const Request& request, AttemptResult& result) {
+void note_repeatable(const Conversation& talk, const Request& request, unsigned number,
+                     AttemptResult& result) {
   result.report.replayable =
       request.body.replayable() && !request.bound && talk.upload.end() != UploadEnd::replay_lost;
   result.report.idempotent = judge_now(request);
+  result.report.number = number;
 }
 
 }  // namespace
@@ -149,9 +167,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
     result = closed_at_rest(request, start.number);
     co_return;
   }
-  // A connection on which something came before it was asked carries no second request (row B11).
-  const bool spoke_first =
-      unread == Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
+  const bool spoke_first = has_spoken_first(unread, response);
   const auto talk =
       std::make_unique<Conversation>(worker, request, client, cancel, start, begun, deadline, response);
   AttemptCancel::Target target(cancel, response.connection->stream());
@@ -168,22 +184,16 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   note_sent(*talk, response, result);
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     note_response(*talk, request, start.number, spoke_first, response);
-    const policy::HoldPolicy* hold =
-        request.resuming ? nullptr : policy::hold_for(*request.policy, *answered);
-    if (hold != nullptr)
+    if (const policy::HoldPolicy* hold = hold_of(request, *answered))
       result.outcome = co_await judge_content(worker, request, cancel, deadline, *hold, *answered, response);
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
     response.clear();
   }
   target.end();
-  // Before a retry is decided on, it has to be known whether the body is really held.
-  if (request.body.stored() > 0 && !cancel.stopped() && request.policy->retry.on.lists(result.outcome)) {
-    const AttemptCancel::Target file(cancel, request.body);
-    co_await request.body.settle();
-  }
-  note_replayable(*talk, request, result);
-  result.report.number = start.number;
+  if (request.body.stored() > 0 && !cancel.stopped() && request.policy->retry.on.lists(result.outcome))
+    co_await settle(request, cancel);
+  note_repeatable(*talk, request, start.number, result);
 }
 
 }  // namespace reprise::net
