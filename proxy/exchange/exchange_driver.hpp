@@ -32,8 +32,8 @@ class ExchangeDriver {
   Task<void> obey(const policy::Action& action) {
     return std::visit([this](const auto& asked) { return obey(asked); }, action);
   }
-  /// Tells the machine what came of the attempt or the delivery that has just been obeyed. (A coroutine
-  /// around each that did it would cost every request its frame.)
+  /// Tells the machine what came of the attempt or the delivery that has just been obeyed (decision
+  /// 0021).
   void tell();
   /// Once it is over.
   Served end();
