@@ -32,8 +32,7 @@ class ExchangeDriver {
   Task<void> obey(const policy::Action& action) {
     return std::visit([this](const auto& asked) { return obey(asked); }, action);
   }
-  /// Tells the machine what came of the attempt or the delivery that has just been obeyed (decision
-  /// 0021).
+  /// Tells the machine what came of the attempt or delivery that was just obeyed (decision 0021).
   void tell();
   /// Once it is over.
   Served end();
