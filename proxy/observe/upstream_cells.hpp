@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -45,16 +45,15 @@ class UpstreamTable {
   UpstreamCells& meet(std::string_view host_port);
   /// The label that it was given; `other` if it was never met.
   std::string_view label_of(std::string_view host_port) const;
-  /// Own labels in the order in which they were met, then `other`.
+  /// Own labels by name, then `other`.
   void each(const std::function<void(const UpstreamCells&)>& told) const;
 
  private:
-  UpstreamCells* find(std::string_view host_port) const;
   bool is_configured(std::string_view host_port) const;
 
   const UpstreamLabels labels_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<UpstreamCells>> met_;
+  std::map<std::string, UpstreamCells, std::less<>> met_;  ///< by label
   std::size_t from_traffic_ = 0;
   UpstreamCells other_{other_upstreams};
 };

@@ -1,5 +1,6 @@
 """The shipped defaults outlast the restart of an upstream: its port refuses, and is there again after a while."""
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from client import ask
 from harness import LOOPBACK, Reprise, closed_port, equal
@@ -13,18 +14,10 @@ def asked_while_away(reprise, clients, seconds):
     """How many of so many requests at once got the upstream's own answer, where it is back after that time."""
     listener, port = closed_port()
     upstream = Upstream({"/": [200]}, listener=listener)
-    answers = [None] * clients
-
-    def one(index):
-        answers[index] = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
-
-    threads = [threading.Thread(target=one, args=(index,)) for index in range(clients)]
     opening = threading.Timer(seconds, upstream.__enter__)
     opening.start()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(clients) as pool:
+        answers = list(pool.map(lambda _: ask(reprise, "GET", f"http://{LOOPBACK}:{port}/"), range(clients)))
     opening.join()
     upstream.__exit__()
     equal(all(answer.attempts > 1 for answer in answers), True, "nobody got through before it was there")

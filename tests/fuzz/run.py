@@ -3,11 +3,12 @@
 
     python3 tests/fuzz/run.py                            all, a million inputs or 30 seconds each
     python3 tests/fuzz/run.py --short                    the short form: 20,000 inputs or 10 seconds each
-    python3 tests/fuzz/run.py --only framing --seed fresh --runs 100000000 --seconds 3600
+    python3 tests/fuzz/run.py --only framing --seed fresh --keep --runs 100000000 --seconds 3600
 
-Inputs that are new stay in build/fuzz/corpus, those that broke a law lie in build/fuzz/found. Speed is counted by CPU
-time, so that a busy machine is no failure. The figures go to build/figures/fuzz.json; the last line is
-`N passed, N failed, N skipped`. The same seed over the same inputs plays the same.
+Each run begins at the seeds in the tree, so that the same seed plays the same on every machine; with --keep it begins
+at what earlier runs with --keep found as well (build/fuzz/corpus), and adds to it. Inputs that broke a law lie in
+build/fuzz/found. Speed is counted by CPU time, so that a busy machine is no failure. The figures go to
+build/figures/fuzz.json; the last line is `N passed, N failed, N skipped`.
 """
 import argparse
 import concurrent.futures
@@ -55,11 +56,18 @@ LEAST = 200  # a run that played fewer inputs than this has proved nothing
 
 def play(name, given):
     """One target's figures, and what it said where it failed."""
+    if given.keep:
+        return play_from(name, given, ROOT / "build/fuzz/corpus" / name)
+    with tempfile.TemporaryDirectory() as nothing:
+        return play_from(name, given, Path(nothing))
+
+
+def play_from(name, given, found):
+    """The same, on what lies in that folder as well; what is new is written there."""
     longest, words, speed, seeds = TARGETS[name]
-    build, kept = ROOT / "build/asan", ROOT / "build/fuzz"
-    found, broken = kept / "corpus" / name, kept / "found"
+    build, broken = ROOT / "build/asan", ROOT / "build/fuzz/found"
+    broken.mkdir(parents=True, exist_ok=True)
     found.mkdir(parents=True, exist_ok=True)
-    broken.mkdir(exist_ok=True)
     command = [str(build / "tests" / f"{name}_fuzz"), f"-runs={given.runs}", f"-max_total_time={given.seconds}",
                f"-max_len={longest}", f"-seed={chance.source.seed % (1 << 32) or 1}", "-entropic=0", "-timeout=120", "-print_final_stats=1",
                f"-artifact_prefix={broken}/{name}-"]
@@ -104,6 +112,7 @@ def main():
     arguments.add_argument("--short", action="store_true")
     arguments.add_argument("--runs", type=int, default=1_000_000)
     arguments.add_argument("--seconds", type=int, default=30)
+    arguments.add_argument("--keep", action="store_true")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     chance.add_option(arguments)
     given = arguments.parse_args()

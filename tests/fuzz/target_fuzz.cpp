@@ -1,5 +1,6 @@
 // Fuzz target: authorities and request targets. What is split can be put
 // together again, and is one thing to everybody.
+#include <algorithm>
 #include <array>
 
 #include "proxy/http/intake.hpp"
@@ -66,17 +67,32 @@ void judge_path(const Target& target, std::string_view rest) {
       "path and query are the whole");
 }
 
+/// The schemes that are known, as RFC 9110 section 4.2 and RFC 6455 section 3 name them.
+struct KnownScheme {
+  std::string_view prefix;
+  bool tls;
+};
+constexpr std::array<KnownScheme, 4> known_schemes{
+    {{"http://", false}, {"https://", true}, {"ws://", false}, {"wss://", true}}};
+
 void judge_absolute(std::string_view text) {
   const auto split = split_absolute(text);
   const auto* target = std::get_if<Target>(&split);
   const std::string start = lowered(text.substr(0, 8));
-  if (target == nullptr) {
-    const bool known = start.starts_with("http://") || start == "https://";
-    law(known || std::get<Rejection>(split) == Rejection::bad_scheme, "an unknown scheme is called so");
+  const auto* const scheme =
+      std::find_if(known_schemes.begin(), known_schemes.end(),
+                   [&](const KnownScheme& known) { return start.starts_with(known.prefix); });
+  if (scheme == known_schemes.end()) {
+    law(target == nullptr && std::get<Rejection>(split) == Rejection::bad_scheme,
+        "an unknown scheme is called so");
     return;
   }
-  law(target->https ? start == "https://" : start.starts_with("http://"), "the scheme is what is written");
-  const std::string_view rest = text.substr(target->https ? 8 : 7);
+  if (target == nullptr) {
+    law(std::get<Rejection>(split) != Rejection::bad_scheme, "a known scheme is not called unknown");
+    return;
+  }
+  law(target->https == scheme->tls, "the scheme is what is written");
+  const std::string_view rest = text.substr(scheme->prefix.size());
   law(rest.starts_with(target->authority), "the authority follows the scheme");
   const auto authority = split_authority(target->authority, target->https ? 443 : 80);
   law(std::holds_alternative<Authority>(authority) && same(std::get<Authority>(authority), target->origin),
