@@ -109,7 +109,7 @@ constexpr auto table = std::to_array<Key>({
 
   {.path = "security", .kind = mapping, .standard = "", .sentence = "What must never be dialled."},
   {.path = "security.deny", .kind = list, .standard = "[169.254.0.0/16, \"fe80::/10\", \"fd00:ec2::254\", self]", .sentence = "Networks that resolved addresses are checked against: cloud metadata, link-local; `self` is the proxy's own listeners. A list replaces the default.", .words = "self", .item = network},
-  {.path = "security.connect_ports", .kind = list, .standard = "[443, 80, 8443]", .sentence = "Where CONNECT may go: ports and ranges such as `1024-65535`.", .item = ports},
+  {.path = "security.connect_ports", .kind = list, .standard = "auto", .sentence = "Where CONNECT may go: ports and ranges such as `1024-65535`. `auto`: any port through a listener that only this host reaches, whose clients could dial themselves; 443, 80 and 8443 through one that others reach.", .item = ports, .instead = "auto"},
 
   {.path = "limits", .kind = mapping, .standard = "", .sentence = "What one process holds at most."},
   {.path = "limits.connections", .kind = whole, .standard = "4096", .sentence = "Client connections.", .lowest = "1", .highest = "1000000"},

@@ -161,6 +161,7 @@ std::string expectation(const Key& key) {
   if (key.kind == Kind::rule) return either(words) + ", or " + text;
   if (!key.lowest.empty()) text.append(", from ").append(key.lowest).append(" to ").append(key.highest);
   if (!words.empty()) text.append(", or ").append(either(words));
+  if (!key.instead.empty()) text.append("; or ").append(key.instead);
   return text;
 }
 

@@ -56,6 +56,7 @@ struct Key {
   std::string_view lowest{};   ///< inclusive, written like a value
   std::string_view highest{};  ///< inclusive
   Kind item{Kind::mapping};    ///< of a list
+  std::string_view instead{};  ///< of a list: the word that may stand in its place
   Built built = Built::yes;
   std::string_view
       neutral{};  ///< of a key that is not built: the value that asks for nothing, which is accepted

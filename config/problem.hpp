@@ -18,7 +18,11 @@ struct Problem {
   std::string message;  ///< one line; never has a value that came from `${env:..}` or `${file:..}`
 };
 
-/// `file:line:col: error: path: message`; without line and column for a problem of the file as a whole.
+/// "error" or "warning".
+std::string_view word(Problem::Severity);
+/// `file:line:col: error: path: message`; without line and column for a problem of the file as a whole, and
+/// without a word for how bad it is where `severity` is empty: a log line has its own.
+std::string to_line(const Problem&, std::string_view file, std::string_view severity);
 std::string to_line(const Problem&, std::string_view file);
 
 }  // namespace reprise::config

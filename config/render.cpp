@@ -122,8 +122,8 @@ Rendered render(const Key&, const Deny& deny) {
   return scalar_list(items, [](const std::string& item) { return item; });
 }
 
-Rendered render(const Key&, const std::vector<std::pair<std::uint16_t, std::uint16_t>>& ranges) {
-  return scalar_list(ranges, ports_text);
+Rendered render(const Key& key, const std::optional<PortRanges>& ranges) {
+  return ranges ? scalar_list(*ranges, ports_text) : Rendered(key.instead);
 }
 
 Rendered render(const Key&, const policy::RetryOn& on) {

@@ -32,7 +32,7 @@ Rendered render(const Key&, const GatewayUpstream&);
 /// The password of a parent is not in it.
 Rendered render(const Key&, const std::optional<Parent>&);
 Rendered render(const Key&, const Deny&);
-Rendered render(const Key&, const std::vector<std::pair<std::uint16_t, std::uint16_t>>&);
+Rendered render(const Key&, const std::optional<PortRanges>&);
 Rendered render(const Key&, const policy::RetryOn&);
 Rendered render(const Key&, const policy::IdempotencyRule&);
 Rendered render(const Key&, const std::vector<policy::BodyPredicate>&);

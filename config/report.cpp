@@ -37,11 +37,20 @@ std::vector<Problem> Report::take() {
   return std::exchange(problems_, {});
 }
 
+std::string_view word(Problem::Severity severity) {
+  return severity == Problem::Severity::error ? "error" : "warning";
+}
+
 std::string to_line(const Problem& problem, std::string_view file) {
+  return to_line(problem, file, word(problem.severity));
+}
+
+std::string to_line(const Problem& problem, std::string_view file, std::string_view severity) {
   std::string line(file);
   if (problem.line > 0)
     line.append(":").append(std::to_string(problem.line)).append(":").append(std::to_string(problem.column));
-  line.append(problem.severity == Problem::Severity::error ? ": error: " : ": warning: ");
+  line.append(": ");
+  if (!severity.empty()) line.append(severity).append(": ");
   if (!problem.path.empty()) line.append(problem.path).append(": ");
   return line.append(problem.message);
 }

@@ -137,6 +137,7 @@ Json shape_of(const Key& key) {
         add_scalar(items, key, key.item);
       }
       choices.push_back(object({{"type", quote("array")}, {"items", any_of(items)}}));
+      if (!key.instead.empty()) choices.push_back(object({{"const", quote(key.instead)}}));
       break;
     }
     case Kind::rule: choices.push_back(reference("rule")); break;

@@ -66,10 +66,11 @@ struct Deny {
   bool self = true;
 };
 
+using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< both ends inclusive
+
 struct Security {
   Deny deny;
-  std::vector<std::pair<std::uint16_t, std::uint16_t>> connect_ports{
-      {443, 443}, {80, 80}, {8443, 8443}};  ///< inclusive ranges
+  std::optional<PortRanges> connect_ports;  ///< absent: `auto`, by the address of each listener
 };
 
 struct Limits {

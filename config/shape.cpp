@@ -121,6 +121,7 @@ class Checker {
   }
 
   void list(const Place& place, const Key& key) {
+    if (stands_instead(key, place.node)) return;
     if (place.node.kind != Node::Kind::list) {
       const bool lone =
           key.item != Kind::mapping && place.node.kind == Node::Kind::scalar && place.node.origin.empty();

@@ -147,6 +147,10 @@ std::optional<std::size_t> word_index(const Key& key, std::string_view text) {
   return static_cast<std::size_t>(found - words.begin());
 }
 
+bool stands_instead(const Key& key, const Node& node) {
+  return node.kind == Node::Kind::scalar && !key.instead.empty() && node.text == key.instead;
+}
+
 void assign(const Key&, const Node& node, bool& target) { put(parse_boolean(node.text), target); }
 void assign(const Key& key, const Node& node, std::string& target) {
   if (node.kind == Node::Kind::scalar && !complaint(key, node)) target = node.text;
@@ -216,10 +220,16 @@ void assign(const Key&, const Node& node, Deny& target) {
   target = std::move(deny);
 }
 
-void assign(const Key&, const Node& node, std::vector<std::pair<std::uint16_t, std::uint16_t>>& target) {
-  put_list(node, target, [](const std::string& text, auto& ranges) {
-    if (const auto ports = parse_ports(text)) ranges.push_back(*ports.value);
+void assign(const Key& key, const Node& node, std::optional<PortRanges>& target) {
+  if (stands_instead(key, node)) {
+    target.reset();
+    return;
+  }
+  PortRanges ranges;
+  put_list(node, ranges, [](const std::string& text, PortRanges& list) {
+    if (const auto ports = parse_ports(text)) list.push_back(*ports.value);
   });
+  if (node.kind == Node::Kind::list) target = std::move(ranges);
 }
 
 void assign(const Key&, const Node& node, policy::RetryOn& target) {

@@ -20,6 +20,9 @@ std::optional<std::string> complaint(const Key&, const Node& scalar);
 /// Position of the text among the words of the key; nothing if it is none of them.
 std::optional<std::size_t> word_index(const Key&, std::string_view text);
 
+/// True for the word that may stand in the place of that list.
+bool stands_instead(const Key&, const Node&);
+
 /// These leave the target as it is where the node does not fit: `complaint` has reported it.
 void assign(const Key&, const Node&, bool&);
 void assign(const Key&, const Node&, Duration&);
@@ -38,7 +41,8 @@ void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);
 void assign(const Key&, const Node&, std::optional<Parent>&);
 void assign(const Key&, const Node&, Deny&);
-void assign(const Key&, const Node&, std::vector<std::pair<std::uint16_t, std::uint16_t>>&);
+/// Absent where the word stands in the place of the list.
+void assign(const Key&, const Node&, std::optional<PortRanges>&);
 void assign(const Key&, const Node&, policy::RetryOn&);
 void assign(const Key&, const Node&, policy::IdempotencyRule&);
 void assign(const Key&, const Node&, std::vector<policy::BodyPredicate>&);

@@ -1,12 +1,28 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string>
+#include <system_error>
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/replay/temporary_file.hpp"
 
 namespace reprise::cli {
 namespace {
+
+/// Why no temporary file can be made where request bodies go; empty: one was.
+std::string trouble_with_folder(const config::Limits& limits) {
+  if (limits.replay_disk_bytes == 0) return {};
+  const int descriptor = net::system_file_calls().open(limits.replay_folder);
+  if (descriptor < 0)
+    return "limits.replay_folder " + limits.replay_folder +
+           " cannot be used: " + std::generic_category().message(errno);
+  ::close(descriptor);
+  return {};
+}
 
 int check(const std::string& file) {
   const config::Loaded loaded = load_configuration(file);
@@ -15,6 +31,10 @@ int check(const std::string& file) {
         loaded.problems.begin(), loaded.problems.end(),
         [](const config::Problem& problem) { return problem.severity == config::Problem::Severity::error; });
     std::fprintf(stderr, "%s: %td %s\n", file.c_str(), errors, errors == 1 ? "error" : "errors");
+    return exit_bad_configuration;
+  }
+  if (const auto trouble = trouble_with_folder(loaded.settings->limits); !trouble.empty()) {
+    std::fprintf(stderr, "%s: error: %s\n", file.c_str(), trouble.c_str());
     return exit_bad_configuration;
   }
   try {

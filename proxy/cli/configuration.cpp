@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <iterator>
 
+#include "config/document.hpp"
 #include "proxy/cli/commands.hpp"
 
 namespace reprise::cli {
@@ -17,8 +17,12 @@ std::optional<std::string> variable(std::string_view name) {
 
 constexpr std::string_view standard_input = "-";
 
+// One byte more than a file may have, so that one that is too large shows as such.
 std::string read_standard_input() {
-  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  std::string text(config::largest_file + 1, '\0');
+  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::cin.gcount()));
+  return text;
 }
 
 }  // namespace
@@ -27,13 +31,21 @@ std::string given_file(const CLI::Option* option) {
   return option->count() > 0 ? option->as<std::string>() : std::string();
 }
 
-config::Loaded load_configuration(const std::string& file) {
+config::Loaded read_configuration(const std::string& file) {
   if (file.empty()) return {config::built_in(), {}, ""};
-  config::Loaded loaded = file == standard_input ? config::load_text(read_standard_input(), variable)
-                                                 : config::load_file(file, variable);
+  return file == standard_input ? config::load_text(read_standard_input(), variable)
+                                : config::load_file(file, variable);
+}
+
+void print_problems(const config::Loaded& loaded, const std::string& file) {
   for (const config::Problem& problem : loaded.problems) {
     std::fprintf(stderr, "%s\n", config::to_line(problem, file).c_str());
   }
+}
+
+config::Loaded load_configuration(const std::string& file) {
+  config::Loaded loaded = read_configuration(file);
+  print_problems(loaded, file);
   return loaded;
 }
 

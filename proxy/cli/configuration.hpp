@@ -11,8 +11,12 @@ namespace reprise::cli {
 
 /// What `-c` was given; empty if it was not.
 std::string given_file(const CLI::Option* option);
-/// The built-in defaults where `file` is empty, standard input where it is `-`. Every problem is printed;
-/// `settings` is absent if one is an error.
+/// The built-in defaults where `file` is empty, standard input where it is `-`. `settings` is absent if a
+/// problem is an error.
+config::Loaded read_configuration(const std::string& file);
+/// Prints every problem.
+void print_problems(const config::Loaded&, const std::string& file);
+/// Both.
 config::Loaded load_configuration(const std::string& file);
 
 /// Prints what is wrong with the files of a route's `tls`, and returns the exit code.

@@ -20,6 +20,7 @@
 #include "proxy/http1/rewrite.hpp"
 #include "proxy/message/leaving.hpp"
 #include "proxy/probe/json_probe.hpp"
+#include "proxy/server/listen.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -100,11 +101,20 @@ const config::Listener* gateway_at(const config::Settings& settings, const polic
   return found == settings.listeners.end() ? nullptr : &*found;
 }
 
+/// Where CONNECT may go through the first forward listener; through none, if there is none.
+http::PortRanges ports_of(const config::Settings& settings) {
+  for (const config::Listener& listener : settings.listeners) {
+    if (listener.mode == config::ListenerMode::forward)
+      return net::connect_ports_of(settings.security, net::asio::ip::make_address(listener.bind.address));
+  }
+  return {};
+}
+
 /// Takes the request as a forward listener would, or as the gateway listener that the URL names.
 void take(const config::Settings& settings, const Arguments& given, Asked& asked) {
   asked.view.method = asked.head.method;
   asked.view.fields = &asked.head;
-  const http::Intake intake = http::take_forward(asked.head, settings.security.connect_ports);
+  const http::Intake intake = http::take_forward(asked.head, ports_of(settings));
   if (const auto* connect = std::get_if<http::Connect>(&intake)) {
     asked.tunnel = true;
     asked.view.host = connect->host;

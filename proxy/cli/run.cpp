@@ -2,10 +2,12 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/cli/listener_arguments.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/server/listen.hpp"
 #include "proxy/server/proxy.hpp"
@@ -14,10 +16,12 @@
 namespace reprise::cli {
 namespace {
 
-int run(const std::string& file) {
-  std::signal(SIGHUP, SIG_IGN);  // until the proxy listens to it
-  const config::Loaded loaded = load_configuration(file);
-  if (!loaded.settings) return exit_bad_configuration;
+struct Arguments {
+  std::string file;
+  ListenerArguments listeners;
+};
+
+int serve(const config::Loaded& loaded, const std::string& file) {
   // A client or a log reader that leaves is an error code, not a signal.
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
@@ -29,6 +33,8 @@ int run(const std::string& file) {
   options.config_file = file;
   options.config_hash = loaded.hash;
   options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
+  for (const config::Problem& problem : loaded.problems)
+    options.warnings.push_back(config::to_line(problem, file, ""));
   try {
     net::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();
@@ -41,13 +47,38 @@ int run(const std::string& file) {
   return exit_ok;
 }
 
+int run(const Arguments& given) {
+  std::signal(SIGHUP, SIG_IGN);  // until the proxy listens to it
+  if (!given.listeners.empty()) {
+    const FromArguments made = configuration_of(given.listeners);
+    for (const std::string& fault : made.faults) std::fprintf(stderr, "reprise run: %s\n", fault.c_str());
+    return made.faults.empty() ? serve(made.loaded, {}) : exit_usage;
+  }
+  const config::Loaded loaded = read_configuration(given.file);
+  if (loaded.settings) return serve(loaded, given.file);
+  print_problems(loaded, given.file);
+  return exit_bad_configuration;
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("run", "run the proxy until SIGTERM");
-  const CLI::Option* file =
-      command->add_option("-c,--config,config", "configuration file; without it the built-in defaults");
-  command->callback([file, &code] { code = run(given_file(file)); });
+  const auto given = std::make_shared<Arguments>();
+  CLI::Option* file = command->add_option("-c,--config,config", given->file,
+                                          "configuration file; without it the built-in defaults");
+  command
+      ->add_option("--forward", given->listeners.forwards,
+                   "PORT on 127.0.0.1: an HTTP proxy there; without a file, repeated")
+      ->allow_extra_args(false)
+      ->excludes(file);
+  command
+      ->add_option("--gateway", given->listeners.gateways,
+                   "PORT=URL: what is asked of that port goes to the URL; without a file, repeated")
+      ->allow_extra_args(false)
+      ->excludes(file);
+  command->footer("reprise run --gateway 3180=https://api.example.com");
+  command->callback([given, &code] { code = run(*given); });
 }
 
 }  // namespace reprise::cli

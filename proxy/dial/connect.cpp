@@ -2,12 +2,27 @@
 
 #include "proxy/dial/dial.hpp"
 #include "proxy/dial/secure.hpp"
+#include "proxy/observe/json_text.hpp"
+#include "proxy/upstream/warning.hpp"
 
 namespace reprise::net {
 
 using policy::Cause;
 using policy::Failed;
 using policy::Stage;
+
+namespace {
+
+void tell_of_closed_door(Dialer& dialer, Upstream& upstream, Cause cause) {
+  if (cause != Cause::address_denied && cause != Cause::address_is_self) return;
+  std::string text(observe::clipped(upstream.account));
+  text.append(cause == Cause::address_denied
+                  ? " is not dialled: every address of it is under security.deny"
+                  : " is not dialled: it is a listener of this proxy, and the request would go round");
+  warn_of(dialer.log, upstream, text);
+}
+
+}  // namespace
 
 Task<Dialled> connect(Dialer& dialer, const ParentRoute& route, ConnectTime time, AttemptCancel& cancel,
                       Buffer& early) {
@@ -19,6 +34,8 @@ Task<Dialled> connect(Dialer& dialer, const ParentRoute& route, ConnectTime time
   } else {
     dialled = co_await dial_through_parent(dialer, route, time, cancel, early);
   }
+  if (const auto* failed = std::get_if<Failed>(&dialled))
+    tell_of_closed_door(dialer, upstream, failed->cause);
   if (auto* stream = std::get_if<std::unique_ptr<Stream>>(&dialled); stream != nullptr && upstream.tls) {
     // Nobody speaks before a ClientHello.
     if (!early.empty()) co_return Failed{Stage::tls, Cause::tls_protocol_error};

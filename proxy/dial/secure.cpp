@@ -1,5 +1,6 @@
 #include "proxy/dial/secure.hpp"
 
+#include "proxy/http1/reply.hpp"
 #include "proxy/io/failure.hpp"
 #include "proxy/observe/json_text.hpp"
 #include "proxy/tls/tls_link.hpp"
@@ -52,8 +53,14 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
     tell_of_handshake(dialer, upstream, "no end of the handshake within connect_timeout or the deadline");
     co_return Failed{Stage::tls, Cause::connect_timeout};
   }
-  tell_of_handshake(dialer, upstream, error ? error.message() : link.words());
-  co_return Failed{Stage::tls, cause_of(error ? error : link.failure())};
+  Failed failed{Stage::tls, cause_of(error ? error : link.failure())};
+  std::string words = error ? error.message() : link.words();
+  if (failed.cause == Cause::tls_certificate_error) {
+    failed.why = link.why_unproved();
+    words.append(". ").append(http::certificate_advice);
+  }
+  tell_of_handshake(dialer, upstream, words);
+  co_return failed;
 }
 
 }  // namespace reprise::net

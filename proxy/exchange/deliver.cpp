@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "proxy/exchange/open_tunnel.hpp"
+#include "proxy/exchange/record.hpp"
 #include "proxy/http1/rewrite.hpp"
 
 namespace reprise::net {
@@ -26,7 +27,7 @@ void write_own_fields(const Request& request, const Ledger& ledger, std::string&
   lines.clear();
   append_attempts(*request.policy, static_cast<unsigned>(ledger.size()), lines);
   if (request.policy->response_headers && ledger.reason != Reason::success)
-    lines.append("Reprise-Reason: ").append(policy::word(ledger.reason)).append("\r\n");
+    append_reason(policy::word(ledger.reason), lines);
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");
 }
 
@@ -102,6 +103,10 @@ void append_attempts(const policy::RoutePolicy& policy, unsigned attempts, std::
   lines.append("\r\n");
 }
 
+void append_reason(std::string_view reason, std::string& lines) {
+  lines.append("Reprise-Reason: ").append(reason).append("\r\n");
+}
+
 Task<void> deliver_response(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
                             Response& response, Delivered& delivered) {
   write_own_fields(request, ledger, request.response_fields);
@@ -156,6 +161,8 @@ Task<Served> deliver_rejection(Worker& worker, Request& request, ClientSide clie
   worker.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
   request.response_fields.clear();
   const http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
+  if (request.policy->response_headers) append_reason(reply.reason, request.response_fields);
+  log_rejection(worker, request, reply, cause);
   co_return co_await send_reply(worker, request, client, reply, false);
 }
 

@@ -17,6 +17,8 @@ struct Delivered {
 
 /// Our own line of how many attempts there were, where the route has such lines.
 void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
+/// Our own line of why it ended so: a reason's word, or that of a rejection.
+void append_reason(std::string_view reason, std::string& lines);
 /// Sends the response, then, for CONNECT and a 101, carries bytes until the tunnel ends.
 Task<void> deliver_response(Worker&, Request&, ClientSide, const policy::Ledger&, Response&, Delivered&);
 /// 502, 503, 504, 403 or 508: no upstream response can be given.

@@ -27,6 +27,7 @@ std::string_view trace_id(std::string_view traceparent) {
 void record(Worker& worker, const Request& request, const Served& served) {
   observe::ExchangeRecord exchange;
   exchange.route = request.route;
+  exchange.client = request.client;
   exchange.method = request.view.method;
   exchange.host = request.view.host;
   exchange.port = request.upstream->port;
@@ -85,8 +86,14 @@ void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& 
   worker.shared.log.message(config::LogLevel::debug, text, Clock::wall_nanoseconds());
 }
 
-void log_rejection(Worker& worker, const http::Reply& reply, http::Rejection cause) {
-  const std::string text = "rejected " + std::to_string(reply.status) + " " + std::string(http::word(cause));
+void log_rejection(Worker& worker, const Request& request, const http::Reply& reply, http::Rejection cause) {
+  if (worker.shared.settings.log.level < config::LogLevel::info) return;
+  std::string text = "rejected " + std::to_string(reply.status) + " " + std::string(http::word(cause)) + ":";
+  if (!request.head.method.empty()) text.append(" ").append(observe::clipped(request.head.method));
+  if (const std::string target = http::named_target(request.head); !target.empty())
+    text.append(" to ").append(observe::clipped(target));
+  text.append(" from ").append(request.client).append(" at ").append(request.listener);
+  text.append(". ").append(http::sentence(cause));
   worker.shared.log.message(config::LogLevel::info, text, Clock::wall_nanoseconds());
 }
 

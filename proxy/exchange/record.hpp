@@ -13,7 +13,7 @@ void record(Worker&, const Request&, const Served&);
 void narrate(Worker&, const Request&, const policy::LedgerEntry&);
 /// An attempt's status, or the stage and cause of its failure, and what was decided: `503, retryable_status`.
 std::string outcome_text(const policy::LedgerEntry&);
-/// A line for a request that was refused before it had a route.
-void log_rejection(Worker&, const http::Reply&, http::Rejection);
+/// A line for a request that was refused: what, where it came in, by whom, and what to do.
+void log_rejection(Worker&, const Request&, const http::Reply&, http::Rejection);
 
 }  // namespace reprise::net

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "proxy/http/ascii.hpp"
+#include "proxy/http/origin.hpp"
 #include "proxy/http/token_set.hpp"
 
 namespace reprise::http {
@@ -56,6 +57,23 @@ bool names_same_host(const RequestHead& head, const Target& target) {
          ascii::same(named->host, target.origin.host);
 }
 
+bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
+
+/// True for the scheme's own port.
+bool is_standard(std::uint16_t port, bool https) { return port == (https ? https_port : http_port); }
+
+/// True where a target in absolute-form is the gateway's: it names the listener, or the upstream. A host may
+/// be asked for in clear text and be reached over TLS.
+bool is_for_gateway(const Target& target, const GatewayTarget& upstream) {
+  const Authority& named = target.origin;
+  const bool own_host = ascii::same(named.host, upstream.own_host) ||
+                        (is_loopback(upstream.own_host) && ascii::same(named.host, "localhost"));
+  if (own_host && named.port == upstream.own_port) return true;
+  const bool same_port = named.port == upstream.port || (is_standard(named.port, target.https) &&
+                                                         is_standard(upstream.port, upstream.https));
+  return same_port && ascii::same(named.host, upstream.host);
+}
+
 /// The number behind `attempt=` in `attempt=2; max=3`.
 std::optional<std::uint64_t> sdk_attempt(std::string_view value) {
   while (!value.empty()) {
@@ -96,12 +114,13 @@ Intake take_forward(const RequestHead& head, const PortRanges& connect_ports) {
 }
 
 Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
-  if (head.method == "CONNECT") return Rejected{Rejection::bad_method};
+  if (head.method == "CONNECT") return Rejected{Rejection::misdirected_request};
   if (head.target == "*" && head.method != "OPTIONS") return Rejected{Rejection::bad_target};
   const bool absolute = head.target != "*" && !head.target.starts_with('/');
   const auto split = absolute ? split_absolute(head.target) : split_origin(head.target);
   if (const Rejection* cause = std::get_if<Rejection>(&split)) return Rejected{*cause};
   const Target& target = std::get<Target>(split);
+  if (absolute && !is_for_gateway(target, upstream)) return Rejected{Rejection::misdirected_request};
   if (const auto stop = stop_here(head)) return *stop;
   Forward forward{upstream.host, upstream.port, upstream.host, upstream.https, upstream.authority, target};
   if (!upstream.authority.empty()) return forward;
@@ -120,10 +139,11 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
 }
 
 Intake take_tunnelled(const RequestHead& head, const Connect& tunnel) {
-  if (head.method != "CONNECT" && !is_own_target(head.target, tunnel)) return Rejected{Rejection::bad_target};
+  if (head.method == "CONNECT") return Rejected{Rejection::bad_method};
+  if (!is_own_target(head.target, tunnel)) return Rejected{Rejection::bad_target};
   const bool named = head.find(FieldId::host) != nullptr;
   const std::string_view authority = named ? std::string_view() : tunnel.authority;
-  return take_gateway(head, {tunnel.host, tunnel.port, false, authority});
+  return take_gateway(head, {tunnel.host, tunnel.port, false, authority, tunnel.host, tunnel.port});
 }
 
 bool is_own_target(std::string_view target, const Connect& tunnel) {
@@ -132,6 +152,20 @@ bool is_own_target(std::string_view target, const Connect& tunnel) {
   const Target* const named = std::get_if<Target>(&split);
   return named != nullptr && !named->https && named->origin.port == tunnel.port &&
          ascii::same(named->origin.host, tunnel.host);
+}
+
+std::string named_target(const RequestHead& head) {
+  const auto spelled = [](std::string_view text, std::uint16_t default_port) {
+    const auto split = split_authority(text, default_port);
+    const Authority* const authority = std::get_if<Authority>(&split);
+    return authority == nullptr ? std::string() : authority_text(authority->host, authority->port);
+  };
+  if (head.method == "CONNECT") return spelled(head.target, 0);
+  const auto split = split_absolute(head.target);
+  if (const Target* const target = std::get_if<Target>(&split))
+    return spelled(target->authority, target->https ? https_port : http_port);
+  const FieldLine* const host = head.find(FieldId::host);
+  return host == nullptr ? std::string() : spelled(host->value, http_port);
 }
 
 bool is_nested_retry(const RequestHead& head) {

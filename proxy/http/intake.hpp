@@ -38,7 +38,7 @@ struct Rejected {
 struct ResponseHere {};
 using Intake = std::variant<Forward, Connect, Rejected, ResponseHere>;
 
-using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;
+using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< both ends inclusive
 
 /// For a forward listener: absolute-form and CONNECT. Origin-form is refused as not_a_proxy_request.
 Intake take_forward(const RequestHead&, const PortRanges& connect_ports);
@@ -47,10 +47,13 @@ struct GatewayTarget {
   std::string_view host;
   std::uint16_t port = 80;
   bool https = false;
-  std::string_view authority;  ///< what Host says when `host: upstream`; empty for `host: client`
+  std::string_view authority{};  ///< what Host says when `host: upstream`; empty for `host: client`
+  std::string_view own_host{};   ///< the address that the client connected to, without brackets
+  std::uint16_t own_port = 0;
 };
-/// For a gateway listener: origin-form goes to the listener's upstream; absolute-form is accepted too, its
-/// authority replaced.
+/// For a gateway listener: origin-form goes to the listener's upstream, and so does absolute-form that names
+/// the listener or the upstream. Whoever asks for another host has taken the gateway for its proxy:
+/// misdirected_request, so that what was meant for that host goes nowhere else.
 Intake take_gateway(const RequestHead&, const GatewayTarget&);
 
 /// For a request inside a tunnel that carries plain HTTP: to the tunnel's upstream, with the client's own
@@ -59,6 +62,10 @@ Intake take_tunnelled(const RequestHead&, const Connect& tunnel);
 /// True if that target is meant for the tunnel's upstream: `*`, in origin-form, or in absolute-form of http
 /// and of its host and port, spelled in whatever way.
 bool is_own_target(std::string_view target, const Connect& tunnel);
+
+/// `host:port` that the request is for, as far as it says so: by CONNECT, in absolute-form, or in Host. Empty
+/// where it does not, or not in a well-formed way. For logs: neither path nor user information.
+std::string named_target(const RequestHead&);
 
 /// True if the client says that it is itself on a retry: `amz-sdk-request: attempt=N` with N > 1,
 /// `x-stainless-retry-count` > 0, `grpc-previous-rpc-attempts` > 0, `Reprise-Attempt` > 1.

@@ -60,9 +60,16 @@ constexpr std::array<Row, rejection_count> rows{{
     {Rejection::connect_with_body, 400, "connect_with_body", "CONNECT has no body."},
     {Rejection::trace_with_body, 400, "trace_with_body", "TRACE has no body."},
     {Rejection::connect_port_denied, 403, "connect_port_denied",
-     "The port is not listed in security.connect_ports.", "http_request_denied"},
+     "CONNECT may not go to that port through this listener: add it to security.connect_ports.",
+     "http_request_denied"},
     {Rejection::not_a_proxy_request, 400, "not_a_proxy_request",
-     "This is a forward proxy: the target must be an absolute URI."},
+     "This is a forward proxy, and the request is not one to a proxy: set it as the client's proxy, or make "
+     "it a listener of mode gateway."},
+    {Rejection::misdirected_request, 421, "misdirected_request",
+     "This is a gateway to one upstream, and the request is for another host: use a listener of mode "
+     "forward as the client's proxy."},
+    {Rejection::tls_to_plain_listener, 400, "tls_to_plain_listener",
+     "TLS was spoken to a listener that takes plain HTTP: write http:// in the proxy's URL, not https://."},
     {Rejection::bad_expect, 417, "bad_expect", "The only expectation that is understood is 100-continue."},
     {Rejection::bad_max_forwards, 400, "bad_max_forwards", "Max-Forwards is not one decimal number."},
     {Rejection::header_timeout, 408, "header_timeout", "The head was not complete within timers.header."},

@@ -43,9 +43,11 @@ enum class Rejection : std::uint8_t {
   userinfo_in_authority,
   connect_with_body,
   trace_with_body,
-  connect_port_denied,  // 403
-  not_a_proxy_request,  // origin-form on a forward listener
-  bad_expect,           // 417
+  connect_port_denied,    // 403
+  not_a_proxy_request,    // origin-form on a forward listener
+  misdirected_request,    // 421: CONNECT, or another host's absolute-form, on a gateway listener
+  tls_to_plain_listener,  // a TLS record where a request line has to be
+  bad_expect,             // 417
   bad_max_forwards,
   header_timeout,   // 408
   loop,             // 508
@@ -59,7 +61,7 @@ inline constexpr std::size_t rejection_count = policy::count_of<Rejection>;
 std::string_view word(Rejection);
 /// Every word, in declaration order: for whoever registers the metric.
 std::array<std::string_view, rejection_count> all_words();
-/// 400, 403, 408, 411, 414, 417, 431, 501, 505, 508; 502 for the causes of responses.
+/// 400, 403, 408, 411, 414, 417, 421, 431, 501, 505, 508; 502 for the causes of responses.
 int status_of(Rejection);
 /// One fixed sentence for the body; holds nothing that came from the message.
 std::string_view sentence(Rejection);

@@ -221,6 +221,9 @@ Halt scan_response(Cursor& cursor, const HeadLimits& limits, ResponseHead& head)
   return scan_fields(cursor, limits.fields, Spelling::tolerant, head.fields);
 }
 
+/// The first byte of a ClientHello (RFC 8446 5.1), and of no method.
+constexpr char tls_handshake_record = 0x16;
+
 /// The end of both readings: a head that is too large is that before it is anything else but malformed.
 template <class Head>
 std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string_view buffer,
@@ -253,6 +256,7 @@ std::optional<std::uint64_t> read_content_length_list(std::string_view value) {
 Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestHead& head) {
   head.forget();
   head.skipped = 0;
+  if (buffer.starts_with(tls_handshake_record)) return Rejection::tls_to_plain_listener;
   if (buffer.size() < limits.bytes && worth_waiting(buffer, limits.target_bytes, Spelling::strict))
     return Progress::partial;
   head.bytes = buffer.size();

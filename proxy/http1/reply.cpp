@@ -127,7 +127,11 @@ void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, s
     ascii::append(reply.proxy_status, pseudonym, "; error=", error_of(*failed));
     const std::string received = std::to_string(failed->received_status);
     if (failed->received_status != 0) ascii::append(reply.proxy_status, "; received-status=", received);
-    ascii::append(reply.body, " failed ", doing(failed->stage), ": ", row(failed->cause).sentence, "\n");
+    ascii::append(reply.body, " failed ", doing(failed->stage), ": ", row(failed->cause).sentence);
+    if (!failed->why.empty()) ascii::append(reply.body, " (", failed->why, ")");
+    reply.body += "\n";
+    if (failed->cause == policy::Cause::tls_certificate_error)
+      ascii::append(reply.body, certificate_advice, "\n");
     return;
   }
   const std::string status = std::to_string(std::get<policy::Answered>(last.outcome).status);
@@ -142,6 +146,7 @@ void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, s
 Reply rejection_reply(Rejection cause, std::string_view pseudonym) {
   Reply reply;
   reply.status = status_of(cause);
+  reply.reason = word(cause);
   ascii::append(reply.proxy_status, pseudonym, "; error=", proxy_status_error(cause));
   ascii::append(reply.body, "reprise: the request is refused: ", word(cause), "\n", sentence(cause), "\n");
   return reply;

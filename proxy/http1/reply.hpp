@@ -9,6 +9,10 @@
 
 namespace reprise::http {
 
+/// What to do where a certificate does not verify.
+inline constexpr std::string_view certificate_advice =
+    "If a certification authority of your own signed it, name its file in tls.ca_file of the route.";
+
 struct Reply {
   int status = 0;
   std::string reason;        ///< the `Reprise-Reason` word, empty for none

@@ -75,6 +75,8 @@ class SecureLink : public Link {
   virtual ErrorCode failure() const = 0;
   /// Of a failed handshake: in the library's own words, for the log; may quote the other side.
   virtual std::string words() const = 0;
+  /// Of a certificate that does not verify: the library's fixed sentence, which lives for ever; else empty.
+  virtual std::string_view why_unproved() const { return {}; }
   bool sealed() const override { return true; }
   Task<ErrorCode> connect(const tcp::endpoint&) final { co_return asio::error::already_connected; }
 };

@@ -2,7 +2,7 @@
 
 #include <openssl/err.h>
 
-#include <array>
+#include <system_error>
 
 namespace reprise::net {
 namespace {
@@ -35,9 +35,9 @@ std::string tls_words() {
   const unsigned long oldest = ERR_get_error();
   ERR_clear_error();
   if (oldest == 0) return {};
-  std::array<char, 256> words{};
-  ERR_error_string_n(oldest, words.data(), words.size());
-  return words.data();
+  if (ERR_SYSTEM_ERROR(oldest)) return std::generic_category().message(ERR_GET_REASON(oldest));
+  const char* const reason = ERR_reason_error_string(oldest);
+  return reason == nullptr ? "TLS protocol error" : reason;
 }
 
 }  // namespace reprise::net

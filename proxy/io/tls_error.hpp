@@ -16,7 +16,7 @@ enum class TlsError : std::uint8_t {
 
 ErrorCode make_error_code(TlsError);
 
-/// The oldest error in this thread's queue, in OpenSSL's words; empties the queue.
+/// The oldest error in this thread's queue, in OpenSSL's words without its numbers; empties the queue.
 std::string tls_words();
 
 }  // namespace reprise::net

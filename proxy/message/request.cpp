@@ -11,6 +11,7 @@
 namespace reprise::net {
 
 void Request::clear() {
+  client = listener = {};
   machine.reset();
   body.end();
   early.clear();

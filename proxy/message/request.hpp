@@ -31,8 +31,10 @@ enum class TunnelProgress : std::uint8_t {
 };
 
 struct Request {
-  http::RequestHead head;    ///< views into the session's buffer
-  policy::RequestView view;  ///< what routes and rules look at
+  std::string_view client;    ///< `address:port` that it came from; the session's text
+  std::string_view listener;  ///< `forward 127.0.0.1:3128`, where it came in; the listener's text
+  http::RequestHead head;     ///< views into the session's buffer
+  policy::RequestView view;   ///< what routes and rules look at
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;
   policy::Facts facts;

@@ -18,7 +18,8 @@ enum class Ending : std::uint8_t { answered, cut, client_gone };
 std::string_view word(Ending);
 
 struct ExchangeRecord {
-  std::size_t route = 0;  ///< index in the route table
+  std::size_t route = 0;    ///< index in the route table
+  std::string_view client;  ///< `address:port`; may be empty
   std::string_view method;
   std::string_view host;   ///< upstream host as sent, without port
   std::uint16_t port = 0;  ///< the one that is dialled

@@ -98,6 +98,7 @@ void write_json_line(const ExchangeRecord& record, std::string_view route, confi
                      std::int64_t wall, std::string& out) {
   append_opening(out, wall, config::LogLevel::info);
   text_member(out, "route", route);
+  if (!record.client.empty()) text_member(out, "client", record.client);
   text_member(out, "method", clipped(record.method));
   text_member(out, "host", clipped(record.host));
   if (record.port != 0) number_member(out, "port", record.port);

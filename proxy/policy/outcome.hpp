@@ -73,6 +73,9 @@ struct Failed {
   Cause cause = Cause::refused;
   /// For `parent_refused`: the status that the parent proxy gave to our CONNECT; 0: none.
   int received_status = 0;
+  /// For `tls_certificate_error`: why it proves nothing, as the TLS library says it, without a number and
+  /// without a word of the other side; lives for ever; empty: not told.
+  std::string_view why{};
 };
 
 using Outcome = std::variant<Answered, Failed>;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <tuple>
 
+#include "proxy/io/address.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/match/ascii.hpp"
 #include "proxy/server/admin_visits.hpp"
@@ -61,14 +62,6 @@ bool is_an_address(const std::string& host) {
 bool is_rebound(const Query& query) {
   const std::string host = host_of(query);
   return !host.empty() && !is_an_address(host);
-}
-
-bool is_loopback(const tcp::acceptor& acceptor) {
-  ErrorCode error;
-  const auto ip = acceptor.local_endpoint(error).address();
-  if (ip.is_v6() && ip.to_v6().is_v4_mapped())
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6()).is_loopback();
-  return ip.is_loopback();
 }
 
 Page text_page(const Query& query, bhttp::status status, std::string body) {
@@ -150,7 +143,7 @@ Task<void> serve_admin(std::shared_ptr<AdminHouse> shared, tcp::socket socket) {
   beast::flat_buffer buffer;
   ErrorCode no_peer;
   const auto peer = visit.socket().remote_endpoint(no_peer);
-  const bool local = !no_peer && peer.address().is_loopback();
+  const bool local = !no_peer && is_loopback(peer.address());
   for (bool stays = true; stays; visit.answered()) {
     bhttp::request_parser<bhttp::empty_body> parser;
     if (!co_await read_query(house.worker, visit, buffer, parser)) co_return;
@@ -177,8 +170,9 @@ bool find_room(AdminHouse& house) {
 
 Task<void> accept_admin(Worker& worker, tcp::acceptor& acceptor, asio::thread_pool& helper,
                         const AdminPages& pages, std::size_t most) {
-  const std::shared_ptr<AdminHouse> house(
-      new AdminHouse{worker, helper, pages, is_loopback(acceptor), AdminVisits(most)});
+  ErrorCode unbound;
+  const std::shared_ptr<AdminHouse> house(new AdminHouse{
+      worker, helper, pages, is_loopback(acceptor.local_endpoint(unbound).address()), AdminVisits(most)});
   while (acceptor.is_open()) {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;

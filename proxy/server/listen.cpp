@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include "proxy/http/origin.hpp"
+#include "proxy/io/address.hpp"
 #include "proxy/server/turn_away.hpp"
 
 namespace reprise::net {
@@ -25,22 +26,25 @@ class Entrance {
   Task<void> run();
 
  private:
-  void admit(tcp::socket);
+  void admit(tcp::socket, const tcp::endpoint& client);
   Task<void> accept_without_descriptor();
   Task<void> rest();
+  void tell_of_no_room(LimitHit why, const tcp::endpoint& client);
 
   Worker& worker_;
   tcp::acceptor& acceptor_;
   const ListenerRole& role_;
   Timer pause_;
+  Instant told_{};  ///< when it was last told that there is no room
 };
 
 Task<void> Entrance::run() {
   while (acceptor_.is_open()) {
-    auto [error, socket] = co_await acceptor_.async_accept(as_result);
+    tcp::endpoint client;
+    auto [error, socket] = co_await acceptor_.async_accept(client, as_result);
     if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
     if (!error) {
-      admit(std::move(socket));
+      admit(std::move(socket), client);
     } else if (is_out_of_descriptors(error.value())) {
       co_await accept_without_descriptor();
     } else {
@@ -49,16 +53,20 @@ Task<void> Entrance::run() {
   }
 }
 
-void Entrance::admit(tcp::socket socket) {
+void Entrance::admit(tcp::socket socket, const tcp::endpoint& client) {
   Shared& shared = worker_.shared;
   const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= shared.most_clients;
   if (full && !worker_.resting.make_room(Tick::now())) {
     shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
     const bool lowered = shared.most_clients < shared.settings.limits.connections;
+    tell_of_no_room(lowered ? LimitHit::no_descriptor : LimitHit::connection_limit, client);
     turn_away(worker_, std::move(socket), lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
     return;
   }
-  asio::co_spawn(worker_.io, serve(worker_, std::move(socket), role_), or_abort);
+  ConnectionEnds ends{client, {}};
+  ErrorCode gone;
+  if (role_.settings.mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
+  asio::co_spawn(worker_.io, serve(worker_, std::move(socket), role_, ends), or_abort);
 }
 
 // Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before
@@ -68,17 +76,31 @@ Task<void> Entrance::accept_without_descriptor() {
   const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
   if (error) co_return;
   tcp::socket socket(worker_.io);
+  tcp::endpoint client;
   ErrorCode refused;
-  acceptor_.accept(socket, refused);
-  if (!refused) co_return admit(std::move(socket));
+  acceptor_.accept(socket, client, refused);
+  if (!refused) co_return admit(std::move(socket), client);
   const bool still = is_out_of_descriptors(refused.value());
   if (!still || worker_.resting.make_room(Tick::now()) || worker_.pool.make_room()) co_return;
   worker_.reserve.give_up();
-  acceptor_.accept(socket, refused);
+  acceptor_.accept(socket, client, refused);
+  if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
   if (!refused) turn_away_now(worker_, std::move(socket), LimitHit::no_descriptor);
   worker_.reserve.take();
   // Somebody else was quicker to take what the reserve gave up.
   if (is_out_of_descriptors(refused.value())) co_await rest();
+}
+
+// At most one a second: where there is no room, there is none for many.
+void Entrance::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
+  constexpr Duration quiet = std::chrono::seconds(1);
+  const Instant now = Tick::now();
+  if (told_ != Instant{} && now - told_ < quiet) return;
+  told_ = now;
+  std::string text = "rejected 503 ";
+  text.append(observe::word(why)).append(": from ").append(endpoint_text(client));
+  text.append(" at ").append(role_.name).append(". ").append(advice_of(why));
+  worker_.shared.log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
 }
 
 Task<void> Entrance::rest() {
@@ -93,7 +115,7 @@ std::string_view word(config::ListenerMode mode) {
 }
 
 std::string describe(std::string_view mode, const tcp::endpoint& endpoint) {
-  return std::string(mode) + " " + http::authority_text(endpoint.address().to_string(), endpoint.port());
+  return std::string(mode) + " " + endpoint_text(endpoint);
 }
 
 tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const config::Endpoint& where) {
@@ -122,8 +144,16 @@ Task<void> accept_clients(Worker& worker, tcp::acceptor& acceptor, const Listene
   co_await entrance.run();
 }
 
-ListenerRole role_of(const config::Listener& listener) {
-  ListenerRole role{listener, {}};
+http::PortRanges connect_ports_of(const config::Security& security, const asio::ip::address& bound) {
+  if (security.connect_ports) return *security.connect_ports;
+  if (is_loopback(bound)) return {{1, 65535}};
+  return {{443, 443}, {80, 80}, {8443, 8443}};
+}
+
+ListenerRole role_of(const config::Listener& listener, const config::Security& security,
+                     const tcp::endpoint& bound) {
+  ListenerRole role{listener, describe(word(listener.mode), bound),
+                    connect_ports_of(security, bound.address())};
   if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
     return role;
   const config::GatewayUpstream& upstream = listener.upstream;

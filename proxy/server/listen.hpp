@@ -28,7 +28,10 @@ tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 /// does, the new one gets a 503 with Retry-After and is closed (row I6). Never spins.
 Task<void> accept_clients(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role);
 
-/// What sessions of that listener are told.
-ListenerRole role_of(const config::Listener&);
+/// Where CONNECT may go through a listener at that address. `auto`: any port where only this host reaches it,
+/// for its clients could dial themselves; else 443, 80 and 8443.
+http::PortRanges connect_ports_of(const config::Security&, const asio::ip::address& bound);
+/// What sessions of that listener are told, which is bound there.
+ListenerRole role_of(const config::Listener&, const config::Security&, const tcp::endpoint&);
 
 }  // namespace reprise::net

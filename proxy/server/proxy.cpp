@@ -122,6 +122,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       replay(settings.limits, options.files, metrics, log),
       tls(*settings.routes) {
   metrics.set_config_hash(options.config_hash);
+  for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
   bind();
   Resolver::Limits limits;
   limits.names = settings.limits.upstreams;
@@ -138,9 +139,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (unsigned i = 0; i < settings.threads; ++i)
     workers.push_back(std::make_unique<Worker>(*shared, random_number()));
-  for (const config::Listener& listener : settings.listeners) {
-    doorways.push_back({role_of(listener), {}});
-  }
+  for (std::size_t i = 0; i < settings.listeners.size(); ++i)
+    doorways.push_back({role_of(settings.listeners[i], settings.security, endpoints[i]), {}});
   for (std::size_t i = 0; i < workers.size(); ++i) open_doors(i);
   admin = std::make_unique<tcp::acceptor>(duplicate(workers.front()->io, bound.back()));
   bound.clear();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/settings.hpp"
 #include "proxy/io/tick.hpp"
@@ -17,6 +18,7 @@ struct ProxyOptions {
   std::string version;
   std::string config_file;  ///< for /status; empty: built-in defaults
   std::string config_hash;
+  std::vector<std::string> warnings;  ///< said when the log begins
   int log_descriptor = 2;
   bool log_to_terminal = false;
   /// SIGTERM and SIGINT end it, SIGHUP is told in the log and changes nothing; tests call `stop` instead.

@@ -13,6 +13,7 @@
 #include "proxy/http1/parent.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/http1/rewrite.hpp"
+#include "proxy/io/address.hpp"
 #include "proxy/io/read_head.hpp"
 #include "proxy/server/lingering_close.hpp"
 #include "proxy/tls/tls_client.hpp"
@@ -44,11 +45,12 @@ std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, co
 
 }  // namespace
 
-Session::Session(Worker& worker, Carrier carrier, const ListenerRole& role)
+Session::Session(Worker& worker, Carrier carrier, const ListenerRole& role, const ConnectionEnds& ends)
     : worker_(worker),
       stream_(worker.tick, std::move(carrier)),
       pause_(worker.io.get_executor()),
-      role_(role) {
+      role_(role),
+      ends_(ends) {
   stream_.tune();
   worker_.sessions.add(*this);
   worker_.shared.metrics.client_connected();
@@ -60,8 +62,8 @@ Session::~Session() {
   worker_.shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role) {
-  Session session(worker, std::move(carrier), role);
+Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role, ConnectionEnds ends) {
+  Session session(worker, std::move(carrier), role, ends);
   co_await session.run();
 }
 
@@ -69,6 +71,8 @@ Task<void> Session::run() {
   for (;;) {
     if (buffer_.empty() && !co_await wait_for_bytes()) co_return;
     auto request = worker_.lend_request();
+    request->client = client_name();
+    request->listener = role_.name;
     Rejection why{};
     Heard heard = take_head(*request, why);
     if (heard == Heard::more) heard = co_await read_head(*request, why);
@@ -150,9 +154,16 @@ http::Intake Session::take_in(const Request& request) const {
   const config::Listener& listener = role_.settings;
   if (inside_) return http::take_tunnelled(request.head, {inside_->host, inside_->port, inside_->authority});
   if (listener.mode == config::ListenerMode::forward)
-    return http::take_forward(request.head, worker_.shared.settings.security.connect_ports);
-  return http::take_gateway(request.head, {listener.upstream.host, listener.upstream.port,
-                                           listener.upstream.https, role_.upstream_authority});
+    return http::take_forward(request.head, role_.connect_ports);
+  const std::string own_host = address_text(ends_.listener.address());
+  return http::take_gateway(request.head,
+                            {listener.upstream.host, listener.upstream.port, listener.upstream.https,
+                             role_.upstream_authority, own_host, ends_.listener.port()});
+}
+
+std::string_view Session::client_name() {
+  if (client_name_.empty()) client_name_ = endpoint_text(ends_.client);
+  return client_name_;
 }
 
 Session::Plan Session::plan(Request& request, Rejection& why) {
@@ -261,8 +272,10 @@ Task<bool> Session::response_here(Request& request) {
 Task<void> Session::refuse(Request& request, Rejection cause) {
   worker_.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
   const http::Reply reply = http::rejection_reply(cause, worker_.shared.pseudonym);
-  log_rejection(worker_, reply, cause);
-  http::write_reply(reply, worker_.date(), {}, true, request.head.method == "HEAD", request.response_head);
+  log_rejection(worker_, request, reply, cause);
+  append_reason(reply.reason, request.response_fields);
+  http::write_reply(reply, worker_.date(), request.response_fields, true, request.head.method == "HEAD",
+                    request.response_head);
   Gather pieces;
   pieces.add(request.response_head);
   if (co_await stream_.write_all(pieces, worker_.shared.settings.timers.header)) co_return;

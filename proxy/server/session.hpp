@@ -18,17 +18,25 @@ namespace reprise::net {
 /// What a listener tells its sessions; outlives them.
 struct ListenerRole {
   config::Listener settings;
-  std::string upstream_authority;  ///< gateway with `host: upstream`: what Host says; else empty
+  std::string name{};                ///< `forward 127.0.0.1:3128`
+  http::PortRanges connect_ports{};  ///< where CONNECT may go
+  std::string upstream_authority{};  ///< gateway with `host: upstream`: what Host says; else empty
 
   RequestKind kind() const {
     return settings.mode == config::ListenerMode::gateway ? RequestKind::gateway : RequestKind::forward;
   }
 };
 
+/// The two ends of a client's connection.
+struct ConnectionEnds {
+  tcp::endpoint client;
+  tcp::endpoint listener;  ///< the address that the client chose; asked for on gateways alone
+};
+
 /// Lives in its own coroutine's frame, on one io thread.
 class Session final : public IdleClient, public ClientSession {
  public:
-  Session(Worker& worker, Carrier carrier, const ListenerRole& role);
+  Session(Worker& worker, Carrier carrier, const ListenerRole& role, const ConnectionEnds& ends);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -56,6 +64,7 @@ class Session final : public IdleClient, public ClientSession {
   Task<Heard> read_head(Request&, http::Rejection& why);
   Plan plan(Request&, http::Rejection& why);
   http::Intake take_in(const Request&) const;
+  std::string_view client_name();
   void plan_forward(Request&, const http::Forward&);
   void plan_body(Request&);
   void plan_tunnel(Request&, const http::Connect&);
@@ -71,6 +80,8 @@ class Session final : public IdleClient, public ClientSession {
   Pause pause_;
   Pin pin_;
   const ListenerRole& role_;
+  const ConnectionEnds ends_;
+  std::string client_name_;  ///< once it was asked for
   ClientWatch* watch_ = nullptr;
   Tunnel* tunnel_ = nullptr;
   std::optional<Inside> inside_;
@@ -80,6 +91,6 @@ class Session final : public IdleClient, public ClientSession {
 };
 
 /// The coroutine to spawn for an accepted connection.
-Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role);
+Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role, ConnectionEnds ends);
 
 }  // namespace reprise::net

@@ -20,9 +20,8 @@ std::string refusal(Worker& worker, LimitHit why) {
   http::Reply reply;
   reply.status = 503;
   reply.proxy_status = worker.shared.pseudonym + "; error=connection_limit_reached";
-  reply.body = why == LimitHit::connection_limit
-                   ? "reprise: limits.connections is reached; try again\n"
-                   : "reprise: this process has no file descriptor left; try again\n";
+  reply.body.append("reprise: the connection is refused: ").append(observe::word(why)).append("\n");
+  reply.body.append(advice_of(why)).append("\n");
   std::string fields = "Retry-After: 1\r\nReprise-Reason: ";
   fields.append(observe::word(why)).append("\r\n");
   std::string message;
@@ -44,6 +43,12 @@ Task<void> turn_away_politely(Worker& worker, tcp::socket socket, LimitHit why) 
 }
 
 }  // namespace
+
+std::string_view advice_of(LimitHit why) {
+  if (why == LimitHit::connection_limit)
+    return "Every connection of limits.connections is in use: try again, or raise it.";
+  return "This process has no file descriptor left: try again, or raise the limit of open files (ulimit -n).";
+}
 
 void turn_away(Worker& worker, tcp::socket socket, LimitHit why) {
   if (worker.turning_away >= most_polite) return turn_away_now(worker, std::move(socket), why);

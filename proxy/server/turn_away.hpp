@@ -5,6 +5,9 @@
 
 namespace reprise::net {
 
+/// What to do about it: the sentence of the response, and of the log.
+std::string_view advice_of(observe::LimitHit why);
+
 /// Waits a moment for the client's request, answers, and closes gently. Where many are being turned away
 /// already it answers at once. Counted. Returns at once; a coroutine does the rest.
 void turn_away(Worker&, tcp::socket, observe::LimitHit why);

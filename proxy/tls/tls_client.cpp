@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "proxy/io/tls_error.hpp"
+#include "proxy/tls/tls_files.hpp"
 #include "proxy/tls/tls_revocation.hpp"
 
 namespace reprise::net {
@@ -16,7 +17,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& key, const std::string& file, const std::string& why) {
   throw std::runtime_error("tls." + key + " " + file + " cannot be used: " + why);
 }
-[[noreturn]] void refuse(const std::string& key, const std::string& file) { refuse(key, file, tls_words()); }
 
 // Nobody is there to be asked for a password.
 int no_password(char*, int, int, void*) { return 0; }
@@ -31,9 +31,9 @@ int keep_session(SSL* connection, SSL_SESSION* session) {
 
 void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
   if (!ca_file) {
-    if (SSL_CTX_set_default_verify_paths(settings) != 1) refuse("ca_file", "system");
+    if (SSL_CTX_set_default_verify_paths(settings) != 1) refuse("ca_file", "system", tls_words());
   } else if (SSL_CTX_load_verify_file(settings, ca_file->c_str()) != 1) {
-    refuse("ca_file", *ca_file);
+    refuse("ca_file", *ca_file, trouble_with(*ca_file, TlsFile::trusted));
   } else if (!holds(settings, X509_LU_X509)) {
     refuse("ca_file", *ca_file, "it revokes certificates and trusts none: put those to trust into it too");
   }
@@ -43,10 +43,10 @@ void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
   if (!policy.certificate || !policy.key) return;
   SSL_CTX_set_default_passwd_cb(settings, no_password);
   if (SSL_CTX_use_certificate_chain_file(settings, policy.certificate->c_str()) != 1)
-    refuse("certificate", *policy.certificate);
+    refuse("certificate", *policy.certificate, trouble_with(*policy.certificate, TlsFile::certificate));
   if (SSL_CTX_use_PrivateKey_file(settings, policy.key->c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_check_private_key(settings) != 1) {
-    refuse("key", *policy.key);
+    refuse("key", *policy.key, trouble_with(*policy.key, TlsFile::key, *policy.certificate));
   }
 }
 

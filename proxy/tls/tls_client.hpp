@@ -16,7 +16,8 @@ struct ssl_session_st;
 
 namespace reprise::net {
 
-/// A file of a route cannot be loaded. `what()` names the route, the file, and the reason in OpenSSL's words.
+/// A file of a route cannot be loaded. `what()` names the route, the key, the file, and what is wrong with
+/// it.
 class TlsSettingsError : public std::runtime_error {
  public:
   TlsSettingsError(const policy::Route& route, const std::string& why);

@@ -72,7 +72,8 @@ Handshake TlsLink::shake_hands() {
   SSL* const connection = channel_->connection.get();
   if (nameless_) {
     failure_ = TlsError::certificate;
-    words_ = "there is no name that a certificate could prove";
+    why_unproved_ = "there is no name that a certificate could prove";
+    words_ = why_unproved_;
     return Handshake::failed;
   }
   ERR_clear_error();
@@ -93,7 +94,8 @@ Handshake TlsLink::shake_hands() {
   if (words_.empty()) words_ = failure_.message();
   if (const long verdict = SSL_get_verify_result(connection); verdict != X509_V_OK) {
     failure_ = TlsError::certificate;
-    words_.append(": ").append(X509_verify_cert_error_string(verdict));
+    why_unproved_ = X509_verify_cert_error_string(verdict);
+    words_.assign("the certificate does not verify: ").append(why_unproved_);
   }
   return Handshake::failed;
 }

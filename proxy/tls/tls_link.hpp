@@ -23,6 +23,7 @@ class TlsLink final : public SecureLink {
   Handshake shake_hands() override;
   ErrorCode failure() const override { return failure_; }
   std::string words() const override { return words_; }
+  std::string_view why_unproved() const override { return why_unproved_; }
 
   asio::any_io_executor executor() override;
   ReadTask read_some(asio::mutable_buffer) override;
@@ -59,7 +60,8 @@ class TlsLink final : public SecureLink {
   std::shared_ptr<Channel> channel_;
   ErrorCode failure_;
   std::string words_;
-  ErrorCode later_;  ///< of a read that came to something before
+  std::string_view why_unproved_;  ///< static
+  ErrorCode later_;                ///< of a read that came to something before
   unsigned cancels_ = 0;
   bool nameless_ = false;
   bool established_ = false;

@@ -1,4 +1,5 @@
 #include "proxy/upstream/address_filter.hpp"
+#include "proxy/io/address.hpp"
 
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -92,12 +93,6 @@ std::vector<address> interface_addresses() {
     found.push_back(endpoint.address());
   }
   return found;
-}
-
-address unmapped(const address& ip) {
-  if (ip.is_v6() && ip.to_v6().is_v4_mapped())
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6());
-  return ip;
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ def request_lines():
         line_end = byte in (b"\r", b"\n")
         yield head(b"G" + byte + b"T"), "bad_request_line" if line_end else "bad_method"
         yield head(b"GET" + byte), "bad_request_line" if line_end else "bad_method"
-        yield head(byte + b"GET"), "bad_request_line" if byte == b"\r" else "bad_method"
+        # The byte that a TLS handshake begins with is one that listeners of plain HTTP meet.
+        yield head(byte + b"GET"), {b"\r": "bad_request_line", b"\x16": "tls_to_plain_listener"}.get(byte, "bad_method")
     for byte in [b" ", *CONTROLS]:
         line_end = byte in (b"\r", b"\n")
         yield head(target=byte + b"http://h/"), "bad_target"
@@ -198,7 +199,10 @@ def bad_gateway_heads():
             if (method, target) != (b"OPTIONS", b"*"):
                 yield head(method, target), cause
     for authority in (b"h:443", b"h:80", b"[::1]:443", b"h"):
-        yield head(b"CONNECT", authority), "bad_method"
+        yield head(b"CONNECT", authority), "misdirected_request"
+    for target in (b"http://h/", b"https://127.0.0.1/", b"http://[::1]/", b"http://h:80/x?q", b"ws://h/"):
+        for method in METHODS:
+            yield head(method, target), "misdirected_request"
 
 
 def bad_bodies():

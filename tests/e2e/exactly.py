@@ -47,7 +47,7 @@ def says(answer, status, cause, what=""):
     if isinstance(what, bytes):
         what = repr(what[:300])
     equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")
-    equal((answer.status, answer.field("Connection")), (status, "close"), f"{cause} for {what}")
+    equal((answer.status, answer.field("Connection"), answer.field("Reprise-Reason")), (status, "close", cause), f"for {what}")
     equal(answer.body.decode(), f"reprise: the request is refused: {cause}\n{CLOSED_LIST[cause][1]}\n", str(what))
     equal((answer.field("Content-Type"), answer.field("X-Content-Type-Options")), ("text/plain", "nosniff"), str(what))
     assert re.fullmatch(r"reprise-\w+; error=(http_request_error|http_request_denied|proxy_loop_detected)",

@@ -43,7 +43,7 @@ def is_refused(got, request, cause):
     words = b"reprise: the request is refused: %s\n%s\n" % (cause.encode(), sentence.encode())
     shown = b"" if request.startswith((b"HEAD ", b"HEAD\r")) else words
     return (head.startswith(b"HTTP/1.1 %d " % status) and body == shown and head.endswith(b"\r\nConnection: close")
-            and b"\r\nContent-Length: %d\r\n" % len(words) in head)
+            and b"\r\nContent-Length: %d\r\n" % len(words) in head and b"\r\nReprise-Reason: %s\r\n" % cause.encode() in head)
 
 
 def each(cases, judge, good):
@@ -69,7 +69,8 @@ def good_request(reprise, upstream):
 
 def heads():
     cases = distinct(bad_inputs.bad_heads())
-    with stage({"/good": [Say(200, b"good")]}) as (reprise, upstream):
+    closed_ports = {"connect_ports": [443, 80, 8443]}
+    with stage({"/good": [Say(200, b"good")]}, security=closed_ports) as (reprise, upstream):
         def judge(request, cause):
             place = 1 + zlib.crc32(request) % (len(request) - 1)
             for pieces in ((request,), (request[:place], request[place:])):  # it does not matter how they come

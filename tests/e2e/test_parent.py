@@ -10,7 +10,6 @@ from parent import Parent
 from test_refusals import run_with
 from upstream import Upstream
 
-ANY_PORT = {"connect_ports": ["1-65535"]}
 LOGIN = ("joe", "5ecret pass")
 WRITTEN = "joe:5ecret%20pass@"
 
@@ -30,7 +29,7 @@ def is_failure(answer, status, error, attempts, sentence):
 
 def test_requests_and_tunnels_go_through_it():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
-            Reprise(parent=parent.proxy_url(WRITTEN), security=ANY_PORT) as reprise:
+            Reprise(parent=parent.proxy_url(WRITTEN)) as reprise:
         answer = ask(reprise, "PUT", "http://up.test/x?y=1", b"body")
         equal((answer.status, answer.attempts), (200, 1), answer.head)
         request = upstream.seen(1)[0]
@@ -70,7 +69,7 @@ def test_retries_go_through_it():
     down = b"HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n"
     with Upstream({"/x": [503, "reset", 200]}) as upstream, \
             Parent({"up.test": (LOOPBACK, upstream.port)}, refuse=[down, b"", b"garbage\r\n\r\n"]) as parent, \
-            Reprise(parent=parent.proxy_url(), security=ANY_PORT, defaults={"retry": {"max_attempts": 8}}) as reprise:
+            Reprise(parent=parent.proxy_url(), defaults={"retry": {"max_attempts": 8}}) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:  # three times no tunnel, then one
             opened = client.read_head()
             assert opened.startswith(b"HTTP/1.1 200 ") and b"\r\nReprise-Attempts: 4\r\n" in opened, opened
@@ -81,7 +80,7 @@ def test_retries_go_through_it():
 def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
     held, port = closed_port()
     twice = {"retry": {"max_attempts": 2}}
-    with held, Reprise(parent=f"http://joe:5ecret@{LOOPBACK}:{port}", security=ANY_PORT, defaults=twice) as reprise:
+    with held, Reprise(parent=f"http://joe:5ecret@{LOOPBACK}:{port}", defaults=twice) as reprise:
         is_failure(ask(reprise, "POST", "http://up.test/x", b"order"), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
         with tunnel_to(reprise, "up.test:443") as client:
             is_failure(client.read_answer(), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
@@ -89,7 +88,7 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
         attempts = reprise.requests(2)[0]["attempts"]
         equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_unreachable")] * 2)
         equal("5ecret" in reprise.text(), False)
-    with Parent(login=LOGIN) as parent, Reprise(parent=parent.proxy_url(), security=ANY_PORT, defaults=twice) as reprise:
+    with Parent(login=LOGIN) as parent, Reprise(parent=parent.proxy_url(), defaults=twice) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
             is_failure(client.read_answer(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
         reprise.expect_log("the parent proxy refused a tunnel with status 407")
@@ -100,7 +99,7 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
 
 def test_one_that_says_nothing_is_a_timeout_of_its_own():
     with socket.create_server((LOOPBACK, 0)) as silent, \
-            Reprise(parent=f"http://{LOOPBACK}:{silent.getsockname()[1]}", security=ANY_PORT,
+            Reprise(parent=f"http://{LOOPBACK}:{silent.getsockname()[1]}",
                     defaults={"connect_timeout": "100ms", "retry": {"max_attempts": 2}}) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
             is_failure(client.read_answer(), 504, "connection_timeout", 2, b"the parent proxy did not answer in time")
@@ -122,7 +121,7 @@ def test_H9_its_password_is_nowhere():
     code, output, _ = run_with(written.format(99999), "check")
     equal((code, "5ecret" in output), (78, False), output)
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
-            Reprise(parent=parent.proxy_url(WRITTEN), log={"level": "debug"}, security=ANY_PORT) as reprise:
+            Reprise(parent=parent.proxy_url(WRITTEN), log={"level": "debug"}) as reprise:
         equal(ask(reprise, "GET", "http://up.test/x").status, 200)
         parent.refuse.extend([b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"] * 8)
         with tunnel_to(reprise, "up.test:443") as client:
@@ -132,8 +131,8 @@ def test_H9_its_password_is_nowhere():
 
 
 def test_two_reprises_in_a_row():
-    with Upstream({"/x": [503, 200]}) as upstream, Reprise(security=ANY_PORT) as inner, \
-            Reprise(parent="http://%s:%d" % inner.forward, security={**ANY_PORT, "deny": ["169.254.0.0/16", "self"]}) as outer:
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise() as inner, \
+            Reprise(parent="http://%s:%d" % inner.forward, security={"deny": ["169.254.0.0/16", "self"]}) as outer:
         answer = ask(outer, "GET", upstream.url("/x"))
         equal((answer.status, answer.body), (200, b"answer 2 to /x\n"), answer.head)
         equal(upstream.requests[0].head.count(b"Via: 1.1 reprise-"), 2, upstream.requests[0].head)
@@ -148,8 +147,8 @@ def test_H5_a_loop_of_two_by_their_parents():
     held, port = closed_port()
     held.close()
     once = {"retry": {"max_attempts": 1}}
-    with Reprise(parent=f"http://{LOOPBACK}:{port}", security=ANY_PORT, defaults=once) as first, \
-            Reprise(parent="http://%s:%d" % first.forward, security=ANY_PORT, defaults=once,
+    with Reprise(parent=f"http://{LOOPBACK}:{port}", defaults=once) as first, \
+            Reprise(parent="http://%s:%d" % first.forward, defaults=once,
                     listeners=[{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}]) as second:
         answer = ask(first, "GET", "http://up.test/x")
         equal(answer.status, 508, answer.head)

@@ -179,7 +179,7 @@ def test_framing_asterisk_form_and_max_forwards():
 
 
 def test_framing_connect():
-    with stage() as (reprise, upstream):
+    with stage(security={"connect_ports": [443, 80, 8443]}) as (reprise, upstream):
         authority = b"%s:%d" % (LOOPBACK.encode(), upstream.port)
         for fields in (b"Content-Length: 3\r\n", b"Transfer-Encoding: chunked\r\n"):
             refused(reprise, upstream, b"CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s\r\n" % (authority, authority, fields),

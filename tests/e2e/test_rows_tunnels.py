@@ -11,7 +11,7 @@ from client import Client, head_of
 from exactly import counted
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, under_some_limit
 from server import Server
-from test_tunnels import ANY_PORT, echo_backwards_at_the_end, open_tunnel
+from test_tunnels import echo_backwards_at_the_end, open_tunnel
 from upstream import Say, Upstream
 
 TLS = b"\x16\x03\x01\x00\x05hello"  # no handshake that anybody would answer: what matters is how it begins
@@ -36,7 +36,7 @@ def served_inside(reprise, upstream, case):
 
 
 def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
-    with Upstream() as upstream, Reprise(security=ANY_PORT) as reprise:
+    with Upstream() as upstream, Reprise() as reprise:
         port = upstream.port
         authorities = {
             f"{LOOPBACK}:": "bad_authority", LOOPBACK: "bad_authority", f"{LOOPBACK}:0": "bad_authority",
@@ -55,14 +55,15 @@ def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
 
 
 def test_G1_a_connect_that_must_not_be_says_why():
-    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, Client(reprise.forward) as client:
+    with Server(echo_backwards_at_the_end) as talker, Reprise(security={"connect_ports": [443]}) as reprise, \
+            Client(reprise.forward) as client:
         answer = open_tunnel(client, talker.port)
-        equal(answer.status, 403)
+        equal((answer.status, answer.field("Reprise-Reason")), (403, "connect_port_denied"))
         assert re.fullmatch(r"reprise-\w+; error=http_request_denied", answer.field("Proxy-Status")), answer.head
         assert b"connect_port_denied" in answer.body
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="connect_port_denied")
     once = {"retry": {"max_attempts": 3}}
-    with Reprise(security=ANY_PORT, defaults=once) as reprise:
+    with Reprise(defaults=once) as reprise:
         for authority, status, error in (("169.254.169.254:80", 403, "destination_ip_prohibited"),
                                          ("%s:%d" % reprise.addresses["admin"], 508, "proxy_loop_detected"),
                                          ("%s:%d" % reprise.forward, 508, "proxy_loop_detected"),
@@ -79,13 +80,13 @@ def test_G1_a_connect_that_must_not_be_says_why():
 
 def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
     early = TLS + bytes(range(256)) * 40
-    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise:
         with Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port, early=early).status, 200)
             client.finish()
             equal(client.read_to_end() == early[::-1], True)
     held, port = closed_port()
-    with held, Upstream() as upstream, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with held, Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         answer = open_tunnel(client, port, early=head_of("GET", upstream.url(), f"{LOOPBACK}:{upstream.port}"))
         equal((answer.status, answer.attempts), (502, 6))
         equal(client.read_to_end(), b"", "and the connection closes")
@@ -93,7 +94,7 @@ def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
 
 
 def test_G3_the_200_has_no_framing_and_no_body():
-    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # as Python sends it
         answer = client.read_answer("CONNECT")
@@ -126,7 +127,7 @@ def test_G4_what_was_sent_before_a_reset_is_delivered():
         done.set()
 
     block = bytes(range(256)) * 64
-    with Server(talk_then_read) as talker, Reprise(security=ANY_PORT) as reprise:
+    with Server(talk_then_read) as talker, Reprise() as reprise:
         client = Client(reprise.forward)
         equal(open_tunnel(client, talker.port, early=TLS).status, 200)
         client.socket.settimeout(0.2)
@@ -149,7 +150,7 @@ def test_G4_what_was_sent_before_a_reset_is_delivered():
 
 def test_G4_a_fin_with_data_pending_is_a_half_close():
     payload = bytes(range(256)) * 4000
-    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(TLS + payload)
@@ -163,7 +164,7 @@ def test_G4_a_fin_with_data_pending_is_a_half_close():
 
 
 def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
-    with Server(lambda connection: None) as talker, Reprise(security=ANY_PORT) as reprise:
+    with Server(lambda connection: None) as talker, Reprise() as reprise:
         for _ in range(1000):
             with Client(reprise.forward) as client:
                 equal(open_tunnel(client, talker.port, early=TLS).status, 200)
@@ -171,7 +172,7 @@ def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
         eventually(lambda: tunnels(reprise, "closed") + tunnels(reprise, "broken") == 1000, "each tunnel ends")
         equal(talker.connections, 1000, "one dial each")
         reprise.expect_metric(1000, "reprise_attempts_total")
-    with Upstream({"/first": ["close"]}) as upstream, Reprise(security=ANY_PORT) as reprise:
+    with Upstream({"/first": ["close"]}) as upstream, Reprise() as reprise:
         def bounded(_, answer):
             equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 6))
         served_inside(reprise, upstream, bounded)
@@ -190,7 +191,7 @@ def test_G6_an_idle_tunnel_ends_and_one_way_is_enough():
             connection.settimeout(PATIENCE)
             connection.recv(1)
         with Server(talk) as talker, \
-                Reprise(security=ANY_PORT, defaults={"idle_timeout": f"{limit}ms"}) as reprise, \
+                Reprise(defaults={"idle_timeout": f"{limit}ms"}) as reprise, \
                 Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port).status, 200)
             whole = client.read_to_end() == b"word" * 8
@@ -201,7 +202,7 @@ def test_G6_an_idle_tunnel_ends_and_one_way_is_enough():
 
 def test_G6_drain_waits_the_linger_and_ends_a_quiet_tunnel():
     with Server(lambda connection: connection.sendall(connection.recv(99)) or connection.recv(1)) as talker, \
-            Reprise(security=ANY_PORT, shutdown={"linger": "1s", "grace": "60s"}) as reprise, \
+            Reprise(shutdown={"linger": "1s", "grace": "60s"}) as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         reprise.process.send_signal(signal.SIGTERM)
@@ -215,7 +216,7 @@ def test_G6_drain_waits_the_linger_and_ends_a_quiet_tunnel():
 
 def test_G7_http_in_a_tunnel_is_retried_and_logged_as_such():
     script = {"/first": [503, "reset", 200], "/second": [503, 200], "/third": [200]}
-    with Upstream(script) as upstream, Reprise(security=ANY_PORT) as reprise:
+    with Upstream(script) as upstream, Reprise() as reprise:
         def whole_life(client, answer):
             equal(answer.status, 200)
             assert answer.attempts in (1, 2, 3), answer.head
@@ -234,7 +235,7 @@ def test_G7_http_in_a_tunnel_is_retried_and_logged_as_such():
 
 def test_G7_as_undici_sends_it():
     """Node's fetch with NODE_USE_ENV_PROXY=1 and an http:// URL."""
-    with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise(security=ANY_PORT) as reprise:
+    with Upstream({"/x": [503, Say(200, b"fetched")]}) as upstream, Reprise() as reprise:
         for _ in range(20):
             before = tunnels(reprise, "http")
             authority = f"{LOOPBACK}:{upstream.port}"
@@ -256,7 +257,7 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
     def greet(connection):
         connection.sendall(b"220 ready\r\n")
         echo_backwards_at_the_end(connection)
-    with Server(greet) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(greet) as talker, Reprise() as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         equal(client.read_line(), b"220 ready")
         client.send(b"EHLO me\r\n")
@@ -269,7 +270,7 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
         connection.sendall(b"got " + words)
         connection.recv(1)
     for words in (b"GET / HT", b"G", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"CONNECT h:443 HTTP/1.1\r\n\r\n", b"\x16"):
-        with Server(speak_last) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+        with Server(speak_last) as talker, Reprise() as reprise, Client(reprise.forward) as client:
             equal(open_tunnel(client, talker.port).status, 200)
             client.send(words)
             equal(client.read_bytes(4 + len(words)), b"got " + words)
@@ -279,7 +280,7 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
         assert told.wait(PATIENCE)
         connection.sendall(b"at last")
     told = threading.Event()
-    with Server(speak_when_told) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(speak_when_told) as talker, Reprise() as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         told.set()
         equal(client.read_bytes(7), b"at last")
@@ -287,7 +288,7 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
 
 def test_G7_half_a_client_hello_and_silence_ends_idle():
     with Server(lambda connection: connection.recv(99) and connection.recv(1)) as talker, \
-            Reprise(security=ANY_PORT, defaults={"idle_timeout": "300ms"}) as reprise, Client(reprise.forward) as client:
+            Reprise(defaults={"idle_timeout": "300ms"}) as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
         client.expect_end()
@@ -295,7 +296,7 @@ def test_G7_half_a_client_hello_and_silence_ends_idle():
 
 
 def test_G7_a_route_that_is_off_is_not_looked_into():
-    with Upstream({"/first": [503]}) as upstream, Reprise(security=ANY_PORT, defaults={"mode": "off"}) as reprise, \
+    with Upstream({"/first": [503]}) as upstream, Reprise(defaults={"mode": "off"}) as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, upstream.port).status, 200)
         client.send(head_of("GET", "/first", "h"))

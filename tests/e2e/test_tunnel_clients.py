@@ -7,7 +7,6 @@ import subprocess
 import urllib.request
 
 from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, opened_after
-from test_tunnels import ANY_PORT
 from tls import TlsUpstream, authority
 from upstream import Say, Upstream, reset
 
@@ -72,7 +71,7 @@ def wget_get(reprise, server):
 
 
 def test_clients_of_https_proxy_reach_a_tls_server():
-    with TlsServer() as server, Reprise(security=ANY_PORT) as reprise:
+    with TlsServer() as server, Reprise() as reprise:
         for get in (urllib_get, http_client_get, curl_get, wget_get):
             status, body = get(reprise, server)
             equal((status, body == BODY), (200, True), get.__name__)
@@ -84,7 +83,7 @@ def test_G2_a_dial_that_was_refused_twice_is_a_tunnel_for_https_proxy_clients():
              "backoff": {"initial": "20ms", "maximum": "20ms", "jitter": "none"}}
     for get in (urllib_get, http_client_get, curl_get):
         server = TlsServer()  # its port refuses
-        with Reprise(security=ANY_PORT, defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
+        with Reprise(defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
             opening = opened_after(2, reprise, server.__enter__)
             try:
                 status, body = get(reprise, server)
@@ -97,7 +96,7 @@ def test_G2_a_dial_that_was_refused_twice_is_a_tunnel_for_https_proxy_clients():
 
 
 def test_G7_curl_with_a_tunnel_for_plain_http_gets_its_retries():
-    with Upstream({"/": [503, 503, Say(200, BODY)]}) as upstream, Reprise(security=ANY_PORT) as reprise:
+    with Upstream({"/": [503, 503, Say(200, BODY)]}) as upstream, Reprise() as reprise:
         for _ in range(20):  # curl may be slower than the first words are waited for
             done = Curl(reprise, upstream.url(), "--proxytunnel")
             if reprise.metric("reprise_tunnels_total", outcome="http") > 0:
@@ -110,7 +109,7 @@ def test_G2_a_client_hello_that_nobody_answered_is_sent_again():
     """A client whose hello comes later than first words are waited for is tunnelled: some tries are allowed."""
     defaults = {"tunnel": {"replay_client_hello": True}}
     for get in (urllib_get, curl_get):
-        with TlsServer() as server, Reprise(security=ANY_PORT, defaults=defaults) as reprise:
+        with TlsServer() as server, Reprise(defaults=defaults) as reprise:
             for number in range(1, 21):
                 server.hellos.clear()
                 server.deaths = 2
@@ -128,7 +127,7 @@ def test_G2_a_client_hello_that_nobody_answered_is_sent_again():
 
 
 def test_G2_without_the_key_a_client_hello_is_sent_once():
-    with TlsServer() as server, Reprise(security=ANY_PORT) as reprise:
+    with TlsServer() as server, Reprise() as reprise:
         server.deaths = 1
         try:
             urllib_get(reprise, server)

@@ -6,7 +6,6 @@ from client import Client, head_of
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, opened_after
 from server import Server
 
-ANY_PORT = {"connect_ports": ["1-65535"]}
 
 
 def echo_backwards_at_the_end(connection):
@@ -26,7 +25,7 @@ def open_tunnel(client, port, early=b""):
 
 def test_half_close_from_the_client():
     payload = bytes(range(256)) * 2000
-    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise:
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise:
         with Client(reprise.forward) as client:
             answer = open_tunnel(client, talker.port)
             equal((answer.status, answer.field("Content-Length"), answer.field("Transfer-Encoding")), (200, None, None))
@@ -49,7 +48,7 @@ def test_half_close_from_the_upstream():
         got.append(received)
         heard.set()
 
-    with Server(greet_then_listen) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(greet_then_listen) as talker, Reprise() as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         equal(client.read_to_end(), b"greeting")
         client.send(b"still talking")
@@ -59,7 +58,7 @@ def test_half_close_from_the_upstream():
 
 
 def test_bytes_behind_the_connect_are_delivered_once():
-    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port, early=b"\x16early").status, 200)
         client.send(b" late")
@@ -68,7 +67,7 @@ def test_bytes_behind_the_connect_are_delivered_once():
 
 
 def test_connect_without_any_header_as_python_sends_it():
-    with Server(echo_backwards_at_the_end) as talker, Reprise(security=ANY_PORT) as reprise, \
+    with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())
         equal(client.read_answer("CONNECT").status, 200)
@@ -79,7 +78,7 @@ def test_connect_without_any_header_as_python_sends_it():
 
 def test_refused_dial_is_retried_and_then_502():
     held, port = closed_port()
-    with held, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with held, Reprise() as reprise, Client(reprise.forward) as client:
         answer = open_tunnel(client, port)
         equal((answer.status, answer.attempts, answer.reason), (502, 6, "attempts_spent"))
 
@@ -88,7 +87,7 @@ def test_dial_succeeds_when_the_port_opens_meanwhile():
     listener, port = closed_port()
     retry = {"max_attempts": 1000000, "deadline": "unlimited", "backoff": {"initial": "50ms", "maximum": "50ms", "jitter": "none"}}
     talker = Server(echo_backwards_at_the_end, listener)
-    with Reprise(security=ANY_PORT, defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
+    with Reprise(defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
         opening = opened_after(2, reprise, talker.__enter__)
         with Client(reprise.forward) as client:
             try:
@@ -103,7 +102,7 @@ def test_dial_succeeds_when_the_port_opens_meanwhile():
 
 
 def test_denied_port_is_403():
-    with Reprise() as reprise, Client(reprise.forward) as client:
+    with Reprise(security={"connect_ports": [443]}) as reprise, Client(reprise.forward) as client:
         answer = open_tunnel(client, 22)
         equal(answer.status, 403)
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="connect_port_denied")
@@ -113,7 +112,7 @@ def test_reset_upstream_ends_the_tunnel():
     def reset_at_once(connection):
         connection.recv(1)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    with Server(reset_at_once) as talker, Reprise(security=ANY_PORT) as reprise, Client(reprise.forward) as client:
+    with Server(reset_at_once) as talker, Reprise() as reprise, Client(reprise.forward) as client:
         equal(open_tunnel(client, talker.port).status, 200)
         client.send(b"\x16")
         client.expect_end()

@@ -258,8 +258,14 @@ TEST(Guard, methods_are_tokens) {
   EXPECT_EQ(request("x / HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
   EXPECT_EQ(request("G(T / HTTP/1.1\r\n"), Parsed{Rejection::bad_method});
   EXPECT_EQ(request(" GET / HTTP/1.1\r\n"), Parsed{Rejection::bad_method});
-  EXPECT_EQ(request("\x16\x03\x01\x02"), Parsed{Rejection::bad_method});
+  EXPECT_EQ(request("\x17\x03\x01\x02"), Parsed{Rejection::bad_method});
   EXPECT_EQ(request("GET\r\n"), Parsed{Rejection::bad_request_line});
+}
+
+TEST(Guard, a_tls_handshake_is_told_from_a_bad_method) {
+  EXPECT_EQ(request("\x16\x03\x01\x02"), Parsed{Rejection::tls_to_plain_listener});
+  EXPECT_EQ(request("\x16"), Parsed{Rejection::tls_to_plain_listener});
+  EXPECT_EQ(request("\r\n\x16"), Parsed{Rejection::bad_method}) << "behind a line end nobody speaks TLS";
 }
 
 TEST(Guard, A15_long_methods) {

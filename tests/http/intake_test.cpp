@@ -94,16 +94,17 @@ TEST(Intake, a_gateways_upstream_over_tls_has_the_name_that_it_is_called_by) {
   const auto taken = [](const string& target, std::string_view authority) {
     static std::vector<std::unique_ptr<ReadRequest>> kept;  // what is taken has its views into them
     kept.push_back(std::make_unique<ReadRequest>(request_to(target, "client.test:8443")));
-    return std::get<Forward>(take_gateway(kept.back()->head, {"up", 443, true, authority}));
+    return std::get<Forward>(
+        take_gateway(kept.back()->head, {"up", 443, true, authority, "127.0.0.1", 3180}));
   };
   EXPECT_TRUE(taken("/", "up").https);
   EXPECT_EQ(taken("/", "up").host, "up");
   EXPECT_EQ(taken("/", "up").server_name, "up");
-  EXPECT_EQ(taken("http://other.test/", "up").server_name, "up");
+  EXPECT_EQ(taken("http://up/", "up").server_name, "up");
   EXPECT_EQ(taken("/", {}).server_name, "client.test");
   EXPECT_EQ(taken("/", {}).host, "up");
-  EXPECT_EQ(taken("http://other.test/", {}).server_name, "other.test");
-  EXPECT_EQ(taken("http://other.test/", {}).port, 443);
+  EXPECT_EQ(taken("http://localhost:3180/", {}).server_name, "localhost");
+  EXPECT_EQ(taken("http://localhost:3180/", {}).port, 443);
 }
 
 TEST(Intake, G1_connect) {
@@ -135,19 +136,61 @@ TEST(Intake, gateway) {
   EXPECT_EQ(forward.host_field, "up:8080");
   EXPECT_EQ(forward.target.path_and_query, "/a?b");
   EXPECT_EQ(std::get<Forward>(take_gateway(origin.head, {"up", 8080, false, {}})).host_field, "");
-  const ReadRequest absolute(request_to("http://other/a", "client"));
+  const ReadRequest absolute(request_to("http://UP/a", "client"));
   EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, "up"})).host, "up");
   EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, "up"})).host_field, "up");
-  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, {}})).host_field, "other");
+  EXPECT_EQ(std::get<Forward>(take_gateway(absolute.head, {"up", 80, false, {}})).host_field, "UP");
+}
+
+TEST(Intake, a_gateway_is_nobody_elses_proxy) {
+  const auto cause = [](const string& target, const GatewayTarget& gateway) -> std::optional<Rejection> {
+    const ReadRequest read(request_to(target, "whoever"));
+    const Intake intake = take_gateway(read.head, gateway);
+    const Rejected* const rejected = std::get_if<Rejected>(&intake);
+    return rejected == nullptr ? std::nullopt : std::optional(rejected->cause);
+  };
+  const GatewayTarget plain{"up", 8080, false, "up:8080", "127.0.0.1", 3180};
+  for (const string own : {"http://127.0.0.1:3180/", "http://localhost:3180/", "http://LOCALHOST:3180/x?y",
+                           "http://up:8080/", "http://UP:8080"}) {
+    EXPECT_EQ(cause(own, plain), std::nullopt) << own;
+  }
+  for (const string other :
+       {"http://other/", "http://other:3180/", "http://127.0.0.1/", "http://127.0.0.2:3180/", "http://up/",
+        "https://up/", "http://up:3180/", "http://localhost:8080/", "ws://other/"}) {
+    EXPECT_EQ(cause(other, plain), Rejection::misdirected_request) << other;
+  }
+  const GatewayTarget sealed{"up", 443, true, "up", "10.0.0.1", 80};
+  EXPECT_EQ(cause("http://up/", sealed), std::nullopt) << "the host's own, to be reached over TLS";
+  EXPECT_EQ(cause("https://up/", sealed), std::nullopt);
+  EXPECT_EQ(cause("http://10.0.0.1/", sealed), std::nullopt);
+  EXPECT_EQ(cause("http://localhost/", sealed), Rejection::misdirected_request) << "it is not loopback";
+  EXPECT_EQ(cause("http://up:8443/", sealed), Rejection::misdirected_request);
+  const GatewayTarget v6{"up", 80, false, {}, "::1", 3180};
+  EXPECT_EQ(cause("http://[::1]:3180/", v6), std::nullopt);
+  EXPECT_EQ(cause("http://other/", v6), Rejection::misdirected_request) << "with the client's Host, too";
+  EXPECT_EQ(status_of(Rejection::misdirected_request), 421);
+}
+
+TEST(Intake, a_log_line_names_the_target_without_path_or_password) {
+  const auto named = [](const string& text) { return named_target(ReadRequest(text).head); };
+  EXPECT_EQ(named(request_to("http://h/a?b", "x")), "h:80");
+  EXPECT_EQ(named(request_to("https://h/", "x")), "h:443");
+  EXPECT_EQ(named(request_to("http://[::1]:81/", "x")), "[::1]:81");
+  EXPECT_EQ(named(request_to("/a", "x:82")), "x:82");
+  EXPECT_EQ(named(request_to("http://u:p@h/", "x")), "x:80") << "what Host says";
+  EXPECT_EQ(named("CONNECT h:9200 HTTP/1.1\r\nHost: x\r\n\r\n"), "h:9200");
+  EXPECT_EQ(named("CONNECT u@h:1 HTTP/1.1\r\nHost: x\r\n\r\n"), "");
+  EXPECT_EQ(named("GET / HTTP/1.0\r\n\r\n"), "");
 }
 
 TEST(Intake, a_gateway_that_keeps_the_clients_host_keeps_its_spelling) {
   const auto host_field = [](const string& target, const string& host) {
     const ReadRequest read(request_to(target, host));
-    return string(std::get<Forward>(take_gateway(read.head, {"up", 80, false, {}})).host_field);
+    return string(
+        std::get<Forward>(take_gateway(read.head, {"up", 80, false, {}, "127.0.0.1", 81})).host_field);
   };
-  EXPECT_EQ(host_field("http://other:80/", "OTHER"), "");
-  EXPECT_EQ(host_field("http://other:81/", "OTHER"), "other:81");
+  EXPECT_EQ(host_field("http://up:80/", "UP"), "");
+  EXPECT_EQ(host_field("http://127.0.0.1:81/", "UP"), "127.0.0.1:81");
 }
 
 TEST(Intake, J4_J5_a_gateway_is_the_last_recipient_as_well) {
@@ -169,7 +212,7 @@ TEST(Intake, gateway_refusals) {
     EXPECT_EQ(read.parsed, complete) << text;
     return std::get<Rejected>(take_gateway(read.head, {"up", 80, false, authority})).cause;
   };
-  EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_method);
+  EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::misdirected_request);
   EXPECT_EQ(refusal("GET * HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_target);
   EXPECT_EQ(refusal("GET foo HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_scheme);
   EXPECT_EQ(refusal("GET / HTTP/1.0\r\n\r\n", ""), Rejection::missing_host);

@@ -171,7 +171,7 @@ TEST(Reply, every_rejection_has_a_word_a_sentence_and_a_status) {
     EXPECT_NE(reason_phrase(reply.status), "");
     EXPECT_NE(reply.body.find(string(word(cause))), string::npos);
     EXPECT_EQ(reply.body.back(), '\n');
-    EXPECT_EQ(reply.reason, "");
+    EXPECT_EQ(reply.reason, word(cause));
     EXPECT_EQ(reply.proxy_status, "p; error=" + string(proxy_status_error(cause)));
   }
   EXPECT_EQ(words.size(), rejection_count);

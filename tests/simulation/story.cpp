@@ -10,7 +10,7 @@
 
 #include "proxy/exchange/record.hpp"
 #include "proxy/http/rejection.hpp"
-#include "proxy/server/session.hpp"
+#include "proxy/server/listen.hpp"
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scene.hpp"
@@ -149,7 +149,7 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
       shared_{scene_.settings, stage.metrics, stage.log,    budgets_,  host_guards_,
               *resolver_,      replay_,       stage.filter, stage.tls, "reprise-sim"},
       before_(stage.metrics.totals()) {
-  role_.settings = scene_.settings.listeners.front();
+  role_ = net::role_of(scene_.settings.listeners.front(), scene_.settings.security, {});
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
   network_.set_connect_timeout(scene_.policy.connect_timeout);
   // Nothing but the deadline ends a route without limits, so that a ledger has more than it keeps (row L25).
@@ -194,7 +194,7 @@ std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
   auto link = std::make_unique<WireLink>(worker_->io.get_executor(), world_, wire);
   shared_.client_connections.fetch_add(1);
-  net::asio::co_spawn(worker_->io, net::serve(*worker_, std::move(link), role_), net::or_abort);
+  net::asio::co_spawn(worker_->io, net::serve(*worker_, std::move(link), role_, {}), net::or_abort);
   return wire;
 }
 

@@ -7,7 +7,6 @@ namespace {
 
 Wishes replaying() {
   Wishes wishes;
-  wishes.settings.security.connect_ports = {{1, 65535}};
   wishes.route.replay_client_hello = true;
   wishes.first_words_limit = std::chrono::minutes(1);
   return wishes;

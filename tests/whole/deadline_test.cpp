@@ -19,7 +19,6 @@ Wishes with_deadline(Duration deadline) {
   Wishes wishes;
   wishes.route.retry.deadline = deadline;
   wishes.route.connect_timeout = wishes.route.response_timeout = wishes.route.idle_timeout = never;
-  wishes.settings.security.connect_ports = {{1, 65535}};
   return wishes;
 }
 

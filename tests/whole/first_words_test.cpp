@@ -5,15 +5,9 @@
 namespace reprise::net {
 namespace {
 
-Wishes any_port() {
-  Wishes wishes;
-  wishes.settings.security.connect_ports = {{1, 65535}};
-  return wishes;
-}
-
 /// First words are waited for until they come, however slow this machine is.
 Wishes patient() {
-  Wishes wishes = any_port();
+  Wishes wishes;
   wishes.first_words_limit = std::chrono::minutes(1);
   return wishes;
 }
@@ -72,7 +66,7 @@ TEST(ProxyFirstWords, G2_a_request_sent_behind_the_connect_is_served_once) {
       peer.send(response(200, "x"));
     }
   });
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient client = proxy.client();
   client.send(connect_to(upstream.authority()) + inside("/first") + inside("/second"));
   EXPECT_EQ(client.read_response_without_body().status, 200);
@@ -223,7 +217,7 @@ TEST(ProxyFirstWords, G7_silence_and_half_a_byte_of_http_become_a_tunnel) {
       }
       peer.socket.read_to_end();
     });
-    Wishes wishes = any_port();
+    Wishes wishes;
     RunningProxy proxy(std::move(wishes));
     RawClient client = open_tunnel(proxy, upstream);
     client.send(words);
@@ -270,7 +264,7 @@ TEST(ProxyFirstWords, G2_a_client_whose_fin_comes_right_behind_the_connect_is_se
 
 TEST(ProxyFirstWords, D14_a_client_that_resets_while_its_dial_waits_stops_it) {
   const play::RefusingPort closed;
-  Wishes wishes = any_port();
+  Wishes wishes;
   wishes.route.retry.backoff.initial = std::chrono::minutes(10);
   wishes.route.retry.backoff.maximum = std::chrono::minutes(10);
   wishes.route.retry.deadline.reset();

@@ -13,7 +13,6 @@ using play::BlackHole;
 Wishes through(std::uint16_t port, unsigned attempts = 1) {
   Wishes wishes;
   wishes.settings.parent = config::Parent{"127.0.0.1", port, "joe", "Basic am9lOjVlY3JldA=="};
-  wishes.settings.security.connect_ports = {{1, 65535}};
   wishes.route.retry.max_attempts = attempts;
   wishes.query = [](const Resolver::Question& question) {
     ADD_FAILURE() << question.name() << " is the parent's to resolve";

@@ -4,12 +4,6 @@
 namespace reprise::net {
 namespace {
 
-Wishes any_port() {
-  Wishes wishes;
-  wishes.settings.security.connect_ports = {{1, 65535}};
-  return wishes;
-}
-
 // A byte that no method has: the tunnel begins at once.
 constexpr std::string_view binary("\x16", 1);
 
@@ -40,7 +34,7 @@ TEST(ProxyTunnelEnds, G4_what_a_client_sent_before_its_reset_is_delivered) {
     peer.socket.read_to_end();
     heard.add(peer.socket.take_all());
   });
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
   client.send(bytes);
   // All of it is in the proxy's kernel, or further.
@@ -60,7 +54,7 @@ TEST(ProxyTunnelEnds, G4_what_an_upstream_sent_before_its_reset_is_delivered) {
     peer.socket.read_bytes(1);
     peer.socket.reset();
   });
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
   EXPECT_NE(client.socket().read_to_end(), Wire::open);
   EXPECT_TRUE(client.socket().received() == bytes) << client.socket().received().size();
@@ -77,7 +71,7 @@ TEST(ProxyTunnelEnds, G6_a_silent_client_that_reads_slowly_is_not_idle) {
       peer.send(std::string(many, 'd'));
       peer.socket.read_to_end();
     });
-    Wishes wishes = any_port();
+    Wishes wishes;
     wishes.route.idle_timeout = limit;
     RunningProxy proxy(std::move(wishes));
     RawClient client = open_tunnel(proxy, upstream);
@@ -92,7 +86,7 @@ TEST(ProxyTunnelEnds, G6_a_silent_client_that_reads_slowly_is_not_idle) {
 
 TEST(ProxyTunnelEnds, G6_a_client_that_does_not_read_is_idle_in_the_end) {
   ScriptedUpstream upstream([](Peer& peer) { peer.send(std::string(60'000'000, 'd')); });
-  Wishes wishes = any_port();
+  Wishes wishes;
   wishes.route.idle_timeout = milliseconds(200);
   RunningProxy proxy(std::move(wishes));
   RawClient client = open_tunnel(proxy, upstream);
@@ -108,7 +102,7 @@ TEST(ProxyTunnelEnds, G6_a_drained_tunnel_is_counted_when_it_is_quiet) {
     }
     peer.socket.read_to_end();
   });
-  Wishes wishes = any_port();
+  Wishes wishes;
   wishes.settings.shutdown.grace = 10 * play::RawSocket::patience;  // it is not the grace that ends it
   RunningProxy proxy(std::move(wishes));
   RawClient quiet = open_tunnel(proxy, upstream);
@@ -125,7 +119,7 @@ TEST(ProxyTunnelEnds, G6_a_drained_tunnel_is_counted_when_it_is_quiet) {
 
 TEST(ProxyTunnelEnds, G5_an_upstream_that_closes_at_once_costs_one_dial_a_connect) {
   ScriptedUpstream upstream([](Peer&) {});
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   for (int i = 0; i < 100; ++i) {
     RawClient client = open_tunnel(proxy, upstream);
     EXPECT_NE(client.socket().read_to_end(), Wire::open);
@@ -135,7 +129,7 @@ TEST(ProxyTunnelEnds, G5_an_upstream_that_closes_at_once_costs_one_dial_a_connec
 
 TEST(ProxyTunnelEnds, G1_a_bad_authority_is_400_and_nothing_is_dialled) {
   ScriptedUpstream upstream([](Peer&) {});
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   const std::string port = std::to_string(upstream.port());
   for (const std::string& authority : std::vector<std::string>{
            "127.0.0.1:", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:99999", "[::1", "u@127.0.0.1:" + port,

@@ -4,12 +4,6 @@
 namespace reprise::net {
 namespace {
 
-Wishes any_port() {
-  Wishes wishes;
-  wishes.settings.security.connect_ports = {{1, 65535}};
-  return wishes;
-}
-
 std::string connect_to(const ScriptedUpstream& upstream) {
   return "CONNECT " + upstream.authority() + " HTTP/1.1\r\nHost: " + upstream.authority() + "\r\n\r\n";
 }
@@ -30,7 +24,7 @@ RawClient open_tunnel(const RunningProxy& proxy, const ScriptedUpstream& upstrea
 
 TEST(ProxyTunnels, G3_bytes_go_both_ways_untouched) {
   ScriptedUpstream upstream(echo);
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
   std::string bytes(300'000, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 11 % 256);
@@ -42,7 +36,7 @@ TEST(ProxyTunnels, G3_bytes_go_both_ways_untouched) {
 
 TEST(ProxyTunnels, G2_bytes_sent_behind_connect_go_first_and_once) {
   ScriptedUpstream upstream(echo);
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient client = proxy.client();
   client.send(connect_to(upstream) + "early bird");
   EXPECT_EQ(client.read_response_without_body().status, 200);
@@ -55,7 +49,7 @@ TEST(ProxyTunnels, G2_bytes_behind_a_failed_connect_are_never_a_request) {
   const play::RefusingPort closed;
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) { heard.add(peer.read_request()); });
-  Wishes wishes = any_port();
+  Wishes wishes;
   wishes.route.retry.max_attempts = 3;
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
@@ -70,7 +64,9 @@ TEST(ProxyTunnels, G2_bytes_behind_a_failed_connect_are_never_a_request) {
 
 TEST(ProxyTunnels, a_port_that_is_not_allowed_is_403) {
   ScriptedUpstream upstream(echo);
-  RunningProxy proxy;
+  Wishes wishes;
+  wishes.settings.security.connect_ports = {{443, 443}};
+  RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   client.send(connect_to(upstream));
   EXPECT_EQ(client.read_response().status, 403);
@@ -78,7 +74,7 @@ TEST(ProxyTunnels, a_port_that_is_not_allowed_is_403) {
 }
 
 TEST(ProxyTunnels, H1_H4_the_door_holds_for_connect_too) {
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   const std::string self = "127.0.0.1:" + std::to_string(proxy.port());
   for (const auto& [authority, status] :
        std::vector<std::pair<std::string, int>>{{"169.254.169.254:443", 403}, {self, 508}}) {
@@ -93,7 +89,7 @@ TEST(ProxyTunnels, G4_a_fin_of_the_client_is_passed_on_and_the_other_way_still_f
     const bool clean = peer.socket.read_to_end() == Wire::fin;
     peer.send(clean ? "got all: " + peer.socket.take_all() : "broken");
   });
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
   client.send("question");
   client.socket().finish_sending();
@@ -111,7 +107,7 @@ TEST(ProxyTunnels, G4_a_fin_of_the_upstream_is_passed_on_and_the_other_way_still
     peer.socket.read_to_end();
     heard.add(peer.socket.take_all());
   });
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient client = open_tunnel(proxy, upstream);
   EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
   EXPECT_EQ(client.socket().received(), "server speaks first");
@@ -129,7 +125,7 @@ TEST(ProxyTunnels, G4_a_reset_of_either_side_ends_both) {
     peer.socket.read_to_end();
     ++ended;
   });
-  RunningProxy proxy(any_port());
+  RunningProxy proxy(Wishes{});
   RawClient first = open_tunnel(proxy, upstream);
   first.send("ready");
   EXPECT_NE(first.socket().read_to_end(), Wire::open);
@@ -144,7 +140,7 @@ TEST(ProxyTunnels, G4_a_reset_of_either_side_ends_both) {
 
 TEST(ProxyTunnels, G6_a_tunnel_without_traffic_ends) {
   ScriptedUpstream upstream([](Peer& peer) { peer.socket.read_to_end(); });
-  Wishes wishes = any_port();
+  Wishes wishes;
   wishes.route.idle_timeout = milliseconds(200);
   RunningProxy proxy(std::move(wishes));
   RawClient silent = open_tunnel(proxy, upstream);
@@ -160,7 +156,7 @@ TEST(ProxyTunnels, G6_a_tunnel_with_traffic_one_way_does_not_end) {
         peer.socket.read_more(limit / 4);  // nothing comes
       }
     });
-    Wishes wishes = any_port();
+    Wishes wishes;
     wishes.route.idle_timeout = limit;
     RunningProxy proxy(std::move(wishes));
     RawClient one_way = open_tunnel(proxy, upstream);
@@ -170,7 +166,7 @@ TEST(ProxyTunnels, G6_a_tunnel_with_traffic_one_way_does_not_end) {
 
 TEST(ProxyTunnels, G6_shutdown_ends_a_quiet_tunnel) {
   ScriptedUpstream upstream(echo);
-  Wishes wishes = any_port();
+  Wishes wishes;
   wishes.settings.shutdown.grace = seconds(60);
   RunningProxy proxy(std::move(wishes));
   RawClient client = open_tunnel(proxy, upstream);

@@ -1,0 +1,56 @@
+#include "proxy/tls/tls_files.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+#include "proxy/io/tls_error.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::string_view certificate_mark = "CERTIFICATE-----";
+constexpr std::string_view key_mark = "PRIVATE KEY-----";
+
+// Nothing more may be read into memory of what is no such file.
+constexpr std::streamsize most_bytes = 16 * 1024 * 1024;
+
+std::string without(std::string_view what, std::string_view begin, std::string_view text) {
+  std::string words = "there is no ";
+  words.append(what).append(" in it: it must be PEM, with a line -----BEGIN ").append(begin);
+  if (text.empty()) return words + "; the file is empty";
+  if (text.find("-----BEGIN ") == std::string_view::npos) return words;
+  return words + (text.find(key_mark) != std::string_view::npos ? "; this holds a private key"
+                                                                : "; this holds something else");
+}
+
+std::string trouble_in(std::string_view text, TlsFile kind, const std::string& certificate) {
+  const auto has = [text](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
+  if (kind != TlsFile::key)
+    return has(certificate_mark) ? "" : without("certificate", certificate_mark, text);
+  if (!has(key_mark)) return without("private key", key_mark, text);
+  if (has("ENCRYPTED"))
+    return "the key is protected by a password, and nobody is there to be asked: write it without one "
+           "(openssl pkey -in FILE -out NEW)";
+  return "it is not the key of " + certificate + ": certificate and key belong together";
+}
+
+}  // namespace
+
+std::string trouble_with(const std::string& file, TlsFile kind, const std::string& certificate) {
+  const std::string words = tls_words();
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) return "it is a folder";
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::generic_category().message(errno == 0 ? EIO : errno);
+  std::string text(static_cast<std::size_t>(most_bytes), '\0');
+  stream.read(text.data(), most_bytes);
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  const std::string trouble = trouble_in(text, kind, certificate);
+  return trouble.empty() ? words : trouble;
+}
+
+}  // namespace reprise::net
