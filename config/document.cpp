@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "config/raw_text.hpp"
+#include "config/yaml_mistake.hpp"
 
 namespace reprise::config {
 namespace {
@@ -219,10 +220,11 @@ std::optional<Node> parse_document(std::string_view text, Report& report) {
     return builder.take();
   } catch (const YAML::Exception& problem) {
     // After a tab the parser sees another text than the author: its complaint would mislead.
-    if (!clean->had_tabs)
-      report.error(static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,
-                   static_cast<std::size_t>(std::max(problem.mark.column, 0)) + 1, {},
-                   "this is not valid YAML: " + printable(problem.msg));
+    if (clean->had_tabs) return std::nullopt;
+    YamlMistake mistake =
+        find_mistake(clean->text, static_cast<std::size_t>(std::max(problem.mark.line, 0)) + 1,
+                     static_cast<std::size_t>(std::max(problem.mark.column, 0)) + 1);
+    report.error(mistake.line, mistake.column, {}, printable(mistake.message));
     return std::nullopt;
   }
   return builder.take();

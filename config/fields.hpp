@@ -52,6 +52,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("host_pause", route.while_paused);
   fields.field("replay.memory", route.replay_memory_bytes);
   fields.field("replay.disk", route.replay_disk_bytes);
+  fields.field("resume", route.resume);
   fields.field("resume.enabled", route.resume.enabled);
   fields.field("resume.max_attempts", route.resume.max_attempts);
   fields.field("resume.stall", route.resume.stall);

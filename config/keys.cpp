@@ -50,16 +50,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return above.back();
 }
 
-// How people write a key of another style: maxAttempts, max-attempts.
-std::string folded(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '_' || c == '-' || c == ' ' || c == '.') continue;
-    result.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-  }
-  return result;
-}
-
 std::string_view article(Kind kind) {
   switch (kind) {
     case Kind::mapping: return "a mapping";
@@ -163,6 +153,15 @@ std::string expectation(const Key& key) {
   if (!words.empty()) text.append(", or ").append(either(words));
   if (!key.instead.empty()) text.append("; or ").append(key.instead);
   return text;
+}
+
+std::string folded(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '_' || c == '-' || c == ' ' || c == '.') continue;
+    result.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  }
+  return result;
 }
 
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates) {

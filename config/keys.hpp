@@ -81,6 +81,8 @@ std::string either(const std::vector<std::string_view>& words);
 /// What to write there: "a duration such as 250ms, or unlimited; 1ms to 8760h".
 std::string expectation(const Key&);
 
+/// How people write a key of another style: maxAttempts, max-attempts and max_attempts are one.
+std::string folded(std::string_view text);
 /// The candidate that was probably meant, by edit distance; empty if none is near.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates);
 /// What was probably meant by a key that is not under `parent`: a sibling, or the path of a key elsewhere.

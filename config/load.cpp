@@ -14,6 +14,7 @@
 #include "config/reader.hpp"
 #include "config/replace.hpp"
 #include "config/shape.hpp"
+#include "config/yaml_mistake.hpp"
 
 namespace reprise::config {
 namespace {
@@ -51,7 +52,10 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   if (!root && report.has_errors()) return std::nullopt;
   const bool empty = !root || root->kind == Node::Kind::nothing;
   if (!empty && root->kind != Node::Kind::mapping) {
-    report.error(root->line, root->column, {}, "a configuration is a mapping of keys, such as version: 1");
+    const std::string mended = with_blank_behind_colon(root->text);
+    report.error(root->line, root->column, {},
+                 "a configuration is a mapping of keys, such as version: 1" +
+                     (mended.empty() ? "" : " (did you mean " + printable(mended.substr(0, 60)) + "?)"));
     return std::nullopt;
   }
   if (empty) root = Node{};

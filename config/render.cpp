@@ -107,6 +107,7 @@ Rendered render(const Key& key, const std::optional<std::string>& value) {
 
 // Printed key by key.
 Rendered render(const Key&, const policy::TlsPolicy&) { return std::nullopt; }
+Rendered render(const Key&, const policy::ResumePolicy&) { return std::nullopt; }
 
 Rendered render(const Key&, const std::optional<std::uint16_t>& value) {
   return value ? Rendered(std::to_string(*value)) : std::nullopt;

@@ -27,6 +27,7 @@ Rendered render(const Key&, const std::optional<unsigned>&);
 Rendered render(const Key&, const std::optional<std::uint16_t>&);
 Rendered render(const Key&, const std::optional<std::string>&);
 Rendered render(const Key&, const policy::TlsPolicy&);
+Rendered render(const Key&, const policy::ResumePolicy&);
 Rendered render(const Key&, const Endpoint&);
 Rendered render(const Key&, const GatewayUpstream&);
 /// The password of a parent is not in it.

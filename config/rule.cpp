@@ -30,6 +30,17 @@ std::string did_you_mean(std::string_view text) {
   return text.empty() ? std::string() : " (did you mean " + std::string(text) + "?)";
 }
 
+// Who writes a switch means it: every request of the route, or none.
+std::string_view meant_by(std::string_view text) {
+  for (const std::string_view on : {"true", "yes", "on"}) {
+    if (text == on) return "always";
+  }
+  for (const std::string_view off : {"false", "no", "off"}) {
+    if (text == off) return "never";
+  }
+  return nearest(text, {"always", "never", "by_method"});
+}
+
 class RuleReader {
  public:
   explicit RuleReader(Report& report) : report_(report) {}
@@ -62,8 +73,7 @@ class RuleReader {
       rule = {word.kind, {}};
       return;
     }
-    const std::string_view near =
-        node.origin.empty() ? nearest(node.text, {"always", "never", "by_method"}) : "";
+    const std::string_view near = node.origin.empty() ? meant_by(node.text) : "";
     error(node, path, shown(node) + " is no rule: " + std::string(rule_form) + did_you_mean(near));
   }
 

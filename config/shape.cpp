@@ -7,7 +7,9 @@
 #include "config/patterns.hpp"
 #include "config/predicates.hpp"
 #include "config/rule.hpp"
+#include "config/synonyms.hpp"
 #include "config/values.hpp"
+#include "config/yaml_mistake.hpp"
 #include "proxy/match/ascii.hpp"
 #include "proxy/policy/resume.hpp"
 
@@ -56,10 +58,37 @@ class Checker {
                     quoted(entry.key) + " " + parse_name(entry.key).reason);
       return;
     }
-    const std::string meant = likely_key(place.schema, entry.key);
-    report_.error(
-        entry.line, entry.column, place.path,
-        "unknown key " + quoted(entry.key) + (meant.empty() ? "" : " (did you mean " + meant + "?)"));
+    std::string meant = missing_blank(place, entry.key) + nested(place, entry.key);
+    if (meant.empty()) {
+      std::string known = synonym(place.schema, entry.key);
+      if (known.empty()) known = likely_key(place.schema, entry.key);
+      if (!known.empty() && known.find('?') == std::string::npos) known.push_back('?');
+      if (!known.empty()) meant = " (did you mean " + known + ")";
+    }
+    report_.error(entry.line, entry.column, place.path, "unknown key " + quoted(entry.key) + meant);
+  }
+
+  // `: keys are nested, write retry: {on: ...}` for `retry.on`.
+  static std::string nested(const Place& place, const std::string& text) {
+    if (text.find('.') == std::string::npos || find_key(join(place.schema, text)) == nullptr) return {};
+    std::string written;
+    std::string closing;
+    for (const char c : text) {
+      if (c != '.') {
+        written.push_back(c);
+        continue;
+      }
+      written.append(": {");
+      closing.push_back('}');
+    }
+    return ": keys are nested, write " + written + ": ..." + closing;
+  }
+
+  // ` (did you mean mode: off? ...)` for `mode:off`, where there is such a key.
+  static std::string missing_blank(const Place& place, const std::string& text) {
+    const std::string mended = with_blank_behind_colon(text);
+    if (mended.empty() || find_key(join(place.schema, text.substr(0, text.find(':')))) == nullptr) return {};
+    return " (did you mean " + printable(mended.substr(0, 60)) + "? a colon is followed by a blank)";
   }
 
   void error(const Place& place, std::string message) {
@@ -117,7 +146,9 @@ class Checker {
     const auto words = split_words(key.words);
     const bool word = place.node.kind == Node::Kind::scalar &&
                       std::find(words.begin(), words.end(), place.node.text) != words.end();
-    if (!word) error(place, "must be " + expectation(key) + ": this is " + kind_of(place.node));
+    if (!word)
+      error(place, "must be " + expectation(key) + ": this is " + kind_of(place.node) +
+                       missing_blank(place, place.node.text));
   }
 
   void list(const Place& place, const Key& key) {
@@ -149,8 +180,7 @@ class Checker {
   // Of no two of them it could be said which is meant; without any, `resume.enabled` says so better.
   void version_fields(const Place& place) {
     const std::vector<Node>& items = place.node.items;
-    if (items.empty())
-      return error(place, "is empty: name a field such as etag, or write resume: {enabled: false}");
+    if (items.empty()) return error(place, "is empty: name a field such as etag, or write resume: off");
     if (items.size() > policy::most_validators)
       return error(place, "is too long: at most " + std::to_string(policy::most_validators) + " fields");
     for (auto item = items.begin(); item != items.end(); ++item) {

@@ -210,6 +210,11 @@ void assign(const Key&, const Node& node, policy::TlsPolicy& target) {
   if (node.kind == Node::Kind::scalar) target.originate = node.text == "originate";
 }
 
+void assign(const Key&, const Node& node, policy::ResumePolicy& target) {
+  if (node.kind == Node::Kind::scalar) target.enabled = node.text != "off";
+  if (node.kind == Node::Kind::mapping && node.find("enabled") == nullptr) target.enabled = true;
+}
+
 void assign(const Key&, const Node& node, Deny& target) {
   if (node.kind != Node::Kind::list) return;
   Deny deny{{}, false};

@@ -36,6 +36,8 @@ void assign(const Key&, const Node&, std::optional<std::uint16_t>&);
 void assign(const Key&, const Node&, std::optional<std::string>&);
 /// The word alone.
 void assign(const Key&, const Node&, policy::TlsPolicy&);
+/// The word alone; keys switch it on, unless one of them is `enabled`.
+void assign(const Key&, const Node&, policy::ResumePolicy&);
 void assign(const Key&, const Node&, Endpoint&);
 void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);

@@ -27,8 +27,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // CLI11's own codes are above 100; a wrong use is 2, asking for help is 0.
-    return app.exit(error) == 0 ? reprise::cli::exit_ok : reprise::cli::exit_usage;
+    // Of help, which is no wrong use.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "%s\n", reprise::cli::wrong_use(app, error).c_str());
+    return reprise::cli::exit_usage;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "reprise: %s\n", error.what());
     return reprise::cli::exit_runtime;

@@ -11,6 +11,7 @@
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/cli/door.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/download.hpp"
@@ -216,6 +217,12 @@ int explain(Arguments given) {
   report.notes = asked.notes;
   const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
   look_for_predicates(policy, assumed);
+  if (const auto closed = closed_door(*loaded.settings, asked.view.host, asked.view.port)) {
+    assumed.outcome = closed->failure;
+    report.assumed = "nothing: " + closed->words;
+  }
+  if (std::string warning = warning_of_method(given.method); !warning.empty())
+    report.notes.push_back(std::move(warning));
   if (policy.tls.originate && !asked.https && !asked.tunnel) {
     report.notes.push_back("The upstream is reached over TLS, on port " +
                            std::to_string(http::port_over_tls(asked.view.port)) + ".");

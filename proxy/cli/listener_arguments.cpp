@@ -9,36 +9,44 @@
 namespace reprise::cli {
 namespace {
 
-// Lines of the file before its first listener.
-constexpr std::size_t lines_before = 2;
-
-/// A file with one listener a line, and the argument that each came from.
+/// A file with one argument a line, and the argument that each came from.
 struct Written {
-  std::string text = "version: 1\nlisteners:\n";
-  std::vector<std::string> arguments;
+  std::string text;
+  std::vector<std::string> arguments;  ///< by line; empty: of none
   std::vector<std::string> faults;
 
-  void add(std::string argument, std::string_view port, const std::string& rest, std::string_view form) {
-    const auto number = config::parse_whole(port);
-    if (!number || *number.value > 65535) {
-      faults.push_back(argument + ": write " + std::string(form));
-      return;
-    }
-    text.append("  - {bind: \"127.0.0.1:").append(port).append("\", ").append(rest).append("}\n");
+  void line(std::string_view words, std::string argument = {}) {
+    text.append(words).append("\n");
     arguments.push_back(std::move(argument));
+  }
+  /// `before` and `after` stand around the address.
+  void bind(std::string argument, std::string_view port, std::string_view before, const std::string& after,
+            std::string_view form) {
+    const auto number = config::parse_whole(port);
+    if (number && *number.value <= 65535) {
+      line(std::string(before) + "{bind: \"127.0.0.1:" + std::string(port) + "\"" + after + "}",
+           std::move(argument));
+    } else {
+      faults.push_back(argument + ": write " + std::string(form));
+    }
   }
 };
 
 Written write(const ListenerArguments& given) {
   Written file;
+  file.line("version: 1");
+  if (!given.admin.empty())
+    file.bind("--admin " + given.admin, given.admin, "admin: ", "", "--admin PORT, such as --admin 3129");
+  if (given.forwards.empty() && given.gateways.empty()) return file;
+  file.line("listeners:");
   for (const std::string& port : given.forwards)
-    file.add("--forward " + port, port, "mode: forward", "--forward PORT, such as --forward 3128");
+    file.bind("--forward " + port, port, "  - ", ", mode: forward", "--forward PORT, such as --forward 3128");
   for (const std::string& gateway : given.gateways) {
     const std::size_t equal = gateway.find('=');
     const std::string url = equal == std::string::npos ? "" : gateway.substr(equal + 1);
     const std::string_view port = std::string_view(gateway).substr(0, url.empty() ? 0 : equal);
-    file.add("--gateway " + gateway, port, "mode: gateway, upstream: " + config::yaml_scalar(url),
-             "--gateway PORT=URL, such as --gateway 3180=https://api.example.com");
+    file.bind("--gateway " + gateway, port, "  - ", ", mode: gateway, upstream: " + config::yaml_scalar(url),
+              "--gateway PORT=URL, such as --gateway 3180=https://api.example.com");
   }
   return file;
 }
@@ -52,9 +60,9 @@ FromArguments configuration_of(const ListenerArguments& given) {
   if (!made.faults.empty()) return made;
   made.loaded = config::load_text(file.text, [](std::string_view) { return std::nullopt; });
   for (const config::Problem& problem : made.loaded.problems) {
-    const bool known = problem.line > lines_before && problem.line <= lines_before + file.arguments.size();
-    const std::string where = known ? file.arguments[problem.line - lines_before - 1] : problem.path;
-    made.faults.push_back(where + ": " + problem.message);
+    const bool known = problem.line > 0 && problem.line <= file.arguments.size();
+    const std::string argument = known ? file.arguments[problem.line - 1] : std::string();
+    made.faults.push_back((argument.empty() ? problem.path : argument) + ": " + problem.message);
   }
   return made;
 }

@@ -77,6 +77,10 @@ void add_run(CLI::App& app, int& code) {
                    "PORT=URL: what is asked of that port goes to the URL; without a file, repeated")
       ->allow_extra_args(false)
       ->excludes(file);
+  command
+      ->add_option("--admin", given->listeners.admin,
+                   "PORT on 127.0.0.1: metrics, health and status; without a file")
+      ->excludes(file);
   command->footer("reprise run --gateway 3180=https://api.example.com");
   command->callback([given, &code] { code = run(*given); });
 }

@@ -174,6 +174,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.hold.time", "2s"},
       {"defaults.hold.body",
        "[{event: error}, {json: a.b, equals: c}, {status: 4xx, xml: Code, matches: [a, b]}]"},
+      {"defaults.resume", "off"},
       {"defaults.resume.validators", "[ETag, X-Checksum]"},
       {"defaults.hedge", "{}"},
       {"defaults.hedge.after", "p95"},

@@ -139,8 +139,8 @@ class Reprise:
 
     def __enter__(self):
         with open(self.log_file, "wb") as log:
-            self.process = subprocess.Popen([options.binary, "run", "-c", self.config_file], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log, preexec_fn=self.prepare)
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            preexec_fn=self.prepare)
         try:
             eventually(self._is_ready, "reprise says ready")
         except BaseException:
@@ -149,6 +149,9 @@ class Reprise:
             print(self.text()[-4000:])
             raise
         return self
+
+    def command(self):
+        return [options.binary, "run", "-c", self.config_file]
 
     def _is_ready(self):
         if self.process.poll() is not None:

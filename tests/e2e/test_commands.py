@@ -1,7 +1,11 @@
 """What a newcomer types first: versions, help, words that are no command, files as arguments and on standard input."""
 import subprocess
+import tempfile
 
-from harness import equal, options
+from client import Client, ask, head_of
+from harness import Reprise, equal, options
+from tls import authority
+from upstream import Upstream
 
 
 def command(*arguments, given=None):
@@ -50,3 +54,92 @@ def test_a_file_is_an_argument_of_run_as_of_check():
     code, out, err = command("run", "/nowhere/reprise.yaml")
     equal((code, out), (78, ""))
     assert err.startswith("/nowhere/reprise.yaml:"), err
+
+
+def test_arguments_that_are_not_understood_are_told_as_they_came():
+    for arguments, told in (
+            (("check", "a", "b", "c"), 'reprise check: "b", "c" are not understood; see reprise help check\n'),
+            (("explain", "--hedaer", "x", "GET", "http://h/", "more"),
+             'reprise explain: "--hedaer", "http://h/", "more" are not understood (did you mean --header?); see reprise help explain\n'),
+            (("run", "--cofnig", "x"), 'reprise run: "--cofnig" is not understood (did you mean --config?); see reprise help run\n'),
+            (("explain", "GET"), "reprise explain: url is missing; see reprise help explain\n"),
+            (("check", "-c"), "reprise check: --config needs a value; see reprise help check\n"),
+            (("explain", "GET", "http://h/", "--status", "abc"),
+             'reprise explain: "abc" is no value for --status; see reprise help explain\n'),
+            (("run", "--forward", "1", "x.yaml"),
+             "reprise run: --config and --forward do not go together; see reprise help run\n"),
+            (("--verbose",), 'reprise: "--verbose" is not understood; see reprise help\n'),
+            ((), "reprise: a command is missing; see reprise help\n")):
+        equal(command(*arguments), (2, "", told), " ".join(arguments))
+
+
+def test_listeners_come_from_the_command_line_alone():
+    for arguments, told in (
+            (("--gateway", "3180"), "--gateway 3180: write --gateway PORT=URL, such as --gateway 3180=https://api.example.com"),
+            (("--gateway", "3180="), "--gateway 3180=: write --gateway PORT=URL, such as --gateway 3180=https://api.example.com"),
+            (("--gateway", "0=ftp://h"), '--gateway 0=ftp://h: "ftp://h" is no upstream: write http://host, '
+                                         "https://host:8443 or http://host/prefix"),
+            (("--forward", "65536"), "--forward 65536: write --forward PORT, such as --forward 3128"),
+            (("--admin", "x"), "--admin x: write --admin PORT, such as --admin 3129"),
+            (("--forward", "3129"), "--forward 3129: binds the same address and port as admin.bind (its default): choose another port")):
+        equal(command("run", *arguments), (2, "", f"reprise run: {told}\n"), " ".join(arguments))
+
+
+class FromTheCommandLine(Reprise):
+    """The same program without a file."""
+
+    def __init__(self, *arguments):
+        super().__init__()
+        self.arguments = arguments
+
+    def command(self):
+        return [options.binary, "run", *self.arguments]
+
+
+def test_a_gateway_and_a_proxy_without_a_file():
+    with Upstream({"/base/x": ["close", 200]}) as upstream:
+        with FromTheCommandLine("--admin", "0", "--gateway", f"0={upstream.url('/base')}", "--forward", "0") as reprise:
+            with Client(reprise.gateway) as client:
+                client.send(head_of("GET", "/x", "whoever"))
+                answer = client.read_answer()
+                equal((answer.status, answer.attempts), (200, 2))
+            equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
+
+
+def test_warnings_of_the_start_are_lines_of_the_log():
+    with Reprise(security={"deny": ["self"]}) as reprise:
+        lines = reprise.log()
+        equal([line["level"] for line in lines[:2]], ["warn", "info"])
+        assert "security.deny: this list takes the place of the default one" in lines[0]["message"], lines
+        assert lines[0]["message"].startswith(reprise.config_file + ":"), lines
+
+
+def test_check_looks_at_the_files_that_a_configuration_names():
+    with tempfile.TemporaryDirectory() as folder:
+        names = {name: f"{folder}/{name}.pem" for name in ("certificate", "key", "other", "locked", "junk", "missing")}
+        issued = authority().issue()
+        names["certificate"], names["key"] = issued[0], issued[1]
+        names["other"] = authority().issue()[1]
+        subprocess.run(["openssl", "pkey", "-in", names["key"], "-aes256", "-passout", "pass:x", "-out", names["locked"]], check=True)
+        with open(names["junk"], "w", encoding="ascii") as file:
+            file.write("junk\n")
+        for tls, told in (
+                (("certificate", "key"), None),
+                (("certificate", "other"), f"it is not the key of {names['certificate']}: certificate and key belong together"),
+                (("certificate", "locked"), "the key is protected by a password, and nobody is there to be asked"),
+                (("certificate", "junk"), "there is no private key in it: it must be PEM, with a line -----BEGIN PRIVATE KEY-----"),
+                (("certificate", "missing"), "No such file or directory"),
+                (("junk", "key"), "there is no certificate in it: it must be PEM"),
+                (("key", "key"), "this holds a private key")):
+            text = "version: 1\ndefaults: {tls: {certificate: %s, key: %s}}\n" % tuple(names[name] for name in tls)
+            code, _, err = command("check", "-", given=text)
+            equal(code, 0 if told is None else 78, err)
+            assert told is None or (err.startswith("-:2: error: route default: tls.") and told in err), (told, err)
+            assert "routines" not in err and "error:0" not in err, err
+        for value, told in ((folder, "it is a folder"), (names["junk"], "there is no certificate in it"), (names["missing"], "No such")):
+            code, _, err = command("check", "-", given="version: 1\ndefaults: {tls: {ca_file: %s}}\n" % value)
+            assert code == 78 and f"tls.ca_file {value} cannot be used: {told}" in err, err
+        folder_of = "version: 1\nlimits: {replay_folder: /nowhere%s}\n"
+        equal(command("check", "-", given=folder_of % ""),
+              (78, "", "-: error: limits.replay_folder /nowhere cannot be used: No such file or directory\n"))
+        equal(command("check", "-", given=folder_of % ", replay_disk: 0")[0], 0)

@@ -1,0 +1,97 @@
+#include "proxy/cli/door.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "config/keys.hpp"
+#include "proxy/http/origin.hpp"
+#include "proxy/upstream/address_filter.hpp"
+
+namespace reprise::cli {
+namespace {
+
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+const std::vector<std::string_view>& registered_methods() {
+  static const std::vector<std::string_view> methods{"GET",
+                                                     "HEAD",
+                                                     "POST",
+                                                     "PUT",
+                                                     "DELETE",
+                                                     "CONNECT",
+                                                     "OPTIONS",
+                                                     "TRACE",
+                                                     "PATCH",
+                                                     "QUERY",
+                                                     "ACL",
+                                                     "BASELINE-CONTROL",
+                                                     "BIND",
+                                                     "CHECKIN",
+                                                     "CHECKOUT",
+                                                     "COPY",
+                                                     "LABEL",
+                                                     "LINK",
+                                                     "LOCK",
+                                                     "MERGE",
+                                                     "MKACTIVITY",
+                                                     "MKCALENDAR",
+                                                     "MKCOL",
+                                                     "MKREDIRECTREF",
+                                                     "MKWORKSPACE",
+                                                     "MOVE",
+                                                     "ORDERPATCH",
+                                                     "PRI",
+                                                     "PROPFIND",
+                                                     "PROPPATCH",
+                                                     "REBIND",
+                                                     "REPORT",
+                                                     "SEARCH",
+                                                     "UNBIND",
+                                                     "UNCHECKOUT",
+                                                     "UNLINK",
+                                                     "UNLOCK",
+                                                     "UPDATE",
+                                                     "UPDATEREDIRECTREF",
+                                                     "VERSION-CONTROL"};
+  return methods;
+}
+
+std::vector<net::tcp::endpoint> own_listeners(const config::Settings& settings) {
+  std::vector<net::tcp::endpoint> own;
+  const auto add = [&own](const config::Endpoint& bind) {
+    own.emplace_back(net::asio::ip::make_address(bind.address), bind.port);
+  };
+  for (const config::Listener& listener : settings.listeners) add(listener.bind);
+  add(settings.admin.bind);
+  return own;
+}
+
+}  // namespace
+
+std::optional<ClosedDoor> closed_door(const config::Settings& settings, std::string_view host,
+                                      std::uint16_t port) {
+  const net::AddressFilter filter(settings.security.deny, own_listeners(settings));
+  const std::string where = http::authority_text(host, port);
+  switch (filter.judge_unresolved(std::string(host), port)) {
+    case net::AddressVerdict::allowed: break;
+    case net::AddressVerdict::denied:
+      return ClosedDoor{Failed{Stage::connect, Cause::address_denied}, where + " is under security.deny"};
+    case net::AddressVerdict::self:
+      return ClosedDoor{Failed{Stage::connect, Cause::address_is_self},
+                        where + " is a listener of this proxy, and security.deny lists self"};
+  }
+  return std::nullopt;
+}
+
+std::string warning_of_method(std::string_view method) {
+  const auto& known = registered_methods();
+  if (std::find(known.begin(), known.end(), method) != known.end()) return {};
+  std::string text = "\"" + std::string(method) + "\" is no registered method";
+  const std::string_view meant = config::nearest(method, known);
+  if (!meant.empty()) text.append(" (did you mean ").append(meant).append("?)");
+  return text + ": it is forwarded as it is, and `by_method` calls it not idempotent.";
+}
+
+}  // namespace reprise::cli

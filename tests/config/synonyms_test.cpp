@@ -1,0 +1,34 @@
+#include "config/synonyms.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "config/keys.hpp"
+
+namespace reprise::config {
+namespace {
+
+TEST(Synonyms, each_stands_for_a_key_that_is_there_and_is_none_itself) {
+  std::set<std::string_view> words;
+  for (const Synonym& synonym : all_synonyms()) {
+    EXPECT_NE(find_key(synonym.path), nullptr) << synonym.path;
+    EXPECT_EQ(folded(synonym.word), synonym.word) << "what is looked up is folded";
+    EXPECT_TRUE(words.insert(synonym.word).second) << synonym.word << " is there twice";
+    EXPECT_EQ(find_key(synonym.word), nullptr) << synonym.word;
+  }
+}
+
+TEST(Synonyms, are_told_as_they_are_written_at_that_place) {
+  EXPECT_EQ(synonym("defaults.retry", "retries"), "max_attempts? it counts the first attempt too");
+  EXPECT_EQ(synonym("routes[]", "maxRetries"), "retry.max_attempts? it counts the first attempt too");
+  EXPECT_EQ(synonym("routes[].retry", "max-retries"), "max_attempts? it counts the first attempt too");
+  EXPECT_EQ(synonym("", "attempts"), "defaults.retry.max_attempts?");
+  EXPECT_EQ(synonym("log", "log_level"), "level?");
+  EXPECT_EQ(synonym("listeners[]", "port"), "bind?");
+  EXPECT_EQ(synonym("policies.*", "timeout").substr(0, 22), "retry.attempt_timeout?");
+  EXPECT_EQ(synonym("", "zzz"), "");
+}
+
+}  // namespace
+}  // namespace reprise::config

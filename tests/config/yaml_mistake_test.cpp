@@ -1,0 +1,97 @@
+#include "config/yaml_mistake.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "config/document.hpp"
+
+namespace reprise::config {
+namespace {
+
+/// The one thing that is wrong with a text, as `line:column: message`.
+std::string told(const std::string& text) {
+  Report report;
+  parse_document(text, report);
+  const std::vector<Problem> problems = report.take();
+  if (problems.size() != 1) return std::to_string(problems.size()) + " problems";
+  return std::to_string(problems[0].line) + ":" + std::to_string(problems[0].column) + ": " +
+         problems[0].message;
+}
+
+void expect(const std::string& text, const std::string& beginning) {
+  const std::string message = told(text);
+  EXPECT_EQ(message.substr(0, beginning.size()), beginning) << text << message;
+}
+
+TEST(YamlMistake, indentation_that_fits_nothing_is_told_with_what_would) {
+  expect("a:\n  b:\n    c: 1\n   d: 2\n",
+         "4:4: this line is indented by 3 blanks, which fits no line above it: "
+         "keys that belong together begin in one column, here after 0, 2 or 4 blanks");
+  expect("a:\n  b: 1\n    c: 2\n", "3:5: this line is indented by 4 blanks");
+  expect("a:\n- b: 1\n - c: 2\n", "3:2: this line is indented by 1 blank,");
+  expect("a: 1\n b: 2\n",
+         "2:2: this line is indented by 1 blank, which fits no line above it: keys that belong "
+         "together begin in one column, here after 0 blanks");
+  expect("a:\n  # comment\n\n  b: 1\n     c: 2\n", "5:6: this line is indented by 5 blanks");
+}
+
+TEST(YamlMistake, a_replacement_inside_brackets_is_quoted) {
+  expect("a: {b: ${env:X}}\n",
+         "1:8: ${...} inside brackets has to be quoted, for its own braces end the mapping: "
+         "write \"${env:X}\"");
+  expect("a: [{b: 1, c: ${file:/x/y}, d: 2}]\n", "1:15: ${...} inside brackets");
+}
+
+TEST(YamlMistake, what_begins_a_value_and_may_not) {
+  expect("a: *.example.com\n", "1:4: a value that begins with * has to be quoted: write \"*.example.com\"");
+  expect("a: {b: *.x, c: 1}\n", "1:8: a value that begins with * has to be quoted: write \"*.x\"");
+  expect("a: @b\n", "1:4: a value that begins with @");
+  expect("a: `b`\n", "1:4: a value that begins with `");
+  expect("a: %b\n", "1:4: a value that begins with %");
+}
+
+TEST(YamlMistake, what_is_not_closed_and_what_closes_nothing) {
+  expect("a: {b: 1\nc: 2\n", "1:4: this { is not closed: write the } where the mapping ends");
+  expect("a: [1, 2\nb: 3\n", "1:4: this [ is not closed: write the ] where the list ends");
+  expect("a: {b: [1, {c: 2}\n", "1:8: this [ is not closed");
+  expect("a: {b: \"c}\n", "1:8: this quotation mark is not closed: write another \" at the end of the value");
+  expect("a: {b: 'it''s}\n", "1:8: this quotation mark is not closed");
+  expect("a: {b: 1}}\n", "1:10: this } closes nothing: remove it, or write the { that it belongs to");
+  expect("a: [1]]\n", "1:7: this ] closes nothing");
+  expect("a: {b: \"\\\"}\", c: '}', d: 1 # }\n", "1:4: this { is not closed");
+}
+
+TEST(YamlMistake, a_colon_without_its_blank_and_two_keys_in_a_line) {
+  expect("a:\n  b:1\n  c: 2\n", "2:5: a blank is missing behind the colon: write b: 1");
+  expect("a:\n  - b:1\n    c: 2\n", "2:7: a blank is missing behind the colon: write b: 1");
+  expect("a: b: c\n",
+         "1:4: two keys stand in one line: write a: {b: c}, or the second key in a line of its own");
+}
+
+TEST(YamlMistake, a_list_item_among_keys) {
+  expect("a: 1\n- b\n", "2:1: a list item stands where a key has to be");
+}
+
+TEST(YamlMistake, whatever_it_is_nobody_sees_the_words_of_the_parser) {
+  for (const std::string text :
+       {"a: \"\\q\"\n", "? [\n", "a: 1\n? b\n- c\n", "{", "[", "}", "a: {? b}", "- a\nb: c\n", "a: |x\n b\n",
+        "a: 'b' c\n", "a: \"b\"c: d\n", "\"a\n", "%\n"}) {
+    const std::string message = told(text);
+    for (const std::string word : {"end of", "illegal", "unknown token", "anchor is not defined", "parser"}) {
+      EXPECT_EQ(message.find(word), std::string::npos) << text << message;
+    }
+  }
+}
+
+TEST(YamlMistake, only_what_may_be_a_key_misses_a_blank) {
+  EXPECT_EQ(with_blank_behind_colon("mode:off"), "mode: off");
+  EXPECT_EQ(with_blank_behind_colon("a_b-1:[x]"), "a_b-1: [x]");
+  for (const std::string text :
+       {"mode: off", "mode:", ":off", "mode", "http://h", "127.0.0.1:80", "80:80", "fe80::1", ""})
+    EXPECT_EQ(with_blank_behind_colon(text), "") << text;
+}
+
+}  // namespace
+}  // namespace reprise::config
