@@ -89,6 +89,40 @@ std::string_view article(Kind kind) {
 
 }  // namespace
 
+Form form_of(Kind kind) {
+  switch (kind) {
+    case Kind::mapping: return Form::mapping;
+    case Kind::list: return Form::list;
+    case Kind::pairs: return Form::pairs;
+    case Kind::rule: return Form::rule;
+    case Kind::predicates: return Form::predicates;
+    case Kind::word:
+    case Kind::boolean:
+    case Kind::whole:
+    case Kind::number:
+    case Kind::size:
+    case Kind::duration:
+    case Kind::ratio:
+    case Kind::rate:
+    case Kind::endpoint:
+    case Kind::upstream:
+    case Kind::parent:
+    case Kind::network:
+    case Kind::ports:
+    case Kind::status:
+    case Kind::name:
+    case Kind::route:
+    case Kind::host:
+    case Kind::path:
+    case Kind::method:
+    case Kind::version_field:
+    case Kind::folder:
+    case Kind::file:
+    case Kind::text: break;
+  }
+  return Form::scalar;
+}
+
 const Key* find_key(std::string_view path) {
   if (const Key* key = exact(path)) return key;
   const std::string inherited = inherited_path(path);

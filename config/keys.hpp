@@ -42,6 +42,10 @@ enum class Kind : std::uint8_t {
   text,
 };
 
+/// How what stands there is built.
+enum class Form : std::uint8_t { mapping, list, pairs, rule, predicates, scalar };
+Form form_of(Kind);
+
 /// Whether the key has its effect in this release.
 enum class Built : std::uint8_t { yes, no };
 

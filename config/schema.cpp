@@ -121,12 +121,12 @@ Json shape_of(const Key& key) {
   if (key.path == "defaults") return reference("policy");
   if (key.path == "policies")
     return object({{"type", quote("object")}, {"additionalProperties", reference("policy")}});
-  switch (key.kind) {
-    case Kind::mapping:
+  switch (form_of(key.kind)) {
+    case Form::mapping:
       choices.push_back(closed_object(properties_of(key.path), {}));
       add_words(choices, key);
       break;
-    case Kind::list: {
+    case Form::list: {
       std::vector<Json> items;
       if (key.item == Kind::mapping) {
         const bool named = key.path == "routes" || key.path == "presets";
@@ -140,32 +140,10 @@ Json shape_of(const Key& key) {
       if (!key.instead.empty()) choices.push_back(object({{"const", quote(key.instead)}}));
       break;
     }
-    case Kind::rule: choices.push_back(reference("rule")); break;
-    case Kind::pairs: choices.push_back(reference("pairs")); break;
-    case Kind::predicates: choices.push_back(reference("predicates")); break;
-    case Kind::word:
-    case Kind::boolean:
-    case Kind::whole:
-    case Kind::number:
-    case Kind::size:
-    case Kind::duration:
-    case Kind::ratio:
-    case Kind::rate:
-    case Kind::endpoint:
-    case Kind::upstream:
-    case Kind::parent:
-    case Kind::network:
-    case Kind::ports:
-    case Kind::status:
-    case Kind::name:
-    case Kind::route:
-    case Kind::host:
-    case Kind::path:
-    case Kind::method:
-    case Kind::version_field:
-    case Kind::folder:
-    case Kind::file:
-    case Kind::text: add_scalar(choices, key, key.kind); break;
+    case Form::rule: choices.push_back(reference("rule")); break;
+    case Form::pairs: choices.push_back(reference("pairs")); break;
+    case Form::predicates: choices.push_back(reference("predicates")); break;
+    case Form::scalar: add_scalar(choices, key, key.kind); break;
   }
   return any_of(choices);
 }

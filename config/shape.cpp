@@ -101,35 +101,13 @@ class Checker {
     if (key.built == Built::no) return not_built(place, key);
     if (node.kind == Node::Kind::nothing)
       return error(place, "has no value: remove the key, or write " + expectation(key));
-    switch (key.kind) {
-      case Kind::mapping: return mapping(place, key);
-      case Kind::list: return list(place, key);
-      case Kind::rule: return check_rule(place);
-      case Kind::predicates: return check_predicates(place);
-      case Kind::pairs: return check_pairs(place, key);
-      case Kind::word:
-      case Kind::boolean:
-      case Kind::whole:
-      case Kind::number:
-      case Kind::size:
-      case Kind::duration:
-      case Kind::ratio:
-      case Kind::rate:
-      case Kind::endpoint:
-      case Kind::upstream:
-      case Kind::parent:
-      case Kind::network:
-      case Kind::ports:
-      case Kind::status:
-      case Kind::name:
-      case Kind::route:
-      case Kind::host:
-      case Kind::path:
-      case Kind::method:
-      case Kind::version_field:
-      case Kind::folder:
-      case Kind::file:
-      case Kind::text: return scalar(place, key);
+    switch (form_of(key.kind)) {
+      case Form::mapping: return mapping(place, key);
+      case Form::list: return list(place, key);
+      case Form::rule: return check_rule(place);
+      case Form::predicates: return check_predicates(place);
+      case Form::pairs: return check_pairs(place, key);
+      case Form::scalar: return scalar(place, key);
     }
   }
 

@@ -72,7 +72,7 @@ NET_MUTANTS = [
     ("upstream/pool", "  fresh->parent = parent_;\n", ""),
     ("exchange/lease", "ConnectTime(request.policy->connect_timeout, deadline)", "ConnectTime(request.policy->connect_timeout)"),
     ("message/upload_stall", "now - moved_ >= patience;", "now - moved_ >= 1000 * patience;"),
-    ("server/session", "if (is_for_parent(request))", "if (false)"),
+    ("server/session_plan", "if (is_for_parent(request))", "if (false)"),
     ("dial/happy_eyeballs", "next_turn_ = now + dial_stagger;", "next_turn_ = now;"),
     ("message/interim", "    request.continue_sent = true;\n  }\n  std::string lines;", "  }\n  std::string lines;"),
     ("message/hold", "    response.broken = end;\n", ""),

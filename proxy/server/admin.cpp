@@ -6,10 +6,10 @@
 #include <memory>
 #include <tuple>
 
-#include "proxy/io/address.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/match/ascii.hpp"
 #include "proxy/server/admin_visits.hpp"
+#include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
 namespace {

@@ -6,8 +6,8 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include "proxy/http/origin.hpp"
-#include "proxy/io/address.hpp"
 #include "proxy/server/turn_away.hpp"
+#include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/io/address.hpp"
+#include "proxy/upstream/address.hpp"
 
 #include "proxy/http/origin.hpp"
 
