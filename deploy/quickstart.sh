@@ -41,9 +41,9 @@ narrate() { sed -uE 's/^[0-9:]+ [a-z]+: //'; }
 ask() {
   local through=$1 method=$2 url=$upstream$3 expected=$4 status colour=$green
   shift 4
-  printf '\n%s$%s %scurl -X %s%s %s\n' "$bold" "$plain" "${through:+http_proxy=$through }" "$method" "${*:+ $(printf '%q ' "$@")}" "$url"
-  status=$(env -u no_proxy -u NO_PROXY -u all_proxy -u ALL_PROXY http_proxy="$through" \
-    curl -sS --max-time 30 -X "$method" -D "$folder/head" -o "$folder/body" -w '%{http_code}' "$@" "$url")
+  printf '\n%s$%s curl %s-X %s%s %s\n' "$bold" "$plain" "${through:+-x $through }" "$method" "${*:+ $(printf '%q ' "$@")}" "$url"
+  status=$(env -u no_proxy -u NO_PROXY -u http_proxy -u all_proxy -u ALL_PROXY \
+    curl -sS --max-time 30 ${through:+-x "$through"} -X "$method" -D "$folder/head" -o "$folder/body" -w '%{http_code}' "$@" "$url")
   sleep 0.2 # lets the two programs finish their lines: for the eye only
   [ "$status" -lt 400 ] || colour=$red
   printf '  %sanswer   %s%s  %s\n' "$colour" "$status" "$plain" "$(grep -iE '^Reprise-' "$folder/head" | tr -d '\r' | paste -sd ' ' -)"
@@ -96,7 +96,7 @@ address() { sed -nE "s/.*listening $1 ([0-9.:]+).*/\1/p" "$folder/proxy"; }
 through=http://$(address forward)
 admin=http://$(address admin)
 
-step "6. The same requests through http_proxy, each attempt as it happens"
+step "6. The same requests through the proxy, each attempt as it happens"
 ask "$through" GET "/flaky?id=one" 200
 ask "$through" GET "/flaky?id=two" 200
 explain "
@@ -123,8 +123,11 @@ cat <<'TEXT'
       export http_proxy=http://127.0.0.1:3128 HTTP_PROXY=http://127.0.0.1:3128
       export no_proxy=localhost,127.0.0.1 NO_PROXY=localhost,127.0.0.1
 
-  https:// URLs may use the same proxy (https_proxy); for now they are tunnelled: reprise retries the
-  connection, and cannot see the requests inside. README.md has the rest.
+  What each client reads, and what ignores 127.0.0.1: README.md, "What to write in your client". https:// URLs
+  may use the same proxy (https_proxy, HTTPS_PROXY); they are tunnelled: reprise retries the connection, and
+  cannot see the requests inside. Retried they are through a gateway:
+
+      build/release/reprise run --gateway 3180=https://api.example.com
 TEXT
 
 step "Done. Stopping both programs and removing $folder."

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from bench import results
+from e2e import client_table
 from tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,9 +20,11 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 QUOTED_FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
 COSTS = re.compile(r"(<!-- costs -->\n)(.*?)(<!-- /costs -->)", re.S)
 MEASURED = re.compile(r"(<!-- measured -->\n)(.*?)(<!-- /measured -->)", re.S)
+CLIENTS = re.compile(r"(<!-- clients -->\n)(.*?)(<!-- /clients -->)", re.S)
 REASONS = re.compile(r"(<!-- reasons -->\n)(.*?)(<!-- /reasons -->)", re.S)
 EXPLAINED = re.compile(r"(<!-- explain: (.+?) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
 RUNNABLE = re.compile(r"<!-- run -->\n```\w*\n(.*?)^```$", re.M | re.S)
+TRY_OUT = re.compile(r"<!-- try -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
 FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy", "deploy/kubernetes", "deploy/systemd"]
@@ -109,6 +112,24 @@ class Docs:
             return
         self.replace("README.md", REASONS, lambda _: out, "the table of reasons")
 
+    def clients(self):
+        self.replace("README.md", CLIENTS, lambda _: client_table.markdown(), "the table of clients")
+
+    def try_out(self):
+        """The block marked with <!-- try -->, on the ports that it names, in a network of its own: what it starts, then what it asks."""
+        block = TRY_OUT.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1)
+        lines = [line.split("#")[0].strip() for line in block.splitlines()]
+        starts, asks = ([line for line in lines if line.endswith("&") == wanted] for wanted in (True, False))
+        ready = [f"until (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; do sleep 0.05; done" for port in (3190, 3128)]
+        script = "\n".join(["ip link set lo up", "trap 'kill $(jobs -p)' EXIT", *(f"{line[:-1]} >/dev/null 2>&1 &" for line in starts),
+                            *ready, *asks])
+        kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+        done = subprocess.run(["unshare", "--map-root-user", "--net", "bash", "-euc", script], cwd=ROOT, env=kept, timeout=120,
+                              capture_output=True, text=True, check=False)
+        statuses = re.findall(r"^HTTP/1\.1 (\d+)", done.stdout, re.M)
+        right = statuses == ["503", "200"] and done.stdout.count("Reprise-Attempts: 3") == 1
+        self.result("README.md: the try-out", not right and done.stdout + done.stderr)
+
     def costs(self):
         """What the benchmark has measured is told as tests/bench/results.json has it."""
         missing = results.problems()
@@ -154,9 +175,11 @@ def main():
     docs.printed("config/README.md", "config", "--reference")
     docs.printed("config/schema.json", "config", "--schema")
     docs.reasons()
+    docs.clients()
     docs.costs()
     docs.examples()
     docs.commands()
+    docs.try_out()
     docs.explanations()
     docs.links()
     docs.metrics()

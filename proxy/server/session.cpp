@@ -1,6 +1,5 @@
 #include "proxy/server/session.hpp"
 
-
 #include "proxy/exchange/deliver.hpp"
 #include "proxy/exchange/exchange_driver.hpp"
 #include "proxy/exchange/record.hpp"

@@ -1,0 +1,152 @@
+"""README's table of clients is what those that are installed here were seen to do, each with one variable, or with its own words."""
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+
+from client_table import row_of
+from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually
+from test_replay import is_sanitized
+from upstream import Upstream
+
+JAVA = """
+import java.net.*;
+class Fetch {
+  public static void main(String[] arguments) throws Exception {
+    ((HttpURLConnection) new URL(arguments[0]).openConnection()).getResponseCode();
+  }
+}
+"""
+GO = """
+package main
+
+import (
+	"net/http"
+	"os"
+)
+
+func main() { http.Get(os.Args[1]) }
+"""
+PHP = """
+$through = getenv('THROUGH');
+$options = ['ignore_errors' => true] + ($through ? ['proxy' => $through, 'request_fulluri' => true] : []);
+@fopen($argv[1], 'r', false, stream_context_create(['http' => $options]));
+"""
+
+
+class Stage:
+    """A reprise that gives up at once where a name does not resolve, and an upstream on loopback."""
+
+    def __init__(self, reprise, upstream):
+        self.reprise, self.upstream, self.asked = reprise, upstream, 0
+
+    def went_through(self, command, variables, loopback):
+        """Whether the request of that command, which gets its URL last, came to the proxy. One to this host's own address arrives
+        in either case, and Via tells; one to a name is only asked for where it has to come."""
+        self.asked += 1
+        path = f"/seen-{self.asked}"
+        host = f"{LOOPBACK}:{self.upstream.port}" if loopback else "app.test"
+        kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+        subprocess.run([*command, f"http://{host}{path}"], env={**kept, **variables}, stdin=subprocess.DEVNULL,
+                       capture_output=True, timeout=120, check=False)
+        if loopback:
+            return "reprise-" in (next(one for one in self.upstream.requests if one.target == path).field("Via") or "")
+        return eventually(lambda: any(line.get("path") == path for line in self.reprise.log()), f"{path} came")
+
+
+@contextlib.contextmanager
+def stage():
+    once = {"retry": {"max_attempts": 1}, "connect_timeout": "200ms"}
+    with Upstream(otherwise=[200]) as upstream, Reprise(defaults=once) as reprise:
+        yield Stage(reprise, upstream)
+
+
+def played(client, command, more=None):
+    """A client that reads variables: each spelling alone, and an address of this host. `more`: variables that it needs besides."""
+    row, more = row_of(client), more or {}
+    with stage() as here:
+        for name, expected in (("http_proxy", row.lower), ("HTTP_PROXY", row.upper)):
+            # What goes straight asks a name server that is not there: then an address has to do.
+            by_name = expected or not row.loopback
+            seen = here.went_through(command, {**more, name: here.reprise.proxy_url}, loopback=not by_name)
+            equal(seen, expected, f"{client} with {name}")
+        both = {"http_proxy": here.reprise.proxy_url, "HTTP_PROXY": here.reprise.proxy_url, **more}
+        equal(here.went_through(command, both, loopback=True), row.loopback, f"{client} and an address of this host")
+
+
+def needs(program):
+    if is_sanitized():
+        raise NotPlayed("what a client does is not the sanitizer's business")
+    if shutil.which(program) is None:
+        raise NotPlayed(f"there is no {program} here")
+
+
+def test_curl():
+    needs("curl")
+    played("curl", ["curl", "-s", "-o", "/dev/null"])
+    with stage() as here:
+        equal(here.went_through(["curl", "-s", "-o", "/dev/null", "-x", here.reprise.proxy_url], {}, loopback=True), True)
+
+
+def test_wget():
+    needs("wget")
+    played("wget", ["wget", "-q", "-t", "1", "-O", "/dev/null"])
+
+
+def test_python():
+    needs("python3")
+    played("Python", ["python3", "-c", "import sys, urllib.request as r; r.urlopen(sys.argv[1])"])
+
+
+def test_java():
+    needs("javac")
+    with tempfile.TemporaryDirectory() as folder, stage() as here:
+        with open(f"{folder}/Fetch.java", "w", encoding="ascii") as file:
+            file.write(JAVA)
+        subprocess.run(["javac", "-d", folder, file.name], check=True, capture_output=True)
+        port = here.reprise.forward[1]
+        command = ["java", "-cp", folder, "-Xshare:auto", "Fetch"]
+        variables = {"http_proxy": here.reprise.proxy_url, "HTTP_PROXY": here.reprise.proxy_url}
+        own = f"-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort={port}"
+        equal(here.went_through(command, {"JAVA_TOOL_OPTIONS": own}, loopback=False), True, "its own words")
+        equal(here.went_through(command, {"JAVA_TOOL_OPTIONS": own}, loopback=True), row_of("Java").loopback)
+        equal(here.went_through(command, {"JAVA_TOOL_OPTIONS": own + " -Dhttp.nonProxyHosts="}, loopback=True), True)
+        only = {**variables, "JAVA_TOOL_OPTIONS": "-Dhttp.nonProxyHosts="}
+        equal(here.went_through(command, only, loopback=True), row_of("Java").lower, "it reads no variables")
+
+
+def test_node():
+    needs("node")
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip().lstrip("v")
+    knows = tuple(map(int, version.split(".")[:2])) >= (22, 21)
+    command = ["node", "-e", "fetch(process.argv[1]).catch(() => 0)", "--"]
+    with stage() as here:
+        variables = {"http_proxy": here.reprise.proxy_url, "HTTP_PROXY": here.reprise.proxy_url}
+        equal(here.went_through(command, variables, loopback=True), False, "without its switch it reads no variables")
+        equal(here.went_through(command, {**variables, "NODE_USE_ENV_PROXY": "1"}, loopback=True), knows, version)
+
+
+def test_go():
+    needs("go")
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/fetch.go", "w", encoding="ascii") as file:
+            file.write(GO)
+        environment = {"HOME": folder, **os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+        subprocess.run(["go", "build", "-o", f"{folder}/fetch", file.name], check=True, capture_output=True, env=environment, cwd=folder)
+        played("Go", [f"{folder}/fetch"])
+
+
+def test_php():
+    needs("php")
+    command = ["php", "-r", PHP, "--"]
+    with stage() as here:
+        variables = {"http_proxy": here.reprise.proxy_url, "HTTP_PROXY": here.reprise.proxy_url}
+        equal(here.went_through(command, variables, loopback=True), row_of("PHP").lower, "it reads no variables")
+        through = {"THROUGH": "tcp://%s:%d" % here.reprise.forward}
+        equal(here.went_through(command, through, loopback=True), row_of("PHP").loopback, "its own words")
+
+
+def test_ruby():
+    needs("ruby")
+    played("Ruby", ["ruby", "-rnet/http", "-e", "Net::HTTP.get(URI(ARGV[0]))", "--"])
