@@ -44,6 +44,8 @@ std::string for_not_listed(const Outcome& outcome, const RetryPolicy& retry) {
              "timeout.";
     return "List `timeout` under `retry.on` of the route, and give it an `attempt_timeout`.";
   }
+  if (failed != nullptr && failed->cause == Cause::address_is_self)
+    return "Ask for the upstream itself: what is asked for is a listener of this proxy.";
   const std::string word = retry_word(outcome);
   if (word.empty()) return "No key does: nothing under `retry.on` stands for this failure.";
   return "List `" + word + "` under `retry.on` of the route.";

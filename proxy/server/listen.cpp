@@ -108,6 +108,15 @@ Task<void> Entrance::rest() {
   co_await pause_.async_wait(as_result);
 }
 
+// What to do where a port cannot be had.
+std::string_view hint_for(const ErrorCode& error) {
+  if (error == asio::error::address_in_use) return ": choose another port, or end the program that has it";
+  if (error == asio::error::access_denied) return ": ports below 1024 need a privilege; choose a higher one";
+  if (error == boost::system::errc::address_not_available)
+    return ": no interface of this host has that address";
+  return {};
+}
+
 }  // namespace
 
 std::string_view word(config::ListenerMode mode) {
@@ -127,7 +136,9 @@ tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const c
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) acceptor.non_blocking(true, error);
-  if (error) throw BindError("cannot listen on " + describe(mode, endpoint) + ": " + error.message());
+  if (error)
+    throw BindError("cannot listen on " + describe(mode, endpoint) + ": " + error.message() +
+                    std::string(hint_for(error)));
   return acceptor;
 }
 

@@ -186,26 +186,22 @@ std::string Proxy::Parts::status() {
 }
 
 std::string Proxy::Parts::metrics_text() {
-  double others = 1;
-  budgets.each(Tick::now(), [&](std::string_view host_port, double ratio) {
-    const std::string_view label = metrics.upstream_label(host_port);
-    if (label == observe::other_upstreams) {
-      others = std::min(others, ratio);
-    } else {
-      metrics.set_budget_ratio(label, ratio);
-    }
-  });
-  metrics.set_budget_ratio(observe::other_upstreams, others);
-  auto worst = policy::Circuit::State::closed;
-  host_guards.each(Tick::now(), [&](std::string_view host_port, policy::Circuit::State state) {
-    const std::string_view label = metrics.upstream_label(host_port);
-    if (label == observe::other_upstreams) {
-      worst = std::max(worst, state);
-    } else {
-      metrics.set_circuit_state(label, state);
-    }
-  });
-  metrics.set_circuit_state(observe::other_upstreams, worst);
+  // Each label's own value; of those that share one, the worst.
+  const auto gauge = [this](auto& table, auto best, auto worse, const auto& set) {
+    auto others = best;
+    table.each(Tick::now(), [&](std::string_view host_port, auto value) {
+      const std::string_view label = metrics.upstream_label(host_port);
+      if (label != observe::other_upstreams) return set(label, value);
+      if (worse(value, others)) others = value;
+    });
+    set(observe::other_upstreams, others);
+  };
+  gauge(budgets, 1.0, std::less<>(),
+        [this](std::string_view label, double ratio) { metrics.set_budget_ratio(label, ratio); });
+  gauge(host_guards, policy::Circuit::State::closed, std::greater<>(),
+        [this](std::string_view label, policy::Circuit::State state) {
+          metrics.set_circuit_state(label, state);
+        });
   metrics.set_log_dropped(log.dropped());
   return metrics.text();
 }
