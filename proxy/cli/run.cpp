@@ -16,7 +16,7 @@
 namespace reprise::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   std::string file;
   ListenerArguments listeners;
 };
@@ -47,7 +47,7 @@ int serve(const config::Loaded& loaded, const std::string& file) {
   return exit_ok;
 }
 
-int run(const Arguments& given) {
+int run(const RunArguments& given) {
   std::signal(SIGHUP, SIG_IGN);  // until the proxy listens to it
   if (!given.listeners.empty()) {
     const FromArguments made = configuration_of(given.listeners);
@@ -64,7 +64,7 @@ int run(const Arguments& given) {
 
 void add_run(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("run", "run the proxy until SIGTERM");
-  const auto given = std::make_shared<Arguments>();
+  const auto given = std::make_shared<RunArguments>();
   CLI::Option* file = command->add_option("-c,--config,config", given->file,
                                           "configuration file; without it the built-in defaults");
   command
