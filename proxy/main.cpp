@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "proxy/cli/commands.hpp"
 
@@ -10,7 +12,16 @@ int main(int argc, char** argv) {
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
   app.require_subcommand(1);
   int code = 0;
+  // The command of exec is its own business, whatever it looks like.
+  std::vector<std::string> child;
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[1]) != "exec" || std::string_view(argv[i]) != "--") continue;
+    child.assign(argv + i + 1, argv + argc);
+    argc = i;
+  }
   reprise::cli::add_run(app, code);
+  reprise::cli::add_exec(app, code, child);
+  reprise::cli::add_env(app, code);
   reprise::cli::add_check(app, code);
   reprise::cli::add_config(app, code);
   reprise::cli::add_explain(app, code);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace reprise::cli {
 
@@ -21,6 +22,9 @@ void add_explain(CLI::App&, int& code);
 void add_reasons(CLI::App&, int& code);
 void add_demo(CLI::App&, int& code);
 void add_version(CLI::App&, int& code);
+void add_env(CLI::App&, int& code);
+/// `words`: what stands behind `--`, which outlives the parsing.
+void add_exec(CLI::App&, int& code, const std::vector<std::string>& words);
 void add_help(CLI::App&, int& code);
 
 /// Null if there is no command of that name.

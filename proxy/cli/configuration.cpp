@@ -10,11 +10,6 @@
 namespace reprise::cli {
 namespace {
 
-std::optional<std::string> variable(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 constexpr std::string_view standard_input = "-";
 
 // One byte more than a file may have, so that one that is too large shows as such.
@@ -27,14 +22,19 @@ std::string read_standard_input() {
 
 }  // namespace
 
+std::optional<std::string> variable_now(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
 std::string given_file(const CLI::Option* option) {
   return option->count() > 0 ? option->as<std::string>() : std::string();
 }
 
 config::Loaded read_configuration(const std::string& file) {
   if (file.empty()) return {config::built_in(), {}, ""};
-  return file == standard_input ? config::load_text(read_standard_input(), variable)
-                                : config::load_file(file, variable);
+  return file == standard_input ? config::load_text(read_standard_input(), variable_now)
+                                : config::load_file(file, variable_now);
 }
 
 void print_problems(const config::Loaded& loaded, const std::string& file) {

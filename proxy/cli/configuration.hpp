@@ -2,12 +2,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "config/load.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {
+
+/// What a variable of the environment holds, or nothing.
+std::optional<std::string> variable_now(std::string_view name);
 
 /// What `-c` was given; empty if it was not.
 std::string given_file(const CLI::Option* option);

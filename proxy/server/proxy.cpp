@@ -136,6 +136,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   // NOLINTNEXTLINE(modernize-make-unique)
   shared.reset(new Shared{settings, metrics, log, budgets, host_guards, *resolver, replay, *filter, tls,
                           make_pseudonym(), most_clients});
+  shared->witness = options.witness;
   if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (unsigned i = 0; i < settings.threads; ++i)
     workers.push_back(std::make_unique<Worker>(*shared, random_number()));

@@ -9,6 +9,7 @@
 
 #include "config/settings.hpp"
 #include "proxy/io/tick.hpp"
+#include "proxy/observe/exchange_record.hpp"
 #include "proxy/replay/temporary_file.hpp"
 #include "proxy/resolve/resolver.hpp"
 
@@ -23,6 +24,8 @@ struct ProxyOptions {
   bool log_to_terminal = false;
   /// SIGTERM and SIGINT end it, SIGHUP is told in the log and changes nothing; tests call `stop` instead.
   bool handle_signals = true;
+  /// Told of every finished request, on its io thread; empty: nobody is.
+  std::function<void(const observe::ExchangeRecord&)> witness;
   Resolver::Query query;  ///< empty: as this host resolves names
   FileCalls files = system_file_calls();
   /// How long a tunnel's ends are listened to; absent: as `Shared` says.

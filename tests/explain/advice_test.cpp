@@ -132,6 +132,8 @@ TEST(Advice, AFailureThatIsNotListedIsToBeListedIfThereIsAWordForIt) {
   EXPECT_EQ(end_of(refused, policy), Reason::attempts_spent);
   const Question malformed = ask("GET", Failed{Stage::head, Cause::malformed_response});
   EXPECT_TRUE(says(advised(malformed, policy), "No key does"));
+  const Question loop = ask("GET", Failed{Stage::connect, Cause::address_is_self});
+  EXPECT_TRUE(says(advised(loop, policy), "Ask for the upstream itself"));
 }
 
 TEST(Advice, WhatABrokenDownloadLacks) {

@@ -1,0 +1,101 @@
+#include "proxy/cli/client_environment.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/origin.hpp"
+
+namespace reprise::cli {
+namespace {
+
+/// The members of both lists, each once, in the order in which they come.
+std::vector<std::string> merged(const std::optional<std::string>& one,
+                                const std::optional<std::string>& other) {
+  std::vector<std::string> names;
+  for (const auto& list : {one, other}) {
+    std::string_view rest = list ? std::string_view(*list) : std::string_view();
+    while (!rest.empty()) {
+      const std::size_t comma = rest.find(',');
+      const std::string name(http::ascii::trim(rest.substr(0, comma)));
+      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    }
+  }
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names, std::string_view between) {
+  std::string text;
+  for (const std::string& name : names) text.append(text.empty() ? "" : between).append(name);
+  return text;
+}
+
+/// `.example.com` is `*.example.com` to Java. An empty list sends what goes to this host through the proxy as
+/// well, as other clients do.
+std::string java_options(const std::string& host, unsigned port, std::vector<std::string> direct) {
+  for (std::string& name : direct) {
+    if (name.starts_with('.')) name.insert(0, "*");
+  }
+  const std::string number = std::to_string(port);
+  return "-Dhttp.proxyHost=" + host + " -Dhttp.proxyPort=" + number + " -Dhttps.proxyHost=" + host +
+         " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=" + joined(direct, "|");
+}
+
+/// In single quotes of a shell: a quote ends them, stands alone, and begins them again.
+std::string shell_quoted(std::string_view text, std::string_view quote) {
+  std::string result = "'";
+  for (const char c : text) c == '\'' ? result.append(quote) : result.append(1, c);
+  return result + "'";
+}
+
+std::string double_quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result.push_back('\\');
+    result.push_back(c);
+  }
+  return result + "\"";
+}
+
+}  // namespace
+
+Variables client_environment(const std::string& host, unsigned port, const Lookup& now) {
+  const std::string url = "http://" + http::authority_text(host, static_cast<std::uint16_t>(port));
+  const std::vector<std::string> direct = merged(now("no_proxy"), now("NO_PROXY"));
+  Variables made;
+  for (const char* name :
+       {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+    made.emplace_back(name, url);
+  if (!direct.empty()) {
+    for (const char* name : {"no_proxy", "NO_PROXY"}) made.emplace_back(name, joined(direct, ","));
+  }
+  made.emplace_back("NODE_USE_ENV_PROXY", "1");
+  const std::string before = now("JAVA_TOOL_OPTIONS").value_or("");
+  made.emplace_back("JAVA_TOOL_OPTIONS",
+                    before + (before.empty() ? "" : " ") + java_options(host, port, direct));
+  return made;
+}
+
+std::vector<std::string_view> environment_formats() {
+  return {"sh", "fish", "dotenv", "systemd", "kubernetes"};
+}
+
+std::string written_as(std::string_view format, const Variables& variables) {
+  std::string text;
+  for (const auto& [name, value] : variables) {
+    if (format == "fish") {
+      text += "set -gx " + name + " " + shell_quoted(value, "\\'") + ";\n";
+    } else if (format == "dotenv") {
+      text += name + "=" + double_quoted(value) + "\n";
+    } else if (format == "systemd") {
+      text += "Environment=" + double_quoted(name + "=" + value) + "\n";
+    } else if (format == "kubernetes") {
+      text += "- {name: " + name + ", value: " + double_quoted(value) + "}\n";
+    } else {
+      text += "export " + name + "=" + shell_quoted(value, "'\\''") + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace reprise::cli

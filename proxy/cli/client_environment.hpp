@@ -1,0 +1,27 @@
+// What a program has to find in its environment to ask through the proxy: for the child of exec, and for env.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace reprise::cli {
+
+/// Names and values, in the order in which they are told.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+/// What a variable holds now, or nothing.
+using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// For a proxy at that address and port: both spellings of each proxy variable, and what runtimes need that
+/// read none. What no_proxy and NO_PROXY say now is kept, in both, as one list without doubles; to
+/// JAVA_TOOL_OPTIONS is added.
+Variables client_environment(const std::string& host, unsigned port, const Lookup& now);
+
+/// `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`: each as its reader takes it, one variable a line.
+std::vector<std::string_view> environment_formats();
+std::string written_as(std::string_view format, const Variables&);
+
+}  // namespace reprise::cli

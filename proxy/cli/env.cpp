@@ -1,0 +1,64 @@
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "proxy/cli/client_environment.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+
+namespace reprise::cli {
+namespace {
+
+struct EnvArguments {
+  std::string file;
+  std::string format = "sh";
+};
+
+/// The first forward listener; null if there is none.
+const config::Listener* proxy_of(const config::Settings& settings) {
+  for (const config::Listener& listener : settings.listeners) {
+    if (listener.mode == config::ListenerMode::forward) return &listener;
+  }
+  return nullptr;
+}
+
+/// Where a client on this host finds it: a listener on all addresses is on loopback, too.
+std::string address_for_clients(const config::Listener& listener) {
+  if (listener.bind.address == "0.0.0.0") return "127.0.0.1";
+  return listener.bind.address == "::" ? "::1" : listener.bind.address;
+}
+
+int env(const EnvArguments& given) {
+  const config::Loaded loaded = load_configuration(given.file);
+  if (!loaded.settings) return exit_bad_configuration;
+  const config::Listener* const listener = proxy_of(*loaded.settings);
+  if (listener == nullptr || listener->bind.port == 0) {
+    std::fprintf(
+        stderr, "reprise env: %s\n",
+        listener == nullptr
+            ? "there is no listener of mode forward: clients of a gateway need its base URL, and no variables"
+            : "the listener takes any free port (port 0): give it one, or use reprise exec");
+    return exit_usage;
+  }
+  const Variables variables =
+      client_environment(address_for_clients(*listener), listener->bind.port, variable_now);
+  std::fputs(written_as(given.format, variables).c_str(), stdout);
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_env(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("env", "print the variables of a client of the proxy");
+  const auto given = std::make_shared<EnvArguments>();
+  command->add_option("-c,--config,config", given->file,
+                      "configuration file; without it the built-in defaults");
+  const auto formats = environment_formats();
+  command->add_option("--format", given->format, "sh, fish, dotenv, systemd or kubernetes")
+      ->check(CLI::IsMember(std::vector<std::string>(formats.begin(), formats.end())));
+  command->footer("eval \"$(reprise env -c reprise.yaml)\"");
+  command->callback([given, &code] { code = env(*given); });
+}
+
+}  // namespace reprise::cli

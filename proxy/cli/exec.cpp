@@ -1,0 +1,138 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "proxy/cli/child_process.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+#include "proxy/cli/exec_tally.hpp"
+#include "proxy/io/descriptors.hpp"
+#include "proxy/server/listen.hpp"
+#include "proxy/server/proxy.hpp"
+
+namespace reprise::cli {
+namespace {
+
+// As a shell says it.
+constexpr int exit_not_found = 127;
+constexpr int exit_not_executable = 126;
+
+struct ExecArguments {
+  std::string file;
+  std::string report;
+  std::string log = "/dev/null";
+  bool quiet = false;
+};
+
+/// The proxy of the child alone: on free ports of loopback, with nobody to wait for once the child is gone.
+config::Settings for_child(config::Settings settings) {
+  std::erase_if(settings.listeners, [](const config::Listener& listener) {
+    return listener.mode == config::ListenerMode::forward;
+  });
+  settings.listeners.insert(settings.listeners.begin(), config::Listener{});
+  settings.listeners.front().bind.port = 0;
+  settings.admin = config::Admin{};
+  settings.admin.bind.port = 0;
+  settings.shutdown = {policy::Duration::zero(), policy::Duration::zero()};
+  return settings;
+}
+
+/// A proxy that runs on a thread of its own, and is told to stop by its end.
+class RunningProxy {
+ public:
+  RunningProxy(config::Settings settings, net::ProxyOptions options)
+      : proxy_(std::move(settings), std::move(options)), thread_([this] { proxy_.run(); }) {}
+  ~RunningProxy() { proxy_.stop(); }
+  RunningProxy(const RunningProxy&) = delete;
+  RunningProxy& operator=(const RunningProxy&) = delete;
+
+  unsigned port() const { return proxy_.endpoints().front().port(); }
+
+ private:
+  net::Proxy proxy_;
+  std::jthread thread_;
+};
+
+int run_child(const ExecArguments& given, const config::Loaded& loaded, int log, ChildProcess& child,
+              const std::string& program, ExecTally& tally) {
+  net::ProxyOptions options;
+  options.version = REPRISE_VERSION;
+  options.config_file = given.file;
+  options.config_hash = loaded.hash;
+  options.log_descriptor = log;
+  options.handle_signals = false;
+  options.witness = [&tally](const observe::ExchangeRecord& record) { tally.count(record); };
+  RunningProxy proxy(for_child(*loaded.settings), std::move(options));
+  const int why = child.start(client_environment("127.0.0.1", proxy.port(), variable_now));
+  if (why == 0) return child.wait();
+  std::fprintf(stderr, "reprise exec: %s cannot be run: %s\n", program.c_str(),
+               std::generic_category().message(why).c_str());
+  return why == ENOENT ? exit_not_found : exit_not_executable;
+}
+
+int exec(const ExecArguments& given, const std::vector<std::string>& words) {
+  const config::Loaded loaded = load_configuration(given.file);
+  if (!loaded.settings) return exit_bad_configuration;
+  const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  std::ofstream report;
+  if (!given.report.empty()) report.open(given.report);
+  if (log < 0 || (!given.report.empty() && !report)) {
+    std::fprintf(stderr, "reprise exec: %s cannot be written\n",
+                 (log < 0 ? given.log : given.report).c_str());
+    return exit_usage;
+  }
+  ExecTally tally;
+  int code = exit_runtime;
+  try {
+    ChildProcess child(words);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const config::Limits& limits = loaded.settings->limits;
+    net::raise_descriptor_limit(limits.connections, limits.admin_connections);
+    code = run_child(given, loaded, log, child, words.front(), tally);
+  } catch (const net::TlsSettingsError& error) {
+    return tell_tls_error(given.file, error);
+  } catch (const net::BindError& error) {
+    std::fprintf(stderr, "reprise exec: %s\n", error.what());
+    return exit_cannot_bind;
+  }
+  ::close(log);
+  if (report.is_open()) report << tally.json(code) << "\n";
+  const bool ran = code != exit_not_found && code != exit_not_executable;
+  if (!given.quiet && ran) std::fprintf(stderr, "reprise: %s\n", tally.line().c_str());
+  return code;
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, int& code, const std::vector<std::string>& words) {
+  CLI::App* command =
+      app.add_subcommand("exec", "run a command with a proxy of its own: exec [options] -- command args");
+  const auto given = std::make_shared<ExecArguments>();
+  command->add_option("-c,--config", given->file,
+                      "configuration file; its forward listeners and ports are not bound");
+  command->add_option("--report", given->report, "file for the summary as JSON");
+  command->add_option("--log", given->log, "file that the log is appended to, as JSON");
+  command->add_flag("--quiet", given->quiet, "no summary on standard error");
+  command->footer("reprise exec -- curl http://api.example.com/v1/x");
+  command->callback([given, &words, &code] {
+    if (words.empty()) {
+      std::fputs("reprise exec: a command is missing: write reprise exec [options] -- command args\n",
+                 stderr);
+      code = exit_usage;
+    } else {
+      code = exec(*given, words);
+    }
+  });
+}
+
+}  // namespace reprise::cli

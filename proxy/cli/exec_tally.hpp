@@ -1,0 +1,33 @@
+// What exec tells at its end: how many requests there were, how many were saved, and what was given up, and
+// why.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "proxy/observe/exchange_record.hpp"
+
+namespace reprise::cli {
+
+/// Thread-safe.
+class ExecTally {
+ public:
+  void count(const observe::ExchangeRecord&);
+
+  /// `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`
+  std::string line() const;
+  /// {"requests":12,"retried":3,"recovered":2,"given_up":1,"reasons":{"attempts_spent":1},"exit_code":0}
+  std::string json(int exit_code) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t requests_ = 0;
+  std::uint64_t retried_ = 0;
+  std::uint64_t recovered_ = 0;
+  std::uint64_t given_up_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> reasons_;
+};
+
+}  // namespace reprise::cli

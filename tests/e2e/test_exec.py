@@ -1,0 +1,190 @@
+"""`reprise exec -- command`: a proxy for one command, its environment, its signals and terminal, its end; and `reprise env`."""
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+
+from harness import LOOPBACK, PATIENCE, equal, eventually, options
+from upstream import Upstream
+
+# Says when it listens, then one word for each signal, until a SIGTERM ends it with code 5.
+LISTENER = """
+import os, signal, sys
+def say(word): os.write(1, (word + '\\n').encode())
+def end(*_): say('TERM'); os._exit(5)
+signal.signal(signal.SIGTERM, end)
+for name in ('INT', 'USR1', 'HUP'):
+    signal.signal(getattr(signal, 'SIG' + name), lambda *_, name=name: say(name))
+say('listening')
+while True: signal.pause()
+"""
+VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+
+
+def clean(**more):
+    kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy") and key != "JAVA_TOOL_OPTIONS"}
+    return {**kept, **more}
+
+
+def ran(*arguments, environment=None, given=None):
+    """(exit code, standard output, standard error)"""
+    done = subprocess.run([options.binary, *arguments], env=environment or clean(), input=given, capture_output=True, text=True,
+                          timeout=PATIENCE, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def seen_by_child(**environment):
+    """The environment that a child of exec finds."""
+    _, out, _ = ran("exec", "--quiet", "--", "env", "-0", environment=clean(**environment))
+    return dict(entry.split("=", 1) for entry in out.split("\0") if entry)
+
+
+def test_a_command_is_retried_for_and_summed_up():
+    with Upstream({"/x": [503, 503, 200], "/y": [503], "/z": [200]}) as upstream, tempfile.TemporaryDirectory() as folder:
+        script = f"curl -s {upstream.url('/x')}; curl -s -d once {upstream.url('/y')}; curl -s {upstream.url('/z')}"
+        code, out, err = ran("exec", "--report", f"{folder}/report", "--log", f"{folder}/log", "--", "sh", "-c", script)
+        equal((code, out), (0, "answer 3 to /x\nanswer 1 to /y\nanswer 1 to /z\n"))
+        equal(err, "reprise: 3 requests, 1 retried, 1 recovered, 1 given up: not_idempotent\n")
+        with open(f"{folder}/report", encoding="utf-8") as file:
+            equal(json.load(file), {"requests": 3, "retried": 1, "recovered": 1, "given_up": 1, "reasons": {"not_idempotent": 1},
+                                    "exit_code": 0})
+        with open(f"{folder}/log", encoding="utf-8") as file:
+            equal([json.loads(line)["path"] for line in file if '"attempts"' in line], ["/x", "/y", "/z"])
+
+
+def test_the_end_of_exec_is_that_of_the_command():
+    summary = "reprise: 0 requests, 0 retried, 0 recovered\n"
+    for words, expected in ((("true",), (0, "", summary)), (("sh", "-c", "exit 7"), (7, "", summary)),
+                            (("sh", "-c", "kill -9 $$"), (128 + 9, "", summary)),
+                            (("sh", "-c", "kill -TERM $$"), (128 + 15, "", summary)),
+                            (("no-such-program",), (127, "", "reprise exec: no-such-program cannot be run: No such file or directory\n")),
+                            (("/etc/passwd",), (126, "", "reprise exec: /etc/passwd cannot be run: Permission denied\n"))):
+        equal(ran("exec", "--", *words), expected, " ".join(words))
+    equal(ran("exec", "--quiet", "--", "sh", "-c", "echo in; echo err >&2; exit 3"), (3, "in\n", "err\n"))
+    equal(ran("exec", "--quiet", "--", "cat", given="through\n"), (0, "through\n", ""))
+    equal(ran("exec", "--quiet", "--", "printf", "%s,", "--quiet", "--", "-c"), (0, "--quiet,--,-c,", ""), "all of it is the command's")
+
+
+def test_wrong_use_runs_nothing():
+    missing = "reprise exec: a command is missing: write reprise exec [options] -- command args\n"
+    equal(ran("exec"), (2, "", missing))
+    equal(ran("exec", "--"), (2, "", missing))
+    equal(ran("exec", "true"), (2, "", 'reprise exec: "true" is not understood; see reprise help exec\n'))
+    equal(ran("exec", "--report", "/nowhere/report", "--", "true"), (2, "", "reprise exec: /nowhere/report cannot be written\n"))
+    equal(ran("exec", "-c", "/nowhere/file", "--", "true")[0], 78)
+
+
+def test_exec_ends_with_its_direct_child():
+    code, _, err = ran("exec", "--", "sh", "-c", "sleep 300 >/dev/null 2>&1 & exit 3")
+    equal((code, err.count("\n")), (3, 1))
+
+
+def test_every_spelling_is_there_and_what_was_there_is_kept():
+    seen = seen_by_child()
+    equal(len({seen[name] for name in VARIABLES}), 1)
+    assert seen["http_proxy"].startswith(f"http://{LOOPBACK}:"), seen["http_proxy"]
+    port = seen["http_proxy"].rsplit(":", 1)[1]
+    equal(("no_proxy" in seen, "NO_PROXY" in seen, seen["NODE_USE_ENV_PROXY"]), (False, False, "1"))
+    equal(seen["JAVA_TOOL_OPTIONS"], f"-Dhttp.proxyHost={LOOPBACK} -Dhttp.proxyPort={port} -Dhttps.proxyHost={LOOPBACK} "
+                                     f"-Dhttps.proxyPort={port} -Dhttp.nonProxyHosts=")
+    seen = seen_by_child(no_proxy="a.test, .b.test", NO_PROXY=".b.test,c.test", JAVA_TOOL_OPTIONS="-Xmx1g", HTTP_PROXY="http://other:1")
+    equal((seen["no_proxy"], seen["NO_PROXY"]), ("a.test,.b.test,c.test",) * 2)
+    equal(len({seen[name] for name in VARIABLES}), 1, "another proxy's are replaced")
+    assert seen["JAVA_TOOL_OPTIONS"].startswith("-Xmx1g -Dhttp.proxyHost="), seen
+    assert seen["JAVA_TOOL_OPTIONS"].endswith(" -Dhttp.nonProxyHosts=a.test|*.b.test|c.test"), seen
+
+
+def test_a_file_gives_the_rules_and_free_ports_stay_free():
+    with Upstream({"/x": [503, 200]}) as upstream, tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write("version: 1\ndefaults: {retry: {max_attempts: 1}}\nlisteners: [{bind: 127.0.0.1:1}]\n")
+        file.flush()
+        code, out, err = ran("exec", "-c", file.name, "--", "curl", "-s", upstream.url("/x"))
+        equal((code, out), (0, "answer 1 to /x\n"))
+        equal(err, "reprise: 1 requests, 0 retried, 0 recovered, 1 given up: attempts_spent\n")
+
+
+def test_a_signal_reaches_the_command_once():
+    process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),
+                               stdout=subprocess.PIPE, text=True)
+    with process:
+        equal(process.stdout.readline(), "listening\n")
+        for name in ("INT", "USR1", "HUP"):
+            process.send_signal(getattr(signal, "SIG" + name))
+            equal(process.stdout.readline(), name + "\n")
+        process.send_signal(signal.SIGTERM)
+        equal((process.stdout.read(), process.wait(PATIENCE)), ("TERM\n", 5))
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def test_a_job_that_is_stopped_goes_on():
+    process = subprocess.Popen([options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], env=clean(),
+                               stdout=subprocess.PIPE, text=True)
+    with process:
+        equal(process.stdout.readline(), "listening\n")
+        process.send_signal(signal.SIGTSTP)
+        eventually(lambda: state_of(process.pid) == "T", "exec is stopped with its child")
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGTERM)
+        equal((process.stdout.read(), process.wait(PATIENCE)), ("TERM\n", 5))
+
+
+def test_what_is_typed_at_the_terminal_is_the_commands():
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(options.binary, [options.binary, "exec", "--quiet", "--", sys.executable, "-c", LISTENER], clean())
+    said = b""
+
+    def until(words):
+        nonlocal said
+        while words not in said:
+            assert select.select([terminal], [], [], PATIENCE)[0], f"{words} in {said}"
+            said += os.read(terminal, 4096)
+
+    try:
+        until(b"listening")
+        os.write(terminal, b"\x03")
+        until(b"INT\r\n")
+        os.kill(pid, signal.SIGTERM)
+        until(b"TERM\r\n")
+        equal(said.count(b"INT\r\n"), 1, "from the terminal, and not once more from exec")
+    finally:
+        _, status = os.waitpid(pid, 0)
+        os.close(terminal)
+    equal(os.waitstatus_to_exitcode(status), 5)
+
+
+def test_env_prints_what_each_reader_takes():
+    environment = clean(no_proxy="it's.test")
+    code, out, err = ran("env", environment=environment)
+    equal((code, err), (0, ""))
+    shown = subprocess.run(["bash", "-c", out + "env -0"], env=clean(), capture_output=True, text=True, check=True).stdout
+    seen = dict(entry.split("=", 1) for entry in shown.split("\0") if entry)
+    equal({seen[name] for name in VARIABLES}, {"http://127.0.0.1:3128"})
+    equal((seen["no_proxy"], seen["NO_PROXY"]), ("it's.test", "it's.test"))
+    for form, line in (("fish", "set -gx no_proxy 'it\\'s.test';\n"), ("dotenv", 'no_proxy="it\'s.test"\n'),
+                       ("systemd", 'Environment="no_proxy=it\'s.test"\n'), ("kubernetes", '- {name: no_proxy, value: "it\'s.test"}\n')):
+        out = ran("env", "--format", form, environment=environment)[1]
+        assert line in out and out.count("\n") == 10, out
+
+
+def test_env_knows_where_a_proxy_listens():
+    with tempfile.TemporaryDirectory() as folder:
+        def of(listeners):
+            with open(f"{folder}/reprise.yaml", "w", encoding="utf-8") as file:
+                file.write(f"version: 1\nlisteners: {listeners}\n")
+            code, out, err = ran("env", "-c", f"{folder}/reprise.yaml")
+            return code, out.split("\n", 1)[0], err
+        equal(of("[{bind: '[::1]:4000'}]"), (0, "export http_proxy='http://[::1]:4000'", ""))
+        equal(of("[{bind: 0.0.0.0:4000, allow_remote: true}]"), (0, "export http_proxy='http://127.0.0.1:4000'", ""))
+        code, _, err = of("[{mode: gateway, bind: 127.0.0.1:4000, upstream: http://h}]")
+        assert code == 2 and "no listener of mode forward" in err, err
+        code, _, err = of("[{bind: 127.0.0.1:0}]")
+        assert code == 2 and "port 0" in err, err
