@@ -55,7 +55,7 @@ std::string packed(const Variables& variables) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(std::vector<std::string> words) {
+ChildProcess::ChildProcess(const std::vector<std::string>& words) {
   std::signal(SIGCHLD, SIG_DFL);  // who ignores it never hears of an end
   sigemptyset(&waited_);
   for (const int signal : forwarded) sigaddset(&waited_, signal);
@@ -91,6 +91,7 @@ void ChildProcess::become(const std::vector<std::string>& words, int from_parent
     rest.remove_prefix(entry.size() + 1);
   }
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): exec(3) takes it so, and changes nothing.
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

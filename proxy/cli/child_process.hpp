@@ -17,7 +17,7 @@ namespace reprise::cli {
 class ChildProcess {
  public:
   /// Blocks the signals that are to be forwarded, in this thread and in all that it starts.
-  explicit ChildProcess(std::vector<std::string> words);
+  explicit ChildProcess(const std::vector<std::string>& words);
   /// A child that was never started is gone.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

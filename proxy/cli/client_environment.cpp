@@ -81,18 +81,19 @@ std::vector<std::string_view> environment_formats() {
 }
 
 std::string written_as(std::string_view format, const Variables& variables) {
+  using http::ascii::append;
   std::string text;
   for (const auto& [name, value] : variables) {
     if (format == "fish") {
-      text += "set -gx " + name + " " + shell_quoted(value, "\\'") + ";\n";
+      append(text, "set -gx ", name, " ", shell_quoted(value, "\\'"), ";\n");
     } else if (format == "dotenv") {
-      text += name + "=" + double_quoted(value) + "\n";
+      append(text, name, "=", double_quoted(value), "\n");
     } else if (format == "systemd") {
-      text += "Environment=" + double_quoted(name + "=" + value) + "\n";
+      append(text, "Environment=\"", name, "=", double_quoted(value).substr(1), "\n");
     } else if (format == "kubernetes") {
-      text += "- {name: " + name + ", value: " + double_quoted(value) + "}\n";
+      append(text, "- {name: ", name, ", value: ", double_quoted(value), "}\n");
     } else {
-      text += "export " + name + "=" + shell_quoted(value, "'\\''") + "\n";
+      append(text, "export ", name, "=", shell_quoted(value, "'\\''"), "\n");
     }
   }
   return text;

@@ -39,7 +39,9 @@ std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
   std::string text = quoted_list(extras) + (extras.size() == 1 ? " is" : " are") + " not understood";
   for (const std::string& extra : extras) {
     const std::string meant = extra.starts_with("-") ? meant_option(command, extra) : std::string();
-    if (!meant.empty()) return text + " (did you mean " + meant + "?)";
+    if (meant.empty()) continue;
+    text.append(" (did you mean ").append(meant).append("?)");
+    break;
   }
   return text;
 }
