@@ -37,7 +37,9 @@ http::Intake Session::take_in(const Request& request) const {
   if (inside_) return http::take_tunnelled(request.head, {inside_->host, inside_->port, inside_->authority});
   if (listener.mode == config::ListenerMode::forward)
     return http::take_forward(request.head, role_.connect_ports);
-  const std::string own_host = address_text(ends_.listener.address());
+  // Needed to judge an absolute-form alone.
+  const bool names_host = !request.head.target.starts_with('/');
+  const std::string own_host = names_host ? address_text(ends_.listener.address()) : std::string();
   return http::take_gateway(request.head,
                             {listener.upstream.host, listener.upstream.port, listener.upstream.https,
                              role_.upstream_authority, own_host, ends_.listener.port()});
