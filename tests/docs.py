@@ -119,7 +119,7 @@ class Docs:
         """The block marked with <!-- try -->, on the ports that it names, in a network of its own: what it starts, then what it asks."""
         alone = ["unshare", "--map-root-user", "--net"]
         if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
-            self.tally.skip("README.md: the try-out", "no network of its own is to be had here")
+            self.tally.skip("the try-out of README.md", "no network of its own is to be had here")
             return
         block = TRY_OUT.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1)
         lines = [line.split("#")[0].strip() for line in block.splitlines()]
@@ -132,7 +132,7 @@ class Docs:
                               capture_output=True, text=True, check=False)
         statuses = re.findall(r"^HTTP/1\.1 (\d+)", done.stdout, re.M)
         right = statuses == ["503", "200"] and done.stdout.count("Reprise-Attempts: 3") == 1
-        self.result("README.md: the try-out", not right and done.stdout + done.stderr)
+        self.result("the try-out of README.md", not right and done.stdout + done.stderr)
 
     def costs(self):
         """What the benchmark has measured is told as tests/bench/results.json has it."""
