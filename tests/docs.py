@@ -158,6 +158,10 @@ class Docs:
             dead = [target for target in LINK.findall(page.read_text(encoding="utf-8"))
                     if "://" not in target and not (page.parent / target).exists()]
             self.result(f"links of {page.relative_to(ROOT)}", dead and f"they lead nowhere: {dead}")
+        pages = [page for page in ROOT.rglob("*.md") if "build" not in page.relative_to(ROOT).parts]
+        odd = [str(page.relative_to(ROOT)) for page in pages for text in [page.read_text(encoding="utf-8")]
+               if not re.match("# \\S", text) or len(re.findall("^ *```", text, re.M)) % 2]
+        self.result("every page begins with its title, and closes what it quotes", odd and f"not so: {odd}")
         self.result("every folder explains itself",
                     [folder for folder in FOLDERS if not (ROOT / folder / "README.md").exists()])
 
