@@ -16,16 +16,6 @@ std::string_view parent_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
-// `routes[].retry.on` is described at `defaults.retry.on`; empty: nothing is inherited there.
-std::string inherited_path(std::string_view path) {
-  for (const std::string_view inheritor : inheritors) {
-    if (!path.starts_with(inheritor)) continue;
-    const std::string_view rest = path.substr(inheritor.size());
-    if (rest.empty() || rest.front() == '.') return std::string(shared).append(rest);
-  }
-  return {};
-}
-
 const Key* exact(std::string_view path) {
   const auto keys = all_keys();
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.path == path; });
@@ -121,6 +111,15 @@ Form form_of(Kind kind) {
     case Kind::text: break;
   }
   return Form::scalar;
+}
+
+std::string inherited_path(std::string_view path) {
+  for (const std::string_view inheritor : inheritors) {
+    if (!path.starts_with(inheritor)) continue;
+    const std::string_view rest = path.substr(inheritor.size());
+    if (rest.empty() || rest.front() == '.') return std::string(shared).append(rest);
+  }
+  return {};
 }
 
 const Key* find_key(std::string_view path) {

@@ -73,6 +73,8 @@ std::span<const Key> all_keys();
 const Key* find_key(std::string_view path);
 /// The keys directly under that path, those of `defaults` included for routes and policies; "" is the file.
 std::vector<const Key*> keys_under(std::string_view path);
+/// `routes[].retry.on` is described at `defaults.retry.on`; empty: nothing is inherited there.
+std::string inherited_path(std::string_view path);
 /// True if the key, or any key below it, is built.
 bool has_effect(const Key&);
 /// The last part of a path.

@@ -61,8 +61,10 @@ class Checker {
     std::string meant = missing_blank(place, entry.key) + nested(place, entry.key);
     if (meant.empty()) {
       std::string known = synonym(place.schema, entry.key);
-      if (known.empty()) known = likely_key(place.schema, entry.key);
-      if (!known.empty() && known.find('?') == std::string::npos) known.push_back('?');
+      if (known.empty()) {
+        known = likely_key(place.schema, entry.key);
+        if (!known.empty()) known.push_back('?');
+      }
       if (!known.empty()) meant = " (did you mean " + known + ")";
     }
     report_.error(entry.line, entry.column, place.path, "unknown key " + quoted(entry.key) + meant);

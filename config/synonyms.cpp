@@ -68,12 +68,8 @@ constexpr auto table = std::to_array<Synonym>({
 
 // As it is written at `parent`: without what it has in common with it.
 std::string_view seen_from(std::string_view parent, std::string_view path) {
-  for (const std::string_view inheritor : {"routes[]", "policies.*", "presets[]", "defaults"}) {
-    if (!parent.starts_with(inheritor) || !path.starts_with("defaults.")) continue;
-    const std::string below = "defaults" + std::string(parent.substr(inheritor.size())) + ".";
-    return path.starts_with(below) ? path.substr(below.size()) : path;
-  }
-  const std::string below = std::string(parent) + ".";
+  const std::string inherited = inherited_path(parent);
+  const std::string below = (inherited.empty() ? std::string(parent) : inherited) + ".";
   return path.starts_with(below) ? path.substr(below.size()) : path;
 }
 

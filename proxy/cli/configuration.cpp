@@ -1,11 +1,13 @@
 #include "proxy/cli/configuration.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
 #include "config/document.hpp"
 #include "proxy/cli/commands.hpp"
+#include "proxy/io/descriptors.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -47,6 +49,31 @@ config::Loaded load_configuration(const std::string& file) {
   config::Loaded loaded = read_configuration(file);
   print_problems(loaded, file);
   return loaded;
+}
+
+const config::Listener* first_forward(const config::Settings& settings) {
+  for (const config::Listener& listener : settings.listeners) {
+    if (listener.mode == config::ListenerMode::forward) return &listener;
+  }
+  return nullptr;
+}
+
+net::ProxyOptions proxy_options(const config::Loaded& loaded, const std::string& file) {
+  net::ProxyOptions options;
+  options.version = REPRISE_VERSION;
+  options.config_file = file;
+  options.config_hash = loaded.hash;
+  for (const config::Problem& problem : loaded.problems)
+    options.warnings.push_back(config::to_line(problem, file, ""));
+  return options;
+}
+
+void prepare_process(const config::Limits& limits) {
+  // A client or a log reader that leaves is an error code, not a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
+  net::raise_descriptor_limit(limits.connections, limits.admin_connections);
 }
 
 int tell_tls_error(const std::string& file, const net::TlsSettingsError& error) {

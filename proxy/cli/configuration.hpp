@@ -1,4 +1,5 @@
-// Loading the configuration for a command: problems go to stderr, one line each.
+// From a configuration to what a command does with it: it is loaded, told of, and made the options of a
+// proxy.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "config/load.hpp"
+#include "proxy/server/proxy.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {
@@ -23,6 +25,14 @@ config::Loaded read_configuration(const std::string& file);
 void print_problems(const config::Loaded&, const std::string& file);
 /// Both.
 config::Loaded load_configuration(const std::string& file);
+
+/// The first listener that clients use as their proxy; null if there is none.
+const config::Listener* first_forward(const config::Settings&);
+
+/// What run and exec tell their proxy alike. What the configuration is warned of goes to its log.
+net::ProxyOptions proxy_options(const config::Loaded&, const std::string& file);
+/// For a process that serves: its signals, and as many descriptors as the limits ask for.
+void prepare_process(const config::Limits&);
 
 /// Prints what is wrong with the files of a route's `tls`, and returns the exit code.
 int tell_tls_error(const std::string& file, const net::TlsSettingsError&);

@@ -15,14 +15,6 @@ struct EnvArguments {
   std::string format = "sh";
 };
 
-/// The first forward listener; null if there is none.
-const config::Listener* proxy_of(const config::Settings& settings) {
-  for (const config::Listener& listener : settings.listeners) {
-    if (listener.mode == config::ListenerMode::forward) return &listener;
-  }
-  return nullptr;
-}
-
 /// Where a client on this host finds it: a listener on all addresses is on loopback, too.
 std::string address_for_clients(const config::Listener& listener) {
   if (listener.bind.address == "0.0.0.0") return "127.0.0.1";
@@ -32,7 +24,7 @@ std::string address_for_clients(const config::Listener& listener) {
 int env(const EnvArguments& given) {
   const config::Loaded loaded = load_configuration(given.file);
   if (!loaded.settings) return exit_bad_configuration;
-  const config::Listener* const listener = proxy_of(*loaded.settings);
+  const config::Listener* const listener = first_forward(*loaded.settings);
   if (listener == nullptr || listener->bind.port == 0) {
     std::fprintf(
         stderr, "reprise env: %s\n",

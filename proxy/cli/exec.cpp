@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -15,7 +14,6 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 #include "proxy/cli/exec_tally.hpp"
-#include "proxy/io/descriptors.hpp"
 #include "proxy/server/listen.hpp"
 #include "proxy/server/proxy.hpp"
 
@@ -64,10 +62,7 @@ class RunningProxy {
 
 int run_child(const ExecArguments& given, const config::Loaded& loaded, int log, ChildProcess& child,
               const std::string& program, ExecTally& tally) {
-  net::ProxyOptions options;
-  options.version = REPRISE_VERSION;
-  options.config_file = given.file;
-  options.config_hash = loaded.hash;
+  net::ProxyOptions options = proxy_options(loaded, given.file);
   options.log_descriptor = log;
   options.handle_signals = false;
   options.witness = [&tally](const observe::ExchangeRecord& record) { tally.count(record); };
@@ -80,8 +75,11 @@ int run_child(const ExecArguments& given, const config::Loaded& loaded, int log,
 }
 
 int exec(const ExecArguments& given, const std::vector<std::string>& words) {
-  const config::Loaded loaded = load_configuration(given.file);
-  if (!loaded.settings) return exit_bad_configuration;
+  const config::Loaded loaded = read_configuration(given.file);
+  if (!loaded.settings) {
+    print_problems(loaded, given.file);
+    return exit_bad_configuration;
+  }
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
   std::ofstream report;
   if (!given.report.empty()) report.open(given.report);
@@ -94,10 +92,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   int code = exit_runtime;
   try {
     ChildProcess child(words);
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
-    const config::Limits& limits = loaded.settings->limits;
-    net::raise_descriptor_limit(limits.connections, limits.admin_connections);
+    prepare_process(loaded.settings->limits);
     code = run_child(given, loaded, log, child, words.front(), tally);
   } catch (const net::TlsSettingsError& error) {
     return tell_tls_error(given.file, error);
@@ -106,7 +101,8 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
     return exit_cannot_bind;
   }
   ::close(log);
-  if (report.is_open()) report << tally.json(code) << "\n";
+  if (report.is_open() && !(report << tally.json(code) << std::endl))
+    std::fprintf(stderr, "reprise exec: %s cannot be written\n", given.report.c_str());
   const bool ran = code != exit_not_found && code != exit_not_executable;
   if (!given.quiet && ran) std::fprintf(stderr, "reprise: %s\n", tally.line().c_str());
   return code;

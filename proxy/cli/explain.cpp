@@ -104,11 +104,9 @@ const config::Listener* gateway_at(const config::Settings& settings, const polic
 
 /// Where CONNECT may go through the first forward listener; through none, if there is none.
 http::PortRanges ports_of(const config::Settings& settings) {
-  for (const config::Listener& listener : settings.listeners) {
-    if (listener.mode == config::ListenerMode::forward)
-      return net::connect_ports_of(settings.security, net::asio::ip::make_address(listener.bind.address));
-  }
-  return {};
+  const config::Listener* const listener = first_forward(settings);
+  if (listener == nullptr) return {};
+  return net::connect_ports_of(settings.security, net::asio::ip::make_address(listener->bind.address));
 }
 
 /// Takes the request as a forward listener would, or as the gateway listener that the URL names.

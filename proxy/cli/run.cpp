@@ -8,7 +8,6 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 #include "proxy/cli/listener_arguments.hpp"
-#include "proxy/io/descriptors.hpp"
 #include "proxy/server/listen.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/tls/tls_client.hpp"
@@ -22,19 +21,9 @@ struct RunArguments {
 };
 
 int serve(const config::Loaded& loaded, const std::string& file) {
-  // A client or a log reader that leaves is an error code, not a signal.
-  std::signal(SIGPIPE, SIG_IGN);
-  // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
-  std::signal(SIGXFSZ, SIG_IGN);
-  const config::Limits& limits = loaded.settings->limits;
-  net::raise_descriptor_limit(limits.connections, limits.admin_connections);
-  net::ProxyOptions options;
-  options.version = REPRISE_VERSION;
-  options.config_file = file;
-  options.config_hash = loaded.hash;
+  prepare_process(loaded.settings->limits);
+  net::ProxyOptions options = proxy_options(loaded, file);
   options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
-  for (const config::Problem& problem : loaded.problems)
-    options.warnings.push_back(config::to_line(problem, file, ""));
   try {
     net::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();

@@ -105,6 +105,12 @@ def closed_port():
     return held, held.getsockname()[1]
 
 
+def without_proxies(**more):
+    """The environment of this process but for what names a proxy, and those besides."""
+    kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+    return {**kept, **more}
+
+
 def open_links(process):
     """What a process has open: each link below /proc, and what it points to."""
     folder = f"/proc/{process.pid}/fd"

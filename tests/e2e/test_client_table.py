@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 from client_table import row_of
-from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually
+from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, without_proxies
 from test_replay import is_sanitized
 from upstream import Upstream
 
@@ -47,8 +47,7 @@ class Stage:
         self.asked += 1
         path = f"/seen-{self.asked}"
         host = f"{LOOPBACK}:{self.upstream.port}" if loopback else "app.test"
-        kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-        subprocess.run([*command, f"http://{host}{path}"], env={**kept, **variables}, stdin=subprocess.DEVNULL,
+        subprocess.run([*command, f"http://{host}{path}"], env=without_proxies(**variables), stdin=subprocess.DEVNULL,
                        capture_output=True, timeout=120, check=False)
         if loopback:
             return "reprise-" in (next(one for one in self.upstream.requests if one.target == path).field("Via") or "")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import LOOPBACK, PATIENCE, equal, eventually, options
+from harness import LOOPBACK, PATIENCE, equal, eventually, options, without_proxies
 from upstream import Upstream
 
 # Says when it listens, then one word for each signal, until a SIGTERM ends it with code 5.
@@ -26,8 +26,9 @@ VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_prox
 
 
 def clean(**more):
-    kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy") and key != "JAVA_TOOL_OPTIONS"}
-    return {**kept, **more}
+    environment = without_proxies()
+    environment.pop("JAVA_TOOL_OPTIONS", None)
+    return {**environment, **more}
 
 
 def ran(*arguments, environment=None, given=None):
@@ -105,6 +106,17 @@ def test_a_file_gives_the_rules_and_free_ports_stay_free():
         code, out, err = ran("exec", "-c", file.name, "--", "curl", "-s", upstream.url("/x"))
         equal((code, out), (0, "answer 1 to /x\n"))
         equal(err, "reprise: 1 requests, 0 retried, 0 recovered, 1 given up: attempts_spent\n")
+
+
+def test_what_is_warned_of_is_in_the_log_and_a_report_that_is_lost_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/reprise.yaml", "w", encoding="utf-8") as file:
+            file.write("version: 1\nsecurity: {deny: [self]}\n")
+        code, _, err = ran("exec", "-c", f"{folder}/reprise.yaml", "--log", f"{folder}/log", "--", "true")
+        equal((code, err), (0, "reprise: 0 requests, 0 retried, 0 recovered\n"), "one line, and no other")
+        with open(f"{folder}/log", encoding="utf-8") as file:
+            assert "security.deny: this list takes the place" in file.readline()
+    equal(ran("exec", "--quiet", "--report", "/dev/full", "--", "true"), (0, "", "reprise exec: /dev/full cannot be written\n"))
 
 
 def test_a_signal_reaches_the_command_once():

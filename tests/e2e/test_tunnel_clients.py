@@ -1,12 +1,11 @@
 """Real clients behind https_proxy: Python's urllib and http.client, curl and wget, to a TLS server of the test's own."""
 import http.client
-import os
 import socket
 import ssl
 import subprocess
 import urllib.request
 
-from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, opened_after
+from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, opened_after, without_proxies
 from tls import TlsUpstream, authority
 from upstream import Say, Upstream, reset
 
@@ -37,8 +36,7 @@ class TlsServer(TlsUpstream):
 
 
 def clean_environment(reprise):
-    kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-    return {**kept, "https_proxy": reprise.proxy_url, "http_proxy": reprise.proxy_url}
+    return without_proxies(https_proxy=reprise.proxy_url, http_proxy=reprise.proxy_url)
 
 
 def urllib_get(reprise, server):
