@@ -51,10 +51,10 @@ ROWS = [
     Row("policy stories, every one up to five attempts", "simulation", "policy_stories", "policy stories enumerated", 2_171_616),
     Row("policy stories at random", "simulation", "policy_stories", "policy stories random", 1_000_000),
     lost("... that broke a law", "simulation", "policy_stories", "laws broken"),
-    # A refused dial burdens nobody and is given back, so that everybody who waits survives a restart: all of them come back in the
-    # first second after it, and in ten seconds are no more than the budget allows.
+    # A refused dial burdens nobody and is given back, so that everybody who waits survives a restart. Who waits then holds a share of
+    # the budget, and in ten seconds comes to no more than the budget allows; the six attempts of the defaults spread them over 4 s.
     Row("an outage of 60 s: attempts in any 10 s, % of the requests", "simulation", "policy_stories", "outage load percent", most=130),
-    Row("... in any second after the return, %", "simulation", "policy_stories", "load percent after an outage", most=200),
+    Row("... in any second after the return, %", "simulation", "policy_stories", "load percent after an outage", most=250),
     Row("... new requests succeed after the return, ms", "simulation", "policy_stories", "outage recovery milliseconds", most=50),
     Row("net stories, in memory and virtual time", "simulation", "net_stories", "net stories", 200_000),
     Row("... kinds of faults in them", "simulation", "net_stories", "fault kinds simulated", 40),
