@@ -16,7 +16,7 @@ class Printer {
 
   template <typename T>
   void field(std::string_view path, const T& value) {
-    const Key* key = find_key(schema_.empty() ? std::string(path) : schema_ + "." + std::string(path));
+    const Key* key = find_key(path_of(path));
     if (key == nullptr) return;
     if (auto text = render(*key, value)) line(path, std::move(*text));
   }
@@ -24,7 +24,8 @@ class Printer {
   template <typename T, typename Function>
   void section(std::string_view path, const std::optional<T>& value, Function inside) {
     if (value) return inside(*value);
-    line(path, "off");
+    // What no word switches off is absent.
+    if (const Key* key = find_key(path_of(path)); key != nullptr && !key->words.empty()) line(path, "off");
   }
 
   void line(std::string_view path, std::string text) { lines_.emplace_back(path, std::move(text)); }
@@ -54,6 +55,10 @@ class Printer {
   }
 
  private:
+  std::string path_of(std::string_view path) const {
+    return schema_.empty() ? std::string(path) : schema_ + "." + std::string(path);
+  }
+
   static std::vector<std::string_view> split(std::string_view path) {
     std::vector<std::string_view> steps;
     for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {

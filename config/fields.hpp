@@ -97,6 +97,12 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("admin.bind", settings.admin.bind);
   fields.field("admin.allow_remote", settings.admin.allow_remote);
   fields.field("parent", settings.parent);
+  fields.section("intercept", settings.intercept, [&](auto& intercept) {
+    fields.field("intercept.hosts", intercept.hosts);
+    fields.field("intercept.ca.certificate", intercept.certificate);
+    fields.field("intercept.ca.key", intercept.key);
+    fields.field("intercept.bundle", intercept.bundle);
+  });
   fields.field("security.deny", settings.security.deny);
   fields.field("security.connect_ports", settings.security.connect_ports);
   auto& limits = settings.limits;
@@ -113,6 +119,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.upstreams", limits.upstreams);
   fields.field("timers.header", settings.timers.header);
   fields.field("timers.keep_alive", settings.timers.keep_alive);
+  fields.field("timers.handshake", settings.timers.handshake);
   fields.field("pool.idle", settings.pool.idle);
   fields.field("pool.idle_timeout", settings.pool.idle_timeout);
   fields.field("shutdown.linger", settings.shutdown.linger);

@@ -14,8 +14,8 @@ constexpr auto table = std::to_array<Key>({
   {.path = "version", .kind = whole, .standard = "1", .sentence = "The version of this format; it must be there.", .lowest = "1", .highest = "1"},
 
   {.path = "listeners", .kind = list, .standard = "[{mode: forward, bind: 127.0.0.1:3128}]", .sentence = "Where clients connect. A list in the file replaces the default; at most 64."},
-  {.path = "listeners[].mode", .kind = word, .standard = "forward", .sentence = "`forward` is an HTTP proxy (absolute-form and CONNECT); `gateway` stands for one upstream, for clients that know no proxy.", .words = "forward gateway", .planned = "transparent"},
-  {.path = "listeners[].bind", .kind = endpoint, .standard = "127.0.0.1:3128", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged. A gateway has no default."},
+  {.path = "listeners[].mode", .kind = word, .standard = "forward", .sentence = "`forward` is an HTTP proxy (absolute-form and CONNECT); `gateway` stands for one upstream, for clients that know no proxy; `transparent` takes over connections that a rule of this host redirects (`reprise redirect`); `socks` is a SOCKS5 proxy that resolves names itself.", .words = "forward gateway transparent socks"},
+  {.path = "listeners[].bind", .kind = endpoint, .standard = "127.0.0.1:3128", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged. Only a forward listener has a default."},
   {.path = "listeners[].allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound."},
   {.path = "listeners[].upstream", .kind = upstream, .standard = "", .sentence = "Gateway only: where every request goes. With `https://` over verified TLS, port 443 where none is written."},
   {.path = "listeners[].host", .kind = word, .standard = "upstream", .sentence = "Gateway only: whose Host the upstream sees, and, over TLS, whose name its certificate has to have.", .words = "upstream client"},
@@ -105,7 +105,12 @@ constexpr auto table = std::to_array<Key>({
   {.path = "presets[].hosts", .kind = list, .standard = "", .sentence = "Where the service is, in place of the preset's hosts. A preset with routes for names and others for `*.suffix` gets each kind for its own; without any of a kind, those routes are left out.", .item = host},
   {.path = "presets[].policy", .kind = name, .standard = "", .sentence = "One of `policies` or of the presets' own: its keys win over the preset's policy, not over a route's own."},
 
-  {.path = "intercept", .kind = mapping, .standard = "", .sentence = "Opens tunnels to listed hosts with a local CA.", .built = no},
+  {.path = "intercept", .kind = mapping, .standard = "", .sentence = "Hosts whose HTTPS is retried: their clients' TLS is ended here, with certificates of a local authority that clients have to trust; upstreams are verified as ever. Every other host is tunnelled unread."},
+  {.path = "intercept.hosts", .kind = list, .standard = "", .sentence = "Exact names and `*.suffix`; at least one. No addresses: a client that names none (SNI) is tunnelled.", .item = host},
+  {.path = "intercept.ca", .kind = mapping, .standard = "", .sentence = "The authority, which is worth nothing for other hosts. `reprise ca init` makes it, `reprise ca renew` when hosts or time have moved on."},
+  {.path = "intercept.ca.certificate", .kind = file, .standard = "", .sentence = "Its certificate, PEM."},
+  {.path = "intercept.ca.key", .kind = file, .standard = "", .sentence = "Its private key, PEM; nobody but its owner may read it (0600)."},
+  {.path = "intercept.bundle", .kind = file, .standard = "none", .sentence = "Written for applications: the system's roots and the authority, PEM; beside it the same as a truststore for Java, `.p12`, password `changeit`.", .words = "none"},
 
   {.path = "security", .kind = mapping, .standard = "", .sentence = "What must never be dialled."},
   {.path = "security.deny", .kind = list, .standard = "[169.254.0.0/16, \"fe80::/10\", \"fd00:ec2::254\", self]", .sentence = "Networks that resolved addresses are checked against: cloud metadata, link-local; `self` is the proxy's own listeners. A list replaces the default.", .words = "self", .item = network},
@@ -127,7 +132,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "timers", .kind = mapping, .standard = "", .sentence = "How long a client may take."},
   {.path = "timers.header", .kind = duration, .standard = "10s", .sentence = "For one request head, from its first byte.", .lowest = "1ms", .highest = year},
   {.path = "timers.keep_alive", .kind = duration, .standard = "5m", .sentence = "Between two requests of a connection.", .lowest = "1ms", .highest = year},
-  {.path = "timers.handshake", .kind = duration, .standard = "10s", .sentence = "For a client's TLS handshake.", .built = no},
+  {.path = "timers.handshake", .kind = duration, .standard = "10s", .sentence = "For a client's TLS handshake, from its first byte, and for a SOCKS greeting.", .lowest = "1ms", .highest = year},
 
   {.path = "pool", .kind = mapping, .standard = "", .sentence = "Upstream connections that wait for the next request."},
   {.path = "pool.idle", .kind = whole, .standard = "32", .sentence = "How many per upstream host:port and thread; 0 keeps none.", .lowest = "0", .highest = "10000"},

@@ -72,6 +72,11 @@ class ListenerBuilder {
   }
 
   void check_keys(const Node& node, const std::string& path, ListenerMode mode) {
+    if ((mode == ListenerMode::transparent || mode == ListenerMode::socks) && node.find("bind") == nullptr)
+      report_.error(node.line, node.column, path,
+                    mode == ListenerMode::socks
+                        ? "is a SOCKS listener without bind: write bind: 127.0.0.1:1080"
+                        : "is a transparent listener without bind: write bind: 127.0.0.1:3190");
     if (mode == ListenerMode::gateway) {
       if (node.find("upstream") == nullptr)
         report_.error(node.line, node.column, path,

@@ -10,6 +10,7 @@
 #include "config/clear_text.hpp"
 #include "config/deny.hpp"
 #include "config/fields.hpp"
+#include "config/intercept.hpp"
 #include "config/listeners.hpp"
 #include "config/reader.hpp"
 #include "config/replace.hpp"
@@ -41,6 +42,7 @@ Settings build(const Node& root, Report& report) {
   check_routes(built, report);
   check_clear_text(built, report);
   check_deny(root, settings.security.deny, report);
+  check_intercept(root, report);
   policy::Route fallback = std::move(built.routes.back());
   built.routes.pop_back();
   settings.routes = std::make_shared<const policy::RouteTable>(std::move(built.routes), std::move(fallback));

@@ -24,7 +24,7 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
-enum class ListenerMode : std::uint8_t { forward, gateway };
+enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
 /// Whose Host a gateway's upstream sees.
 enum class GatewayHost : std::uint8_t { upstream, client };
 
@@ -56,6 +56,14 @@ struct Parent {
   std::uint16_t port = 0;
   std::string user;           ///< as written, percent-encoded; empty: it asks for none
   std::string authorization;  ///< a secret: the value of Proxy-Authorization (RFC 7617); empty: none is sent
+};
+
+/// Whose TLS is ended here, and by which authority.
+struct Intercept {
+  std::vector<policy::HostPattern> hosts;  ///< at least one; exact names and `*.suffix`
+  std::string certificate;                 ///< of the authority, a PEM file
+  std::string key;                         ///< its private key, a PEM file
+  std::optional<std::string> bundle;       ///< PEM, written for applications
 };
 
 /// A range of addresses that are never dialled, or the word `self` for the proxy's own listeners.
@@ -90,6 +98,7 @@ struct Limits {
 struct Timers {
   Duration header = std::chrono::seconds(10);
   Duration keep_alive = std::chrono::minutes(5);
+  Duration handshake = std::chrono::seconds(10);
 };
 
 struct Pool {
@@ -118,6 +127,7 @@ struct Settings {
   std::vector<Listener> listeners{Listener{}};
   Admin admin;
   std::optional<Parent> parent;
+  std::optional<Intercept> intercept;
   std::shared_ptr<const policy::RouteTable> routes;  ///< never null once loaded
   Security security;
   Limits limits;

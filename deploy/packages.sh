@@ -8,9 +8,9 @@ build_packages=(
   libboost1.81-dev libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev libc-ares-dev
   ca-certificates curl
 )
-# iproute2: the network that tests break is one of their own.
+# iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 iproute2 openssl wget)
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 iproute2 nftables iptables openssl wget)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then

@@ -21,6 +21,7 @@ LINKS = {
     "explain": ("http1", "probe", "observe", "config"),
     "io": ("http1",),
     "tls": ("io",),
+    "intercept": ("tls", "settings"),
     "resolve": ("io", "observe"),
     "upstream": ("tls", "observe"),
     "dial": ("resolve", "upstream"),
@@ -29,8 +30,9 @@ LINKS = {
     "message": ("replay", "upstream", "probe"),
     "worker": ("message", "dial"),
     "exchange": ("worker", "tunnel"),
-    "server": ("exchange",),
-    "cli": ("server", "explain", "config"),
+    "server": ("exchange", "intercept"),
+    "child": ("http", "observe"),
+    "cli": ("server", "explain", "config", "child"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -47,6 +49,7 @@ THIRD = {
     "config": r"yaml-cpp/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "explain": r"fmt/.*\.h",
+    "child": r"fmt/.*\.h|" + POSIX,
     "io": SOCKETS + r"|sanitizer/asan_interface\.h",
     "cli": r"CLI/.*\.hpp|" + SOCKETS,
 }

@@ -80,6 +80,6 @@ NET_MUTANTS = [
     ("tunnel/tunnel", "  way.to.finish_sending();\n}", "}"),
     ("tunnel/tunnel", "    buffer.commit(bytes);\n", ""),
     ("exchange/open_tunnel", "  from_client.consume(bytes.size());\n", ""),
-    ("server/session", "  std::swap(buffer_, request.early);\n", ""),
-    ("tunnel/first_words", "heard = {from_client.view(), upstream_watch.heard(), bool(error)};", "heard = {from_client.view()};"),
+    ("server/session_stream", "  std::swap(buffer_, request.early);\n", ""),
+    ("tunnel/first_words", "heard = {from_client.view(), upstream_watch && upstream_watch->heard(), bool(error)};", "heard = {from_client.view()};"),
 ]

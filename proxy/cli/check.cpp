@@ -8,6 +8,7 @@
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/intercept/secret_memory.hpp"
 #include "proxy/replay/temporary_file.hpp"
 
 namespace reprise::cli {
@@ -39,8 +40,14 @@ int check(const std::string& file) {
   }
   try {
     const net::TlsClients loads(*loaded.settings->routes);
+    if (loaded.settings->intercept) {
+      net::reserve_secret_memory();
+      net::load_authority(*loaded.settings->intercept, file, wall_seconds());
+    }
   } catch (const net::TlsSettingsError& error) {
     return tell_tls_error(file, error);
+  } catch (const net::InterceptError& error) {
+    return tell_intercept_error(file, error);
   }
   std::printf("%s: good, %zu routes and the default\n", file.c_str(), loaded.settings->routes->size() - 1);
   return exit_ok;

@@ -23,6 +23,8 @@ void add_reasons(CLI::App&, int& code);
 void add_demo(CLI::App&, int& code);
 void add_version(CLI::App&, int& code);
 void add_env(CLI::App&, int& code);
+void add_ca(CLI::App&, int& code);
+void add_redirect(CLI::App&, int& code);
 /// `words`: what stands behind `--`, which outlives the parsing.
 void add_exec(CLI::App&, int& code, const std::vector<std::string>& words);
 void add_help(CLI::App&, int& code);

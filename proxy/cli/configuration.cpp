@@ -7,6 +7,7 @@
 
 #include "config/document.hpp"
 #include "proxy/cli/commands.hpp"
+#include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
 
 namespace reprise::cli {
@@ -23,6 +24,8 @@ std::string read_standard_input() {
 }
 
 }  // namespace
+
+std::int64_t wall_seconds() { return net::Clock::wall_nanoseconds() / 1'000'000'000; }
 
 std::optional<std::string> variable_now(std::string_view name) {
   const char* value = std::getenv(std::string(name).c_str());
@@ -74,6 +77,17 @@ void prepare_process(const config::Limits& limits) {
   // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   net::raise_descriptor_limit(limits.connections, limits.admin_connections);
+}
+
+int tell_intercept_error(const std::string& file, const net::InterceptError& error) {
+  std::fprintf(stderr, "%s: error: %s\n", file.empty() ? "reprise" : file.c_str(), error.what());
+  return exit_bad_configuration;
+}
+
+std::optional<TrustFiles> trust_files(const config::Settings& settings) {
+  if (!settings.intercept || !settings.intercept->bundle) return std::nullopt;
+  const std::string& bundle = *settings.intercept->bundle;
+  return TrustFiles{bundle, net::truststore_file(bundle), net::truststore_password};
 }
 
 int tell_tls_error(const std::string& file, const net::TlsSettingsError& error) {

@@ -8,11 +8,15 @@
 #include <string_view>
 
 #include "config/load.hpp"
+#include "proxy/child/client_environment.hpp"
+#include "proxy/intercept/authority_files.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {
 
+/// Seconds since 1970.
+std::int64_t wall_seconds();
 /// What a variable of the environment holds, or nothing.
 std::optional<std::string> variable_now(std::string_view name);
 
@@ -34,7 +38,10 @@ net::ProxyOptions proxy_options(const config::Loaded&, const std::string& file);
 /// For a process that serves: its signals, and as many descriptors as the limits ask for.
 void prepare_process(const config::Limits&);
 
-/// Prints what is wrong with the files of a route's `tls`, and returns the exit code.
+/// Prints what is wrong with the files of a route's `tls`, or of `intercept`, and returns the exit code.
 int tell_tls_error(const std::string& file, const net::TlsSettingsError&);
+int tell_intercept_error(const std::string& file, const net::InterceptError&);
+/// What clients are to trust where `intercept` has a bundle; nothing elsewhere.
+std::optional<TrustFiles> trust_files(const config::Settings&);
 
 }  // namespace reprise::cli

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "proxy/cli/client_environment.hpp"
+#include "proxy/child/client_environment.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 
@@ -33,8 +33,8 @@ int env(const EnvArguments& given) {
             : "the listener takes any free port (port 0): give it one, or use reprise exec");
     return exit_usage;
   }
-  const Variables variables =
-      client_environment(address_for_clients(*listener), listener->bind.port, variable_now);
+  const Variables variables = client_environment(address_for_clients(*listener), listener->bind.port,
+                                                 variable_now, trust_files(*loaded.settings));
   std::fputs(written_as(given.format, variables).c_str(), stdout);
   return exit_ok;
 }

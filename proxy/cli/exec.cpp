@@ -10,10 +10,13 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/cli/child_process.hpp"
+#include "config/intercept.hpp"
+#include "proxy/child/child_process.hpp"
+#include "proxy/child/exec_tally.hpp"
+#include "proxy/child/private_folder.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
-#include "proxy/cli/exec_tally.hpp"
+#include "proxy/intercept/secret_memory.hpp"
 #include "proxy/server/listen.hpp"
 #include "proxy/server/proxy.hpp"
 
@@ -28,6 +31,7 @@ struct ExecArguments {
   std::string file;
   std::string report;
   std::string log = "/dev/null";
+  std::vector<std::string> intercept;
   bool quiet = false;
 };
 
@@ -42,6 +46,28 @@ config::Settings for_child(config::Settings settings) {
   settings.admin.bind.port = 0;
   settings.shutdown = {policy::Duration::zero(), policy::Duration::zero()};
   return settings;
+}
+
+/// An authority that lives as long as the command, whose key is in no file. Throws std::runtime_error.
+std::shared_ptr<const net::Authority> own_authority(const std::vector<policy::HostPattern>& hosts) {
+  net::reserve_secret_memory();
+  net::PrivateKey key = net::Authority::make_key();
+  net::Certificate certificate = net::Authority::certify(key.get(), hosts, wall_seconds());
+  return std::make_shared<const net::Authority>(std::move(certificate), std::move(key));
+}
+
+/// Puts the hosts of the command line to those of the file. False, and told, where one is none.
+bool add_hosts(const std::vector<std::string>& wanted, config::Settings& settings) {
+  if (!settings.intercept) settings.intercept.emplace();
+  for (const std::string& text : wanted) {
+    auto host = config::parse_intercepted(text);
+    if (!host) {
+      std::fprintf(stderr, "reprise exec: --intercept %s %s\n", text.c_str(), host.reason.c_str());
+      return false;
+    }
+    settings.intercept->hosts.push_back(std::move(*host.value));
+  }
+  return true;
 }
 
 /// A proxy that runs on a thread of its own, and is told to stop by its end.
@@ -66,8 +92,16 @@ int run_child(const ExecArguments& given, const config::Loaded& loaded, int log,
   options.log_descriptor = log;
   options.handle_signals = false;
   options.witness = [&tally](const observe::ExchangeRecord& record) { tally.count(record); };
-  RunningProxy proxy(for_child(*loaded.settings), std::move(options));
-  const int why = child.start(client_environment("127.0.0.1", proxy.port(), variable_now));
+  config::Settings settings = for_child(*loaded.settings);
+  std::optional<PrivateFolder> folder;
+  if (!given.intercept.empty()) {
+    folder.emplace(variable_now);
+    settings.intercept->bundle = folder->path() + "/bundle.pem";
+    options.authority = own_authority(settings.intercept->hosts);
+  }
+  const auto trust = trust_files(settings);
+  RunningProxy proxy(std::move(settings), std::move(options));
+  const int why = child.start(client_environment("127.0.0.1", proxy.port(), variable_now, trust));
   if (why == 0) return child.wait();
   std::fprintf(stderr, "reprise exec: %s cannot be run: %s\n", program.c_str(),
                std::generic_category().message(why).c_str());
@@ -75,11 +109,12 @@ int run_child(const ExecArguments& given, const config::Loaded& loaded, int log,
 }
 
 int exec(const ExecArguments& given, const std::vector<std::string>& words) {
-  const config::Loaded loaded = read_configuration(given.file);
+  config::Loaded loaded = read_configuration(given.file);
   if (!loaded.settings) {
     print_problems(loaded, given.file);
     return exit_bad_configuration;
   }
+  if (!given.intercept.empty() && !add_hosts(given.intercept, *loaded.settings)) return exit_usage;
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
   std::ofstream report;
   if (!given.report.empty()) report.open(given.report);
@@ -96,6 +131,8 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
     code = run_child(given, loaded, log, child, words.front(), tally);
   } catch (const net::TlsSettingsError& error) {
     return tell_tls_error(given.file, error);
+  } catch (const net::InterceptError& error) {
+    return tell_intercept_error(given.file, error);
   } catch (const net::BindError& error) {
     std::fprintf(stderr, "reprise exec: %s\n", error.what());
     return exit_cannot_bind;
@@ -116,10 +153,16 @@ void add_exec(CLI::App& app, int& code, const std::vector<std::string>& words) {
   const auto given = std::make_shared<ExecArguments>();
   command->add_option("-c,--config", given->file,
                       "configuration file; its forward listeners and ports are not bound");
+  command
+      ->add_option(
+          "--intercept", given->intercept,
+          "HOST or *.SUFFIX whose HTTPS is retried, too: the command trusts an authority that lives as "
+          "long as it does; repeated")
+      ->allow_extra_args(false);
   command->add_option("--report", given->report, "file for the summary as JSON");
   command->add_option("--log", given->log, "file that the log is appended to, as JSON");
   command->add_flag("--quiet", given->quiet, "no summary on standard error");
-  command->footer("reprise exec -- curl http://api.example.com/v1/x");
+  command->footer("reprise exec --intercept api.example.com -- curl https://api.example.com/v1/x");
   command->callback([given, &words, &code] {
     if (words.empty()) {
       std::fputs("reprise exec: a command is missing: write reprise exec [options] -- command args\n",

@@ -29,6 +29,8 @@ int serve(const config::Loaded& loaded, const std::string& file) {
     proxy.run();
   } catch (const net::TlsSettingsError& error) {
     return tell_tls_error(file, error);
+  } catch (const net::InterceptError& error) {
+    return tell_intercept_error(file, error);
   } catch (const net::BindError& error) {
     std::fprintf(stderr, "reprise: %s\n", error.what());
     return exit_cannot_bind;

@@ -1,5 +1,6 @@
 #include "proxy/dial/dial_one.hpp"
 
+#include "proxy/dial/own_dials.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/io/failure.hpp"
 
@@ -8,11 +9,23 @@ namespace reprise::net {
 using policy::Cause;
 using policy::Failed;
 
+namespace {
+
+// Where it could come back to a transparent listener, that one has to know it.
+void begin(Dialer& dialer, Stream& stream, const tcp::endpoint& endpoint) {
+  if (!dialer.own_dials.watched() || !stream.is_socket()) return;
+  stream.keep(dialer.own_dials.add([&] { return stream.begin_connect(endpoint); }));
+}
+
+}  // namespace
+
 Task<Dialled> dial_one(Dialer& dialer, const tcp::endpoint& endpoint, Instant due, AttemptCancel& cancel) {
   auto stream = dialer.open_stream();
   AttemptCancel::Target target(cancel, *stream);
+  begin(dialer, *stream, endpoint);
   ErrorCode error = co_await stream->connect(endpoint, due);
   while (is_out_of_descriptors(error.value()) && dialer.pool.make_room()) {
+    begin(dialer, *stream, endpoint);
     error = co_await stream->connect(endpoint, due);
   }
   target.end();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "config/settings.hpp"
+#include "proxy/dial/own_dials.hpp"
 #include "proxy/http/head.hpp"
 #include "proxy/io/stream.hpp"
 #include "proxy/observe/access_log.hpp"
@@ -39,6 +40,7 @@ struct Dialer {
   const http::HeadLimits& head_limits;          ///< of its answer to CONNECT
   std::string_view pseudonym;                   ///< our name in Via
   const LinkFactory& links;
+  OwnDials& own_dials;
 
   /// A connection to be.
   std::unique_ptr<Stream> open_stream() const {

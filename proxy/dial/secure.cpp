@@ -32,9 +32,11 @@ void tell_of_handshake(Dialer& dialer, Upstream& upstream, std::string_view word
 Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream> plain,
                      const ConnectTime& time, AttemptCancel& cancel) {
   const Instant due = time.end_of_handshake(plain->connect_began());
+  auto kept = plain->release_kept();
   auto made = make_secure(dialer, upstream, plain->release());
   SecureLink& link = *made;
   auto stream = std::make_unique<Stream>(dialer.tick, std::move(made));
+  stream->keep(std::move(kept));
   AttemptCancel::Target target(cancel, *stream);
   stream->limit_read_until(due);
   ErrorCode error;

@@ -85,10 +85,11 @@ Task<void> attempt_tunnel(Worker& worker, Request& request, ClientSide client, A
       result.client = ClientState::gone;
       co_return;
     }
-    if (request.words == http::FirstWords::opaque && response.buffer.empty() &&
-        co_await read_hello(worker, client.stream, request.early))
-      request.tunnel = TunnelProgress::hello_held;
   }
+  if (request.tunnel == TunnelProgress::opened && request.words == http::FirstWords::tls &&
+      !request.goes_inside() && response.buffer.empty() &&
+      co_await read_hello(worker, client.stream, request.early))
+    request.tunnel = TunnelProgress::hello_held;
   if (request.tunnel != TunnelProgress::hello_held || !response.buffer.empty()) co_return;
   AttemptCancel::Target target(cancel, upstream);
   const auto cause = co_await offer_hello(request, client.stream, upstream);

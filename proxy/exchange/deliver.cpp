@@ -6,6 +6,7 @@
 #include "proxy/exchange/open_tunnel.hpp"
 #include "proxy/exchange/record.hpp"
 #include "proxy/http1/rewrite.hpp"
+#include "proxy/tunnel/socks5.hpp"
 
 namespace reprise::net {
 
@@ -63,6 +64,21 @@ Task<Served> send_reply(Worker& worker, Request& request, ClientSide client, con
   co_return served;
 }
 
+// In the words of its client's protocol; the log has the status that another would have had.
+Task<Served> send_socks_failure(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
+                                int status) {
+  const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
+  request.response_head = http::socks_failure(failed == nullptr ? policy::Cause::cancelled : failed->cause);
+  Served served;
+  served.status = status;
+  served.own_response = true;
+  Gather pieces;
+  pieces.add(request.response_head);
+  if (co_await client.stream.write_all(pieces, worker.shared.settings.timers.header))
+    served.ending = observe::Ending::client_gone;
+  co_return served;
+}
+
 void write_response_head(Worker& worker, Request& request, const Response& response, bool stays_open) {
   const bool upgraded = response.head.status == 101;
   http::ResponseRewrite rewrite;
@@ -72,7 +88,8 @@ void write_response_head(Worker& worker, Request& request, const Response& respo
   rewrite.via_pseudonym = worker.shared.pseudonym;
   rewrite.date = worker.date();
   rewrite.extra_fields = request.response_fields;
-  rewrite.drop_alt_svc = request.kind == RequestKind::gateway;
+  rewrite.drop_alt_svc = request.kind == RequestKind::gateway || request.kind == RequestKind::intercepted ||
+                         request.kind == RequestKind::redirected;
   rewrite.keep_upgrade = upgraded;
   request.response_head.clear();
   http::write_response_head(response.head, rewrite, request.response_head);
@@ -154,6 +171,8 @@ Task<Served> deliver_failure(Worker& worker, Request& request, ClientSide client
                              bool gateway_timeout) {
   write_own_fields(request, ledger, request.response_fields);
   const http::Reply reply = http::failure_reply(ledger, gateway_timeout, worker.shared.pseudonym);
+  if (request.entrance == Entrance::socks && request.is_connect())
+    co_return co_await send_socks_failure(worker, request, client, ledger, reply.status);
   co_return co_await send_reply(worker, request, client, reply, may_stay_open(worker, request));
 }
 

@@ -2,7 +2,8 @@
 
 #include <boost/asio/buffer.hpp>
 
-#include "proxy/tunnel/first_words.hpp"
+#include "proxy/exchange/listen_to_client.hpp"
+#include "proxy/tunnel/socks5.hpp"
 
 namespace reprise::net {
 
@@ -20,16 +21,23 @@ void take_early(Request& request, Buffer& from_client) {
   from_client.consume(bytes.size());
 }
 
-Task<ErrorCode> accept_connect(Request& request, Stream& client) {
-  request.response_head.assign("HTTP/1.1 200 Connection established\r\n")
-      .append(request.response_fields)
-      .append("\r\n");
+}  // namespace
+
+Task<ErrorCode> accept_stream(Request& request, Stream& client, Buffer& from_client) {
+  take_early(request, from_client);
+  request.response_head.clear();
+  if (request.entrance == Entrance::connect) {
+    request.response_head.assign("HTTP/1.1 200 Connection established\r\n")
+        .append(request.response_fields)
+        .append("\r\n");
+  } else if (request.entrance == Entrance::socks) {
+    request.response_head = http::socks_success();
+  }
+  request.tunnel = TunnelProgress::opened;
   Gather pieces;
   pieces.add(request.response_head);
   co_return co_await client.write_all(pieces, request.policy->idle_timeout);
 }
-
-}  // namespace
 
 Task<void> carry_tunnel(Worker& worker, Request& request, ClientSide client, Response& response,
                         Served& served) {
@@ -50,16 +58,12 @@ Task<void> carry_tunnel(Worker& worker, Request& request, ClientSide client, Res
 }
 
 Task<bool> accept_and_listen(Worker& worker, Request& request, ClientSide client, Response& response) {
-  if (co_await accept_connect(request, client.stream)) co_return false;
-  request.tunnel = TunnelProgress::opened;
-  take_early(request, client.buffer);
-  const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
+  if (co_await accept_stream(request, client.stream, client.buffer)) co_return false;
   request.words = FirstWords::opaque;
   // What came with the 2xx of a parent proxy is the upstream's first word.
   const bool spoke = !response.buffer.empty();
   if (request.policy->mode != policy::Mode::off && !spoke)
-    request.words = co_await first_words(client.stream, request.early, response.connection->stream(), tunnel,
-                                         worker.head_limits.target_bytes, worker.shared.first_words_limit);
+    co_await listen_to_client(worker, request, client.stream, &response.connection->stream());
   co_return true;
 }
 
@@ -69,9 +73,18 @@ Task<Delivered> open_tunnel(Worker& worker, Request& request, ClientSide client,
   if (request.tunnel == TunnelProgress::asked &&
       !co_await accept_and_listen(worker, request, client, response)) {
     delivered.end = Relayed::End::client_gone;
-  } else if (request.words == FirstWords::http) {
-    worker.shared.metrics.count_tunnel(observe::TunnelOutcome::http);
-    worker.pool.give_unused(std::move(response.connection));
+    co_return delivered;
+  }
+  // Its client was silent while nothing was dialled.
+  if (request.words == FirstWords::more)
+    co_await listen_to_client(worker, request, client.stream, &response.connection->stream());
+  if (is_over(request)) {
+    delivered.end = Relayed::End::client_gone;
+  } else if (request.goes_inside()) {
+    if (request.words == FirstWords::http) {
+      worker.shared.metrics.count_tunnel(observe::TunnelOutcome::http);
+      worker.pool.give_unused(std::move(response.connection));
+    }
     delivered.served.inside = delivered.served.keep_alive = true;
   } else {
     co_await carry_tunnel(worker, request, client, response, delivered.served);

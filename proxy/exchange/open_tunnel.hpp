@@ -1,18 +1,21 @@
-// From an upstream connection that stands to a client that uses it: the 200 to a CONNECT, the first words,
-// and the tunnel's end.
+// From an upstream connection that stands to a client that uses it: that it is told, the first words, and the
+// tunnel's end.
 #pragma once
 
 #include "proxy/exchange/deliver.hpp"
 
 namespace reprise::net {
 
-/// Answers a CONNECT, and listens to the first words unless the route is off: they are then in
+/// Tells the client that its stream stands: 200 to a CONNECT, a reply of SOCKS, or nothing at all.
+/// `request.response_fields` are our own lines. What it sent behind its request moves to `request.early`.
+Task<ErrorCode> accept_stream(Request&, Stream& client, Buffer& from_client);
+
+/// The same, and listens to the first words unless the route is off: they are then in
 /// `request.words` and `request.early`. False if the client is gone.
-/// `request.response_fields` are our own lines.
 Task<bool> accept_and_listen(Worker&, Request&, ClientSide, Response&);
 
-/// Opens the tunnel if that is still to do. Carries it to its end; where plain HTTP comes, the connection
-/// goes to the pool, and `Served::inside` says so.
+/// Opens the tunnel if that is still to do. Carries it to its end; where requests come that are served one by
+/// one, the connection goes to the pool, or is closed, and `Served::inside` says so.
 Task<Delivered> open_tunnel(Worker&, Request&, ClientSide, Response&);
 
 /// Carries a connection that has switched protocols (CONNECT, or a 101) to its end.

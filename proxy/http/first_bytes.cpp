@@ -1,7 +1,8 @@
-// The request line of a first request, read as far as it has come.
+// The first request line, preface or record, read as far as it has come.
 #include "proxy/http/first_bytes.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "proxy/http/ascii.hpp"
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::size_t longest_method = 32;
 constexpr std::string_view scheme = "http://";
+constexpr std::string_view http2_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+constexpr std::string_view tls_handshake = "\x16\x03";
 
 bool is_target_byte(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f && c != '#'; }
 
@@ -47,12 +50,27 @@ FirstWords judge_line(std::string_view bytes, const Connect& tunnel, std::size_t
   return judge_version(rest.substr(target.size() + 1));
 }
 
+// `found` once all of it is there; nothing where it cannot come any more.
+std::optional<FirstWords> judge_opening(std::string_view bytes, std::string_view opening, FirstWords found) {
+  const std::size_t known = std::min(bytes.size(), opening.size());
+  if (bytes.substr(0, known) != opening.substr(0, known)) return std::nullopt;
+  return known == opening.size() ? found : FirstWords::more;
+}
+
+FirstWords judge_bytes(std::string_view bytes, const Connect& tunnel, std::size_t longest_target) {
+  if (bytes.empty()) return FirstWords::more;
+  if (const auto words = judge_opening(bytes, tls_handshake, FirstWords::tls)) return *words;
+  if (const auto words = judge_opening(bytes, http2_preface, FirstWords::http2)) return *words;
+  return judge_line(bytes, tunnel, longest_target);
+}
+
 }  // namespace
 
 FirstWords judge_first_words(const Heard& heard, const Connect& tunnel, std::size_t longest_target) {
-  if (heard.upstream_spoke) return FirstWords::opaque;
-  const FirstWords words = judge_line(heard.from_client, tunnel, longest_target);
-  return words == FirstWords::more && heard.waited_enough ? FirstWords::opaque : words;
+  if (heard.upstream_spoke) return FirstWords::server_first;
+  const FirstWords words = judge_bytes(heard.from_client, tunnel, longest_target);
+  if (words != FirstWords::more || !heard.waited_enough) return words;
+  return heard.from_client.empty() ? FirstWords::silence : FirstWords::opaque;
 }
 
 }  // namespace reprise::http

@@ -15,11 +15,6 @@ bool has_body(const RequestHead& head) {
   return head.framing.kind == Framing::Kind::chunked || head.framing.length > 0;
 }
 
-bool is_allowed(std::uint16_t port, const PortRanges& ranges) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [port](const auto& range) { return port >= range.first && port <= range.second; });
-}
-
 Intake take_connect(const RequestHead& head, const PortRanges& connect_ports) {
   if (has_body(head)) return Rejected{Rejection::connect_with_body};
   const auto split = split_authority(head.target, 0);
@@ -101,6 +96,11 @@ bool says_retry(const FieldLine& field) {
 
 }  // namespace
 
+bool is_allowed(std::uint16_t port, const PortRanges& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [port](const auto& range) { return port >= range.first && port <= range.second; });
+}
+
 Intake take_forward(const RequestHead& head, const PortRanges& connect_ports) {
   if (head.method == "CONNECT") return take_connect(head, connect_ports);
   if (head.target == "*" || head.target.starts_with('/')) return Rejected{Rejection::not_a_proxy_request};
@@ -138,19 +138,32 @@ Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
   return forward;
 }
 
-Intake take_tunnelled(const RequestHead& head, const Connect& tunnel) {
+Intake take_tunnelled(const RequestHead& head, const Connect& tunnel, bool https) {
   if (head.method == "CONNECT") return Rejected{Rejection::bad_method};
-  if (!is_own_target(head.target, tunnel)) return Rejected{Rejection::bad_target};
+  if (!is_own_target(head.target, tunnel, https)) return Rejected{Rejection::bad_target};
   const bool named = head.find(FieldId::host) != nullptr;
   const std::string_view authority = named ? std::string_view() : tunnel.authority;
-  return take_gateway(head, {tunnel.host, tunnel.port, false, authority, tunnel.host, tunnel.port});
+  Intake intake = take_gateway(head, {tunnel.host, tunnel.port, https, authority, tunnel.host, tunnel.port});
+  if (auto* const forward = std::get_if<Forward>(&intake)) forward->server_name = tunnel.host;
+  return intake;
 }
 
-bool is_own_target(std::string_view target, const Connect& tunnel) {
+Intake take_redirected(const RequestHead& head, const Connect& original) {
+  Intake intake = take_tunnelled(head, original);
+  auto* const forward = std::get_if<Forward>(&intake);
+  const FieldLine* const host = head.find(FieldId::host);
+  if (forward == nullptr || host == nullptr) return intake;
+  const auto named = split_authority(host->value, original.port);
+  if (const Authority* const authority = std::get_if<Authority>(&named))
+    forward->host = forward->server_name = authority->host;
+  return intake;
+}
+
+bool is_own_target(std::string_view target, const Connect& tunnel, bool https) {
   if (target == "*" || target.starts_with('/')) return true;
   const auto split = split_absolute(target);
   const Target* const named = std::get_if<Target>(&split);
-  return named != nullptr && !named->https && named->origin.port == tunnel.port &&
+  return named != nullptr && named->https == https && named->origin.port == tunnel.port &&
          ascii::same(named->origin.host, tunnel.host);
 }
 

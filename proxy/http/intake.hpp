@@ -56,12 +56,19 @@ struct GatewayTarget {
 /// misdirected_request, so that what was meant for that host goes nowhere else.
 Intake take_gateway(const RequestHead&, const GatewayTarget&);
 
-/// For a request inside a tunnel that carries plain HTTP: to the tunnel's upstream, with the client's own
-/// Host, or the CONNECT's authority where a request of HTTP/1.0 has none. Absolute-form only for that origin.
-Intake take_tunnelled(const RequestHead&, const Connect& tunnel);
-/// True if that target is meant for the tunnel's upstream: `*`, in origin-form, or in absolute-form of http
-/// and of its host and port, spelled in whatever way.
-bool is_own_target(std::string_view target, const Connect& tunnel);
+/// For a request inside a tunnel that carries plain HTTP, or, `https`, inside TLS that was ended here: to the
+/// tunnel's upstream, with the client's own Host, or the CONNECT's authority where a request of HTTP/1.0 has
+/// none. Absolute-form only for that origin. Over TLS the upstream has to be who the tunnel was opened to.
+Intake take_tunnelled(const RequestHead&, const Connect& tunnel, bool https = false);
+/// For plain HTTP that was on its way to that address: for the host that the request names, or the address
+/// where it names none; on that port.
+Intake take_redirected(const RequestHead&, const Connect& original);
+/// True if that target is meant for the tunnel's upstream: `*`, in origin-form, or in absolute-form of http,
+/// or https, and of its host and port, spelled in whatever way.
+bool is_own_target(std::string_view target, const Connect& tunnel, bool https = false);
+
+/// True if one of the ranges has that port.
+bool is_allowed(std::uint16_t port, const PortRanges&);
 
 /// `host:port` that the request is for, as far as it says so: by CONNECT, in absolute-form, or in Host. Empty
 /// where it does not, or not in a well-formed way. For logs: neither path nor user information.

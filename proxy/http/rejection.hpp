@@ -47,6 +47,11 @@ enum class Rejection : std::uint8_t {
   not_a_proxy_request,    // origin-form on a forward listener
   misdirected_request,    // 421: CONNECT, or another host's absolute-form, on a gateway listener
   tls_to_plain_listener,  // a TLS record where a request line has to be
+  socks_version,          // on a SOCKS listener: another protocol, or SOCKS4
+  socks_malformed,        // the same, with lengths or names that cannot be
+  socks_method,           // no method but authentication is offered
+  socks_command,          // BIND or UDP ASSOCIATE
+  socks_address,          // an address type that there is not
   bad_expect,             // 417
   bad_max_forwards,
   header_timeout,   // 408

@@ -138,7 +138,33 @@ Task<ErrorCode> Stream::connect(const tcp::endpoint& endpoint, Instant due) {
   co_return error;
 }
 
+tcp::endpoint Stream::begin_connect(const tcp::endpoint& endpoint) {
+  ErrorCode error;
+  if (!socket_.is_open()) socket_.open(endpoint.protocol(), error);
+  if (!error) socket_.non_blocking(true, error);
+  if (!error &&
+      ::connect(socket_.native_handle(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0)
+    error = ErrorCode(errno, boost::system::system_category());
+  begun_ = error;
+  ErrorCode nowhere;
+  return socket_.local_endpoint(nowhere);
+}
+
+// Until it has come to something.
+Task<ErrorCode> Stream::end_connect(ErrorCode begun) {
+  if (begun == asio::error::in_progress) {
+    std::tie(begun) = co_await socket_.async_wait(tcp::socket::wait_write, as_result);
+    int came = 0;
+    socklen_t size = sizeof came;
+    if (!begun && ::getsockopt(socket_.native_handle(), SOL_SOCKET, SO_ERROR, &came, &size) == 0 && came != 0)
+      begun = ErrorCode(came, boost::system::system_category());
+  }
+  if (!begun) tune();
+  co_return begun;
+}
+
 Task<ErrorCode> Stream::connect_socket(tcp::endpoint endpoint) {
+  if (begun_) co_return co_await end_connect(*std::exchange(begun_, std::nullopt));
   ErrorCode error;
   socket_.open(endpoint.protocol(), error);
   if (error) co_return error;

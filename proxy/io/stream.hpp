@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -63,6 +64,9 @@ class Stream final : public Cancellable {
   /// Sends the rest; fails if no byte moves for `idle`.
   Task<ErrorCode> write_all(Gather&, Duration idle);
   Task<ErrorCode> connect(const tcp::endpoint&, Instant due);
+  /// What `connect` does first, for whoever has to know the address that it goes out from before the other
+  /// side can; unset where it does not go out. Only of a plain socket.
+  tcp::endpoint begin_connect(const tcp::endpoint&);
 
   /// Ends a read under way or to come; stays until changed.
   void limit_read(Duration after) {
@@ -82,8 +86,13 @@ class Stream final : public Cancellable {
   bool may_have_sent() const { return sent_; }
   void forget_sent() { sent_ = false; }
 
-  /// What it runs over, for another stream to run over; this one is of no use afterwards.
+  /// What it runs over, for another stream to run over; this one is of no use until it runs over something.
   Carrier release();
+  /// From now on it runs over that, as TLS over what it ran over before.
+  void run_over(std::unique_ptr<Link> link) { link_ = std::move(link); }
+  /// Kept until this is gone, or the stream that takes it over.
+  void keep(std::shared_ptr<void> token) { kept_ = std::move(token); }
+  std::shared_ptr<void> release_kept() { return std::move(kept_); }
   /// When `connect` was begun.
   Instant connect_began() const { return connect_began_; }
 
@@ -146,6 +155,7 @@ class Stream final : public Cancellable {
   };
 
   Task<ErrorCode> connect_socket(tcp::endpoint);
+  Task<ErrorCode> end_connect(ErrorCode begun);
   std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&);
   void end_waits();
   bool goes_on(const ErrorCode&) const;
@@ -156,6 +166,8 @@ class Stream final : public Cancellable {
   Limit read_limit_{*this};
   Limit write_limit_{*this};
   Instant connect_began_{};
+  std::optional<ErrorCode> begun_;  ///< of begin_connect
+  std::shared_ptr<void> kept_;
   Duration user_timeout_{};
   bool sent_ = false;
   bool limit_hit_ = false;

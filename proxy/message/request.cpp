@@ -26,6 +26,7 @@ void Request::clear() {
   response_head.clear();
   response_fields.clear();
   kind = RequestKind::forward;
+  entrance = Entrance::connect;
   tunnel = TunnelProgress::asked;
   upgrade = continue_sent = resuming = bound = false;
   freshness = Freshness::any;
@@ -33,6 +34,8 @@ void Request::clear() {
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;
+  server_name.clear();
+  interception.reset();
 }
 
 const policy::Ledger& Request::ledger() const {

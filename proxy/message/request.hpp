@@ -20,13 +20,18 @@ enum class RequestKind : std::uint8_t {
   forward,        ///< to a forward listener, in absolute-form
   gateway,        ///< to a gateway listener
   connect,        ///< CONNECT: a tunnel
-  inside_tunnel,  ///< plain HTTP that came in a CONNECT
+  inside_tunnel,  ///< plain HTTP that came in a CONNECT, or through SOCKS
+  intercepted,    ///< out of TLS that was ended here
+  redirected,     ///< plain HTTP that a transparent listener took over
 };
 
-/// How far a CONNECT has come with its client.
+/// How a stream came that may be anything: how its client is told that it stands, or that it does not.
+enum class Entrance : std::uint8_t { connect, socks, transparent };
+
+/// How far a stream has come with its client.
 enum class TunnelProgress : std::uint8_t {
-  asked,       ///< it waits for the 200
-  opened,      ///< it has had its 200
+  asked,       ///< it waits to be told
+  opened,      ///< it has been told that the tunnel stands, or need not be
   hello_held,  ///< what it said since is one ClientHello, in `early`, which may be sent again
 };
 
@@ -46,14 +51,18 @@ struct Request {
   RequestBody body;
   Buffer early;  ///< what the client sent behind a head that opened a tunnel
   http::FirstWords words = http::FirstWords::more;  ///< of a tunnel that is open
-  std::uint64_t hello_bytes = 0;                    ///< of its ClientHello that the upstream has answered
-  Response live;                                    ///< of the last attempt
-  Response copy;                                    ///< of a second copy beside the first attempt
-  Response kept;                                    ///< what the client gets if nothing better follows
-  std::optional<policy::Exchange> machine;          ///< that decides on it; from its first attempt on
+  /// Of one of TLS, where it was asked: whom it wants, and what becomes of it.
+  std::string server_name;
+  std::optional<observe::Interception> interception;
+  std::uint64_t hello_bytes = 0;            ///< of its ClientHello that the upstream has answered
+  Response live;                            ///< of the last attempt
+  Response copy;                            ///< of a second copy beside the first attempt
+  Response kept;                            ///< what the client gets if nothing better follows
+  std::optional<policy::Exchange> machine;  ///< that decides on it; from its first attempt on
   policy::Instant started{};
   RequestKind kind = RequestKind::forward;
-  TunnelProgress tunnel = TunnelProgress::asked;  ///< of CONNECT
+  Entrance entrance = Entrance::connect;          ///< of a stream
+  TunnelProgress tunnel = TunnelProgress::asked;  ///< of the same
   bool upgrade = false;                           ///< the client asks for another protocol (RFC 9110 7.8)
   bool continue_sent = false;                     ///< the client has had its 100
   bool resuming = false;  ///< the head is with the client: attempts ask for the rest of its body
@@ -66,6 +75,10 @@ struct Request {
   /// What was tried; empty where nothing was.
   const policy::Ledger& ledger() const;
   bool is_connect() const { return kind == RequestKind::connect; }
+  /// True for a stream whose requests are served one by one.
+  bool goes_inside() const {
+    return words == http::FirstWords::http || interception == observe::Interception::intercepted;
+  }
   /// Ready for another; keeps storage.
   void clear();
 };

@@ -228,6 +228,8 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       upstream_connections,
       clients,
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
+      counters(Metric::streams, "protocol", protocol_words, streams),
+      counters(Metric::interceptions, "outcome", interception_words, interceptions),
       counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
       rejected_requests,
       counters(Metric::limits_hit, "limit", limit_words, limits),

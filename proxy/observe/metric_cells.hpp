@@ -87,6 +87,8 @@ struct alignas(64) RouteCells {
 };
 
 inline constexpr auto& tunnel_words = policy::names_of<TunnelOutcome>;
+inline constexpr auto& protocol_words = policy::names_of<Protocol>;
+inline constexpr auto& interception_words = policy::names_of<Interception>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
 // Two have a label that is older than their name.
 inline constexpr auto limit_words = [] {
@@ -111,6 +113,8 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::vector<RouteCells> routes;
   std::vector<Counter> rejected;
   std::array<Counter, tunnel_words.size()> tunnels{};
+  std::array<Counter, protocol_words.size()> streams{};
+  std::array<Counter, interception_words.size()> interceptions{};
   std::array<Counter, lookup_words.size()> lookups{};
   std::array<Counter, limit_words.size()> limits{};
   std::array<Level, upstream_words.size()> upstreams{};

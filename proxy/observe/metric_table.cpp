@@ -58,6 +58,12 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::tunnels, "reprise_tunnels_total", Type::Counter, "outcome",
      "CONNECT tunnels by their end: closed broken idle drained; http: its plain requests are served one by "
      "one."},
+    {Metric::streams, "reprise_streams_total", Type::Counter, "protocol",
+     "What came behind CONNECT, through SOCKS or redirected: http http2 tls server_first silence opaque."},
+    {Metric::interceptions, "reprise_interceptions_total", Type::Counter, "outcome",
+     "TLS streams of clients where `intercept` is configured: intercepted; tunnelled blind: unlisted "
+     "no_server_name other_server_name no_http_1_1; ended: handshake_failed handshake_timeout "
+     "no_certificate."},
     {Metric::dns_lookups, "reprise_dns_lookups_total", Type::Counter, "outcome",
      "Name lookups: hit resolved failed timeout."},
     {Metric::rejected_requests, "reprise_rejected_requests_total", Type::Counter, "cause",
@@ -65,7 +71,7 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::limits_hit, "reprise_limits_hit_total", Type::Counter, "limit",
      "Connections that a limit turned away with 503 (connection_limit no_descriptor) or ended: room "
      "(resting, "
-     "for a newcomer) keep_alive header request_idle request_unread answer_idle answer_unread."},
+     "for a newcomer) keep_alive header handshake request_idle request_unread answer_idle answer_unread."},
     {Metric::config_hash, "reprise_config_info", Type::Gauge, "hash",
      "1, with the hash of the running configuration."},
     {Metric::log_dropped, "reprise_log_dropped_total", Type::Counter, "",

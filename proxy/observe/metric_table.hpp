@@ -35,6 +35,8 @@ enum class Metric : std::uint8_t {
   upstream_connections,
   client_connections,
   tunnels,
+  streams,
+  interceptions,
   dns_lookups,
   rejected_requests,
   limits_hit,

@@ -123,6 +123,14 @@ void Metrics::count_tunnel(TunnelOutcome outcome) {
   add_one(cells_->tunnels[static_cast<std::size_t>(outcome)]);
 }
 
+void Metrics::count_stream(Protocol protocol) {
+  add_one(cells_->streams[static_cast<std::size_t>(protocol)]);
+}
+
+void Metrics::count_interception(Interception outcome) {
+  add_one(cells_->interceptions[static_cast<std::size_t>(outcome)]);
+}
+
 void Metrics::count_lookup(LookupOutcome outcome) {
   add_one(cells_->lookups[static_cast<std::size_t>(outcome)]);
 }
@@ -161,6 +169,8 @@ void Metrics::set_circuit_state(std::string_view upstream, policy::Circuit::Stat
 }
 
 std::string_view word(LimitHit limit) { return limit_words[static_cast<std::size_t>(limit)]; }
+
+std::string_view word(Interception outcome) { return interception_words[static_cast<std::size_t>(outcome)]; }
 
 std::string Metrics::text() {
   std::vector<prometheus::MetricFamily> families = cells_->registry.Collect();

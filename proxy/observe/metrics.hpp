@@ -19,6 +19,21 @@ namespace reprise::observe {
 
 /// `http`: it carried plain requests, which were served one by one.
 enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, http };
+/// What a stream begins with, behind CONNECT, through SOCKS, or redirected: as http::FirstWords has them.
+enum class Protocol : std::uint8_t { http, http2, tls, server_first, silence, opaque };
+/// What became of a TLS stream for a host that `intercept` lists, or that might be one.
+enum class Interception : std::uint8_t {
+  intercepted,        // the handshake is done: its requests are served one by one
+  unlisted,           // tunnelled blind, as all that follow: no business of ours
+  no_server_name,     // no SNI, or a hello that cannot be read
+  other_server_name,  // SNI is not the host that was asked for
+  no_http_1_1,        // ALPN offers only others
+  handshake_failed,   // ended: with what the client or OpenSSL said
+  handshake_timeout,  // ended by timers.handshake
+  no_certificate,     // ended: none could be made for that name
+};
+/// The metric label: the enumerator's own name.
+std::string_view word(Interception);
 enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
 /// States of `reprise_upstream_connections`.
 enum class UpstreamState : std::uint8_t { active, idle };
@@ -29,6 +44,7 @@ enum class LimitHit : std::uint8_t {
   room,              // a resting client made room for a new one
   keep_alive,        // a client rested for timers.keep_alive
   header,            // 408: the head was not complete within timers.header
+  handshake,         // a ClientHello, a TLS handshake or a SOCKS greeting took longer than timers.handshake
   request_idle,      // no byte of the body from the client for idle_timeout
   request_unread,    // the upstream took no byte of the request for idle_timeout, or for a second at the
                      // deadline
@@ -65,6 +81,8 @@ class Metrics {
   std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
+  void count_stream(Protocol);
+  void count_interception(Interception);
   void count_lookup(LookupOutcome);
   void count_limit(LimitHit);
   void set_log_dropped(std::uint64_t total);

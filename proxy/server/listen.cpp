@@ -6,6 +6,8 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include "proxy/http/origin.hpp"
+#include "proxy/match/enumerators.hpp"
+#include "proxy/server/original_destination.hpp"
 #include "proxy/server/turn_away.hpp"
 #include "proxy/upstream/address.hpp"
 
@@ -18,9 +20,9 @@ namespace {
 constexpr Duration accept_pause = std::chrono::milliseconds(100);
 
 /// What one listener does on one io thread.
-class Entrance {
+class AcceptLoop {
  public:
-  Entrance(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role)
+  AcceptLoop(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role)
       : worker_(worker), acceptor_(acceptor), role_(role), pause_(worker.io) {}
 
   Task<void> run();
@@ -38,7 +40,7 @@ class Entrance {
   Instant told_{};  ///< when it was last told that there is no room
 };
 
-Task<void> Entrance::run() {
+Task<void> AcceptLoop::run() {
   while (acceptor_.is_open()) {
     tcp::endpoint client;
     auto [error, socket] = co_await acceptor_.async_accept(client, as_result);
@@ -53,7 +55,7 @@ Task<void> Entrance::run() {
   }
 }
 
-void Entrance::admit(tcp::socket socket, const tcp::endpoint& client) {
+void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   Shared& shared = worker_.shared;
   const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= shared.most_clients;
   if (full && !worker_.resting.make_room(Tick::now())) {
@@ -66,13 +68,14 @@ void Entrance::admit(tcp::socket socket, const tcp::endpoint& client) {
   ConnectionEnds ends{client, {}};
   ErrorCode gone;
   if (role_.settings.mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
+  if (role_.settings.mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
   asio::co_spawn(worker_.io, serve(worker_, std::move(socket), role_, ends), or_abort);
 }
 
 // Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before
 // somebody does. Then what rests gives its descriptor up; where nothing does, the reserve is lent to the
 // client for as long as it takes to turn it away.
-Task<void> Entrance::accept_without_descriptor() {
+Task<void> AcceptLoop::accept_without_descriptor() {
   const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
   if (error) co_return;
   tcp::socket socket(worker_.io);
@@ -92,7 +95,7 @@ Task<void> Entrance::accept_without_descriptor() {
 }
 
 // At most one a second: where there is no room, there is none for many.
-void Entrance::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
+void AcceptLoop::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
   constexpr Duration quiet = std::chrono::seconds(1);
   const Instant now = Tick::now();
   if (told_ != Instant{} && now - told_ < quiet) return;
@@ -103,7 +106,7 @@ void Entrance::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
   worker_.shared.log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
 }
 
-Task<void> Entrance::rest() {
+Task<void> AcceptLoop::rest() {
   pause_.expires_after(accept_pause);
   co_await pause_.async_wait(as_result);
 }
@@ -120,7 +123,7 @@ std::string_view hint_for(const ErrorCode& error) {
 }  // namespace
 
 std::string_view word(config::ListenerMode mode) {
-  return mode == config::ListenerMode::forward ? "forward" : "gateway";
+  return policy::names_of<config::ListenerMode>[static_cast<std::size_t>(mode)];
 }
 
 std::string describe(std::string_view mode, const tcp::endpoint& endpoint) {
@@ -151,8 +154,8 @@ tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
 }
 
 Task<void> accept_clients(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role) {
-  Entrance entrance(worker, acceptor, role);
-  co_await entrance.run();
+  AcceptLoop loop(worker, acceptor, role);
+  co_await loop.run();
 }
 
 http::PortRanges connect_ports_of(const config::Security& security, const asio::ip::address& bound) {

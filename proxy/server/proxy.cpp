@@ -1,17 +1,20 @@
 #include "proxy/server/proxy.hpp"
 
-#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <random>
 #include <thread>
 
 #include "proxy/http/rejection.hpp"
+#include "proxy/intercept/authority_files.hpp"
+#include "proxy/intercept/leaves.hpp"
+#include "proxy/intercept/secret_memory.hpp"
+#include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
-#include "proxy/match/ascii.hpp"
 #include "proxy/observe/status.hpp"
 #include "proxy/resolve/name_service.hpp"
 #include "proxy/server/admin.hpp"
+#include "proxy/server/labels.hpp"
 #include "proxy/server/listen.hpp"
 #include "proxy/server/signals.hpp"
 #include "proxy/tls/tls_client.hpp"
@@ -32,31 +35,6 @@ std::string make_pseudonym() {
   return name;
 }
 
-std::vector<std::string> route_names(const policy::RouteTable& routes) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < routes.size(); ++i) names.push_back(routes[i].name);
-  return names;
-}
-
-observe::UpstreamLabels labels_of(const config::Settings& settings) {
-  observe::UpstreamLabels labels{{}, settings.limits.labelled_upstreams, settings.limits.upstreams};
-  std::vector<std::string>& hosts = labels.configured;
-  for (std::size_t i = 0; i < settings.routes->size(); ++i) {
-    const policy::Match& match = (*settings.routes)[i].match;
-    std::vector<policy::HostPattern> patterns = match.hosts;
-    patterns.push_back(match.host);
-    for (const policy::HostPattern& host : patterns) {
-      const bool known = std::find(hosts.begin(), hosts.end(), host.text) != hosts.end();
-      if (!known && !host.text.empty() && !host.text.starts_with("*")) hosts.push_back(host.text);
-    }
-  }
-  for (const auto& listener : settings.listeners) {
-    if (listener.mode == config::ListenerMode::gateway)
-      hosts.push_back(policy::lower(listener.upstream.host));
-  }
-  return labels;
-}
-
 }  // namespace
 
 /// A listener and its acceptor on every io thread.
@@ -67,12 +45,16 @@ struct Doorway {
 
 struct Proxy::Parts {
   Parts(config::Settings given, ProxyOptions given_options);
-  /// No job of the disk thread comes back to a loop that is gone.
-  ~Parts() { replay.stop(); }
+  /// No job of another thread comes back to a loop that is gone.
+  ~Parts() {
+    replay.stop();
+    if (leaves) leaves->stop();
+  }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
   void bind();
+  void prepare_interception();
   /// What the limit of open files leaves of that key; told where it is less.
   std::size_t lowered(std::string_view key, std::size_t wanted, std::size_t allowed);
   void open_doors(std::size_t index);
@@ -94,6 +76,7 @@ struct Proxy::Parts {
   HostGuards host_guards;
   ReplayStore replay;
   TlsClients tls;
+  std::unique_ptr<Leaves> leaves;  ///< null: nothing is intercepted
   EventLoop binding{1};
   std::vector<tcp::endpoint> endpoints;  ///< in the order of the listeners; admin last
   std::vector<tcp::acceptor> bound;      ///< the same
@@ -123,6 +106,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       tls(*settings.routes) {
   metrics.set_config_hash(options.config_hash);
   for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
+  prepare_interception();
   bind();
   Resolver::Limits limits;
   limits.names = settings.limits.upstreams;
@@ -137,6 +121,10 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   shared.reset(new Shared{settings, metrics, log, budgets, host_guards, *resolver, replay, *filter, tls,
                           make_pseudonym(), most_clients});
   shared->witness = options.witness;
+  shared->client_tls = leaves.get();
+  for (const config::Listener& listener : settings.listeners) {
+    if (listener.mode == config::ListenerMode::transparent) shared->own_dials.watch();
+  }
   if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (unsigned i = 0; i < settings.threads; ++i)
     workers.push_back(std::make_unique<Worker>(*shared, random_number()));
@@ -146,6 +134,27 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   admin = std::make_unique<tcp::acceptor>(duplicate(workers.front()->io, bound.back()));
   bound.clear();
   pages = {[this] { return ready.load(); }, [this] { return status(); }, [this] { return metrics_text(); }};
+}
+
+void Proxy::Parts::prepare_interception() {
+  if (!settings.intercept) return;
+  const config::Intercept& intercept = *settings.intercept;
+  if (!reserve_secret_memory())
+    say(config::LogLevel::warn,
+        "the memory of private keys cannot be locked (ulimit -l): it may be swapped out");
+  const std::int64_t now = Clock::wall_nanoseconds() / 1'000'000'000;
+  const auto authority =
+      options.authority ? options.authority : load_authority(intercept, options.config_file, now);
+  constexpr std::int64_t day = std::int64_t{24} * 3600;
+  if (const std::int64_t days = (authority->expires() - now) / day; days < 30)
+    say(config::LogLevel::warn, "the certificate of intercept.ca expires in " + std::to_string(days) +
+                                    " days: reprise ca renew makes a new one");
+  try {
+    if (intercept.bundle) write_trust(*intercept.bundle, *authority);
+  } catch (const std::runtime_error& error) {
+    throw InterceptError(std::string("intercept.bundle: ") + error.what());
+  }
+  leaves = std::make_unique<Leaves>(authority, intercept.hosts, settings.limits.upstreams);
 }
 
 void Proxy::Parts::bind() {

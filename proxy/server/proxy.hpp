@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/intercept/authority.hpp"
 #include "proxy/io/tick.hpp"
 #include "proxy/observe/exchange_record.hpp"
 #include "proxy/replay/temporary_file.hpp"
@@ -26,6 +27,8 @@ struct ProxyOptions {
   bool handle_signals = true;
   /// Told of every finished request, on its io thread; empty: nobody is.
   std::function<void(const observe::ExchangeRecord&)> witness;
+  /// Who signs for intercepted hosts, if not the files of the settings.
+  std::shared_ptr<const Authority> authority;
   Resolver::Query query;  ///< empty: as this host resolves names
   FileCalls files = system_file_calls();
   /// How long a tunnel's ends are listened to; absent: as `Shared` says.
@@ -38,7 +41,8 @@ struct ProxyOptions {
 class Proxy {
  public:
   /// Binds every listener; throws BindError naming the one that cannot be bound, and
-  /// TlsSettingsError where a file of a route's `tls` cannot be loaded.
+  /// TlsSettingsError where a file of a route's `tls` cannot be loaded, InterceptError where one of
+  /// `intercept` cannot be used. Writes the bundle of `intercept` where it is not as it has to be.
   /// Nothing is accepted before `run`.
   Proxy(config::Settings settings, ProxyOptions options);
   ~Proxy();

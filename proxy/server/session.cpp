@@ -44,6 +44,7 @@ Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role, Conn
 }
 
 Task<void> Session::run() {
+  if (role_.opens_streams() && !co_await begin_stream()) co_return;
   for (;;) {
     if (buffer_.empty() && !co_await wait_for_bytes()) co_return;
     auto request = worker_.lend_request();
@@ -56,7 +57,7 @@ Task<void> Session::run() {
     if (heard == Heard::request) planned = plan(*request, why);
     bool again = false;
     if (planned == Plan::exchange) {
-      again = co_await carry_out(*request);
+      again = request->is_connect() ? co_await carry_stream(*request) : co_await carry_out(*request);
     } else if (planned == Plan::response_here) {
       again = co_await response_here(*request);
     } else if (heard != Heard::nothing) {
@@ -138,20 +139,13 @@ Task<bool> Session::carry_out(Request& request) {
   const Served served = co_await exchange(worker_, request, {stream_, buffer_, pause_, watch, tunnel_});
   watch_ = nullptr;
   record(worker_, request, served);
-  if (served.inside) go_inside(request);
+  if (served.inside) co_return co_await go_inside(request);
   if (served.keep_alive) co_return true;
   const bool answered = stream_.open() && served.ending == observe::Ending::answered && !request.is_connect();
   const bool still_sending =
       answered && (!request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes);
   if (still_sending) co_await lingering_close(stream_, buffer_);
   co_return false;
-}
-
-// From here on the connection belongs to that upstream.
-void Session::go_inside(Request& request) {
-  inside_ = Inside{std::string(request.view.host), request.view.port, std::string(request.head.target)};
-  buffer_.clear();
-  std::swap(buffer_, request.early);
 }
 
 // Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).

@@ -25,12 +25,18 @@ struct ListenerRole {
   RequestKind kind() const {
     return settings.mode == config::ListenerMode::gateway ? RequestKind::gateway : RequestKind::forward;
   }
+  /// True where connections do not begin with a request to us.
+  bool opens_streams() const {
+    return settings.mode == config::ListenerMode::socks || settings.mode == config::ListenerMode::transparent;
+  }
 };
 
 /// The two ends of a client's connection.
 struct ConnectionEnds {
   tcp::endpoint client;
-  tcp::endpoint listener;  ///< the address that the client chose; asked for on gateways alone
+  /// The address that the client chose, before any rule redirected it; asked for on gateways and transparent
+  /// listeners alone.
+  tcp::endpoint listener;
 };
 
 /// Lives in its own coroutine's frame, on one io thread.
@@ -49,11 +55,13 @@ class Session final : public IdleClient, public ClientSession {
   bool close_for_room() override;
 
  private:
-  /// The upstream of a CONNECT whose tunnel carries plain HTTP: all that follows goes there.
+  /// The upstream of a stream whose requests are served one by one: all that follows goes there.
   struct Inside {
+    RequestKind kind = RequestKind::inside_tunnel;
     std::string host;
     std::uint16_t port = 0;
     std::string authority;  ///< as the client wrote it
+    std::string dialled;    ///< the host, or, of what was redirected, its original address
   };
 
   enum class Heard : std::uint8_t { request, more, refused, nothing };
@@ -70,7 +78,16 @@ class Session final : public IdleClient, public ClientSession {
   void plan_tunnel(Request&, const http::Connect&);
   void find_route(Request&, std::string_view host, std::uint16_t port);
   Task<bool> carry_out(Request&);
-  void go_inside(Request&);
+  Task<bool> begin_stream();
+  Task<bool> begin_socks(Request&);
+  Task<bool> begin_redirected(Request&);
+  void ask_for(Request&, Entrance, std::string host, std::uint16_t port);
+  void tell_refusal(const Request&, http::Rejection);
+  Task<bool> carry_stream(Request&);
+  Task<bool> hear_and_carry(Request&);
+  Task<bool> go_inside(Request&);
+  Task<bool> end_tls(Request&);
+  bool tell_tls(const Request&, observe::Interception, std::string_view words);
   Task<bool> response_here(Request&);
   Task<void> refuse(Request&, http::Rejection);
 
@@ -84,6 +101,8 @@ class Session final : public IdleClient, public ClientSession {
   std::string client_name_;  ///< once it was asked for
   ClientWatch* watch_ = nullptr;
   Tunnel* tunnel_ = nullptr;
+  std::string wanted_host_;  ///< of a stream that began with no request
+  std::string wanted_;       ///< the same with its port
   std::optional<Inside> inside_;
   const Upstream* took_risk_of_ =
       nullptr;  ///< whose connections carried the last request that is not repeatable

@@ -22,19 +22,22 @@ policy::Facts read_facts(const Request& request) {
           is_too_long_for_memory(request) && http::is_no_store(request.head)};
 }
 
-std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, const http::Forward& forward) {
-  if (!forward.https && !request.policy->tls.originate)
-    return worker.pool.upstream(forward.host, forward.port);
+std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, std::string_view host,
+                                      const http::Forward& forward) {
+  if (!forward.https && !request.policy->tls.originate) return worker.pool.upstream(host, forward.port);
   const std::uint16_t port = forward.https ? forward.port : http::port_over_tls(forward.port);
-  return worker.pool.upstream(forward.host, port,
-                              {&worker.shared.tls.of(request.route), forward.server_name});
+  return worker.pool.upstream(host, port, {&worker.shared.tls.of(request.route), forward.server_name});
 }
 
 }  // namespace
 
 http::Intake Session::take_in(const Request& request) const {
   const config::Listener& listener = role_.settings;
-  if (inside_) return http::take_tunnelled(request.head, {inside_->host, inside_->port, inside_->authority});
+  if (inside_) {
+    const http::Connect stream{inside_->host, inside_->port, inside_->authority};
+    if (inside_->kind == RequestKind::redirected) return http::take_redirected(request.head, stream);
+    return http::take_tunnelled(request.head, stream, inside_->kind == RequestKind::intercepted);
+  }
   if (listener.mode == config::ListenerMode::forward)
     return http::take_forward(request.head, role_.connect_ports);
   // Needed to judge an absolute-form alone.
@@ -76,11 +79,12 @@ void Session::find_route(Request& request, std::string_view host, std::uint16_t 
 }
 
 void Session::plan_forward(Request& request, const http::Forward& forward) {
-  request.kind = inside_ ? RequestKind::inside_tunnel : role_.kind();
+  request.kind = inside_ ? inside_->kind : role_.kind();
   request.view.path = forward.target.path.empty() ? "/" : forward.target.path;
   request.view.query = forward.target.query;
   find_route(request, forward.host, forward.port);
-  request.upstream = upstream_of(worker_, request, forward);
+  const std::string_view dialled = inside_ ? std::string_view(inside_->dialled) : forward.host;
+  request.upstream = upstream_of(worker_, request, dialled, forward);
   request.pin = &pin_;
   request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
   request.upgrade = http::asks_upgrade(request.head);

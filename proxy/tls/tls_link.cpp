@@ -27,9 +27,11 @@ struct FreeConnection {
 
 // What outlives the link while the goodbye is on its way.
 struct TlsLink::Channel {
-  Channel(tcp::socket connected, const TlsClient& client, std::shared_ptr<TlsTicket> its_ticket)
-      : socket(std::move(connected)), ticket(std::move(its_ticket)), connection(SSL_new(client.settings())) {
+  Channel(tcp::socket connected, SSL_CTX* settings)
+      : socket(std::move(connected)), connection(SSL_new(settings)) {
     if (connection == nullptr) throw std::bad_alloc();
+    errors.descriptor = socket.native_handle();
+    attach_socket(connection.get(), errors);
   }
 
   tcp::socket socket;
@@ -55,15 +57,20 @@ struct TlsLink::Channel {
 
 TlsLink::TlsLink(tcp::socket socket, const TlsClient& client, std::string_view name,
                  std::shared_ptr<TlsTicket> ticket)
-    : channel_(std::make_shared<Channel>(std::move(socket), client, std::move(ticket))) {
+    : channel_(std::make_shared<Channel>(std::move(socket), client.settings())) {
   SSL* const connection = channel_->connection.get();
-  channel_->errors.descriptor = channel_->socket.native_handle();
-  attach_socket(connection, channel_->errors);
+  channel_->ticket = std::move(ticket);
   SSL_set_app_data(connection, channel_->ticket.get());
   nameless_ = !demand_name(connection, std::string(name));
   if (const auto& kept = channel_->ticket; kept != nullptr && kept->newest != nullptr)
     SSL_set_session(connection, kept->newest.get());
   SSL_set_connect_state(connection);
+}
+
+TlsLink::TlsLink(tcp::socket socket, const TlsServer& server, std::string before)
+    : channel_(std::make_shared<Channel>(std::move(socket), server.settings())) {
+  channel_->errors.before = std::move(before);
+  SSL_set_accept_state(channel_->connection.get());
 }
 
 TlsLink::~TlsLink() { close(); }
@@ -79,7 +86,7 @@ Handshake TlsLink::shake_hands() {
   ERR_clear_error();
   const int result = SSL_do_handshake(connection);
   if (result == 1) {
-    established_ = is_wanted_protocol(connection);
+    established_ = SSL_is_server(connection) == 1 || is_wanted_protocol(connection);
     if (established_) return Handshake::done;
     failure_ = TlsError::protocol;
     words_ = "the upstream chose a protocol by ALPN that was not offered";

@@ -1,5 +1,5 @@
-// The client's side of TLS over a connected socket, driven by hand so that a write is tried at once and goes
-// out in one record.
+// One side of TLS over a connected socket, driven by hand so that a write is tried at once and goes out in
+// one record.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,19 @@
 #include "proxy/io/link.hpp"
 #include "proxy/io/tls_error.hpp"
 #include "proxy/tls/tls_client.hpp"
+#include "proxy/tls/tls_server.hpp"
 
 namespace reprise::net {
 
-/// Verified before it carries anything. A FIN without close_notify is TlsError::no_close_notify.
+/// To an upstream: verified before it carries anything. A FIN without close_notify is
+/// TlsError::no_close_notify.
 class TlsLink final : public SecureLink {
  public:
   /// `name`: who the other side has to be, a host name (which is also sent as SNI) or a literal address. The
   /// session in `ticket` is resumed, and replaced by newer ones; `client` outlives the link.
   TlsLink(tcp::socket, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket);
+  /// The server's side, for a client that proves nothing; `before`: what of its bytes was read already.
+  TlsLink(tcp::socket, const TlsServer& server, std::string before);
   ~TlsLink() override;
 
   Handshake shake_hands() override;

@@ -4,7 +4,9 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 namespace reprise::net {
@@ -36,6 +38,13 @@ int write_to_socket(BIO* bio, const char* bytes, std::size_t count, std::size_t*
 int read_from_socket(BIO* bio, char* bytes, std::size_t room, std::size_t* read) {
   TlsSocketErrors& socket = socket_of(bio);
   BIO_clear_retry_flags(bio);
+  if (const std::size_t left = socket.before.size() - socket.taken; left > 0) {
+    *read = std::min(room, left);
+    std::memcpy(bytes, socket.before.data() + socket.taken, *read);
+    socket.taken += *read;
+    if (socket.taken == socket.before.size()) socket.before = {}, socket.taken = 0;
+    return 1;
+  }
   ssize_t got = 0;
   do {
     got = ::recv(socket.descriptor, bytes, room, 0);

@@ -3,13 +3,18 @@
 
 #include <openssl/types.h>
 
+#include <cstddef>
+#include <string>
+
 namespace reprise::net {
 
 /// Outlives the connection that is attached to it.
 struct TlsSocketErrors {
   int descriptor = -1;
-  int code = 0;      ///< errno of the first call that failed
-  bool fin = false;  ///< the other side has finished
+  int code = 0;           ///< errno of the first call that failed
+  bool fin = false;       ///< the other side has finished
+  std::string before{};   ///< what was read from the socket already: it comes first
+  std::size_t taken = 0;  ///< of that
 };
 
 /// The connection uses the socket from now on. Throws std::bad_alloc.

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace reprise::http {
 namespace {
@@ -45,7 +46,13 @@ class Reader {
   bool whole_ = true;
 };
 
-bool may_be_repeated(std::string_view body) {
+constexpr unsigned server_name_extension = 0;
+constexpr unsigned protocols_extension = 16;
+
+/// Each extension of a ClientHello's body to `take(type, content)`, which stops by false. False where the
+/// body is malformed, or was stopped.
+template <typename Take>
+bool each_extension(std::string_view body, Take take) {
   Reader hello(body);
   hello.take(2 + 32);  // version, random
   const bool session_fits = hello.vector(1).size() <= 32;
@@ -57,8 +64,36 @@ bool may_be_repeated(std::string_view body) {
   if (!hello.whole() || !hello.at_end()) return false;
   while (!extensions.at_end()) {
     const std::size_t type = extensions.number(2);
-    extensions.vector(2);
-    if (!extensions.whole() || type == early_data) return false;
+    const std::string_view content = extensions.vector(2);
+    if (!extensions.whole() || !take(type, content)) return false;
+  }
+  return true;
+}
+
+bool may_be_repeated(std::string_view body) {
+  return each_extension(body, [](std::size_t type, std::string_view) { return type != early_data; });
+}
+
+// One list with one name of type host_name: nobody sends more.
+bool read_server_name(std::string_view content, std::string& name) {
+  Reader outer(content);
+  Reader list(outer.vector(2));
+  const bool is_host_name = list.number(1) == 0;
+  const std::string_view text = list.vector(2);
+  if (!outer.whole() || !outer.at_end() || !list.whole() || !list.at_end() || !is_host_name) return false;
+  name = text;
+  return !name.empty();
+}
+
+bool read_protocols(std::string_view content, ClientHello& hello) {
+  Reader outer(content);
+  Reader list(outer.vector(2));
+  if (!outer.whole() || !outer.at_end()) return false;
+  while (!list.at_end()) {
+    const std::string_view protocol = list.vector(1);
+    if (!list.whole() || protocol.empty()) return false;
+    hello.offers_protocols = true;
+    hello.offers_http_1_1 = hello.offers_http_1_1 || protocol == "http/1.1";
   }
   return true;
 }
@@ -92,6 +127,31 @@ std::optional<Message> read_records(std::string_view bytes) {
   return message;
 }
 
+/// The body of the ClientHello that those bytes begin with, or how far it has come.
+std::variant<Hello, std::string> read_message(std::string_view bytes) {
+  std::string message;
+  for (;;) {
+    Reader record(bytes);
+    const std::size_t type = record.number(1);
+    const std::size_t version = record.number(2);
+    const std::size_t length = record.number(2);
+    if (!record.whole()) return message.size() > longest_hello ? Hello::other : Hello::more;
+    if (type != handshake_record || version >> 8U != 3 || length == 0 || length > longest_record)
+      return Hello::other;
+    bytes.remove_prefix(record_header);
+    message.append(bytes.substr(0, length));
+    Reader reader(message);
+    const std::size_t kind = reader.number(1);
+    const std::size_t promised = reader.number(3);
+    if ((!message.empty() && kind != client_hello) || message.size() > longest_hello ||
+        promised > longest_hello)
+      return Hello::other;
+    if (reader.whole() && reader.left() >= promised) return message.substr(message_header, promised);
+    if (bytes.size() < length) return Hello::more;
+    bytes.remove_prefix(length);
+  }
+}
+
 }  // namespace
 
 Hello judge_client_hello(std::string_view bytes) {
@@ -108,6 +168,21 @@ Hello judge_client_hello(std::string_view bytes) {
   if (reader.left() < length) return Hello::more;
   if (!message->whole_records) return Hello::other;
   return may_be_repeated(reader.take(length)) ? Hello::whole : Hello::other;
+}
+
+std::variant<Hello, ClientHello> read_client_hello(std::string_view bytes) {
+  const auto message = read_message(bytes);
+  if (const Hello* const unfinished = std::get_if<Hello>(&message)) return *unfinished;
+  ClientHello hello;
+  bool named = false;
+  const bool well_formed =
+      each_extension(std::get<std::string>(message), [&](std::size_t type, std::string_view content) {
+        if (type == protocols_extension) return read_protocols(content, hello);
+        if (type != server_name_extension) return true;
+        return !std::exchange(named, true) && read_server_name(content, hello.server_name);
+      });
+  if (!well_formed) return Hello::other;
+  return hello;
 }
 
 }  // namespace reprise::http

@@ -1,10 +1,12 @@
-// Whether what a client has sent into a tunnel is one TLS ClientHello and
-// nothing else, so that it can be sent again.
+// A TLS ClientHello as a client sends it: whether it is there and nothing else, so that it can be sent again,
+// and whom it asks for.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <variant>
 
 namespace reprise::http {
 
@@ -21,5 +23,16 @@ inline constexpr std::size_t longest_hello = std::size_t{16} * 1024;
 /// nothing behind it. One that announces early data (4.2.10) is `other`: what follows it is a request, which
 /// must not be sent twice. Reads no further than it must, keeps nothing.
 Hello judge_client_hello(std::string_view bytes);
+
+/// Whom a ClientHello asks for, and what it would speak.
+struct ClientHello {
+  std::string server_name;        ///< SNI (RFC 6066 3), as written; empty where there is none
+  bool offers_protocols = false;  ///< by ALPN (RFC 7301)
+  bool offers_http_1_1 = false;   ///< among them
+};
+
+/// Reads the ClientHello that the bytes begin with, whatever stands behind it. `more` while it is not whole,
+/// `other` where it is none, or one that is malformed.
+std::variant<Hello, ClientHello> read_client_hello(std::string_view bytes);
 
 }  // namespace reprise::http

@@ -1,28 +1,31 @@
 #include "proxy/tunnel/first_words.hpp"
 
+#include <optional>
+
 #include "proxy/tunnel/first_byte_watch.hpp"
 
 namespace reprise::net {
 
 using http::FirstWords;
 
-Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream& upstream,
+Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstream,
                              const http::Connect& tunnel, std::size_t longest_target, Duration limit) {
   http::Heard heard{from_client.view()};
   FirstWords words = http::judge_first_words(heard, tunnel, longest_target);
   if (words != FirstWords::more) co_return words;
-  FirstByteWatch upstream_watch(upstream, client);
+  std::optional<FirstByteWatch> upstream_watch;
+  if (upstream != nullptr) upstream_watch.emplace(*upstream, client);
   client.limit_read(limit);
   while (words == FirstWords::more) {
     if (from_client.room_left() == 0) from_client.grow();
     const auto [error, bytes] = co_await client.read_some(from_client.room());
     if (!error) from_client.commit(bytes);
-    heard = {from_client.view(), upstream_watch.heard(), bool(error)};
+    heard = {from_client.view(), upstream_watch && upstream_watch->heard(), bool(error)};
     words = http::judge_first_words(heard, tunnel, longest_target);
   }
   client.unlimit_read();
   static_cast<void>(client.take_limit_hit());
-  co_await upstream_watch.stop();
+  if (upstream_watch) co_await upstream_watch->stop();
   co_return words;
 }
 

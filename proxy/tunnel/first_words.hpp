@@ -1,4 +1,4 @@
-// The moment after the 200 to a CONNECT: both ends are listened to until one has spoken.
+// The moment after a stream stands: both ends are listened to until one has spoken.
 #pragma once
 
 #include "proxy/http/first_bytes.hpp"
@@ -7,10 +7,11 @@
 
 namespace reprise::net {
 
-/// Waits at most `limit`; a request target of more than `longest_target` bytes makes it opaque. Reads what
-/// the client sends into `from_client`, behind what is there, and nothing of the upstream's. Never `more`. A
-/// client that leaves makes it opaque: the tunnel finds out. Both streams work on afterwards.
-Task<http::FirstWords> first_words(Stream& client, Buffer& from_client, Stream& upstream,
+/// `upstream`: null while there is none. Waits at most `limit`; a request target of more than
+/// `longest_target` bytes makes it opaque. Reads what the client sends into `from_client`, behind what is
+/// there, and nothing of the upstream's. Never `more`. A client that leaves makes it opaque: the tunnel finds
+/// out. Both streams work on afterwards.
+Task<http::FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstream,
                                    const http::Connect& tunnel, std::size_t longest_target, Duration limit);
 
 }  // namespace reprise::net

@@ -27,7 +27,8 @@ Worker::Worker(Shared& all, std::uint64_t seed)
              all.settings.parent,
              head_limits,
              all.pseudonym,
-             all.links} {
+             all.links,
+             all.own_dials} {
   if (const auto& parent = all.settings.parent) pool.go_through(parent->host, parent->port);
 }
 

@@ -30,6 +30,7 @@
 
 namespace reprise::net {
 
+class ClientTls;
 class TlsClients;
 struct Request;
 
@@ -55,6 +56,9 @@ struct Shared {
   Duration first_words_limit = std::chrono::milliseconds(200) - Tick::granule;
   /// What connections to upstreams are made of.
   LinkFactory links = {};
+  OwnDials own_dials = {};
+  /// Who ends clients' TLS; null: nobody.
+  ClientTls* client_tls = nullptr;
 };
 
 /// An io_context that can destroy what waits on it while everything else still stands.

@@ -11,7 +11,7 @@
 namespace reprise::http {
 
 void PrintTo(FirstWords words, std::ostream* out) {
-  *out << (words == FirstWords::more ? "more" : words == FirstWords::http ? "http" : "opaque");
+  *out << policy::names_of<FirstWords>[static_cast<std::size_t>(words)];
 }
 
 namespace {
@@ -48,11 +48,11 @@ TEST(FirstBytes, G7_every_beginning_of_a_request_line_waits_for_more) {
 
 TEST(FirstBytes, G7_what_is_no_http_1_request_is_opaque) {
   for (const std::string& text : std::vector<std::string>{
-           std::string("\x16\x03\x01\x02", 4),  // a TLS record
-           std::string("\x16"),
+           std::string("\x16\x02", 2),  // no record of TLS
+           std::string("\x15\x03\x01", 3),
            std::string("\0", 1),
-           "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-           "PRI *",
+           "PRI * HTTP/1.1\r\n",
+           "PRI * HTTP/2.0\r\n\r\nXX",
            "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n",
            "SSH-2.0-x\r\n",
            "EHLO host\r\n",
@@ -97,14 +97,27 @@ TEST(FirstBytes, G7_requests_to_another_proxy_behind_the_tunnel_are_opaque) {
   EXPECT_EQ(judged("GET http://[::1]:80/ HTTP/1.1\r\n", {"::1", 80, "[::1]:80"}), FirstWords::http);
 }
 
-TEST(FirstBytes, G7_an_upstream_that_speaks_first_is_never_http) {
-  EXPECT_EQ(judge_first_words({"", true}, tunnel, 100), FirstWords::opaque);
-  EXPECT_EQ(judge_first_words({"GET / HTTP/1.1\r\n", true}, tunnel, 100), FirstWords::opaque);
+TEST(FirstBytes, a_handshake_record_is_tls_and_the_preface_is_http2) {
+  const std::string record("\x16\x03\x01\x02", 4);
+  EXPECT_EQ(judged(record.substr(0, 1)), FirstWords::more);
+  EXPECT_EQ(judged(record.substr(0, 2)), FirstWords::tls);
+  EXPECT_EQ(judged(record), FirstWords::tls);
+  const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  for (std::size_t i = 0; i < preface.size(); ++i)
+    EXPECT_EQ(judged(preface.substr(0, i)), FirstWords::more) << i;
+  EXPECT_EQ(judged(preface), FirstWords::http2);
+  EXPECT_EQ(judged(preface + "x"), FirstWords::http2);
 }
 
-TEST(FirstBytes, G7_silence_and_half_a_request_line_are_opaque_once_the_time_is_up) {
+TEST(FirstBytes, G7_an_upstream_that_speaks_first_is_never_http) {
+  EXPECT_EQ(judge_first_words({"", true}, tunnel, 100), FirstWords::server_first);
+  EXPECT_EQ(judge_first_words({"GET / HTTP/1.1\r\n", true}, tunnel, 100), FirstWords::server_first);
+}
+
+TEST(FirstBytes, G7_half_a_request_line_is_opaque_once_the_time_is_up_and_nothing_is_silence) {
   EXPECT_EQ(judge_first_words({"", false, false}, tunnel, 100), FirstWords::more);
-  EXPECT_EQ(judge_first_words({"", false, true}, tunnel, 100), FirstWords::opaque);
+  EXPECT_EQ(judge_first_words({"", false, true}, tunnel, 100), FirstWords::silence);
+  EXPECT_EQ(judge_first_words({"\x16", false, true}, tunnel, 100), FirstWords::opaque);
   EXPECT_EQ(judge_first_words({"GET / HT", false, true}, tunnel, 100), FirstWords::opaque);
   EXPECT_EQ(judge_first_words({"GET / HTTP/1.1\r\n", false, true}, tunnel, 100), FirstWords::http);
 }

@@ -15,10 +15,18 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 /// What a variable holds now, or nothing.
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// For a proxy at that address and port: both spellings of each proxy variable, and what runtimes need that
-/// read none. What no_proxy and NO_PROXY say now is kept, in both, as one list without doubles; to
-/// JAVA_TOOL_OPTIONS is added.
-Variables client_environment(const std::string& host, unsigned port, const Lookup& now);
+/// What is to be trusted in place of the system's roots.
+struct TrustFiles {
+  std::string bundle;      ///< PEM
+  std::string truststore;  ///< PKCS#12, for Java
+  std::string password;
+};
+
+/// For a proxy at that address and port: both spellings of each proxy variable, what runtimes need that read
+/// none, and, where there is something to trust, what makes them trust it. What no_proxy and NO_PROXY say now
+/// is kept, in both, as one list without doubles; to JAVA_TOOL_OPTIONS is added.
+Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
+                             const std::optional<TrustFiles>& trust = std::nullopt);
 
 /// `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`: each as its reader takes it, one variable a line.
 std::vector<std::string_view> environment_formats();

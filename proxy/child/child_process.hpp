@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/cli/client_environment.hpp"
+#include "proxy/child/client_environment.hpp"
 
 namespace reprise::cli {
 

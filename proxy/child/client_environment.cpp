@@ -1,4 +1,4 @@
-#include "proxy/cli/client_environment.hpp"
+#include "proxy/child/client_environment.hpp"
 
 #include <algorithm>
 
@@ -41,6 +41,11 @@ std::string java_options(const std::string& host, unsigned port, std::vector<std
          " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=" + joined(direct, "|");
 }
 
+std::string java_trust(const TrustFiles& trust) {
+  return " -Djavax.net.ssl.trustStore=" + trust.truststore + " -Djavax.net.ssl.trustStoreType=PKCS12" +
+         " -Djavax.net.ssl.trustStorePassword=" + trust.password;
+}
+
 /// In single quotes of a shell: a quote ends them, stands alone, and begins them again.
 std::string shell_quoted(std::string_view text, std::string_view quote) {
   std::string result = "'";
@@ -59,7 +64,8 @@ std::string double_quoted(std::string_view text) {
 
 }  // namespace
 
-Variables client_environment(const std::string& host, unsigned port, const Lookup& now) {
+Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
+                             const std::optional<TrustFiles>& trust) {
   const std::string url = "http://" + http::authority_text(host, static_cast<std::uint16_t>(port));
   const std::vector<std::string> direct = merged(now("no_proxy"), now("NO_PROXY"));
   Variables made;
@@ -71,8 +77,13 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
   }
   made.emplace_back("NODE_USE_ENV_PROXY", "1");
   const std::string before = now("JAVA_TOOL_OPTIONS").value_or("");
-  made.emplace_back("JAVA_TOOL_OPTIONS",
-                    before + (before.empty() ? "" : " ") + java_options(host, port, direct));
+  made.emplace_back("JAVA_TOOL_OPTIONS", before + (before.empty() ? "" : " ") +
+                                             java_options(host, port, direct) +
+                                             (trust ? java_trust(*trust) : std::string()));
+  if (!trust) return made;
+  for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+                           "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO"})
+    made.emplace_back(name, trust->bundle);
   return made;
 }
 

@@ -1,4 +1,4 @@
-#include "proxy/cli/exec_tally.hpp"
+#include "proxy/child/exec_tally.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "proxy/cli/child_process.hpp"
+#include "proxy/child/child_process.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>

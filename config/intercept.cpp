@@ -1,0 +1,71 @@
+#include "config/intercept.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "config/patterns.hpp"
+#include "config/reader.hpp"
+
+namespace reprise::config {
+namespace {
+
+// In whatever spelling (row H2): the last label of a name is no number.
+bool is_address(const std::string& host) {
+  std::array<unsigned char, sizeof(in6_addr)> ignored{};
+  const std::string last = host.substr(host.rfind('.') + 1);
+  return host.starts_with('[') || ::inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1 ||
+         last.starts_with("0x") ||
+         (!last.empty() &&
+          std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; }));
+}
+
+}  // namespace
+
+Parsed<policy::HostPattern> parse_intercepted(std::string_view text) {
+  auto pattern = parse_host_pattern(text);
+  if (!pattern) return pattern;
+  const std::string& host = pattern.value->text;
+  const bool is_suffix = host.starts_with("*.");
+  if (is_address(is_suffix ? host.substr(2) : host))
+    return {std::nullopt, "is an address: there is no certificate for one here; name the host", {}};
+  if (is_suffix && host.find('.', 2) == std::string::npos)
+    return {std::nullopt, "is every host under a top-level domain: write a suffix such as *.example.com", {}};
+  return pattern;
+}
+
+namespace {
+
+// What is no host pattern at all has been reported.
+void check_host(const Node& item, const std::string& path, Report& report) {
+  if (item.kind != Node::Kind::scalar || item.broken || !parse_host_pattern(item.text)) return;
+  if (const auto parsed = parse_intercepted(item.text); !parsed)
+    report.error(item.line, item.column, path, shown(item) + " " + parsed.reason);
+}
+
+}  // namespace
+
+void check_intercept(const Node& root, Report& report) {
+  const Node* const section = root.find("intercept");
+  if (section == nullptr || section->kind != Node::Kind::mapping) return;
+  const Node* const hosts = section->find("hosts");
+  const bool listed = hosts != nullptr && hosts->kind == Node::Kind::list;
+  if (hosts == nullptr || (listed && hosts->items.empty())) {
+    const Node& at = hosts == nullptr ? *section : *hosts;
+    report.error(at.line, at.column, "intercept.hosts",
+                 "names no host: write hosts: [api.example.com], or remove intercept");
+  }
+  for (std::size_t i = 0; listed && i < hosts->items.size() && !report.full(); ++i)
+    check_host(hosts->items[i], "intercept.hosts[" + std::to_string(i) + "]", report);
+  for (const char* const file : {"ca.certificate", "ca.key"}) {
+    if (locate(*section, file) != nullptr) continue;
+    report.error(
+        section->line, section->column, std::string("intercept.") + file,
+        "is missing: write ca: {certificate: /run/reprise/ca/ca.pem, key: /run/reprise/ca/ca.key}, and "
+        "make both with reprise ca init");
+  }
+}
+
+}  // namespace reprise::config

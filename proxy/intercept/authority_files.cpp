@@ -1,0 +1,194 @@
+#include "proxy/intercept/authority_files.hpp"
+
+#include <fcntl.h>
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "proxy/intercept/secret_memory.hpp"
+#include "proxy/io/tls_error.hpp"
+#include "proxy/tls/tls_files.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::string_view certificate_path = "intercept.ca.certificate";
+constexpr std::string_view key_path = "intercept.ca.key";
+constexpr std::size_t largest = std::size_t{64} * 1024;
+
+[[noreturn]] void refuse(std::string_view path, const std::string& file, const std::string& why) {
+  throw InterceptError(std::string(path) + ": " + file + " " + why);
+}
+
+std::string error_words() { return std::generic_category().message(errno); }
+
+std::string command(std::string_view verb, const std::string& at) {
+  return "reprise ca " + std::string(verb) + " -c " + at;
+}
+
+/// Closes at its end.
+class OpenFile {
+ public:
+  OpenFile(const std::string& file, int flags, mode_t mode = 0)
+      : descriptor_(::open(file.c_str(), flags | O_CLOEXEC, mode)) {}
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OpenFile(OpenFile&&) = delete;
+  OpenFile& operator=(OpenFile&&) = delete;
+
+  explicit operator bool() const { return descriptor_ >= 0; }
+  int get() const { return descriptor_; }
+  bool write(std::string_view content) const {
+    while (!content.empty()) {
+      const ssize_t written = ::write(descriptor_, content.data(), content.size());
+      if (written < 0 && errno != EINTR) return false;
+      if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return ::fsync(descriptor_) == 0;
+  }
+
+ private:
+  int descriptor_;
+};
+
+// The text stays in memory for secrets, and so does what OpenSSL makes of it.
+PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> memory(
+      BIO_new_mem_buf(text.text(size).data(), static_cast<int>(size)), BIO_free);
+  char* name = nullptr;
+  char* header = nullptr;
+  unsigned char* bytes = nullptr;
+  long length = 0;
+  constexpr unsigned flags = PEM_FLAG_SECURE | PEM_FLAG_EAY_COMPATIBLE;
+  PrivateKey key;
+  if (memory != nullptr && PEM_read_bio_ex(memory.get(), &name, &header, &bytes, &length, flags) == 1) {
+    const unsigned char* at = bytes;
+    key.reset(d2i_AutoPrivateKey(nullptr, &at, length));
+    OPENSSL_secure_clear_free(bytes, static_cast<std::size_t>(length));
+    OPENSSL_secure_free(name);
+    OPENSSL_secure_free(header);
+  }
+  return key;
+}
+
+}  // namespace
+
+PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
+  const std::string& file = settings.key;
+  const OpenFile opened(file, O_RDONLY);
+  if (!opened)
+    refuse(key_path, file,
+           "cannot be read: " + error_words() +
+               (errno == ENOENT ? "; make it with " + command("init", at) : std::string()));
+  struct stat state {};
+  if (::fstat(opened.get(), &state) != 0 || (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    refuse(key_path, file,
+           "can be read by others: whoever has it can be any of the listed hosts; write chmod "
+           "600 " +
+               file);
+  SecretBytes text(largest);
+  std::size_t size = 0;
+  ssize_t got = 1;
+  while (got > 0 && size < text.room()) {
+    got = ::read(opened.get(), text.data() + size, text.room() - size);
+    if (got > 0) size += static_cast<std::size_t>(got);
+  }
+  PrivateKey key = parse_key(text, size);
+  if (key == nullptr)
+    refuse(key_path, file, "cannot be used: " + trouble_with(file, TlsFile::key, settings.certificate));
+  return key;
+}
+
+namespace {
+
+Certificate read_certificate(const std::string& file, const std::string& at) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
+  if (opened == nullptr)
+    refuse(certificate_path, file,
+           "cannot be read: " + error_words() + "; make it with " + command("init", at));
+  Certificate certificate(PEM_read_bio_X509(opened.get(), nullptr, nullptr, nullptr));
+  if (certificate == nullptr)
+    refuse(certificate_path, file, "cannot be used: " + trouble_with(file, TlsFile::certificate));
+  return certificate;
+}
+
+}  // namespace
+
+std::shared_ptr<const Authority> read_authority(const config::Intercept& settings, const std::string& at) {
+  Certificate certificate = read_certificate(settings.certificate, at);
+  PrivateKey key = read_key(settings, at);
+  if (X509_check_private_key(certificate.get(), key.get()) != 1) {
+    static_cast<void>(tls_words());
+    refuse(key_path, settings.key,
+           "is not the key of " + settings.certificate +
+               ": name the files that belong together, or make a new "
+               "certificate of this key with " +
+               command("renew", at));
+  }
+  return std::make_shared<const Authority>(std::move(certificate), std::move(key));
+}
+
+void check_authority(const Authority& authority, const config::Intercept& settings, const std::string& at,
+                     std::int64_t now) {
+  if (const std::string trouble = authority.trouble(now); !trouble.empty())
+    refuse(certificate_path, settings.certificate, trouble + "; make a new one with " + command("renew", at));
+  if (const std::string host = authority.first_outside(settings.hosts); !host.empty())
+    throw InterceptError("intercept.hosts: " + host + " is outside of what " + settings.certificate +
+                         " is constrained to; make a new one with " + command("renew", at));
+}
+
+std::shared_ptr<const Authority> load_authority(const config::Intercept& settings, const std::string& at,
+                                                std::int64_t now) {
+  auto authority = read_authority(settings, at);
+  check_authority(*authority, settings, at, now);
+  return authority;
+}
+
+void write_new_key(const std::string& file, EVP_PKEY* key) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  const OpenFile opened(file, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+  if (!opened && errno == EEXIST)
+    refuse(key_path, file,
+           "is there already, and a key is never replaced: reprise ca renew makes a new certificate of it");
+  if (!opened) refuse(key_path, file, "cannot be written: " + error_words());
+  const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_secmem()), BIO_free);
+  char* text = nullptr;
+  const bool made = memory != nullptr &&
+                    PEM_write_bio_PrivateKey(memory.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1;
+  const long size = made ? BIO_get_mem_data(memory.get(), &text) : 0;
+  if (!made || !opened.write({text, static_cast<std::size_t>(size)})) {
+    const std::string why = error_words();
+    ::unlink(file.c_str());
+    refuse(key_path, file, "cannot be written: " + why);
+  }
+}
+
+void replace_file(const std::string& file, std::string_view content) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  std::string beside = file + ".XXXXXX";
+  const int descriptor = ::mkostemp(beside.data(), O_CLOEXEC);
+  const auto fail = [&] { throw std::runtime_error(file + " cannot be written: " + error_words()); };
+  if (descriptor < 0) fail();
+  ::close(descriptor);
+  const OpenFile opened(beside, O_WRONLY | O_TRUNC);
+  constexpr mode_t for_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
+  if (!opened || !opened.write(content) || ::fchmod(opened.get(), for_all) != 0 ||
+      ::rename(beside.c_str(), file.c_str()) != 0) {
+    const int why = errno;
+    ::unlink(beside.c_str());
+    errno = why;
+    fail();
+  }
+}
+
+}  // namespace reprise::net

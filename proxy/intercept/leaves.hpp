@@ -1,0 +1,47 @@
+// The certificates for intercepted hosts: made when first asked for, off the io threads, and kept until they
+// have to be renewed.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "proxy/intercept/authority.hpp"
+#include "proxy/tls/client_tls.hpp"
+
+namespace reprise::net {
+
+/// At most `most` names are kept, the longest unused out.
+class Leaves final : public ClientTls {
+ public:
+  Leaves(std::shared_ptr<const Authority>, std::vector<policy::HostPattern> hosts, std::size_t most);
+  ~Leaves() override { stop(); }
+  Leaves(const Leaves&) = delete;
+  Leaves& operator=(const Leaves&) = delete;
+
+  const std::vector<policy::HostPattern>& hosts() const override { return hosts_; }
+  Task<Accept> certificate_for(std::string name, asio::any_io_executor, std::string& why) override;
+  /// Nothing is made any more; returns once nothing is.
+  void stop();
+
+ private:
+  using Order = std::list<std::pair<std::string, Leaf>>;  ///< the most recently used first
+
+  std::shared_ptr<const TlsServer> kept(const std::string& name, std::int64_t now);
+  void keep(const std::string& name, const Leaf&);
+
+  const std::shared_ptr<const Authority> authority_;
+  const std::vector<policy::HostPattern> hosts_;
+  const std::size_t most_;
+  std::mutex mutex_;
+  Order order_;                                                  ///< under the mutex
+  std::unordered_map<std::string_view, Order::iterator> known_;  ///< the same
+  asio::thread_pool maker_{1};
+};
+
+}  // namespace reprise::net

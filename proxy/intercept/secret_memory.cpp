@@ -1,0 +1,28 @@
+#include "proxy/intercept/secret_memory.hpp"
+
+#include <openssl/crypto.h>
+
+#include <new>
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t arena = std::size_t{256} * 1024;
+constexpr std::size_t smallest = 16;
+
+}  // namespace
+
+bool reserve_secret_memory() {
+  // OpenSSL maps it with guard pages, locks it, and marks it MADV_DONTDUMP; 2: it could not lock it.
+  static const int outcome = CRYPTO_secure_malloc_init(arena, smallest);
+  return outcome == 1;
+}
+
+SecretBytes::SecretBytes(std::size_t room)
+    : bytes_(static_cast<char*>(OPENSSL_secure_zalloc(room))), room_(room) {
+  if (bytes_ == nullptr) throw std::bad_alloc();
+}
+
+SecretBytes::~SecretBytes() { OPENSSL_secure_clear_free(bytes_, room_); }
+
+}  // namespace reprise::net

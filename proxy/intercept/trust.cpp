@@ -1,0 +1,169 @@
+#include "proxy/intercept/trust.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/objects.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "proxy/intercept/authority_files.hpp"
+#include "proxy/io/tls_error.hpp"
+
+namespace reprise::net {
+namespace {
+
+// Without it Java sees no entry: "trusted for that key usage", with any of them as value.
+constexpr const char* java_trusted = "2.16.840.1.113894.746875.1.1";
+constexpr int iterations = 2048;
+
+std::string place(const char* variable, const char* standard) {
+  const char* const set = std::getenv(variable);
+  return set == nullptr ? standard : set;
+}
+
+std::string der_of(X509* certificate) {
+  unsigned char* bytes = nullptr;
+  const int size = i2d_X509(certificate, &bytes);
+  if (size <= 0) return {};
+  std::string der(reinterpret_cast<char*>(bytes), static_cast<std::size_t>(size));
+  OPENSSL_free(bytes);
+  return der;
+}
+
+/// Each certificate once.
+class Roots {
+ public:
+  void add_file(const std::string& file) {
+    const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
+    while (opened != nullptr) {
+      Certificate next(PEM_read_bio_X509_AUX(opened.get(), nullptr, nullptr, nullptr));
+      if (next == nullptr) break;
+      if (seen_.insert(der_of(next.get())).second) found_.push_back(std::move(next));
+    }
+    static_cast<void>(tls_words());
+  }
+
+  // As OpenSSL finds them: by the hash of the subject, `1234abcd.0`.
+  void add_folder(const std::string& folder) {
+    std::error_code ignored;
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      const std::string name = entry.path().filename().string();
+      constexpr std::size_t hash = 8;
+      const bool is_hash = name.size() > hash + 1 && name[hash] == '.' &&
+                           std::all_of(name.begin(), name.begin() + hash,
+                                       [](unsigned char c) { return std::isxdigit(c) != 0; }) &&
+                           std::all_of(name.begin() + hash + 1, name.end(),
+                                       [](unsigned char c) { return std::isdigit(c) != 0; });
+      if (is_hash) files.insert(entry.path().string());
+    }
+    for (const std::string& file : files) add_file(file);
+  }
+
+  std::vector<Certificate> take() { return std::move(found_); }
+
+ private:
+  std::set<std::string> seen_;
+  std::vector<Certificate> found_;
+};
+
+std::string text_of(BIO* memory) {
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(memory, &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+struct FreeStore {
+  void operator()(PKCS12* store) const { PKCS12_free(store); }
+  void operator()(STACK_OF(PKCS12_SAFEBAG) * bags) const {
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+  }
+  void operator()(STACK_OF(PKCS7) * safes) const { sk_PKCS7_pop_free(safes, PKCS7_free); }
+};
+
+[[noreturn]] void fail() { throw std::runtime_error("a truststore cannot be made: " + tls_words()); }
+
+void add_trusted(STACK_OF(PKCS12_SAFEBAG) * *bags, X509* certificate, const std::string& name) {
+  static const int kind = [] {
+    const int known = OBJ_txt2nid(java_trusted);
+    return known == NID_undef ? OBJ_create(java_trusted, "javaTrusted", "Java trusted key usage") : known;
+  }();
+  ASN1_OBJECT* const any = OBJ_nid2obj(NID_anyExtendedKeyUsage);
+  PKCS12_SAFEBAG* const bag = PKCS12_add_cert(bags, certificate);
+  const bool added =
+      bag != nullptr && PKCS12_add_friendlyname_utf8(bag, name.c_str(), -1) == 1 &&
+      PKCS12_add1_attr_by_NID(bag, kind, V_ASN1_OBJECT, reinterpret_cast<unsigned char*>(any), -1) == 1;
+  if (!added) fail();
+}
+
+}  // namespace
+
+std::vector<Certificate> system_roots() {
+  Roots roots;
+  roots.add_file(place(X509_get_default_cert_file_env(), X509_get_default_cert_file()));
+  std::string folders = place(X509_get_default_cert_dir_env(), X509_get_default_cert_dir());
+  while (!folders.empty()) {
+    const std::size_t colon = folders.find(':');
+    roots.add_folder(folders.substr(0, colon));
+    folders.erase(0, colon == std::string::npos ? colon : colon + 1);
+  }
+  return roots.take();
+}
+
+std::string bundle_text(const std::vector<Certificate>& roots, const Authority& authority) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_mem()), BIO_free);
+  for (const Certificate& root : roots) {
+    if (memory == nullptr || PEM_write_bio_X509(memory.get(), root.get()) != 1)
+      throw std::runtime_error("a bundle cannot be made: " + tls_words());
+  }
+  return text_of(memory.get()) + authority.certificate_text();
+}
+
+std::string truststore_bytes(const std::vector<Certificate>& roots, const Authority& authority) {
+  STACK_OF(PKCS12_SAFEBAG)* list = nullptr;
+  // An alias stands once in a store.
+  for (std::size_t i = 0; i < roots.size(); ++i)
+    add_trusted(&list, roots[i].get(), "root-" + std::to_string(i));
+  add_trusted(&list, authority.certificate(), "reprise");
+  const std::unique_ptr<STACK_OF(PKCS12_SAFEBAG), FreeStore> bags(list);
+  STACK_OF(PKCS7)* safe_list = nullptr;
+  // What every Java can read, the old ones of legacy applications too. It hides nothing: the password is
+  // known, and so are the certificates.
+  const int added = PKCS12_add_safe(&safe_list, bags.get(), NID_pbe_WithSHA1And3_Key_TripleDES_CBC,
+                                    iterations, truststore_password);
+  const std::unique_ptr<STACK_OF(PKCS7), FreeStore> safes(safe_list);
+  if (added != 1) fail();
+  const std::unique_ptr<PKCS12, FreeStore> store(PKCS12_add_safes(safes.get(), 0));
+  if (store == nullptr ||
+      PKCS12_set_mac(store.get(), truststore_password, -1, nullptr, 0, iterations, EVP_sha1()) != 1)
+    fail();
+  const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_mem()), BIO_free);
+  if (memory == nullptr || i2d_PKCS12_bio(memory.get(), store.get()) != 1) fail();
+  return text_of(memory.get());
+}
+
+std::string truststore_file(const std::string& bundle) {
+  return std::filesystem::path(bundle).replace_extension(".p12").string();
+}
+
+void write_trust(const std::string& bundle, const Authority& authority) {
+  const std::vector<Certificate> roots = system_roots();
+  const std::string wanted = bundle_text(roots, authority);
+  std::ifstream file(bundle, std::ios::binary);
+  const std::string there{std::istreambuf_iterator<char>(file), {}};
+  const std::string store = truststore_file(bundle);
+  if (there == wanted && std::filesystem::exists(store)) return;
+  // The bundle last: where it is as it has to be, so is the other.
+  replace_file(store, truststore_bytes(roots, authority));
+  replace_file(bundle, wanted);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,28 @@
+// What an application trusts in place of the system's roots: these, and the local authority.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proxy/intercept/authority.hpp"
+
+namespace reprise::net {
+
+/// The roots that reprise itself trusts where a route names no others, each once: those of SSL_CERT_FILE and
+/// SSL_CERT_DIR, or of OpenSSL's own places.
+std::vector<Certificate> system_roots();
+
+/// PEM: the roots, then the authority's certificate.
+std::string bundle_text(const std::vector<Certificate>& roots, const Authority&);
+
+/// What Java is told to open it with.
+inline constexpr const char* truststore_password = "changeit";
+/// PKCS#12: the same, each marked as trusted in Java's way.
+std::string truststore_bytes(const std::vector<Certificate>& roots, const Authority&);
+/// Beside the bundle: `bundle.p12` for `bundle.pem`.
+std::string truststore_file(const std::string& bundle);
+
+/// Writes both where they are not as they have to be. Throws std::runtime_error.
+void write_trust(const std::string& bundle, const Authority&);
+
+}  // namespace reprise::net

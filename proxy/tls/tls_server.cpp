@@ -1,0 +1,47 @@
+#include "proxy/tls/tls_server.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "proxy/io/tls_error.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+// A client that offers only others was not let in here; one that offers none gets no answer.
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered,
+                    unsigned int offered_length, void*) {
+  unsigned char* found = nullptr;
+  const int outcome =
+      SSL_select_next_proto(&found, length, http_1_1.data(), http_1_1.size(), offered, offered_length);
+  *chosen = found;
+  return outcome == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+}  // namespace
+
+TlsServer::TlsServer(X509* certificate, X509* issuer, EVP_PKEY* key)
+    : settings_(SSL_CTX_new(TLS_server_method())) {
+  if (settings_ == nullptr) throw std::runtime_error("TLS cannot be set up: " + tls_words());
+  SSL_CTX* const settings = settings_.get();
+  ERR_clear_error();
+  SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION);
+  SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION | SSL_OP_PRIORITIZE_CHACHA);
+  // Clients rest between requests: then a connection holds no buffers.
+  SSL_CTX_set_mode(settings, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                 SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_read_ahead(settings, 1);
+  SSL_CTX_set_session_cache_mode(settings, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(settings, 1);
+  SSL_CTX_set_alpn_select_cb(settings, choose_protocol, nullptr);
+  if (SSL_CTX_use_certificate(settings, certificate) != 1 || SSL_CTX_use_PrivateKey(settings, key) != 1 ||
+      SSL_CTX_check_private_key(settings) != 1 || SSL_CTX_add1_chain_cert(settings, issuer) != 1)
+    throw std::runtime_error("a certificate cannot be used: " + tls_words());
+}
+
+}  // namespace reprise::net

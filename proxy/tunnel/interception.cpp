@@ -1,0 +1,28 @@
+#include "proxy/tunnel/interception.hpp"
+
+#include <algorithm>
+
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::net {
+
+using observe::Interception;
+
+bool lists_host(const std::vector<policy::HostPattern>& listed, std::string_view host) {
+  return std::any_of(listed.begin(), listed.end(),
+                     [host](const policy::HostPattern& pattern) { return pattern.matches(host); });
+}
+
+Interception judge_interception(std::string_view authority, const http::ClientHello& hello,
+                                const std::vector<policy::HostPattern>& listed) {
+  const std::string_view wanted = authority.empty() ? std::string_view(hello.server_name) : authority;
+  if (hello.server_name.empty())
+    return authority.empty() || !lists_host(listed, wanted) ? Interception::unlisted
+                                                            : Interception::no_server_name;
+  if (!lists_host(listed, wanted)) return Interception::unlisted;
+  if (!policy::equals_ignoring_case(wanted, hello.server_name)) return Interception::other_server_name;
+  if (hello.offers_protocols && !hello.offers_http_1_1) return Interception::no_http_1_1;
+  return Interception::intercepted;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,134 @@
+#include "proxy/tunnel/socks5.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+
+namespace reprise::http {
+namespace {
+
+constexpr char version = 5;
+constexpr char no_authentication = 0;
+constexpr char no_acceptable_method = '\xff';
+constexpr char connect_command = 1;
+constexpr std::size_t fixed = 4;  // version, command, reserved, address type
+constexpr std::size_t port_bytes = 2;
+
+enum class AddressType : std::uint8_t { ipv4 = 1, name = 3, ipv6 = 4 };
+
+// REP
+enum class Reply : char {
+  succeeded = 0,
+  general_failure = 1,
+  not_allowed = 2,
+  network_unreachable = 3,
+  host_unreachable = 4,
+  refused = 5,
+  command_not_supported = 7,
+  address_type_not_supported = 8,
+};
+
+// The bound address is told to nobody: 0.0.0.0:0.
+std::string reply(Reply code) {
+  std::string bytes(10, '\0');
+  bytes[0] = version;
+  bytes[1] = static_cast<char>(code);
+  bytes[3] = static_cast<char>(AddressType::ipv4);
+  return bytes;
+}
+
+std::string address_text(int family, std::string_view bytes) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const char* const written = ::inet_ntop(family, bytes.data(), text.data(), text.size());
+  return written == nullptr ? std::string() : std::string(written);
+}
+
+// A name goes to the resolver, to logs and into a CONNECT of ours: no blanks, no controls, no brackets.
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f &&
+           std::string_view("/\\?#@[]<>\"%").find(c) == std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::variant<SocksPartial, Rejection, SocksGreeting> read_socks_greeting(std::string_view bytes) {
+  if (bytes.empty()) return SocksPartial{};
+  if (bytes[0] != version) return Rejection::socks_version;
+  if (bytes.size() < 2) return SocksPartial{};
+  const std::size_t methods = static_cast<unsigned char>(bytes[1]);
+  if (methods == 0) return Rejection::socks_malformed;
+  if (bytes.size() < 2 + methods) return SocksPartial{};
+  const std::string_view offered = bytes.substr(2, methods);
+  if (offered.find(no_authentication) == std::string_view::npos) return Rejection::socks_method;
+  return SocksGreeting{2 + methods};
+}
+
+std::variant<SocksPartial, Rejection, SocksRequest> read_socks_request(std::string_view bytes) {
+  if (!bytes.empty() && bytes[0] != version) return Rejection::socks_malformed;
+  if (bytes.size() > 1 && bytes[1] != connect_command) return Rejection::socks_command;
+  if (bytes.size() > 2 && bytes[2] != 0) return Rejection::socks_malformed;
+  if (bytes.size() < fixed) return SocksPartial{};
+  const auto type = static_cast<AddressType>(bytes[3]);
+  std::size_t begin = fixed;
+  std::size_t length = 0;
+  switch (type) {
+    case AddressType::ipv4: length = 4; break;
+    case AddressType::ipv6: length = 16; break;
+    case AddressType::name:
+      if (bytes.size() <= fixed) return SocksPartial{};
+      begin = fixed + 1;
+      length = static_cast<unsigned char>(bytes[fixed]);
+      break;
+    default: return Rejection::socks_address;
+  }
+  if (length == 0) return Rejection::socks_malformed;
+  if (bytes.size() < begin + length + port_bytes) return SocksPartial{};
+  const std::string_view address = bytes.substr(begin, length);
+  const std::string_view port = bytes.substr(begin + length, port_bytes);
+  SocksRequest request;
+  request.bytes = begin + length + port_bytes;
+  request.port = static_cast<std::uint16_t>(static_cast<unsigned char>(port[0]) << 8U |
+                                            static_cast<unsigned char>(port[1]));
+  if (type == AddressType::name) {
+    if (!is_name(address)) return Rejection::socks_malformed;
+    request.host = address;
+  } else {
+    request.host = address_text(type == AddressType::ipv4 ? AF_INET : AF_INET6, address);
+  }
+  if (request.port == 0) return Rejection::socks_malformed;
+  return request;
+}
+
+std::string socks_method_reply(bool accepted) {
+  return {version, accepted ? no_authentication : no_acceptable_method};
+}
+
+std::string socks_success() { return reply(Reply::succeeded); }
+
+std::string socks_failure(Rejection cause) {
+  if (cause == Rejection::socks_command) return reply(Reply::command_not_supported);
+  if (cause == Rejection::socks_address) return reply(Reply::address_type_not_supported);
+  if (cause == Rejection::connect_port_denied) return reply(Reply::not_allowed);
+  return reply(Reply::general_failure);
+}
+
+std::string socks_failure(policy::Cause cause) {
+  using policy::Cause;
+  switch (cause) {
+    case Cause::dns_error:
+    case Cause::dns_timeout:
+    case Cause::connect_timeout:
+    case Cause::parent_timeout: return reply(Reply::host_unreachable);
+    case Cause::unreachable:
+    case Cause::parent_unreachable: return reply(Reply::network_unreachable);
+    case Cause::refused: return reply(Reply::refused);
+    case Cause::address_denied:
+    case Cause::address_is_self: return reply(Reply::not_allowed);
+    default: return reply(Reply::general_failure);
+  }
+}
+
+}  // namespace reprise::http

@@ -1,0 +1,369 @@
+"""HTTPS that is retried: a client's TLS is ended here for listed hosts, with a certificate that only its own environment trusts."""
+import contextlib
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import tempfile
+
+from client import Client
+from faults import isolated
+from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, eventually, merge, options, without_proxies
+from names import NameServer
+from test_replay import is_sanitized
+from tls import Authority, TlsUpstream, authority
+from upstream import Say, Upstream
+
+SUMMARY = "reprise: 1 requests, 1 retried, 1 recovered\n"
+HOST = "localhost"
+
+
+def trusting():
+    """`defaults` under which upstreams of the test's own authority verify."""
+    return {"tls": {"ca_file": authority().file}}
+
+
+TRUST = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "PIP_CERT",
+         "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO")
+
+
+def clean(**more):
+    """The environment of this process without proxies, and without anything that says whom to trust."""
+    kept = {name: value for name, value in without_proxies().items() if name not in (*TRUST, "JAVA_TOOL_OPTIONS")}
+    return {**kept, **more}
+
+
+def ran(*arguments, environment=None):
+    """(exit code, standard output, standard error)"""
+    done = subprocess.run([options.binary, *arguments], env=clean(**(environment or {})), capture_output=True, text=True, timeout=PATIENCE,
+                          check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Intercepting(Reprise):
+    """A reprise with an authority of its own, made by `reprise ca init`."""
+
+    def __init__(self, hosts=(HOST,), **configuration):
+        self.own = tempfile.TemporaryDirectory(prefix="reprise-own-ca-")
+        files = {"ca": {"certificate": f"{self.own.name}/ca.pem", "key": f"{self.own.name}/ca.key"}, "bundle": f"{self.own.name}/bundle.pem"}
+        super().__init__(**merge({"intercept": {"hosts": list(hosts), **files}, "defaults": trusting(), "log": {"level": "debug"}},
+                                 configuration))
+        code, out, err = ran("ca", "init", "-c", self.config_file)
+        equal((code, err), (0, ""), out)
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.own.cleanup()
+
+    @property
+    def bundle(self):
+        return f"{self.own.name}/bundle.pem"
+
+    def interceptions(self, outcome):
+        return self.metric("reprise_interceptions_total", outcome=outcome)
+
+    def curl(self, *arguments):
+        """Standard output and error, and the exit code, of a curl that trusts the bundle alone."""
+        done = subprocess.run(["curl", "-sS", "-x", self.proxy_url, "--noproxy", "", "--cacert", self.bundle, *arguments],
+                              env=clean(), capture_output=True, text=True, timeout=PATIENCE, check=False)
+        return done.stdout, done.stderr, done.returncode
+
+
+def asked_for(reprise, authority_of_connect):
+    """The socket of a CONNECT that has had its 200."""
+    client = Client(reprise.forward)
+    client.send(f"CONNECT {authority_of_connect} HTTP/1.1\r\nHost: {authority_of_connect}\r\n\r\n".encode())
+    equal(client.read_final_head().status, 200)
+    return client.socket
+
+
+def context_of(trusted, alpn=(), newest=None, oldest=None):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(trusted)
+    context.check_hostname = False
+    if alpn:
+        context.set_alpn_protocols(list(alpn))
+    if newest:
+        context.maximum_version = newest
+    if oldest:
+        context.minimum_version = oldest
+    return context
+
+
+def issuer_of(wire):
+    """The common name of who signed what the other side has shown."""
+    return dict(pair[0] for pair in wire.getpeercert()["issuer"]).get("commonName")
+
+
+@contextlib.contextmanager
+def handshake(reprise, port, trusted, server_name, host=HOST, **more):
+    """TLS through a CONNECT to that host and port."""
+    with asked_for(reprise, f"{host}:{port}") as plain, context_of(trusted, **more).wrap_socket(plain, server_hostname=server_name) as wire:
+        yield wire
+
+
+def test_exec_retries_what_a_command_asks_over_https():
+    with TlsUpstream({"/x": [503, 503, 200]}) as upstream:
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {"SSL_CERT_FILE": authority().file, "XDG_RUNTIME_DIR": folder}
+            url = f"https://{HOST}:{upstream.port}/x"
+            got = ran("exec", "--report", f"{folder}/report", "--intercept", HOST, "--", "curl", "-sS", "-i", url, environment=environment)
+            equal((got[0], got[2]), (0, SUMMARY), got[1])
+            assert "Reprise-Attempts: 3" in got[1] and got[1].endswith("answer 3 to /x\n"), got[1]
+            with open(f"{folder}/report", encoding="utf-8") as file:
+                equal(json.load(file)["recovered"], 1)
+            equal(os.listdir(folder), ["report"], "the folder of the authority is gone")
+        equal([request.path for request in upstream.requests], ["/x"] * 3)
+
+
+PYTHON = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1]).read().decode(), end='')"
+# This version of Node knows no proxy by itself: a CONNECT by hand, as agents for it do.
+NODE = """
+const http = require('http'), https = require('https'), url = new URL(process.argv[1]), proxy = new URL(process.env.https_proxy);
+http.request({host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: url.host}).on('connect', (_, socket) =>
+  https.get(url, {socket, agent: false, servername: url.hostname}, answer => answer.pipe(process.stdout))).end();
+"""
+JAVA = """
+import java.net.URI;
+import java.net.http.*;
+class Fetch {
+  public static void main(String[] arguments) throws Exception {
+    var client = HttpClient.newBuilder().proxy(java.net.ProxySelector.getDefault()).build();
+    System.out.print(client.send(HttpRequest.newBuilder(URI.create(arguments[0])).build(), HttpResponse.BodyHandlers.ofString()).body());
+  }
+}
+"""
+JAVA_OLD = """
+import java.net.URL;
+class Fetch {
+  public static void main(String[] arguments) throws Exception {
+    System.out.write(new URL(arguments[0]).openStream().readAllBytes());
+    System.out.flush();
+  }
+}
+"""
+GO = """
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+)
+
+func main() {
+	answer, err := http.Get(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	io.Copy(os.Stdout, answer.Body)
+}
+"""
+
+
+def recovered(command, host=HOST, certificate=None, **environment):
+    """The command, which gets its URL last, sees the one 200 behind two 503."""
+    with TlsUpstream({"/x": [503, 503, 200]}, certificate=certificate) as upstream:
+        code, out, err = ran("exec", "--intercept", host, "--", *command, f"https://{host}:{upstream.port}/x",
+                             environment={"SSL_CERT_FILE": authority().file, **environment})
+        equal((code, out.removeprefix("\n")), (0, "answer 3 to /x\n"), err)
+        assert err.endswith(SUMMARY), err
+
+
+def needs(program):
+    if is_sanitized():
+        raise NotPlayed("what a client does is not the sanitizer's business")
+    if shutil.which(program) is None:
+        raise NotPlayed(f"there is no {program} here")
+
+
+def test_exec_and_python():
+    needs("python3")
+    recovered(["python3", "-c", PYTHON])
+
+
+def test_exec_and_node():
+    needs("node")
+    recovered(["node", "-e", NODE, "--"])
+
+
+@isolated
+def test_exec_and_java():
+    needs("javac")
+    # HttpURLConnection sends no SNI for a name without a dot.
+    with NameServer({}, hosts=f"{LOOPBACK} api.test\n"):
+        for source in (JAVA, JAVA_OLD):
+            with tempfile.TemporaryDirectory() as folder:
+                with open(f"{folder}/Fetch.java", "w", encoding="ascii") as file:
+                    file.write(source)
+                subprocess.run(["javac", "-d", folder, file.name], check=True, capture_output=True)
+                recovered(["java", "-cp", folder, "Fetch"], host="api.test")
+
+
+@isolated
+def test_exec_and_go():
+    needs("go")
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/fetch.go", "w", encoding="ascii") as file:
+            file.write(GO)
+        environment = {"HOME": folder, **os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+        subprocess.run(["go", "build", "-o", f"{folder}/fetch", file.name], check=True, capture_output=True, env=environment, cwd=folder)
+        # It never sends what is on loopback through a proxy, nor what has that name.
+        with NameServer({}, hosts=f"{LOOPBACK} api.test\n"):
+            recovered([f"{folder}/fetch"], host="api.test")
+
+
+def test_it_runs_through_the_same_engine():
+    """A POST goes out once, an upload is replayed, a download is continued, and a client on one connection is served again and again."""
+    blob = bytes(range(256)) * 2000
+    fields = (("ETag", '"v1"'), ("Accept-Ranges", "bytes"))
+
+    def cut(connection, request):
+        offset = int((request.field("Range") or "bytes=0-")[6:-1])
+        if offset == 0:
+            connection.sendall((b"HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: %d\r\n\r\n" % len(blob)) + blob[:100_000])
+            return False
+        rest = blob[offset:]
+        connection.sendall(b"HTTP/1.1 206 Partial\r\nETag: \"v1\"\r\nContent-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n\r\n"
+                           % (offset, len(blob) - 1, len(blob), len(rest)) + rest)
+        return True
+
+    scripts = {"/post": [503], "/put": [503, 200], "/down": [cut], "/again": [Say(200, b"x", fields)]}
+    with TlsUpstream(scripts) as upstream, Intercepting() as reprise:
+        with handshake(reprise, upstream.port, reprise.bundle, HOST, alpn=("http/1.1",)) as wire:
+            equal(wire.selected_alpn_protocol(), "http/1.1")
+            client = Client(None, connection=wire)
+            host = f"{HOST}:{upstream.port}"
+
+            def ask(method, path, body=None):
+                fields = f"Content-Length: {len(body)}\r\n" if body is not None else ""
+                client.send(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n".encode() + (body or b""))
+                return client.read_answer(method)
+
+            answer = ask("POST", "/post", b"order")
+            equal((answer.status, answer.reason), (503, "not_idempotent"))
+            equal(upstream.count("/post"), 1)
+            equal(ask("PUT", "/put", blob).status, 200)
+            equal([request.body for request in upstream.requests if request.path == "/put"], [blob, blob])
+            answer = ask("GET", "/down")
+            equal((answer.status, answer.body), (200, blob))
+            equal(ask("GET", f"https://{host}/again").status, 200, "absolute-form of its own origin")
+            client.send(f"GET https://other.test/again HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            equal(client.read_answer().status, 400, "and of no other")
+        equal(upstream.sni, [HOST] * len(upstream.sni))
+        equal(reprise.interceptions("intercepted"), 1)
+
+
+def test_what_observes_and_what_is_off():
+    for mode, outcome in (("observe", 1), ("off", 0)):
+        with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting(defaults={"mode": mode}) as reprise:
+            trusted = reprise.bundle if outcome else authority().file
+            with handshake(reprise, upstream.port, trusted, HOST) as wire:
+                client = Client(None, connection=wire)
+                client.send(b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+                equal(client.read_answer().status, 503, mode)
+            equal(reprise.interceptions("intercepted"), outcome, mode)
+
+
+def test_an_upstream_that_does_not_verify_fails_as_it_would_have():
+    revoked = authority().issue()
+    authority().revoke(revoked[0])
+    bad = {"expired": authority().issue(ends=-0.5, starts=-2), "self-signed": authority().self_signed(),
+           "unable to get local issuer": Authority("another").issue(), "mismatch": authority().issue(names=("DNS:other.test",))}
+    for words, certificate in bad.items():
+        with TlsUpstream(certificate=certificate) as upstream, Intercepting() as reprise:
+            out, err, code = reprise.curl("-i", f"https://{HOST}:{upstream.port}/")
+            equal(code, 0, err)
+            assert "HTTP/1.1 502 " in out and "error=tls_certificate_error" in out, out
+            assert words in out, (words, out)
+            equal((upstream.connections, upstream.count()), (1, 0), "one dial, and no request")
+    with TlsUpstream(certificate=revoked) as upstream, Intercepting(defaults={"tls": {"ca_file": authority().with_list()}}) as reprise:
+        out, _, _ = reprise.curl("-i", f"https://{HOST}:{upstream.port}/")
+        assert "HTTP/1.1 502 " in out and "revoked" in out, out
+
+
+def test_F11_only_the_listed_host_by_its_own_name():
+    """Whoever asks for another name by SNI, for none, for HTTP/2 alone, or for a host that is not listed gets the upstream's own."""
+    with TlsUpstream(alpn=("h2", "http/1.1")) as upstream, Intercepting(hosts=[HOST, "*.api.test"]) as reprise:
+        own = authority().file
+        for outcome, name, alpn in (("other_server_name", "api.test", ()), ("no_server_name", None, ()), ("no_http_1_1", HOST, ("h2",))):
+            with handshake(reprise, upstream.port, own, name, alpn=alpn) as wire:
+                equal(issuer_of(wire), "reprise test CA", outcome)
+            equal(reprise.interceptions(outcome), 1, outcome)
+            reprise.expect_log(f": {outcome}: tunnelled blind")
+        with handshake(reprise, upstream.port, own, HOST, host=LOOPBACK) as wire:
+            equal(issuer_of(wire), "reprise test CA", "an address is never listed")
+        equal(reprise.interceptions("intercepted"), 0)
+        for name in ("LocalHost", "LOCALHOST"):
+            with handshake(reprise, upstream.port, reprise.bundle, name) as wire:
+                assert issuer_of(wire).startswith("reprise for localhost"), wire.getpeercert()
+        equal(reprise.interceptions("intercepted"), 2)
+
+
+def test_the_client_speaks_both_versions_and_none_below():
+    with TlsUpstream() as upstream, Intercepting() as reprise:
+        for version, word in ((ssl.TLSVersion.TLSv1_2, "TLSv1.2"), (ssl.TLSVersion.TLSv1_3, "TLSv1.3")):
+            with handshake(reprise, upstream.port, reprise.bundle, HOST, newest=version) as wire:
+                equal(wire.version(), word)
+        old = subprocess.run(["openssl", "s_client", "-connect", f"{HOST}:{upstream.port}", "-proxy", "%s:%d" % reprise.forward, "-tls1_1",
+                              "-cipher", "DEFAULT@SECLEVEL=0", "-servername", HOST], stdin=subprocess.DEVNULL, capture_output=True,
+                             text=True, timeout=PATIENCE, check=False)
+        assert "alert protocol version" in old.stderr, old.stderr
+        equal(upstream.connections, 0, "nothing is dialled for it")
+        reprise.expect_metric(1, "reprise_interceptions_total", outcome="handshake_failed")
+        reprise.expect_log("handshake_failed: closed: the handshake failed: ")
+
+
+def test_a_client_that_does_not_trust_the_authority_is_told_of():
+    with TlsUpstream() as upstream, Intercepting() as reprise:
+        _, err, code = reprise.curl("--cacert", authority().file, f"https://{HOST}:{upstream.port}/")
+        equal(code, 60, err)
+        reprise.expect_log("unknown ca")
+        reprise.expect_log("intercept.bundle")
+
+
+def test_a_handshake_that_never_ends():
+    with TlsUpstream() as upstream, Intercepting(timers={"handshake": "100ms"}) as reprise:
+        hello = bytes.fromhex("16030100c8010000c4")
+        for sent in (hello, b"\x16\x03\x01"):
+            with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
+                plain.sendall(sent)
+                equal(plain.recv(100), b"", "closed")
+        reprise.expect_metric(2, "reprise_interceptions_total", outcome="handshake_timeout")
+        reprise.expect_metric(2, "reprise_limits_hit_total", limit="handshake")
+        equal(upstream.connections, 0)
+
+
+def test_a_client_that_takes_its_time():
+    """Behind a CONNECT to a listed host nobody is taken for silent who still may send its ClientHello; the upstream may speak first."""
+    with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting() as reprise:
+        with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
+            eventually(lambda: upstream.connections == 1, "the upstream is dialled, in case it speaks first")
+            with context_of(reprise.bundle).wrap_socket(plain, server_hostname=HOST) as wire:
+                client = Client(None, connection=wire)
+                client.send(b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+                equal(client.read_answer().status, 200)
+    with Upstream(greeting=b"220 hello\r\n") as upstream, Intercepting() as reprise:
+        with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
+            equal(plain.recv(100), b"220 hello\r\n")
+        reprise.expect_metric(1, "reprise_streams_total", protocol="server_first")
+
+
+def test_plain_http_behind_a_connect_to_a_listed_host():
+    with Upstream({"/x": [503, 200]}) as upstream, Intercepting() as reprise, asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
+        client = Client(None, connection=plain)
+        client.send(f"GET /x HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\n\r\n".encode())
+        equal(client.read_answer().status, 200)
+        equal(upstream.count(), 2)
+
+
+def test_no_way_to_the_listeners_of_reprise():
+    with Intercepting() as reprise:
+        port = reprise.addresses["admin"][1]
+        with handshake(reprise, port, reprise.bundle, HOST) as wire:
+            client = Client(None, connection=wire)
+            client.send(b"GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n")
+            equal(client.read_answer().status, 508)
+        out, _, code = reprise.curl(f"http://{HOST}:{port}/metrics")
+        equal((code, "address is a listener" in out), (0, True), out)

@@ -1,0 +1,266 @@
+"""Transparent listeners: rules printed by reprise, in a network of their own, and clients that know nothing."""
+import contextlib
+import functools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+
+from client import Client
+from faults import Host, isolated
+from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, opened_after, options, without_proxies
+from test_faults_network import elsewhere, listener_on, upstream_on
+from test_intercept import Intercepting
+from tls import Authority, TlsUpstream
+from upstream import Upstream
+
+NOBODY = 65534
+PORT = 3190  # of this network alone
+THEIRS_V6, OURS_V6 = "fd77::2", "fd77::1"
+
+
+def listeners(*addresses):
+    return [{"mode": "transparent", "bind": address} for address in addresses]
+
+
+BOTH = listeners(f"{LOOPBACK}:{PORT}", f"[::1]:{PORT}")
+
+
+def as_nobody():
+    """Of a child: it is a user whose connections are redirected, while reprise is root, whose are not."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+@functools.cache
+def good_names():
+    """The file of an authority, and a certificate of it for the hosts of these cases."""
+    made = Authority("names CA")
+    return made.file, made.issue(names=("DNS:listed.test", "DNS:other.test"))
+
+
+def needs(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            raise NotPlayed(f"there is no {program} here")
+
+
+def redirect(config, *arguments):
+    done = subprocess.run([options.binary, "redirect", *arguments, "-c", config], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@contextlib.contextmanager
+def proxied(dialect, reprise=Reprise, **configuration):
+    """A reprise in whose way the rules are, for IPv4 and IPv6."""
+    if subprocess.run(["true"], preexec_fn=as_nobody, check=False).returncode != 0:
+        raise NotPlayed("there are no other users here")
+    with reprise(**{"listeners": BOTH, **configuration}) as running:
+        code, _, err = redirect(running.config_file, "--print", dialect, "--apply", "--user", "root")
+        equal(code, 0, err)
+        yield running
+
+
+class HostWithV6(Host):
+    def __enter__(self):
+        super().__enter__()
+        self.ip("-6", "addr", "add", f"{OURS_V6}/64", "dev", "cable", "nodad")
+        subprocess.run(["nsenter", "-t", str(self.holder.pid), "-n", "ip", "-6", "addr", "add", f"{THEIRS_V6}/64", "dev", "plug", "nodad"],
+                       check=True)
+        return self
+
+
+def v6_listener_on(host):
+    with host.inside():
+        return socket.create_server((THEIRS_V6, 0), family=socket.AF_INET6)
+
+
+def curl(url, *arguments):
+    done = subprocess.run(["curl", "-sS", "--max-time", "60", *arguments, url], env=without_proxies(), capture_output=True, text=True,
+                          timeout=PATIENCE, preexec_fn=as_nobody, check=False)
+    return done.stdout, done.stderr
+
+
+def plain_http_is_retried(dialect):
+    with HostWithV6() as host, upstream_on(host) as upstream, proxied(dialect) as reprise:
+        upstream.scripts = {"/x": [503, 503, 200]}
+        out, err = curl(f"http://{host.theirs}:{upstream.port}/x", "-i", "-H", "Host: shop.test")
+        assert "answer 3 to /x" in out and "Reprise-Attempts: 3" in out, (out, err)
+        equal([request.field("Host") for request in upstream.requests], ["shop.test"] * 3)
+        line = reprise.requests(1)[0]
+        equal((line["host"], line["port"]), ("shop.test", upstream.port))
+        equal(redirect(reprise.config_file, "--print", dialect, "--apply", "--user", "root")[0], 0, "again changes nothing")
+        assert "answer 4 to /x" in curl(f"http://{host.theirs}:{upstream.port}/x")[0]
+        before = len(reprise.requests(2))
+        equal(redirect(reprise.config_file, "--print", dialect, "--remove")[0], 0)
+        assert "answer 5 to /x" in curl(f"http://{host.theirs}:{upstream.port}/x")[0]
+        equal(redirect(reprise.config_file, "--print", dialect, "--remove")[0], 0, "nothing is there any more")
+        equal(len(reprise.requests(before)), before, "it went straight")
+
+
+@isolated
+def test_plain_http_is_retried_by_nft():
+    needs("nft")
+    plain_http_is_retried("nft")
+
+
+@isolated
+def test_plain_http_is_retried_by_iptables():
+    needs("iptables")
+    plain_http_is_retried("iptables")
+
+
+def ipv6(dialect):
+    with HostWithV6() as host, elsewhere(Upstream({"/x": [503, 200]}, listener=v6_listener_on(host)), host) as upstream, \
+            proxied(dialect):
+        out, err = curl(f"http://[{THEIRS_V6}]:{upstream.port}/x", "-i")
+        assert "answer 2 to /x" in out and "Reprise-Attempts: 2" in out, (out, err)
+
+
+@isolated
+def test_ipv6_by_nft():
+    needs("nft")
+    ipv6("nft")
+
+
+@isolated
+def test_ipv6_by_iptables():
+    needs("ip6tables")
+    ipv6("iptables")
+
+
+def tls(host, port, server_name, trusted, path="/x"):
+    """What a TLS client of another user sees: who signed, the status, and the attempts that it is told of."""
+    script = """
+import json, os, socket, ssl, sys
+host, port, name, trusted, path = sys.argv[1:6]
+context = ssl.create_default_context(cafile=trusted)
+context.check_hostname = False
+with context.wrap_socket(socket.create_connection((host, int(port))), server_hostname=name or None) as wire:
+    wire.sendall(f"GET {path} HTTP/1.1\\r\\nHost: {name}\\r\\nConnection: close\\r\\n\\r\\n".encode())
+    got = b""
+    while not (b"\\r\\n\\r\\n" in got and got.endswith(b"\\n")):
+        got += wire.recv(65536)
+    issuer = dict(pair[0] for pair in wire.getpeercert()["issuer"])["commonName"]
+print(json.dumps([issuer, got.decode()]))
+"""
+    done = subprocess.run(["python3", "-c", script, host, str(port), server_name, trusted, path], env=without_proxies(), capture_output=True,
+                          text=True, timeout=PATIENCE, preexec_fn=as_nobody, check=False)
+    equal(done.returncode, 0, done.stderr)
+    return json.loads(done.stdout)
+
+
+@contextlib.contextmanager
+def readable(file):
+    """A copy of a file that other users can read."""
+    with tempfile.NamedTemporaryFile(prefix="reprise-trusted-") as copy, open(file, "rb") as original:
+        copy.write(original.read())
+        copy.flush()
+        os.chmod(copy.name, 0o644)
+        yield copy.name
+
+
+@isolated
+def test_https_flows_and_that_of_listed_hosts_is_retried():
+    needs("nft")
+    with Host() as host, elsewhere(TlsUpstream({"/x": [503, 200], "/y": [503]}, listener=listener_on(host)), host) as upstream, \
+            proxied("nft", lambda **more: Intercepting(["listed.test"], **more),
+                    defaults={"tls": {"ca_file": good_names()[0]}}) as reprise:
+        upstream.context.load_cert_chain(*good_names()[1])
+        with readable(good_names()[0]) as own, readable(reprise.bundle) as bundle:
+            issuer, got = tls(host.theirs, upstream.port, "other.test", own, "/y")
+            equal((issuer, got[:12]), ("names CA", "HTTP/1.1 503"), "not listed: as it is")
+            issuer, got = tls(host.theirs, upstream.port, "listed.test", bundle)
+            equal((issuer, got[:12]), ("reprise for listed.test", "HTTP/1.1 200"))
+            assert "Reprise-Attempts: 2" in got, got
+            issuer, _ = tls(host.theirs, upstream.port, "", own, "/y")
+            equal(issuer, "names CA", "no name at all")
+        equal(upstream.sni[-2:], ["listed.test", None], "the upstream is asked for whom the client wanted")
+        equal(reprise.metric("reprise_streams_total", protocol="tls"), 3)
+        equal(reprise.interceptions("intercepted"), 1)
+
+
+@isolated
+def test_the_dial_of_a_tls_stream_is_retried():
+    needs("nft")
+    retry = {"max_attempts": "unlimited", "deadline": "5m", "backoff": {"initial": "10ms", "maximum": "50ms"}}
+    with Host() as host, proxied("nft", defaults={"retry": retry}, log={"level": "debug"}) as reprise:
+        listener = listener_on(host)
+        upstream = TlsUpstream(listener=listener, certificate=good_names()[1])
+        with readable(good_names()[0]) as own, contextlib.ExitStack() as stack:
+            thread = opened_after(3, reprise, lambda: stack.enter_context(elsewhere(upstream, host)))
+            issuer, got = tls(host.theirs, upstream.port, "other.test", own)
+            thread.join()
+        equal((issuer, got[:12]), ("names CA", "HTTP/1.1 200"))
+
+
+@isolated
+def test_a_server_that_speaks_first_and_a_client_that_says_nothing_known():
+    needs("nft")
+    with Host() as host, elsewhere(Upstream(greeting=b"220 hello\r\n", listener=listener_on(host)), host) as upstream, proxied("nft") as reprise:
+        script = "import socket, sys; print(socket.create_connection((sys.argv[1], int(sys.argv[2]))).recv(100).decode(), end='')"
+        done = subprocess.run(["python3", "-c", script, host.theirs, str(upstream.port)], capture_output=True, text=True, timeout=PATIENCE,
+                              preexec_fn=as_nobody, check=False)
+        equal(done.stdout.splitlines(), ["220 hello"], done.stderr)
+        reprise.expect_metric(1, "reprise_streams_total", protocol="server_first")
+
+
+@isolated
+def test_rules_without_the_exception_do_not_loop():
+    """HTTP, TLS and silence: each comes back once, is known for our own, and ends."""
+    needs("nft")
+    with Host() as host, upstream_on(host) as upstream, Reprise(listeners=BOTH, defaults={"retry": {"max_attempts": 2}}) as reprise:
+        code, rules, _ = redirect(reprise.config_file, "--print", "nft", "--user", "nobody")  # which is not who reprise runs as
+        equal(code, 0)
+        subprocess.run(["nft", "-f", "-"], input=rules.encode(), check=True)
+        with socket.create_connection((host.theirs, upstream.port)) as plain:
+            client = Client(None, connection=plain)
+            client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+            equal(client.read_answer().status, 502)
+        for said in (b"\x16\x03\x01\x00\x05hello", b"", b"what is this"):
+            with socket.create_connection((host.theirs, upstream.port)) as plain:
+                plain.sendall(said)
+                plain.settimeout(PATIENCE)
+                with contextlib.suppress(ConnectionResetError):
+                    equal(plain.recv(100), b"", said)
+        equal(upstream.connections, 0)
+        assert reprise.metric("reprise_rejected_requests_total", cause="loop") >= 4
+        assert reprise.metric("reprise_rejected_requests_total", cause="loop") <= 12, "and no more than there were dials"
+        reprise.expect_log("rejected 508 loop")
+        assert reprise.cpu_seconds() < 5, reprise.cpu_seconds()
+
+
+@isolated
+def test_a_connection_that_nothing_redirected():
+    with Reprise(listeners=BOTH) as reprise:
+        with Client((LOOPBACK, PORT)) as client:
+            client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+            answer = client.read_answer()
+            equal(answer.status, 508)
+            assert b"listener of this proxy" in answer.body, answer.body
+
+
+def test_what_is_printed():
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write("version: 1\nlisteners: [{mode: transparent, bind: \"127.0.0.1:3190\"}, {mode: transparent, bind: \"[::1]:3190\"}]\n"
+                   "security: {deny: [10.9.0.0/16, \"fd00:ec2::254\", self]}\n")
+        file.flush()
+        code, out, err = redirect(file.name, "--print", "nft", "--user", "1337")
+        equal(code, 0, err)
+        for line in ("meta skuid 1337 return", 'oifname "lo" return', "ip daddr { 127.0.0.0/8, 169.254.0.0/16, 10.9.0.0/16 } return",
+                     "ip6 daddr { ::1/128, fe80::/10, fd00:ec2::254/128 } return", "redirect to :3190"):
+            assert line in out, (line, out)
+        code, out, _ = redirect(file.name, "--print", "iptables")
+        assert "iptables -w -t nat -A REPRISE -m owner --uid-owner reprise -j RETURN" in out, out
+        assert "ip6tables -w -t nat -A REPRISE -d fd00:ec2::254/128 -j RETURN" in out, out
+        equal(redirect(file.name, "--print", "nft", "--user", "x; reboot")[0], 2, "no text that is more than a name")
+        equal(redirect(file.name, "--print", "pf")[0], 2)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write("version: 1\n")
+        file.flush()
+        code, _, err = redirect(file.name, "--print", "nft")
+        equal(code, 78, err)
+        assert "none is transparent" in err, err

@@ -1,0 +1,101 @@
+// SOCKS5 as a client speaks it: read as far as it has come, refused for what it is.
+#include "proxy/tunnel/socks5.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace reprise::http {
+namespace {
+
+std::string bytes(std::initializer_list<int> values) {
+  std::string text;
+  for (const int value : values) text.push_back(static_cast<char>(value));
+  return text;
+}
+
+const std::string by_name = bytes({5, 1, 0, 3, 8}) + "api.test" + bytes({1, 187});
+const std::string by_v4 = bytes({5, 1, 0, 1, 127, 0, 0, 1, 0, 80});
+const std::string by_v6 = bytes({5, 1, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 31, 144});
+
+SocksRequest request_of(const std::string& text) {
+  const auto read = read_socks_request(text);
+  EXPECT_TRUE(std::holds_alternative<SocksRequest>(read));
+  return std::holds_alternative<SocksRequest>(read) ? std::get<SocksRequest>(read) : SocksRequest();
+}
+
+TEST(Socks5, a_greeting_is_read_as_far_as_it_has_come) {
+  const std::string greeting = bytes({5, 3, 1, 0, 2});
+  for (std::size_t i = 0; i < greeting.size(); ++i)
+    EXPECT_TRUE(std::holds_alternative<SocksPartial>(read_socks_greeting(greeting.substr(0, i)))) << i;
+  const auto read = read_socks_greeting(greeting + "behind");
+  ASSERT_TRUE(std::holds_alternative<SocksGreeting>(read));
+  EXPECT_EQ(std::get<SocksGreeting>(read).bytes, 5U);
+}
+
+TEST(Socks5, greetings_that_are_refused) {
+  EXPECT_EQ(std::get<Rejection>(read_socks_greeting("GET / HTTP/1.1")), Rejection::socks_version);
+  EXPECT_EQ(std::get<Rejection>(read_socks_greeting(bytes({4, 1}))), Rejection::socks_version);
+  EXPECT_EQ(std::get<Rejection>(read_socks_greeting(bytes({5, 0}))), Rejection::socks_malformed);
+  EXPECT_EQ(std::get<Rejection>(read_socks_greeting(bytes({5, 2, 1, 2}))), Rejection::socks_method);
+}
+
+TEST(Socks5, a_request_is_read_as_far_as_it_has_come) {
+  for (const std::string& whole : {by_name, by_v4, by_v6}) {
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      EXPECT_TRUE(std::holds_alternative<SocksPartial>(read_socks_request(whole.substr(0, i)))) << i;
+    EXPECT_EQ(request_of(whole + "behind").bytes, whole.size());
+  }
+  EXPECT_EQ(request_of(by_name).host, "api.test");
+  EXPECT_EQ(request_of(by_name).port, 443);
+  EXPECT_EQ(request_of(by_v4).host, "127.0.0.1");
+  EXPECT_EQ(request_of(by_v4).port, 80);
+  EXPECT_EQ(request_of(by_v6).host, "::1");
+  EXPECT_EQ(request_of(by_v6).port, 8080);
+}
+
+TEST(Socks5, requests_that_are_refused) {
+  const std::vector<std::pair<std::string, Rejection>> bad{
+      {bytes({4}), Rejection::socks_malformed},
+      {bytes({5, 2}), Rejection::socks_command},
+      {bytes({5, 3}), Rejection::socks_command},
+      {bytes({5, 1, 1}), Rejection::socks_malformed},
+      {bytes({5, 1, 0, 2}), Rejection::socks_address},
+      {bytes({5, 1, 0, 3, 0}), Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 1}) + " " + bytes({0, 80}), Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 3, 'a', '/', 'b', 0, 80}), Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 3, 'a', 0, 'b', 0, 80}), Rejection::socks_malformed},
+      {bytes({5, 1, 0, 3, 1, 0x7f, 0, 80}), Rejection::socks_malformed},
+      {bytes({5, 1, 0, 1, 127, 0, 0, 1, 0, 0}), Rejection::socks_malformed},
+  };
+  for (const auto& [text, cause] : bad) {
+    const auto read = read_socks_request(text);
+    ASSERT_TRUE(std::holds_alternative<Rejection>(read)) << word(cause);
+    EXPECT_EQ(std::get<Rejection>(read), cause);
+  }
+}
+
+TEST(Socks5, every_failure_has_its_reply) {
+  const auto code = [](const std::string& reply) {
+    EXPECT_EQ(reply.size(), 10U);
+    return static_cast<int>(reply[1]);
+  };
+  EXPECT_EQ(socks_method_reply(true), bytes({5, 0}));
+  EXPECT_EQ(socks_method_reply(false), bytes({5, 0xff}));
+  EXPECT_EQ(code(socks_success()), 0);
+  EXPECT_EQ(code(socks_failure(Rejection::socks_command)), 7);
+  EXPECT_EQ(code(socks_failure(Rejection::socks_address)), 8);
+  EXPECT_EQ(code(socks_failure(Rejection::connect_port_denied)), 2);
+  EXPECT_EQ(code(socks_failure(Rejection::socks_malformed)), 1);
+  EXPECT_EQ(code(socks_failure(policy::Cause::refused)), 5);
+  EXPECT_EQ(code(socks_failure(policy::Cause::unreachable)), 3);
+  EXPECT_EQ(code(socks_failure(policy::Cause::dns_error)), 4);
+  EXPECT_EQ(code(socks_failure(policy::Cause::connect_timeout)), 4);
+  EXPECT_EQ(code(socks_failure(policy::Cause::address_denied)), 2);
+  EXPECT_EQ(code(socks_failure(policy::Cause::address_is_self)), 2);
+  EXPECT_EQ(code(socks_failure(policy::Cause::cancelled)), 1);
+}
+
+}  // namespace
+}  // namespace reprise::http
