@@ -25,7 +25,9 @@ constexpr auto table = std::to_array<Key>({
   {.path = "admin.allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound. Other machines get only /metrics, /livez and /readyz."},
   {.path = "admin.control", .kind = text, .standard = "", .sentence = "Path of a unix socket for commands that change state.", .built = no},
 
-  {.path = "parent", .kind = parent, .standard = "none", .sentence = "Another proxy that everything goes through; it resolves the upstreams' names. User and password, percent-encoded, are sent to it as `Proxy-Authorization: Basic`.", .words = "none"},
+  {.path = "parent", .kind = parent, .standard = "none", .sentence = "Another proxy that everything goes through, over TLS with `https://`; it resolves the upstreams' names. User and password, percent-encoded, are sent to it as `Proxy-Authorization: Basic`.", .words = "none"},
+  {.path = "parent.url", .kind = parent, .standard = "", .sentence = "The same, where there is more to say of it."},
+  {.path = "parent.ca_file", .kind = file, .standard = "system", .sentence = "The only certificates that are trusted for a parent that is reached over TLS, as PEM; they vouch for no upstream.", .words = "system"},
 
   {.path = "defaults", .kind = mapping, .standard = "", .sentence = "What every route inherits, and what requests get that no route matches."},
   {.path = "defaults.mode", .kind = word, .standard = "active", .sentence = "`active` retries; `observe` decides and counts, and retries nothing; `off` leaves the request alone.", .words = "active observe off"},

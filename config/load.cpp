@@ -12,6 +12,7 @@
 #include "config/fields.hpp"
 #include "config/intercept.hpp"
 #include "config/listeners.hpp"
+#include "config/parent.hpp"
 #include "config/reader.hpp"
 #include "config/replace.hpp"
 #include "config/shape.hpp"
@@ -43,6 +44,7 @@ Settings build(const Node& root, Report& report) {
   check_clear_text(built, report);
   check_deny(root, settings.security.deny, report);
   check_intercept(root, report);
+  check_parent(root, report);
   policy::Route fallback = std::move(built.routes.back());
   built.routes.pop_back();
   settings.routes = std::make_shared<const policy::RouteTable>(std::move(built.routes), std::move(fallback));

@@ -11,6 +11,7 @@ namespace reprise::config {
 namespace {
 
 constexpr std::string_view scheme = "http://";
+constexpr std::string_view secure_scheme = "https://";
 constexpr std::string_view hidden = "***";
 
 Parsed<Parent> refuse(std::string reason) { return {std::nullopt, std::move(reason), {}}; }
@@ -80,18 +81,19 @@ std::string read_credentials(std::string_view text, Parent& parent) {
 }  // namespace
 
 Parsed<Parent> parse_parent(std::string_view text) {
-  const std::string form = "is no parent proxy: write http://proxy:3128 or http://user:password@proxy:3128";
-  const std::string lowered = policy::lower(text.substr(0, 8));
-  if (lowered == "https://")
-    return refuse("is https, which is not supported: a parent proxy is reached as http://proxy:port");
-  if (!lowered.starts_with(scheme)) return refuse(form);
-  std::string_view rest = text.substr(scheme.size());
+  const std::string form =
+      "is no parent proxy: write http://proxy:3128, https://proxy:3128 or http://user:password@proxy:3128";
+  const std::string lowered = policy::lower(text.substr(0, secure_scheme.size()));
+  const bool secure = lowered == secure_scheme;
+  if (!secure && !lowered.starts_with(scheme)) return refuse(form);
+  std::string_view rest = text.substr(secure ? secure_scheme.size() : scheme.size());
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.find_first_of("/?# ") != std::string_view::npos)
     return refuse(
         "has more than a host and a port: write http://proxy:3128, and percent-encode / ? # and "
         "blanks in a password");
   Parent parent;
+  if (secure) parent.tls.emplace();
   const std::size_t at = rest.rfind('@');
   if (at != std::string_view::npos) {
     if (std::string reason = read_credentials(rest.substr(0, at), parent); !reason.empty())
@@ -107,9 +109,24 @@ Parsed<Parent> parse_parent(std::string_view text) {
 }
 
 std::string parent_text(const Parent& parent) {
-  std::string text(scheme);
+  std::string text(parent.tls ? secure_scheme : scheme);
   if (!parent.user.empty()) text.append(parent.user).append(":").append(hidden).append("@");
   return text.append(endpoint_text({parent.host, parent.port}));
+}
+
+void check_parent(const Node& root, Report& report) {
+  const Node* const section = root.find("parent");
+  if (section == nullptr || section->kind != Node::Kind::mapping) return;
+  const Node* const url = section->find("url");
+  if (url == nullptr) {
+    report.error(section->line, section->column, "parent", "has no url: write url: https://proxy:3128");
+    return;
+  }
+  const Node* const file = section->find("ca_file");
+  const auto parsed = parse_parent(url->text);
+  if (file != nullptr && parsed && !parsed.value->tls)
+    report.error(file->line, file->column, "parent.ca_file",
+                 "is for a parent that is reached over TLS: write https:// in its url");
 }
 
 }  // namespace reprise::config

@@ -114,7 +114,10 @@ Rendered render(const Key&, const std::optional<std::uint16_t>& value) {
 }
 
 Rendered render(const Key& key, const std::optional<Parent>& value) {
-  return value ? yaml_scalar(parent_text(*value)) : absent_word(key);
+  if (!value) return absent_word(key);
+  const std::string url = yaml_scalar(parent_text(*value));
+  if (!value->tls || !value->tls->ca_file) return url;
+  return "{url: " + url + ", ca_file: " + yaml_scalar(*value->tls->ca_file) + "}";
 }
 
 Rendered render(const Key&, const Deny& deny) {

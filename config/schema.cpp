@@ -84,7 +84,7 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::ports: choices.push_back(reference("ports")); break;
     case Kind::endpoint: choices.push_back(matching(R"(^([0-9.]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$)")); break;
     case Kind::upstream: choices.push_back(matching("^[Hh][Tt][Tt][Pp][Ss]?://")); break;
-    case Kind::parent: choices.push_back(matching("^[Hh][Tt][Tt][Pp]://[^/]+/?$")); break;
+    case Kind::parent: choices.push_back(matching("^[Hh][Tt][Tt][Pp][Ss]?://[^/]+/?$")); break;
     case Kind::route: choices.push_back(matching("^([a-z-]+/)?[A-Za-z0-9._-]{1,64}$")); break;
     case Kind::name: choices.push_back(matching("^[A-Za-z0-9._-]{1,64}$")); break;
     case Kind::folder:
@@ -143,7 +143,10 @@ Json shape_of(const Key& key) {
     case Form::rule: choices.push_back(reference("rule")); break;
     case Form::pairs: choices.push_back(reference("pairs")); break;
     case Form::predicates: choices.push_back(reference("predicates")); break;
-    case Form::scalar: add_scalar(choices, key, key.kind); break;
+    case Form::scalar:
+      if (key.path == "parent") choices.push_back(closed_object(properties_of(key.path), {quote("url")}));
+      add_scalar(choices, key, key.kind);
+      break;
   }
   return any_of(choices);
 }

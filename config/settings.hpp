@@ -13,6 +13,7 @@
 
 #include "proxy/pacing/instant.hpp"
 #include "proxy/policy/route.hpp"
+#include "proxy/policy/tls_policy.hpp"
 
 namespace reprise::config {
 
@@ -56,6 +57,8 @@ struct Parent {
   std::uint16_t port = 0;
   std::string user;           ///< as written, percent-encoded; empty: it asks for none
   std::string authorization;  ///< a secret: the value of Proxy-Authorization (RFC 7617); empty: none is sent
+  /// How it is verified where it is reached over TLS; absent: in clear text.
+  std::optional<policy::TlsPolicy> tls{};
 };
 
 /// Whose TLS is ended here, and by which authority.

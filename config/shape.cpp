@@ -103,6 +103,8 @@ class Checker {
     if (key.built == Built::no) return not_built(place, key);
     if (node.kind == Node::Kind::nothing)
       return error(place, "has no value: remove the key, or write " + expectation(key));
+    // Both forms of `parent`: what it is, or what there is to say of it.
+    if (key.path == "parent" && node.kind == Node::Kind::mapping) return keys(place);
     switch (form_of(key.kind)) {
       case Form::mapping: return mapping(place, key);
       case Form::list: return list(place, key);

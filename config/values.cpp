@@ -198,7 +198,14 @@ void assign(const Key& key, const Node& node, std::optional<std::uint16_t>& targ
 }
 
 void assign(const Key& key, const Node& node, std::optional<Parent>& target) {
-  put_optional(key, node, target);
+  if (node.kind != Node::Kind::mapping) return put_optional(key, node, target);
+  const Node* const url = node.find("url");
+  Parsed<Parent> parent = url == nullptr ? Parsed<Parent>{} : parse_parent(url->text);
+  if (!parent) return;
+  target = std::move(parent.value);
+  const Key* const ca_file = find_key("parent.ca_file");
+  const Node* const file = node.find("ca_file");
+  if (target->tls && file != nullptr && ca_file != nullptr) assign(*ca_file, *file, target->tls->ca_file);
 }
 void assign(const Key&, const Node& node, Parent& target) { put(parse_parent(node.text), target); }
 

@@ -39,7 +39,8 @@ int check(const std::string& file) {
     return exit_bad_configuration;
   }
   try {
-    const net::TlsClients loads(*loaded.settings->routes);
+    const auto& parent = loaded.settings->parent;
+    const net::TlsClients loads(*loaded.settings->routes, parent && parent->tls ? &*parent->tls : nullptr);
     if (loaded.settings->intercept) {
       net::reserve_secret_memory();
       net::load_authority(*loaded.settings->intercept, file, wall_seconds());

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include "proxy/dial/dial.hpp"
+#include "proxy/dial/secure.hpp"
 #include "proxy/http/interims.hpp"
 #include "proxy/http1/parent.hpp"
 #include "proxy/http1/parse.hpp"
@@ -29,7 +30,10 @@ Cause cause_of_parent(Cause cause) {
     case Cause::dns_error:
     case Cause::refused:
     case Cause::unreachable:
-    case Cause::reset: return Cause::parent_unreachable;
+    case Cause::reset:
+    case Cause::closed:
+    case Cause::tls_protocol_error:
+    case Cause::tls_certificate_error: return Cause::parent_unreachable;
     case Cause::dns_timeout:
     case Cause::connect_timeout: return Cause::parent_timeout;
     case Cause::no_local_port:
@@ -39,9 +43,6 @@ Cause cause_of_parent(Cause cause) {
     case Cause::parent_unreachable:
     case Cause::parent_timeout:
     case Cause::parent_refused:
-    case Cause::tls_protocol_error:
-    case Cause::tls_certificate_error:
-    case Cause::closed:
     case Cause::keepalive_lost:
     case Cause::unacknowledged:
     case Cause::attempt_timeout:
@@ -146,6 +147,8 @@ Task<Dialled> dial_through_parent(Dialer& dialer, const ParentRoute& route, Conn
   if (verdict == AddressVerdict::self) co_return Failed{Stage::connect, Cause::address_is_self};
   const config::Parent& parent = *dialer.parent;
   Dialled dialled = co_await dial(dialer, parent.host, parent.port, time, cancel);
+  if (auto* plain = std::get_if<std::unique_ptr<Stream>>(&dialled); plain != nullptr && upstream.parent->tls)
+    dialled = co_await secure(dialer, *upstream.parent, std::move(*plain), time, cancel);
   if (const auto* failed = std::get_if<Failed>(&dialled)) {
     const Cause cause = cause_of_parent(failed->cause);
     if (cause == failed->cause) co_return *failed;

@@ -16,8 +16,7 @@ namespace {
 
 std::unique_ptr<SecureLink> make_secure(Dialer& dialer, const Upstream& upstream, Carrier carrier) {
   if (dialer.links.make_secure) return dialer.links.make_secure(std::move(carrier), upstream.server_name);
-  return std::make_unique<TlsLink>(std::get<tcp::socket>(std::move(carrier)), *upstream.tls,
-                                   upstream.server_name, upstream.ticket);
+  return std::make_unique<TlsLink>(std::move(carrier), *upstream.tls, upstream.server_name, upstream.ticket);
 }
 
 void tell_of_handshake(Dialer& dialer, Upstream& upstream, std::string_view words) {

@@ -132,7 +132,7 @@ Authority::Authority(Certificate certificate, PrivateKey key)
     : certificate_(std::move(certificate)), key_(std::move(key)), leaf_key_(make_key()) {}
 
 PrivateKey Authority::make_key() {
-  PrivateKey key(EVP_EC_gen("P-256"));
+  PrivateKey key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   if (key == nullptr) fail("a private key cannot be made");
   return key;
 }

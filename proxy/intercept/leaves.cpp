@@ -23,7 +23,7 @@ struct Making {
 ClientTls::Accept accept_with(std::shared_ptr<const TlsServer> server) {
   if (server == nullptr) return {};
   return [server = std::move(server)](Carrier carrier, std::string before) -> std::unique_ptr<SecureLink> {
-    return std::make_unique<TlsLink>(std::get<tcp::socket>(std::move(carrier)), *server, std::move(before));
+    return std::make_unique<TlsLink>(std::move(carrier), *server, std::move(before));
   };
 }
 

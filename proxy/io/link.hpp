@@ -38,6 +38,11 @@ class Link {
   virtual Task<ErrorCode> connect(const tcp::endpoint&) = 0;
   /// At least one byte, or an error (eof for FIN).
   virtual ReadTask read_some(asio::mutable_buffer) = 0;
+  /// What is at hand, without waiting: would_block if nothing is. Only of a link that others may run over.
+  virtual std::size_t read_now(asio::mutable_buffer, ErrorCode& error) {
+    error = asio::error::operation_not_supported;
+    return 0;
+  }
   virtual Task<ErrorCode> wait_readable() = 0;
   virtual Task<ErrorCode> wait_writable() = 0;
   /// What is taken at once; would_block if nothing is.

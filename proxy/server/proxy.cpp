@@ -103,7 +103,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       budgets(settings.limits.upstreams),
       host_guards(settings.limits.upstreams),
       replay(settings.limits, options.files, metrics, log),
-      tls(*settings.routes) {
+      tls(*settings.routes, settings.parent && settings.parent->tls ? &*settings.parent->tls : nullptr) {
   metrics.set_config_hash(options.config_hash);
   for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
   prepare_interception();
@@ -116,8 +116,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   const config::Limits& most = settings.limits;
   const std::size_t most_clients =
       lowered("limits.connections", most.connections, clients_allowed(most.admin_connections));
-  // clang 14 cannot initialise an aggregate through make_unique.
-  // NOLINTNEXTLINE(modernize-make-unique)
+  // NOLINTNEXTLINE(modernize-make-unique): clang 14 cannot initialise an aggregate through it.
   shared.reset(new Shared{settings, metrics, log, budgets, host_guards, *resolver, replay, *filter, tls,
                           make_pseudonym(), most_clients});
   shared->witness = options.witness;
@@ -145,8 +144,7 @@ void Proxy::Parts::prepare_interception() {
   const std::int64_t now = Clock::wall_nanoseconds() / 1'000'000'000;
   const auto authority =
       options.authority ? options.authority : load_authority(intercept, options.config_file, now);
-  constexpr std::int64_t day = std::int64_t{24} * 3600;
-  if (const std::int64_t days = (authority->expires() - now) / day; days < 30)
+  if (const std::int64_t days = (authority->expires() - now) / (24 * 3600); days < 30)
     say(config::LogLevel::warn, "the certificate of intercept.ca expires in " + std::to_string(days) +
                                     " days: reprise ca renew makes a new one");
   try {

@@ -81,7 +81,7 @@ TlsClient::TlsClient(const policy::TlsPolicy& policy, std::size_t number)
   identify(settings, policy);
 }
 
-TlsClients::TlsClients(const policy::RouteTable& routes) {
+TlsClients::TlsClients(const policy::RouteTable& routes, const policy::TlsPolicy* parent) {
   std::vector<const policy::TlsPolicy*> made;
   for (std::size_t route = 0; route < routes.size(); ++route) {
     const policy::TlsPolicy& wanted = routes[route].policy.tls;
@@ -96,6 +96,12 @@ TlsClients::TlsClients(const policy::RouteTable& routes) {
       }
     }
     by_route_.push_back(clients_[number].get());
+  }
+  if (parent == nullptr) return;
+  try {
+    parent_ = std::make_unique<TlsClient>(*parent, clients_.size());
+  } catch (const std::runtime_error& error) {
+    throw TlsSettingsError("parent: " + std::string(error.what()));
   }
 }
 

@@ -16,16 +16,18 @@ struct ssl_session_st;
 
 namespace reprise::net {
 
-/// A file of a route cannot be loaded. `what()` names the route, the key, the file, and what is wrong with
-/// it.
+/// A file of a route, or of the parent proxy, cannot be loaded. `what()` names it, the key, the file, and
+/// what is wrong with it.
 class TlsSettingsError : public std::runtime_error {
  public:
   TlsSettingsError(const policy::Route& route, const std::string& why);
+  /// Of the parent proxy.
+  explicit TlsSettingsError(const std::string& why) : std::runtime_error(why) {}
   /// The route's line in the configuration; 0: built-in.
   std::size_t line() const { return line_; }
 
  private:
-  std::size_t line_;
+  std::size_t line_ = 0;
 };
 
 struct FreeTls {
@@ -54,16 +56,20 @@ class TlsClient {
   std::size_t number_;
 };
 
-/// One client for each distinct set of files that routes name.
+/// One client for each distinct set of files that routes name, and one of its own for the parent proxy, whose
+/// authorities vouch for nobody else.
 class TlsClients {
  public:
-  /// Throws TlsSettingsError.
-  explicit TlsClients(const policy::RouteTable&);
+  /// `parent`: how a parent proxy over TLS is verified; null: there is none. Throws TlsSettingsError.
+  explicit TlsClients(const policy::RouteTable&, const policy::TlsPolicy* parent = nullptr);
   const TlsClient& of(std::size_t route) const { return *by_route_[route]; }
+  /// Null where there is none.
+  const TlsClient* parent() const { return parent_.get(); }
 
  private:
   std::vector<std::unique_ptr<TlsClient>> clients_;
   std::vector<const TlsClient*> by_route_;
+  std::unique_ptr<TlsClient> parent_;
 };
 
 }  // namespace reprise::net

@@ -11,72 +11,36 @@
 
 #include "proxy/io/clock.hpp"
 #include "proxy/tls/tls_demands.hpp"
-#include "proxy/tls/tls_socket.hpp"
 
 namespace reprise::net {
 namespace {
 
-constexpr Duration goodbye_limit = std::chrono::seconds(1);
 constexpr std::size_t record_bytes = 16 * 1024;
-
-struct FreeConnection {
-  void operator()(SSL* connection) const { SSL_free(connection); }
-};
 
 }  // namespace
 
-// What outlives the link while the goodbye is on its way.
-struct TlsLink::Channel {
-  Channel(tcp::socket connected, SSL_CTX* settings)
-      : socket(std::move(connected)), connection(SSL_new(settings)) {
-    if (connection == nullptr) throw std::bad_alloc();
-    errors.descriptor = socket.native_handle();
-    attach_socket(connection.get(), errors);
-  }
-
-  tcp::socket socket;
-  TlsSocketErrors errors;
-  std::shared_ptr<TlsTicket> ticket;
-  std::unique_ptr<SSL, FreeConnection> connection;
-  Notice notice = Notice::unsent;
-  bool closes = false;  ///< once the goodbye is out
-
-  /// True if there is nothing to wait for any more.
-  bool try_notify() {
-    ERR_clear_error();
-    const int result = SSL_shutdown(connection.get());
-    const bool waits = result < 0 && SSL_get_error(connection.get(), result) == SSL_ERROR_WANT_WRITE;
-    notice = waits ? Notice::pending : Notice::sent;
-    return !waits;
-  }
-  void close() {
-    ErrorCode ignored;
-    socket.close(ignored);
-  }
-};
-
-TlsLink::TlsLink(tcp::socket socket, const TlsClient& client, std::string_view name,
+TlsLink::TlsLink(Carrier carrier, const TlsClient& client, std::string_view name,
                  std::shared_ptr<TlsTicket> ticket)
-    : channel_(std::make_shared<Channel>(std::move(socket), client.settings())) {
-  SSL* const connection = channel_->connection.get();
-  channel_->ticket = std::move(ticket);
-  SSL_set_app_data(connection, channel_->ticket.get());
+    : channel_(std::make_shared<TlsChannel>(std::move(carrier), client.settings())) {
+  SSL* const connection = channel_->connection();
+  channel_->ticket() = std::move(ticket);
+  SSL_set_app_data(connection, channel_->ticket().get());
   nameless_ = !demand_name(connection, std::string(name));
-  if (const auto& kept = channel_->ticket; kept != nullptr && kept->newest != nullptr)
+  if (const auto& kept = channel_->ticket(); kept != nullptr && kept->newest != nullptr)
     SSL_set_session(connection, kept->newest.get());
   SSL_set_connect_state(connection);
 }
 
-TlsLink::TlsLink(tcp::socket socket, const TlsServer& server, std::string before)
-    : channel_(std::make_shared<Channel>(std::move(socket), server.settings())) {
-  channel_->errors.before = std::move(before);
-  SSL_set_accept_state(channel_->connection.get());
+TlsLink::TlsLink(Carrier carrier, const TlsServer& server, std::string before)
+    : channel_(std::make_shared<TlsChannel>(std::move(carrier), server.settings())) {
+  channel_->errors().before = std::move(before);
+  SSL_set_accept_state(channel_->connection());
 }
 
 TlsLink::~TlsLink() { close(); }
 
 Handshake TlsLink::shake_hands() {
-  SSL* const connection = channel_->connection.get();
+  SSL* const connection = channel_->connection();
   if (nameless_) {
     failure_ = TlsError::certificate;
     why_unproved_ = "there is no name that a certificate could prove";
@@ -109,11 +73,11 @@ Handshake TlsLink::shake_hands() {
 
 // What the failed call came to. The queue of errors is left for who wants its words.
 ErrorCode TlsLink::error_of(int result) {
-  switch (SSL_get_error(channel_->connection.get(), result)) {
+  switch (SSL_get_error(channel_->connection(), result)) {
     case SSL_ERROR_WANT_READ:
     case SSL_ERROR_WANT_WRITE: return asio::error::would_block;
     case SSL_ERROR_ZERO_RETURN: return asio::error::eof;
-    case SSL_ERROR_SYSCALL: return {channel_->errors.code, boost::system::system_category()};
+    case SSL_ERROR_SYSCALL: return {channel_->errors().code, boost::system::system_category()};
     default: break;
   }
   // The socket may have an error too by now: of the alert that could not be sent any more.
@@ -121,7 +85,7 @@ ErrorCode TlsLink::error_of(int result) {
   return ended ? TlsError::no_close_notify : TlsError::protocol;
 }
 
-asio::any_io_executor TlsLink::executor() { return channel_->socket.get_executor(); }
+asio::any_io_executor TlsLink::executor() { return channel_->executor(); }
 
 // As many records as are at hand.
 std::size_t TlsLink::take(asio::mutable_buffer into, ErrorCode& error) {
@@ -129,7 +93,7 @@ std::size_t TlsLink::take(asio::mutable_buffer into, ErrorCode& error) {
     error = later_;
     return 0;
   }
-  SSL* const connection = channel_->connection.get();
+  SSL* const connection = channel_->connection();
   std::size_t taken = 0;
   while (into.size() > 0) {
     ERR_clear_error();
@@ -164,8 +128,13 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
       bytes = take(into, error);
     }
     if (error != asio::error::would_block) co_return std::tuple(error, bytes);
-    const auto direction = read_wants_write_ ? tcp::socket::wait_write : tcp::socket::wait_read;
-    const auto [failure] = co_await channel_->socket.async_wait(direction, as_result);
+    // No conditional operator: GCC 12 destroys what co_await gives twice in one.
+    ErrorCode failure;
+    if (read_wants_write_) {
+      failure = co_await channel_->wait_writable();
+    } else {
+      failure = co_await channel_->wait_readable();
+    }
     // What came for a record's half may have come together with the end of the wait.
     if (cancels != cancels_) co_return std::tuple(ErrorCode(asio::error::operation_aborted), std::size_t{0});
     if (failure) co_return std::tuple(failure, std::size_t{0});
@@ -174,19 +143,17 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
 
 Task<ErrorCode> TlsLink::wait_readable() {
   if (established_ && unread() != Unread::nothing) co_return ErrorCode();
-  co_return std::get<0>(co_await channel_->socket.async_wait(tcp::socket::wait_read, as_result));
+  co_return co_await channel_->wait_readable();
 }
 
-Task<ErrorCode> TlsLink::wait_writable() {
-  co_return std::get<0>(co_await channel_->socket.async_wait(tcp::socket::wait_write, as_result));
-}
+Task<ErrorCode> TlsLink::wait_writable() { co_return co_await channel_->wait_writable(); }
 
 std::size_t TlsLink::seal(asio::const_buffer bytes, ErrorCode& error) {
   ERR_clear_error();
   std::size_t sealed = 0;
-  const int result = SSL_write_ex(channel_->connection.get(), bytes.data(), bytes.size(), &sealed);
+  const int result = SSL_write_ex(channel_->connection(), bytes.data(), bytes.size(), &sealed);
   write_waits_ = false;
-  asked_ = result == 1 && SSL_has_pending(channel_->connection.get()) == 0 && !later_;
+  asked_ = result == 1 && SSL_has_pending(channel_->connection()) == 0 && !later_;
   if (result == 1) return sealed;
   error = error_of(result);
   write_waits_ = error == asio::error::would_block;
@@ -230,31 +197,15 @@ std::size_t TlsLink::write_some(std::span<const asio::const_buffer> parts, Error
 
 void TlsLink::cancel() {
   ++cancels_;
-  ErrorCode ignored;
-  channel_->socket.cancel(ignored);
+  channel_->cancel();
 }
 
 // Nothing can follow a failure, and nothing get past a record that is half out.
 void TlsLink::notify() {
-  if (!established_ || broken_ || write_waits_ || channel_->notice != Notice::unsent) return;
-  if (channel_->try_notify()) return;
-  asio::co_spawn(channel_->socket.get_executor(), say_goodbye(channel_), or_abort);
-}
-
-Task<void> TlsLink::say_goodbye(std::shared_ptr<Channel> channel) {
-  const Instant due = Clock::now() + goodbye_limit;
-  Timer limit(channel->socket.get_executor(), goodbye_limit);
-  limit.async_wait([channel](const ErrorCode& error) {
-    ErrorCode ignored;
-    if (!error) channel->socket.cancel(ignored);
-  });
-  while (channel->socket.is_open() && Clock::now() < due) {
-    const auto [error] = co_await channel->socket.async_wait(tcp::socket::wait_write, as_result);
-    if (error && error != asio::error::operation_aborted) break;
-    if (!error && channel->try_notify()) break;
-  }
-  channel->notice = Notice::sent;
-  if (channel->closes) channel->close();
+  if (!established_ || broken_ || write_waits_ || channel_->notice() != TlsChannel::Notice::unsent) return;
+  // What is below says goodbye itself, and waits for it.
+  if (channel_->try_notify() || channel_->below() != nullptr) return;
+  asio::co_spawn(channel_->executor(), TlsChannel::say_goodbye(channel_), or_abort);
 }
 
 void TlsLink::finish_sending() { notify(); }
@@ -265,32 +216,32 @@ void TlsLink::close() {
   notify();
   channel_->closes = true;
   // The session that a late ticket brings belongs to nobody.
-  SSL_set_app_data(channel_->connection.get(), nullptr);
-  if (channel_->notice != Notice::pending) channel_->close();
+  SSL_set_app_data(channel_->connection(), nullptr);
+  if (channel_->notice() != TlsChannel::Notice::pending || channel_->below() != nullptr) channel_->close();
 }
 
 void TlsLink::cut() {
-  ErrorCode ignored;
-  channel_->socket.set_option(asio::socket_base::linger(true, 0), ignored);
   channel_->closes = true;
-  channel_->close();
+  channel_->cut();
 }
 
-bool TlsLink::open() const { return !channel_->closes && channel_->socket.is_open(); }
+bool TlsLink::open() const { return !channel_->closes && channel_->open(); }
 
 Unread TlsLink::unread() {
   if (later_ || !open()) return Unread::closed;
   char byte = 0;
   ERR_clear_error();
-  const int result = SSL_peek(channel_->connection.get(), &byte, 1);
+  const int result = SSL_peek(channel_->connection(), &byte, 1);
   if (result > 0) return Unread::bytes;
   return error_of(result) == asio::error::would_block ? Unread::nothing : Unread::closed;
 }
 
 Presence TlsLink::presence() { return open() ? presence_of(descriptor()) : Presence::reset; }
 
-int TlsLink::descriptor() { return channel_->socket.native_handle(); }
+int TlsLink::descriptor() { return channel_->descriptor(); }
 
-bool TlsLink::resumed() const { return SSL_session_reused(channel_->connection.get()) == 1; }
+std::size_t TlsLink::read_now(asio::mutable_buffer into, ErrorCode& error) { return take(into, error); }
+
+bool TlsLink::resumed() const { return SSL_session_reused(channel_->connection()) == 1; }
 
 }  // namespace reprise::net

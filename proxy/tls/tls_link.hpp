@@ -1,13 +1,14 @@
-// One side of TLS over a connected socket, driven by hand so that a write is tried at once and goes out in
-// one record.
+// One side of TLS over a connected socket, or over another link, driven by hand so that a write is tried at
+// once and goes out in one record.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "proxy/io/link.hpp"
+#include "proxy/io/stream.hpp"
 #include "proxy/io/tls_error.hpp"
+#include "proxy/tls/tls_channel.hpp"
 #include "proxy/tls/tls_client.hpp"
 #include "proxy/tls/tls_server.hpp"
 
@@ -19,9 +20,10 @@ class TlsLink final : public SecureLink {
  public:
   /// `name`: who the other side has to be, a host name (which is also sent as SNI) or a literal address. The
   /// session in `ticket` is resumed, and replaced by newer ones; `client` outlives the link.
-  TlsLink(tcp::socket, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket);
+  /// It runs over a socket, or over a link that can be read without waiting, such as another TlsLink.
+  TlsLink(Carrier, const TlsClient& client, std::string_view name, std::shared_ptr<TlsTicket> ticket);
   /// The server's side, for a client that proves nothing; `before`: what of its bytes was read already.
-  TlsLink(tcp::socket, const TlsServer& server, std::string before);
+  TlsLink(Carrier, const TlsServer& server, std::string before);
   ~TlsLink() override;
 
   Handshake shake_hands() override;
@@ -31,6 +33,7 @@ class TlsLink final : public SecureLink {
 
   asio::any_io_executor executor() override;
   ReadTask read_some(asio::mutable_buffer) override;
+  std::size_t read_now(asio::mutable_buffer, ErrorCode&) override;
   Task<ErrorCode> wait_readable() override;
   Task<ErrorCode> wait_writable() override;
   std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&) override;
@@ -51,17 +54,13 @@ class TlsLink final : public SecureLink {
   bool resumed() const;
 
  private:
-  struct Channel;
-  enum class Notice : std::uint8_t { unsent, pending, sent };
-
-  static Task<void> say_goodbye(std::shared_ptr<Channel>);
   std::size_t take(asio::mutable_buffer, ErrorCode&);
   std::size_t seal(asio::const_buffer, ErrorCode&);
   ErrorCode error_of(int result);
   void fail();
   void notify();
 
-  std::shared_ptr<Channel> channel_;
+  std::shared_ptr<TlsChannel> channel_;
   ErrorCode failure_;
   std::string words_;
   std::string_view why_unproved_;  ///< static

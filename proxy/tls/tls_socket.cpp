@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -16,9 +17,37 @@ TlsSocketErrors& socket_of(BIO* bio) { return *static_cast<TlsSocketErrors*>(BIO
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
+// What a link below has come to, as a call of the kernel would.
+int told_by(BIO* bio, TlsSocketErrors& socket, const ErrorCode& error, bool reading) {
+  if (error == asio::error::would_block) {
+    reading ? BIO_set_retry_read(bio) : BIO_set_retry_write(bio);
+  } else if (reading && error == asio::error::eof) {
+    socket.fin = true;
+  } else if (socket.code == 0) {
+    // An end of the TLS below has no number of the system's.
+    socket.code = error.category() == boost::system::system_category() ? error.value() : ECONNRESET;
+  }
+  return 0;
+}
+
+int write_to_link(BIO* bio, TlsSocketErrors& socket, const char* bytes, std::size_t count,
+                  std::size_t* written) {
+  const std::array<asio::const_buffer, 1> piece{asio::buffer(bytes, count)};
+  ErrorCode error;
+  *written = socket.below->write_some(piece, error);
+  return *written > 0 ? 1 : told_by(bio, socket, error ? error : ErrorCode(asio::error::would_block), false);
+}
+
+int read_from_link(BIO* bio, TlsSocketErrors& socket, char* bytes, std::size_t room, std::size_t* read) {
+  ErrorCode error;
+  *read = socket.below->read_now(asio::buffer(bytes, room), error);
+  return *read > 0 ? 1 : told_by(bio, socket, error, true);
+}
+
 int write_to_socket(BIO* bio, const char* bytes, std::size_t count, std::size_t* written) {
   TlsSocketErrors& socket = socket_of(bio);
   BIO_clear_retry_flags(bio);
+  if (socket.below != nullptr) return write_to_link(bio, socket, bytes, count, written);
   ssize_t sent = 0;
   do {
     sent = ::send(socket.descriptor, bytes, count, MSG_NOSIGNAL);
@@ -45,6 +74,7 @@ int read_from_socket(BIO* bio, char* bytes, std::size_t room, std::size_t* read)
     if (socket.taken == socket.before.size()) socket.before = {}, socket.taken = 0;
     return 1;
   }
+  if (socket.below != nullptr) return read_from_link(bio, socket, bytes, room, read);
   ssize_t got = 0;
   do {
     got = ::recv(socket.descriptor, bytes, room, 0);

@@ -1,4 +1,5 @@
-// What OpenSSL reads from and writes to: a non-blocking socket, without signals, whose last error is kept.
+// What OpenSSL reads from and writes to: a non-blocking socket, without signals, whose last error is kept; or
+// a link that it runs over.
 #pragma once
 
 #include <openssl/types.h>
@@ -6,11 +7,14 @@
 #include <cstddef>
 #include <string>
 
+#include "proxy/io/link.hpp"
+
 namespace reprise::net {
 
 /// Outlives the connection that is attached to it.
 struct TlsSocketErrors {
   int descriptor = -1;
+  Link* below = nullptr;  ///< in the place of the descriptor
   int code = 0;           ///< errno of the first call that failed
   bool fin = false;       ///< the other side has finished
   std::string before{};   ///< what was read from the socket already: it comes first

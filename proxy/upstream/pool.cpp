@@ -81,19 +81,23 @@ std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t po
   }
   auto fresh = add_upstream(host, port, account_bytes);
   fresh->cells = &metrics_.upstream(fresh->account);
-  if (peer.client != nullptr) {
-    fresh->tls = peer.client;
-    fresh->server_name = policy::lower(without_last_dot(peer.name));
-    fresh->ticket = std::make_shared<TlsTicket>();
-  }
+  prove(*fresh, peer);
   return fresh;
 }
 
-void Pool::go_through(std::string_view host, std::uint16_t port) {
+void Pool::prove(Upstream& upstream, TlsPeer peer) {
+  if (peer.client == nullptr) return;
+  upstream.tls = peer.client;
+  upstream.server_name = policy::lower(without_last_dot(peer.name));
+  upstream.ticket = std::make_shared<TlsTicket>();
+}
+
+void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer) {
   write_account(host, port, scratch_);
   // No host has a blank: the same host:port as an upstream is another.
   scratch_.insert(0, "parent ");
   parent_ = add_upstream(host, port, scratch_.size());
+  prove(*parent_, peer);
 }
 
 // Its key is in `scratch_`.

@@ -119,7 +119,7 @@ class Pool {
 
   /// From now on every upstream has this parent proxy. Its connections are one pool, whatever the requests
   /// that they carry are for.
-  void go_through(std::string_view host, std::uint16_t port);
+  void go_through(std::string_view host, std::uint16_t port, TlsPeer = {});
   std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port, TlsPeer = {});
   policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, BudgetKind);
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
@@ -150,6 +150,7 @@ class Pool {
   void discard(UpstreamConnection&);
   std::shared_ptr<Upstream> add_upstream(std::string_view host, std::uint16_t port,
                                          std::size_t account_bytes);
+  static void prove(Upstream&, TlsPeer);
   void forget_oldest();
 
   using Order = std::list<std::shared_ptr<Upstream>>;

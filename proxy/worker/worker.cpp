@@ -2,6 +2,7 @@
 
 #include "proxy/http/date.hpp"
 #include "proxy/message/request.hpp"
+#include "proxy/tls/tls_client.hpp"
 
 namespace reprise::net {
 namespace {
@@ -29,7 +30,8 @@ Worker::Worker(Shared& all, std::uint64_t seed)
              all.pseudonym,
              all.links,
              all.own_dials} {
-  if (const auto& parent = all.settings.parent) pool.go_through(parent->host, parent->port);
+  if (const auto& parent = all.settings.parent)
+    pool.go_through(parent->host, parent->port, {all.tls.parent(), parent->host});
 }
 
 // Sessions are frames of suspended coroutines: they go first, while the

@@ -64,7 +64,6 @@ TEST(ParentText, what_is_no_parent) {
                            "http://u:p/w@proxy:1",
                            "http://u:***@proxy:1"})
     EXPECT_FALSE(parse_parent(text)) << text;
-  EXPECT_NE(parse_parent("https://proxy:1").reason.find("is https"), std::string::npos);
   EXPECT_NE(parse_parent("http://proxy").reason.find("has no port"), std::string::npos);
   EXPECT_NE(parse_parent("http://:3128").reason.find("write http://proxy:3128"), std::string::npos);
 }
@@ -79,6 +78,31 @@ TEST(Parent, is_none_by_default_and_by_that_word) {
   EXPECT_FALSE(load_text("version: 1\n", {}).settings->parent);
   EXPECT_FALSE(load_with("none").settings->parent);
   EXPECT_NE(effective_yaml(*load_with("none").settings).find("\nparent: none\n"), std::string::npos);
+}
+
+TEST(Parent, over_tls_it_may_have_authorities_of_its_own) {
+  const Loaded plain = load_with("https://proxy:3129");
+  ASSERT_TRUE(plain.settings && plain.settings->parent && plain.settings->parent->tls);
+  EXPECT_FALSE(plain.settings->parent->tls->ca_file);
+  const Loaded loaded = load_with("{url: \"https://joe:5ecret@proxy:3129\", ca_file: /etc/proxy.pem}");
+  ASSERT_TRUE(loaded.settings && loaded.settings->parent && loaded.settings->parent->tls);
+  EXPECT_EQ(loaded.settings->parent->tls->ca_file, "/etc/proxy.pem");
+  EXPECT_EQ(loaded.settings->parent->authorization, "Basic am9lOjVlY3JldA==");
+  const std::string effective = effective_yaml(*loaded.settings);
+  EXPECT_NE(effective.find("\nparent: {url: \"https://joe:***@proxy:3129\", ca_file: /etc/proxy.pem}\n"),
+            std::string::npos)
+      << effective;
+  EXPECT_FALSE(load_with("{url: \"http://proxy:3128\"}").settings->parent->tls);
+  const auto refused = [](const std::string& parent, const char* words) {
+    const Loaded bad = load_with(parent);
+    ASSERT_FALSE(bad.settings) << parent;
+    EXPECT_NE(to_line(bad.problems.front(), "t").find(words), std::string::npos)
+        << to_line(bad.problems.front(), "t");
+  };
+  refused("{ca_file: /etc/proxy.pem}", "parent: has no url");
+  refused("{url: \"http://proxy:3128\", ca_file: /etc/proxy.pem}", "parent.ca_file: is for a parent");
+  refused("{url: \"https://proxy:3128\", ca_file: proxy.pem}", "parent.ca_file: ");
+  refused("{url: none}", "parent.url: ");
 }
 
 TEST(Parent, comes_from_the_environment_too) {
@@ -99,7 +123,7 @@ TEST(Parent, H9_the_password_is_in_no_message_and_not_in_the_settings_in_force) 
   for (const std::string parent :
        {"http://joe:5ecret@proxy", "http://joe:5ecret@proxy:99999", "joe:5ecret@proxy:3128",
         "http://joe:5ecret%@proxy:3128", "http://joe:5ecret/@proxy:3128", "5ecret",
-        "https://joe:5ecret@proxy:3128", "[http://joe:5ecret@proxy:3128]", "{joe: 5ecret}",
+        "https://joe:5ecret@proxy", "[http://joe:5ecret@proxy:3128]", "{joe: 5ecret}",
         "\"http://joe:5ecret\\u0001@proxy:1\""}) {
     const Loaded refused = load_with(parent);
     EXPECT_FALSE(refused.settings) << parent;

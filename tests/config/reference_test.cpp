@@ -122,6 +122,8 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, host: client}"},
       {"admin.bind", "127.0.0.1:1"},
       {"parent", "\"http://proxy.internal:3128\""},
+      {"parent.url", "\"https://proxy.internal:3129\""},
+      {"parent.ca_file", "/ca.pem"},
       {"admin.allow_remote", "true"},
       {"defaults.mode", "observe"},
       {"defaults.idempotent", "never"},
@@ -229,6 +231,8 @@ std::string nested(std::string_view path, const std::string& value) {
 std::string file_with(std::string_view path, const std::string& value) {
   if (path.starts_with("listeners[].")) return "version: 1\nlisteners: [" + value + "]\n";
   if (path.starts_with("presets[].")) return "version: 1\npresets: [" + value + "]\n";
+  if (path == "parent.ca_file")
+    return "version: 1\nparent: {url: \"https://proxy.internal:3129\", ca_file: " + value + "}\n";
   if (path.starts_with("intercept.")) {
     // Three of its keys must be there.
     std::map<std::string, std::string, std::less<>> parts{
@@ -291,7 +295,8 @@ TEST(EveryKey, default_text_is_the_default) {
   const std::string plain = effective_yaml(built_in());
   for (const Key& key : all_keys()) {
     if (!has_effect(key) || key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
-    if (key.path == "version") continue;
+    // There is no parent by default.
+    if (key.path == "version" || key.path == "parent.ca_file") continue;
     // Below a section that is off, a key's default is what it has once the section is on.
     const Key* above = find_key(key.path.substr(0, key.path.rfind('.')));
     const bool below_off = above != nullptr && above->standard == "off";

@@ -1,6 +1,8 @@
 """A small forward proxy: what reprise has behind it where everything must leave by one."""
 import base64
+import select
 import socket
+import ssl
 
 from client import Client
 from harness import LOOPBACK
@@ -31,6 +33,7 @@ class Parent(Server):
             return [request.target for request in self.requests if request.method == method]
 
     def serve(self, connection, number):
+        connection = self.secure(connection)
         reader = Reader(connection)
         while True:
             request = Request(reader.read_head() + CRLF, number)
@@ -48,10 +51,17 @@ class Parent(Server):
                 with socket.create_connection(self._address(request.target, 443)) as upstream:
                     connection.sendall(self.established)
                     upstream.sendall(reader.buffer)
-                    carry_both(connection, upstream)
+                    self.carry(connection, upstream)
                 return
             else:
                 connection.sendall(self._passed_on(request))
+
+    def carry(self, connection, upstream):
+        carry_both(connection, upstream)
+
+    def secure(self, connection):
+        """What is spoken over: the connection itself, or what is made of it."""
+        return connection
 
     def _address(self, authority, port):
         host, _, written = authority.partition(":")
@@ -66,3 +76,36 @@ class Parent(Server):
             upstream.send(f"{request.method} {slash}{path} HTTP/1.1\r\n".encode() + CRLF.join(lines) + request.body)
             answer = upstream.read_answer(request.method)
         return answer.head + CRLF + answer.body
+
+
+class TlsParent(Parent):
+    """One that is spoken to over TLS, with that certificate."""
+
+    def __init__(self, certificate, **more):
+        super().__init__(**more)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(*certificate)
+        self.handshakes = self.resumed = 0
+
+    def proxy_url(self, login=""):
+        return f"https://{login}localhost:{self.port}"
+
+    def secure(self, connection):
+        wire = self.context.wrap_socket(connection, server_side=True)
+        with self.lock:
+            self.open.discard(connection)
+            self.open.add(wire)
+            self.handshakes += 1
+            self.resumed += wire.session_reused
+        return wire
+
+    def carry(self, connection, upstream):
+        """Both ways on one thread: what OpenSSL has of a connection is for one at a time."""
+        other = {connection: upstream, upstream: connection}
+        while True:
+            ready = [connection] if connection.pending() else select.select(list(other), [], [])[0]
+            for end in ready:
+                piece = end.recv(65536)
+                if not piece:
+                    return
+                other[end].sendall(piece)

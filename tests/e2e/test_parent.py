@@ -6,8 +6,9 @@ import threading
 
 from client import Client, ask, head_of
 from harness import LOOPBACK, Curl, Reprise, closed_port, equal, options
-from parent import Parent
+from parent import Parent, TlsParent
 from test_refusals import run_with
+from tls import Authority, TlsUpstream, authority
 from upstream import Upstream
 
 LOGIN = ("joe", "5ecret pass")
@@ -40,6 +41,41 @@ def test_requests_and_tunnels_go_through_it():
         run = Curl(reprise, "http://up.test/", "--proxytunnel")
         equal((run.code, run.body), (0, b"answer 1 to /\n"), run.stderr)
         equal(parent.asked("CONNECT"), ["up.test:80"])
+
+
+def test_one_over_tls_has_authorities_of_its_own():
+    own = Authority("proxy CA")
+    certificate = own.issue(names=("DNS:localhost",))
+    body = bytes(range(256)) * 4000
+    with Upstream({"/x": [503, 200]}) as plain, TlsUpstream({"/y": [503, 200]}) as secure:
+        names = {"up.test": (LOOPBACK, plain.port), "api.test": (LOOPBACK, secure.port)}
+        with TlsParent(certificate, names=names, login=LOGIN) as parent:
+            there = {"url": parent.proxy_url(WRITTEN), "ca_file": own.file}
+            trusting = {"tls": {"ca_file": authority().file}}
+            with Reprise(parent=there, defaults=trusting) as reprise:
+                equal(ask(reprise, "GET", "http://up.test/x").status, 200, "requests go over its TLS")
+                equal(ask(reprise, "PUT", "https://api.test/y", body).status, 200, "and TLS inside its TLS")
+                equal([request.body for request in secure.seen(2)], [body, body])
+                run = Curl(reprise, "http://up.test/", "--proxytunnel")
+                equal((run.code, run.body), (0, b"answer 1 to /\n"), run.stderr)
+                assert parent.handshakes >= 2, parent.handshakes
+                equal(parent.requests[0].field("Proxy-Authorization"), parent.authorization)
+                client = tunnel_to(reprise, "up.test:80")
+                equal(client.read_final_head().status, 200)
+                client.send(b"GET /big HTTP/1.1\r\nHost: up.test\r\n\r\n")
+                equal(client.read_answer().status, 200)
+            twice = {"retry": {"max_attempts": 2}}
+            for wrong in ({"url": parent.proxy_url(WRITTEN)}, {"url": parent.proxy_url(WRITTEN).replace("localhost", LOOPBACK), "ca_file": own.file}):
+                with Reprise(parent=wrong, defaults={**twice, "tls": {"ca_file": own.file}}) as reprise:
+                    answer = ask(reprise, "GET", "http://up.test/x")
+                    equal(answer.status, 502, "it is not who it has to be")
+                    assert b"parent proxy" in answer.body, answer.body
+                    reprise.expect_log("the certificate does not verify")
+            with Reprise(parent=there, defaults={**twice, "tls": {}}) as reprise:
+                equal(ask(reprise, "GET", "https://api.test/y").status, 502, "its authority vouches for no upstream")
+        with Parent() as clear, Reprise(parent=clear.proxy_url().replace("http:", "https:"),
+                                        defaults={**twice, "connect_timeout": "200ms"}) as reprise:
+            equal(ask(reprise, "GET", "http://up.test/x").status, 504, "one that waits for clear text")
 
 
 def test_64_clients_share_its_connections():
