@@ -52,11 +52,13 @@ class Docs:
         return done.returncode, done.stdout, done.stderr
 
     def load(self, what, text):
-        """`reprise check` must take the text."""
-        with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            code, out, err = self.run("check", "-c", file.name)
+        """`reprise check` must take the text; the files of an authority are made first, as the page says."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "reprise.yaml"
+            file.write_text(text.replace("/etc/reprise/", f"{folder}/"), encoding="utf-8")
+            code, out, err = self.run("ca", "init", "-c", str(file)) if "intercept:" in text else (0, "", "")
+            if code == 0:
+                code, out, err = self.run("check", "-c", str(file))
         self.result(f"{what} loads", code and f"exit {code}\n{out}{err}")
 
     def printed(self, path, *arguments):
