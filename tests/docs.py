@@ -56,7 +56,7 @@ class Docs:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "reprise.yaml"
             file.write_text(text.replace("/etc/reprise/", f"{folder}/"), encoding="utf-8")
-            code, out, err = self.run("ca", "init", "-c", str(file)) if "intercept:" in text else (0, "", "")
+            code, out, err = self.run("ca", "init", "-c", str(file)) if re.search(r"^intercept:", text, re.M) else (0, "", "")
             if code == 0:
                 code, out, err = self.run("check", "-c", str(file))
         self.result(f"{what} loads", code and f"exit {code}\n{out}{err}")
