@@ -4,7 +4,9 @@
 
 #include "proxy/http/first_bytes.hpp"
 #include "proxy/http1/parse.hpp"
+#include "proxy/match/ascii.hpp"
 #include "proxy/tunnel/client_hello.hpp"
+#include "proxy/tunnel/interception.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {
@@ -26,8 +28,11 @@ void judge_words(std::string_view bytes) {
   }
   const FirstWords words = words_of(bytes);
   law(words != FirstWords::more || bytes.size() <= 32 + 1 + longest_target + 11, "waiting is bounded");
-  law(judge_first_words({bytes, true}, tunnel, longest_target) == FirstWords::opaque,
+  law(judge_first_words({bytes, true}, tunnel, longest_target) == FirstWords::server_first,
       "a server that speaks decides");
+  law(words != FirstWords::silence || bytes.empty(), "who has said something is not silent");
+  law(words != FirstWords::tls || bytes.starts_with("\x16\x03"), "tls is a handshake record");
+  law(words != FirstWords::http2 || bytes.starts_with("PRI * HTTP/2.0\r\n"), "http2 is its preface");
   law(judge_first_words({bytes, false, true}, tunnel, longest_target) != FirstWords::more,
       "time ends the wait");
   if (words != FirstWords::http) return;
@@ -50,9 +55,34 @@ void judge_hello(std::string_view bytes) {
   if (judge_client_hello(bytes) == Hello::whole) {
     law(bytes.size() >= 5 + 4 + 2 + 32 + 1 + 4 + 2 && bytes.size() <= longest_hello,
         "a whole one has its parts");
-    law(bytes.front() == '\x16' && words_of(bytes) == FirstWords::opaque, "and is no request");
+    law(words_of(bytes) == FirstWords::tls, "and is no request");
+    law(std::holds_alternative<ClientHello>(read_client_hello(bytes)) ||
+            std::get<Hello>(read_client_hello(bytes)) == Hello::other,
+        "and can be read, or is malformed inside");
     law(judge_client_hello(std::string(bytes) + "\x16") == Hello::other, "and has nothing behind it");
   }
+}
+
+// Whom a hello asks for does not depend on how it came, nor on what follows it.
+void judge_asking(std::string_view bytes) {
+  const auto read = read_client_hello(bytes);
+  const auto* const hello = std::get_if<ClientHello>(&read);
+  for (std::size_t i = 0; i < bytes.size() && i <= 300; ++i) {
+    const auto part = read_client_hello(bytes.substr(0, i));
+    const auto* const early = std::get_if<ClientHello>(&part);
+    law(early == nullptr || (hello != nullptr && early->server_name == hello->server_name &&
+                             early->offers_protocols == hello->offers_protocols &&
+                             early->offers_http_1_1 == hello->offers_http_1_1),
+        "what was read stays so");
+  }
+  if (hello == nullptr) return;
+  law(bytes.starts_with("\x16\x03"), "a hello is in a handshake record");
+  law(!hello->offers_http_1_1 || hello->offers_protocols, "one of its protocols");
+  const std::vector<policy::HostPattern> listed{{"a.test"}, {"*.b.test"}};
+  const auto verdict = net::judge_interception("a.test", *hello, listed);
+  law(verdict != observe::Interception::intercepted ||
+          policy::equals_ignoring_case(hello->server_name, "a.test"),
+      "a leaf for the host that was asked for alone");
 }
 
 }  // namespace
@@ -63,5 +93,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view text = Input(bytes, size).rest();
   judge_words(text);
   judge_hello(text);
+  judge_asking(text);
   return 0;
 }
