@@ -19,7 +19,7 @@ struct ResponsePlan {
   std::size_t surplus = 0;  ///< bytes behind the end of the message
   After after = After::keep;
   Duration wait{};                      ///< before the first byte
-  Duration pause{};                     ///< between pieces
+  Duration pause{};                     ///< before the second piece; each later one is half as long
   bool early = false;                   ///< given as soon as the request's head is there
   bool commits = true;                  ///< the request may take effect
   std::uint64_t commit_at = 1;          ///< the byte of the request with which it does
