@@ -11,6 +11,17 @@ build_packages=(
 # iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 iproute2 nftables iptables openssl wget)
+# PACKAGE: what succeeds where it, or what stands for it, is there. For tests of real clients alone.
+# shellcheck disable=SC2034
+client_packages=(
+  "aria2: command -v aria2c" "git: command -v git" "python3-pip: /usr/bin/python3 -m pip --version"
+  "python3-requests: /usr/bin/python3 -c 'import requests'" "python3-httpx: /usr/bin/python3 -c 'import httpx'"
+  "python3-aiohttp: /usr/bin/python3 -c 'import aiohttp'" "python3-websockets: /usr/bin/python3 -c 'import websockets'"
+  "libwww-perl: perl -MLWP -e 1" "liblwp-protocol-https-perl: perl -MLWP::Protocol::https -e 1" "ruby: command -v ruby"
+  "php-cli: command -v php" "proxychains4: command -v proxychains4" "nodejs: command -v node" "npm: command -v npm"
+  "node-undici: test -e /usr/share/nodejs/undici" "node-ws: test -e /usr/share/nodejs/ws" "golang-go: command -v go"
+  "default-jdk-headless: command -v javac"
+)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then

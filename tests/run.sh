@@ -13,10 +13,10 @@ source deploy/packages.sh
 
 fast_groups=(format floors release e2e)
 short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
-all_groups=(format floors release e2e asan simulation tsan fuzz coverage heavy tidy docs)
+all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
-socket_rooms=(io tls resolve upstream dial replay tunnel message worker server whole)
+socket_rooms=(io tls intercept resolve upstream dial replay tunnel message worker server whole)
 jobs=$(nproc)
 # Most unit tests wait for sockets more than they compute: half as many again as there are cores keep the cores busy. A sanitizer's
 # test program keeps several threads busy itself.
@@ -119,6 +119,17 @@ group_release() {
 group_e2e() {
   [ -x build/release/reprise ] || check "build release" build release || return
   run_e2e release --fault-figures build/figures/faults.json
+}
+
+# Real clients. One that cannot be installed is skipped by name.
+group_interop() {
+  local entry missing=()
+  [ -x build/release/reprise ] || check "build release" build release || return
+  for entry in "${client_packages[@]}"; do
+    sh -c "${entry#*: }" >/dev/null 2>&1 || missing+=("${entry%%: *}")
+  done
+  [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}" || echo "without some of ${missing[*]}"
+  counted "interop" python3 tests/interop/run.py
 }
 
 # The sanitizers of clang 14 cannot place their shadow where the kernel shuffles addresses more than this.

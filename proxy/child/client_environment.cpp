@@ -69,8 +69,8 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
   const std::string url = "http://" + http::authority_text(host, static_cast<std::uint16_t>(port));
   const std::vector<std::string> direct = merged(now("no_proxy"), now("NO_PROXY"));
   Variables made;
-  for (const char* name :
-       {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+  for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+                           "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY"})
     made.emplace_back(name, url);
   if (!direct.empty()) {
     for (const char* name : {"no_proxy", "NO_PROXY"}) made.emplace_back(name, joined(direct, ","));
@@ -81,8 +81,9 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
                                              java_options(host, port, direct) +
                                              (trust ? java_trust(*trust) : std::string()));
   if (!trust) return made;
-  for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
-                           "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO"})
+  for (const char* name :
+       {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
+        "PIP_CERT", "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "PERL_LWP_SSL_CA_FILE"})
     made.emplace_back(name, trust->bundle);
   return made;
 }

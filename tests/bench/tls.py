@@ -2,10 +2,14 @@
 """CPU of one GET that comes in clear text and goes out over verified TLS: reprise beside HAProxy and nginx, in one run.
 
     python3 tests/bench/tls.py [--rounds 5] [--seconds 4] [--connections 64] [--seed N] [--keep]
+    unshare -n python3 tests/bench/tls.py --intercept      the client speaks TLS, too: as root, in a network of its own
 
 An nginx with TLS is the upstream, of one certificate for localhost by a CA made here. Every round visits every proxy in random
 order; the figure is the CPU time of the proxy's own processes per request that wrk has finished, as the median of the ratios to
-HAProxy inside the same rounds. Proxy on CPU 0, wrk and upstream on CPU 1. It needs haproxy, nginx, wrk, openssl and taskset."""
+HAProxy inside the same rounds. Proxy on CPU 0, wrk and upstream on CPU 1. It needs haproxy, nginx, wrk, openssl and taskset.
+
+With --intercept the other two have the upstream's own certificate for their clients, and reprise has its authority's: wrk dials the
+upstream as another user, and a rule redirects it to a transparent listener. It needs nft, too."""
 import argparse
 import contextlib
 import os
@@ -75,6 +79,18 @@ frontend f
 backend b
     server s1 127.0.0.1:{upstream} pool-max-conn 1024 ssl verify required ca-file {folder}/ca.pem sni str(localhost) verifyhost localhost
 """
+INTERCEPTING = """version: 1
+listeners:
+  - {{mode: transparent, bind: "127.0.0.1:{port}"}}
+admin: {{bind: 127.0.0.1:0}}
+defaults: {{tls: {{ca_file: {folder}/ca.pem}}}}
+intercept: {{hosts: [localhost], ca: {{certificate: {folder}/own.pem, key: {folder}/own.key}}}}
+log: {{access: false}}
+"""
+REDIRECTED = """table ip bench {{ chain output {{ type nat hook output priority -100;
+  meta skuid {user} tcp dport {upstream} redirect to :{port} }} }}
+"""
+NOBODY = 65534
 REPRISE = """version: 1
 listeners:
   - {{mode: gateway, bind: "127.0.0.1:{port}", upstream: "https://localhost:{upstream}"}}
@@ -132,24 +148,37 @@ def cpu_nanoseconds(session):
     return total
 
 
-def load(port, given):
+def load(url, seconds, given):
     """Requests finished; none may have failed."""
-    wrk = ["wrk", "-t1", f"-c{given.connections}", f"-d{given.seconds}s", f"http://127.0.0.1:{port}/"]
-    said = subprocess.run(["taskset", "-c", "1", *wrk], capture_output=True, text=True, check=True).stdout
+    wrk = ["wrk", "-t1", f"-c{given.connections}", f"-d{seconds}s", url]
+    who = ["setpriv", f"--reuid={NOBODY}", "--clear-groups"] if given.intercept else []
+    said = subprocess.run([*who, "taskset", "-c", "1", *wrk], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
     return int(re.search(r"(\d+) requests in", said).group(1))
 
 
-def measure(name, command, port, folder, given):
+def measure(name, command, port, url, folder, given):
     """Microseconds of CPU a request, and requests a second."""
     with running(command, 0, port, folder) as process:
-        subprocess.run(["wrk", "-t1", f"-c{given.connections}", "-d1s", f"http://127.0.0.1:{port}/"], capture_output=True, check=True)
+        load(url, 1, given)
         before, began = cpu_nanoseconds(process.pid), time.monotonic()
-        requests = load(port, given)
+        requests = load(url, given.seconds, given)
         spent = cpu_nanoseconds(process.pid) - before
         print(f"  {name:8} {spent / requests / 1000:7.1f} us/request {requests / (time.monotonic() - began):9.0f} requests/s", flush=True)
         return spent / requests / 1000
+
+
+def prepare_interception(folder, texts, ports):
+    """Clients speak TLS: to the peers with the upstream's certificate, to reprise by a rule of this network."""
+    both = (folder / "leaf.pem").read_text(encoding="utf-8") + (folder / "leaf.key").read_text(encoding="utf-8")
+    (folder / "both.pem").write_text(both, encoding="utf-8")
+    texts["haproxy"] = texts["haproxy"].replace("{port} backlog 4096", "{port} backlog 4096 ssl crt {folder}/both.pem")
+    texts["nginx"] = texts["nginx"].replace(
+        "{port} backlog=4096;", "{port} ssl backlog=4096; ssl_certificate {folder}/leaf.pem; ssl_certificate_key {folder}/leaf.key;")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    subprocess.run(["nft", "-f", "-"], input=REDIRECTED.format(user=NOBODY, **ports), text=True, check=True)
+    folder.chmod(0o755)
 
 
 def main():
@@ -158,6 +187,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--reprise", default=str(ROOT / "build/release/reprise"))
+    parser.add_argument("--intercept", action="store_true", help="the client speaks TLS, too")
     parser.add_argument("--keep", action="store_true", help="write the ratios into tests/bench/results.json")
     chance.add_option(parser, default=chance.FRESH)
     given = parser.parse_args()
@@ -170,16 +200,24 @@ def main():
         folder = Path(place)
         make_certificates(folder)
         ports = {"folder": folder, "upstream": free_port(), "port": free_port()}
-        for name, text in (("upstream", UPSTREAM), ("nginx", NGINX), ("haproxy", HAPROXY), ("reprise", REPRISE)):
+        texts = {"upstream": UPSTREAM, "nginx": NGINX, "haproxy": HAPROXY, "reprise": INTERCEPTING if given.intercept else REPRISE}
+        if given.intercept:
+            prepare_interception(folder, texts, ports)
+        for name, text in texts.items():
             (folder / f"{name}.conf").write_text(text.format(**ports), encoding="utf-8")
         commands = {"haproxy": ["haproxy", "-f", f"{folder}/haproxy.conf"], "nginx": ["nginx", "-p", place, "-c", f"{folder}/nginx.conf"],
                     "reprise": [given.reprise, "run", "-c", f"{folder}/reprise.conf"]}
         costs = {name: [] for name in commands}
+        clear = f"http://127.0.0.1:{ports['port']}/"
+        urls = {name: clear.replace("http://127.0.0.1", "https://localhost") if given.intercept else clear for name in commands}
+        if given.intercept:
+            subprocess.run([given.reprise, "ca", "init", "-c", f"{folder}/reprise.conf"], check=True, capture_output=True)
+            urls["reprise"] = f"https://localhost:{ports['upstream']}/"
         with running(["nginx", "-p", place, "-c", f"{folder}/upstream.conf"], 1, ports["upstream"], folder):
             for number in range(given.rounds):
                 print(f"round {number + 1}", flush=True)
                 for name in dice.sample(sorted(commands), len(commands)):
-                    costs[name].append(measure(name, commands[name], ports["port"], folder, given))
+                    costs[name].append(measure(name, commands[name], ports["port"], urls[name], folder, given))
     print(f"CPU per request at {given.connections} connections, ratio to HAProxy (median of {given.rounds} rounds)")
     ratios = {name: round(statistics.median(cost / base for cost, base in zip(mine, costs["haproxy"])), 2) for name, mine in costs.items()}
     for name, ratio in ratios.items():

@@ -22,7 +22,7 @@ for name in ('INT', 'USR1', 'HUP'):
 say('listening')
 while True: signal.pause()
 """
-VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY")
 
 
 def clean(**more):

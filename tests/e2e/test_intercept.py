@@ -13,7 +13,7 @@ from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, eventually, m
 from names import NameServer
 from test_replay import is_sanitized
 from tls import Authority, TlsUpstream, authority
-from upstream import Say, Upstream
+from upstream import Say, Upstream, resumable
 
 SUMMARY = "reprise: 1 requests, 1 retried, 1 recovered\n"
 HOST = "localhost"
@@ -25,7 +25,7 @@ def trusting():
 
 
 TRUST = ("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "PIP_CERT",
-         "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO")
+         "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "PERL_LWP_SSL_CA_FILE")
 
 
 def clean(**more):
@@ -218,18 +218,7 @@ def test_it_runs_through_the_same_engine():
     """A POST goes out once, an upload is replayed, a download is continued, and a client on one connection is served again and again."""
     blob = bytes(range(256)) * 2000
     fields = (("ETag", '"v1"'), ("Accept-Ranges", "bytes"))
-
-    def cut(connection, request):
-        offset = int((request.field("Range") or "bytes=0-")[6:-1])
-        if offset == 0:
-            connection.sendall((b"HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: %d\r\n\r\n" % len(blob)) + blob[:100_000])
-            return False
-        rest = blob[offset:]
-        connection.sendall(b"HTTP/1.1 206 Partial\r\nETag: \"v1\"\r\nContent-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n\r\n"
-                           % (offset, len(blob) - 1, len(blob), len(rest)) + rest)
-        return True
-
-    scripts = {"/post": [503], "/put": [503, 200], "/down": [cut], "/again": [Say(200, b"x", fields)]}
+    scripts = {"/post": [503], "/put": [503, 200], "/down": [resumable(blob, 100_000)], "/again": [Say(200, b"x", fields)]}
     with TlsUpstream(scripts) as upstream, Intercepting() as reprise:
         with handshake(reprise, upstream.port, reprise.bundle, HOST, alpn=("http/1.1",)) as wire:
             equal(wire.selected_alpn_protocol(), "http/1.1")

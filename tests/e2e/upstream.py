@@ -3,7 +3,7 @@ from harness import eventually
 from reader import CRLF, Reader, Request, in_chunks, reset
 from server import Server
 
-__all__ = ["Request", "Say", "Upstream", "reset"]
+__all__ = ["Request", "Say", "Upstream", "reset", "resumable"]
 
 
 class Say:
@@ -150,3 +150,17 @@ class Upstream(Server):
     def count_effect(self, request):
         with self.lock:
             self.effects[request.id] = self.effects.get(request.id, 0) + 1
+
+
+def resumable(content, cut_at):
+    """A step that ends the connection behind so many bytes of the whole, and answers a range with what it asks for."""
+    def step(connection, request):
+        offset = int((request.field("Range") or "bytes=0-")[6:].split("-")[0])
+        if offset == 0:
+            connection.sendall(b'HTTP/1.1 200 OK\r\nETag: "v1"\r\nContent-Length: %d\r\n\r\n' % len(content) + content[:cut_at])
+            return False
+        rest = content[offset:]
+        connection.sendall(b'HTTP/1.1 206 Partial\r\nETag: "v1"\r\nContent-Range: bytes %d-%d/%d\r\nContent-Length: %d\r\n\r\n'
+                           % (offset, len(content) - 1, len(content), len(rest)) + rest)
+        return True
+    return step
