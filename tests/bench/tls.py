@@ -24,13 +24,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import results
-import targets
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 import chance  # noqa: E402
+import results  # noqa: E402
+import targets  # noqa: E402
 
 PATIENCE = 10
 
@@ -87,10 +86,14 @@ defaults: {{tls: {{ca_file: {folder}/ca.pem}}}}
 intercept: {{hosts: [localhost], ca: {{certificate: {folder}/own.pem, key: {folder}/own.key}}}}
 log: {{access: false}}
 """
-REDIRECTED = """table ip bench {{ chain output {{ type nat hook output priority -100;
-  meta skuid {user} tcp dport {upstream} redirect to :{port} }} }}
+REDIRECTED = """table ip bench {{
+  chain output {{
+    type nat hook output priority -100;
+    meta skuid {user} tcp dport {upstream} redirect to :{port}
+  }}
+}}
 """
-NOBODY = 65534
+CLIENT = 54321  # a user that nothing else here runs as: nginx's workers are nobody's
 REPRISE = """version: 1
 listeners:
   - {{mode: gateway, bind: "127.0.0.1:{port}", upstream: "https://localhost:{upstream}"}}
@@ -151,7 +154,7 @@ def cpu_nanoseconds(session):
 def load(url, seconds, given):
     """Requests finished; none may have failed."""
     wrk = ["wrk", "-t1", f"-c{given.connections}", f"-d{seconds}s", url]
-    who = ["setpriv", f"--reuid={NOBODY}", "--clear-groups"] if given.intercept else []
+    who = ["setpriv", f"--reuid={CLIENT}", "--clear-groups"] if given.intercept else []
     said = subprocess.run([*who, "taskset", "-c", "1", *wrk], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
@@ -177,7 +180,7 @@ def prepare_interception(folder, texts, ports):
     texts["nginx"] = texts["nginx"].replace(
         "{port} backlog=4096;", "{port} ssl backlog=4096; ssl_certificate {folder}/leaf.pem; ssl_certificate_key {folder}/leaf.key;")
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    subprocess.run(["nft", "-f", "-"], input=REDIRECTED.format(user=NOBODY, **ports), text=True, check=True)
+    subprocess.run(["nft", "-f", "-"], input=REDIRECTED.format(user=CLIENT, **ports), text=True, check=True)
     folder.chmod(0o755)
 
 
@@ -224,7 +227,7 @@ def main():
         print(f"  {name:8} {ratio:.2f}x")
     if given.keep:
         medians = {name: round(statistics.median(mine), 2) for name, mine in costs.items()}
-        results.keep({"tls": {"unit": "us a request", "ratios": ratios, "medians": medians}}, time.strftime("%Y-%m-%d"), given.rounds,
+        results.keep({"intercept" if given.intercept else "tls": {"unit": "us a request", "ratios": ratios, "medians": medians}}, time.strftime("%Y-%m-%d"), given.rounds,
                      f"{os.cpu_count()} cores")
 
 
