@@ -28,6 +28,7 @@ struct RequestPlan {
   bool marked = false;          ///< carries Idempotency-Key
   bool retries_itself = false;  ///< the client is on a retry of its own
   bool tunnelled = false;       ///< asked for inside a CONNECT, in origin-form
+  bool terminated = false;      ///< its TLS is ended by the proxy; of a CONNECT: that of what is inside
   std::string query;            ///< with its question mark
   bool idempotent = false;      ///< what the route's rule says of it
   bool repeatable = false;      ///< and it may be played again, as far as its head tells

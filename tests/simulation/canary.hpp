@@ -15,6 +15,7 @@ enum class Canary : std::uint8_t {
   deaf_kernel,      ///< nothing is ever known to be unacknowledged
   used_before,      ///< every connection has served before
   one_connection,   ///< all connections are the same one
+  clear_text,       ///< no connection to an upstream is known to run over TLS
 };
 
 }  // namespace reprise::simulation

@@ -113,6 +113,8 @@ void CoverageMarks::add(const CoverageMarks& other) {
   for (std::size_t i = 0; i < failures.size(); ++i) {
     for (std::size_t j = 0; j < failures[i].size(); ++j) failures[i][j] += other.failures[i][j];
   }
+  intercepted += other.intercepted;
+  intercepted_again += other.intercepted_again;
 }
 
 std::vector<std::string> CoverageMarks::missing(std::uint64_t stories) const {
@@ -128,6 +130,8 @@ std::vector<std::string> CoverageMarks::missing(std::uint64_t stories) const {
   for (std::size_t i = 0; i < endings.size(); ++i)
     demand(observe::word(static_cast<observe::Ending>(i)), endings[i]);
   for (std::size_t i = 0; i < faults.size(); ++i) demand(word(static_cast<Fault>(i)), faults[i]);
+  demand("intercepted", intercepted);
+  demand("intercepted, and tried again", intercepted_again);
   return names;
 }
 
@@ -147,6 +151,9 @@ std::string CoverageMarks::table() const {
     append_row(text, observe::word(static_cast<observe::Ending>(i)), endings[i]);
   text.append("faults\n");
   for (std::size_t i = 0; i < faults.size(); ++i) append_row(text, word(static_cast<Fault>(i)), faults[i]);
+  text.append("interception\n");
+  append_row(text, "intercepted", intercepted);
+  append_row(text, "intercepted, and tried again", intercepted_again);
   return text;
 }
 

@@ -18,6 +18,8 @@ struct CoverageMarks {
       failures{};  ///< by stage and cause
   std::array<std::uint64_t, 3> endings{};
   FaultCounts faults{};
+  std::uint64_t intercepted = 0;        ///< requests over TLS that is ended here
+  std::uint64_t intercepted_again = 0;  ///< of them those with more than one attempt
 
   void count(const observe::ExchangeRecord&);
   void add(const CoverageMarks&);

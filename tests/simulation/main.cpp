@@ -168,6 +168,7 @@ int main(int argc, char** argv) {
                                                                 {"deaf-kernel", Canary::deaf_kernel},
                                                                 {"used-before", Canary::used_before},
                                                                 {"one-connection", Canary::one_connection},
+                                                                {"clear-text", Canary::clear_text},
                                                                 {"old-name", Canary::old_name},
                                                                 {"unnamed-change", Canary::unnamed_change}}));
   CLI11_PARSE(app, argc, argv);

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "tests/simulation/sealed.hpp"
+
 namespace reprise::simulation {
 namespace {
 
@@ -180,9 +182,24 @@ TunnelEndPlan draw_tunnel_end(Chance& chance, Faults& faults, Fault resets) {
   return plan;
 }
 
+// HTTP behind a handshake that the proxy ends: a request that goes out over TLS.
+void draw_terminated(Chance& chance, Faults& faults, const policy::IdempotencyRule& rule, TunnelPlan& plan) {
+  RequestPlan request = draw_request(chance, inside_id, rule);
+  request.host = plan.request.host;
+  request.tunnelled = request.terminated = true;
+  plan.inside = std::move(request);
+  plan.request.terminated = true;
+  plan.client.opening = client_hello_to(plan.request.host);
+  plan.client.bytes = 0;
+  const std::uint64_t some = chance.between(1, plan.client.opening.size());
+  if (plan.client.resets_after) plan.client.resets_after = some;
+  if (chance.one_in(6)) plan.client.silence = chance.milliseconds(20, 400);
+  plan.stays_silent = faults.plays(Fault::handshake_silent, chance.one_in(8));
+}
+
 // Who speaks first in it, and what.
-void draw_opening(Chance& chance, const policy::IdempotencyRule& rule, TunnelPlan& plan) {
-  switch (chance.below(8)) {
+void draw_opening(Chance& chance, Faults& faults, const policy::IdempotencyRule& rule, TunnelPlan& plan) {
+  switch (chance.below(11)) {
     case 0:
     case 1: {
       RequestPlan request;
@@ -202,6 +219,9 @@ void draw_opening(Chance& chance, const policy::IdempotencyRule& rule, TunnelPla
       plan.server.opening = "220 ready\r\n";
       plan.client.hears_first = true;
       break;
+    case 8:
+    case 9:
+    case 10: return draw_terminated(chance, faults, rule, plan);
     default: break;
   }
 }
@@ -217,7 +237,7 @@ std::optional<TunnelArrival> draw_tunnel(Seed seed, Faults& faults, const policy
   arrival.plan.request.idempotent = true;
   arrival.plan.client = draw_tunnel_end(chance, faults, Fault::client_reset);
   arrival.plan.server = draw_tunnel_end(chance, faults, Fault::body_reset);
-  draw_opening(chance, rule, arrival.plan);
+  draw_opening(chance, faults, rule, arrival.plan);
   // Who waits for the other end, or speaks HTTP, does not send before he may.
   TunnelPlan& plan = arrival.plan;
   const bool waits = plan.client.hears_first || plan.inside || plan.client.silence > Duration::zero();
@@ -294,7 +314,10 @@ Scene draw_scene(Seed seed, Faults& faults) {
   scene.tunnel = draw_tunnel(seed, faults, scene.policy.idempotent);
   // What nobody looks into, or is broken off before its first word was heard, is no request.
   const bool unheard = scene.terminates_at || scene.policy.mode == policy::Mode::off;
-  if (unheard && scene.tunnel) scene.tunnel->plan.inside.reset();
+  if (unheard && scene.tunnel) {
+    scene.tunnel->plan.inside.reset();
+    scene.tunnel->plan.request.terminated = false;
+  }
   Chance ways(seed, Purpose::policy, 1);
   if (!scene.tunnel && !scene.policy.tls.originate && ways.one_in(6))
     scene.settings.parent = config::Parent{"192.0.2.50", 3128, "joe", "Basic am9lOnBhc3M="};

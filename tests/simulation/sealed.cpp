@@ -1,8 +1,10 @@
 #include "tests/simulation/sealed.hpp"
 
+#include <array>
 #include <utility>
 
 #include "proxy/io/tls_error.hpp"
+#include "tests/support/client_hello.hpp"
 
 namespace reprise::simulation {
 
@@ -11,11 +13,7 @@ using net::Handshake;
 namespace errors = net::asio::error;
 
 SealedLink::SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance)
-    : wire_(std::move(wire)),
-      world_(world),
-      faults_(faults),
-      chance_(std::move(chance)),
-      flight_(wire_->executor()) {}
+    : Sealed(std::move(wire), faults, std::move(chance)), world_(world), flight_(wire_->executor()) {}
 
 // One round trip, and what was drawn for its end.
 Handshake SealedLink::shake_hands() {
@@ -56,7 +54,7 @@ net::Task<ErrorCode> SealedLink::wait_readable() {
   return established_ ? wire_->wait_readable() : wait_for_flight();
 }
 
-net::ReadTask SealedLink::read_some(net::asio::mutable_buffer into) {
+net::ReadTask Sealed::read_some(net::asio::mutable_buffer into) {
   if (broken_) co_return std::tuple(ErrorCode(errors::connection_reset), std::size_t{0});
   auto [error, bytes] = co_await wire_->read_some(into);
   if (error == errors::eof && faults_.plays(Fault::fin_without_notice, chance_.one_in(4)))
@@ -65,7 +63,7 @@ net::ReadTask SealedLink::read_some(net::asio::mutable_buffer into) {
 }
 
 // What was sealed has left, and the count of it is lost.
-std::size_t SealedLink::write_some(std::span<const net::asio::const_buffer> parts, ErrorCode& error) {
+std::size_t Sealed::write_some(std::span<const net::asio::const_buffer> parts, ErrorCode& error) {
   if (broken_) {
     error = errors::broken_pipe;
     return 0;
@@ -80,6 +78,67 @@ std::size_t SealedLink::write_some(std::span<const net::asio::const_buffer> part
 void SealedLink::cancel() {
   if (!established_) flight_.cancel();
   wire_->cancel();
+}
+
+Handshake SealedClientLink::fail(ErrorCode error) {
+  failure_ = error;
+  return Handshake::failed;
+}
+
+// The ClientHello came before; the server's flight goes out, then the client's is waited for.
+Handshake SealedClientLink::shake_hands() {
+  while (answered_ < server_flight.size()) {
+    const net::asio::const_buffer rest = net::asio::buffer(server_flight.substr(answered_));
+    ErrorCode error;
+    answered_ += wire_->write_some({&rest, 1}, error);
+    if (error == errors::would_block) return Handshake::wants_write;
+    if (error) return fail(error);
+  }
+  while (came_.size() < client_flight.size()) {
+    std::array<char, 4096> bytes;
+    ErrorCode error;
+    const std::size_t count = wire_->read_now(net::asio::buffer(bytes), error);
+    if (error == errors::would_block) return Handshake::wants_read;
+    if (error) return fail(error);
+    came_.append(bytes.data(), count);
+  }
+  if (!came_.starts_with(client_flight)) return fail(net::TlsError::protocol);
+  came_.erase(0, client_flight.size());
+  established_ = true;
+  return Handshake::done;
+}
+
+net::Task<ErrorCode> SealedClientLink::wait_readable() {
+  if (!established_ || came_.empty()) co_return co_await wire_->wait_readable();
+  co_return ErrorCode();
+}
+
+net::ReadTask SealedClientLink::read_some(net::asio::mutable_buffer into) {
+  if (came_.empty()) return Sealed::read_some(into);
+  return [](std::string& came, net::asio::mutable_buffer place) -> net::ReadTask {
+    const std::size_t count = net::asio::buffer_copy(place, net::asio::buffer(came));
+    came.erase(0, count);
+    co_return std::tuple(ErrorCode(), count);
+  }(came_, into);
+}
+
+std::string client_hello_to(std::string_view host) {
+  using play::extension;
+  using play::vector;
+  const std::string name = extension(0, vector(std::string(1, '\0') + vector(host, 2), 2));
+  const std::string protocols = extension(16, vector(vector("h2", 1) + vector("http/1.1", 1), 2));
+  return play::record(play::hello_message(name + protocols));
+}
+
+SealingClients::SealingClients(std::string_view host, Faults& faults, Chance chance)
+    : hosts_({policy::HostPattern{std::string(host)}}), faults_(faults), chance_(std::move(chance)) {}
+
+net::Task<net::ClientTls::Accept> SealingClients::certificate_for(std::string, net::asio::any_io_executor,
+                                                                  std::string&) {
+  co_return [this](net::Carrier carrier, std::string) -> std::unique_ptr<net::SecureLink> {
+    return std::make_unique<SealedClientLink>(std::get<std::unique_ptr<net::Link>>(std::move(carrier)),
+                                              faults_, chance_);
+  };
 }
 
 }  // namespace reprise::simulation

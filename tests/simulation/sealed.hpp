@@ -3,26 +3,29 @@
 #pragma once
 
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "proxy/tls/client_tls.hpp"
 #include "tests/simulation/wire.hpp"
 
 namespace reprise::simulation {
 
-/// The proxy's end of a connection over TLS. Owns the link below.
-class SealedLink final : public net::SecureLink {
+/// What both sides of TLS do once their handshake is over. Owns the link below.
+class Sealed : public net::SecureLink {
  public:
-  SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance);
+  Sealed(std::unique_ptr<net::Link> wire, Faults& faults, Chance chance)
+      : wire_(std::move(wire)), faults_(faults), chance_(std::move(chance)) {}
 
-  net::Handshake shake_hands() override;
   net::ErrorCode failure() const override { return failure_; }
   std::string words() const override { return failure_.message(); }
 
   net::asio::any_io_executor executor() override { return wire_->executor(); }
   net::ReadTask read_some(net::asio::mutable_buffer) override;
-  net::Task<net::ErrorCode> wait_readable() override;
+  net::Task<net::ErrorCode> wait_readable() override { return wire_->wait_readable(); }
   net::Task<net::ErrorCode> wait_writable() override { return wire_->wait_writable(); }
   std::size_t write_some(std::span<const net::asio::const_buffer>, net::ErrorCode&) override;
-  void cancel() override;
+  void cancel() override { wire_->cancel(); }
   void finish_sending() override { wire_->finish_sending(); }
   void close() override { wire_->close(); }
   void cut() override { wire_->cut(); }
@@ -32,22 +35,75 @@ class SealedLink final : public net::SecureLink {
   net::Outflow outflow() override { return wire_->outflow(); }
   bool unheard(Duration since) override { return wire_->unheard(since); }
 
+ protected:
+  std::unique_ptr<net::Link> wire_;
+  Faults& faults_;
+  Chance chance_;
+  net::ErrorCode failure_;
+  bool broken_ = false;  ///< a write was lost: nothing works any more
+};
+
+/// The proxy's end of a connection over TLS to an upstream, whose handshake is drawn.
+class SealedLink final : public Sealed {
+ public:
+  SealedLink(std::unique_ptr<net::Link> wire, World& world, Faults& faults, Chance chance);
+
+  net::Handshake shake_hands() override;
+  net::Task<net::ErrorCode> wait_readable() override;
+  void cancel() override;
+
  private:
   net::Task<net::ErrorCode> wait_for_flight();
 
-  std::unique_ptr<net::Link> wire_;
   World& world_;
-  Faults& faults_;
-  Chance chance_;
   net::Pause flight_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
-  net::ErrorCode failure_;
   Duration takes_{};
   bool begun_ = false;
   bool silent_ = false;
   bool came_ = false;
   bool established_ = false;
-  bool broken_ = false;  ///< a write was lost: nothing works any more
+};
+
+/// What a client's TLS is ended with. Its handshake is played with the story's client, flight by flight.
+class SealedClientLink final : public Sealed {
+ public:
+  SealedClientLink(std::unique_ptr<net::Link> wire, Faults& faults, Chance chance)
+      : Sealed(std::move(wire), faults, std::move(chance)) {}
+
+  net::Handshake shake_hands() override;
+  /// Of a write that is lost here the client tells by going, as it does without TLS.
+  std::size_t write_some(std::span<const net::asio::const_buffer> parts, net::ErrorCode& error) override {
+    return wire_->write_some(parts, error);
+  }
+  net::ReadTask read_some(net::asio::mutable_buffer) override;
+  net::Task<net::ErrorCode> wait_readable() override;
+  net::Unread unread() override { return came_.empty() ? wire_->unread() : net::Unread::bytes; }
+
+ private:
+  net::Handshake fail(net::ErrorCode error);
+
+  std::size_t answered_ = 0;  ///< bytes of the server's flight that have left
+  bool established_ = false;
+  std::string came_;  ///< read, and not of the handshake
+};
+
+/// What the client of an intercepted host sends first, and what follows it, each way.
+std::string client_hello_to(std::string_view host);
+inline constexpr std::string_view server_flight = "server hello, certificate, finished";
+inline constexpr std::string_view client_flight = "finished";
+
+/// Ends clients' TLS for one host.
+class SealingClients final : public net::ClientTls {
+ public:
+  SealingClients(std::string_view host, Faults& faults, Chance chance);
+  const std::vector<policy::HostPattern>& hosts() const override { return hosts_; }
+  net::Task<Accept> certificate_for(std::string name, net::asio::any_io_executor, std::string& why) override;
+
+ private:
+  std::vector<policy::HostPattern> hosts_;
+  Faults& faults_;
+  Chance chance_;
 };
 
 }  // namespace reprise::simulation

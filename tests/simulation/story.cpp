@@ -121,6 +121,7 @@ class Story {
   std::unique_ptr<net::Resolver> resolver_;  ///< goes before the loop that its waiters run on
   net::Shared shared_;
   net::ListenerRole role_;
+  std::unique_ptr<SealingClients> client_tls_;
   std::unique_ptr<net::Worker> worker_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::unique_ptr<TunnelClient> tunnel_;
@@ -161,9 +162,16 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
     return std::make_unique<WireLink>(executor, world_, network_);
   };
   shared_.links.make_secure = [this, seed = what.seed](net::Carrier carrier, std::string_view) {
-    return std::make_unique<SealedLink>(std::get<std::unique_ptr<net::Link>>(std::move(carrier)), world_,
-                                        faults_, Chance(seed, Purpose::dials, 500'000 + ++handshakes_));
+    auto link = std::get<std::unique_ptr<net::Link>>(std::move(carrier));
+    if (what_.canary != Canary::clear_text) static_cast<WireLink&>(*link).seal();
+    return std::make_unique<SealedLink>(std::move(link), world_, faults_,
+                                        Chance(seed, Purpose::dials, 500'000 + ++handshakes_));
   };
+  if (scene_.tunnel && scene_.tunnel->plan.request.terminated) {
+    client_tls_ =
+        std::make_unique<SealingClients>(tunnel_host, faults_, Chance(what.seed, Purpose::dials, 400'000));
+    shared_.client_tls = client_tls_.get();
+  }
   worker_ = std::make_unique<net::Worker>(shared_, Chance::mixed(what.seed.number, 77));
   world_.drive(worker_->io);
   world_.drive(disk_);
@@ -177,6 +185,10 @@ void Story::witness(const observe::ExchangeRecord& record) {
   Account* account = id ? book_.find(*id) : nullptr;
   if (account == nullptr) return book_.broken("every exchange is of a request");
   ++account->records;
+  if (account->plan.terminated && !record.tunnel) {
+    ++marks_.intercepted;
+    if (record.ledger->size() > 1) ++marks_.intercepted_again;
+  }
   account->ending = record.ending;
   account->ledger = *record.ledger;
   account->head_at = record.started;

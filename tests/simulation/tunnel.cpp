@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/simulation/content.hpp"
+#include "tests/simulation/sealed.hpp"
 
 namespace reprise::simulation {
 
@@ -34,7 +35,7 @@ void TunnelEnd::look() {
     seen_.theirs = world_.now();
   }
   pump();
-  if (seen_.finished && (finished_ || !may_send())) end(false);
+  if (seen_.finished && (finished_ || !may_send() || ends_with_other())) end(false);
 }
 
 void TunnelEnd::read() {
@@ -67,7 +68,7 @@ void TunnelEnd::pump() {
     if (taken == 0) return;
     if (plan_.pause > Duration::zero()) pause(plan_.pause);
   }
-  if (over_ || finished_ || pausing_ || sent_ < plan_.all()) return;
+  if (over_ || finished_ || pausing_ || sent_ < plan_.all() || ends_with_other()) return;
   finished_ = true;
   seen_.ours = world_.now();
   wire_->finish();
@@ -107,6 +108,8 @@ TunnelClient::TunnelClient(World& world, Book& book, const TunnelPlan& plan, std
     : TunnelEnd(world, book, plan.request.id, plan.client, plan.server, wire, std::move(pieces), 10, 11),
       request_(plan.request),
       early_(plan.early),
+      terminated_(plan.request.terminated),
+      stays_silent_(plan.stays_silent),
       asked_on_(std::move(wire)) {}
 
 void TunnelClient::start() {
@@ -118,6 +121,10 @@ void TunnelClient::start() {
 }
 
 std::size_t TunnelClient::before_tunnel(std::string_view bytes) {
+  if (open_ && terminated_) {
+    shake_hands(bytes);
+    return bytes.size();
+  }
   if (open_) return 0;
   head_.append(bytes);
   const std::size_t end = head_.find("\r\n\r\n");
@@ -128,10 +135,18 @@ std::size_t TunnelClient::before_tunnel(std::string_view bytes) {
   return refused_ ? bytes.size() : bytes.size() - mine;
 }
 
+void TunnelClient::shake_hands(std::string_view bytes) {
+  flight_.append(bytes);
+  if (!server_flight.starts_with(flight_)) book_.broken("a client's handshake is answered");
+  if (flight_ != server_flight || stays_silent_) return;
+  asked_on_->send_whole(client_flight);
+  shaken_ = true;
+}
+
 void TunnelClient::ended() {
   Account& account = *book_.find(request_.id);
-  account.end =
-      refused_ ? ClientEnd::own_response : (open_ && !seen().reset ? ClientEnd::whole : ClientEnd::cut);
+  account.end = refused_ ? ClientEnd::own_response
+                         : (open_ && !seen().reset && !terminated_ ? ClientEnd::whole : ClientEnd::cut);
   if (hands_over_now()) hands_over();
 }
 

@@ -34,8 +34,10 @@ struct TunnelPlan {
   RequestPlan request;  ///< `host` names the server; there is no body
   TunnelEndPlan client;
   TunnelEndPlan server;
-  std::optional<RequestPlan> inside;  ///< what the client asks for in plain HTTP, instead of all that
-  std::uint64_t early = 0;            ///< how many of the client's bytes come with its head
+  /// What the client asks for in HTTP, instead of all that: behind a handshake where it is `terminated`.
+  std::optional<RequestPlan> inside;
+  bool stays_silent = false;  ///< the client never ends its handshake
+  std::uint64_t early = 0;    ///< how many of the client's bytes come with its head
 };
 
 /// What one end has seen so far.
@@ -63,6 +65,8 @@ class TunnelEnd : public Actor {
   /// Bytes that have come; how many of them are not the tunnel's.
   virtual std::size_t before_tunnel(std::string_view) { return 0; }
   virtual bool may_send() const { return true; }
+  /// Behind its bytes there is no end of its own: the other end's is waited for.
+  virtual bool ends_with_other() const { return false; }
   /// The wire is another's from here on.
   virtual bool hands_over_now() const { return false; }
   virtual void ended() {}
@@ -106,15 +110,22 @@ class TunnelClient final : public TunnelEnd {
 
  protected:
   std::size_t before_tunnel(std::string_view bytes) override;
-  bool may_send() const override { return open_ && !hands_over; }
-  bool hands_over_now() const override { return open_ && hands_over; }
+  bool may_send() const override { return open_ && (!hands_over || terminated_); }
+  bool ends_with_other() const override { return terminated_; }
+  bool hands_over_now() const override { return open_ && hands_over && (!terminated_ || shaken_); }
   void ended() override;
 
  private:
   const RequestPlan request_;
+  void shake_hands(std::string_view bytes);
+
   const std::uint64_t early_;
+  const bool terminated_;
+  const bool stays_silent_;
   std::shared_ptr<Wire> asked_on_;
   std::string head_;
+  std::string flight_;   ///< of the server's, so far
+  bool shaken_ = false;  ///< the client's has left
   bool open_ = false;
   bool refused_ = false;
 };

@@ -118,6 +118,7 @@ void Upstream::carry(Account& account) {
 
 void Upstream::begin(Account& account) {
   carry(account);
+  if (account.plan.terminated && !wire_->sealed()) book_.broken("what came over TLS goes out over TLS");
   Coming coming;
   coming.account = &account;
   coming.arrival = ++account.arrivals;

@@ -146,11 +146,18 @@ net::Task<ErrorCode> WireLink::wait_readable() {
 
 net::ReadTask WireLink::read_some(net::asio::mutable_buffer into) {
   if (const ErrorCode error = co_await wait_readable()) co_return std::tuple(error, std::size_t{0});
+  ErrorCode error;
+  const std::size_t count = read_now(into, error);
+  co_return std::tuple(error, count);
+}
+
+std::size_t WireLink::read_now(net::asio::mutable_buffer into, ErrorCode& error) {
   std::string& bytes = wire_->to_proxy_.bytes;
   if (bytes.empty()) {
-    const ErrorCode error =
-        wire_->reset_by_actor_ ? ErrorCode(errors::connection_reset) : ErrorCode(errors::eof);
-    co_return std::tuple(error, std::size_t{0});
+    error = wire_->reset_by_actor_      ? ErrorCode(errors::connection_reset)
+            : wire_->to_proxy_.finished ? ErrorCode(errors::eof)
+                                        : ErrorCode(errors::would_block);
+    return 0;
   }
   std::size_t count = std::min(bytes.size(), into.size());
   if (wire_->pieces_.one_in(4)) count = wire_->pieces_.between(1, count);
@@ -158,7 +165,7 @@ net::ReadTask WireLink::read_some(net::asio::mutable_buffer into) {
   bytes.erase(0, count);
   world_.note(count);
   wire_->tell_actor();
-  co_return std::tuple(ErrorCode(), count);
+  return count;
 }
 
 net::Task<ErrorCode> WireLink::wait_writable() {

@@ -49,6 +49,9 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool proxy_finished() const { return to_actor_.finished; }
   bool was_reset() const { return reset_by_proxy_; }
   bool proxy_let_go() const { return proxy_closed_; }
+  /// The proxy's end of it carries TLS.
+  void seal() { sealed_ = true; }
+  bool sealed() const { return sealed_; }
   /// The proxy has sent something, or tried to.
   bool proxy_spoke() const { return proxy_spoke_; }
   /// Told of all that the proxy puts on the wire, at once: the first piece that it gave, and how much of all
@@ -84,6 +87,7 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool reset_by_proxy_ = false;
   bool proxy_closed_ = false;
   bool proxy_spoke_ = false;
+  bool sealed_ = false;
   std::uint64_t taken_ = 0;  ///< bytes that the actor has read
   bool vanished_ = false;
   bool deaf_ = false;
@@ -118,6 +122,7 @@ class WireLink final : public net::Link {
   net::asio::any_io_executor executor() override { return executor_; }
   net::Task<net::ErrorCode> connect(const net::tcp::endpoint&) override;
   net::ReadTask read_some(net::asio::mutable_buffer) override;
+  std::size_t read_now(net::asio::mutable_buffer, net::ErrorCode&) override;
   net::Task<net::ErrorCode> wait_readable() override;
   net::Task<net::ErrorCode> wait_writable() override;
   std::size_t write_some(std::span<const net::asio::const_buffer>, net::ErrorCode&) override;
@@ -131,6 +136,8 @@ class WireLink final : public net::Link {
   net::Outflow outflow() override;
   bool unheard(Duration since) override;
 
+  /// It carries TLS from here on.
+  void seal() { wire_->seal(); }
   /// The wire has changed.
   void wake();
   /// Links that stand, of all stories on this thread.
