@@ -62,7 +62,8 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
     shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
     const bool lowered = shared.most_clients < shared.settings.limits.connections;
     tell_of_no_room(lowered ? LimitHit::no_descriptor : LimitHit::connection_limit, client);
-    turn_away(worker_, std::move(socket), lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
+    turn_away(worker_, std::move(socket), role_.settings.mode,
+              lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
     return;
   }
   ConnectionEnds ends{client, {}};
@@ -88,7 +89,7 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   worker_.reserve.give_up();
   acceptor_.accept(socket, client, refused);
   if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
-  if (!refused) turn_away_now(worker_, std::move(socket), LimitHit::no_descriptor);
+  if (!refused) turn_away_now(worker_, std::move(socket), role_.settings.mode, LimitHit::no_descriptor);
   worker_.reserve.take();
   // Somebody else was quicker to take what the reserve gave up.
   if (is_out_of_descriptors(refused.value())) co_await rest();

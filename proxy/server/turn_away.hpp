@@ -1,4 +1,6 @@
-// The answer to a client that finds no room: 503 with Retry-After and Reprise-Reason, before it has asked.
+// The answer to a client that finds no room: 503 with Retry-After and Reprise-Reason, before it has asked; to
+// a SOCKS client that no method is acceptable; a redirected one that does not speak HTTP is closed without a
+// word.
 #pragma once
 
 #include "proxy/worker/worker.hpp"
@@ -10,9 +12,9 @@ std::string_view advice_of(observe::LimitHit why);
 
 /// Waits a moment for the client's request, answers, and closes gently. Where many are being turned away
 /// already it answers at once. Counted. Returns at once; a coroutine does the rest.
-void turn_away(Worker&, tcp::socket, observe::LimitHit why);
+void turn_away(Worker&, tcp::socket, config::ListenerMode, observe::LimitHit why);
 
 /// Answers and closes before it returns: for a descriptor that was borrowed. Counted.
-void turn_away_now(Worker&, tcp::socket, observe::LimitHit why);
+void turn_away_now(Worker&, tcp::socket, config::ListenerMode, observe::LimitHit why);
 
 }  // namespace reprise::net

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 
 from client import Client
 from faults import Host, isolated
@@ -231,6 +232,22 @@ def test_rules_without_the_exception_do_not_loop():
         assert reprise.metric("reprise_rejected_requests_total", cause="loop") <= 12, "and no more than there were dials"
         reprise.expect_log("rejected 508 loop")
         assert reprise.cpu_seconds() < 5, reprise.cpu_seconds()
+
+
+@isolated
+def test_who_finds_no_room_is_answered_if_it_speaks_http():
+    held = threading.Event()
+    with Host() as host, upstream_on(host) as upstream, proxied("nft", limits={"connections": 1}) as reprise:
+        upstream.scripts = {"/held": [lambda connection, request: held.wait() and False]}
+        with subprocess.Popen(["curl", "-s", f"http://{host.theirs}:{upstream.port}/held"], preexec_fn=as_nobody) as busy:
+            upstream.seen(1)
+            out, _ = curl(f"http://{host.theirs}:{upstream.port}/x", "-i")
+            assert "503" in out and "connection_limit" in out, out
+            out, err = curl(f"https://{host.theirs}:{upstream.port}/x")
+            assert out == "" and "SSL" in err and "wrong version" not in err, (out, err)
+            held.set()
+            busy.wait()
+        reprise.expect_metric(2, "reprise_limits_hit_total", limit="connection_limit")
 
 
 @isolated

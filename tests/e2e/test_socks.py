@@ -144,6 +144,15 @@ def test_bad_input():
         reprise.expect_log("write socks5h:// in the proxy's URL")
 
 
+def test_a_client_that_finds_no_room_is_told_in_its_own_protocol():
+    with Upstream() as upstream, Reprise(**SOCKS, limits={"connections": 1}) as reprise, connected(reprise) as first:
+        equal(asked(first, by_address(upstream.port)), b"\x05\x00" + reply(0))
+        with connected(reprise) as plain:
+            plain.sendall(GREETING)
+            equal(exactly(plain, 100), b"\x05\xff", "no method is acceptable, and the end")
+        reprise.expect_metric(1, "reprise_limits_hit_total", limit="connection_limit")
+
+
 def test_a_greeting_that_never_ends():
     with Reprise(**SOCKS, timers={"handshake": "100ms"}) as reprise:
         for sent in (b"", b"\x05", GREETING, GREETING + b"\x05\x01\x00\x03\x0aabc"):
