@@ -235,6 +235,17 @@ def test_rules_without_the_exception_do_not_loop():
 
 
 @isolated
+def test_a_route_that_is_off_and_one_that_observes():
+    for mode, wanted in (("off", "retries_off"), ("observe", "observe_only")):
+        with Host() as host, upstream_on(host) as upstream, proxied("nft", defaults={"mode": mode}) as reprise:
+            upstream.scripts = {"/x": [503, 200]}
+            out, err = curl(f"http://{host.theirs}:{upstream.port}/x", "-i")
+            assert " 503 " in out, (mode, out, err)
+            equal(upstream.count(), 1, mode)
+            equal(reprise.requests(1)[0]["reason"], wanted, mode)
+
+
+@isolated
 def test_who_finds_no_room_is_answered_if_it_speaks_http():
     held = threading.Event()
     with Host() as host, upstream_on(host) as upstream, proxied("nft", limits={"connections": 1}) as reprise:
