@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "proxy/intercept/private_key.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/io/tls_error.hpp"
 #include "proxy/tls/tls_files.hpp"
@@ -59,7 +60,7 @@ class OpenFile {
   int descriptor_;
 };
 
-// The text stays in memory for secrets, and so does what OpenSSL makes of it.
+// The text stays in memory for secrets, and so does what is made of it.
 PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> memory(
       BIO_new_mem_buf(text.text(size).data(), static_cast<int>(size)), BIO_free);
@@ -71,7 +72,8 @@ PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
   PrivateKey key;
   if (memory != nullptr && PEM_read_bio_ex(memory.get(), &name, &header, &bytes, &length, flags) == 1) {
     const unsigned char* at = bytes;
-    key.reset(d2i_AutoPrivateKey(nullptr, &at, length));
+    key = p256_key_of({bytes, static_cast<std::size_t>(length)});
+    if (!key) key.reset(d2i_AutoPrivateKey(nullptr, &at, length));  // of an authority of another kind
     OPENSSL_secure_clear_free(bytes, static_cast<std::size_t>(length));
     OPENSSL_secure_free(name);
     OPENSSL_secure_free(header);

@@ -118,6 +118,9 @@ Task<bool> Session::go_inside(Request& request) {
                                             : std::string(request.head.target);
   inside.dialled = redirected ? address_text(ends_.listener.address()) : inside.host;
   inside_ = std::move(inside);
+  // What is told of the handshake outlives the head that asked for it.
+  request.view.host = inside_->host;
+  request.head.target = inside_->authority;
   buffer_.clear();
   if (ends_tls) co_return co_await end_tls(request);
   std::swap(buffer_, request.early);
