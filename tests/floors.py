@@ -20,6 +20,7 @@ LINKS = {
     "observe": ("settings",),
     "explain": ("http1", "probe", "observe", "config"),
     "io": ("http1",),
+    "systemd": ("io",),
     "tls": ("io",),
     "intercept": ("tls", "settings"),
     "resolve": ("io", "observe"),
@@ -30,7 +31,7 @@ LINKS = {
     "message": ("replay", "upstream", "probe"),
     "worker": ("message", "dial"),
     "exchange": ("worker", "tunnel"),
-    "server": ("exchange", "intercept"),
+    "server": ("exchange", "intercept", "systemd"),
     "child": ("http", "observe"),
     "cli": ("server", "explain", "config", "child"),
 }

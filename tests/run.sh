@@ -16,7 +16,7 @@ short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
 all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
-socket_rooms=(io tls intercept resolve upstream dial replay tunnel message worker server whole)
+socket_rooms=(io systemd tls intercept resolve upstream dial replay tunnel message worker server whole)
 jobs=$(nproc)
 # Most unit tests wait for sockets more than they compute: half as many again as there are cores keep the cores busy. A sanitizer's
 # test program keeps several threads busy itself.

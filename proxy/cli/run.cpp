@@ -1,7 +1,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -20,10 +22,24 @@ struct RunArguments {
   ListenerArguments listeners;
 };
 
+// What it has said was for us alone: no child of ours is to take it for its own.
+void listen_to_service_manager(net::ProxyOptions& options) {
+  const auto pid = static_cast<std::uint64_t>(::getpid());
+  options.notify = net::NotifySocket(variable_now("NOTIFY_SOCKET").value_or(""));
+  options.watchdog = net::watchdog_interval(variable_now, pid);
+  net::InheritedSockets passed = net::inherited_sockets(variable_now, pid);
+  options.inherited = std::move(passed.sockets);
+  for (std::string& fault : passed.faults) options.warnings.push_back(std::move(fault));
+  for (const char* name :
+       {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"})
+    ::unsetenv(name);
+}
+
 int serve(const config::Loaded& loaded, const std::string& file) {
   prepare_process(loaded.settings->limits);
   net::ProxyOptions options = proxy_options(loaded, file);
   options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
+  listen_to_service_manager(options);
   try {
     net::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();

@@ -146,6 +146,18 @@ tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const c
   return acceptor;
 }
 
+tcp::acceptor take_or_bind(asio::io_context& io, std::string_view mode, const config::Endpoint& where,
+                           std::vector<InheritedSocket>& inherited) {
+  const tcp::endpoint wanted(asio::ip::make_address(where.address), where.port);
+  const auto found = std::find_if(inherited.begin(), inherited.end(),
+                                  [&](const InheritedSocket& one) { return one.bound == wanted; });
+  if (found == inherited.end()) return bind_listener(io, mode, where);
+  tcp::acceptor acceptor(io, wanted.protocol(), found->descriptor);
+  acceptor.non_blocking(true);
+  inherited.erase(found);
+  return acceptor;
+}
+
 tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
   const int descriptor = ::fcntl(original.native_handle(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) throw BindError("cannot duplicate a listening socket: no descriptor left");

@@ -3,8 +3,10 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "proxy/server/session.hpp"
+#include "proxy/systemd/inherited_sockets.hpp"
 
 namespace reprise::net {
 
@@ -20,6 +22,9 @@ std::string_view word(config::ListenerMode);
 
 /// Binds and listens. SO_REUSEADDR but not SO_REUSEPORT, which would hide a port in use. Throws BindError.
 tcp::acceptor bind_listener(asio::io_context&, std::string_view mode, const config::Endpoint&);
+/// The one of `inherited` that listens there, which leaves the list; else as `bind_listener`.
+tcp::acceptor take_or_bind(asio::io_context&, std::string_view mode, const config::Endpoint&,
+                           std::vector<InheritedSocket>& inherited);
 /// The same socket for another io thread.
 tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 

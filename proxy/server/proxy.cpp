@@ -1,8 +1,9 @@
 #include "proxy/server/proxy.hpp"
 
+#include <unistd.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <random>
 #include <thread>
 
 #include "proxy/http/rejection.hpp"
@@ -14,28 +15,16 @@
 #include "proxy/observe/status.hpp"
 #include "proxy/resolve/name_service.hpp"
 #include "proxy/server/admin.hpp"
+#include "proxy/server/gauges.hpp"
 #include "proxy/server/labels.hpp"
 #include "proxy/server/listen.hpp"
+#include "proxy/server/pseudonym.hpp"
 #include "proxy/server/signals.hpp"
+#include "proxy/server/watchdog.hpp"
 #include "proxy/tls/tls_client.hpp"
+#include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
-namespace {
-
-std::uint64_t random_number() {
-  std::random_device entropy;
-  return (std::uint64_t{entropy()} << 32U) | entropy();
-}
-
-std::string make_pseudonym() {
-  constexpr std::string_view letters = "abcdefghijkmnpqrstuvwxyz23456789";
-  std::string name = "reprise-";
-  std::uint64_t number = random_number();
-  for (int i = 0; i < 6; ++i, number /= letters.size()) name.push_back(letters[number % letters.size()]);
-  return name;
-}
-
-}  // namespace
 
 /// A listener and its acceptor on every io thread.
 struct Doorway {
@@ -156,12 +145,18 @@ void Proxy::Parts::prepare_interception() {
 }
 
 void Proxy::Parts::bind() {
-  const auto add = [this](std::string_view mode, const config::Endpoint& where) {
-    bound.push_back(bind_listener(binding, mode, where));
+  std::vector<InheritedSocket> inherited = options.inherited;
+  const auto add = [&](std::string_view mode, const config::Endpoint& where) {
+    bound.push_back(take_or_bind(binding, mode, where, inherited));
     endpoints.push_back(bound.back().local_endpoint());
   };
   for (const config::Listener& listener : settings.listeners) add(word(listener.mode), listener.bind);
   add("admin", settings.admin.bind);
+  for (const InheritedSocket& left : inherited) {
+    say(config::LogLevel::warn, "the service manager has passed a socket that listens at " +
+                                    endpoint_text(left.bound) + ", which is no listener's: closed");
+    ::close(left.descriptor);
+  }
 }
 
 std::size_t Proxy::Parts::lowered(std::string_view key, std::size_t wanted, std::size_t allowed) {
@@ -194,22 +189,7 @@ std::string Proxy::Parts::status() {
 }
 
 std::string Proxy::Parts::metrics_text() {
-  // Each label's own value; of those that share one, the worst.
-  const auto gauge = [this](auto& table, auto best, auto worse, const auto& set) {
-    auto others = best;
-    table.each(Tick::now(), [&](std::string_view host_port, auto value) {
-      const std::string_view label = metrics.upstream_label(host_port);
-      if (label != observe::other_upstreams) return set(label, value);
-      if (worse(value, others)) others = value;
-    });
-    set(observe::other_upstreams, others);
-  };
-  gauge(budgets, 1.0, std::less<>(),
-        [this](std::string_view label, double ratio) { metrics.set_budget_ratio(label, ratio); });
-  gauge(host_guards, policy::Circuit::State::closed, std::greater<>(),
-        [this](std::string_view label, policy::Circuit::State state) {
-          metrics.set_circuit_state(label, state);
-        });
+  set_gauges(metrics, budgets, host_guards);
   metrics.set_log_dropped(log.dropped());
   return metrics.text();
 }
@@ -231,6 +211,7 @@ Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
 
 Task<void> Proxy::Parts::shut_down() {
   say(config::LogLevel::info, "shutting down");
+  options.notify.tell("STOPPING=1");
   ready = false;
   Timer linger(workers.front()->io, settings.shutdown.linger);
   co_await linger.async_wait(as_result);
@@ -290,6 +271,12 @@ void Proxy::run() {
   }
   parts.ready = true;
   parts.say(config::LogLevel::info, "ready");
+  parts.options.notify.tell("READY=1");
+  if (parts.options.watchdog) {
+    std::vector<asio::io_context*> loops;
+    for (const auto& worker : parts.workers) loops.push_back(&worker->io);
+    asio::co_spawn(first.io, watch_over(loops, parts.options.notify, *parts.options.watchdog), or_abort);
+  }
   std::vector<std::jthread> threads;
   for (std::size_t i = 1; i < parts.workers.size(); ++i) {
     threads.emplace_back([&parts, i] { parts.options.turn(parts.workers[i]->io); });

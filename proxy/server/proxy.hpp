@@ -13,6 +13,8 @@
 #include "proxy/observe/exchange_record.hpp"
 #include "proxy/replay/temporary_file.hpp"
 #include "proxy/resolve/resolver.hpp"
+#include "proxy/systemd/inherited_sockets.hpp"
+#include "proxy/systemd/notify_socket.hpp"
 
 namespace reprise::net {
 
@@ -33,6 +35,10 @@ struct ProxyOptions {
   FileCalls files = system_file_calls();
   /// How long a tunnel's ends are listened to; absent: as `Shared` says.
   std::optional<Duration> first_words_limit;
+  NotifySocket notify;               ///< told when it is ready, and when it stops
+  std::optional<Duration> watchdog;  ///< how often it is told that every io thread turns its loop
+  /// Of listeners at these addresses; those that are nobody's are closed, and told in the log.
+  std::vector<InheritedSocket> inherited;
   /// How an io thread runs its loop; tests look on.
   std::function<void(asio::io_context&)> turn = [](asio::io_context& io) { io.run(); };
 };

@@ -1,0 +1,25 @@
+#include "proxy/server/watchdog.hpp"
+
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <memory>
+
+#include "proxy/io/clock.hpp"
+
+namespace reprise::net {
+
+Task<void> watch_over(std::vector<asio::io_context*> loops, NotifySocket notify, Duration every) {
+  const auto turned = std::make_shared<std::atomic<std::size_t>>(loops.size());
+  Timer pause(*loops.front());
+  for (;;) {
+    if (turned->load() == loops.size()) {
+      notify.tell("WATCHDOG=1");
+      turned->store(0);
+      for (asio::io_context* const loop : loops) asio::post(*loop, [turned] { turned->fetch_add(1); });
+    }
+    pause.expires_after(every);
+    if (const auto [error] = co_await pause.async_wait(as_result); error) co_return;
+  }
+}
+
+}  // namespace reprise::net

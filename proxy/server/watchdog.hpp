@@ -1,0 +1,15 @@
+// The sign of life for a service manager: every io thread still turns its loop.
+#pragma once
+
+#include <vector>
+
+#include "proxy/io/task.hpp"
+#include "proxy/systemd/notify_socket.hpp"
+
+namespace reprise::net {
+
+/// Runs on the first of the loops, which outlives it, until that ends. Tells WATCHDOG=1 every so often, as
+/// long as all loops have done a job since the last time: one that hangs ends the signs.
+Task<void> watch_over(std::vector<asio::io_context*> loops, NotifySocket notify, Duration every);
+
+}  // namespace reprise::net

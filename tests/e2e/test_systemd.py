@@ -1,0 +1,163 @@
+"""What a service manager and the program tell each other: ready, stopping, alive, and sockets that were there before it."""
+import contextlib
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+from client import ask
+from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, eventually, options
+from reader import head_of
+from upstream import Upstream
+
+UNITS = Path(__file__).resolve().parent.parent.parent / "deploy/systemd"
+
+
+class Notified:
+    """The service manager's end of NOTIFY_SOCKET: what was told so far, in order."""
+
+    def __init__(self, address):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(address.replace("@", "\0", 1))
+        self.told = []
+
+    def hear(self):
+        while select.select([self.socket], [], [], 0)[0]:
+            self.told.append(self.socket.recv(4096).decode())
+        return self.told
+
+    def expect(self, state, count=1):
+        eventually(lambda: self.hear().count(state) >= count, f"{state}, {count} times")
+
+
+class Serviced(Reprise):
+    """With the variables of a service manager; `pid_of` names those that hold the process's own number. `sockets` are passed from
+    descriptor 3 on."""
+
+    def __init__(self, variables, pid_of=(), sockets=(), **configuration):
+        self.variables, self.pid_of, self.sockets = variables, pid_of, sockets
+        super().__init__(prepare=self.become, **configuration)
+
+    def become(self):
+        """In the child, which becomes reprise."""
+        os.environ.update(self.variables)
+        for name in self.pid_of:
+            os.environ[name] = str(os.getpid())
+        held = [os.dup(one.fileno()) for one in self.sockets]  # out of the way of 3, 4, ...
+        held = [os.dup2(one, 100 + place) for place, one in enumerate(held)]
+        for place, one in enumerate(held):
+            os.dup2(one, 3 + place, inheritable=True)
+        os.execve(options.binary, self.command(), os.environ)
+
+
+@contextlib.contextmanager
+def notified(by_path=True):
+    """(what is told, its address)"""
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"{folder}/notify" if by_path else f"@reprise-{os.getpid()}-{os.path.basename(folder)}"
+        listener = Notified(address)
+        try:
+            yield listener, address
+        finally:
+            listener.socket.close()
+
+
+def test_ready_and_stopping_are_told():
+    for by_path in (True, False):
+        with notified(by_path) as (manager, address):
+            with Serviced({"NOTIFY_SOCKET": address}) as reprise:
+                manager.expect("READY=1")
+                equal(ask(reprise, "GET", f"http://{LOOPBACK}:1/").status >= 500, True, "it works")
+                equal(manager.hear(), ["READY=1"])
+            manager.expect("STOPPING=1")
+            equal(manager.hear(), ["READY=1", "STOPPING=1"])
+
+
+def test_the_watchdog_is_told_as_long_as_every_thread_turns():
+    with notified() as (manager, address):
+        variables = {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "60000"}
+        with Serviced(variables, pid_of=["WATCHDOG_PID"], threads=4) as reprise:
+            manager.expect("WATCHDOG=1", 3)
+            reprise.process.send_signal(signal.SIGSTOP)
+            eventually(lambda: len(manager.hear()) == len(manager.hear()) and quiet(manager), "no sign of a process that hangs")
+            reprise.process.send_signal(signal.SIGCONT)
+            before = manager.hear().count("WATCHDOG=1")
+            manager.expect("WATCHDOG=1", before + 2)
+
+
+def quiet(manager):
+    """Nothing comes within three times the interval in which something has to."""
+    manager.hear()
+    return not select.select([manager.socket], [], [], 0.18)[0]
+
+
+def test_the_watchdog_of_another_process_is_not_ours():
+    with notified() as (manager, address):
+        with Serviced({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"}):
+            manager.expect("READY=1")
+        manager.expect("STOPPING=1")
+        equal(manager.hear(), ["READY=1", "STOPPING=1"])
+
+
+def listener():
+    made = socket.create_server((LOOPBACK, 0))
+    made.set_inheritable(True)
+    return made, made.getsockname()[1]
+
+
+def test_a_client_that_comes_between_two_runs_is_served():
+    """The sockets are the service manager's: they take connections while nobody runs, and stand when a run has ended."""
+    (forward, port), (admin, admin_port) = listener(), listener()
+    configuration = {"listeners": [{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}], "admin": {"bind": f"{LOOPBACK}:{admin_port}"}}
+    with forward, admin, Upstream() as upstream:
+        for _ in range(2):
+            with socket.create_connection((LOOPBACK, port), PATIENCE) as early:
+                early.sendall(head_of("GET", upstream.url("/x"), LOOPBACK))
+                with Serviced({"LISTEN_FDS": "2"}, pid_of=["LISTEN_PID"], sockets=(admin, forward), threads=2, **configuration) as reprise:
+                    assert b" 200 " in early.recv(4096), "who came before it was there"
+                    equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
+                    equal(reprise.admin("/readyz")[0], 200)
+        with socket.create_connection((LOOPBACK, port), PATIENCE):
+            pass  # never shut down
+
+
+def test_sockets_of_another_process_and_of_no_listener():
+    passed, port = listener()
+    with passed:
+        with Serviced({"LISTEN_FDS": "1", "LISTEN_PID": "1"}, sockets=[passed]) as reprise:
+            assert reprise.forward[1] != port
+        with Serviced({"LISTEN_FDS": "1"}, pid_of=["LISTEN_PID"], sockets=[passed]) as reprise:
+            reprise.expect_log(f"has passed a socket that listens at {LOOPBACK}:{port}, which is no listener's: closed")
+
+
+def test_exec_leaves_the_variables_to_its_command():
+    done = subprocess.run([options.binary, "exec", "--quiet", "--", "env"], env={**os.environ, "NOTIFY_SOCKET": "@of-the-command"},
+                          capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert "NOTIFY_SOCKET=@of-the-command" in done.stdout, done.stdout
+
+
+def test_the_units_are_right_and_the_service_can_do_little():
+    """By the words of systemd itself; the exposure is in tenths, of 100 at most."""
+    if shutil.which("systemd-analyze") is None:
+        raise NotPlayed("there is no systemd-analyze here")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("reprise.service", "reprise.socket"):
+            text = (UNITS / name).read_text(encoding="utf-8").replace("/usr/local/bin/reprise", options.binary)
+            Path(folder, name).write_text(text, encoding="utf-8")
+        for command in (["verify", f"{folder}/reprise.service", f"{folder}/reprise.socket"],
+                        ["security", "--offline=true", "--threshold=12", f"{folder}/reprise.service"]):
+            done = subprocess.run(["systemd-analyze", *command], capture_output=True, text=True, timeout=PATIENCE, check=False)
+            equal((done.returncode, done.stderr), (0, ""), done.stdout[-500:])
+
+
+def test_the_socket_unit_names_the_listeners_of_the_example():
+    unit = (UNITS / "reprise.socket").read_text(encoding="utf-8")
+    example = UNITS.parent.parent / "config/examples/legacy-daemon.yaml"
+    done = subprocess.run([options.binary, "config", "--effective", "-c", str(example)], capture_output=True, text=True, timeout=PATIENCE,
+                          check=True)
+    equal(sorted(re.findall(r"^ListenStream=(.+)$", unit, re.M)), sorted(re.findall(r"\bbind: \"?([\d.]+:\d+)", done.stdout)))
