@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   reprise::cli::add_explain(app, code);
   reprise::cli::add_reasons(app, code);
   reprise::cli::add_demo(app, code);
+  reprise::cli::add_completion(app, code);
+  reprise::cli::add_man(app, code);
   reprise::cli::add_version(app, code);
   reprise::cli::add_help(app, code);
   // Told here: the library would say that a command is required, whatever stands in its place.

@@ -60,6 +60,7 @@ void add_check(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("check", "say everything that is wrong with a configuration file");
   const CLI::Option* file =
       command->add_option("-c,--config,config", "configuration file; - for standard input")->required();
+  command->footer("reprise check -c reprise.yaml");
   command->callback([file, &code] { code = check(given_file(file)); });
 }
 

@@ -27,6 +27,8 @@ void add_ca(CLI::App&, int& code);
 void add_redirect(CLI::App&, int& code);
 /// `words`: what stands behind `--`, which outlives the parsing.
 void add_exec(CLI::App&, int& code, const std::vector<std::string>& words);
+void add_completion(CLI::App&, int& code);
+void add_man(CLI::App&, int& code);
 void add_help(CLI::App&, int& code);
 
 /// Null if there is no command of that name.

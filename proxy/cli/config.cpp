@@ -42,6 +42,7 @@ void add_config(CLI::App& app, int& code) {
   const CLI::Option* preset =
       command->add_option("--preset", "the file of a shipped preset")->type_name("NAME");
   command->require_option(1, 2);
+  command->footer("reprise config --effective -c reprise.yaml");
   command->callback([file, effective, reference, schema, preset, &code] {
     if (reference->count() > 0) std::fputs(config::reference_markdown().c_str(), stdout);
     if (schema->count() > 0) std::fputs(config::schema_json().c_str(), stdout);

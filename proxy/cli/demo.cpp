@@ -10,6 +10,7 @@ void add_demo(CLI::App& app, int& code) {
   const CLI::Option* bind = command->add_option("--bind", "address:port, default 127.0.0.1:0 (a free port)");
   const CLI::Option* script =
       command->add_option("--script", "answers of /flaky per id, default 503,503,200; `reset` too");
+  command->footer("reprise demo --bind 127.0.0.1:8080 --script 503,503,200");
   command->callback([bind, script, &code] {
     net::DemoOptions options;
     if (bind->count() > 0) options.bind = bind->as<std::string>();

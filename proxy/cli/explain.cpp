@@ -247,6 +247,7 @@ void add_explain(CLI::App& app, int& code) {
       ->allow_extra_args(false);
   command->add_option("--body", given->body_file, "file with the request body");
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->footer("reprise explain POST https://api.example.com/v1/orders -c reprise.yaml --status 503");
   AssumptionArguments& assumption = given->assumption;
   CLI::Option* status =
       command->add_option("--status", assumption.status, "every attempt is answered so (default 503)");

@@ -7,6 +7,7 @@ namespace reprise::cli {
 void add_help(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("help", "say what there is, or how a command is used");
   const CLI::Option* wanted = command->add_option("command", "one of the commands");
+  command->footer("reprise help exec");
   command->callback([&app, wanted, &code] {
     if (wanted->count() == 0) {
       // help() would be that of the command that was parsed: this one.

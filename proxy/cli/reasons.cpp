@@ -23,9 +23,9 @@ std::string reasons_markdown() {
 }  // namespace
 
 void add_reasons(CLI::App& app, int&) {
-  app.add_subcommand("reasons", "print the table of reasons, as Markdown")->callback([] {
-    std::fputs(reasons_markdown().c_str(), stdout);
-  });
+  CLI::App* command = app.add_subcommand("reasons", "print the table of reasons, as Markdown");
+  command->footer("reprise reasons | grep not_idempotent");
+  command->callback([] { std::fputs(reasons_markdown().c_str(), stdout); });
 }
 
 }  // namespace reprise::cli
