@@ -14,7 +14,7 @@ constexpr int so_original_dst = 80;
 
 tcp::endpoint original_destination(tcp::socket& socket) {
   ErrorCode gone;
-  const tcp::endpoint chosen = socket.local_endpoint(gone);
+  tcp::endpoint chosen = socket.local_endpoint(gone);
   if (gone) return {};
   const bool v4 = chosen.protocol() == tcp::v4() || chosen.address().to_v6().is_v4_mapped();
   const int level = v4 ? SOL_IP : SOL_IPV6;

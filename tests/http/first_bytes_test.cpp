@@ -166,5 +166,24 @@ TEST(FirstBytes, it_never_leaves_the_authority_of_the_connect) {
   }
 }
 
+TEST(FirstBytes, a_redirected_request_is_for_whom_its_host_names) {
+  const auto host_of = [](const std::string& text) {
+    RequestHead head = parsed(text);
+    for (FieldLine& field : head.fields) {
+      if (field.value == "unreadable") field.value = "a b";  // what the framing guard would have refused
+    }
+    const Intake intake = take_redirected(head, {"10.0.0.1", 8080, "10.0.0.1:8080"});
+    const auto* const forward = std::get_if<Forward>(&intake);
+    return forward == nullptr ? std::string("refused")
+                              : std::string(forward->host) + ":" + std::to_string(forward->port);
+  };
+  EXPECT_EQ(host_of("GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n"), "shop.test:8080");
+  EXPECT_EQ(host_of("GET /x HTTP/1.1\r\nHost: shop.test:81\r\n\r\n"), "shop.test:8080")
+      << "the port that was dialled";
+  EXPECT_EQ(host_of("GET /x HTTP/1.1\r\nHost: unreadable\r\n\r\n"), "10.0.0.1:8080");
+  EXPECT_EQ(host_of("GET /x HTTP/1.0\r\n\r\n"), "10.0.0.1:8080");
+  EXPECT_EQ(host_of("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n"), "refused");
+}
+
 }  // namespace
 }  // namespace reprise::http

@@ -18,6 +18,7 @@ Wishes::Wishes() {
 RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
   config::Settings& settings = wishes.settings;
   settings.listeners.front().bind.port = 0;
+  settings.listeners.front().mode = wishes.mode;
   if (wishes.gateway_to != 0) {
     config::Listener gateway;
     gateway.mode = config::ListenerMode::gateway;
@@ -37,6 +38,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.handle_signals = wishes.handle_signals;
   options.query = wishes.query;
   options.files = wishes.files;
+  options.authority = wishes.authority;
   options.first_words_limit = wishes.first_words_limit;
   if (wishes.turn) options.turn = wishes.turn;
   if (!options.query) options.query = [](const net::Resolver::Question& question) { question.response({}); };

@@ -31,6 +31,10 @@ struct Wishes {
   int log_descriptor = -1;
   /// SIGTERM, SIGINT and SIGHUP of the test program are the proxy's.
   bool handle_signals = false;
+  /// Of what first: as the listener that `port()` is.
+  config::ListenerMode mode = config::ListenerMode::forward;
+  /// Who signs for the hosts of `settings.intercept`.
+  std::shared_ptr<const net::Authority> authority;
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 

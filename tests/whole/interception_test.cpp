@@ -1,0 +1,207 @@
+// A client's TLS that ends in the whole proxy: which is ended, with whose certificate, and what goes wrong.
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "tests/support/client_hello.hpp"
+#include "tests/support/names.hpp"
+#include "tests/support/tls_end.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+using std::string;
+
+/// The client's end of TLS, blocking, over a connection that stands.
+class ClientEnd {
+ public:
+  ClientEnd(play::RawSocket& socket, X509* trusted, const char* server_name, int newest = 0)
+      : settings_(SSL_CTX_new(TLS_client_method())) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(settings_), trusted);
+    SSL_CTX_set_verify(settings_, SSL_VERIFY_PEER, nullptr);
+    if (newest != 0) {
+      SSL_CTX_set_security_level(settings_, 0);
+      SSL_CTX_set_min_proto_version(settings_, TLS1_VERSION);
+      SSL_CTX_set_max_proto_version(settings_, newest);
+    }
+    connection_ = SSL_new(settings_);
+    SSL_set_fd(connection_, socket.descriptor());
+    if (server_name != nullptr)
+      SSL_ctrl(connection_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+               string(server_name).data());
+  }
+  ~ClientEnd() {
+    SSL_free(connection_);
+    SSL_CTX_free(settings_);
+  }
+  ClientEnd(const ClientEnd&) = delete;
+  ClientEnd& operator=(const ClientEnd&) = delete;
+
+  /// Each with its length before it.
+  void offer(std::string_view protocols) {
+    const std::basic_string<unsigned char> wire(protocols.begin(), protocols.end());
+    SSL_set_alpn_protos(connection_, wire.data(), static_cast<unsigned>(wire.size()));
+  }
+  bool connect() { return SSL_connect(connection_) == 1; }
+  string ask(const string& request) {
+    SSL_write(connection_, request.data(), static_cast<int>(request.size()));
+    string got(4096, '\0');
+    const int bytes = SSL_read(connection_, got.data(), static_cast<int>(got.size()));
+    return got.substr(0, bytes < 0 ? 0 : static_cast<std::size_t>(bytes));
+  }
+  string subject() const {
+    X509* const shown = SSL_get0_peer_certificate(connection_);
+    char name[256] = "";
+    if (shown != nullptr)
+      X509_NAME_get_text_by_NID(X509_get_issuer_name(shown), NID_commonName, name, sizeof name);
+    return name;
+  }
+
+ private:
+  SSL_CTX* settings_;
+  SSL* connection_;
+};
+
+/// An upstream over TLS, an authority of ours, and a proxy that ends TLS to localhost.
+class ProxyInterception : public testing::Test {
+ protected:
+  ProxyInterception()
+      : upstream_([this](Peer& peer) {
+          play::TlsEnd end(server_, std::move(peer.socket));
+          if (!end.accept()) return;
+          std::size_t seen = 0;
+          while (end.read() == play::TlsEndsWith::bytes) {
+            if (end.received().find("\r\n\r\n", seen) == string::npos) continue;
+            seen = end.received().size();
+            end.send(response(++asked_ == 1 ? 503 : 200, "over TLS"));
+          }
+        }) {
+    names_.set("localhost", {asio::ip::make_address("127.0.0.1")});
+  }
+
+  Wishes wishes() {
+    Wishes wishes;
+    PrivateKey key = Authority::make_key();
+    const std::vector<policy::HostPattern> hosts{{"localhost"}};
+    Certificate certificate = Authority::certify(key.get(), hosts, Clock::wall_nanoseconds() / 1'000'000'000);
+    wishes.authority = std::make_shared<const Authority>(std::move(certificate), std::move(key));
+    ours_ = wishes.authority;
+    config::Intercept intercept;
+    intercept.hosts = hosts;
+    wishes.settings.intercept = intercept;
+    wishes.route.tls.ca_file = server_.certificate_file();
+    wishes.query = names_.query();
+    return wishes;
+  }
+
+  /// A client behind the 200 of its CONNECT.
+  static RawClient connected(const RunningProxy& proxy, const string& authority) {
+    RawClient client = proxy.client();
+    client.send("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
+    EXPECT_EQ(client.read_response_without_body().status, 200);
+    return client;
+  }
+  string upstream_name() const { return "localhost:" + std::to_string(upstream_.port()); }
+  static double counted(const RunningProxy& proxy, const string& outcome) {
+    return proxy.metric("reprise_interceptions_total{outcome=\"" + outcome + "\"}");
+  }
+
+  play::TlsServer server_;
+  std::atomic<int> asked_{0};
+  ScriptedUpstream upstream_;
+  play::Names names_;
+  std::shared_ptr<const Authority> ours_;
+};
+
+const string request = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+TEST_F(ProxyInterception, requests_to_a_listed_host_are_retried) {
+  const RunningProxy proxy(wishes());
+  RawClient client = connected(proxy, upstream_name());
+  ClientEnd end(client.socket(), ours_->certificate(), "localhost");
+  end.offer("\x02h2\x08http/1.1");
+  ASSERT_TRUE(end.connect());
+  const string got = end.ask(request);
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 200 ")) << got;
+  EXPECT_NE(got.find("Reprise-Attempts: 2"), string::npos) << got;
+  EXPECT_TRUE(end.ask(request).starts_with("HTTP/1.1 200 ")) << "and again on that connection";
+  EXPECT_EQ(counted(proxy, "intercepted"), 1);
+}
+
+TEST_F(ProxyInterception, F11_another_name_none_and_http_2_alone_are_tunnelled) {
+  const RunningProxy proxy(wishes());
+  const auto issuer = [&](const char* name, std::string_view protocols) {
+    RawClient client = connected(proxy, upstream_name());
+    ClientEnd end(client.socket(), server_.root().certificate(), name);
+    if (!protocols.empty()) end.offer(protocols);
+    end.connect();
+    return end.subject();
+  };
+  EXPECT_EQ(issuer("other.test", ""), "authority");
+  EXPECT_EQ(counted(proxy, "other_server_name"), 1);
+  EXPECT_EQ(issuer(nullptr, ""), "authority");
+  EXPECT_EQ(counted(proxy, "no_server_name"), 1);
+  issuer("localhost", "\x02h2");
+  EXPECT_EQ(counted(proxy, "no_http_1_1"), 1);
+  EXPECT_EQ(counted(proxy, "intercepted"), 0);
+}
+
+TEST_F(ProxyInterception, a_route_that_is_off_is_not_looked_into) {
+  Wishes wished = wishes();
+  wished.route.mode = policy::Mode::off;
+  const RunningProxy proxy(std::move(wished));
+  RawClient client = connected(proxy, upstream_name());
+  ClientEnd end(client.socket(), server_.root().certificate(), "localhost");
+  end.connect();
+  EXPECT_EQ(end.subject(), "authority");
+}
+
+TEST_F(ProxyInterception, a_handshake_that_fails_is_closed_and_told) {
+  const RunningProxy proxy(wishes());
+  for (const int newest : {TLS1_1_VERSION, 0}) {
+    RawClient client = connected(proxy, upstream_name());
+    // Too old, and one that does not trust our authority.
+    ClientEnd end(client.socket(), server_.root().certificate(), "localhost", newest);
+    EXPECT_FALSE(end.connect());
+    client.socket().read_to_end();
+  }
+  EXPECT_EQ(counted(proxy, "handshake_failed"), 2);
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(ProxyInterception, a_handshake_that_never_ends_is_closed) {
+  Wishes wished = wishes();
+  wished.settings.timers.handshake = milliseconds(50);
+  wished.first_words_limit = seconds(60);
+  const RunningProxy proxy(std::move(wished));
+  const string name = play::extension(0, play::vector(string(1, '\0') + play::vector("localhost", 2), 2));
+  const string hello = play::record(play::hello_message(name + play::some_extensions().substr(21)));
+  for (const string& part : {hello.substr(0, 60), string("\x16\x03\x01")}) {
+    RawClient client = connected(proxy, upstream_name());
+    client.send(part);
+    client.socket().read_to_end();
+    EXPECT_EQ(client.socket().received(), "");
+  }
+  EXPECT_EQ(counted(proxy, "handshake_timeout"), 2);
+  EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"handshake\"}"), 2);
+}
+
+TEST_F(ProxyInterception, a_client_that_leaves_in_its_handshake) {
+  const RunningProxy proxy(wishes());
+  RawClient client = connected(proxy, upstream_name());
+  client.send("\x16\x03\x01");
+  client.socket().reset();
+  for (int tries = 0; tries < 10'000 && counted(proxy, "handshake_failed") < 1; ++tries) {
+  }
+  EXPECT_EQ(counted(proxy, "handshake_failed"), 1);
+}
+
+TEST_F(ProxyInterception, plain_http_behind_a_connect_to_a_listed_host) {
+  ScriptedUpstream plain(play::responses({response(503, ""), response(200, "plain")}));
+  const RunningProxy proxy(wishes());
+  RawClient client = connected(proxy, "localhost:" + std::to_string(plain.port()));
+  EXPECT_EQ(client.ask(request).body, "plain");
+}
+
+}  // namespace
+}  // namespace reprise::net

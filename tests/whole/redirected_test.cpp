@@ -1,0 +1,48 @@
+// Connections that come to a transparent listener without a rule in their way: what they want is the listener
+// itself, so that nothing of it is dialled.
+#include "tests/support/client_hello.hpp"
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+Wishes transparent() {
+  Wishes wishes;
+  wishes.mode = config::ListenerMode::transparent;
+  wishes.settings.listeners.emplace_back().bind.port = 0;  // one where nothing is redirected
+  wishes.route.retry.max_attempts = 2;
+  return wishes;
+}
+
+TEST(ProxyRedirected, http_is_told_that_it_came_to_ourselves) {
+  const RunningProxy proxy(transparent());
+  const WireResponse got = proxy.client().ask("GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n");
+  EXPECT_EQ(got.status, 508);
+  EXPECT_NE(got.body.find("listener of this proxy"), std::string::npos) << got.body;
+  EXPECT_EQ(proxy.metric("reprise_streams_total{protocol=\"http\"}"), 1);
+}
+
+TEST(ProxyRedirected, anything_else_ends) {
+  const RunningProxy proxy(transparent());
+  for (const std::string& said :
+       {play::client_hello(), std::string("what is this"), std::string("\x16\x03\x01\x00\x05hello", 10)}) {
+    RawClient client = proxy.client();
+    client.send(said);
+    client.socket().read_to_end();
+    EXPECT_EQ(client.socket().received(), "") << said.substr(0, 20);
+  }
+  RawClient silent = proxy.client();
+  silent.socket().finish_sending();
+  silent.socket().read_to_end();
+  EXPECT_EQ(silent.socket().received(), "");
+}
+
+TEST(ProxyRedirected, what_other_listeners_dial_is_known_for_our_own) {
+  ScriptedUpstream upstream(play::responses({response(200, "yes")}));
+  const RunningProxy proxy(transparent());
+  RawClient client(proxy.gateway_port());
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "yes");
+}
+
+}  // namespace
+}  // namespace reprise::net
