@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -80,7 +82,7 @@ std::string for_bash(const std::vector<CommandOutline>& all) {
       if (option.is_positional || !option.takes_value) continue;
       const std::string first = command.name.substr(0, command.name.find(' '));
       for (const std::string& name : option.names)
-        text.append("      '" + first + " " + name + "') known='" + joined(option.choices) + "' ;;\n");
+        text.append(fmt::format("      '{} {}') known='{}' ;;\n", first, name, joined(option.choices)));
     }
   }
   return text +
@@ -152,7 +154,9 @@ std::string for_fish(const std::vector<CommandOutline>& all) {
     if (blank == std::string::npos) {
       text.append("complete -c reprise -f -n __fish_use_subcommand -a " + command.name + about);
     } else {
-      text.append(seen + command.name.substr(0, blank) + "' -f -a " + command.name.substr(blank + 1) + about);
+      const std::string_view name = command.name;
+      text.append(
+          fmt::format("{}{}' -f -a {}{}", seen, name.substr(0, blank), name.substr(blank + 1), about));
     }
     for (const OptionOutline& option : command.options) {
       if (!option.is_positional)

@@ -33,10 +33,9 @@ void add_option(const OptionOutline& option, std::string& text) {
         .append(roff(name))
         .append("\\fR");
   if (option.takes_value && !option.is_positional) {
-    std::string value = "VALUE";
-    for (const std::string& choice : option.choices)
-      value = (&choice == &option.choices.front() ? choice : value + "|" + choice);
-    names.append(" \\fI").append(roff(option.is_file ? "FILE" : value)).append("\\fR");
+    std::string value = option.choices.empty() ? (option.is_file ? "FILE" : "VALUE") : "";
+    for (const std::string& choice : option.choices) value.append(value.empty() ? "" : "|").append(choice);
+    names.append(" \\fI").append(roff(value)).append("\\fR");
   }
   text.append(names).append("\n").append(roff(option.description)).append("\n");
 }
