@@ -33,13 +33,19 @@ std::string quoted(std::string_view text, std::string_view special, std::string_
 
 bool is_below(const CommandOutline& command) { return command.name.find(' ') != std::string::npos; }
 
-/// What may follow the word of that command: the ones below it, and its options.
-std::string following(const std::vector<CommandOutline>& all, const CommandOutline& command) {
+/// The second words of the commands below that one.
+std::vector<std::string> words_below(const std::vector<CommandOutline>& all, const CommandOutline& command) {
   std::vector<std::string> words;
   for (const CommandOutline& other : all) {
     if (other.name.starts_with(command.name + " "))
       words.push_back(other.name.substr(command.name.size() + 1));
   }
+  return words;
+}
+
+/// What may follow the word of that command: the ones below it, and its options.
+std::string following(const std::vector<CommandOutline>& all, const CommandOutline& command) {
+  std::vector<std::string> words = words_below(all, command);
   for (const bool positional : {true, false}) {
     for (const OptionOutline& option : command.options) {
       if (option.is_positional != positional) continue;
@@ -115,11 +121,7 @@ std::string for_zsh(const std::vector<CommandOutline>& all) {
       "$words[2] in\n");
   for (const CommandOutline& command : all) {
     if (is_below(command)) continue;
-    std::string below;
-    for (const CommandOutline& other : all) {
-      if (other.name.starts_with(command.name + " "))
-        below.append(below.empty() ? "" : " ").append(other.name.substr(command.name.size() + 1));
-    }
+    const std::string below = joined(words_below(all, command));
     text.append("    " + command.name + ")\n      _arguments");
     for (const CommandOutline& other : all) {
       if (other.name != command.name && !other.name.starts_with(command.name + " ")) continue;

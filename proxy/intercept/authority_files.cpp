@@ -177,7 +177,7 @@ void write_new_key(const std::string& file, EVP_PKEY* key) {
 void replace_file(const std::string& file, std::string_view content) {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-  std::string beside = file + ".XXXXXX";
+  std::string beside = std::filesystem::path(file).replace_filename("reprise-XXXXXX").string();
   const int descriptor = ::mkostemp(beside.data(), O_CLOEXEC);
   const auto fail = [&] { throw std::runtime_error(file + " cannot be written: " + error_words()); };
   if (descriptor < 0) fail();

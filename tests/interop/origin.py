@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import chance
+from reader import Reader
 from tls import Authority, TlsUpstream
 from upstream import Say, Upstream, resumable
 
@@ -33,22 +34,13 @@ def echo(connection, request):
     accept = base64.b64encode(hashlib.sha1((request.field("Sec-WebSocket-Key") + WEBSOCKET).encode()).digest()).decode()
     connection.sendall(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                        f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode())
-    head = exactly(connection, 6)
-    word = bytes(byte ^ head[2 + at % 4] for at, byte in enumerate(exactly(connection, head[1] & 0x7F)))
+    reader = Reader(connection)
+    head = reader.read_bytes(6)
+    word = bytes(byte ^ head[2 + at % 4] for at, byte in enumerate(reader.read_bytes(head[1] & 0x7F)))
     connection.sendall(bytes((0x81, len(word))) + word + struct.pack(">BBH", 0x88, 2, 1000))
     with contextlib.suppress(OSError):
         connection.recv(100)
     return False
-
-
-def exactly(connection, count):
-    got = b""
-    while len(got) < count:
-        piece = connection.recv(count - len(got))
-        if not piece:
-            raise OSError("the client has gone")
-        got += piece
-    return got
 
 
 def git_tree(_):
