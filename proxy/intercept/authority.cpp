@@ -227,7 +227,8 @@ Leaf Authority::issue(const std::string& name, std::int64_t now) const {
   if (X509_sign(certificate, key_.get(), EVP_sha256()) == 0) fail("a certificate cannot be signed");
   // A day before its end at the latest, so that no client gets one that is about to expire.
   const std::int64_t renew_at = now + std::max<std::int64_t>((until - now) * 6 / 7, 1);
-  return {std::make_shared<const TlsServer>(certificate, certificate_.get(), leaf_key_.get()), renew_at};
+  return {std::make_shared<const TlsServer>(certificate, certificate_.get(), leaf_key_.get()),
+          now - backdated, renew_at};
 }
 
 }  // namespace reprise::net

@@ -26,7 +26,10 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, FreeCertificate>;
 /// A certificate for one host, and when another has to take its place.
 struct Leaf {
   std::shared_ptr<const TlsServer> server;
-  std::int64_t renew_at = 0;  ///< seconds since 1970
+  std::int64_t begins = 0;  ///< seconds since 1970: before, a clock that was put back finds it not valid yet
+  std::int64_t renew_at = 0;  ///< the same
+
+  bool is_good(std::int64_t now) const { return begins <= now && now < renew_at; }
 };
 
 /// ECDSA P-256. Immutable; any thread. Times are seconds since 1970.

@@ -41,7 +41,7 @@ void Leaves::stop() {
 std::shared_ptr<const TlsServer> Leaves::kept(const std::string& name, std::int64_t now) {
   const std::scoped_lock lock(mutex_);
   const auto found = known_.find(name);
-  if (found == known_.end() || found->second->second.renew_at <= now) return nullptr;
+  if (found == known_.end() || !found->second->second.is_good(now)) return nullptr;
   order_.splice(order_.begin(), order_, found->second);
   return found->second->second.server;
 }

@@ -85,6 +85,18 @@ TEST(Authority, leaves_are_short_lived_and_never_outlive_it) {
             0);
 }
 
+TEST(Authority, a_leaf_is_not_shown_by_a_clock_that_was_put_back) {
+  const auto authority = made();
+  const Leaf leaf = authority->issue("api.test", now);
+  EXPECT_TRUE(leaf.is_good(now));
+  EXPECT_TRUE(leaf.is_good(leaf.renew_at - 1));
+  EXPECT_FALSE(leaf.is_good(leaf.renew_at));
+  for (const std::int64_t earlier : {now - 60, now - 24 * 3600}) {
+    const bool holds = verdict(certificate_of(leaf), *authority, earlier, "api.test") == X509_V_OK;
+    EXPECT_EQ(leaf.is_good(earlier), holds) << now - earlier << " s earlier";
+  }
+}
+
 TEST(Authority, time_is_told) {
   const auto authority = made();
   EXPECT_EQ(authority->expires(), now + Authority::lifetime);
