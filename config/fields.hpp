@@ -96,6 +96,7 @@ template <typename Fields, typename All>
 void process_fields(Fields& fields, All& settings) {
   fields.field("admin.bind", settings.admin.bind);
   fields.field("admin.allow_remote", settings.admin.allow_remote);
+  fields.field("admin.control", settings.admin.control);
   fields.field("parent", settings.parent);
   fields.section("intercept", settings.intercept, [&](auto& intercept) {
     fields.field("intercept.hosts", intercept.hosts);

@@ -23,7 +23,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "admin", .kind = mapping, .standard = "{bind: 127.0.0.1:3129, allow_remote: false}", .sentence = "Metrics, health and status."},
   {.path = "admin.bind", .kind = endpoint, .standard = "127.0.0.1:3129", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged."},
   {.path = "admin.allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound. Other machines get only /metrics, /livez and /readyz."},
-  {.path = "admin.control", .kind = text, .standard = "", .sentence = "Path of a unix socket for commands that change state.", .built = no},
+  {.path = "admin.control", .kind = file, .standard = "none", .sentence = "A unix socket, mode 0600, for commands: `reprise reload`, `drain`, `quit`, `status`, `log`, `pause`. Its folder has to be there.", .words = "none"},
 
   {.path = "parent", .kind = parent, .standard = "none", .sentence = "Another proxy that everything goes through, over TLS with `https://`; it resolves the upstreams' names. User and password, percent-encoded, are sent to it as `Proxy-Authorization: Basic`.", .words = "none"},
   {.path = "parent.url", .kind = parent, .standard = "", .sentence = "The same, where there is more to say of it."},

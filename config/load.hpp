@@ -18,7 +18,9 @@ using Environment = std::function<std::optional<std::string>(std::string_view na
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error
   std::vector<Problem> problems;     ///< in the order of the file
-  std::string hash;                  ///< 12 hex digits of the file's bytes; empty if it could not be read
+  /// Every file that it names and that is read for it, so that a change of one is a change of it.
+  std::vector<std::string> files;
+  std::string hash;  ///< 12 hex digits of the file's bytes; empty if it could not be read
 };
 
 /// Never throws for any bytes. `${file:..}` in a value reads that file.

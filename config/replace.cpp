@@ -101,6 +101,7 @@ class Replacer {
       found = from_environment(body.substr(4), environment_);
     } else if (body.starts_with("file:")) {
       found = from_file(body.substr(5));
+      report_.file(std::string(body.substr(5)));
     } else {
       found.problem = quoted(body) +
                       " is not known: write ${env:NAME}, ${env:NAME:-default} or ${file:/path}; "

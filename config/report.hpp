@@ -23,6 +23,9 @@ class Report {
   bool full() const { return problems_.size() >= most_problems; }
   /// In the order of the file.
   std::vector<Problem> take();
+  /// A value was to come from that file.
+  void file(std::string path) { files_.push_back(std::move(path)); }
+  std::vector<std::string> take_files() { return std::move(files_); }
 
   static constexpr std::size_t most_problems = 200;
 
@@ -31,6 +34,7 @@ class Report {
 
   bool has_errors_ = false;
   std::vector<Problem> problems_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace reprise::config

@@ -31,7 +31,10 @@ LINKS = {
     "message": ("replay", "upstream", "probe"),
     "worker": ("message", "dial"),
     "exchange": ("worker", "tunnel"),
-    "server": ("exchange", "intercept", "systemd"),
+    "session": ("exchange", "systemd"),
+    "reload": ("tls",),
+    "control": ("io",),
+    "server": ("session", "intercept", "reload", "control"),
     "child": ("http", "observe"),
     "cli": ("server", "explain", "config", "child"),
 }

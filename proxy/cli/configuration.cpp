@@ -37,7 +37,7 @@ std::string given_file(const CLI::Option* option) {
 }
 
 config::Loaded read_configuration(const std::string& file) {
-  if (file.empty()) return {config::built_in(), {}, ""};
+  if (file.empty()) return {config::built_in(), {}, {}, ""};
   return file == standard_input ? config::load_text(read_standard_input(), variable_now)
                                 : config::load_file(file, variable_now);
 }

@@ -10,8 +10,8 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 #include "proxy/cli/listener_arguments.hpp"
-#include "proxy/server/listen.hpp"
 #include "proxy/server/proxy.hpp"
+#include "proxy/session/listen.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {

@@ -198,6 +198,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"limits.replay_memory", "0"},
       {"limits.replay_disk", "2GiB"},
       {"limits.replay_folder", "/var/tmp"},
+      {"admin.control", "/run/reprise/control.sock"},
       {"limits.kept_answer", "0"},
       {"limits.labelled_upstreams", "5"},
       {"limits.upstreams", "1"},

@@ -10,7 +10,7 @@
 
 #include "proxy/exchange/record.hpp"
 #include "proxy/http/rejection.hpp"
-#include "proxy/server/listen.hpp"
+#include "proxy/session/listen.hpp"
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scene.hpp"

@@ -1,4 +1,4 @@
-#include "proxy/server/socks_greeting.hpp"
+#include "proxy/session/socks_greeting.hpp"
 
 namespace reprise::net {
 

@@ -1,4 +1,4 @@
-#include "proxy/server/listen.hpp"
+#include "proxy/session/listen.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 
 #include "proxy/http/origin.hpp"
 #include "proxy/match/enumerators.hpp"
-#include "proxy/server/original_destination.hpp"
-#include "proxy/server/turn_away.hpp"
+#include "proxy/session/original_destination.hpp"
+#include "proxy/session/turn_away.hpp"
 #include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
@@ -22,8 +22,8 @@ constexpr Duration accept_pause = std::chrono::milliseconds(100);
 /// What one listener does on one io thread.
 class AcceptLoop {
  public:
-  AcceptLoop(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role)
-      : worker_(worker), acceptor_(acceptor), role_(role), pause_(worker.io) {}
+  AcceptLoop(Worker& worker, std::shared_ptr<Listener> listener)
+      : worker_(worker), listener_(std::move(listener)), acceptor_(*listener_->acceptor), pause_(worker.io) {}
 
   Task<void> run();
 
@@ -34,8 +34,8 @@ class AcceptLoop {
   void tell_of_no_room(LimitHit why, const tcp::endpoint& client);
 
   Worker& worker_;
+  const std::shared_ptr<Listener> listener_;
   tcp::acceptor& acceptor_;
-  const ListenerRole& role_;
   Timer pause_;
   Instant told_{};  ///< when it was last told that there is no room
 };
@@ -57,20 +57,22 @@ Task<void> AcceptLoop::run() {
 
 void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   Shared& shared = worker_.shared;
-  const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= shared.most_clients;
+  const Snapshot& now = *worker_.snapshot;
+  const config::ListenerMode mode = listener_->role->settings.mode;
+  const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= now.most_clients;
   if (full && !worker_.resting.make_room(Tick::now())) {
     shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
-    const bool lowered = shared.most_clients < shared.settings.limits.connections;
+    const bool lowered = now.most_clients < now.settings.limits.connections;
     tell_of_no_room(lowered ? LimitHit::no_descriptor : LimitHit::connection_limit, client);
-    turn_away(worker_, std::move(socket), role_.settings.mode,
+    turn_away(worker_, std::move(socket), mode,
               lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
     return;
   }
   ConnectionEnds ends{client, {}};
   ErrorCode gone;
-  if (role_.settings.mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
-  if (role_.settings.mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
-  asio::co_spawn(worker_.io, serve(worker_, std::move(socket), role_, ends), or_abort);
+  if (mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
+  if (mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
+  asio::co_spawn(worker_.io, serve(worker_, std::move(socket), listener_, ends), or_abort);
 }
 
 // Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before
@@ -89,7 +91,8 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   worker_.reserve.give_up();
   acceptor_.accept(socket, client, refused);
   if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
-  if (!refused) turn_away_now(worker_, std::move(socket), role_.settings.mode, LimitHit::no_descriptor);
+  if (!refused)
+    turn_away_now(worker_, std::move(socket), listener_->role->settings.mode, LimitHit::no_descriptor);
   worker_.reserve.take();
   // Somebody else was quicker to take what the reserve gave up.
   if (is_out_of_descriptors(refused.value())) co_await rest();
@@ -103,7 +106,7 @@ void AcceptLoop::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
   told_ = now;
   std::string text = "rejected 503 ";
   text.append(observe::word(why)).append(": from ").append(endpoint_text(client));
-  text.append(" at ").append(role_.name).append(". ").append(advice_of(why));
+  text.append(" at ").append(listener_->role->name).append(". ").append(advice_of(why));
   worker_.shared.log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
 }
 
@@ -166,8 +169,8 @@ tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
   return acceptor;
 }
 
-Task<void> accept_clients(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role) {
-  AcceptLoop loop(worker, acceptor, role);
+Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener) {
+  AcceptLoop loop(worker, std::move(listener));
   co_await loop.run();
 }
 

@@ -4,9 +4,9 @@
 #include "proxy/exchange/open_tunnel.hpp"
 #include "proxy/exchange/record.hpp"
 #include "proxy/http/origin.hpp"
-#include "proxy/server/lingering_close.hpp"
-#include "proxy/server/session.hpp"
-#include "proxy/server/socks_greeting.hpp"
+#include "proxy/session/lingering_close.hpp"
+#include "proxy/session/session.hpp"
+#include "proxy/session/socks_greeting.hpp"
 #include "proxy/tls/client_tls.hpp"
 #include "proxy/upstream/address.hpp"
 
@@ -18,12 +18,11 @@ using observe::LimitHit;
 
 // The first of a connection that begins with no request; false where no request will follow.
 Task<bool> Session::begin_stream() {
-  auto request = worker_.lend_request();
-  request->client = client_name();
-  request->listener = role_.name;
+  auto request = begin_request();
   request->started = Tick::now();
-  const bool again = role_.settings.mode == config::ListenerMode::socks ? co_await begin_socks(*request)
-                                                                        : co_await begin_redirected(*request);
+  const bool again = role_->settings.mode == config::ListenerMode::socks
+                         ? co_await begin_socks(*request)
+                         : co_await begin_redirected(*request);
   request->clear();
   worker_.give_back(std::move(request));
   if (again && buffer_.empty()) buffer_.clear();
@@ -40,12 +39,13 @@ void Session::ask_for(Request& request, Entrance entrance, std::string host, std
 }
 
 Task<bool> Session::begin_socks(Request& request) {
-  const Duration limit = worker_.shared.settings.timers.handshake;
+  const Duration limit = request.snapshot->settings.timers.handshake;
   auto greeted = co_await greet_socks(stream_, buffer_, limit);
+  put_under_newest(request);
   if (auto* const wanted = std::get_if<http::SocksRequest>(&greeted)) {
     ask_for(request, Entrance::socks, std::move(wanted->host), wanted->port);
     const http::Connect connect{wanted_host_, wanted->port, wanted_};
-    if (http::is_allowed(connect.port, role_.connect_ports)) {
+    if (http::is_allowed(connect.port, role_->connect_ports)) {
       plan_tunnel(request, connect);
       co_return co_await carry_stream(request);
     }
@@ -82,7 +82,7 @@ void Session::tell_refusal(const Request& request, Rejection cause) {
 
 // No coroutine of its own where it only chooses.
 Task<bool> Session::carry_stream(Request& request) {
-  return listens_first(worker_, request) ? hear_and_carry(request) : carry_out(request);
+  return listens_first(request) ? hear_and_carry(request) : carry_out(request);
 }
 
 Task<bool> Session::hear_and_carry(Request& request) {
@@ -131,13 +131,13 @@ Task<bool> Session::go_inside(Request& request) {
 Task<bool> Session::end_tls(Request& request) {
   std::string why;
   const auto accept =
-      co_await worker_.shared.client_tls->certificate_for(request.server_name, stream_.executor(), why);
+      co_await request.snapshot->client_tls->certificate_for(request.server_name, stream_.executor(), why);
   if (!accept) co_return tell_tls(request, Interception::no_certificate, why);
   auto made = accept(stream_.release(), std::string(request.early.view()));
   request.early.clear();
   SecureLink& link = *made;
   stream_.run_over(std::move(made));
-  const Duration limit = worker_.shared.settings.timers.handshake;
+  const Duration limit = request.snapshot->settings.timers.handshake;
   stream_.limit_read(limit);
   ErrorCode error;
   Handshake step = link.shake_hands();

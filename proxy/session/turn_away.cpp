@@ -1,9 +1,9 @@
-#include "proxy/server/turn_away.hpp"
+#include "proxy/session/turn_away.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
 #include "proxy/http1/reply.hpp"
-#include "proxy/server/lingering_close.hpp"
+#include "proxy/session/lingering_close.hpp"
 
 namespace reprise::net {
 

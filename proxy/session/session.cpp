@@ -1,4 +1,4 @@
-#include "proxy/server/session.hpp"
+#include "proxy/session/session.hpp"
 
 #include "proxy/exchange/deliver.hpp"
 #include "proxy/exchange/exchange_driver.hpp"
@@ -6,7 +6,7 @@
 #include "proxy/http1/max_forwards_response.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/io/read_head.hpp"
-#include "proxy/server/lingering_close.hpp"
+#include "proxy/session/lingering_close.hpp"
 #include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
@@ -21,11 +21,13 @@ constexpr Duration quiet = Tick::granule;
 
 }  // namespace
 
-Session::Session(Worker& worker, Carrier carrier, const ListenerRole& role, const ConnectionEnds& ends)
+Session::Session(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
+                 const ConnectionEnds& ends)
     : worker_(worker),
       stream_(worker.tick, std::move(carrier)),
       pause_(worker.io.get_executor()),
-      role_(role),
+      listener_(std::move(listener)),
+      role_(listener_->role),
       ends_(ends) {
   stream_.tune();
   worker_.sessions.add(*this);
@@ -38,18 +40,17 @@ Session::~Session() {
   worker_.shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role, ConnectionEnds ends) {
-  Session session(worker, std::move(carrier), role, ends);
+Task<void> serve(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
+                 ConnectionEnds ends) {
+  Session session(worker, std::move(carrier), std::move(listener), ends);
   co_await session.run();
 }
 
 Task<void> Session::run() {
-  if (role_.opens_streams() && !co_await begin_stream()) co_return;
+  if (role_->opens_streams() && !co_await begin_stream()) co_return;
   for (;;) {
     if (buffer_.empty() && !co_await wait_for_bytes()) co_return;
-    auto request = worker_.lend_request();
-    request->client = client_name();
-    request->listener = role_.name;
+    auto request = begin_request();
     Rejection why{};
     Heard heard = take_head(*request, why);
     if (heard == Heard::more) heard = co_await read_head(*request, why);
@@ -74,6 +75,21 @@ Task<void> Session::run() {
   }
 }
 
+std::unique_ptr<Request> Session::begin_request() {
+  auto request = worker_.lend_request();
+  request->client = client_name();
+  put_under_newest(*request);
+  return request;
+}
+
+// What a connection is spoken to in stays as it began.
+void Session::put_under_newest(Request& request) {
+  if (listener_->role->settings.mode == role_->settings.mode) role_ = listener_->role;
+  request.snapshot = worker_.snapshot;
+  request.listener = role_->name;
+  request.is_last = listener_->closed || worker_.leaving;
+}
+
 // An idle client costs no block: after a tick without a byte it waits for readiness alone.
 Task<bool> Session::wait_for_bytes() {
   if (worker_.draining) co_return false;
@@ -83,7 +99,7 @@ Task<bool> Session::wait_for_bytes() {
   stream_.unlimit_read();
   if (error && stream_.take_limit_hit()) {
     buffer_.give_back();
-    stream_.limit_read(worker_.shared.settings.timers.keep_alive);
+    stream_.limit_read(worker_.snapshot->settings.timers.keep_alive);
     worker_.resting.enter(*this, Tick::now());
     error = co_await stream_.wait_readable();
     worker_.resting.leave(*this);
@@ -99,7 +115,8 @@ Task<bool> Session::wait_for_bytes() {
 }
 
 Session::Heard Session::take_head(Request& request, Rejection& why) {
-  const http::Parsed parsed = http::parse_request(buffer_.view(), worker_.head_limits, request.head);
+  const http::Parsed parsed =
+      http::parse_request(buffer_.view(), request.snapshot->head_limits(), request.head);
   if (const auto* cause = std::get_if<Rejection>(&parsed)) {
     why = *cause;
     return Heard::refused;
@@ -111,7 +128,7 @@ Session::Heard Session::take_head(Request& request, Rejection& why) {
 }
 
 Task<Session::Heard> Session::read_head(Request& request, Rejection& why) {
-  stream_.limit_read(worker_.shared.settings.timers.header);
+  stream_.limit_read(request.snapshot->settings.timers.header);
   Heard heard = Heard::more;
   const auto take = [&] {
     heard = take_head(request, why);
@@ -150,12 +167,13 @@ Task<bool> Session::carry_out(Request& request) {
 
 // Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).
 Task<bool> Session::response_here(Request& request) {
-  const bool stays = request.head.keep_alive() && request.head.framing.kind == http::Framing::Kind::none;
+  const bool stays =
+      !request.is_last && request.head.keep_alive() && request.head.framing.kind == http::Framing::Kind::none;
   const std::string_view connection_field = stays ? "" : "Connection: close\r\n";
   http::write_response_here(request.head, worker_.date(), connection_field, request.response_head);
   Gather pieces;
   pieces.add(request.response_head);
-  const ErrorCode error = co_await stream_.write_all(pieces, worker_.shared.settings.timers.header);
+  const ErrorCode error = co_await stream_.write_all(pieces, request.snapshot->settings.timers.header);
   co_return !error && stays;
 }
 
@@ -168,7 +186,7 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
                     request.response_head);
   Gather pieces;
   pieces.add(request.response_head);
-  if (co_await stream_.write_all(pieces, worker_.shared.settings.timers.header)) co_return;
+  if (co_await stream_.write_all(pieces, request.snapshot->settings.timers.header)) co_return;
   co_await lingering_close(stream_, buffer_);
 }
 

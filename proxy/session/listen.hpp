@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/server/session.hpp"
+#include "proxy/session/session.hpp"
 #include "proxy/systemd/inherited_sockets.hpp"
 
 namespace reprise::net {
@@ -31,7 +31,7 @@ tcp::acceptor duplicate(asio::io_context&, tcp::acceptor&);
 /// Spawns a session per connection until the acceptor is closed. Where connections or descriptors run short,
 /// the client that has rested longest makes room (of this io thread, and for a second at least); where none
 /// does, the new one gets a 503 with Retry-After and is closed (row I6). Never spins.
-Task<void> accept_clients(Worker& worker, tcp::acceptor& acceptor, const ListenerRole& role);
+Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener);
 
 /// Where CONNECT may go through a listener at that address. `auto`: any port where only this host reaches it,
 /// for its clients could dial themselves; else 443, 80 and 8443.

@@ -2,6 +2,7 @@
 // sides like to.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,7 +16,7 @@
 
 namespace reprise::net {
 
-/// What a listener tells its sessions; outlives them.
+/// What a listener tells its sessions. Immutable.
 struct ListenerRole {
   config::Listener settings;
   std::string name{};                ///< `forward 127.0.0.1:3128`
@@ -31,6 +32,13 @@ struct ListenerRole {
   }
 };
 
+/// One listening socket on one io thread, and what is told to those who come through it. Used on that thread.
+struct Listener {
+  std::shared_ptr<const ListenerRole> role;  ///< the newest: a reload may give it another
+  std::optional<tcp::acceptor> acceptor{};   ///< absent: connections are handed in by somebody else
+  bool closed = false;                       ///< nobody comes any more; who is there leaves after a response
+};
+
 /// The two ends of a client's connection.
 struct ConnectionEnds {
   tcp::endpoint client;
@@ -42,7 +50,8 @@ struct ConnectionEnds {
 /// Lives in its own coroutine's frame, on one io thread.
 class Session final : public IdleClient, public ClientSession {
  public:
-  Session(Worker& worker, Carrier carrier, const ListenerRole& role, const ConnectionEnds& ends);
+  Session(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
+          const ConnectionEnds& ends);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -67,6 +76,9 @@ class Session final : public IdleClient, public ClientSession {
   enum class Heard : std::uint8_t { request, more, refused, nothing };
   enum class Plan : std::uint8_t { exchange, response_here, refuse };
 
+  std::unique_ptr<Request> begin_request();
+  /// The configuration of this moment is the request's: once all of its head is there, for good.
+  void put_under_newest(Request&);
   Task<bool> wait_for_bytes();
   Heard take_head(Request&, http::Rejection& why);
   Task<Heard> read_head(Request&, http::Rejection& why);
@@ -96,7 +108,8 @@ class Session final : public IdleClient, public ClientSession {
   Buffer buffer_;
   Pause pause_;
   Pin pin_;
-  const ListenerRole& role_;
+  const std::shared_ptr<const Listener> listener_;
+  std::shared_ptr<const ListenerRole> role_;  ///< of the request at hand
   const ConnectionEnds ends_;
   std::string client_name_;  ///< once it was asked for
   ClientWatch* watch_ = nullptr;
@@ -110,6 +123,7 @@ class Session final : public IdleClient, public ClientSession {
 };
 
 /// The coroutine to spawn for an accepted connection.
-Task<void> serve(Worker& worker, Carrier carrier, const ListenerRole& role, ConnectionEnds ends);
+Task<void> serve(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
+                 ConnectionEnds ends);
 
 }  // namespace reprise::net

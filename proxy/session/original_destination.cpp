@@ -1,4 +1,4 @@
-#include "proxy/server/original_destination.hpp"
+#include "proxy/session/original_destination.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

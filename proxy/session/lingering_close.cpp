@@ -1,4 +1,4 @@
-#include "proxy/server/lingering_close.hpp"
+#include "proxy/session/lingering_close.hpp"
 
 namespace reprise::net {
 namespace {
