@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "proxy/cli/commands.hpp"
+#include "proxy/command_line/about_itself.hpp"
+#include "proxy/command_line/usage.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};

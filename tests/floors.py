@@ -33,7 +33,8 @@ LINKS = {
     "exchange": ("worker", "tunnel"),
     "server": ("exchange", "intercept", "systemd"),
     "child": ("http", "observe"),
-    "cli": ("server", "explain", "config", "child"),
+    "command_line": ("config",),
+    "cli": ("server", "explain", "config", "child", "command_line"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -50,6 +51,7 @@ THIRD = {
     "config": r"yaml-cpp/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "explain": r"fmt/.*\.h",
+    "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
     "child": r"fmt/.*\.h|" + POSIX,
     "io": SOCKETS + r"|sanitizer/asan_interface\.h",
     "cli": r"CLI/.*\.hpp|" + SOCKETS,

@@ -1,9 +1,12 @@
 #include <cstdio>
 #include <string>
 
-#include "proxy/cli/commands.hpp"
+#include "proxy/command_line/about_itself.hpp"
+#include "proxy/command_line/exit_codes.hpp"
+#include "proxy/command_line/usage.hpp"
 
 namespace reprise::cli {
+
 void add_help(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("help", "say what there is, or how a command is used");
   const CLI::Option* wanted = command->add_option("command", "one of the commands");

@@ -1,8 +1,8 @@
-#include <string>
+#include "proxy/command_line/usage.hpp"
+
 #include <vector>
 
 #include "config/keys.hpp"
-#include "proxy/cli/commands.hpp"
 
 namespace reprise::cli {
 namespace {

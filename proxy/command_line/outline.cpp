@@ -1,4 +1,4 @@
-#include "proxy/cli/outline.hpp"
+#include "proxy/command_line/outline.hpp"
 
 #include <algorithm>
 #include <array>

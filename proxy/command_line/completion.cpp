@@ -5,8 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/cli/commands.hpp"
-#include "proxy/cli/outline.hpp"
+#include "proxy/command_line/about_itself.hpp"
+#include "proxy/command_line/exit_codes.hpp"
+#include "proxy/command_line/outline.hpp"
 
 namespace reprise::cli {
 namespace {

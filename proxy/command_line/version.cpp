@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "proxy/cli/commands.hpp"
+#include "proxy/command_line/about_itself.hpp"
 
 namespace reprise::cli {
 
