@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "config/document.hpp"
+#include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
