@@ -10,14 +10,14 @@
 #include "config/checks.hpp"
 #include "config/clear_text.hpp"
 #include "config/deny.hpp"
-#include "config/fields.hpp"
 #include "config/intercept.hpp"
+#include "config/keys/fields.hpp"
+#include "config/keys/parent.hpp"
 #include "config/listeners.hpp"
-#include "config/parent.hpp"
 #include "config/reader.hpp"
-#include "config/replace.hpp"
 #include "config/shape.hpp"
-#include "config/yaml_mistake.hpp"
+#include "config/yaml/replace.hpp"
+#include "config/yaml/yaml_mistake.hpp"
 
 namespace reprise::config {
 namespace {

@@ -1,19 +1,16 @@
 // Reads a configuration file into Settings, or says everything that is wrong with it in one run.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/problem.hpp"
 #include "config/settings.hpp"
+#include "config/yaml/problem.hpp"
+#include "config/yaml/replace.hpp"
 
 namespace reprise::config {
-
-/// What a variable of the environment holds, or nothing; tests pass their own.
-using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error

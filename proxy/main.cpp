@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "proxy/cli/commands.hpp"
+#include "proxy/command_line/about_itself.hpp"
+#include "proxy/command_line/usage.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
@@ -24,6 +26,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_env(app, code);
   reprise::cli::add_ca(app, code);
   reprise::cli::add_redirect(app, code);
+  reprise::cli::add_control(app, code);
   reprise::cli::add_check(app, code);
   reprise::cli::add_config(app, code);
   reprise::cli::add_explain(app, code);

@@ -1,5 +1,5 @@
 // The page, the schema, the default file and the examples say what the code does.
-#include "config/reference.hpp"
+#include "config/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "config/keys.hpp"
+#include "config/keys/keys.hpp"
 #include "config/load.hpp"
 #include "tests/config/golden.hpp"
 

@@ -1,0 +1,13 @@
+// The commands that speak of the program itself: whatever else there is, they print it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace reprise::cli {
+
+void add_completion(CLI::App&, int& code);
+void add_man(CLI::App&, int& code);
+void add_version(CLI::App&, int& code);
+void add_help(CLI::App&, int& code);
+
+}  // namespace reprise::cli

@@ -1,0 +1,95 @@
+#include "proxy/command_line/usage.hpp"
+
+#include <vector>
+
+#include "config/keys/keys.hpp"
+
+namespace reprise::cli {
+namespace {
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string_view> names_of_commands(const CLI::App& app) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : commands_of(app)) names.emplace_back(command->get_name());
+  return names;
+}
+
+/// The option that was meant by one that is none; empty: nobody knows.
+std::string meant_option(const CLI::App& command, std::string_view word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  return std::string(config::nearest(word.substr(0, word.find('=')), candidates));
+}
+
+std::string quoted_list(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "\"" : ", \"").append(word).append("\"");
+  return text;
+}
+
+/// In the order in which they came.
+std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
+  const std::vector<std::string> extras = app.remaining(true);
+  std::string text = quoted_list(extras) + (extras.size() == 1 ? " is" : " are") + " not understood";
+  for (const std::string& extra : extras) {
+    const std::string meant = extra.starts_with("-") ? meant_option(command, extra) : std::string();
+    if (meant.empty()) continue;
+    text.append(" (did you mean ").append(meant).append("?)");
+    break;
+  }
+  return text;
+}
+
+std::string first_word(std::string_view text) {
+  return std::string(text.substr(0, text.find_first_of(" :")));
+}
+
+}  // namespace
+
+const CLI::App* find_command(const CLI::App& app, std::string_view name) {
+  for (const CLI::App* command : commands_of(app)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+std::string unknown_command(const CLI::App& app, std::string_view word) {
+  std::string text = "unknown command \"" + std::string(word) + "\"";
+  const std::string_view meant = config::nearest(word, names_of_commands(app));
+  if (!meant.empty()) text.append(" (did you mean ").append(meant).append("?)");
+  text.append("; the commands are:");
+  for (const std::string_view name : names_of_commands(app)) text.append(" ").append(name);
+  return text;
+}
+
+std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  const CLI::App& command = parsed.empty() ? app : *parsed.front();
+  const std::string name = parsed.empty() ? "" : " " + command.get_name();
+  std::string what = error.what();
+  if (!app.remaining(true).empty()) {
+    what = told_of_extras(app, command);
+  } else if (parsed.empty()) {
+    what = "a command is missing";
+  } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    what = first_word(what) + " is missing";
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    what = first_word(what) + " needs a value";
+  } else if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    const std::size_t equal = what.rfind(" = ");
+    const std::size_t option = what.find("--");
+    if (option < equal && equal != std::string::npos)
+      what = "\"" + what.substr(equal + 3) + "\" is no value for " + what.substr(option, equal - option);
+  } else if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    what = first_word(what) + " and " + what.substr(what.rfind(' ') + 1) + " do not go together";
+  }
+  return "reprise" + name + ": " + what + "; see reprise help" + name;
+}
+
+}  // namespace reprise::cli
