@@ -2,8 +2,8 @@
 """Runs the end-to-end cases: every function test_* of every tests/e2e/test_*.py, one line each, then the sum.
 
 Most of a case is waiting, so that several are played at once. Each has ports and folders of its own; what needs more of the machine
-for itself is `isolated`. A client that a busy machine stalls for 200 ms behind a CONNECT is a quiet one to reprise: no more at once
-than half as many again as there are cores."""
+for itself is `isolated`. A client that a busy machine stalls for 200 ms behind a CONNECT is a quiet one to reprise: cases with whole
+programs as such clients say so (`ALONE` in their file), and are played one after another when the others have ended."""
 import argparse
 import concurrent.futures
 import concurrent.futures.process
@@ -15,6 +15,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -113,12 +114,26 @@ def play_at_once(names, jobs):
                 yield lost
 
 
+def is_alone(name):
+    return getattr(sys.modules[name.partition(".")[0]], "ALONE", False)
+
+
 def play(chosen, jobs):
     """Every case of these, as they end."""
-    if jobs > 1 and len(chosen) > 1:
-        yield from play_at_once(chosen, jobs)
-    else:
-        yield from (run_case(name, case) for name, case in chosen.items())
+    together = [name for name in chosen if not is_alone(name)] if jobs > 1 else []
+    if together:
+        yield from play_at_once(together, jobs)
+    yield from (run_case(name, case) for name, case in chosen.items() if name not in together)
+
+
+@contextlib.contextmanager
+def folder_of_this_run():
+    """Where temporary files go, as free to everybody as the one around it. It ends with the run: a player's own are not taken away by its end."""
+    with tempfile.TemporaryDirectory(prefix="reprise-e2e-run-") as folder:
+        os.chmod(folder, 0o1777)
+        tempfile.tempdir = folder
+        yield
+        tempfile.tempdir = None
 
 
 def main():
@@ -140,10 +155,11 @@ def main():
     chance.use(given.seed)
     tally = Tally()
     stories = {}
-    for played in play(dict(cases(given.only)), given.jobs):
-        played.tell(tally)
-        for kind, count in played.stories.items():
-            stories[kind] = stories.get(kind, 0) + count
+    with folder_of_this_run():
+        for played in play(dict(cases(given.only)), given.jobs):
+            played.tell(tally)
+            for kind, count in played.stories.items():
+                stories[kind] = stories.get(kind, 0) + count
     faults.stories = stories
     if given.fault_figures:
         faults.write_figures(given.fault_figures)
