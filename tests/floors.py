@@ -34,7 +34,8 @@ LINKS = {
     "server": ("exchange", "intercept", "systemd"),
     "child": ("http", "observe"),
     "command_line": ("config",),
-    "cli": ("server", "explain", "config", "child", "command_line"),
+    "inject": ("child",),
+    "cli": ("inject", "server", "explain", "config", "child", "command_line"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -52,6 +53,7 @@ THIRD = {
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "explain": r"fmt/.*\.h",
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
+    "inject": r"yaml-cpp/.*\.h",
     "child": r"fmt/.*\.h|" + POSIX,
     "io": SOCKETS + r"|sanitizer/asan_interface\.h",
     "cli": r"CLI/.*\.hpp|" + SOCKETS,
