@@ -9,7 +9,7 @@ foreach(name ${names})
 endforeach()
 file(WRITE ${OUTPUT} "#include <array>
 
-#include \"config/presets.hpp\"
+#include \"config/presets/presets.hpp\"
 
 namespace reprise::config {
 

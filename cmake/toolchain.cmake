@@ -65,6 +65,10 @@ function(reprise_includes target scope)
     string(REGEX REPLACE "/$" "" link ${link})
     string(REGEX REPLACE "/$" "" real ${real})
     cmake_path(GET link PARENT_PATH folder)
+    # An earlier configuration may have linked the whole folder: what is made below such a link is made in the sources.
+    if(IS_SYMLINK ${folder})
+      file(REMOVE ${folder})
+    endif()
     file(MAKE_DIRECTORY ${folder})
     file(CREATE_LINK ${real} ${link} SYMBOLIC)
   endforeach()
@@ -72,12 +76,17 @@ function(reprise_includes target scope)
 endfunction()
 
 # reprise_room(NAME dependency...): one static library from every source file in this folder; it sees the headers of what
-# it links, and shows its own.
+# it links, and shows its own. A folder with rooms below it shows the headers that lie in itself.
 function(reprise_room name)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   add_library(reprise_${name} STATIC ${sources})
   target_link_libraries(reprise_${name} PUBLIC ${ARGN} PRIVATE reprise_switches)
-  reprise_includes(reprise_${name} PUBLIC .)
+  file(GLOB below CONFIGURE_DEPENDS */CMakeLists.txt)
+  set(shown .)
+  if(below)
+    file(GLOB shown CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.hpp)
+  endif()
+  reprise_includes(reprise_${name} PUBLIC ${shown})
 endfunction()
 
 # reprise_io_room(NAME dependency...): a room above the sockets. All of them share the one header that is compiled first.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "config/presets.hpp"
+#include "config/presets/presets.hpp"
 #include "config/reader.hpp"
 
 namespace reprise::config {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/address.hpp"
+#include "config/keys/address.hpp"
 #include "config/reader.hpp"
 
 namespace reprise::config {

@@ -1,8 +1,8 @@
 // What `security.deny` leaves open that the default list denies (row L14).
 #pragma once
 
-#include "config/document.hpp"
 #include "config/settings.hpp"
+#include "config/yaml/document.hpp"
 
 namespace reprise::config {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "config/patterns.hpp"
+#include "config/keys/patterns.hpp"
 #include "config/reader.hpp"
 
 namespace reprise::config {

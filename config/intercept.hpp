@@ -1,9 +1,9 @@
 // `intercept` of a configuration: which hosts it may list, and what it must not leave out.
 #pragma once
 
-#include "config/document.hpp"
-#include "config/report.hpp"
-#include "config/scalar.hpp"
+#include "config/keys/scalar.hpp"
+#include "config/yaml/document.hpp"
+#include "config/yaml/report.hpp"
 #include "proxy/policy/route.hpp"
 
 namespace reprise::config {

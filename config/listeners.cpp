@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "config/address.hpp"
-#include "config/fields.hpp"
+#include "config/keys/address.hpp"
+#include "config/keys/fields.hpp"
 #include "config/reader.hpp"
 
 namespace reprise::config {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "config/document.hpp"
 #include "config/settings.hpp"
+#include "config/yaml/document.hpp"
 
 namespace reprise::config {
 

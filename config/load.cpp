@@ -1,5 +1,6 @@
 #include "config/load.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -9,14 +10,14 @@
 #include "config/checks.hpp"
 #include "config/clear_text.hpp"
 #include "config/deny.hpp"
-#include "config/fields.hpp"
 #include "config/intercept.hpp"
+#include "config/keys/fields.hpp"
+#include "config/keys/parent.hpp"
 #include "config/listeners.hpp"
-#include "config/parent.hpp"
 #include "config/reader.hpp"
-#include "config/replace.hpp"
 #include "config/shape.hpp"
-#include "config/yaml_mistake.hpp"
+#include "config/yaml/replace.hpp"
+#include "config/yaml/yaml_mistake.hpp"
 
 namespace reprise::config {
 namespace {
@@ -76,6 +77,21 @@ Loaded unreadable(std::error_code why) {
   return loaded;
 }
 
+// Those of TLS, of the parent and of the authority; each once.
+void add_files_of(const Settings& settings, std::vector<std::string>& files) {
+  const auto add = [&](const std::optional<std::string>& file) {
+    if (file && std::find(files.begin(), files.end(), *file) == files.end()) files.push_back(*file);
+  };
+  const auto add_tls = [&](const policy::TlsPolicy& tls) {
+    for (const auto& file : {tls.ca_file, tls.certificate, tls.key}) add(file);
+  };
+  for (std::size_t i = 0; i < settings.routes->size(); ++i) add_tls((*settings.routes)[i].policy.tls);
+  if (settings.parent && settings.parent->tls) add_tls(*settings.parent->tls);
+  if (!settings.intercept) return;
+  add(settings.intercept->certificate);
+  add(settings.intercept->key);
+}
+
 }  // namespace
 
 Loaded load_text(std::string_view text, const Environment& environment) {
@@ -84,6 +100,8 @@ Loaded load_text(std::string_view text, const Environment& environment) {
   loaded.hash = hash_of(text);
   loaded.settings = read(text, environment, report);
   if (report.has_errors()) loaded.settings.reset();
+  loaded.files = report.take_files();
+  if (loaded.settings) add_files_of(*loaded.settings, loaded.files);
   loaded.problems = report.take();
   return loaded;
 }

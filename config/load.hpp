@@ -1,24 +1,23 @@
 // Reads a configuration file into Settings, or says everything that is wrong with it in one run.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/problem.hpp"
 #include "config/settings.hpp"
+#include "config/yaml/problem.hpp"
+#include "config/yaml/replace.hpp"
 
 namespace reprise::config {
-
-/// What a variable of the environment holds, or nothing; tests pass their own.
-using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error
   std::vector<Problem> problems;     ///< in the order of the file
-  std::string hash;                  ///< 12 hex digits of the file's bytes; empty if it could not be read
+  /// Every file that it names and that is read for it, so that a change of one is a change of it.
+  std::vector<std::string> files;
+  std::string hash;  ///< 12 hex digits of the file's bytes; empty if it could not be read
 };
 
 /// Never throws for any bytes. `${file:..}` in a value reads that file.

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "config/presets.hpp"
+#include "config/presets/presets.hpp"
 #include "proxy/policy/route.hpp"
 
 namespace reprise::config {

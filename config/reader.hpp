@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "config/document.hpp"
-#include "config/values.hpp"
+#include "config/keys/values.hpp"
+#include "config/yaml/document.hpp"
 
 namespace reprise::config {
 

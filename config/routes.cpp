@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "config/clear_text.hpp"
-#include "config/fields.hpp"
-#include "config/patterns.hpp"
+#include "config/keys/fields.hpp"
+#include "config/keys/patterns.hpp"
 #include "config/preset_hosts.hpp"
-#include "config/presets.hpp"
+#include "config/presets/presets.hpp"
 #include "config/reader.hpp"
 
 namespace reprise::config {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/document.hpp"
+#include "config/yaml/document.hpp"
 #include "proxy/policy/route.hpp"
 
 namespace reprise::config {

@@ -49,6 +49,7 @@ struct Listener {
 struct Admin {
   Endpoint bind{"127.0.0.1", 3129};
   bool allow_remote = false;
+  std::optional<std::string> control;  ///< the path of a unix socket that takes commands
 };
 
 /// The proxy that everything goes through.

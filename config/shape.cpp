@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/keys.hpp"
-#include "config/patterns.hpp"
-#include "config/predicates.hpp"
-#include "config/rule.hpp"
-#include "config/synonyms.hpp"
-#include "config/values.hpp"
-#include "config/yaml_mistake.hpp"
+#include "config/keys/keys.hpp"
+#include "config/keys/patterns.hpp"
+#include "config/keys/predicates.hpp"
+#include "config/keys/rule.hpp"
+#include "config/keys/synonyms.hpp"
+#include "config/keys/values.hpp"
+#include "config/yaml/yaml_mistake.hpp"
 #include "proxy/match/ascii.hpp"
 #include "proxy/policy/resume.hpp"
 

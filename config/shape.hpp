@@ -2,7 +2,7 @@
 // not built, of the wrong kind or range.
 #pragma once
 
-#include "config/document.hpp"
+#include "config/yaml/document.hpp"
 
 namespace reprise::config {
 

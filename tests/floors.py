@@ -16,9 +16,13 @@ LINKS = {
     "http1": ("http",),
     "probe": ("http",),
     "settings": ("policy",),
-    "config": ("settings",),
+    "yaml": (),
+    "presets": ("yaml",),
+    "keys": ("settings", "presets"),
+    "config": ("keys",),
+    "reference": ("keys",),
     "observe": ("settings",),
-    "explain": ("http1", "probe", "observe", "config"),
+    "explain": ("http1", "probe", "observe", "keys"),
     "io": ("http1",),
     "systemd": ("io",),
     "tls": ("io",),
@@ -31,11 +35,14 @@ LINKS = {
     "message": ("replay", "upstream", "probe"),
     "worker": ("message", "dial"),
     "exchange": ("worker", "tunnel"),
-    "server": ("exchange", "intercept", "systemd"),
+    "session": ("exchange", "systemd"),
+    "reload": ("tls",),
+    "control": ("io",),
+    "server": ("session", "intercept", "reload", "control"),
     "child": ("http", "observe"),
-    "command_line": ("config",),
+    "command_line": ("keys",),
     "inject": ("child",),
-    "cli": ("inject", "server", "explain", "config", "child", "command_line"),
+    "cli": ("inject", "server", "explain", "config", "reference", "child", "command_line"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -49,7 +56,11 @@ THIRD = {
             r"|asio/buffers?(_iterator|s_iterator)?\.hpp|system/.*\.hpp|version\.hpp)|fmt/.*\.h",
     "probe": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "settings": None,
-    "config": r"yaml-cpp/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
+    "yaml": r"yaml-cpp/.*\.h",
+    "presets": None,
+    "keys": r"arpa/inet\.h",
+    "config": r"arpa/inet\.h",
+    "reference": None,
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "explain": r"fmt/.*\.h",
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
@@ -60,7 +71,7 @@ THIRD = {
 }
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
 # No clock, no chance, no sockets: they are arguments here.
-PURE = {"match", "pacing", "policy", "http", "http1", "probe", "settings", "config", "observe", "explain"}
+PURE = {"match", "pacing", "policy", "http", "http1", "probe", "settings", "yaml", "presets", "keys", "config", "reference", "observe", "explain"}
 # A room with more is two.
 MOST_FILES = 30
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")
@@ -80,7 +91,7 @@ def floor_of(path):
         return "settings"
     parts = path.split("/")
     if parts[0] == "config":
-        return "config"
+        return parts[1] if len(parts) > 2 else "config"
     if parts[0] == "proxy":
         return parts[1] if len(parts) > 2 else "cli"
     return None
@@ -199,7 +210,8 @@ def check_links(root):
 
 def check_rooms(root):
     """Each room has a README, and not too many files."""
-    for folder in sorted((root / "proxy").iterdir()) if (root / "proxy").is_dir() else ():
+    above = [root / name for name in ("proxy", "config") if (root / name).is_dir()]
+    for folder in sorted([*(room for folder in above for room in folder.iterdir()), root / "config"]):
         sources = [file for file in folder.glob("*.[ch]pp")] if folder.is_dir() else []
         if not sources:
             continue

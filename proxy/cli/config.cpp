@@ -2,8 +2,8 @@
 #include <string>
 #include <string_view>
 
-#include "config/presets.hpp"
-#include "config/reference.hpp"
+#include "config/presets/presets.hpp"
+#include "config/reference/reference.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 

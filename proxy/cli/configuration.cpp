@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "config/document.hpp"
+#include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
@@ -37,9 +37,31 @@ std::string given_file(const CLI::Option* option) {
 }
 
 config::Loaded read_configuration(const std::string& file) {
-  if (file.empty()) return {config::built_in(), {}, ""};
+  if (file.empty()) return {config::built_in(), {}, {}, ""};
   return file == standard_input ? config::load_text(read_standard_input(), variable_now)
                                 : config::load_file(file, variable_now);
+}
+
+bool is_standard_input(const std::string& file) { return file == standard_input; }
+
+std::vector<std::string> files_of(const config::Loaded& loaded, const std::string& file) {
+  std::vector<std::string> files{file};
+  files.insert(files.end(), loaded.files.begin(), loaded.files.end());
+  return files;
+}
+
+net::NewConfiguration read_again(const std::string& file) {
+  config::Loaded loaded = read_configuration(file);
+  net::NewConfiguration read;
+  read.hash = loaded.hash;
+  read.files = files_of(loaded, file);
+  // Where it is not to be used, warnings are not what one has to know.
+  for (const config::Problem& problem : loaded.problems) {
+    const bool is_error = problem.severity == config::Problem::Severity::error;
+    if (is_error || loaded.settings) read.problems.push_back(config::to_line(problem, file));
+  }
+  read.settings = std::move(loaded.settings);
+  return read;
 }
 
 void print_problems(const config::Loaded& loaded, const std::string& file) {

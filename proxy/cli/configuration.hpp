@@ -25,6 +25,10 @@ std::string given_file(const CLI::Option* option);
 /// The built-in defaults where `file` is empty, standard input where it is `-`. `settings` is absent if a
 /// problem is an error.
 config::Loaded read_configuration(const std::string& file);
+bool is_standard_input(const std::string& file);
+/// What a running proxy reads when the file has changed; and the files whose change is one of it.
+net::NewConfiguration read_again(const std::string& file);
+std::vector<std::string> files_of(const config::Loaded&, const std::string& file);
 /// Prints every problem.
 void print_problems(const config::Loaded&, const std::string& file);
 /// Both.

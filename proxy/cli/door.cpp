@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "config/keys.hpp"
+#include "config/keys/keys.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/upstream/address_filter.hpp"
 

@@ -17,8 +17,8 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 #include "proxy/intercept/secret_memory.hpp"
-#include "proxy/server/listen.hpp"
 #include "proxy/server/proxy.hpp"
+#include "proxy/session/listen.hpp"
 
 namespace reprise::cli {
 namespace {

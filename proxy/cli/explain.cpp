@@ -21,7 +21,7 @@
 #include "proxy/http1/rewrite.hpp"
 #include "proxy/message/leaving.hpp"
 #include "proxy/probe/json_probe.hpp"
-#include "proxy/server/listen.hpp"
+#include "proxy/session/listen.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "config/render.hpp"
-#include "config/scalar.hpp"
+#include "config/keys/scalar.hpp"
+#include "config/reference/render.hpp"
 
 namespace reprise::cli {
 namespace {

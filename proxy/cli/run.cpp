@@ -10,8 +10,9 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 #include "proxy/cli/listener_arguments.hpp"
-#include "proxy/server/listen.hpp"
+#include "proxy/control/control_socket.hpp"
 #include "proxy/server/proxy.hpp"
+#include "proxy/session/listen.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {
@@ -41,6 +42,10 @@ int serve(const config::Loaded& loaded, const std::string& file) {
   options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
   listen_to_service_manager(options);
   try {
+    if (!file.empty() && !is_standard_input(file)) {
+      options.reload = [file] { return read_again(file); };
+      options.watched_files = files_of(loaded, file);
+    }
     net::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();
   } catch (const net::TlsSettingsError& error) {
@@ -48,6 +53,9 @@ int serve(const config::Loaded& loaded, const std::string& file) {
   } catch (const net::InterceptError& error) {
     return tell_intercept_error(file, error);
   } catch (const net::BindError& error) {
+    std::fprintf(stderr, "reprise: %s\n", error.what());
+    return exit_cannot_bind;
+  } catch (const net::ControlError& error) {
     std::fprintf(stderr, "reprise: %s\n", error.what());
     return exit_cannot_bind;
   }

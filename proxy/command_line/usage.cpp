@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "config/keys.hpp"
+#include "config/keys/keys.hpp"
 
 namespace reprise::cli {
 namespace {

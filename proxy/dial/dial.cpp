@@ -64,7 +64,7 @@ Allowed allowed(const AddressFilter& filter, const Addresses& addresses, std::ui
 // Addresses are told to the log alone, and there by number (row H9).
 void tell_failure(Dialer& dialer, const std::string& host, std::size_t dialled, std::size_t known,
                   Failed failure) {
-  if (known < 2 || !dialer.tells_failures) return;
+  if (known < 2 || dialer.log.settings().level < config::LogLevel::debug) return;
   std::string text(observe::clipped(host));
   text.append(": ")
       .append(std::to_string(dialled))
@@ -89,7 +89,7 @@ Task<Dialled> dial(Dialer& dialer, const std::string& host, std::uint16_t port, 
                    AttemptCancel& cancel) {
   const Resolved resolved = co_await resolve(dialer, host, time, cancel);
   if (resolved.addresses == nullptr) co_return resolved.failure;
-  Allowed open = allowed(dialer.filter, *resolved.addresses, port);
+  Allowed open = allowed(*dialer.snapshot.filter, *resolved.addresses, port);
   Dialled end = Failed{Stage::connect, Cause::address_denied};
   std::size_t dialled = open.count;
   time.dialling(Tick::now());

@@ -1,4 +1,4 @@
-// What every dial of one io thread works with.
+// What a dial works with: parts of its io thread, and the configuration of its request.
 #pragma once
 
 #include <functional>
@@ -6,15 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "config/settings.hpp"
 #include "proxy/dial/own_dials.hpp"
-#include "proxy/http/head.hpp"
 #include "proxy/io/stream.hpp"
 #include "proxy/observe/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/resolve/resolver.hpp"
-#include "proxy/upstream/address_filter.hpp"
 #include "proxy/upstream/pool.hpp"
+#include "proxy/upstream/snapshot.hpp"
 
 namespace reprise::net {
 
@@ -26,21 +24,18 @@ struct LinkFactory {
   std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
 };
 
-/// Borrows everything; used on its io thread only.
+/// Borrows everything, and outlives the dial; used on its io thread only.
 struct Dialer {
   asio::any_io_executor executor;
   Tick& tick;
   Resolver& resolver;
-  const AddressFilter& filter;
   Pool& pool;  ///< whose idle connections make room where no descriptor is left
   observe::Metrics& metrics;
   observe::Log& log;
-  bool tells_failures;                          ///< to the log, level `debug`
-  const std::optional<config::Parent>& parent;  ///< the parent proxy, where there is one
-  const http::HeadLimits& head_limits;          ///< of its answer to CONNECT
-  std::string_view pseudonym;                   ///< our name in Via
+  std::string_view pseudonym;  ///< our name in Via
   const LinkFactory& links;
   OwnDials& own_dials;
+  const Snapshot& snapshot;  ///< of the request that it is for
 
   /// A connection to be.
   std::unique_ptr<Stream> open_stream() const {

@@ -2,6 +2,7 @@
 // redirected to its own sender.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -16,7 +17,7 @@ class OwnDials {
  public:
   /// Before the io threads start.
   void watch() { watched_ = true; }
-  bool watched() const { return watched_; }
+  bool watched() const { return watched_.load(std::memory_order_relaxed); }
 
   /// `begin` starts a connect, and returns the address that it goes out from; unset: it does not. That
   /// address is one of ours until the result is gone. `has` waits meanwhile, so that what comes back at once
@@ -56,7 +57,7 @@ class OwnDials {
 
   mutable std::mutex mutex_;
   std::set<tcp::endpoint> locals_;
-  bool watched_ = false;
+  std::atomic<bool> watched_{false};
 };
 
 }  // namespace reprise::net

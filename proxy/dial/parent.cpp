@@ -103,7 +103,7 @@ class TunnelResponse {
     return "refused a tunnel with status " + std::to_string(head_.status);
   }
 
-  const http::HeadLimits& limits_;
+  const http::HeadLimits limits_;
   Stream& stream_;
   Buffer& buffer_;
   http::ResponseHead head_;
@@ -115,14 +115,14 @@ Task<std::optional<Failed>> ask_for_tunnel(Dialer& dialer, const ParentRoute& ro
                                            const ConnectTime& time, AttemptCancel& cancel, Buffer& early) {
   const Upstream& upstream = route.upstream;
   std::string head;
-  http::write_connect(route.cause, upstream.host, upstream.port, dialer.parent->authorization,
-                      dialer.pseudonym, head);
+  http::write_connect(route.cause, upstream.host, upstream.port,
+                      dialer.snapshot.settings.parent->authorization, dialer.pseudonym, head);
   Gather pieces;
   pieces.add(head);
   AttemptCancel::Target target(cancel, stream);
   stream.limit_read_until(time.end_of_step(Tick::now()));
   std::optional<Refusal> refusal = Refusal{"broke off a CONNECT"};
-  TunnelResponse reader(dialer.head_limits, stream, early);
+  TunnelResponse reader(dialer.snapshot.head_limits(), stream, early);
   if (!co_await stream.write_all(pieces, time.each())) refusal = co_await reader.read();
   stream.unlimit_read();
   target.end();
@@ -142,10 +142,10 @@ Task<std::optional<Failed>> ask_for_tunnel(Dialer& dialer, const ParentRoute& ro
 Task<Dialled> dial_through_parent(Dialer& dialer, const ParentRoute& route, ConnectTime& time,
                                   AttemptCancel& cancel, Buffer& early) {
   Upstream& upstream = route.upstream;
-  const AddressVerdict verdict = dialer.filter.judge_unresolved(upstream.host, upstream.port);
+  const AddressVerdict verdict = dialer.snapshot.filter->judge_unresolved(upstream.host, upstream.port);
   if (verdict == AddressVerdict::denied) co_return Failed{Stage::connect, Cause::address_denied};
   if (verdict == AddressVerdict::self) co_return Failed{Stage::connect, Cause::address_is_self};
-  const config::Parent& parent = *dialer.parent;
+  const config::Parent& parent = *dialer.snapshot.settings.parent;
   Dialled dialled = co_await dial(dialer, parent.host, parent.port, time, cancel);
   if (auto* plain = std::get_if<std::unique_ptr<Stream>>(&dialled); plain != nullptr && upstream.parent->tls)
     dialled = co_await secure(dialer, *upstream.parent, std::move(*plain), time, cancel);

@@ -35,7 +35,7 @@ void write_own_fields(const Request& request, const Ledger& ledger, std::string&
 // What a client sent behind a CONNECT that failed was meant for the tunnel, and is no request (row G2).
 bool may_stay_open(const Worker& worker, const Request& request) {
   return !request.is_connect() && request.head.minor_version > 0 && request.head.keep_alive() &&
-         request.body.complete() && !worker.draining;
+         request.body.complete() && !worker.draining && !request.is_last;
 }
 
 // A refused upstream response after retries says so by RFC 9209 too.
@@ -57,7 +57,7 @@ Task<Served> send_reply(Worker& worker, Request& request, ClientSide client, con
                     request.response_head);
   Gather pieces;
   pieces.add(request.response_head);
-  if (co_await client.stream.write_all(pieces, worker.shared.settings.timers.header)) {
+  if (co_await client.stream.write_all(pieces, request.snapshot->settings.timers.header)) {
     served.ending = observe::Ending::client_gone;
     served.keep_alive = false;
   }
@@ -65,8 +65,7 @@ Task<Served> send_reply(Worker& worker, Request& request, ClientSide client, con
 }
 
 // In the words of its client's protocol; the log has the status that another would have had.
-Task<Served> send_socks_failure(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
-                                int status) {
+Task<Served> send_socks_failure(Request& request, ClientSide client, const Ledger& ledger, int status) {
   const auto* const failed = ledger.empty() ? nullptr : std::get_if<policy::Failed>(&ledger.back().outcome);
   request.response_head = http::socks_failure(failed == nullptr ? policy::Cause::cancelled : failed->cause);
   Served served;
@@ -74,7 +73,7 @@ Task<Served> send_socks_failure(Worker& worker, Request& request, ClientSide cli
   served.own_response = true;
   Gather pieces;
   pieces.add(request.response_head);
-  if (co_await client.stream.write_all(pieces, worker.shared.settings.timers.header))
+  if (co_await client.stream.write_all(pieces, request.snapshot->settings.timers.header))
     served.ending = observe::Ending::client_gone;
   co_return served;
 }
@@ -172,7 +171,7 @@ Task<Served> deliver_failure(Worker& worker, Request& request, ClientSide client
   write_own_fields(request, ledger, request.response_fields);
   const http::Reply reply = http::failure_reply(ledger, gateway_timeout, worker.shared.pseudonym);
   if (request.entrance == Entrance::socks && request.is_connect())
-    co_return co_await send_socks_failure(worker, request, client, ledger, reply.status);
+    co_return co_await send_socks_failure(request, client, ledger, reply.status);
   co_return co_await send_reply(worker, request, client, reply, may_stay_open(worker, request));
 }
 

@@ -155,7 +155,7 @@ Task<void> ExchangeDriver::keep(Instant until) {
   Instant limit = std::max(until, Tick::now() + keep_grace);
   if (const auto deadline = machine_.deadline()) limit = std::min(limit, std::max(until, *deadline));
   kept_.clear();
-  const std::size_t most = worker_.shared.settings.limits.kept_response_bytes;
+  const std::size_t most = request_.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
   if (live_->connection != nullptr && !request_.is_connect()) {
     // A departure ends the reading too (row L17).

@@ -98,7 +98,7 @@ HeadReader::Taken HeadReader::take_head() {
   http::ResponseHead& head = response_.head;
   if (buffer.empty()) return Taken::partial;
   const http::Parsed parsed =
-      http::parse_response(buffer.view(), worker_.head_limits, request_.head.method, head);
+      http::parse_response(buffer.view(), request_.snapshot->head_limits(), request_.head.method, head);
   if (const auto* why = std::get_if<http::Rejection>(&parsed)) {
     const bool large = *why == http::Rejection::header_too_large || *why == http::Rejection::too_many_fields;
     outcome_ = Failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};

@@ -10,7 +10,9 @@ using State = HedgedAttempt::Runner::State;
 
 policy::ObservedLatency* latency_of(Worker& worker, const Request& request) {
   const auto& hedge = request.policy->hedge;
-  return hedge && !hedge->after && !request.is_connect() ? &worker.latency(request.route) : nullptr;
+  return hedge && !hedge->after && !request.is_connect()
+             ? &worker.latency(request.snapshot->counted_as[request.route])
+             : nullptr;
 }
 
 policy::AttemptReport report_of_slow(const Request& request, unsigned number) {

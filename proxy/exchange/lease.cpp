@@ -52,7 +52,7 @@ std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, cons
   Upstream& carrier = *carrier_of(request);
   // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
   const bool judged = &carrier != request.upstream.get();
-  if (judged && worker.shared.filter.judge_unresolved(request.upstream->host, request.upstream->port) !=
+  if (judged && request.snapshot->filter->judge_unresolved(request.upstream->host, request.upstream->port) !=
                     AddressVerdict::allowed)
     return nullptr;
   auto connection = request.pin->take(carrier);
@@ -65,8 +65,9 @@ std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, cons
 Task<std::optional<policy::Failed>> connect_for(Worker& worker, const Request& request, AttemptCancel& cancel,
                                                 std::optional<Instant> deadline, Response& response) {
   const ParentRoute route{*request.upstream, request.head, is_for_parent(request)};
-  Dialled dialled = co_await connect(
-      worker.dialer, route, ConnectTime(request.policy->connect_timeout, deadline), cancel, response.buffer);
+  Dialer dialer = worker.dialer(*request.snapshot);
+  Dialled dialled = co_await connect(dialer, route, ConnectTime(request.policy->connect_timeout, deadline),
+                                     cancel, response.buffer);
   if (const auto* failed = std::get_if<policy::Failed>(&dialled)) co_return *failed;
   response.connection = std::make_unique<UpstreamConnection>(
       worker.pool, carrier_of(request), std::get<std::unique_ptr<Stream>>(std::move(dialled)));

@@ -37,10 +37,10 @@ std::string_view authority_of(const Request& request) {
 }
 
 // Until its ClientHello is whole. Nothing where it did not come.
-Task<std::variant<Hello, ClientHello>> read_hello(Worker& worker, Request& request, Stream& client) {
+Task<std::variant<Hello, ClientHello>> read_hello(Request& request, Stream& client) {
   Buffer& early = request.early;
   auto hello = http::read_client_hello(early.view());
-  client.limit_read(worker.shared.settings.timers.handshake);
+  client.limit_read(request.snapshot->settings.timers.handshake);
   while (std::holds_alternative<Hello>(hello) && std::get<Hello>(hello) == Hello::more) {
     if (early.room_left() == 0) early.grow();
     const auto [error, bytes] = co_await client.read_some(early.room());
@@ -54,8 +54,8 @@ Task<std::variant<Hello, ClientHello>> read_hello(Worker& worker, Request& reque
 
 Task<void> ask_for_whom(Worker& worker, Request& request, Stream& client) {
   static const std::vector<policy::HostPattern> none;
-  const ClientTls* const tls = worker.shared.client_tls;
-  auto hello = co_await read_hello(worker, request, client);
+  const ClientTls* const tls = request.snapshot->client_tls.get();
+  auto hello = co_await read_hello(request, client);
   const bool late = client.take_limit_hit();
   if (auto* const whole = std::get_if<ClientHello>(&hello)) {
     request.interception =
@@ -94,9 +94,9 @@ std::string_view sentence(Interception outcome) {
 
 }  // namespace
 
-bool listens_first(const Worker& worker, const Request& request) {
+bool listens_first(const Request& request) {
   if (request.entrance == Entrance::transparent) return true;
-  const ClientTls* const tls = worker.shared.client_tls;
+  const ClientTls* const tls = request.snapshot->client_tls.get();
   return tls != nullptr && request.policy->mode != policy::Mode::off &&
          lists_host(tls->hosts(), request.view.host);
 }
@@ -104,11 +104,11 @@ bool listens_first(const Worker& worker, const Request& request) {
 Task<void> listen_to_client(Worker& worker, Request& request, Stream& client, Stream* upstream) {
   const Shared& shared = worker.shared;
   const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
-  const bool asks = listens_first(worker, request);
+  const bool asks = listens_first(request);
   const Duration limit =
-      asks && upstream != nullptr ? shared.settings.timers.handshake : shared.first_words_limit;
-  request.words =
-      co_await first_words(client, request.early, upstream, tunnel, worker.head_limits.target_bytes, limit);
+      asks && upstream != nullptr ? request.snapshot->settings.timers.handshake : shared.first_words_limit;
+  request.words = co_await first_words(client, request.early, upstream, tunnel,
+                                       request.snapshot->settings.limits.target_bytes, limit);
   if (request.words == FirstWords::silence && upstream == nullptr && asks) {
     request.words = FirstWords::more;
     co_return;
@@ -123,7 +123,7 @@ bool is_over(const Request& request) {
 }
 
 void log_interception(Worker& worker, const Request& request, Interception outcome, std::string_view words) {
-  if (worker.shared.settings.log.level < config::LogLevel::info) return;
+  if (worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text("TLS to ");
   const std::string_view name = request.server_name;
   text.append(observe::clipped(request.view.host));

@@ -8,7 +8,7 @@ namespace reprise::net {
 
 /// True where the client is heard before anything is dialled: the stream was redirected here, so that only it
 /// can say for whom it is, or the host that was asked for is one whose TLS is ended here.
-bool listens_first(const Worker&, const Request&);
+bool listens_first(const Request&);
 
 /// Into `request.words`, and of TLS `request.server_name` and `request.interception`; what was read is in
 /// `request.early`. `upstream` is null where nothing was dialled yet: a client that may yet send a

@@ -26,7 +26,7 @@ std::string_view trace_id(std::string_view traceparent) {
 
 void record(Worker& worker, const Request& request, const Served& served) {
   observe::ExchangeRecord exchange;
-  exchange.route = request.route;
+  exchange.route = request.snapshot->counted_as[request.route];
   exchange.client = request.client;
   exchange.method = request.view.method;
   exchange.host = request.view.host;
@@ -46,7 +46,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   worker.shared.metrics.count(exchange);
   if (worker.shared.witness) worker.shared.witness(exchange);
   // Whoever wants no access lines is still told what was given up (row L15, clause R24).
-  if (!worker.shared.settings.log.access && !policy::is_exhausted(request.ledger().reason)) return;
+  if (!worker.shared.log.settings().access && !policy::is_exhausted(request.ledger().reason)) return;
   exchange.trace_id = trace_id(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");
   worker.shared.log.access(exchange, Clock::wall_nanoseconds());
@@ -65,7 +65,7 @@ std::string outcome_text(const policy::LedgerEntry& entry) {
 
 // `GET example.com/v1/x: attempt 1: 503, retryable_status, again in 229ms`
 void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& entry) {
-  const config::Log& settings = worker.shared.settings.log;
+  const config::Log settings = worker.shared.log.settings();
   if (settings.level < config::LogLevel::debug) return;
   std::string text(observe::clipped(request.view.method));
   text.append(" ").append(observe::clipped(request.view.host));
@@ -87,7 +87,7 @@ void narrate(Worker& worker, const Request& request, const policy::LedgerEntry& 
 }
 
 void log_rejection(Worker& worker, const Request& request, const http::Reply& reply, http::Rejection cause) {
-  if (worker.shared.settings.log.level < config::LogLevel::info) return;
+  if (worker.shared.log.settings().level < config::LogLevel::info) return;
   std::string text = "rejected " + std::to_string(reply.status) + " " + std::string(http::word(cause)) + ":";
   if (!request.head.method.empty()) text.append(" ").append(observe::clipped(request.head.method));
   if (const std::string target = http::named_target(request.head); !target.empty())

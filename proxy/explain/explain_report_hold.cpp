@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "config/scalar.hpp"
+#include "config/keys/scalar.hpp"
 #include "proxy/explain/explain_report.hpp"
 
 namespace reprise::explain {

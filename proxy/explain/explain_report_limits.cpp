@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "config/scalar.hpp"
+#include "config/keys/scalar.hpp"
 #include "proxy/explain/explain_report.hpp"
 
 namespace reprise::explain {

@@ -22,13 +22,15 @@ void Request::clear() {
   head.forget();
   view = {};
   upstream.reset();
+  snapshot.reset();
+  policy = nullptr;
   outgoing.clear();
   response_head.clear();
   response_fields.clear();
   kind = RequestKind::forward;
   entrance = Entrance::connect;
   tunnel = TunnelProgress::asked;
-  upgrade = continue_sent = resuming = bound = false;
+  upgrade = continue_sent = resuming = bound = is_last = false;
   freshness = Freshness::any;
   recent = {};
   pin = nullptr;

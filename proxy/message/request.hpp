@@ -12,6 +12,7 @@
 #include "proxy/policy/route_policy.hpp"
 #include "proxy/replay/request_body.hpp"
 #include "proxy/upstream/pin.hpp"
+#include "proxy/upstream/snapshot.hpp"
 
 namespace reprise::net {
 
@@ -40,6 +41,7 @@ struct Request {
   std::string_view listener;  ///< `forward 127.0.0.1:3128`, where it came in; the listener's text
   http::RequestHead head;     ///< views into the session's buffer
   policy::RequestView view;   ///< what routes and rules look at
+  std::shared_ptr<const Snapshot> snapshot;  ///< the configuration that it began under
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;
   policy::Facts facts;
@@ -70,7 +72,8 @@ struct Request {
   RecentConnections recent{};            ///< what its last attempt went out on
   /// It is authenticated by the connection that it goes out on: no other will do (row F2).
   bool bound = false;
-  Pin* pin = nullptr;  ///< the session's; null for CONNECT
+  bool is_last = false;  ///< its response ends the connection, and says so: nobody is let in there any more
+  Pin* pin = nullptr;    ///< the session's; null for CONNECT
 
   /// What was tried; empty where nothing was.
   const policy::Ledger& ledger() const;

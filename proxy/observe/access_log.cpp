@@ -9,10 +9,6 @@
 namespace reprise::observe {
 namespace {
 
-bool is_json(config::LogFormat format, bool terminal) {
-  return format == config::LogFormat::automatic ? !terminal : format == config::LogFormat::json;
-}
-
 void write_json_message(config::LogLevel level, std::string_view text, std::int64_t wall, std::string& out) {
   out += "{\"time\":\"";
   append_timestamp(out, wall);
@@ -39,36 +35,48 @@ struct Log::Writer {
   LineQueue queue;
 };
 
-Log::Log(const config::Log& settings, std::vector<std::string> routes, int descriptor, bool terminal)
-    : settings_(settings),
-      routes_(std::move(routes)),
-      json_(is_json(settings.format, terminal)),
-      colour_(terminal),
-      writer_(std::make_unique<Writer>(descriptor)) {}
+Log::Log(const config::Log& settings, const std::vector<std::string>& routes, int descriptor, bool terminal)
+    : settings_(settings), terminal_(terminal), writer_(std::make_unique<Writer>(descriptor)) {
+  static_assert(std::atomic<config::Log>::is_always_lock_free);
+  for (const std::string& name : routes) routes_.add(name);
+}
 
 Log::~Log() = default;
 
+void Log::set(const config::Log& settings) { settings_.store(settings, std::memory_order_relaxed); }
+
+void Log::name_route(std::size_t number, std::string_view name) {
+  if (number == routes_.size()) routes_.add(name);
+}
+
+bool Log::is_json(config::LogFormat format) const {
+  return format == config::LogFormat::automatic ? !terminal_ : format == config::LogFormat::json;
+}
+
 void Log::access(const ExchangeRecord& record, std::int64_t wall) {
-  const std::string& route = routes_.at(record.route);
-  if (settings_.access && settings_.level >= config::LogLevel::info) {
+  const config::Log settings = this->settings();
+  const std::string& route = routes_[record.route];
+  const bool json = is_json(settings.format);
+  if (settings.access && settings.level >= config::LogLevel::info) {
     writer_->queue.append([&](std::string& out) {
-      if (json_) {
-        write_json_line(record, route, settings_.path, wall, out);
+      if (json) {
+        write_json_line(record, route, settings.path, wall, out);
       } else {
-        write_text_line(record, route, settings_.path, wall, colour_, out);
+        write_text_line(record, route, settings.path, wall, terminal_, out);
       }
     });
   }
   if (is_exhausted(record.ledger->reason) && !record.ledger->empty()) {
     writer_->queue.append(
-        [&](std::string& out) { write_exhausted_line(record, route, settings_.path, wall, json_, out); });
+        [&](std::string& out) { write_exhausted_line(record, route, settings.path, wall, json, out); });
   }
 }
 
 void Log::message(config::LogLevel level, std::string_view text, std::int64_t wall) {
-  if (level > settings_.level) return;
+  const config::Log settings = this->settings();
+  if (level > settings.level) return;
   writer_->queue.append([&](std::string& out) {
-    if (json_) {
+    if (is_json(settings.format)) {
       write_json_message(level, text, wall, out);
     } else {
       write_text_message(level, text, wall, out);

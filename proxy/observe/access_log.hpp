@@ -2,6 +2,7 @@
 // lines, never the loop.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "config/settings.hpp"
 #include "proxy/observe/exchange_record.hpp"
+#include "proxy/observe/growing_list.hpp"
 
 namespace reprise::observe {
 
@@ -19,12 +21,18 @@ class Log {
  public:
   /// Writes to `descriptor` (2 for stderr). `terminal` chooses the form where the settings say `auto`.
   /// `routes`: names in table order.
-  Log(const config::Log&, std::vector<std::string> routes, int descriptor, bool terminal);
+  Log(const config::Log&, const std::vector<std::string>& routes, int descriptor, bool terminal);
   /// Writes what is queued, for at most a second.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
+  /// What is written from now on, and how.
+  void set(const config::Log&);
+  config::Log settings() const { return settings_.load(std::memory_order_relaxed); }
+  /// From now on `ExchangeRecord::route` may be that number, which is as far as the names so far or one
+  /// further. One thread at a time.
+  void name_route(std::size_t number, std::string_view name);
   /// One access line (nothing if `access` is off or the level is above `info`), and, where the exchange was
   /// exhausted, one `error` record (clause R24). `wall` is the end of the request in nanoseconds since 1970.
   void access(const ExchangeRecord&, std::int64_t wall);
@@ -36,10 +44,11 @@ class Log {
 
  private:
   struct Writer;
-  const config::Log settings_;
-  const std::vector<std::string> routes_;
-  const bool json_;
-  const bool colour_;
+  bool is_json(config::LogFormat) const;
+
+  std::atomic<config::Log> settings_;
+  GrowingList<const std::string> routes_;
+  const bool terminal_;
   std::unique_ptr<Writer> writer_;
 };
 

@@ -171,20 +171,19 @@ RouteCells::RouteCells()
 Metrics::Cells::Cells(std::span<const std::string> route_names,
                       std::span<const std::string_view> rejection_words, std::string_view version,
                       UpstreamLabels upstream_labels)
-    : names(route_names.begin(), route_names.end()),
-      rejections(rejection_words.begin(), rejection_words.end()),
-      routes(route_names.size()),
+    : rejections(rejection_words.begin(), rejection_words.end()),
       rejected(rejection_words.size()),
       by_upstream(std::move(upstream_labels)),
       budget_family(register_gauge(registry, Metric::budget_available)),
       circuit_family(register_gauge(registry, Metric::circuit_state)),
       config_family(register_gauge(registry, Metric::config_hash)) {
+  for (const std::string& name : route_names) routes.add(name);
   register_gauge(registry, Metric::build_version).Add({{"version", std::string(version)}}).Set(1);
 }
 
 std::vector<MetricFamily> Metrics::Cells::Collect() const {
   RouteFamilies by_route;
-  for (std::size_t i = 0; i < routes.size(); ++i) by_route.add(names[i], routes[i]);
+  for (std::size_t i = 0; i < routes.size(); ++i) by_route.add(routes[i].name, routes[i].cells);
   MetricFamily upstream_attempts = family(Metric::upstream_attempts);
   by_upstream.each([&](const UpstreamCells& cells) {
     for (std::size_t i = 0; i < cells.attempts.size(); ++i) {
@@ -206,6 +205,9 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
   for (std::size_t i = 0; i < rejected.size(); ++i) {
     add_if_touched(rejected_requests, {{"cause", rejections[i]}}, rejected[i]);
   }
+  MetricFamily reloaded = family(Metric::config_reloads);
+  for (std::size_t i = 0; i < reloads.size(); ++i)
+    add_counter(reloaded, {{"outcome", std::string(reload_words[i])}}, value_of(reloads[i]));
   MetricFamily dropped = family(Metric::log_dropped);
   add_counter(dropped, {}, value_of(log_dropped));
 
@@ -233,6 +235,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
       rejected_requests,
       counters(Metric::limits_hit, "limit", limit_words, limits),
+      reloaded,
       dropped,
   };
   std::erase_if(all, [](const MetricFamily& each) { return each.metric.empty(); });

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/observe/growing_list.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/policy/outcome.hpp"
 #include "proxy/policy/reason.hpp"
@@ -89,6 +90,7 @@ struct alignas(64) RouteCells {
 inline constexpr auto& tunnel_words = policy::names_of<TunnelOutcome>;
 inline constexpr auto& protocol_words = policy::names_of<Protocol>;
 inline constexpr auto& interception_words = policy::names_of<Interception>;
+inline constexpr auto& reload_words = policy::names_of<ReloadOutcome>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
 // Two have a label that is older than their name.
 inline constexpr auto limit_words = [] {
@@ -99,6 +101,13 @@ inline constexpr auto limit_words = [] {
 }();
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 
+/// A route's name and its cells.
+struct RouteCount {
+  explicit RouteCount(std::string_view route) : name(route) {}
+  const std::string name;
+  RouteCells cells;
+};
+
 /// Collects its own atomics; what changes rarely or has labels from outside lives in the registry.
 struct Metrics::Cells final : prometheus::Collectable {
   Cells(std::span<const std::string> route_names, std::span<const std::string_view> rejection_words,
@@ -108,9 +117,9 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::vector<prometheus::MetricFamily> Collect() const override;
 
   const OutcomeLabels outcome_labels;
-  const std::vector<std::string> names;       ///< of routes
   const std::vector<std::string> rejections;  ///< the `cause` label
-  std::vector<RouteCells> routes;
+  GrowingList<RouteCount> routes;
+  std::mutex adding;  ///< to `routes`
   std::vector<Counter> rejected;
   std::array<Counter, tunnel_words.size()> tunnels{};
   std::array<Counter, protocol_words.size()> streams{};
@@ -119,6 +128,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Counter, limit_words.size()> limits{};
   std::array<Level, upstream_words.size()> upstreams{};
   UpstreamTable by_upstream;
+  std::array<Counter, reload_words.size()> reloads{};
   Counter log_dropped{0};
   Level client_connections{0};
   std::array<Level, 2> replay_bytes{};  ///< by ReplayMedium

@@ -74,6 +74,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "for a newcomer) keep_alive header handshake request_idle request_unread answer_idle answer_unread."},
     {Metric::config_hash, "reprise_config_info", Type::Gauge, "hash",
      "1, with the hash of the running configuration."},
+    {Metric::config_reloads, "reprise_config_reloads_total", Type::Counter, "outcome",
+     "Configurations that were read while running: success (in force) failed (the one before goes on)."},
     {Metric::log_dropped, "reprise_log_dropped_total", Type::Counter, "",
      "Log lines dropped because the log could not be written."},
     {Metric::build_version, "reprise_build_info", Type::Gauge, "version",

@@ -41,6 +41,7 @@ enum class Metric : std::uint8_t {
   rejected_requests,
   limits_hit,
   config_hash,
+  config_reloads,
   log_dropped,
   build_version,
   process_cpu,

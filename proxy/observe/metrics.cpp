@@ -69,6 +69,11 @@ std::uint64_t sum(const Cells& cells) {
   return total;
 }
 
+std::uint64_t requests_of(const RouteCells& cells) {
+  return sum(cells.statuses) + cells.cut.load(std::memory_order_relaxed) +
+         cells.client_gone.load(std::memory_order_relaxed);
+}
+
 std::size_t place(const prometheus::MetricFamily& family) {
   const auto rows = metric_rows();
   const auto found =
@@ -94,8 +99,18 @@ Metrics::Metrics(std::span<const std::string> routes, std::span<const std::strin
 
 Metrics::~Metrics() = default;
 
+std::size_t Metrics::route(std::string_view name) {
+  const std::lock_guard lock(cells_->adding);
+  auto& routes = cells_->routes;
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    if (routes[i].name == name) return i;
+  }
+  if (!routes.full()) routes.add(name);
+  return routes.size() - 1;
+}
+
 void Metrics::count(const ExchangeRecord& record) {
-  RouteCells& cells = cells_->routes.at(record.route);
+  RouteCells& cells = cells_->routes[record.route].cells;
   const policy::Ledger& ledger = *record.ledger;
   add_one(code_cell(cells, record));
   if (!record.tunnel) cells.duration.observe(seconds(record.ended - record.started));
@@ -135,6 +150,10 @@ void Metrics::count_lookup(LookupOutcome outcome) {
   add_one(cells_->lookups[static_cast<std::size_t>(outcome)]);
 }
 
+void Metrics::count_reload(ReloadOutcome outcome) {
+  add_one(cells_->reloads[static_cast<std::size_t>(outcome)]);
+}
+
 void Metrics::count_limit(LimitHit limit) { add_one(cells_->limits[static_cast<std::size_t>(limit)]); }
 
 void Metrics::set_log_dropped(std::uint64_t total) {
@@ -170,6 +189,8 @@ void Metrics::set_circuit_state(std::string_view upstream, policy::Circuit::Stat
 
 std::string_view word(LimitHit limit) { return limit_words[static_cast<std::size_t>(limit)]; }
 
+std::string_view word(ReloadOutcome outcome) { return reload_words[static_cast<std::size_t>(outcome)]; }
+
 std::string_view word(Interception outcome) { return interception_words[static_cast<std::size_t>(outcome)]; }
 
 std::string Metrics::text() {
@@ -184,9 +205,9 @@ std::string Metrics::text() {
 
 Metrics::Totals Metrics::totals() const {
   Totals totals;
-  for (const RouteCells& cells : cells_->routes) {
-    totals.requests += sum(cells.statuses) + cells.cut.load(std::memory_order_relaxed) +
-                       cells.client_gone.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < cells_->routes.size(); ++i) {
+    const RouteCells& cells = cells_->routes[i].cells;
+    totals.requests += requests_of(cells);
     totals.attempts += sum(cells.attempts);
     totals.retries += sum(cells.retries);
     totals.recovered += cells.recovered.load(std::memory_order_relaxed);
@@ -194,6 +215,20 @@ Metrics::Totals Metrics::totals() const {
   }
   totals.rejected = sum(cells_->rejected);
   totals.client_connections = cells_->client_connections.load(std::memory_order_relaxed);
+  return totals;
+}
+
+Metrics::RouteTotals Metrics::totals_of(std::size_t route) const {
+  const RouteCells& cells = cells_->routes[route].cells;
+  RouteTotals totals;
+  totals.requests = requests_of(cells);
+  totals.retries = sum(cells.retries);
+  totals.recovered = cells.recovered.load(std::memory_order_relaxed);
+  totals.exhausted = sum(cells.exhausted);
+  for (std::size_t i = 0; i < cells.refused.size(); ++i) {
+    const std::uint64_t count = cells.refused[i].load(std::memory_order_relaxed);
+    if (count > 0) totals.refused.emplace_back(policy::word(static_cast<Reason>(i)), count);
+  }
   return totals;
 }
 

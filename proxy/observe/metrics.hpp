@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proxy/match/enumerators.hpp"
@@ -55,6 +56,11 @@ inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
 /// The metric label: the enumerator's own name.
 std::string_view word(LimitHit);
 
+/// Whether a configuration that was read while running is in force.
+enum class ReloadOutcome : std::uint8_t { success, failed };
+/// The metric label: the enumerator's own name.
+std::string_view word(ReloadOutcome);
+
 /// Where `reprise_replay_bytes` are held.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
@@ -70,6 +76,9 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
+  /// Where a route of that name is counted, for the life of this: for `ExchangeRecord::route`. Of names
+  /// beyond what can be told apart, the last one's.
+  std::size_t route(std::string_view name);
   /// A retry is counted per entry whose verdict says retry; a refusal once per request, by the ledger's final
   /// reason, unless that is `success` or a yes row: so a wait that was ended counts under what ended it.
   /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous:
@@ -85,6 +94,7 @@ class Metrics {
   void count_interception(Interception);
   void count_lookup(LookupOutcome);
   void count_limit(LimitHit);
+  void count_reload(ReloadOutcome);
   void set_log_dropped(std::uint64_t total);
   void set_config_hash(std::string_view hash);
   void client_connected();
@@ -105,6 +115,13 @@ class Metrics {
     std::int64_t client_connections = 0;
   };
   Totals totals() const;
+
+  /// What has become of the requests of one route.
+  struct RouteTotals {
+    std::uint64_t requests = 0, retries = 0, recovered = 0, exhausted = 0;
+    std::vector<std::pair<std::string_view, std::uint64_t>> refused;  ///< by reason; only what happened
+  };
+  RouteTotals totals_of(std::size_t route) const;
 
  private:
   struct Cells;

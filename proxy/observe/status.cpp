@@ -44,7 +44,44 @@ void append_route(std::string& out, const policy::Route& route) {
   } else {
     out += "null";
   }
-  fmt::format_to(to, R"(,"idempotent":{}}})", quoted(policy::describe(route.policy.idempotent)));
+  fmt::format_to(to, R"(,"idempotent":{})", quoted(policy::describe(route.policy.idempotent)));
+}
+
+void append_route_totals(std::string& out, const Metrics::RouteTotals& totals) {
+  fmt::format_to(std::back_inserter(out),
+                 R"(,"requests":{},"retries":{},"recovered":{},"exhausted":{},"refused":{{)", totals.requests,
+                 totals.retries, totals.recovered, totals.exhausted);
+  const char* separator = "";
+  for (const auto& [reason, count] : totals.refused) {
+    fmt::format_to(std::back_inserter(out), R"({}"{}":{})", separator, reason, count);
+    separator = ",";
+  }
+  out += '}';
+}
+
+void append_reload(std::string& out, const StatusFacts& facts) {
+  out += R"("reload":)";
+  if (!facts.reload) {
+    out += "null";
+    return;
+  }
+  fmt::format_to(std::back_inserter(out), R"({{"outcome":"{}","time":{},"errors":[)",
+                 word(facts.reload->succeeded ? ReloadOutcome::success : ReloadOutcome::failed),
+                 facts.reload->unix_time);
+  for (const std::string& error : facts.reload->errors) {
+    if (&error != &facts.reload->errors.front()) out += ',';
+    append_json(out, error);
+  }
+  out += "]}";
+}
+
+void append_budgets(std::string& out, const StatusFacts& facts) {
+  out += R"("budgets":{)";
+  for (const auto& [upstream, left] : facts.budgets) {
+    if (upstream != facts.budgets.front().first) out += ',';
+    fmt::format_to(std::back_inserter(out), "{}:{:.3f}", quoted(upstream), left);
+  }
+  out += '}';
 }
 
 void append_totals(std::string& out, const Metrics::Totals& totals) {
@@ -75,8 +112,14 @@ std::string status_json(const StatusFacts& facts, const config::Settings& settin
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
     if (i > 0) out += ',';
     append_route(out, (*settings.routes)[i]);
+    if (i < facts.routes.size()) append_route_totals(out, facts.routes[i]);
+    out += '}';
   }
-  out += R"(],"totals":)";
+  out += "],";
+  append_budgets(out, facts);
+  out += ',';
+  append_reload(out, facts);
+  out += R"(,"totals":)";
   append_totals(out, totals);
   out += "}\n";
   return out;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/settings.hpp"
@@ -20,8 +22,20 @@ struct StatusFacts {
   bool ready = false;
   bool draining = false;
   std::vector<std::string> listeners;  ///< "forward 127.0.0.1:3128"
+  /// In the order of the settings' routes.
+  std::vector<Metrics::RouteTotals> routes;
+  /// Upstreams of whose budgets something was drawn, and what is left of them, 0 to 1.
+  std::vector<std::pair<std::string, double>> budgets;
+  struct Reload {
+    bool succeeded = false;
+    std::int64_t unix_time = 0;
+    std::vector<std::string> errors;
+  };
+  std::optional<Reload> reload;  ///< the last one; absent: there was none
 };
 
 std::string status_json(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
+/// The same for people, without a line end.
+std::string status_text(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
 
 }  // namespace reprise::observe

@@ -113,7 +113,7 @@ Task<Page> make_page(const Query& query, bool local, AdminHouse& house) {
 // False where none comes, or not in time.
 Task<bool> read_query(Worker& worker, AdminVisit& visit, beast::flat_buffer& buffer,
                       bhttp::request_parser<bhttp::empty_body>& parser) {
-  const config::Timers& timers = worker.shared.settings.timers;
+  const config::Timers timers = worker.snapshot->settings.timers;
   parser.header_limit(header_limit);
   if (buffer.size() == 0) {
     visit.limit(timers.keep_alive);
@@ -168,8 +168,9 @@ bool find_room(AdminHouse& house) {
 
 }  // namespace
 
-Task<void> accept_admin(Worker& worker, tcp::acceptor& acceptor, asio::thread_pool& helper,
+Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> listening, asio::thread_pool& helper,
                         const AdminPages& pages, std::size_t most) {
+  tcp::acceptor& acceptor = *listening;
   ErrorCode unbound;
   const std::shared_ptr<AdminHouse> house(new AdminHouse{
       worker, helper, pages, is_loopback(acceptor.local_endpoint(unbound).address()), AdminVisits(most)});

@@ -5,6 +5,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "proxy/worker/worker.hpp"
@@ -23,7 +24,7 @@ struct AdminPages {
 /// for timers.keep_alive. Anything but GET and HEAD is refused with 405. Only /livez, /readyz and /metrics
 /// answer other machines. Against DNS rebinding a Host has to be an address or `localhost`: for /status
 /// always (403, row H6), for those three where the acceptor is bound to loopback (421, row L23).
-Task<void> accept_admin(Worker& worker, tcp::acceptor& acceptor, asio::thread_pool& helper,
+Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> acceptor, asio::thread_pool& helper,
                         const AdminPages& pages, std::size_t most);
 
 }  // namespace reprise::net

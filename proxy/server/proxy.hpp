@@ -11,12 +11,23 @@
 #include "proxy/intercept/authority.hpp"
 #include "proxy/io/tick.hpp"
 #include "proxy/observe/exchange_record.hpp"
+#include "proxy/reload/file_watch.hpp"
 #include "proxy/replay/temporary_file.hpp"
 #include "proxy/resolve/resolver.hpp"
 #include "proxy/systemd/inherited_sockets.hpp"
 #include "proxy/systemd/notify_socket.hpp"
 
 namespace reprise::net {
+
+struct ReloadReport;
+
+/// A configuration as it was read while running.
+struct NewConfiguration {
+  std::optional<config::Settings> settings;  ///< absent: it is not to be used
+  std::string hash;
+  std::vector<std::string> problems;  ///< with file:line:col; warnings where there are settings
+  std::vector<std::string> files;     ///< whose change is to be noticed
+};
 
 struct ProxyOptions {
   std::string version;
@@ -25,7 +36,7 @@ struct ProxyOptions {
   std::vector<std::string> warnings;  ///< said when the log begins
   int log_descriptor = 2;
   bool log_to_terminal = false;
-  /// SIGTERM and SIGINT end it, SIGHUP is told in the log and changes nothing; tests call `stop` instead.
+  /// SIGTERM and SIGINT end it, SIGHUP reloads; tests call `stop` and `reload` instead.
   bool handle_signals = true;
   /// Told of every finished request, on its io thread; empty: nobody is.
   std::function<void(const observe::ExchangeRecord&)> witness;
@@ -35,6 +46,10 @@ struct ProxyOptions {
   FileCalls files = system_file_calls();
   /// How long a tunnel's ends are listened to; absent: as `Shared` says.
   std::optional<Duration> first_words_limit;
+  /// Reads the configuration again, on a thread that may wait; empty: there is nothing to read.
+  std::function<NewConfiguration()> reload;
+  std::vector<std::string> watched_files;  ///< whose change is to be noticed
+  WatchTimes watch_times;
   NotifySocket notify;               ///< told when it is ready, and when it stops
   std::optional<Duration> watchdog;  ///< how often it is told that every io thread turns its loop
   /// Of listeners at these addresses; those that are nobody's are closed, and told in the log.
@@ -46,10 +61,10 @@ struct ProxyOptions {
 /// Binds in its constructor, works in `run`.
 class Proxy {
  public:
-  /// Binds every listener; throws BindError naming the one that cannot be bound, and
-  /// TlsSettingsError where a file of a route's `tls` cannot be loaded, InterceptError where one of
-  /// `intercept` cannot be used. Writes the bundle of `intercept` where it is not as it has to be.
-  /// Nothing is accepted before `run`.
+  /// Binds every listener; throws BindError naming the one that cannot be bound, ControlError where the
+  /// control socket cannot be had, and TlsSettingsError where a file of a route's `tls` cannot be loaded,
+  /// InterceptError where one of `intercept` cannot be used. Writes the bundle of `intercept` where it is not
+  /// as it has to be. Nothing is accepted before `run`.
   Proxy(config::Settings settings, ProxyOptions options);
   ~Proxy();
   Proxy(const Proxy&) = delete;
@@ -59,8 +74,10 @@ class Proxy {
   void run();
   /// What SIGTERM does. Thread-safe.
   void stop();
+  /// What SIGHUP does; `told` is called once it is over, on a thread of its own. Thread-safe.
+  void reload(std::function<void(const ReloadReport&)> told);
 
-  /// Where the listeners are bound, in the order of the settings; then the admin listener.
+  /// Where the listeners are bound, in the order of the settings in force; then the admin listener.
   std::vector<tcp::endpoint> endpoints() const;
 
  private:

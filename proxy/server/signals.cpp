@@ -26,12 +26,11 @@ Task<void> Signals::wait_for_end(Signals& signals) {
   signals.responses_.stop_now();
 }
 
-// What a reload will answer to: until then a hangup changes nothing, and is told.
 Task<void> Signals::wait_for_hangups(Signals& signals) {
   for (;;) {
     const auto [error, signal] = co_await signals.hangup_.async_wait(as_result);
     if (error) co_return;
-    signals.responses_.tell("SIGHUP: reload is not built yet; the configuration stays as it was at start");
+    signals.responses_.reload();
   }
 }
 

@@ -1,9 +1,8 @@
-// The signals that a running proxy listens to: SIGTERM and SIGINT end it, SIGHUP ends nothing.
+// The signals that a running proxy listens to: SIGTERM and SIGINT end it, SIGHUP reloads.
 #pragma once
 
 #include <boost/asio/signal_set.hpp>
 #include <functional>
-#include <string_view>
 
 #include "proxy/io/task.hpp"
 
@@ -16,7 +15,7 @@ class Signals {
   struct Responses {
     std::function<void()> stop;      ///< the first SIGTERM or SIGINT
     std::function<void()> stop_now;  ///< the second
-    std::function<void(std::string_view)> tell;
+    std::function<void()> reload;    ///< each SIGHUP
   };
 
   Signals(asio::io_context& io, Responses responses);

@@ -4,10 +4,13 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 #include "proxy/io/tls_error.hpp"
+#include "proxy/tls/file_digest.hpp"
 #include "proxy/tls/tls_files.hpp"
 #include "proxy/tls/tls_revocation.hpp"
 
@@ -81,25 +84,40 @@ TlsClient::TlsClient(const policy::TlsPolicy& policy, std::size_t number)
   identify(settings, policy);
 }
 
-TlsClients::TlsClients(const policy::RouteTable& routes, const policy::TlsPolicy* parent) {
-  std::vector<const policy::TlsPolicy*> made;
+// What the files hold is looked at before OpenSSL reads them: a change in between is seen the next time.
+TlsClients::Made TlsClients::make(const policy::TlsPolicy& policy, const std::vector<Made>& before) {
+  std::vector<std::string> files;
+  for (const auto& file : {policy.ca_file, policy.certificate, policy.key}) {
+    if (file) files.push_back(*file);
+  }
+  std::string held = digest_of_files(files);
+  for (const Made& old : before) {
+    if (same_files(old.policy, policy) && old.held == held) return {policy, std::move(held), old.client};
+  }
+  return {policy, std::move(held), std::make_shared<const TlsClient>(policy, made_++)};
+}
+
+TlsClients::TlsClients(const policy::RouteTable& routes, const policy::TlsPolicy* parent,
+                       const TlsClients* before)
+    : made_(before == nullptr ? 0 : before->made_) {
+  const std::vector<Made> none;
   for (std::size_t route = 0; route < routes.size(); ++route) {
     const policy::TlsPolicy& wanted = routes[route].policy.tls;
-    std::size_t number = 0;
-    while (number < made.size() && !same_files(*made[number], wanted)) ++number;
-    if (number == made.size()) {
-      made.push_back(&wanted);
+    auto found = std::find_if(clients_.begin(), clients_.end(),
+                              [&](const Made& made) { return same_files(made.policy, wanted); });
+    if (found == clients_.end()) {
       try {
-        clients_.push_back(std::make_unique<TlsClient>(wanted, number));
+        clients_.push_back(make(wanted, before == nullptr ? none : before->clients_));
       } catch (const std::runtime_error& error) {
         throw TlsSettingsError(routes[route], error.what());
       }
+      found = std::prev(clients_.end());
     }
-    by_route_.push_back(clients_[number].get());
+    by_route_.push_back(found->client.get());
   }
   if (parent == nullptr) return;
   try {
-    parent_ = std::make_unique<TlsClient>(*parent, clients_.size());
+    parents_.push_back(make(*parent, before == nullptr ? none : before->parents_));
   } catch (const std::runtime_error& error) {
     throw TlsSettingsError("parent: " + std::string(error.what()));
   }

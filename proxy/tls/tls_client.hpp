@@ -42,7 +42,7 @@ struct TlsTicket {
 
 /// Immutable; any thread. TLS 1.2 and later, the other side always verified, ALPN http/1.1, no early data, no
 /// renegotiation.
-class TlsClient {
+class TlsClient : public std::enable_shared_from_this<TlsClient> {
  public:
   /// Throws std::runtime_error where a file cannot be loaded.
   TlsClient(const policy::TlsPolicy&, std::size_t number);
@@ -60,16 +60,29 @@ class TlsClient {
 /// authorities vouch for nobody else.
 class TlsClients {
  public:
-  /// `parent`: how a parent proxy over TLS is verified; null: there is none. Throws TlsSettingsError.
-  explicit TlsClients(const policy::RouteTable&, const policy::TlsPolicy* parent = nullptr);
+  /// `parent`: how a parent proxy over TLS is verified; null: there is none. `before`: those of the
+  /// configuration before this one; a client whose files hold what they held then is taken over, and with it
+  /// its connections. Throws TlsSettingsError.
+  explicit TlsClients(const policy::RouteTable&, const policy::TlsPolicy* parent = nullptr,
+                      const TlsClients* before = nullptr);
   const TlsClient& of(std::size_t route) const { return *by_route_[route]; }
   /// Null where there is none.
-  const TlsClient* parent() const { return parent_.get(); }
+  const TlsClient* parent() const { return parents_.empty() ? nullptr : parents_.front().client.get(); }
 
  private:
-  std::vector<std::unique_ptr<TlsClient>> clients_;
+  /// A client, and what it was made of.
+  struct Made {
+    policy::TlsPolicy policy;
+    std::string held;  ///< what its files held
+    std::shared_ptr<const TlsClient> client;
+  };
+
+  Made make(const policy::TlsPolicy&, const std::vector<Made>& before);
+
+  std::vector<Made> clients_;
   std::vector<const TlsClient*> by_route_;
-  std::unique_ptr<TlsClient> parent_;
+  std::vector<Made> parents_;  ///< one or none
+  std::size_t made_ = 0;       ///< by these and by all before them
 };
 
 }  // namespace reprise::net

@@ -88,16 +88,26 @@ std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t po
 void Pool::prove(Upstream& upstream, TlsPeer peer) {
   if (peer.client == nullptr) return;
   upstream.tls = peer.client;
+  upstream.tls_kept = peer.client->weak_from_this().lock();
   upstream.server_name = policy::lower(without_last_dot(peer.name));
   upstream.ticket = std::make_shared<TlsTicket>();
 }
 
 void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer) {
+  const bool is_the_same = parent_ != nullptr && parent_->host == policy::lower(host) &&
+                           parent_->port == port && parent_->tls == peer.client;
+  if (is_the_same) return;
+  forget_all();
   write_account(host, port, scratch_);
   // No host has a blank: the same host:port as an upstream is another.
   scratch_.insert(0, "parent ");
   parent_ = add_upstream(host, port, scratch_.size());
   prove(*parent_, peer);
+}
+
+void Pool::go_directly() {
+  if (parent_ == nullptr) return;
+  forget_all();
 }
 
 // Its key is in `scratch_`.
@@ -148,6 +158,19 @@ void Pool::forget_oldest() {
     order_.erase(std::next(entry).base());
     return;
   }
+}
+
+// What is in use goes on, and comes to rest nowhere.
+void Pool::forget_all() {
+  for (const std::shared_ptr<Upstream>& upstream : order_) {
+    upstream->idle.clear();
+    upstream->forgotten = true;
+    budgets_.left(upstream->account);
+    host_guards_.left(upstream->account);
+  }
+  upstreams_.clear();
+  order_.clear();
+  parent_.reset();
 }
 
 std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness freshness,
@@ -207,7 +230,7 @@ void Pool::give_back(std::unique_ptr<UpstreamConnection> connection) {
 void Pool::give_unused(std::unique_ptr<UpstreamConnection> connection) { rest(std::move(connection)); }
 
 void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
-  if (closing_) return;
+  if (closing_ || connection->upstream_->forgotten) return;
   connection->stream().unlimit_read();
   connection->stream().forget_sent();
   if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));

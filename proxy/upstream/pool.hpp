@@ -75,13 +75,15 @@ struct Upstream {
   observe::UpstreamCells* cells = nullptr;  ///< where attempts at it are counted; null for a parent proxy
   std::string host;
   std::uint16_t port = 0;
-  const TlsClient* tls = nullptr;                        ///< null: clear text
-  std::string server_name;                               ///< over TLS: who it has to be
-  std::shared_ptr<TlsTicket> ticket;                     ///< over TLS: to resume its newest session with
+  const TlsClient* tls = nullptr;             ///< null: clear text
+  std::shared_ptr<const TlsClient> tls_kept;  ///< the same, where it is shared: it outlives its snapshot
+  std::string server_name;                    ///< over TLS: who it has to be
+  std::shared_ptr<TlsTicket> ticket;          ///< over TLS: to resume its newest session with
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
   policy::IdleLife idle_life;                            ///< of those, as far as it has shown
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
-  Instant told{};                                        ///< when the log was last warned of what fails here
+  bool forgotten = false;  ///< nobody will ask for it: nothing comes to rest here
+  Instant told{};          ///< when the log was last warned of what fails here
   /// When its last response below 400 came, if that was one of HTTP/1.0. Error pages teach nothing: it need
   /// not be the upstream that wrote them (row L7).
   std::optional<Instant> spoke_1_0;
@@ -118,8 +120,12 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   /// From now on every upstream has this parent proxy. Its connections are one pool, whatever the requests
-  /// that they carry are for.
+  /// that they carry are for. Where that changes anything, all that was known of upstreams is forgotten.
   void go_through(std::string_view host, std::uint16_t port, TlsPeer = {});
+  /// From now on none has one.
+  void go_directly();
+  /// For connections that come to rest from now on.
+  void limit(const config::Pool& settings) { settings_ = settings; }
   std::shared_ptr<Upstream> upstream(std::string_view host, std::uint16_t port, TlsPeer = {});
   policy::Budget* budget(Upstream&, const policy::BudgetPolicy&, BudgetKind);
   policy::Circuit* circuit(Upstream&, const policy::CircuitPolicy&);
@@ -152,10 +158,11 @@ class Pool {
                                          std::size_t account_bytes);
   static void prove(Upstream&, TlsPeer);
   void forget_oldest();
+  void forget_all();
 
   using Order = std::list<std::shared_ptr<Upstream>>;
   Tick& tick_;
-  const config::Pool settings_;
+  config::Pool settings_;
   const std::size_t most_upstreams_;
   BudgetTable& budgets_;
   HostGuards& host_guards_;

@@ -11,27 +11,28 @@ constexpr std::size_t most_idle_requests = 256;
 
 }  // namespace
 
-Worker::Worker(Shared& all, std::uint64_t seed)
+Worker::Worker(Shared& all, std::shared_ptr<const Snapshot> first, std::uint64_t seed)
     : shared(all),
+      snapshot(std::move(first)),
       dice(seed),
-      pool(tick, all.settings.pool, all.settings.limits.upstreams, all.budgets, all.host_guards, all.metrics),
-      head_limits{all.settings.limits.header_bytes, all.settings.limits.header_fields,
-                  all.settings.limits.target_bytes},
-      dialer{io.get_executor(),
-             tick,
-             all.resolver,
-             all.filter,
-             pool,
-             all.metrics,
-             all.log,
-             all.settings.log.level >= config::LogLevel::debug,
-             all.settings.parent,
-             head_limits,
-             all.pseudonym,
-             all.links,
-             all.own_dials} {
-  if (const auto& parent = all.settings.parent)
-    pool.go_through(parent->host, parent->port, {all.tls.parent(), parent->host});
+      pool(tick, snapshot->settings.pool, snapshot->settings.limits.upstreams, all.budgets, all.host_guards,
+           all.metrics) {
+  take_up(snapshot);
+}
+
+void Worker::take_up(std::shared_ptr<const Snapshot> next) {
+  snapshot = std::move(next);
+  pool.limit(snapshot->settings.pool);
+  if (const auto& parent = snapshot->settings.parent) {
+    pool.go_through(parent->host, parent->port, {snapshot->tls->parent(), parent->host});
+  } else {
+    pool.go_directly();
+  }
+}
+
+Dialer Worker::dialer(const Snapshot& of_request) {
+  return {io.get_executor(), tick,         shared.resolver,  pool,      shared.metrics, shared.log,
+          shared.pseudonym,  shared.links, shared.own_dials, of_request};
 }
 
 // Sessions are frames of suspended coroutines: they go first, while the

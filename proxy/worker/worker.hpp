@@ -6,14 +6,11 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "config/settings.hpp"
 #include "proxy/dial/dialer.hpp"
-#include "proxy/http/head.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/io/tick.hpp"
 #include "proxy/observe/access_log.hpp"
@@ -25,29 +22,23 @@
 #include "proxy/upstream/budget_table.hpp"
 #include "proxy/upstream/host_guards.hpp"
 #include "proxy/upstream/pool.hpp"
+#include "proxy/upstream/snapshot.hpp"
 #include "proxy/worker/idle_clients.hpp"
 #include "proxy/worker/sessions.hpp"
 
 namespace reprise::net {
 
-class ClientTls;
-class TlsClients;
 struct Request;
 
 /// What all io threads share. Each part is thread-safe or immutable.
 struct Shared {
-  const config::Settings& settings;
   observe::Metrics& metrics;
   observe::Log& log;
   BudgetTable& budgets;
   HostGuards& host_guards;
   Resolver& resolver;
   ReplayStore& replay;
-  const AddressFilter& filter;
-  const TlsClients& tls;
   std::string pseudonym;  ///< our name in Via and Proxy-Status: `reprise-` and random characters
-  /// limits.connections, or what the descriptors allow where that is fewer.
-  std::size_t most_clients = std::numeric_limits<std::size_t>::max();
   std::atomic<std::size_t> client_connections{0};
   /// Told of every finished exchange, beside the metrics; empty: nobody is.
   std::function<void(const observe::ExchangeRecord&)> witness = nullptr;
@@ -57,8 +48,6 @@ struct Shared {
   /// What connections to upstreams are made of.
   LinkFactory links = {};
   OwnDials own_dials = {};
-  /// Who ends clients' TLS; null: nobody.
-  ClientTls* client_tls = nullptr;
 };
 
 /// An io_context that can destroy what waits on it while everything else still stands.
@@ -70,28 +59,32 @@ class EventLoop : public asio::io_context {
 
 /// One per io thread; everything here but `shared` is used on that thread only.
 struct Worker {
-  Worker(Shared& shared, std::uint64_t seed);
+  Worker(Shared& shared, std::shared_ptr<const Snapshot> snapshot, std::uint64_t seed);
   ~Worker();
 
   std::unique_ptr<Request> lend_request();
   void give_back(std::unique_ptr<Request>);
   /// IMF-fixdate of this second.
   std::string_view date();
-  /// What first attempts of that route have taken on this thread.
+  /// From now on requests begin under that one.
+  void take_up(std::shared_ptr<const Snapshot>);
+  /// What a dial for a request that began under that one works with.
+  Dialer dialer(const Snapshot&);
+  /// What first attempts of that route have taken on this thread; by the number under which it is counted.
   policy::ObservedLatency& latency(std::size_t route);
 
   Shared& shared;
+  std::shared_ptr<const Snapshot> snapshot;  ///< never null
   EventLoop io{1};
   Tick tick{io};
   policy::SeededDice dice;
   Pool pool;
-  http::HeadLimits head_limits;
-  Dialer dialer;
   Sessions sessions;
   IdleClients resting;
   ReserveDescriptor reserve;
   unsigned turning_away = 0;  ///< clients that get a 503 and are not gone yet
   bool draining = false;
+  bool leaving = false;  ///< told to drain: a response ends its connection, and says so
 
  private:
   std::vector<std::unique_ptr<Request>> idle_requests_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/load.hpp"
-#include "config/reference.hpp"
+#include "config/reference/reference.hpp"
 
 namespace reprise::config {
 namespace {

@@ -1,4 +1,4 @@
-#include "config/keys.hpp"
+#include "config/keys/keys.hpp"
 
 #include <gtest/gtest.h>
 

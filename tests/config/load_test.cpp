@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "config/reference.hpp"
-#include "config/report.hpp"
+#include "config/reference/reference.hpp"
+#include "config/yaml/report.hpp"
 
 namespace reprise::config {
 namespace {

@@ -1,10 +1,10 @@
 // `parent:` as a value: what it takes, and that nobody gets to see the password.
-#include "config/parent.hpp"
+#include "config/keys/parent.hpp"
 
 #include <gtest/gtest.h>
 
 #include "config/load.hpp"
-#include "config/reference.hpp"
+#include "config/reference/reference.hpp"
 
 namespace reprise::config {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "config/keys.hpp"
-#include "config/presets.hpp"
-#include "config/reference.hpp"
+#include "config/keys/keys.hpp"
+#include "config/presets/presets.hpp"
+#include "config/reference/reference.hpp"
 #include "proxy/policy/decide.hpp"
 #include "tests/config/asking.hpp"
 #include "tests/config/golden.hpp"

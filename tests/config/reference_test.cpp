@@ -1,5 +1,5 @@
 // The page, the schema, the default file and the examples say what the code does.
-#include "config/reference.hpp"
+#include "config/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "config/keys.hpp"
+#include "config/keys/keys.hpp"
 #include "config/load.hpp"
 #include "tests/config/golden.hpp"
 
@@ -198,6 +198,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"limits.replay_memory", "0"},
       {"limits.replay_disk", "2GiB"},
       {"limits.replay_folder", "/var/tmp"},
+      {"admin.control", "/run/reprise/control.sock"},
       {"limits.kept_answer", "0"},
       {"limits.labelled_upstreams", "5"},
       {"limits.upstreams", "1"},

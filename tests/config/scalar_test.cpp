@@ -1,4 +1,4 @@
-#include "config/scalar.hpp"
+#include "config/keys/scalar.hpp"
 
 #include <gtest/gtest.h>
 

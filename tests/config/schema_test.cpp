@@ -4,8 +4,8 @@
 #include <boost/json/src.hpp>
 #include <string>
 
-#include "config/keys.hpp"
-#include "config/reference.hpp"
+#include "config/keys/keys.hpp"
+#include "config/reference/reference.hpp"
 
 namespace reprise::config {
 namespace {

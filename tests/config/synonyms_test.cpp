@@ -1,10 +1,10 @@
-#include "config/synonyms.hpp"
+#include "config/keys/synonyms.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "config/keys.hpp"
+#include "config/keys/keys.hpp"
 
 namespace reprise::config {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "config/load.hpp"
-#include "config/reference.hpp"
+#include "config/reference/reference.hpp"
 
 namespace reprise::config {
 namespace {

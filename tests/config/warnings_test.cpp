@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "config/clear_text.hpp"
-#include "config/presets.hpp"
+#include "config/presets/presets.hpp"
 #include "proxy/pacing/dice.hpp"
 #include "proxy/policy/decide.hpp"
 #include "tests/config/asking.hpp"

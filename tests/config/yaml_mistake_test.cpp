@@ -1,11 +1,11 @@
-#include "config/yaml_mistake.hpp"
+#include "config/yaml/yaml_mistake.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "config/document.hpp"
+#include "config/yaml/document.hpp"
 
 namespace reprise::config {
 namespace {

@@ -2,8 +2,8 @@
 // value; what is refused has a reason, and what is suggested instead is right.
 #include <cmath>
 
-#include "config/address.hpp"
-#include "config/patterns.hpp"
+#include "config/keys/address.hpp"
+#include "config/keys/patterns.hpp"
 #include "tests/fuzz/input.hpp"
 
 namespace reprise::fuzz {

@@ -10,7 +10,7 @@
 
 #include "proxy/exchange/record.hpp"
 #include "proxy/http/rejection.hpp"
-#include "proxy/server/listen.hpp"
+#include "proxy/session/listen.hpp"
 #include "tests/simulation/laws.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/scene.hpp"
@@ -120,8 +120,7 @@ class Story {
   net::ReplayStore replay_;
   std::unique_ptr<net::Resolver> resolver_;  ///< goes before the loop that its waiters run on
   net::Shared shared_;
-  net::ListenerRole role_;
-  std::unique_ptr<SealingClients> client_tls_;
+  std::shared_ptr<net::Listener> listener_ = std::make_shared<net::Listener>();
   std::unique_ptr<net::Worker> worker_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::unique_ptr<TunnelClient> tunnel_;
@@ -147,10 +146,10 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
       resolver_(std::make_unique<net::Resolver>(
           [this](net::Resolver::Question question) { look_up(std::move(question)); }, net::Resolver::Limits(),
           stage.metrics)),
-      shared_{scene_.settings, stage.metrics, stage.log,    budgets_,  host_guards_,
-              *resolver_,      replay_,       stage.filter, stage.tls, "reprise-sim"},
+      shared_{stage.metrics, stage.log, budgets_, host_guards_, *resolver_, replay_, "reprise-sim"},
       before_(stage.metrics.totals()) {
-  role_ = net::role_of(scene_.settings.listeners.front(), scene_.settings.security, {});
+  listener_->role = std::make_shared<const net::ListenerRole>(
+      net::role_of(scene_.settings.listeners.front(), scene_.settings.security, {}));
   if (scene_.settings.parent) network_.set_parent(scene_.settings.parent->host);
   network_.set_connect_timeout(scene_.policy.connect_timeout);
   // Nothing but the deadline ends a route without limits, so that a ledger has more than it keeps (row L25).
@@ -167,12 +166,16 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
     return std::make_unique<SealedLink>(std::move(link), world_, faults_,
                                         Chance(seed, Purpose::dials, 500'000 + ++handshakes_));
   };
+  const auto snapshot = std::make_shared<net::Snapshot>();
+  snapshot->settings = scene_.settings;
+  snapshot->filter = stage.filter;
+  snapshot->tls = stage.tls;
+  snapshot->counted_as.assign(scene_.settings.routes->size(), 0);
   if (scene_.tunnel && scene_.tunnel->plan.request.terminated) {
-    client_tls_ =
-        std::make_unique<SealingClients>(tunnel_host, faults_, Chance(what.seed, Purpose::dials, 400'000));
-    shared_.client_tls = client_tls_.get();
+    snapshot->client_tls =
+        std::make_shared<SealingClients>(tunnel_host, faults_, Chance(what.seed, Purpose::dials, 400'000));
   }
-  worker_ = std::make_unique<net::Worker>(shared_, Chance::mixed(what.seed.number, 77));
+  worker_ = std::make_unique<net::Worker>(shared_, snapshot, Chance::mixed(what.seed.number, 77));
   world_.drive(worker_->io);
   world_.drive(disk_);
   if (what.tells) book_.keep_transcript();
@@ -206,7 +209,7 @@ std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
   auto link = std::make_unique<WireLink>(worker_->io.get_executor(), world_, wire);
   shared_.client_connections.fetch_add(1);
-  net::asio::co_spawn(worker_->io, net::serve(*worker_, std::move(link), role_, {}), net::or_abort);
+  net::asio::co_spawn(worker_->io, net::serve(*worker_, std::move(link), listener_, {}), net::or_abort);
   return wire;
 }
 
@@ -371,8 +374,9 @@ Played Story::play() {
 Stage::Stage()
     : metrics(std::span<const std::string>(&one_route, 1), rejection_words(), "simulation"),
       log(quiet_log(), {one_route}, null_descriptor(), false),
-      filter(config::Deny(), {net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)}),
-      tls(policy::RouteTable({}, policy::Route())) {}
+      filter(std::make_shared<const net::AddressFilter>(
+          config::Deny(), std::vector{net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)})),
+      tls(std::make_shared<const net::TlsClients>(policy::RouteTable({}, policy::Route()))) {}
 
 Played play(Stage& stage, const Play& what, CoverageMarks& marks) { return Story(stage, what, marks).play(); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ class Stage {
   Stage();
   observe::Metrics metrics;
   observe::Log log;
-  net::AddressFilter filter;
-  net::TlsClients tls;  ///< of one route
+  std::shared_ptr<const net::AddressFilter> filter;
+  std::shared_ptr<const net::TlsClients> tls;  ///< of one route
 };
 
 struct Play {

@@ -1,0 +1,135 @@
+// Which member of the settings each key is: one list for reading a file
+// and for printing the settings in force.
+#pragma once
+
+#include "config/settings.hpp"
+#include "proxy/policy/route.hpp"
+
+namespace reprise::config {
+
+// `Fields` has field(path, member) for every type of member, paths relative to the section; and
+// section(path, optional member, function) for a section that a word can switch off.
+
+/// Paths below `defaults`, a policy or a route.
+template <typename Fields, typename Policy>
+void route_fields(Fields& fields, Policy& route) {
+  fields.field("mode", route.mode);
+  fields.field("idempotent", route.idempotent);
+  auto& retry = route.retry;
+  fields.field("retry.on", retry.on);
+  fields.field("retry.max_attempts", retry.max_attempts);
+  fields.field("retry.deadline", retry.deadline);
+  fields.field("retry.attempt_timeout", retry.attempt_timeout);
+  fields.field("retry.out_of_time", retry.out_of_time);
+  fields.field("retry.backoff.initial", retry.backoff.initial);
+  fields.field("retry.backoff.multiplier", retry.backoff.multiplier);
+  fields.field("retry.backoff.maximum", retry.backoff.maximum);
+  fields.field("retry.backoff.jitter", retry.backoff.jitter);
+  fields.field("retry.retry_after.honour", retry.retry_after.honour);
+  fields.field("retry.retry_after.maximum", retry.retry_after.maximum);
+  fields.field("retry.nested", retry.nested);
+  fields.field("retry.inner", retry.inner);
+  fields.field("connect_timeout", route.connect_timeout);
+  fields.field("response_timeout", route.response_timeout);
+  fields.field("idle_timeout", route.idle_timeout);
+  fields.section("budget", route.budget, [&](auto& budget) {
+    fields.field("budget.ratio", budget.ratio);
+    fields.field("budget.floor", budget.floor_per_second);
+    fields.field("budget.window", budget.window);
+  });
+  fields.section("hold", route.hold, [&](auto& hold) {
+    fields.field("hold.bytes", hold.bytes);
+    fields.field("hold.time", hold.time);
+    fields.field("hold.body", hold.body);
+  });
+  fields.section("hedge", route.hedge, [&](auto& hedge) { fields.field("hedge.after", hedge.after); });
+  fields.section("circuit", route.circuit, [&](auto& circuit) {
+    fields.field("circuit.failures", circuit.failures);
+    fields.field("circuit.window", circuit.window);
+    fields.field("circuit.requests", circuit.requests);
+    fields.field("circuit.open", circuit.open);
+  });
+  fields.field("host_pause", route.while_paused);
+  fields.field("replay.memory", route.replay_memory_bytes);
+  fields.field("replay.disk", route.replay_disk_bytes);
+  fields.field("resume", route.resume);
+  fields.field("resume.enabled", route.resume.enabled);
+  fields.field("resume.max_attempts", route.resume.max_attempts);
+  fields.field("resume.stall", route.resume.stall);
+  fields.field("resume.validators", route.resume.validators);
+  fields.field("tls", route.tls);
+  fields.field("tls.originate", route.tls.originate);
+  fields.field("tls.ca_file", route.tls.ca_file);
+  fields.field("tls.certificate", route.tls.certificate);
+  fields.field("tls.key", route.tls.key);
+  fields.field("tunnel.replay_client_hello", route.replay_client_hello);
+  fields.field("signature.sigv4", route.signature_sigv4);
+  fields.field("response_headers", route.response_headers);
+  fields.field("attempt_header", route.attempt_header);
+}
+
+/// Paths below `routes[].match`.
+template <typename Fields, typename Match>
+void match_fields(Fields& fields, Match& match) {
+  fields.field("host", match.host);
+  fields.field("hosts", match.hosts);
+  fields.field("port", match.port);
+  fields.field("path", match.path);
+  fields.field("methods", match.methods);
+  fields.field("query", match.query);
+  fields.field("headers", match.headers);
+}
+
+/// Paths below `listeners[]`.
+template <typename Fields, typename OneListener>
+void listener_fields(Fields& fields, OneListener& listener) {
+  fields.field("mode", listener.mode);
+  fields.field("bind", listener.bind);
+  fields.field("allow_remote", listener.allow_remote);
+  if (listener.mode != ListenerMode::gateway) return;
+  fields.field("upstream", listener.upstream);
+  fields.field("host", listener.host);
+}
+
+/// Paths from the top of the file, listeners and routes excepted.
+template <typename Fields, typename All>
+void process_fields(Fields& fields, All& settings) {
+  fields.field("admin.bind", settings.admin.bind);
+  fields.field("admin.allow_remote", settings.admin.allow_remote);
+  fields.field("admin.control", settings.admin.control);
+  fields.field("parent", settings.parent);
+  fields.section("intercept", settings.intercept, [&](auto& intercept) {
+    fields.field("intercept.hosts", intercept.hosts);
+    fields.field("intercept.ca.certificate", intercept.certificate);
+    fields.field("intercept.ca.key", intercept.key);
+    fields.field("intercept.bundle", intercept.bundle);
+  });
+  fields.field("security.deny", settings.security.deny);
+  fields.field("security.connect_ports", settings.security.connect_ports);
+  auto& limits = settings.limits;
+  fields.field("limits.connections", limits.connections);
+  fields.field("limits.admin_connections", limits.admin_connections);
+  fields.field("limits.header", limits.header_bytes);
+  fields.field("limits.header_fields", limits.header_fields);
+  fields.field("limits.target", limits.target_bytes);
+  fields.field("limits.replay_memory", limits.replay_memory_bytes);
+  fields.field("limits.replay_disk", limits.replay_disk_bytes);
+  fields.field("limits.replay_folder", limits.replay_folder);
+  fields.field("limits.kept_answer", limits.kept_response_bytes);
+  fields.field("limits.labelled_upstreams", limits.labelled_upstreams);
+  fields.field("limits.upstreams", limits.upstreams);
+  fields.field("timers.header", settings.timers.header);
+  fields.field("timers.keep_alive", settings.timers.keep_alive);
+  fields.field("timers.handshake", settings.timers.handshake);
+  fields.field("pool.idle", settings.pool.idle);
+  fields.field("pool.idle_timeout", settings.pool.idle_timeout);
+  fields.field("shutdown.linger", settings.shutdown.linger);
+  fields.field("shutdown.grace", settings.shutdown.grace);
+  fields.field("log.level", settings.log.level);
+  fields.field("log.format", settings.log.format);
+  fields.field("log.access", settings.log.access);
+  fields.field("log.path", settings.log.path);
+  fields.field("threads", settings.threads);
+}
+
+}  // namespace reprise::config

@@ -1,0 +1,132 @@
+#include "config/keys/parent.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "config/keys/address.hpp"
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::config {
+namespace {
+
+constexpr std::string_view scheme = "http://";
+constexpr std::string_view secure_scheme = "https://";
+constexpr std::string_view hidden = "***";
+
+Parsed<Parent> refuse(std::string reason) { return {std::nullopt, std::move(reason), {}}; }
+
+std::optional<unsigned> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  const char lower = policy::to_lower(c);
+  if (lower >= 'a' && lower <= 'f') return static_cast<unsigned>(lower - 'a') + 10;
+  return std::nullopt;
+}
+
+// Nothing where a percent sign has no two digits, or a control character comes out.
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    auto byte = static_cast<unsigned char>(text[i]);
+    if (text[i] == '%') {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const auto high = hex_digit(text[i + 1]);
+      const auto low = hex_digit(text[i + 2]);
+      if (!high || !low) return std::nullopt;
+      byte = static_cast<unsigned char>(*high * 16 + *low);
+      i += 2;
+    }
+    if (byte < 0x20 || byte == 0x7f) return std::nullopt;
+    decoded.push_back(static_cast<char>(byte));
+  }
+  return decoded;
+}
+
+// RFC 4648 4.
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::array<unsigned, 3> group{};
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    for (std::size_t k = 0; k < count; ++k) group[k] = static_cast<unsigned char>(bytes[i + k]);
+    const unsigned bits = group[0] << 16U | group[1] << 8U | group[2];
+    for (std::size_t k = 0; k < 4; ++k)
+      text.push_back(k <= count ? letters[(bits >> (18U - 6U * k)) & 63U] : '=');
+  }
+  return text;
+}
+
+// The reason why the credentials are none; empty if they are.
+std::string read_credentials(std::string_view text, Parent& parent) {
+  const std::size_t colon = text.find(':');
+  const std::string_view user = text.substr(0, colon);
+  const std::string_view password = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (user.empty()) return "has no user name before the @";
+  if (password == hidden)
+    return "has *** for a password, which is what is printed in its place: write the password";
+  const auto plain_user = percent_decoded(user);
+  const auto plain_password = percent_decoded(password);
+  if (!plain_user || !plain_password)
+    return "has a user name or password that is not percent-encoded as it has to be: write %25 for a percent "
+           "sign, and no control character";
+  // RFC 7617 2: the first colon ends the user name.
+  if (plain_user->find(':') != std::string::npos)
+    return "has a colon in its user name, which the Basic scheme cannot carry";
+  parent.user = std::string(user);
+  parent.authorization = "Basic " + base64(*plain_user + ":" + *plain_password);
+  return {};
+}
+
+}  // namespace
+
+Parsed<Parent> parse_parent(std::string_view text) {
+  const std::string form =
+      "is no parent proxy: write http://proxy:3128, https://proxy:3128 or http://user:password@proxy:3128";
+  const std::string lowered = policy::lower(text.substr(0, secure_scheme.size()));
+  const bool secure = lowered == secure_scheme;
+  if (!secure && !lowered.starts_with(scheme)) return refuse(form);
+  std::string_view rest = text.substr(secure ? secure_scheme.size() : scheme.size());
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  if (rest.find_first_of("/?# ") != std::string_view::npos)
+    return refuse(
+        "has more than a host and a port: write http://proxy:3128, and percent-encode / ? # and "
+        "blanks in a password");
+  Parent parent;
+  if (secure) parent.tls.emplace();
+  const std::size_t at = rest.rfind('@');
+  if (at != std::string_view::npos) {
+    if (std::string reason = read_credentials(rest.substr(0, at), parent); !reason.empty())
+      return refuse(std::move(reason));
+    rest.remove_prefix(at + 1);
+  }
+  auto where = parse_authority(rest, form);
+  if (!where) return refuse(std::move(where.reason));
+  if (where.value->port == 0) return refuse("has no port: write http://proxy:3128");
+  parent.host = std::move(where.value->address);
+  parent.port = where.value->port;
+  return {std::move(parent), {}, {}};
+}
+
+std::string parent_text(const Parent& parent) {
+  std::string text(parent.tls ? secure_scheme : scheme);
+  if (!parent.user.empty()) text.append(parent.user).append(":").append(hidden).append("@");
+  return text.append(endpoint_text({parent.host, parent.port}));
+}
+
+void check_parent(const Node& root, Report& report) {
+  const Node* const section = root.find("parent");
+  if (section == nullptr || section->kind != Node::Kind::mapping) return;
+  const Node* const url = section->find("url");
+  if (url == nullptr) {
+    report.error(section->line, section->column, "parent", "has no url: write url: https://proxy:3128");
+    return;
+  }
+  const Node* const file = section->find("ca_file");
+  const auto parsed = parse_parent(url->text);
+  if (file != nullptr && parsed && !parsed.value->tls)
+    report.error(file->line, file->column, "parent.ca_file",
+                 "is for a parent that is reached over TLS: write https:// in its url");
+}
+
+}  // namespace reprise::config

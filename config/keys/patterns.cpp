@@ -1,0 +1,193 @@
+#include "config/keys/patterns.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "config/keys/address.hpp"
+#include "config/presets/presets.hpp"
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::config {
+namespace {
+
+using policy::Condition;
+
+template <typename T>
+Parsed<T> refuse(std::string reason, std::string suggestion = {}) {
+  return {std::nullopt, std::move(reason), std::move(suggestion)};
+}
+
+bool is_alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// tchar, RFC 9110 5.6.2.
+bool is_token_part(char c) {
+  return is_alphanumeric(c) ||
+         (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
+}
+
+bool is_token(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_token_part);
+}
+
+// Bytes above ASCII are no business of ours: targets have them raw.
+bool is_visible(char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; }
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }
+bool is_query_part(char c) { return is_visible(c) && c != '&' && c != '#'; }
+bool is_path_part(char c) { return is_visible(c) && c != '?' && c != '#'; }
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return result;
+}
+
+Parsed<Condition> check_header(Condition condition) {
+  if (!is_token(condition.name))
+    return refuse<Condition>("has no valid header name: write NAME or NAME=value");
+  const std::string& value = condition.value;
+  if (value.starts_with(' ') || value.ends_with(' '))
+    return refuse<Condition>(
+        "has blanks around its value, which no header keeps",
+        condition.name + "=" + value.substr(std::min(value.find_first_not_of(' '), value.size())));
+  return {std::move(condition), {}, {}};
+}
+
+Parsed<Condition> check_query(Condition condition) {
+  if (condition.name.empty()) return refuse<Condition>("has no parameter name: write NAME or NAME=value");
+  const auto plain = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), is_query_part);
+  };
+  if (condition.name == "*" && !condition.value.empty() && condition.value != "*")
+    return refuse<Condition>("has a value: the name * stands for any parameter that has none", "*");
+  if (!plain(condition.name) || !plain(condition.value))
+    return refuse<Condition>("has a blank, & or # in it: parameters are compared percent-encoded, as sent");
+  return {std::move(condition), {}, {}};
+}
+
+}  // namespace
+
+Parsed<std::string> parse_name(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  const auto allowed = [](char c) { return is_alphanumeric(c) || c == '.' || c == '-' || c == '_'; };
+  if (text.empty() || text.size() > longest || !std::all_of(text.begin(), text.end(), allowed))
+    return refuse<std::string>("is no name: 1 to 64 letters, digits, dots, dashes and underscores");
+  return {std::string(text), {}, {}};
+}
+
+Parsed<std::string> parse_route_name(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const bool of_preset = slash != std::string_view::npos && preset_text(text.substr(0, slash)).has_value();
+  const auto name = parse_name(of_preset ? text.substr(slash + 1) : text);
+  return name ? Parsed<std::string>{std::string(text), {}, {}} : name;
+}
+
+Parsed<policy::HostPattern> parse_host_pattern(std::string_view text) {
+  if (text == "*") return refuse<policy::HostPattern>("is every host: leave `host` out for that");
+  const bool wild = text.starts_with("*.");
+  auto host = parse_host(wild ? text.substr(2) : text);
+  if (host) return {policy::HostPattern{(wild ? "*." : "") + *host.value}, {}, {}};
+  if (text.find('*') != std::string_view::npos)
+    return refuse<policy::HostPattern>("has a * in the wrong place: only *.suffix is known");
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string_view::npos && parse_host(text.substr(0, colon)) &&
+      parse_whole(text.substr(colon + 1)))
+    return refuse<policy::HostPattern>(
+        "has a port: write `host` and `port` apart",
+        "host: " + std::string(text.substr(0, colon)) + ", port: " + std::string(text.substr(colon + 1)));
+  return refuse<policy::HostPattern>(std::move(host.reason));
+}
+
+Parsed<policy::PathPattern> parse_path(std::string_view text) {
+  if (text.find_first_of("?#") != std::string_view::npos)
+    return refuse<policy::PathPattern>("has a query or fragment: a path ends before them; see `query`");
+  auto pattern = policy::PathPattern::parse(text);
+  if (pattern && std::all_of(text.begin(), text.end(), is_path_part)) return {std::move(pattern), {}, {}};
+  const bool relative = !text.empty() && text.front() != '/';
+  return refuse<policy::PathPattern>(
+      "is no path: it starts with /, {x} is one segment, and ** may only be the last segment",
+      relative && policy::PathPattern::parse("/" + std::string(text)) ? "/" + std::string(text)
+                                                                      : std::string());
+}
+
+Parsed<std::string> parse_method(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> known{"GET",    "HEAD", "OPTIONS", "TRACE",  "PUT",
+                                                         "DELETE", "POST", "PATCH",   "CONNECT"};
+  if (!is_token(text)) return refuse<std::string>("is no method: write a token such as POST");
+  const std::string large = upper(text);
+  if (large != text && std::find(known.begin(), known.end(), large) != known.end())
+    return refuse<std::string>("is in the wrong case: methods are case-sensitive", large);
+  return {std::string(text), {}, {}};
+}
+
+Parsed<std::string> parse_version_field(std::string_view text) {
+  // Of every response, of one connection, or alike for different bytes.
+  static constexpr std::array<std::string_view, 24> never{"accept-ranges",
+                                                          "age",
+                                                          "connection",
+                                                          "content-encoding",
+                                                          "content-language",
+                                                          "content-length",
+                                                          "content-location",
+                                                          "content-range",
+                                                          "content-type",
+                                                          "cache-control",
+                                                          "date",
+                                                          "expires",
+                                                          "keep-alive",
+                                                          "proxy-authenticate",
+                                                          "proxy-connection",
+                                                          "proxy-status",
+                                                          "retry-after",
+                                                          "server",
+                                                          "te",
+                                                          "trailer",
+                                                          "transfer-encoding",
+                                                          "upgrade",
+                                                          "vary",
+                                                          "via"};
+  if (!is_token(text))
+    return refuse<std::string>("is no field name: write a token such as x-goog-generation");
+  const std::string name = policy::lower(text);
+  if (name == "last-modified")
+    return refuse<std::string>(
+        "is no version of its own: remove it; a date that is 60 s older than its answer is used anyway where "
+        "there "
+        "is no version");
+  if (std::find(never.begin(), never.end(), name) != never.end())
+    return refuse<std::string>(
+        "names no version of the bytes: write a field that does, such as x-goog-generation");
+  return {std::string(text), {}, {}};
+}
+
+Parsed<Condition> parse_condition(Condition::Kind kind, std::string_view text) {
+  if (std::any_of(text.begin(), text.end(), is_control))
+    return refuse<Condition>("has a line break or another control character in it");
+  Condition condition{kind, std::string(text), {}};
+  if (kind == Condition::Kind::method) {
+    const auto method = parse_method(text);
+    if (!method) return refuse<Condition>(method.reason, method.suggestion);
+    return {std::move(condition), {}, {}};
+  }
+  if (kind == Condition::Kind::json) {
+    if (text.empty())
+      return refuse<Condition>("has no key: write the name of a top-level key of the JSON body");
+    return {std::move(condition), {}, {}};
+  }
+  const std::size_t equals = text.find('=');
+  if (equals != std::string_view::npos) {
+    condition.name = std::string(text.substr(0, equals));
+    condition.value = std::string(text.substr(equals + 1));
+    if (condition.value.empty())
+      return refuse<Condition>("has no value after its =: an empty value is no condition", condition.name);
+  }
+  return kind == Condition::Kind::header ? check_header(std::move(condition))
+                                         : check_query(std::move(condition));
+}
+
+std::string condition_text(const Condition& condition) {
+  return condition.value.empty() ? condition.name : condition.name + "=" + condition.value;
+}
+
+}  // namespace reprise::config

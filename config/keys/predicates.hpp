@@ -1,0 +1,18 @@
+// Reads `hold.body`: what in a response makes it worth another attempt although its status does not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/yaml/document.hpp"
+#include "proxy/match/body_predicate.hpp"
+
+namespace reprise::config {
+
+/// One predicate, such as `{status: 400, json: PATH, matches: PATTERN}`, or a list of up to 16. `matches` is
+/// one pattern of up to 256 characters, or a list of up to 32. What is wrong goes to the report, under
+/// `path`; `predicates` are then as they were.
+void read_predicates(const Node&, const std::string& path, Report&,
+                     std::vector<policy::BodyPredicate>& predicates);
+
+}  // namespace reprise::config

@@ -1,0 +1,176 @@
+#include "config/keys/rule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "config/keys/keys.hpp"
+#include "config/keys/patterns.hpp"
+
+namespace reprise::config {
+namespace {
+
+using policy::Condition;
+using policy::condition_words;
+using policy::IdempotencyRule;
+
+struct Word {
+  std::string_view text;
+  IdempotencyRule::Kind kind;
+};
+constexpr std::array<Word, 3> words{{{"always", IdempotencyRule::Kind::always},
+                                     {"never", IdempotencyRule::Kind::never},
+                                     {"by_method", IdempotencyRule::Kind::by_method}}};
+
+constexpr std::string_view rule_form = "write always, never, by_method, {any: [...]} or {all: [...]}";
+constexpr std::string_view condition_form =
+    "write one of {header: NAME[=value]}, {query: NAME[=value]}, {json: KEY} or {method: NAME}";
+
+std::string did_you_mean(std::string_view text) {
+  return text.empty() ? std::string() : " (did you mean " + std::string(text) + "?)";
+}
+
+// Who writes a switch means it: every request of the route, or none.
+std::string_view meant_by(std::string_view text) {
+  for (const std::string_view on : {"true", "yes", "on"}) {
+    if (text == on) return "always";
+  }
+  for (const std::string_view off : {"false", "no", "off"}) {
+    if (text == off) return "never";
+  }
+  return nearest(text, {"always", "never", "by_method"});
+}
+
+class RuleReader {
+ public:
+  explicit RuleReader(Report& report) : report_(report) {}
+
+  void read(const Node& node, const std::string& path, IdempotencyRule& rule) {
+    if (node.kind == Node::Kind::scalar) return read_word(node, path, rule);
+    if (node.kind != Node::Kind::mapping || node.entries.size() != 1)
+      return error(node, path, "this is no rule: " + std::string(rule_form));
+    const Entry& entry = node.entries.front();
+    if (entry.key != "any" && entry.key != "all") {
+      const bool lone =
+          std::find(condition_words.begin(), condition_words.end(), entry.key) != condition_words.end();
+      return report_.error(entry.line, entry.column, path,
+                           "unknown key " + quoted(entry.key) + ": " + std::string(rule_form) +
+                               (lone ? did_you_mean("any: [{" + entry.key + ": ...}]")
+                                     : did_you_mean(nearest(entry.key, {"any", "all"}))));
+    }
+    IdempotencyRule read{entry.key == "any" ? IdempotencyRule::Kind::any : IdempotencyRule::Kind::all, {}};
+    if (read_conditions(entry.value, child_path(path, entry.key), read.conditions)) rule = std::move(read);
+  }
+
+ private:
+  void error(const Node& node, const std::string& path, std::string message) {
+    report_.error(node.line, node.column, path, std::move(message));
+  }
+
+  void read_word(const Node& node, const std::string& path, IdempotencyRule& rule) {
+    for (const Word& word : words) {
+      if (word.text != node.text) continue;
+      rule = {word.kind, {}};
+      return;
+    }
+    const std::string_view near = node.origin.empty() ? meant_by(node.text) : "";
+    error(node, path, shown(node) + " is no rule: " + std::string(rule_form) + did_you_mean(near));
+  }
+
+  bool read_conditions(const Node& list, const std::string& path, std::vector<Condition>& conditions) {
+    if (list.kind != Node::Kind::list || list.items.empty()) {
+      error(list, path, "a rule needs a list with at least one condition: " + std::string(condition_form));
+      return false;
+    }
+    bool all_right = true;
+    for (std::size_t i = 0; i < list.items.size(); ++i) {
+      const bool right = read_condition(list.items[i], path + "[" + std::to_string(i) + "]", conditions);
+      all_right = all_right && right;
+    }
+    return all_right;
+  }
+
+  bool read_condition(const Node& node, const std::string& path, std::vector<Condition>& conditions) {
+    if (node.broken) return false;
+    if (node.kind != Node::Kind::mapping || node.entries.size() != 1) {
+      error(node, path, "this is no condition: " + std::string(condition_form));
+      return false;
+    }
+    const Entry& entry = node.entries.front();
+    const auto word = std::find(condition_words.begin(), condition_words.end(), entry.key);
+    if (word == condition_words.end()) {
+      report_.error(entry.line, entry.column, path,
+                    "unknown key " + quoted(entry.key) + ": " + std::string(condition_form) +
+                        did_you_mean(nearest(entry.key, {condition_words.begin(), condition_words.end()})));
+      return false;
+    }
+    if (entry.value.broken) return false;
+    const std::string place = child_path(path, entry.key);
+    if (entry.value.kind != Node::Kind::scalar) {
+      error(entry.value, place, "a condition needs a text: " + std::string(condition_form));
+      return false;
+    }
+    auto condition =
+        parse_condition(static_cast<Condition::Kind>(word - condition_words.begin()), entry.value.text);
+    if (!condition) {
+      const bool secret = !entry.value.origin.empty();
+      error(entry.value, place,
+            shown(entry.value) + " " + condition.reason + (secret ? "" : did_you_mean(condition.suggestion)));
+      return false;
+    }
+    conditions.push_back(std::move(*condition.value));
+    return true;
+  }
+
+  Report& report_;
+};
+
+}  // namespace
+
+void read_rule(const Node& node, const std::string& path, Report& report, IdempotencyRule& rule) {
+  RuleReader(report).read(node, path, rule);
+}
+
+void read_pairs(const Node& node, Condition::Kind kind, const std::string& path, Report& report,
+                std::vector<Condition>& pairs) {
+  std::vector<Condition> read;
+  bool all_right = true;
+  const auto add = [&](const Node& at, const std::string& place, const std::string& name,
+                       const std::string& text) {
+    auto condition = parse_condition(kind, text);
+    if (condition && condition.value->value == "*") condition.value->value.clear();
+    if (condition) return read.push_back(std::move(*condition.value));
+    all_right = false;
+    const std::string what = name.empty() ? shown(at) : quoted(name);
+    report.error(
+        at.line, at.column, place,
+        what + " " + condition.reason + (at.origin.empty() ? did_you_mean(condition.suggestion) : ""));
+  };
+  const auto refuse = [&](const Node& at, const std::string& place) {
+    all_right = false;
+    report.error(at.line, at.column, place,
+                 "write a list of name or name=value, or a mapping of names to values");
+  };
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const Node& item = node.items[i];
+    const std::string place = path + "[" + std::to_string(i) + "]";
+    if (item.broken) continue;
+    item.kind == Node::Kind::scalar ? add(item, place, {}, item.text) : refuse(item, place);
+  }
+  for (const Entry& entry : node.entries) {
+    const Node& value = entry.value;
+    const std::string place = child_path(path, entry.key);
+    if (value.broken) continue;
+    if (entry.key.find('=') != std::string::npos || value.kind == Node::Kind::list ||
+        value.kind == Node::Kind::mapping) {
+      refuse(value, place);
+      continue;
+    }
+    const bool any = value.kind == Node::Kind::nothing;
+    add(value, place, entry.key, any ? entry.key : entry.key + "=" + value.text);
+  }
+  if (node.kind == Node::Kind::scalar || node.kind == Node::Kind::nothing) refuse(node, path);
+  if (all_right) pairs = std::move(read);
+}
+
+}  // namespace reprise::config

@@ -1,0 +1,284 @@
+#include "config/keys/values.hpp"
+
+#include <algorithm>
+
+#include "config/keys/address.hpp"
+#include "config/keys/parent.hpp"
+#include "config/keys/patterns.hpp"
+#include "config/keys/predicates.hpp"
+#include "config/keys/rule.hpp"
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::config {
+namespace {
+
+struct Complaint {
+  std::string reason;
+  std::string suggestion;
+  bool names_words = false;  // the reason already says which words may stand there
+};
+
+bool contains(const std::vector<std::string_view>& words, std::string_view text) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+template <typename T>
+std::optional<Complaint> check(Parsed<T> parsed) {
+  if (parsed) return std::nullopt;
+  return Complaint{std::move(parsed.reason), std::move(parsed.suggestion), false};
+}
+
+template <typename T>
+std::optional<Complaint> check_range(const Key& key, std::string_view text,
+                                     Parsed<T> (*parse)(std::string_view)) {
+  const Parsed<T> parsed = parse(text);
+  if (!parsed) return Complaint{parsed.reason, parsed.suggestion, false};
+  const bool low = !key.lowest.empty() && *parsed.value < *parse(key.lowest).value;
+  const bool high = !key.highest.empty() && *parsed.value > *parse(key.highest).value;
+  if (!low && !high) return std::nullopt;
+  return Complaint{"is out of range: write " + expectation(key), {}, true};
+}
+
+std::optional<Complaint> check_word(const Key& key, std::string_view text) {
+  const auto words = split_words(key.words);
+  if (contains(words, text)) return std::nullopt;
+  return Complaint{"is not a known word: write " + expectation(key), std::string(nearest(text, words)), true};
+}
+
+std::optional<Complaint> check_absolute(std::string_view text, std::string_view example) {
+  if (text.starts_with("/")) return std::nullopt;
+  return Complaint{"is not an absolute path: write one such as " + std::string(example), {}, false};
+}
+
+std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view text) {
+  switch (kind) {
+    case Kind::word: return check_word(key, text);
+    case Kind::boolean: return check(parse_boolean(text));
+    case Kind::whole: return check_range(key, text, parse_whole);
+    case Kind::number: return check_range(key, text, parse_number);
+    case Kind::size: return check_range(key, text, parse_size);
+    case Kind::duration: return check_range(key, text, parse_duration);
+    case Kind::ratio: return check_range(key, text, parse_ratio);
+    case Kind::rate: return check_range(key, text, parse_rate);
+    case Kind::endpoint: return check(parse_endpoint(text));
+    case Kind::upstream: return check(parse_upstream(text));
+    case Kind::parent: return check(parse_parent(text));
+    case Kind::network: return check(parse_network(text));
+    case Kind::ports: return check(parse_ports(text));
+    case Kind::status: return check(parse_statuses(text));
+    case Kind::name: return check(parse_name(text));
+    case Kind::route: return check(parse_route_name(text));
+    case Kind::host: return check(parse_host_pattern(text));
+    case Kind::path: return check(parse_path(text));
+    case Kind::method: return check(parse_method(text));
+    case Kind::version_field: return check(parse_version_field(text));
+    case Kind::folder: return check_absolute(text, "/var/tmp");
+    case Kind::file: return check_absolute(text, "/etc/ssl/upstream.pem");
+    case Kind::mapping:
+    case Kind::list:
+    case Kind::pairs:
+    case Kind::rule:
+    case Kind::predicates:
+    case Kind::text: break;
+  }
+  return std::nullopt;
+}
+
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+// What may hold a password is not printed, however wrong it is.
+std::string name_of(const Node& scalar, Kind kind) {
+  return kind == Kind::parent ? "the value" : shown(scalar);
+}
+
+template <typename T>
+void put(const Parsed<T>& parsed, T& target) {
+  if (parsed) target = *parsed.value;
+}
+
+template <typename T>
+void put_optional(const Key& key, const Node& node, std::optional<T>& target) {
+  if (contains(split_words(key.words), node.text)) {
+    target.reset();
+    return;
+  }
+  T value{};
+  assign(key, node, value);
+  if (!complaint(key, node)) target = value;
+}
+
+// A list of another kind was reported; it has no items then.
+template <typename T, typename Read>
+void put_list(const Node& node, T& target, Read read) {
+  if (node.kind != Node::Kind::list) return;
+  T list{};
+  for (const Node& item : node.items) read(item.text, list);
+  target = std::move(list);
+}
+
+}  // namespace
+
+std::optional<std::string> complaint(const Key& key, const Node& scalar) {
+  const std::string& text = scalar.text;
+  if (has_control(text)) return "the value has a line break or another control character in it";
+  const Kind kind = key.kind == Kind::list ? key.item : key.kind;
+  if (kind != Kind::word && contains(split_words(key.words), text)) return std::nullopt;
+  if (contains(split_words(key.planned), text)) return shown(scalar) + " is not supported yet";
+  auto found = check_kind(key, kind, text);
+  if (!found) return std::nullopt;
+  // A misspelt word of a kind that also takes words: `conect` in retry.on.
+  if (found->suggestion.empty() && kind != Kind::word)
+    found->suggestion = std::string(nearest(text, split_words(key.words)));
+  const bool tell = scalar.origin.empty() && !found->suggestion.empty();
+  std::string message = name_of(scalar, kind) + " " + found->reason;
+  const bool tells_form = found->reason.find(": write ") != std::string::npos;
+  if (kind != Kind::word && !key.words.empty() && !found->names_words && tells_form)
+    message.append(", or ").append(either(split_words(key.words)));
+  return tell ? message + " (did you mean " + found->suggestion + "?)" : message;
+}
+
+std::optional<std::size_t> word_index(const Key& key, std::string_view text) {
+  const auto words = split_words(key.words);
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+bool stands_instead(const Key& key, const Node& node) {
+  return node.kind == Node::Kind::scalar && !key.instead.empty() && node.text == key.instead;
+}
+
+void assign(const Key&, const Node& node, bool& target) { put(parse_boolean(node.text), target); }
+void assign(const Key& key, const Node& node, std::string& target) {
+  if (node.kind == Node::Kind::scalar && !complaint(key, node)) target = node.text;
+}
+void assign(const Key&, const Node& node, Duration& target) { put(parse_duration(node.text), target); }
+void assign(const Key&, const Node& node, Endpoint& target) { put(parse_endpoint(node.text), target); }
+void assign(const Key&, const Node& node, GatewayUpstream& target) { put(parse_upstream(node.text), target); }
+void assign(const Key&, const Node& node, policy::PathPattern& target) { put(parse_path(node.text), target); }
+
+void assign(const Key&, const Node& node, policy::HostPattern& target) {
+  put(parse_host_pattern(node.text), target);
+}
+
+void assign(const Key&, const Node& node, std::vector<policy::HostPattern>& target) {
+  put_list(node, target, [](const std::string& text, auto& hosts) {
+    if (auto host = parse_host_pattern(text)) hosts.push_back(std::move(*host.value));
+  });
+}
+
+void assign(const Key& key, const Node& node, double& target) {
+  if (key.kind == Kind::ratio) return put(parse_ratio(node.text), target);
+  put(key.kind == Kind::rate ? parse_rate(node.text) : parse_number(node.text), target);
+}
+
+void assign(const Key& key, const Node& node, std::size_t& target) {
+  std::uint64_t value = target;
+  put(key.kind == Kind::size ? parse_size(node.text) : parse_whole(node.text), value);
+  target = static_cast<std::size_t>(value);
+}
+
+void assign(const Key& key, const Node& node, unsigned& target) {
+  // The range in the table is far below what the type holds.
+  if (!complaint(key, node)) target = static_cast<unsigned>(*parse_whole(node.text).value);
+}
+
+void assign(const Key& key, const Node& node, std::optional<Duration>& target) {
+  put_optional(key, node, target);
+}
+void assign(const Key& key, const Node& node, std::optional<unsigned>& target) {
+  put_optional(key, node, target);
+}
+
+void assign(const Key& key, const Node& node, std::optional<std::uint16_t>& target) {
+  if (!complaint(key, node)) target = static_cast<std::uint16_t>(*parse_whole(node.text).value);
+}
+
+void assign(const Key& key, const Node& node, std::optional<Parent>& target) {
+  if (node.kind != Node::Kind::mapping) return put_optional(key, node, target);
+  const Node* const url = node.find("url");
+  Parsed<Parent> parent = url == nullptr ? Parsed<Parent>{} : parse_parent(url->text);
+  if (!parent) return;
+  target = std::move(parent.value);
+  const Key* const ca_file = find_key("parent.ca_file");
+  const Node* const file = node.find("ca_file");
+  if (target->tls && file != nullptr && ca_file != nullptr) assign(*ca_file, *file, target->tls->ca_file);
+}
+void assign(const Key&, const Node& node, Parent& target) { put(parse_parent(node.text), target); }
+
+void assign(const Key& key, const Node& node, std::optional<std::string>& target) {
+  put_optional(key, node, target);
+}
+
+void assign(const Key&, const Node& node, policy::TlsPolicy& target) {
+  if (node.kind == Node::Kind::scalar) target.originate = node.text == "originate";
+}
+
+void assign(const Key&, const Node& node, policy::ResumePolicy& target) {
+  if (node.kind == Node::Kind::scalar) target.enabled = node.text != "off";
+  if (node.kind == Node::Kind::mapping && node.find("enabled") == nullptr) target.enabled = true;
+}
+
+void assign(const Key&, const Node& node, Deny& target) {
+  if (node.kind != Node::Kind::list) return;
+  Deny deny{{}, false};
+  for (const Node& item : node.items) {
+    if (item.text == "self") deny.self = true;
+    if (auto network = parse_network(item.text)) deny.networks.push_back(std::move(*network.value));
+  }
+  target = std::move(deny);
+}
+
+void assign(const Key& key, const Node& node, std::optional<PortRanges>& target) {
+  if (stands_instead(key, node)) {
+    target.reset();
+    return;
+  }
+  PortRanges ranges;
+  put_list(node, ranges, [](const std::string& text, PortRanges& list) {
+    if (const auto ports = parse_ports(text)) list.push_back(*ports.value);
+  });
+  if (node.kind == Node::Kind::list) target = std::move(ranges);
+}
+
+void assign(const Key&, const Node& node, policy::RetryOn& target) {
+  put_list(node, target, [](const std::string& text, policy::RetryOn& on) {
+    on.connect = on.connect || text == "connect";
+    on.tls = on.tls || text == "tls";
+    on.reset = on.reset || text == "reset";
+    on.timeout = on.timeout || text == "timeout";
+    on.truncated = on.truncated || text == "truncated";
+    const auto range = parse_statuses(text);
+    if (!range) return;
+    for (int status = range.value->first; status <= range.value->last; ++status)
+      on.statuses.set(static_cast<std::size_t>(status));
+  });
+}
+
+void assign(const Key&, const Node& node, policy::IdempotencyRule& target) {
+  Report ignored;
+  read_rule(node, {}, ignored, target);
+}
+
+void assign(const Key&, const Node& node, std::vector<policy::BodyPredicate>& target) {
+  Report ignored;
+  read_predicates(node, {}, ignored, target);
+}
+
+void assign(const Key& key, const Node& node, std::vector<std::string>& target) {
+  put_list(node, target, [&key](const std::string& text, std::vector<std::string>& names) {
+    names.push_back(key.item == Kind::version_field ? policy::lower(text) : text);
+  });
+}
+
+void assign(const Key& key, const Node& node, std::vector<policy::Condition>& target) {
+  Report ignored;
+  const bool headers = last_part(key.path) == "headers";
+  read_pairs(node, headers ? policy::Condition::Kind::header : policy::Condition::Kind::query, {}, ignored,
+             target);
+}
+
+}  // namespace reprise::config

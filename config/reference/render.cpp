@@ -1,0 +1,200 @@
+#include "config/reference/render.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "config/keys/address.hpp"
+#include "config/keys/parent.hpp"
+#include "config/keys/patterns.hpp"
+#include "config/keys/scalar.hpp"
+
+namespace reprise::config {
+namespace {
+
+bool is_alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool is_plain(std::string_view text) {
+  const auto allowed = [](char c) {
+    return is_alphanumeric(c) || std::string_view("_./%=-").find(c) != std::string_view::npos;
+  };
+  const bool first = !text.empty() && (is_alphanumeric(text.front()) || text.front() == '/');
+  return first && std::all_of(text.begin(), text.end(), allowed) && text != "null" && text != "Null" &&
+         text != "NULL";
+}
+
+std::string flow_list(const std::vector<std::string>& items) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < items.size(); ++i) text.append(i > 0 ? ", " : "").append(items[i]);
+  return text.append("]");
+}
+
+template <typename List, typename Text>
+std::string scalar_list(const List& list, Text text) {
+  std::vector<std::string> items;
+  items.reserve(list.size());
+  for (const auto& item : list) items.push_back(yaml_scalar(text(item)));
+  return flow_list(items);
+}
+
+// One pattern as a text, several as a list.
+std::string patterns_text(const std::vector<std::string>& patterns) {
+  if (patterns.size() == 1) return yaml_scalar(patterns.front());
+  return scalar_list(patterns, [](const std::string& pattern) { return pattern; });
+}
+
+std::string absent_word(const Key& key) { return std::string(key.words.substr(0, key.words.find(' '))); }
+
+// 5xx for a whole class, first-last for a run, else the status.
+std::vector<std::string> status_items(const std::bitset<600>& statuses) {
+  std::vector<std::string> items;
+  for (std::size_t status = 200; status < statuses.size(); ++status) {
+    if (!statuses.test(status)) continue;
+    const std::size_t first = status;
+    while (status + 1 < statuses.size() && statuses.test(status + 1)) ++status;
+    const bool whole_class = first % 100 == 0 && status == first + 99;
+    if (whole_class) {
+      items.push_back(std::to_string(first / 100) + "xx");
+    } else {
+      items.push_back(first == status ? std::to_string(first)
+                                      : std::to_string(first) + "-" + std::to_string(status));
+    }
+  }
+  return items;
+}
+
+}  // namespace
+
+std::string yaml_scalar(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
+  std::string result = "\"";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' || text[i] == '\\') result.push_back('\\');
+    if (text.substr(i, 2) == "${") result.push_back('$');
+    result.push_back(text[i]);
+  }
+  return result.append("\"");
+}
+
+Rendered render(const Key&, bool value) { return value ? "true" : "false"; }
+Rendered render(const Key&, const std::string& value) { return yaml_scalar(value); }
+Rendered render(const Key&, Duration value) { return duration_text(value); }
+Rendered render(const Key&, unsigned value) { return std::to_string(value); }
+Rendered render(const Key&, const Endpoint& value) { return yaml_scalar(endpoint_text(value)); }
+Rendered render(const Key&, const GatewayUpstream& value) { return yaml_scalar(upstream_text(value)); }
+
+Rendered render(const Key& key, double value) {
+  if (key.kind == Kind::ratio) return ratio_text(value);
+  return key.kind == Kind::rate ? rate_text(value) : number_text(value);
+}
+
+Rendered render(const Key& key, std::size_t value) {
+  return key.kind == Kind::size ? size_text(value) : std::to_string(value);
+}
+
+Rendered render(const Key& key, const std::optional<Duration>& value) {
+  return value ? duration_text(*value) : absent_word(key);
+}
+
+Rendered render(const Key& key, const std::optional<unsigned>& value) {
+  return value ? std::to_string(*value) : absent_word(key);
+}
+
+Rendered render(const Key& key, const std::optional<std::string>& value) {
+  return value ? yaml_scalar(*value) : absent_word(key);
+}
+
+// Printed key by key.
+Rendered render(const Key&, const policy::TlsPolicy&) { return std::nullopt; }
+Rendered render(const Key&, const policy::ResumePolicy&) { return std::nullopt; }
+
+Rendered render(const Key&, const std::optional<std::uint16_t>& value) {
+  return value ? Rendered(std::to_string(*value)) : std::nullopt;
+}
+
+Rendered render(const Key& key, const std::optional<Parent>& value) {
+  if (!value) return absent_word(key);
+  const std::string url = yaml_scalar(parent_text(*value));
+  if (!value->tls || !value->tls->ca_file) return url;
+  return "{url: " + url + ", ca_file: " + yaml_scalar(*value->tls->ca_file) + "}";
+}
+
+Rendered render(const Key&, const Deny& deny) {
+  std::vector<std::string> items = deny.networks;
+  if (deny.self) items.emplace_back("self");
+  return scalar_list(items, [](const std::string& item) { return item; });
+}
+
+Rendered render(const Key& key, const std::optional<PortRanges>& ranges) {
+  return ranges ? scalar_list(*ranges, ports_text) : Rendered(key.instead);
+}
+
+Rendered render(const Key&, const policy::RetryOn& on) {
+  std::vector<std::string> items = status_items(on.statuses);
+  if (on.connect) items.emplace_back("connect");
+  if (on.tls) items.emplace_back("tls");
+  if (on.reset) items.emplace_back("reset");
+  if (on.timeout) items.emplace_back("timeout");
+  if (on.truncated) items.emplace_back("truncated");
+  return flow_list(items);
+}
+
+Rendered render(const Key&, const policy::IdempotencyRule& rule) {
+  static constexpr std::array<std::string_view, 5> rules{"always", "never", "by_method", "any", "all"};
+  const std::string word(rules[static_cast<std::size_t>(rule.kind)]);
+  if (rule.kind != policy::IdempotencyRule::Kind::any && rule.kind != policy::IdempotencyRule::Kind::all)
+    return word;
+  std::vector<std::string> items;
+  for (const policy::Condition& condition : rule.conditions) {
+    const std::string kind(policy::condition_words[static_cast<std::size_t>(condition.kind)]);
+    items.push_back("{" + kind + ": " + yaml_scalar(condition_text(condition)) + "}");
+  }
+  return "{" + word + ": " + flow_list(items) + "}";
+}
+
+Rendered render(const Key&, const std::vector<policy::BodyPredicate>& predicates) {
+  if (predicates.empty()) return std::nullopt;
+  std::vector<std::string> items;
+  for (const policy::BodyPredicate& predicate : predicates) {
+    std::vector<std::string> parts;
+    if (predicate.status) parts.push_back("status: " + policy::describe(*predicate.status));
+    const auto add = [&](std::string_view key, const std::string& text) {
+      if (!text.empty()) parts.push_back(std::string(key) + ": " + yaml_scalar(text));
+    };
+    add("event", predicate.event);
+    add("json", predicate.json);
+    add("xml", predicate.xml);
+    add("header", predicate.header);
+    if (predicate.value.equals) parts.push_back("equals: " + yaml_scalar(*predicate.value.equals));
+    if (!predicate.value.matches.empty())
+      parts.push_back("matches: " + patterns_text(predicate.value.matches));
+    std::string item = "{";
+    for (const std::string& part : parts) item.append(item.size() > 1 ? ", " : "").append(part);
+    items.push_back(item.append("}"));
+  }
+  return flow_list(items);
+}
+
+Rendered render(const Key&, const policy::HostPattern& host) {
+  return host.text.empty() ? std::nullopt : Rendered(yaml_scalar(host.text));
+}
+
+Rendered render(const Key&, const std::vector<policy::HostPattern>& hosts) {
+  if (hosts.empty()) return std::nullopt;
+  return scalar_list(hosts, [](const policy::HostPattern& host) { return host.text; });
+}
+
+Rendered render(const Key&, const policy::PathPattern& path) { return yaml_scalar(path.text()); }
+
+Rendered render(const Key&, const std::vector<std::string>& methods) {
+  if (methods.empty()) return std::nullopt;
+  return scalar_list(methods, [](const std::string& method) { return method; });
+}
+
+Rendered render(const Key&, const std::vector<policy::Condition>& pairs) {
+  if (pairs.empty()) return std::nullopt;
+  return scalar_list(pairs, condition_text);
+}
+
+}  // namespace reprise::config

@@ -1,0 +1,51 @@
+// Values of the settings as the YAML text that loads to them: the inverse of values.hpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/keys/keys.hpp"
+#include "config/settings.hpp"
+
+namespace reprise::config {
+
+/// Plain where YAML and `${..}` cannot misread it, else in double quotes.
+std::string yaml_scalar(std::string_view text);
+
+/// Nothing: the key is better left out, because absent is what the value means.
+using Rendered = std::optional<std::string>;
+Rendered render(const Key&, bool);
+Rendered render(const Key&, Duration);
+Rendered render(const Key&, double);
+Rendered render(const Key&, const std::string&);
+Rendered render(const Key&, unsigned);
+Rendered render(const Key&, std::size_t);
+Rendered render(const Key&, const std::optional<Duration>&);
+Rendered render(const Key&, const std::optional<unsigned>&);
+Rendered render(const Key&, const std::optional<std::uint16_t>&);
+Rendered render(const Key&, const std::optional<std::string>&);
+Rendered render(const Key&, const policy::TlsPolicy&);
+Rendered render(const Key&, const policy::ResumePolicy&);
+Rendered render(const Key&, const Endpoint&);
+Rendered render(const Key&, const GatewayUpstream&);
+/// The password of a parent is not in it.
+Rendered render(const Key&, const std::optional<Parent>&);
+Rendered render(const Key&, const Deny&);
+Rendered render(const Key&, const std::optional<PortRanges>&);
+Rendered render(const Key&, const policy::RetryOn&);
+Rendered render(const Key&, const policy::IdempotencyRule&);
+Rendered render(const Key&, const std::vector<policy::BodyPredicate>&);
+Rendered render(const Key&, const policy::HostPattern&);
+Rendered render(const Key&, const std::vector<policy::HostPattern>&);
+Rendered render(const Key&, const policy::PathPattern&);
+Rendered render(const Key&, const std::vector<std::string>&);
+Rendered render(const Key&, const std::vector<policy::Condition>&);
+
+template <typename Enum>
+requires std::is_enum_v<Enum> Rendered render(const Key& key, Enum value) {
+  return std::string(split_words(key.words)[static_cast<std::size_t>(value)]);
+}
+
+}  // namespace reprise::config

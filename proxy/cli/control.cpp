@@ -1,0 +1,129 @@
+// The commands to a running proxy, through its control socket.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+#include "proxy/control/ask_control.hpp"
+
+namespace reprise::cli {
+namespace {
+
+// Where the unit of systemd and the manifests have it.
+constexpr const char* usual_path = "/run/reprise/control.sock";
+constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds long_patience{24 * 60 * 60};
+
+struct ControlArguments {
+  std::string file;
+  std::string path;
+  std::string word;      ///< of the command
+  std::string duration;  ///< of `pause`
+  std::string format = "text";
+  bool waits = false;
+};
+
+using Given = std::shared_ptr<ControlArguments>;
+
+// Empty where there is none; that has been told.
+std::string path_of(const ControlArguments& given, int& code) {
+  if (!given.path.empty()) return given.path;
+  if (given.file.empty()) return usual_path;
+  const config::Loaded loaded = load_configuration(given.file);
+  code = exit_bad_configuration;
+  if (!loaded.settings) {
+    std::fprintf(
+        stderr,
+        "its control socket cannot be told from a file with errors: name it with --control, such as %s\n",
+        usual_path);
+    return {};
+  }
+  if (loaded.settings->admin.control) return *loaded.settings->admin.control;
+  std::fprintf(
+      stderr, "%s: error: admin.control: is not set: write admin: {control: %s}, and start reprise with it\n",
+      given.file.c_str(), usual_path);
+  return {};
+}
+
+int tell(const ControlArguments& given, const std::string& command) {
+  int code = exit_ok;
+  const std::string path = path_of(given, code);
+  if (path.empty()) return code;
+  const net::ControlAnswer answer = net::ask_control(path, command, given.waits ? long_patience : patience);
+  if (!answer.succeeded) {
+    std::fprintf(stderr, "%s\n", answer.text.c_str());
+    return exit_runtime;
+  }
+  // JSON has its own line end.
+  std::printf("%s%s", answer.text.c_str(), answer.text.ends_with('\n') ? "" : "\n");
+  return exit_ok;
+}
+
+Given place(CLI::App* command, const char* example) {
+  const auto given = std::make_shared<ControlArguments>();
+  CLI::Option* path =
+      command->add_option("--control", given->path, "the control socket of the running proxy");
+  command->add_option("-c,--config", given->file, "the configuration file that names it (admin.control)")
+      ->excludes(path);
+  command->footer(example);
+  return given;
+}
+
+// A command that takes no more words.
+void add_plain(CLI::App& app, int& code, const char* name, const char* sentence, const char* example) {
+  CLI::App* command = app.add_subcommand(name, sentence);
+  const Given given = place(command, example);
+  command->callback([given, &code, name = std::string(name)] { code = tell(*given, name); });
+}
+
+void add_reload(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("reload", "have a running proxy read its configuration again");
+  const Given given = place(command, "reprise reload -c /etc/reprise/reprise.yaml");
+  command->add_flag("--wait", given->waits, "wait for the outcome however long it takes; else ten seconds");
+  command->callback([given, &code] { code = tell(*given, "reload"); });
+}
+
+void add_status(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand("status", "how a running proxy fares");
+  const Given given = place(command, "reprise status -c /etc/reprise/reprise.yaml");
+  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->callback(
+      [given, &code] { code = tell(*given, given->format == "json" ? "status json" : "status"); });
+}
+
+void add_log(CLI::App& app, int& code) {
+  CLI::App* log = app.add_subcommand("log", "what a running proxy logs");
+  log->require_subcommand(1);
+  log->footer("reprise log level debug");
+  CLI::App* level = log->add_subcommand("level", "from now on, until the next reload");
+  const Given given = place(level, "reprise log level debug --control /run/reprise/control.sock");
+  level->add_option("level", given->word, "error, warn, info or debug")
+      ->required()
+      ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
+  level->callback([given, &code] { code = tell(*given, "log level " + given->word); });
+}
+
+void add_pause(CLI::App& app, int& code) {
+  CLI::App* command =
+      app.add_subcommand("pause", "let routes with host_pause leave an upstream alone for a while");
+  const Given given = place(command, "reprise pause api.example.com:443 30");
+  command->add_option("upstream", given->word, "HOST:PORT")->required();
+  command->add_option("seconds", given->duration, "for how long, 1 to 86400")->required();
+  command->callback([given, &code] { code = tell(*given, "pause " + given->word + " " + given->duration); });
+}
+
+}  // namespace
+
+void add_control(CLI::App& app, int& code) {
+  add_reload(app, code);
+  add_status(app, code);
+  add_plain(app, code, "drain", "have a running proxy say that it is not ready, and end connections politely",
+            "reprise drain --control /run/reprise/control.sock");
+  add_plain(app, code, "quit", "end a running proxy once what is under way has ended, as SIGTERM does",
+            "reprise quit --control /run/reprise/control.sock");
+  add_log(app, code);
+  add_pause(app, code);
+}
+
+}  // namespace reprise::cli

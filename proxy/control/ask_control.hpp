@@ -1,0 +1,16 @@
+// One command to a running proxy, and its answer.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "proxy/control/control_socket.hpp"
+
+namespace reprise::net {
+
+/// Blocks, for as long as `patience` without a byte. Whatever stands in the way is an answer that has not
+/// succeeded: nobody there, not allowed, no answer in time.
+ControlAnswer ask_control(const std::string& path, std::string_view command, std::chrono::seconds patience);
+
+}  // namespace reprise::net

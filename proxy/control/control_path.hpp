@@ -1,0 +1,11 @@
+// Whether somebody listens at the path of a socket.
+#pragma once
+
+#include <string>
+
+namespace reprise::net {
+
+/// 0 if a connection to it stands (it is closed again), else why not: an errno.
+int try_control(const std::string& path);
+
+}  // namespace reprise::net

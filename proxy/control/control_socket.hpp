@@ -1,0 +1,65 @@
+// The unix socket at which a running proxy is told what to do.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "proxy/io/task.hpp"
+
+namespace reprise::net {
+
+/// The socket cannot be had; `what()` names the path, and says what to do. Exit code 69.
+class ControlError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a command comes to.
+struct ControlAnswer {
+  bool succeeded = true;
+  std::string text;  ///< for people, without a line end; may be several lines
+};
+
+/// Mode 0600: only its own user and root may speak to it. Used on one io thread; at most `most_callers` at a
+/// time, each with `patience` to say its command, one line of at most `longest_command` bytes.
+class ControlSocket {
+ public:
+  static constexpr unsigned most_callers = 16;
+  static constexpr std::size_t longest_command = 1024;
+  static constexpr std::chrono::seconds patience{5};
+
+  /// To be called once, on any thread.
+  using Answered = std::function<void(ControlAnswer)>;
+  using Commands = std::function<void(const std::vector<std::string>& words, const Answered&)>;
+
+  /// Binds. A socket that nobody listens at any more is replaced; a living one, and what is no socket, is
+  /// left alone and a ControlError. Before there are threads: the mask of new files is changed for a moment.
+  ControlSocket(asio::io_context&, std::string path);
+  /// Removes the file, if it is still this one's.
+  ~ControlSocket();
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+
+  /// From now on, until this is destroyed.
+  void serve(Commands);
+
+ private:
+  using Socket = asio::local::stream_protocol::socket;
+  struct Calls;
+  static Task<void> accept(std::shared_ptr<Calls>);
+  static Task<void> answer(std::shared_ptr<Calls>, Socket);
+
+  const std::string path_;
+  dev_t device_ = 0;  ///< of the file that was made
+  ino_t file_ = 0;
+  std::shared_ptr<Calls> calls_;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,150 @@
+#include "proxy/reload/file_watch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <system_error>
+
+#include "proxy/tls/file_digest.hpp"
+
+namespace reprise::net {
+namespace {
+
+// In the eventfd: each ask adds one, a stop this.
+constexpr std::uint64_t stop_wish = 1ULL << 32U;
+
+using Steady = std::chrono::steady_clock;
+
+std::string folder_of(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : file.substr(0, slash);
+}
+
+// Where a link leads in the end; empty where it leads nowhere.
+std::string real_path(const std::string& file) {
+  const std::unique_ptr<char, decltype(&std::free)> path(::realpath(file.c_str(), nullptr), &std::free);
+  return path == nullptr ? std::string() : std::string(path.get());
+}
+
+int milliseconds_until(Steady::time_point then, Steady::time_point now) {
+  if (then <= now) return 0;
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(then - now).count());
+}
+
+}  // namespace
+
+FileWatch::FileWatch(WatchTimes times)
+    : times_(times),
+      signs_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+      wishes_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (wishes_ < 0)
+    throw std::system_error(errno, std::generic_category(), "no descriptor for watching files");
+}
+
+FileWatch::~FileWatch() {
+  if (signs_ >= 0) ::close(signs_);
+  ::close(wishes_);
+}
+
+void FileWatch::watch(const std::vector<std::string>& files) {
+  std::map<std::string, std::string> held;
+  for (const std::string& file : files) {
+    const auto known = held_.find(file);
+    held[file] = known != held_.end() ? known->second : digest_of_files({&file, 1});
+  }
+  held_ = std::move(held);
+  watch_folders();
+}
+
+// A folder that was made anew is another one to the kernel: all are told to it each time, which changes
+// nothing where it knows them.
+void FileWatch::watch_folders() {
+  if (signs_ < 0) return;
+  std::set<std::string> folders;
+  for (const auto& [file, digest] : held_) {
+    folders.insert(folder_of(file));
+    if (const std::string real = real_path(file); !real.empty()) folders.insert(folder_of(real));
+  }
+  constexpr std::uint32_t what = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
+                                 IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+  // What is watched no more is told of until the program ends: a look in vain each time, and nothing else.
+  for (const std::string& folder : folders) ::inotify_add_watch(signs_, folder.c_str(), what);
+}
+
+bool FileWatch::look() {
+  bool differs = false;
+  for (auto& [file, digest] : held_) {
+    std::string now = digest_of_files({&file, 1});
+    if (now == digest) continue;
+    digest = std::move(now);
+    differs = true;
+  }
+  return differs;
+}
+
+bool FileWatch::drain_signs() const {
+  alignas(inotify_event) std::array<char, 4096> events{};
+  bool any = false;
+  while (::read(signs_, events.data(), events.size()) > 0) any = true;
+  return any;
+}
+
+// How often it was asked; stopping is remembered.
+unsigned FileWatch::take_wishes() {
+  std::uint64_t wishes = 0;
+  if (::read(wishes_, &wishes, sizeof wishes) != sizeof wishes) return 0;
+  if (wishes >= stop_wish) stopped_ = true;
+  return static_cast<unsigned>(wishes % stop_wish);
+}
+
+FileWatch::Woken FileWatch::wait() {
+  bool signs_come = false;
+  Steady::time_point first{};  // of the signs that have not been looked after
+  Steady::time_point last{};
+  Steady::time_point next_look = Steady::now() + times_.look;
+  for (;;) {
+    const auto now = Steady::now();
+    const auto due = signs_come ? std::min({last + times_.quiet, first + times_.most, next_look}) : next_look;
+    std::array<pollfd, 2> sources{{{wishes_, POLLIN, 0}, {signs_, POLLIN, 0}}};
+    ::poll(sources.data(), sources.size(), milliseconds_until(due, now));
+    const unsigned asked = take_wishes();
+    if (stopped_) return Woken::stopped;
+    if (asked > 0) {
+      look();
+      return Woken::asked;
+    }
+    const auto after = Steady::now();
+    if (signs_ >= 0 && drain_signs()) {
+      if (!signs_come) first = after;
+      signs_come = true;
+      last = after;
+      if (after - first < times_.most) continue;
+    }
+    if (after < due) continue;
+    if (look()) return Woken::changed;
+    watch_folders();
+    signs_come = false;
+    next_look = after + times_.look;
+  }
+}
+
+void FileWatch::ask() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wishes_, &one, sizeof one);
+}
+
+void FileWatch::stop() {
+  [[maybe_unused]] const ssize_t written = ::write(wishes_, &stop_wish, sizeof stop_wish);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,45 @@
+// The listeners of a process: bound for a configuration, kept for the next one where it has them too.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proxy/session/listen.hpp"
+
+namespace reprise::net {
+
+/// One address that is listened at, and its listener on every io thread; of the admin listener the acceptor
+/// alone, which belongs to the first.
+struct BoundListener {
+  config::Endpoint wanted;             ///< as the configuration has it: port 0 stays port 0
+  tcp::endpoint endpoint;              ///< where it is bound
+  std::optional<tcp::acceptor> bound;  ///< until it is opened on the io threads
+  std::vector<std::shared_ptr<Listener>> on_threads;
+  std::shared_ptr<tcp::acceptor> admin;
+  bool is_admin = false;
+};
+
+/// The listeners of one configuration, in its order; the admin listener last.
+class ListenerSet {
+ public:
+  /// What `before` has at the same addresses is taken over, or else what `inherited` has, which leaves that
+  /// list; the rest is bound. Nothing is accepted yet, and nothing of `before` is changed. Throws BindError,
+  /// and then nothing stays bound that was not before.
+  static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
+                          std::vector<InheritedSocket>& inherited);
+  /// Gives every new one a socket on every io thread. Throws BindError where no descriptor is left.
+  void open_on(const std::vector<std::unique_ptr<Worker>>& workers);
+
+  const std::vector<std::shared_ptr<BoundListener>>& all() const { return listeners_; }
+  std::vector<tcp::endpoint> endpoints() const;
+  const BoundListener& admin() const { return *listeners_.back(); }
+  /// True if that one is in this set, the very same.
+  bool has(const BoundListener&) const;
+
+ private:
+  std::vector<std::shared_ptr<BoundListener>> listeners_;
+};
+
+}  // namespace reprise::net

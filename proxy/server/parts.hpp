@@ -1,0 +1,105 @@
+// What a running proxy is made of; only the files of Proxy see it.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "proxy/control/control_socket.hpp"
+#include "proxy/observe/status.hpp"
+#include "proxy/resolve/name_service.hpp"
+#include "proxy/server/admin.hpp"
+#include "proxy/server/listener_set.hpp"
+#include "proxy/server/proxy.hpp"
+#include "proxy/server/reloader.hpp"
+#include "proxy/server/signals.hpp"
+#include "proxy/server/snapshot_builder.hpp"
+
+namespace reprise::net {
+
+struct Proxy::Parts {
+  /// What is in force.
+  struct Current {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const ListenerSet> listeners;
+    std::string hash;
+    std::vector<std::string> files;
+    ReloadReport last;  ///< reload
+  };
+
+  Parts(config::Settings given, ProxyOptions given_options);
+  ~Parts();
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  void say(config::LogLevel level, std::string_view text) {
+    log.message(level, text, Clock::wall_nanoseconds());
+  }
+  Current now() const {
+    const std::lock_guard lock(mutex);
+    return current;
+  }
+  void close_unwanted(const std::vector<InheritedSocket>&);
+  void begin();
+
+  /// On that worker's thread: its requests begin under `next`, its clients come through `wanted`.
+  void put_in_force(std::size_t index, const std::shared_ptr<const Snapshot>& next, const ListenerSet& wanted,
+                    const std::vector<std::shared_ptr<const ListenerRole>>& roles, const ListenerSet* before);
+  void put_in_force_everywhere(const Current& next, const Current& before);
+  /// On the reloader's thread.
+  ReloadReport reload();
+  ReloadReport take_up(NewConfiguration);
+  void ask_to_reload(Reloader::Told told);
+
+  Task<void> shut_down();
+  Task<void> wait_for_sessions(Instant limit);
+  void close_listeners(std::size_t index);
+  /// What SIGTERM does; a second one does not wait for anybody.
+  void stop();
+  void stop_now();
+  /// Asks to be left: not ready any more, and every response ends its connection.
+  void leave();
+
+  /// What the control socket obeys, on the first io thread.
+  ControlSocket::Commands commands();
+  ControlAnswer set_log_level(std::string_view level);
+  ControlAnswer pause(std::string_view host, std::string_view how_long);
+
+  static std::vector<std::shared_ptr<const ListenerRole>> roles_of(const config::Settings&,
+                                                                   const ListenerSet&);
+  observe::StatusFacts status_facts(const Current&);
+  std::string status();
+  std::string status_words();
+  std::string metrics_text();
+
+  const ProxyOptions options;
+  observe::Metrics metrics;
+  observe::Log log;
+  BudgetTable budgets;
+  HostGuards host_guards;
+  ReplayStore replay;
+  SnapshotBuilder builder;
+  EventLoop binding{1};
+  std::unique_ptr<Shared> shared;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::unique_ptr<NameService> names;  ///< null where the options say how names are looked up
+  std::unique_ptr<Resolver> resolver;  ///< goes before the loops that its waiters run on
+  asio::thread_pool helper{1};
+  AdminPages pages;
+  std::unique_ptr<Signals> signals;
+  std::unique_ptr<ControlSocket> control;  ///< null: no such listener
+  mutable std::mutex mutex;
+  Current current;                                       ///< under the mutex
+  std::vector<std::shared_ptr<const Snapshot>> retired;  ///< the reloader's: freed there, not on an io thread
+  std::unique_ptr<Reloader> reloader;                    ///< null: there is nothing to reload
+  std::atomic<bool> ready{false};
+  std::atomic<bool> stopping{false};
+  std::atomic<bool> leaving{false};
+  std::atomic<bool> ended{false};  ///< the loops: nothing that is posted to them is done
+  std::int64_t started_unix = Clock::wall_nanoseconds() / 1'000'000'000;
+};
+
+}  // namespace reprise::net

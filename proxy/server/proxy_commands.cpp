@@ -1,0 +1,79 @@
+// What a running proxy does that is told to by its control socket.
+#include <charconv>
+
+#include "proxy/match/ascii.hpp"
+#include "proxy/match/enumerators.hpp"
+#include "proxy/server/parts.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::string_view known_commands =
+    "reload, drain, quit, status [json], log level error|warn|info|debug, pause HOST:PORT SECONDS";
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : "\n").append(word);
+  return text;
+}
+
+}  // namespace
+
+ControlAnswer Proxy::Parts::set_log_level(std::string_view level) {
+  const auto& words = policy::names_of<config::LogLevel>;
+  const auto found = std::find(words.begin(), words.end(), level);
+  if (found == words.end()) return {false, "a log level is one of error, warn, info, debug"};
+  config::Log settings = log.settings();
+  settings.level = static_cast<config::LogLevel>(found - words.begin());
+  log.set(settings);
+  return {true, "log level " + std::string(level) + ", until the next reload"};
+}
+
+ControlAnswer Proxy::Parts::pause(std::string_view host, std::string_view how_long) {
+  constexpr unsigned most = 24 * 60 * 60;
+  unsigned seconds = 0;
+  const auto read = std::from_chars(how_long.data(), how_long.data() + how_long.size(), seconds);
+  if (read.ec != std::errc() || read.ptr != how_long.data() + how_long.size() || seconds == 0 ||
+      seconds > most)
+    return {false, "how long to pause is a whole number of seconds, 1 to 86400"};
+  const std::size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == host.size())
+    return {false, "name the upstream as HOST:PORT, as in the labels of the metrics"};
+  const std::string account = policy::lower(host);
+  host_guards.pause(account)->ask(Tick::now() + std::chrono::seconds(seconds));
+  bool obeyed = false;
+  for (std::size_t i = 0; i < now().snapshot->settings.routes->size(); ++i)
+    obeyed = obeyed || (*now().snapshot->settings.routes)[i].policy.while_paused != policy::WhilePaused::go;
+  std::string text = account + " is paused for " + std::to_string(seconds) + " s";
+  if (!obeyed) text += "; no route obeys: host_pause is off everywhere";
+  say(config::LogLevel::info, text);
+  return {true, std::move(text)};
+}
+
+ControlSocket::Commands Proxy::Parts::commands() {
+  return [this](const std::vector<std::string>& words, const ControlSocket::Answered& answered) {
+    const std::string command = joined(words);
+    if (command == "status") return answered({true, status_words()});
+    if (command == "status\njson") return answered({true, status()});
+    if (command == "reload")
+      return ask_to_reload([answered](const ReloadReport& report) {
+        std::string text = joined(report.words);
+        if (report.succeeded) text = "reloaded, hash " + report.hash + (text.empty() ? "" : "\n" + text);
+        answered({report.succeeded, std::move(text)});
+      });
+    if (command == "drain") {
+      leave();
+      return answered({true, "draining: /readyz says so, and each response ends its connection"});
+    }
+    if (command == "quit") {
+      stop();
+      return answered({true, "ends once what is under way has ended"});
+    }
+    if (words.size() == 3 && words[0] == "log" && words[1] == "level")
+      return answered(set_log_level(words[2]));
+    if (words.size() == 3 && words[0] == "pause") return answered(pause(words[1], words[2]));
+    answered({false, "there is no such command; there are: " + std::string(known_commands)});
+  };
+}
+
+}  // namespace reprise::net

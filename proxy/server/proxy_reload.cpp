@@ -1,0 +1,182 @@
+// How a running proxy takes up another configuration: read and made whole first, then put in force on every
+// io thread, each at one moment between two events.
+#include <boost/asio/co_spawn.hpp>
+#include <condition_variable>
+#include <ctime>
+
+#include "proxy/server/parts.hpp"
+#include "proxy/server/start_only.hpp"
+#include "proxy/tls/tls_client.hpp"
+
+namespace reprise::net {
+namespace {
+
+/// Waits until so many have arrived.
+class Arrivals {
+ public:
+  void arrive() {
+    const std::lock_guard lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+  }
+  /// Gives up once `given_up` holds, which is looked at now and then.
+  void wait_for(std::size_t all, const std::atomic<bool>& given_up) {
+    constexpr auto now_and_then = std::chrono::milliseconds(20);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, now_and_then, [&] { return arrived_ == all; }) && !given_up) continue;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t arrived_ = 0;
+};
+
+std::string reloading_state() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto microseconds = static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
+  return "RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds);
+}
+
+ReloadReport failure(std::vector<std::string> words) { return {false, {}, 0, std::move(words)}; }
+
+std::string first_and_count(const std::vector<std::string>& words) {
+  if (words.empty()) return {};
+  return words.size() == 1 ? words.front()
+                           : words.front() + " (and " + std::to_string(words.size() - 1) + " more)";
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const ListenerRole>> Proxy::Parts::roles_of(const config::Settings& settings,
+                                                                        const ListenerSet& listeners) {
+  std::vector<std::shared_ptr<const ListenerRole>> roles;
+  for (std::size_t i = 0; i < settings.listeners.size(); ++i)
+    roles.push_back(std::make_shared<const ListenerRole>(
+        role_of(settings.listeners[i], settings.security, listeners.all()[i]->endpoint)));
+  return roles;
+}
+
+void Proxy::Parts::put_in_force(std::size_t index, const std::shared_ptr<const Snapshot>& next,
+                                const ListenerSet& wanted,
+                                const std::vector<std::shared_ptr<const ListenerRole>>& roles,
+                                const ListenerSet* before) {
+  Worker& worker = *workers[index];
+  worker.take_up(next);
+  ErrorCode ignored;
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    const std::shared_ptr<Listener>& listener = wanted.all()[i]->on_threads[index];
+    const bool is_new = listener->role == nullptr;
+    listener->role = roles[i];
+    if (is_new && worker.draining) listener->acceptor->close(ignored);
+    if (is_new) asio::co_spawn(worker.io, accept_clients(worker, listener), or_abort);
+  }
+  const bool new_admin = before == nullptr || !before->has(wanted.admin());
+  if (index == 0 && new_admin) {
+    const std::size_t most = next->settings.limits.admin_connections;
+    asio::co_spawn(
+        worker.io,
+        accept_admin(worker, wanted.admin().admin, helper, pages, std::min(most, admin_allowed(most))),
+        or_abort);
+  }
+  if (before == nullptr) return;
+  for (const auto& old : before->all()) {
+    if (wanted.has(*old)) continue;
+    if (index == 0 && old->admin != nullptr) old->admin->close(ignored);
+    if (old->on_threads.empty()) continue;
+    old->on_threads[index]->closed = true;
+    old->on_threads[index]->acceptor->close(ignored);
+  }
+}
+
+void Proxy::Parts::put_in_force_everywhere(const Current& next, const Current& before) {
+  const auto roles = roles_of(next.snapshot->settings, *next.listeners);
+  const auto arrivals = std::make_shared<Arrivals>();
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    asio::post(workers[i]->io, [this, i, roles, arrivals, next = next.snapshot, wanted = next.listeners,
+                                old = before.listeners] {
+      put_in_force(i, next, *wanted, roles, old.get());
+      arrivals->arrive();
+    });
+  }
+  arrivals->wait_for(workers.size(), ended);
+}
+
+// Whatever can fail comes before the first of the threads is told.
+ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
+  if (!read.settings) return failure(std::move(read.problems));
+  const Current before = now();
+  Current next = before;
+  next.hash = read.hash;
+  ReloadReport report{true, read.hash, 0, std::move(read.problems)};
+  for (const std::string& path : keep_start_only(before.snapshot->settings, *read.settings))
+    report.words.push_back(path + " can only change at a start: it stays as it was until then");
+  try {
+    std::vector<InheritedSocket> none;
+    auto listeners = ListenerSet::bind(*read.settings, binding, before.listeners.get(), none);
+    next.snapshot = builder.build(std::move(*read.settings), listeners.endpoints(), before.snapshot.get());
+    listeners.open_on(workers);
+    next.listeners = std::make_shared<const ListenerSet>(std::move(listeners));
+  } catch (const TlsSettingsError& error) {
+    const std::string line = error.line() == 0 ? std::string() : ":" + std::to_string(error.line());
+    return failure({options.config_file + line + ": error: " + error.what()});
+  } catch (const std::runtime_error& error) {
+    return failure({options.config_file + ": error: " + error.what()});
+  }
+  for (const config::Listener& listener : next.snapshot->settings.listeners) {
+    if (listener.mode == config::ListenerMode::transparent) shared->own_dials.watch();
+  }
+  put_in_force_everywhere(next, before);
+  log.set(next.snapshot->settings.log);
+  metrics.set_config_hash(next.hash);
+  {
+    const std::lock_guard lock(mutex);
+    current = next;
+  }
+  std::erase_if(retired, [](const auto& old) { return old.use_count() == 1; });
+  retired.push_back(before.snapshot);
+  return report;
+}
+
+ReloadReport Proxy::Parts::reload() {
+  options.notify.tell(reloading_state());
+  NewConfiguration read = options.reload();
+  std::vector<std::string> files = read.files;
+  const bool is_whole = read.settings.has_value();
+  ReloadReport report = take_up(std::move(read));
+  report.unix_time = Clock::wall_nanoseconds() / 1'000'000'000;
+  {
+    const std::lock_guard lock(mutex);
+    report.hash = current.hash;
+    current.last = report;
+    // Of a file that cannot be read whole it is not known what else it names.
+    if (is_whole) {
+      current.files = std::move(files);
+    } else {
+      for (std::string& file : files) {
+        if (std::find(current.files.begin(), current.files.end(), file) == current.files.end())
+          current.files.push_back(std::move(file));
+      }
+    }
+  }
+  metrics.count_reload(report.succeeded ? observe::ReloadOutcome::success : observe::ReloadOutcome::failed);
+  if (report.succeeded) {
+    for (const std::string& warning : report.words) say(config::LogLevel::warn, warning);
+    say(config::LogLevel::info, "configuration reloaded, hash " + report.hash);
+  } else {
+    say(config::LogLevel::error,
+        "configuration not reloaded, the one before goes on: " + first_and_count(report.words));
+  }
+  if (!stopping) options.notify.tell("READY=1");
+  return report;
+}
+
+void Proxy::Parts::ask_to_reload(Reloader::Told told) {
+  if (reloader != nullptr) return reloader->ask(std::move(told));
+  const std::string why = "there is no configuration file to read again";
+  say(config::LogLevel::warn, why);
+  if (told) told({false, {}, 0, {why}});
+}
+
+}  // namespace reprise::net

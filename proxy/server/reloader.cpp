@@ -1,0 +1,56 @@
+#include "proxy/server/reloader.hpp"
+
+#include <utility>
+
+namespace reprise::net {
+
+Reloader::Reloader(std::function<ReloadReport()> reload, std::function<std::vector<std::string>()> files,
+                   WatchTimes times)
+    : reload_(std::move(reload)), files_(std::move(files)), watch_(times) {
+  watch_.watch(files_());
+}
+
+void Reloader::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void Reloader::ask(Told told) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) {
+      if (told) waiting_.push_back(std::move(told));
+      watch_.ask();
+      return;
+    }
+  }
+  if (told) told({false, {}, 0, {"reprise is shutting down"}});
+}
+
+void Reloader::stop() {
+  watch_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::vector<Reloader::Told> Reloader::take_waiting() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(waiting_, {});
+}
+
+// Who asks while it runs may mean what was written since: that one waits for the next.
+void Reloader::reload_for_all() {
+  const std::vector<Told> waiting = take_waiting();
+  const ReloadReport report = reload_();
+  watch_.watch(files_());
+  for (const Told& told : waiting) told(report);
+}
+
+void Reloader::run() {
+  while (watch_.wait() != FileWatch::Woken::stopped) reload_for_all();
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  for (const Told& told : take_waiting()) told({false, {}, 0, {"reprise is shutting down"}});
+}
+
+}  // namespace reprise::net

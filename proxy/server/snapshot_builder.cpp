@@ -1,0 +1,92 @@
+#include "proxy/server/snapshot_builder.hpp"
+
+#include <array>
+
+#include "proxy/intercept/authority_files.hpp"
+#include "proxy/intercept/leaves.hpp"
+#include "proxy/intercept/secret_memory.hpp"
+#include "proxy/intercept/trust.hpp"
+#include "proxy/io/clock.hpp"
+#include "proxy/io/descriptors.hpp"
+#include "proxy/tls/file_digest.hpp"
+
+namespace reprise::net {
+
+namespace {
+
+// What the certificates for intercepted hosts depend on.
+std::string held_by(const config::Intercept& intercept) {
+  const std::array<std::string, 2> files{intercept.certificate, intercept.key};
+  std::string held = digest_of_files(files) + intercept.certificate + '\n' + intercept.key + '\n';
+  for (const policy::HostPattern& host : intercept.hosts) held.append(host.text).push_back('\n');
+  return held;
+}
+
+}  // namespace
+
+void SnapshotBuilder::warn(const std::string& text) {
+  log_.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
+}
+
+// What the limit of open files leaves of the key; told where it is less.
+std::size_t SnapshotBuilder::clients_of(const config::Limits& limits) {
+  const std::size_t allowed = clients_allowed(limits.admin_connections);
+  if (allowed >= limits.connections) return limits.connections;
+  warn("limits.connections is lowered from " + std::to_string(limits.connections) + " to " +
+       std::to_string(allowed) + ": the limit of open files allows no more");
+  return allowed;
+}
+
+std::shared_ptr<ClientTls> SnapshotBuilder::make_client_tls(const config::Settings& settings,
+                                                            const Snapshot* before) {
+  if (!settings.intercept) return nullptr;
+  const config::Intercept& intercept = *settings.intercept;
+  std::string held = held_by(intercept);
+  const bool is_the_same = before != nullptr && before->client_tls != nullptr && held == authority_held_;
+  if (!reserve_secret_memory())
+    warn("the memory of private keys cannot be locked (ulimit -l): it may be swapped out");
+  const std::int64_t now = Clock::wall_nanoseconds() / 1'000'000'000;
+  const auto authority = authority_ ? authority_ : load_authority(intercept, config_file_, now);
+  if (const std::int64_t days = (authority->expires() - now) / (24 * 3600); days < 30)
+    warn("the certificate of intercept.ca expires in " + std::to_string(days) +
+         " days: reprise ca renew makes a new one");
+  try {
+    if (intercept.bundle) write_trust(*intercept.bundle, *authority);
+  } catch (const std::runtime_error& error) {
+    throw InterceptError(std::string("intercept.bundle: ") + error.what());
+  }
+  if (is_the_same) return before->client_tls;
+  authority_held_ = std::move(held);
+  auto leaves = std::make_shared<Leaves>(authority, intercept.hosts, settings.limits.upstreams);
+  std::erase_if(made_, [](const auto& old) { return old.expired(); });
+  made_.push_back(leaves);
+  return leaves;
+}
+
+void SnapshotBuilder::stop() {
+  for (const auto& made : made_) {
+    if (const auto leaves = made.lock()) leaves->stop();
+  }
+}
+
+std::shared_ptr<const Snapshot> SnapshotBuilder::build(config::Settings settings,
+                                                       const std::vector<tcp::endpoint>& endpoints,
+                                                       const Snapshot* before) {
+  auto snapshot = std::make_shared<Snapshot>();
+  const auto& parent = settings.parent;
+  snapshot->tls =
+      std::make_shared<const TlsClients>(*settings.routes, parent && parent->tls ? &*parent->tls : nullptr,
+                                         before == nullptr ? nullptr : before->tls.get());
+  snapshot->filter = std::make_shared<const AddressFilter>(settings.security.deny, endpoints);
+  snapshot->client_tls = make_client_tls(settings, before);
+  for (std::size_t i = 0; i < settings.routes->size(); ++i) {
+    const std::string& name = (*settings.routes)[i].name;
+    snapshot->counted_as.push_back(metrics_.route(name));
+    log_.name_route(snapshot->counted_as.back(), name);
+  }
+  snapshot->most_clients = clients_of(settings.limits);
+  snapshot->settings = std::move(settings);
+  return snapshot;
+}
+
+}  // namespace reprise::net

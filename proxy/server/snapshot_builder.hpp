@@ -1,0 +1,52 @@
+// From settings to a snapshot: files are read, names are numbered, and what has not changed is taken over.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proxy/intercept/authority.hpp"
+#include "proxy/observe/access_log.hpp"
+#include "proxy/observe/metrics.hpp"
+#include "proxy/upstream/snapshot.hpp"
+
+namespace reprise::net {
+
+class Leaves;
+
+/// Used by one thread at a time, none of them an io thread: it reads files.
+class SnapshotBuilder {
+ public:
+  /// `authority`: who signs for intercepted hosts, if not the files of the settings; `config_file` is named
+  /// in what is said of those.
+  SnapshotBuilder(observe::Metrics& metrics, observe::Log& log, std::shared_ptr<const Authority> authority,
+                  std::string config_file)
+      : metrics_(metrics),
+        log_(log),
+        authority_(std::move(authority)),
+        config_file_(std::move(config_file)) {}
+
+  /// `endpoints`: where we listen ourselves. Throws TlsSettingsError where a file of a route's `tls` cannot
+  /// be loaded, InterceptError where one of `intercept` cannot be used; writes the bundle of `intercept`
+  /// where it is not as it has to be.
+  std::shared_ptr<const Snapshot> build(config::Settings settings,
+                                        const std::vector<tcp::endpoint>& endpoints, const Snapshot* before);
+
+  /// No certificate is made any more; returns once none is. No job of another thread then comes back to a
+  /// loop that is gone.
+  void stop();
+
+ private:
+  std::shared_ptr<ClientTls> make_client_tls(const config::Settings&, const Snapshot* before);
+  std::size_t clients_of(const config::Limits&);
+  void warn(const std::string& text);
+
+  observe::Metrics& metrics_;
+  observe::Log& log_;
+  const std::shared_ptr<const Authority> authority_;
+  const std::string config_file_;
+  std::vector<std::weak_ptr<Leaves>> made_;
+  std::string authority_held_;  ///< digest of the authority's files, and of the hosts that it signs for
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,195 @@
+#include "proxy/session/listen.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include "proxy/http/origin.hpp"
+#include "proxy/match/enumerators.hpp"
+#include "proxy/session/original_destination.hpp"
+#include "proxy/session/turn_away.hpp"
+#include "proxy/upstream/address.hpp"
+
+namespace reprise::net {
+
+using observe::LimitHit;
+
+namespace {
+
+constexpr Duration accept_pause = std::chrono::milliseconds(100);
+
+/// What one listener does on one io thread.
+class AcceptLoop {
+ public:
+  AcceptLoop(Worker& worker, std::shared_ptr<Listener> listener)
+      : worker_(worker), listener_(std::move(listener)), acceptor_(*listener_->acceptor), pause_(worker.io) {}
+
+  Task<void> run();
+
+ private:
+  void admit(tcp::socket, const tcp::endpoint& client);
+  Task<void> accept_without_descriptor();
+  Task<void> rest();
+  void tell_of_no_room(LimitHit why, const tcp::endpoint& client);
+
+  Worker& worker_;
+  const std::shared_ptr<Listener> listener_;
+  tcp::acceptor& acceptor_;
+  Timer pause_;
+  Instant told_{};  ///< when it was last told that there is no room
+};
+
+Task<void> AcceptLoop::run() {
+  while (acceptor_.is_open()) {
+    tcp::endpoint client;
+    auto [error, socket] = co_await acceptor_.async_accept(client, as_result);
+    if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
+    if (!error) {
+      admit(std::move(socket), client);
+    } else if (is_out_of_descriptors(error.value())) {
+      co_await accept_without_descriptor();
+    } else {
+      co_await rest();
+    }
+  }
+}
+
+void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
+  Shared& shared = worker_.shared;
+  const Snapshot& now = *worker_.snapshot;
+  const config::ListenerMode mode = listener_->role->settings.mode;
+  const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= now.most_clients;
+  if (full && !worker_.resting.make_room(Tick::now())) {
+    shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
+    const bool lowered = now.most_clients < now.settings.limits.connections;
+    tell_of_no_room(lowered ? LimitHit::no_descriptor : LimitHit::connection_limit, client);
+    turn_away(worker_, std::move(socket), mode,
+              lowered ? LimitHit::no_descriptor : LimitHit::connection_limit);
+    return;
+  }
+  ConnectionEnds ends{client, {}};
+  ErrorCode gone;
+  if (mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
+  if (mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
+  asio::co_spawn(worker_.io, serve(worker_, std::move(socket), listener_, ends), or_abort);
+}
+
+// Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before
+// somebody does. Then what rests gives its descriptor up; where nothing does, the reserve is lent to the
+// client for as long as it takes to turn it away.
+Task<void> AcceptLoop::accept_without_descriptor() {
+  const auto [error] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, as_result);
+  if (error) co_return;
+  tcp::socket socket(worker_.io);
+  tcp::endpoint client;
+  ErrorCode refused;
+  acceptor_.accept(socket, client, refused);
+  if (!refused) co_return admit(std::move(socket), client);
+  const bool still = is_out_of_descriptors(refused.value());
+  if (!still || worker_.resting.make_room(Tick::now()) || worker_.pool.make_room()) co_return;
+  worker_.reserve.give_up();
+  acceptor_.accept(socket, client, refused);
+  if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
+  if (!refused)
+    turn_away_now(worker_, std::move(socket), listener_->role->settings.mode, LimitHit::no_descriptor);
+  worker_.reserve.take();
+  // Somebody else was quicker to take what the reserve gave up.
+  if (is_out_of_descriptors(refused.value())) co_await rest();
+}
+
+// At most one a second: where there is no room, there is none for many.
+void AcceptLoop::tell_of_no_room(LimitHit why, const tcp::endpoint& client) {
+  constexpr Duration quiet = std::chrono::seconds(1);
+  const Instant now = Tick::now();
+  if (told_ != Instant{} && now - told_ < quiet) return;
+  told_ = now;
+  std::string text = "rejected 503 ";
+  text.append(observe::word(why)).append(": from ").append(endpoint_text(client));
+  text.append(" at ").append(listener_->role->name).append(". ").append(advice_of(why));
+  worker_.shared.log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
+}
+
+Task<void> AcceptLoop::rest() {
+  pause_.expires_after(accept_pause);
+  co_await pause_.async_wait(as_result);
+}
+
+// What to do where a port cannot be had.
+std::string_view hint_for(const ErrorCode& error) {
+  if (error == asio::error::address_in_use) return ": choose another port, or end the program that has it";
+  if (error == asio::error::access_denied) return ": ports below 1024 need a privilege; choose a higher one";
+  if (error == boost::system::errc::address_not_available)
+    return ": no interface of this host has that address";
+  return {};
+}
+
+}  // namespace
+
+std::string_view word(config::ListenerMode mode) {
+  return policy::names_of<config::ListenerMode>[static_cast<std::size_t>(mode)];
+}
+
+std::string describe(std::string_view mode, const tcp::endpoint& endpoint) {
+  return std::string(mode) + " " + endpoint_text(endpoint);
+}
+
+tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const config::Endpoint& where) {
+  const tcp::endpoint endpoint(asio::ip::make_address(where.address), where.port);
+  tcp::acceptor acceptor(io);
+  ErrorCode error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) acceptor.non_blocking(true, error);
+  if (error)
+    throw BindError("cannot listen on " + describe(mode, endpoint) + ": " + error.message() +
+                    std::string(hint_for(error)));
+  return acceptor;
+}
+
+tcp::acceptor take_or_bind(asio::io_context& io, std::string_view mode, const config::Endpoint& where,
+                           std::vector<InheritedSocket>& inherited) {
+  const tcp::endpoint wanted(asio::ip::make_address(where.address), where.port);
+  const auto found = std::find_if(inherited.begin(), inherited.end(),
+                                  [&](const InheritedSocket& one) { return one.bound == wanted; });
+  if (found == inherited.end()) return bind_listener(io, mode, where);
+  tcp::acceptor acceptor(io, wanted.protocol(), found->descriptor);
+  acceptor.non_blocking(true);
+  inherited.erase(found);
+  return acceptor;
+}
+
+tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
+  const int descriptor = ::fcntl(original.native_handle(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) throw BindError("cannot duplicate a listening socket: no descriptor left");
+  tcp::acceptor acceptor(io, original.local_endpoint().protocol(), descriptor);
+  acceptor.non_blocking(true);
+  return acceptor;
+}
+
+Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener) {
+  AcceptLoop loop(worker, std::move(listener));
+  co_await loop.run();
+}
+
+http::PortRanges connect_ports_of(const config::Security& security, const asio::ip::address& bound) {
+  if (security.connect_ports) return *security.connect_ports;
+  if (is_loopback(bound)) return {{1, 65535}};
+  return {{443, 443}, {80, 80}, {8443, 8443}};
+}
+
+ListenerRole role_of(const config::Listener& listener, const config::Security& security,
+                     const tcp::endpoint& bound) {
+  ListenerRole role{listener, describe(word(listener.mode), bound),
+                    connect_ports_of(security, bound.address())};
+  if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
+    return role;
+  const config::GatewayUpstream& upstream = listener.upstream;
+  role.upstream_authority =
+      http::authority_text(upstream.host, upstream.port, upstream.https ? http::https_port : http::http_port);
+  return role;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,122 @@
+// What becomes of a request's head: where it goes, by which route, and on what terms; or why it is refused.
+#include "proxy/exchange/lease.hpp"
+#include "proxy/http/connection_auth.hpp"
+#include "proxy/http/origin.hpp"
+#include "proxy/http/via.hpp"
+#include "proxy/http1/parent.hpp"
+#include "proxy/http1/rewrite.hpp"
+#include "proxy/session/session.hpp"
+#include "proxy/tls/tls_client.hpp"
+#include "proxy/upstream/address.hpp"
+
+namespace reprise::net {
+
+using http::Rejection;
+
+namespace {
+
+policy::Facts read_facts(const Request& request) {
+  return {judge_leaving(request, nullptr), policy::is_safe_method(request.view.method),
+          http::is_nested_retry(request.head),
+          request.policy->signature_sigv4 ? end_of_signature(request) : std::nullopt,
+          is_too_long_for_memory(request) && http::is_no_store(request.head)};
+}
+
+std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, std::string_view host,
+                                      const http::Forward& forward) {
+  if (!forward.https && !request.policy->tls.originate) return worker.pool.upstream(host, forward.port);
+  const std::uint16_t port = forward.https ? forward.port : http::port_over_tls(forward.port);
+  return worker.pool.upstream(host, port, {&request.snapshot->tls->of(request.route), forward.server_name});
+}
+
+}  // namespace
+
+http::Intake Session::take_in(const Request& request) const {
+  const config::Listener& listener = role_->settings;
+  if (inside_) {
+    const http::Connect stream{inside_->host, inside_->port, inside_->authority};
+    if (inside_->kind == RequestKind::redirected) return http::take_redirected(request.head, stream);
+    return http::take_tunnelled(request.head, stream, inside_->kind == RequestKind::intercepted);
+  }
+  if (listener.mode == config::ListenerMode::forward)
+    return http::take_forward(request.head, role_->connect_ports);
+  // Needed to judge an absolute-form alone.
+  const bool names_host = !request.head.target.starts_with('/');
+  const std::string own_host = names_host ? address_text(ends_.listener.address()) : std::string();
+  return http::take_gateway(request.head,
+                            {listener.upstream.host, listener.upstream.port, listener.upstream.https,
+                             role_->upstream_authority, own_host, ends_.listener.port()});
+}
+
+Session::Plan Session::plan(Request& request, Rejection& why) {
+  put_under_newest(request);
+  const http::Intake intake = take_in(request);
+  if (const auto* rejected = std::get_if<http::Rejected>(&intake)) {
+    why = rejected->cause;
+    return Plan::refuse;
+  }
+  if (http::has_looped(request.head, worker_.shared.pseudonym)) {
+    why = Rejection::loop;
+    return Plan::refuse;
+  }
+  if (const auto* forward = std::get_if<http::Forward>(&intake)) {
+    plan_forward(request, *forward);
+  } else if (const auto* connect = std::get_if<http::Connect>(&intake)) {
+    plan_tunnel(request, *connect);
+  } else {
+    return Plan::response_here;
+  }
+  return Plan::exchange;
+}
+
+void Session::find_route(Request& request, std::string_view host, std::uint16_t port) {
+  const policy::RouteTable& routes = *request.snapshot->settings.routes;
+  request.view.method = request.head.method;
+  request.view.host = host;
+  request.view.port = port;
+  request.view.fields = &request.head;
+  request.route = routes.find(request.view);
+  request.policy = &routes[request.route].policy;
+}
+
+void Session::plan_forward(Request& request, const http::Forward& forward) {
+  request.kind = inside_ ? inside_->kind : role_->kind();
+  request.view.path = forward.target.path.empty() ? "/" : forward.target.path;
+  request.view.query = forward.target.query;
+  find_route(request, forward.host, forward.port);
+  const std::string_view dialled = inside_ ? std::string_view(inside_->dialled) : forward.host;
+  request.upstream = upstream_of(worker_, request, dialled, forward);
+  request.pin = &pin_;
+  request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
+  request.upgrade = http::asks_upgrade(request.head);
+  http::write_request_head(request.head, forward, role_->settings.upstream.path_prefix,
+                           worker_.shared.pseudonym, request.upgrade, request.outgoing);
+  if (is_for_parent(request))
+    http::make_absolute(forward.host, forward.port, request.snapshot->settings.parent->authorization,
+                        request.outgoing);
+  if (!request.policy->attempt_header) request.outgoing.append("\r\n");
+  request.facts = read_facts(request);
+  plan_body(request);
+}
+
+// Where each host has the client's first such request on a connection of its own, as without us (row F10).
+void Session::plan_body(Request& request) {
+  const HoldLimits limits = hold_limits(request, request.snapshot->settings.limits);
+  request.body.begin(stream_, buffer_, worker_.shared.replay, request.head, limits);
+  request.freshness = freshness_of(request, limits, took_risk_of_);
+  if (request.freshness != Freshness::any) took_risk_of_ = carrier_of(request).get();
+}
+
+void Session::plan_tunnel(Request& request, const http::Connect& connect) {
+  request.view.path = "/";
+  request.view.query = {};
+  request.kind = RequestKind::connect;
+  find_route(request, connect.host, connect.port);
+  request.upstream = worker_.pool.upstream(connect.host, connect.port);
+  request.facts = read_facts(request);
+  // A CONNECT carries nothing upstream but the dial: repeating that is always safe.
+  request.facts.idempotent = policy::Idempotency::yes;
+  request.body.begin(stream_, buffer_, worker_.shared.replay, request.head, {});
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,81 @@
+#include "proxy/session/turn_away.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include "proxy/http1/reply.hpp"
+#include "proxy/session/lingering_close.hpp"
+
+namespace reprise::net {
+
+using observe::LimitHit;
+
+namespace {
+
+// Each that is turned away politely costs a descriptor for a while.
+constexpr unsigned most_polite = 16;
+// A response that comes before its request is taken by some clients for a stray one.
+constexpr Duration time_to_ask = std::chrono::seconds(1);
+
+// RFC 1928, section 3: none of the offered methods is acceptable.
+constexpr std::string_view no_method = "\x05\xff";
+
+// In the words of whoever comes to such a listener; `first` of what it said, 0 where that is not known.
+std::string refusal(Worker& worker, config::ListenerMode mode, LimitHit why, char first) {
+  if (mode == config::ListenerMode::socks) return std::string(no_method);
+  // TLS, or what nobody knows: an answer in HTTP would be none.
+  if (mode == config::ListenerMode::transparent && (first < 'A' || first > 'Z')) return {};
+  http::Reply reply;
+  reply.status = 503;
+  reply.proxy_status = worker.shared.pseudonym + "; error=connection_limit_reached";
+  reply.body.append("reprise: the connection is refused: ").append(observe::word(why)).append("\n");
+  reply.body.append(advice_of(why)).append("\n");
+  std::string fields = "Retry-After: 1\r\nReprise-Reason: ";
+  fields.append(observe::word(why)).append("\r\n");
+  std::string message;
+  http::write_reply(reply, worker.date(), fields, true, false, message);
+  return message;
+}
+
+Task<void> turn_away_politely(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why) {
+  Stream stream(worker.tick, std::move(socket));
+  stream.limit_read(time_to_ask);
+  char first = 0;
+  const auto [error, bytes] = co_await stream.read_some(asio::buffer(&first, 1));
+  if (!error || stream.take_limit_hit()) {
+    const std::string message = refusal(worker, mode, why, first);
+    Gather pieces;
+    pieces.add(message);
+    Buffer buffer;
+    if (!stream.write_now(pieces)) co_await lingering_close(stream, buffer);
+  }
+  --worker.turning_away;
+}
+
+}  // namespace
+
+std::string_view advice_of(LimitHit why) {
+  if (why == LimitHit::connection_limit)
+    return "Every connection of limits.connections is in use: try again, or raise it.";
+  return "This process has no file descriptor left: try again, or raise the limit of open files (ulimit -n).";
+}
+
+void turn_away(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why) {
+  if (worker.turning_away >= most_polite) return turn_away_now(worker, std::move(socket), mode, why);
+  worker.shared.metrics.count_limit(why);
+  ++worker.turning_away;
+  asio::co_spawn(worker.io, turn_away_politely(worker, std::move(socket), mode, why), or_abort);
+}
+
+// Best effort: what the client has sent is read, because a close over unread bytes would be a reset.
+void turn_away_now(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why) {
+  worker.shared.metrics.count_limit(why);
+  const std::string message = refusal(worker, mode, why, 0);
+  ErrorCode error;
+  socket.non_blocking(true, error);
+  socket.write_some(asio::buffer(message), error);
+  socket.shutdown(tcp::socket::shutdown_send, error);
+  std::array<char, 4096> unread{};
+  for (int reads = 0; reads < 4 && !error; ++reads) socket.read_some(asio::buffer(unread), error);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,65 @@
+#include "proxy/tls/file_digest.hpp"
+
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <stdexcept>
+
+namespace reprise::net {
+namespace {
+
+struct FreeDigest {
+  void operator()(EVP_MD_CTX* digest) const { EVP_MD_CTX_free(digest); }
+};
+using Digest = std::unique_ptr<EVP_MD_CTX, FreeDigest>;
+
+void add(const Digest& digest, const void* bytes, std::size_t count) {
+  if (EVP_DigestUpdate(digest.get(), bytes, count) != 1) throw std::runtime_error("SHA-256 does not work");
+}
+
+// A special file would never end, or never begin: it counts as what it is.
+void add_file(const Digest& digest, const std::string& file) {
+  std::array<char, 16 * 1024> piece{};
+  std::uint64_t length = 0;
+  int why = 0;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) {
+    why = errno;
+  } else {
+    constexpr std::uint64_t most = 64 * 1024 * 1024;
+    for (;;) {
+      const ssize_t count = ::read(descriptor, piece.data(), piece.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) why = errno;
+      if (count <= 0 || length > most) break;
+      length += static_cast<std::uint64_t>(count);
+      add(digest, piece.data(), static_cast<std::size_t>(count));
+    }
+    ::close(descriptor);
+  }
+  OPENSSL_cleanse(piece.data(), piece.size());
+  // Where one file ends and the next begins counts too.
+  add(digest, &length, sizeof length);
+  add(digest, &why, sizeof why);
+}
+
+}  // namespace
+
+std::string digest_of_files(std::span<const std::string> files) {
+  const Digest digest(EVP_MD_CTX_new());
+  if (digest == nullptr || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("SHA-256 does not work");
+  for (const std::string& file : files) add_file(digest, file);
+  std::string text(EVP_MAX_MD_SIZE, '\0');
+  unsigned length = 0;
+  EVP_DigestFinal_ex(digest.get(), reinterpret_cast<unsigned char*>(text.data()), &length);
+  text.resize(length);
+  return text;
+}
+
+}  // namespace reprise::net
