@@ -41,7 +41,8 @@ LINKS = {
     "server": ("session", "intercept", "reload", "control"),
     "child": ("http", "observe"),
     "command_line": ("keys",),
-    "cli": ("server", "explain", "config", "reference", "child", "command_line"),
+    "inject": ("child",),
+    "cli": ("inject", "server", "explain", "config", "reference", "child", "command_line"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -63,6 +64,7 @@ THIRD = {
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "explain": r"fmt/.*\.h",
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
+    "inject": r"yaml-cpp/.*\.h",
     "child": r"fmt/.*\.h|" + POSIX,
     "io": SOCKETS + r"|sanitizer/asan_interface\.h",
     "cli": r"CLI/.*\.hpp|" + SOCKETS,

@@ -1,0 +1,152 @@
+#include "proxy/inject/environment.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "proxy/child/client_environment.hpp"
+#include "proxy/inject/sidecar.hpp"
+
+namespace reprise::inject {
+namespace {
+
+using Present = std::map<std::string, const Node*, std::less<>>;
+
+/// `http_proxy` of `HTTP_PROXY`, and the other way round.
+std::string other_spelling(std::string name) {
+  for (char& c : name) {
+    if (c >= 'a' && c <= 'z') {
+      c = static_cast<char>(c - 'a' + 'A');
+    } else if (c >= 'A' && c <= 'Z') {
+      c = static_cast<char>(c - 'A' + 'a');
+    }
+  }
+  return name;
+}
+
+const Node* entry_of(const Present& present, std::string_view name) {
+  const auto found = present.find(name);
+  return found == present.end() ? nullptr : found->second;
+}
+
+/// What the container gives it itself, if that is a text.
+std::optional<std::string> literal(const Present& present, std::string_view name) {
+  const Node* entry = entry_of(present, name);
+  if (entry == nullptr || entry->find("valueFrom") != nullptr) return std::nullopt;
+  return std::string(entry->word("value"));
+}
+
+cli::Variables variables_for(const Present& present) {
+  cli::Variables variables =
+      cli::client_environment("127.0.0.1", 3128, [&](const std::string& name) -> std::optional<std::string> {
+        const std::optional<std::string> own = literal(present, name);
+        if (name != "NO_PROXY") return own;
+        return own.value_or("") + "," + std::string(direct_names);
+      });
+  // An image may bring its own, which one of the manifest would hide: it is only added to.
+  if (!literal(present, "JAVA_TOOL_OPTIONS"))
+    std::erase_if(variables, [](const auto& variable) { return variable.first == "JAVA_TOOL_OPTIONS"; });
+  return variables;
+}
+
+Addition addition(const std::string& name, const std::string& key, const std::string& json) {
+  return {"{name: " + name + ", " + key + ": " + json + "}\n",
+          "{\"name\": " + json_string(name) + ", \"" + key + "\": " + json + "}"};
+}
+
+void change(const Node& entry, const std::string& name, const std::string& wanted, Edits& edits,
+            std::vector<Fault>& remarks) {
+  const std::string json = json_string(wanted);
+  const std::string_view before = entry.word("value");
+  if (before == wanted) return;
+  if (!before.empty() && other_spelling(name).ends_with("_PROXY") != name.ends_with("_PROXY") &&
+      !name.starts_with("no_") && !name.starts_with("NO_"))
+    remarks.push_back(
+        {entry.line, entry.column,
+         name + " named another proxy and names reprise now: if reprise is to ask that proxy, write it as "
+                "parent into its configuration"});
+  const Entry* value = entry.own("value");
+  if (value == nullptr) return edits.add_entries(entry, 0, {{"value: " + json + "\n", "\"value\": " + json}});
+  if (value->value->kind == Node::Kind::nothing) return edits.fill(*value, json);
+  edits.replace(*value->value, json);
+}
+
+/// The entries by their names; a fault where one of ours is there twice, or the list is none.
+std::optional<Fault> read_environment(const Node& env, Present& present) {
+  if (env.kind != Node::Kind::list && env.kind != Node::Kind::nothing)
+    return Fault{env.line, env.column, "env is no list"};
+  for (const Node* item : env.items) {
+    const std::string name(item->word("name"));
+    if (!present.emplace(name, item).second && is_proxy_variable(name))
+      return Fault{item->line, item->column, name + " is set twice: leave one"};
+  }
+  return std::nullopt;
+}
+
+std::string block_list(const std::vector<Addition>& additions) {
+  std::string text = "env:\n";
+  for (const Addition& one : additions) text += "  - " + one.block;
+  return text;
+}
+
+std::string json_list(const std::vector<Addition>& additions) {
+  std::string text;
+  for (const Addition& one : additions) text.append(text.empty() ? "" : ", ").append(one.json);
+  return "[" + text + "]";
+}
+
+/// Before which of the container's entries a new one reads well.
+std::size_t place_for_env(const Node& container) {
+  constexpr std::string_view first[] = {"name", "image",      "imagePullPolicy", "command",
+                                        "args", "workingDir", "ports",           "envFrom"};
+  for (std::size_t i = 1; i < container.entries.size(); ++i) {
+    const std::string& key = container.entries[i].key->text;
+    if (std::find(std::begin(first), std::end(first), key) == std::end(first)) return i;
+  }
+  return container.entries.size() > 1 ? 1 : 0;
+}
+
+}  // namespace
+
+bool is_proxy_variable(std::string_view name) {
+  static const cli::Variables ours =
+      cli::client_environment("127.0.0.1", 3128, [](const std::string&) { return "x"; });
+  return std::any_of(ours.begin(), ours.end(), [&](const auto& one) { return one.first == name; });
+}
+
+std::optional<Fault> edit_environment(const Node& container, Edits& edits, std::vector<Fault>& remarks) {
+  const Node* env = container.find("env");
+  Present present;
+  if (env != nullptr) {
+    if (const auto fault = read_environment(*env, present)) return fault;
+  }
+  std::vector<Addition> missing;
+  for (const auto& [name, wanted] : variables_for(present)) {
+    const Node* own = entry_of(present, name);
+    const Node* other = entry_of(present, other_spelling(name));
+    if (own != nullptr && own->find("valueFrom") != nullptr) {
+      remarks.push_back(
+          {own->line, own->column, name + " comes from elsewhere (valueFrom) and stays as it is"});
+    } else if (own != nullptr) {
+      change(*own, name, wanted, edits, remarks);
+    } else if (const Node* from = other == nullptr ? nullptr : other->find("valueFrom")) {
+      missing.push_back(addition(name, "valueFrom", as_json(*from)));
+    } else {
+      missing.push_back(addition(name, "value", json_string(wanted)));
+    }
+  }
+  if (missing.empty()) return std::nullopt;
+  const Entry* entry = container.own("env");
+  if (entry != nullptr && env->kind == Node::Kind::nothing) {
+    edits.fill(*entry, json_list(missing));
+  } else if (env != nullptr && env->kind == Node::Kind::list) {
+    edits.add_items(*env, missing);
+  } else {
+    edits.add_entries(container, place_for_env(container),
+                      {{block_list(missing), "\"env\": " + json_list(missing)}});
+  }
+  return std::nullopt;
+}
+
+}  // namespace reprise::inject

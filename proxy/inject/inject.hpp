@@ -1,0 +1,32 @@
+// `reprise inject`: manifests with reprise put into their pods, and every other byte as it was.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "proxy/inject/sidecar.hpp"
+
+namespace reprise::inject {
+
+/// Lines and columns from 1, of the file; documents from 1.
+struct Remark {
+  std::size_t document = 1;
+  std::size_t line = 1;
+  std::size_t column = 1;
+  std::string message;
+};
+
+struct Injected {
+  std::string text;
+  std::size_t pods = 0;           ///< that reprise was put into
+  std::size_t already = 0;        ///< that had it
+  std::vector<Remark> remarks{};  ///< what the author should know
+};
+
+/// Of a file of YAML documents, or of JSON; or why not, and then of none.
+std::variant<Injected, Remark> inject(std::string_view file, const Sidecar&);
+
+}  // namespace reprise::inject

@@ -1,0 +1,172 @@
+#include "proxy/inject/pod.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "proxy/inject/environment.hpp"
+
+namespace reprise::inject {
+namespace {
+
+/// A kind that runs pods, the API groups that it is of, and where its pod is.
+struct Workload {
+  std::string_view kind;
+  std::array<std::string_view, 2> groups;
+  std::string_view path;
+};
+constexpr Workload workloads[] = {
+    {"Pod", {"v1", "v1"}, "spec"},
+    {"ReplicationController", {"v1", "v1"}, "spec.template.spec"},
+    {"Deployment", {"apps/", "extensions/"}, "spec.template.spec"},
+    {"StatefulSet", {"apps/", "apps/"}, "spec.template.spec"},
+    {"DaemonSet", {"apps/", "extensions/"}, "spec.template.spec"},
+    {"ReplicaSet", {"apps/", "extensions/"}, "spec.template.spec"},
+    {"Job", {"batch/", "batch/"}, "spec.template.spec"},
+    {"CronJob", {"batch/", "batch/"}, "spec.jobTemplate.spec.template.spec"},
+};
+
+/// Other groups have kinds of the same names.
+bool is_of_group(std::string_view version, std::string_view group) {
+  return version.empty() || (group.ends_with('/') ? version.starts_with(group) : version == group);
+}
+
+const Workload* workload_of(const Node& object) {
+  for (const Workload& workload : workloads) {
+    if (object.word("kind") != workload.kind) continue;
+    for (const std::string_view group : workload.groups) {
+      if (is_of_group(object.word("apiVersion"), group)) return &workload;
+    }
+  }
+  return nullptr;
+}
+
+std::variant<const Node*, Fault> pod_at(const Node& object, const Workload& workload) {
+  const Node* at = &object;
+  std::string_view rest = workload.path;
+  while (at != nullptr && !rest.empty()) {
+    const std::size_t dot = rest.find('.');
+    at = at->find(rest.substr(0, dot));
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+  }
+  const Node* containers = at == nullptr ? nullptr : at->find("containers");
+  if (containers != nullptr && containers->kind == Node::Kind::list && !containers->items.empty()) return at;
+  const Node* blamed = at == nullptr ? &object : at;
+  return Fault{
+      blamed->line, blamed->column,
+      std::string(workload.kind) + ": " + std::string(workload.path) + ".containers is missing or empty"};
+}
+
+const Node* list_of(const Node& pod, std::string_view key) {
+  const Node* list = pod.find(key);
+  return list != nullptr && list->kind == Node::Kind::list ? list : nullptr;
+}
+
+std::string as_item(const std::string& block) {
+  std::string text = "  - ";
+  for (std::size_t at = 0; at < block.size();) {
+    const std::size_t next = block.find('\n', at) + 1;
+    text.append(at == 0 ? "" : "    ").append(block, at, next - at);
+    at = next;
+  }
+  return text;
+}
+
+/// In front of that list of the pod, or, if there is none, as a list that `fresh` collects.
+void put_in_list(const Node& pod, const std::string& key, const std::vector<std::string>& items, Edits& edits,
+                 std::vector<Addition>& fresh) {
+  std::vector<Addition> additions;
+  Addition list{key + ":\n", {}};
+  for (const std::string& item : items) {
+    const std::string json = as_json(std::string_view(item));
+    additions.push_back({item, json});
+    list.block += as_item(item);
+    list.json.append(list.json.empty() ? "" : ", ").append(json);
+  }
+  list.json = "[" + list.json + "]";
+  const Entry* own = pod.own(key);
+  if (const Node* there = list_of(pod, key)) {
+    edits.add_items(*there, additions);
+  } else if (own != nullptr) {
+    edits.fill(*own, list.json);
+  } else {
+    fresh.push_back({list.block, "\"" + key + "\": " + list.json});
+  }
+}
+
+std::optional<Fault> misshapen(const Node& pod) {
+  for (const std::string_view key : {"containers", "initContainers", "volumes"}) {
+    const Node* list = pod.find(key);
+    if (list == nullptr || (list->kind == Node::Kind::nothing && key != "containers")) continue;
+    if (list->kind != Node::Kind::list)
+      return Fault{list->line, list->column, std::string(key) + " is no list"};
+    for (const Node* item : list->items) {
+      if (item->kind != Node::Kind::mapping || item->entries.empty())
+        return Fault{item->line, item->column, "an entry of " + std::string(key) + " is no mapping"};
+      const std::string_view name = item->word("name");
+      if (key == "volumes" && (name == config_volume || name == replay_volume))
+        return Fault{item->line, item->column,
+                     "there is a volume " + std::string(name) + ", but no container reprise"};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_sidecar(const Node& container) { return container.word("restartPolicy") == "Always"; }
+
+bool is_injected(const Node& pod) {
+  for (const std::string_view key : {"containers", "initContainers"}) {
+    const Node* list = list_of(pod, key);
+    if (list != nullptr && std::any_of(list->items.begin(), list->items.end(),
+                                       [](const Node* one) { return one->word("name") == container_name; }))
+      return true;
+  }
+  return false;
+}
+
+std::variant<std::vector<const Node*>, Fault> pods_of(const Node& object) {
+  std::vector<const Node*> pods;
+  const Node* items = object.find("items");
+  if (object.word("kind").ends_with("List") && items != nullptr && items->kind == Node::Kind::list) {
+    for (const Node* item : items->items) {
+      auto found = pods_of(*item);
+      if (std::holds_alternative<Fault>(found)) return found;
+      const auto& more = std::get<0>(found);
+      pods.insert(pods.end(), more.begin(), more.end());
+    }
+    return pods;
+  }
+  const Workload* workload = workload_of(object);
+  if (workload == nullptr) return pods;
+  const auto pod = pod_at(object, *workload);
+  if (const Fault* fault = std::get_if<Fault>(&pod)) return *fault;
+  pods.push_back(std::get<const Node*>(pod));
+  return pods;
+}
+
+std::variant<std::vector<Fault>, Fault> inject_pod(const Node& pod, const Sidecar& sidecar, Edits& edits) {
+  if (const auto fault = misshapen(pod)) return *fault;
+  std::vector<Fault> remarks;
+  for (const std::string_view key : {"initContainers", "containers"}) {
+    const Node* list = list_of(pod, key);
+    if (list == nullptr) continue;
+    for (const Node* container : list->items) {
+      if (key == "initContainers" && is_sidecar(*container)) continue;
+      if (const auto fault = edit_environment(*container, edits, remarks)) return *fault;
+    }
+  }
+  std::vector<Addition> fresh;
+  put_in_list(pod, "initContainers", {container_text(sidecar)}, edits, fresh);
+  put_in_list(pod, "volumes", volume_texts(sidecar), edits, fresh);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < pod.entries.size(); ++i) {
+    if (pod.entries[i].key->text == "containers") before = i;
+  }
+  if (!fresh.empty()) edits.add_entries(pod, before, fresh);
+  if (edits.fault()) return *edits.fault();
+  return remarks;
+}
+
+}  // namespace reprise::inject

@@ -1,0 +1,101 @@
+#include "proxy/inject/sidecar.hpp"
+
+#include <variant>
+
+namespace reprise::inject {
+namespace {
+
+// Kept equal to deploy/kubernetes/sidecar.yaml; a test compares. The image comes first, the volume mounts
+// last.
+constexpr std::string_view container_middle = R"(restartPolicy: Always
+args: [run, -c, /etc/reprise/reprise.yaml]
+ports:
+  - {name: reprise-admin, containerPort: 3129}
+startupProbe:
+  httpGet: {path: /readyz, port: 3129}
+  periodSeconds: 1
+  failureThreshold: 60
+readinessProbe:
+  httpGet: {path: /readyz, port: 3129}
+  periodSeconds: 5
+livenessProbe:
+  httpGet: {path: /livez, port: 3129}
+  periodSeconds: 10
+  timeoutSeconds: 2
+resources:
+  requests: {cpu: 20m, memory: 32Mi}
+  limits: {memory: 192Mi}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+  seccompProfile: {type: RuntimeDefault}
+volumeMounts:
+  - {name: reprise-config, mountPath: /etc/reprise, readOnly: true}
+  - {name: reprise-replay, mountPath: /tmp}
+)";
+
+/// As JSON reads it, too: YAML has more spellings of each.
+bool is_json_literal(const Node& scalar) {
+  if (scalar.is_quoted) return false;
+  const std::string& text = scalar.text;
+  if (text == "true" || text == "false") return true;
+  const std::size_t digits = text.starts_with('-') ? 1 : 0;
+  return text.size() > digits && text.size() < 16 && (text[digits] != '0' || text.size() == digits + 1) &&
+         text.find_first_not_of("0123456789", digits) == std::string::npos;
+}
+
+}  // namespace
+
+std::string container_text(const Sidecar& sidecar) {
+  return "name: " + std::string(container_name) + "\nimage: " + json_string(sidecar.image) + "\n" +
+         std::string(container_middle);
+}
+
+std::vector<std::string> volume_texts(const Sidecar& sidecar) {
+  return {"name: " + std::string(config_volume) + "\nconfigMap: {name: " + json_string(sidecar.config_map) +
+              "}\n",
+          "name: " + std::string(replay_volume) + "\nemptyDir: {sizeLimit: 1500Mi}\n"};
+}
+
+std::string json_string(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted.append({'\\', c});
+    } else if (byte < 0x20) {
+      quoted.append("\\u00").append({digits[byte >> 4U], digits[byte & 0xFU]});
+    } else {
+      quoted.push_back(c);
+    }
+  }
+  return quoted + "\"";
+}
+
+std::string as_json(const Node& node) {
+  std::string text;
+  switch (node.kind) {
+    case Node::Kind::nothing: return "null";
+    case Node::Kind::scalar: return is_json_literal(node) ? node.text : json_string(node.text);
+    case Node::Kind::list:
+      for (const Node* item : node.items) text.append(text.empty() ? "" : ", ").append(as_json(*item));
+      return "[" + text + "]";
+    case Node::Kind::mapping:
+      for (const Entry& entry : node.entries)
+        text.append(text.empty() ? "" : ", ")
+            .append(json_string(entry.key->text) + ": " + as_json(*entry.value));
+      return "{" + text + "}";
+  }
+  return text;
+}
+
+std::string as_json(std::string_view yaml) {
+  const auto tree = read(yaml);
+  return as_json(*std::get<Tree>(tree).root);
+}
+
+}  // namespace reprise::inject

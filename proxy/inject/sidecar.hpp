@@ -1,0 +1,31 @@
+// What is added to a pod: the container of reprise and its volumes, each as the lines of a block and as JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/inject/manifest.hpp"
+
+namespace reprise::inject {
+
+struct Sidecar {
+  std::string image;
+  std::string config_map;  ///< whose key reprise.yaml is the configuration
+};
+
+inline constexpr std::string_view container_name = "reprise";
+inline constexpr std::string_view config_volume = "reprise-config";
+inline constexpr std::string_view replay_volume = "reprise-replay";
+
+/// YAML, in lines that end with \n, from column 1.
+std::string container_text(const Sidecar&);
+std::vector<std::string> volume_texts(const Sidecar&);
+
+/// The same value on one line, which any YAML takes anywhere.
+std::string as_json(const Node&);
+/// Of a text that is known to be YAML.
+std::string as_json(std::string_view yaml);
+std::string json_string(std::string_view text);
+
+}  // namespace reprise::inject

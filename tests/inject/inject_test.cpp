@@ -1,0 +1,270 @@
+#include "proxy/inject/inject.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "proxy/inject/documents.hpp"
+#include "proxy/inject/manifest.hpp"
+
+namespace reprise::inject {
+namespace {
+
+const Sidecar sidecar{"reprise:0.1.0", "reprise"};
+
+std::string golden(const std::string& name) {
+  std::ifstream file(REPRISE_SOURCE_DIR "/tests/inject/golden/" + name, std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string injected(std::string_view text) {
+  auto outcome = inject(text, sidecar);
+  if (const auto* refused = std::get_if<Remark>(&outcome))
+    return std::to_string(refused->line) + ":" + std::to_string(refused->column) + ": " + refused->message;
+  return std::get<Injected>(outcome).text;
+}
+
+Remark refusal(std::string_view text) {
+  auto outcome = inject(text, sidecar);
+  if (const auto* refused = std::get_if<Remark>(&outcome)) return *refused;
+  ADD_FAILURE() << "was taken: " << std::get<Injected>(outcome).text;
+  return {};
+}
+
+std::string pod(const std::string& containers) { return "apiVersion: v1\nkind: Pod\nspec:\n" + containers; }
+
+std::size_t count(const std::string& text, std::string_view what) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+/// How often the first container of the only pod sets that variable, and to what.
+std::string value_of(const std::string& text, const std::string& name, std::size_t container = 0) {
+  auto tree = read(text);
+  if (std::holds_alternative<Fault>(tree)) return "no YAML: " + std::get<Fault>(tree).message;
+  const Node* spec = std::get<Tree>(tree).root->find("spec");
+  if (spec == nullptr || spec->find("containers") == nullptr) return "no pod: " + text;
+  std::string values;
+  for (const Node* one : spec->find("containers")->items[container]->find("env")->items) {
+    if (one->word("name") == name)
+      values += "[" + std::string(one->find("valueFrom") != nullptr ? "from" : one->word("value")) + "]";
+  }
+  return values;
+}
+
+TEST(inject, workloads_are_as_in_the_golden_file) {
+  EXPECT_EQ(injected(golden("workloads.yaml")), golden("workloads.injected.yaml"));
+}
+
+TEST(inject, again_changes_nothing) {
+  const std::string once = golden("workloads.injected.yaml");
+  EXPECT_EQ(injected(once), once);
+}
+
+TEST(inject, every_kind_of_workload_and_no_other) {
+  const std::string in_template = "spec: {template: {spec: {containers: [{name: a}]}}}\n";
+  const std::string in_job = "spec: {jobTemplate: {" + in_template.substr(0, in_template.size() - 1) + "}}\n";
+  const std::string in_pod = "spec: {containers: [{name: a}]}\n";
+  for (const auto& [head, spec, is_workload] :
+       {std::tuple("apiVersion: v1\nkind: Pod\n", in_pod, true),
+        std::tuple("apiVersion: v1\nkind: ReplicationController\n", in_template, true),
+        std::tuple("apiVersion: apps/v1\nkind: Deployment\n", in_template, true),
+        std::tuple("apiVersion: extensions/v1beta1\nkind: Deployment\n", in_template, true),
+        std::tuple("apiVersion: apps/v1\nkind: StatefulSet\n", in_template, true),
+        std::tuple("apiVersion: apps/v1\nkind: DaemonSet\n", in_template, true),
+        std::tuple("apiVersion: apps/v1\nkind: ReplicaSet\n", in_template, true),
+        std::tuple("apiVersion: batch/v1\nkind: Job\n", in_template, true),
+        std::tuple("apiVersion: batch/v1\nkind: CronJob\n", in_job, true),
+        std::tuple("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n", in_template, false),
+        std::tuple("apiVersion: example.com/v1\nkind: Pod\n", in_pod, false),
+        std::tuple("apiVersion: v1\nkind: PodTemplate\n", in_pod, false)}) {
+    const std::string text = head + spec;
+    const std::string result = injected(text);
+    EXPECT_EQ(result != text, is_workload) << text;
+    EXPECT_EQ(count(result, "{\"name\": \"reprise\", "), is_workload ? 1U : 0U) << result;
+  }
+}
+
+TEST(inject, no_name_stands_twice_and_no_proxy_is_merged_in_both_spellings) {
+  const std::string text = injected(pod(
+      "  containers:\n  - name: a\n    env:\n    - {name: no_proxy, value: \"a,b\"}\n"
+      "    - name: NO_PROXY\n      value: b, c  # why\n    - {name: http_proxy, value: http://corp:3128}\n"));
+  const std::string direct =
+      "[a,b,c,localhost,127.0.0.1,::1,kubernetes.default.svc,$(KUBERNETES_SERVICE_HOST)]";
+  EXPECT_EQ(value_of(text, "no_proxy"), direct);
+  EXPECT_EQ(value_of(text, "NO_PROXY"), direct);
+  for (const char* name :
+       {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+    EXPECT_EQ(value_of(text, name), "[http://127.0.0.1:3128]") << name;
+  EXPECT_NE(text.find("  # why\n"), std::string::npos);
+}
+
+TEST(inject, another_proxy_is_replaced_and_told_without_its_password) {
+  const auto outcome = inject(
+      pod("  containers:\n  - name: a\n    env: [{name: HTTP_PROXY, value: 'http://u:secret@corp'}]\n"),
+      sidecar);
+  const auto& done = std::get<Injected>(outcome);
+  ASSERT_EQ(done.remarks.size(), 1U);
+  EXPECT_EQ(done.remarks[0].line, 6U);
+  EXPECT_NE(done.remarks[0].message.find("parent"), std::string::npos);
+  EXPECT_EQ(done.remarks[0].message.find("secret"), std::string::npos);
+  EXPECT_EQ(value_of(done.text, "HTTP_PROXY"), "[http://127.0.0.1:3128]");
+}
+
+TEST(inject, what_comes_from_elsewhere_stays_and_is_the_other_spelling_too) {
+  const std::string text =
+      injected(pod("  containers:\n  - name: a\n    env:\n    - name: NO_PROXY\n      valueFrom:\n"
+                   "        configMapKeyRef: {name: net, key: direct}\n"));
+  EXPECT_EQ(value_of(text, "NO_PROXY"), "[from]");
+  EXPECT_EQ(value_of(text, "no_proxy"), "[from]");
+}
+
+TEST(inject, java_options_are_added_to_and_never_made) {
+  EXPECT_EQ(value_of(injected(pod("  containers:\n  - name: a\n")), "JAVA_TOOL_OPTIONS"), "");
+  const std::string text =
+      injected(pod("  containers:\n  - name: a\n    env: [{name: JAVA_TOOL_OPTIONS, value: -Xmx1g}]\n"));
+  EXPECT_EQ(value_of(text, "JAVA_TOOL_OPTIONS").substr(0, 30), "[-Xmx1g -Dhttp.proxyHost=127.0");
+}
+
+TEST(inject, an_empty_environment_however_it_is_written) {
+  for (const char* env :
+       {"env: null", "env:", "env: ~", "env: []", "env: [ ]", "env:   # none", "\"env\": null"}) {
+    const std::string text =
+        injected(pod("  containers:\n  - name: a\n    " + std::string(env) + "\n    image: x\n"));
+    EXPECT_EQ(value_of(text, "http_proxy"), "[http://127.0.0.1:3128]") << env << "\n" << text;
+    EXPECT_EQ(count(text, "env"), 1U) << text;
+  }
+  const std::string bare = injected(
+      pod("  containers:\n  - name: a\n    env: [{name: http_proxy}, {name: HTTP_PROXY, value: }]\n"));
+  EXPECT_EQ(value_of(bare, "http_proxy"), "[http://127.0.0.1:3128]") << bare;
+  EXPECT_EQ(value_of(bare, "HTTP_PROXY"), "[http://127.0.0.1:3128]") << bare;
+}
+
+TEST(inject, windows_line_ends_a_byte_order_mark_and_no_last_line_end_stay) {
+  std::string text = "\xEF\xBB\xBF" + pod("  containers:\n  - name: a\n    image: x");
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2))
+    text.replace(at, 1, "\r\n");
+  const std::string result = injected(text);
+  EXPECT_TRUE(
+      result.starts_with("\xEF\xBB\xBF"
+                         "apiVersion: v1\r\n"))
+      << result;
+  EXPECT_TRUE(result.ends_with("    image: x")) << result;
+  EXPECT_EQ(count(result, "\n"), count(result, "\r\n"));
+  EXPECT_EQ(value_of(result, "no_proxy").substr(0, 10), "[localhost");
+}
+
+TEST(inject, json_stays_json) {
+  const std::string result = injected(
+      "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"spec\": {\n\t\"containers\": [{\"name\": \"a\"}]}}");
+  EXPECT_EQ(value_of(result, "http_proxy"), "[http://127.0.0.1:3128]");
+  EXPECT_EQ(result.find("{name"), std::string::npos);
+}
+
+TEST(inject, an_anchor_is_edited_once_where_all_its_uses_want_the_same) {
+  const std::string result =
+      injected(pod("  containers:\n  - &base\n    name: a\n    env: &env\n    - {name: A, value: \"1\"}\n"
+                   "  - name: b\n    env: *env\n  - <<: *base\n    name: c\n"));
+  for (const std::size_t container : {0U, 1U, 2U})
+    EXPECT_EQ(value_of(result, "http_proxy", container), "[http://127.0.0.1:3128]") << result;
+  EXPECT_EQ(count(result, "name: http_proxy"), 1U);
+}
+
+TEST(inject, an_anchor_whose_change_would_reach_others_is_refused) {
+  // The mesh's sidecar would get the variables; a variable of another name would get the value.
+  const Remark shared = refusal(pod(
+      "  initContainers:\n  - name: mesh\n    restartPolicy: Always\n    env: &env [{name: A, value: b}]\n"
+      "  containers:\n  - name: a\n    env: *env\n"));
+  EXPECT_EQ(shared.line, 7U);
+  EXPECT_NE(shared.message.find("write out"), std::string::npos) << shared.message;
+  const Remark value =
+      refusal(pod("  containers:\n  - name: a\n    env:\n    - {name: A, value: &v x}\n    - {name: "
+                  "NO_PROXY, value: *v}\n"));
+  EXPECT_EQ(value.line, 7U);
+}
+
+TEST(inject, what_is_wrong_is_told_with_its_document_and_place) {
+  const std::string good = pod("  containers: [{name: a}]\n") + "---\n";
+  struct Case {
+    std::string text;
+    std::size_t document, line;
+    const char* words;
+  };
+  for (const Case& one : {
+           Case{good + "a: [b\n", 2, 7, "no YAML"},
+           Case{good + "a:\n  b: 1\n\tc: 2\n", 2, 8, "a tab"},
+           Case{good + "words alone\n", 2, 6, "no Kubernetes object"},
+           Case{good + "- a\n", 2, 6, "no Kubernetes object"},
+           Case{good + "kind: Pod\nspec: {containers: {{ .Values.all }}\n", 2, 8, "render it first"},
+           Case{good + "kind: Pod\nspec:\n  containers:\n  - name: {{ .Values.name }}\n", 2, 9,
+                "render it first"},
+           Case{good + "kind: Pod\nspec:\n  containers:\n  - name: a\n    name: b\n", 2, 10, "twice"},
+           Case{good + "kind: Pod\nspec: {containers: []}\n", 2, 7, "missing or empty"},
+           Case{good + "kind: Pod\n", 2, 6, "Pod: spec.containers is missing"},
+           Case{good + "kind: Job\nspec: {template: {}}\n", 2, 6, "spec.template.spec.containers"},
+           Case{good + "kind: Pod\nspec: {containers: [a]}\n", 2, 7, "no mapping"},
+           Case{good + "kind: Pod\nspec: {containers: [{name: a, env: {A: b}}]}\n", 2, 7, "no list"},
+           Case{good + "kind: Pod\nspec: {containers: [{name: a, env: [{name: http_proxy}, {name: "
+                       "http_proxy}]}]}\n",
+                2, 7, "set twice"},
+           Case{good + "kind: Pod\nspec:\n  containers:\n  - name: a\n    env:\n    - name: NO_PROXY\n      "
+                       "value: >\n"
+                       "        a\n",
+                2, 12, "write it on one"},
+           Case{good + "kind: Pod\nspec: {containers: [{name: a}], volumes: [{name: reprise-config}]}\n", 2,
+                7, "no container reprise"},
+           Case{good + "kind: Pod\nspec: &s {containers: *s}\n", 2, 7, "alias within"},
+           Case{good + "kind: Pod\nspec: *nothing\n", 2, 7, "no YAML"},
+           Case{"kind: Pod\n\x01\n", 1, 2, "not text"},
+           Case{"kind: \xff\xfe\n", 1, 1, "not text"},
+           Case{std::string("k\0i\0", 4), 1, 1, "not text"},
+           Case{"a: " + std::string(200, '[') + std::string(200, ']'), 1, 1, "nested too deeply"},
+       }) {
+    const Remark refused = refusal(one.text);
+    EXPECT_EQ(refused.document, one.document) << one.text << refused.message;
+    EXPECT_EQ(refused.line, one.line) << one.text << refused.message;
+    EXPECT_NE(refused.message.find(one.words), std::string::npos) << one.text << refused.message;
+  }
+}
+
+TEST(inject, aliases_of_aliases_do_not_cost_the_machine) {
+  std::string text = "kind: Pod\nx0: &a0 [1]\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    text += "x" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + ", " + before + "]\n";
+  }
+  EXPECT_NE(refusal(text + "spec: {containers: [{name: a}]}\n").message.find("aliases"), std::string::npos);
+}
+
+TEST(inject, documents_that_say_nothing_stay_and_are_counted_where_they_are_documents) {
+  const std::string workload = pod("  containers: [{name: a}]\n");
+  for (const std::string& around :
+       {std::string("# a\n---\n"), std::string("---\n---\n"), std::string("\n\n"),
+        std::string("%YAML 1.2\n---\n"), std::string("--- # b\nkind: Service\n...\n")}) {
+    const std::string result = injected(around + workload + "---\n");
+    EXPECT_TRUE(result.starts_with(around)) << result;
+    EXPECT_TRUE(result.ends_with("---\n")) << result;
+    EXPECT_EQ(count(result, "reprise:0.1.0"), 1U) << result;
+  }
+  EXPECT_EQ(injected(""), "");
+  EXPECT_EQ(injected("# nothing\n"), "# nothing\n");
+  EXPECT_EQ(refusal("---\n---\na: [\n").document, 2U);
+  EXPECT_EQ(refusal("# a\n---\na: [\n").document, 1U);
+}
+
+TEST(inject, a_pod_that_has_it_stays) {
+  for (const char* list : {"containers: [{name: reprise}]\n",
+                           "{initContainers: [{name: reprise}], containers: [{name: a}]}\n"}) {
+    const std::string text = "apiVersion: v1\nkind: Pod\nspec:\n  " + std::string(list);
+    EXPECT_EQ(injected(text), text);
+  }
+}
+
+}  // namespace
+}  // namespace reprise::inject
