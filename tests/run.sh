@@ -13,7 +13,7 @@ source deploy/packages.sh
 
 fast_groups=(format floors release e2e)
 short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
-all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy tidy docs)
+all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy package tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
 socket_rooms=(io systemd tls intercept resolve upstream dial replay tunnel message worker server whole)
@@ -132,6 +132,13 @@ group_interop() {
   done
   [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}" || echo "without some of ${missing[*]}"
   counted "interop" python3 tests/interop/run.py
+}
+
+# What is shipped: the Debian package and the image, from the release build. What cannot be made or run here is skipped by name.
+group_package() {
+  [ -x build/release/reprise ] || check "build release" build release || return
+  install_missing "${package_packages[@]}" || echo "without some of ${package_packages[*]}"
+  counted "package" python3 tests/package/run.py --bin build/release/reprise
 }
 
 # The sanitizers of clang 14 cannot place their shadow where the kernel shuffles addresses more than this.
