@@ -54,7 +54,8 @@ TEST(ProxyLog, L18_a_hangup_with_nothing_to_read_again_is_told) {
     ASSERT_TRUE(play::eventually([&] { return log.says("ready"); }));
     for (int times = 1; times <= 3; ++times) {
       ASSERT_EQ(::kill(::getpid(), SIGHUP), 0);
-      EXPECT_TRUE(play::eventually([&] { return log.says("there is no configuration file to read again", times); }));
+      EXPECT_TRUE(
+          play::eventually([&] { return log.says("there is no configuration file to read again", times); }));
       EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "x");
     }
   }
