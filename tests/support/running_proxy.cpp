@@ -15,8 +15,8 @@ Wishes::Wishes() {
   settings.shutdown.grace = std::chrono::seconds(5);
 }
 
-RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
-  config::Settings& settings = wishes.settings;
+config::Settings whole(const Wishes& wishes) {
+  config::Settings settings = wishes.settings;
   settings.listeners.front().bind.port = 0;
   settings.listeners.front().mode = wishes.mode;
   if (wishes.gateway_to != 0) {
@@ -32,6 +32,10 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   fallback.policy = wishes.route;
   settings.routes =
       std::make_shared<const policy::RouteTable>(std::vector<policy::Route>{}, std::move(fallback));
+  return settings;
+}
+
+RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | O_CLOEXEC)) {
   net::ProxyOptions options;
   options.version = "test";
   options.log_descriptor = wishes.log_descriptor < 0 ? log_ : wishes.log_descriptor;
@@ -39,11 +43,12 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.query = wishes.query;
   options.files = wishes.files;
   options.authority = wishes.authority;
+  options.reload = wishes.reload;
   options.first_words_limit = wishes.first_words_limit;
   if (wishes.turn) options.turn = wishes.turn;
   if (!options.query) options.query = [](const net::Resolver::Question& question) { question.response({}); };
-  proxy_ = std::make_unique<net::Proxy>(std::move(settings), std::move(options));
-  for (const auto& endpoint : proxy_->endpoints()) ports_.push_back(endpoint.port());
+  proxy_ = std::make_unique<net::Proxy>(whole(wishes), std::move(options));
+  ports_ = ports_now();
   thread_ = std::thread([this] {
     proxy_->run();
     ended_ = true;
@@ -55,6 +60,12 @@ RunningProxy::~RunningProxy() {
   join();
   proxy_.reset();
   ::close(log_);
+}
+
+std::vector<std::uint16_t> RunningProxy::ports_now() const {
+  std::vector<std::uint16_t> ports;
+  for (const auto& endpoint : proxy_->endpoints()) ports.push_back(endpoint.port());
+  return ports;
 }
 
 void RunningProxy::join() {

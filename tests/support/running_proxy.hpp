@@ -35,11 +35,16 @@ struct Wishes {
   config::ListenerMode mode = config::ListenerMode::forward;
   /// Who signs for the hosts of `settings.intercept`.
   std::shared_ptr<const net::Authority> authority;
+  /// What it reads when it is told to reload; empty: there is nothing to read.
+  std::function<net::NewConfiguration()> reload;
   /// Non-zero: a second, gateway listener for 127.0.0.1 and that port.
   std::uint16_t gateway_to = 0;
 
   Wishes();
 };
+
+/// The settings that a proxy with these wishes begins with.
+config::Settings whole(const Wishes& wishes);
 
 /// One forward listener, and a gateway where wished. Destruction stops it and joins its thread.
 class RunningProxy {
@@ -56,6 +61,10 @@ class RunningProxy {
   RawClient client() const { return RawClient(port()); }
   /// SIGTERM's doing; does not wait.
   void stop() { proxy_->stop(); }
+  /// SIGHUP's doing; `told` is called on another thread.
+  void reload(std::function<void(const net::ReloadReport&)> told) { proxy_->reload(std::move(told)); }
+  /// Those of the configuration in force.
+  std::vector<std::uint16_t> ports_now() const;
   /// Waits until `run` has returned.
   void join();
   /// True once `run` has returned.

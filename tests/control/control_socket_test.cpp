@@ -1,0 +1,160 @@
+#include "proxy/control/control_socket.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "proxy/control/ask_control.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::chrono::seconds patience{120};
+
+class ControlSocketTest : public ::testing::Test {
+ protected:
+  ControlSocketTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "rp-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    path_ = folder_ + "/c";
+  }
+  ~ControlSocketTest() override {
+    end();
+    std::filesystem::remove_all(folder_);
+  }
+
+  /// Says what it was told.
+  void begin() {
+    socket_ = std::make_unique<ControlSocket>(io_, path_);
+    socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Answered& answered) {
+      std::string text = std::to_string(words.size());
+      for (const std::string& word : words) text.append(" ").append(word);
+      // From another thread, as a reload does.
+      std::thread([answered, text, good = words.size() != 2] { answered({good, text}); }).detach();
+    });
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  void end() {
+    if (socket_ == nullptr) return;
+    asio::post(io_, [this] { socket_.reset(); });
+    guard_.reset();
+    thread_.join();
+  }
+  int raw() const {
+    const int line = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, path_.size());
+    EXPECT_EQ(::connect(line, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    return line;
+  }
+
+  asio::io_context io_;
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_{io_.get_executor()};
+  std::string folder_, path_;
+  std::unique_ptr<ControlSocket> socket_;
+  std::thread thread_;
+};
+
+TEST_F(ControlSocketTest, ACommandGetsItsAnswer) {
+  begin();
+  ControlAnswer answer = ask_control(path_, "log  level debug", patience);
+  EXPECT_TRUE(answer.succeeded);
+  EXPECT_EQ(answer.text, "3 log level debug");
+  answer = ask_control(path_, "two words", patience);
+  EXPECT_FALSE(answer.succeeded);
+  EXPECT_EQ(answer.text, "2 two words");
+  EXPECT_TRUE(ask_control(path_, "", patience).succeeded) << "no words at all";
+  answer = ask_control(path_, std::string(5000, 'x'), patience);
+  EXPECT_FALSE(answer.succeeded);
+  EXPECT_NE(answer.text.find("at most 1024 bytes"), std::string::npos) << answer.text;
+}
+
+TEST_F(ControlSocketTest, ItsFileIsForItsUserAloneAndGoneAtTheEnd) {
+  begin();
+  struct stat found {};
+  ASSERT_EQ(::stat(path_.c_str(), &found), 0);
+  EXPECT_TRUE(S_ISSOCK(found.st_mode));
+  EXPECT_EQ(found.st_mode & 0777U, 0600U);
+  end();
+  EXPECT_NE(::stat(path_.c_str(), &found), 0);
+}
+
+TEST_F(ControlSocketTest, WhatAnEndedProcessLeftIsReplaced) {
+  const int left = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, path_.size());
+  ASSERT_EQ(::bind(left, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(left);
+  begin();
+  EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
+}
+
+TEST_F(ControlSocketTest, ALivingSocketAndWhatIsNoneAreLeftAlone) {
+  begin();
+  EXPECT_THROW(ControlSocket(io_, path_), ControlError);
+  EXPECT_TRUE(ask_control(path_, "x", patience).succeeded) << "it still works";
+  const std::string plain = folder_ + "/plain";
+  std::ofstream(plain) << "mine";
+  EXPECT_THROW(ControlSocket(io_, plain), ControlError);
+  EXPECT_EQ(std::filesystem::file_size(plain), 4U);
+  EXPECT_THROW(ControlSocket(io_, plain + "/below"), ControlError);
+  EXPECT_THROW(ControlSocket(io_, folder_ + "/no/folder"), ControlError);
+  EXPECT_THROW(ControlSocket(io_, "/" + std::string(200, 'x')), ControlError);
+}
+
+TEST_F(ControlSocketTest, AFileThatSomebodyPutInItsPlaceStays) {
+  begin();
+  ASSERT_EQ(::unlink(path_.c_str()), 0);
+  std::ofstream(path_) << "another";
+  end();
+  EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+TEST_F(ControlSocketTest, CallersWhoSayNothingAreLetGo) {
+  begin();
+  std::vector<int> lines;
+  for (unsigned i = 0; i < ControlSocket::most_callers + 5; ++i) lines.push_back(raw());
+  char nothing = 0;
+  for (const int line : lines) EXPECT_LE(::recv(line, &nothing, 1, 0), 0) << "an end, without a word";
+  EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
+  for (const int line : lines) ::close(line);
+}
+
+TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
+  ControlAnswer answer = ask_control(path_, "x", patience);
+  EXPECT_NE(answer.text.find("nobody listens at"), std::string::npos) << answer.text;
+  answer = ask_control("/" + std::string(200, 'x'), "x", patience);
+  EXPECT_FALSE(answer.succeeded);
+  const int deaf = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, path_.size());
+  ASSERT_EQ(::bind(deaf, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(deaf, 5), 0);
+  answer = ask_control(path_, "x", std::chrono::seconds(1));
+  EXPECT_NE(answer.text.find("no answer within 1 s"), std::string::npos) << answer.text;
+  std::thread babbler([&] {
+    for (int i = 0; i < 2; ++i) {
+      const int caller = ::accept(deaf, nullptr, nullptr);
+      ::send(caller, "220 smtp\n", 9, MSG_NOSIGNAL);
+      ::close(caller);
+    }
+  });
+  answer = ask_control(path_, "x", patience);
+  babbler.join();
+  EXPECT_FALSE(answer.succeeded);
+  ::close(deaf);
+}
+
+}  // namespace
+}  // namespace reprise::net

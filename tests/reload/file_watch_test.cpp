@@ -1,0 +1,138 @@
+#include "proxy/reload/file_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace reprise::net {
+namespace {
+
+using std::chrono::milliseconds;
+using Woken = FileWatch::Woken;
+namespace fs = std::filesystem;
+
+/// Looks without a sign come after an hour: whoever needs one would wait that long.
+constexpr WatchTimes by_sign{milliseconds(1), milliseconds(50), std::chrono::hours(1)};
+constexpr WatchTimes by_look{std::chrono::hours(1), std::chrono::hours(1), milliseconds(5)};
+
+class FileWatchTest : public ::testing::Test {
+ protected:
+  FileWatchTest() {
+    std::string name = (fs::temp_directory_path() / "reprise-watch-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~FileWatchTest() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, std::string_view text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+  void replace(const std::string& name, std::string_view text) const {
+    write(name + ".new", text);
+    fs::rename(path(name + ".new"), path(name));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(FileWatchTest, AChangeIsSeenHoweverItIsMade) {
+  write("f", "one");
+  FileWatch watch(by_sign);
+  watch.watch({path("f")});
+  write("f", "two");
+  EXPECT_EQ(watch.wait(), Woken::changed) << "written in place";
+  replace("f", "three");
+  EXPECT_EQ(watch.wait(), Woken::changed) << "renamed over";
+  fs::remove(path("f"));
+  EXPECT_EQ(watch.wait(), Woken::changed) << "deleted";
+  fs::create_directory(path("f"));
+  EXPECT_EQ(watch.wait(), Woken::changed) << "a folder instead";
+  fs::remove(path("f"));
+  EXPECT_EQ(watch.wait(), Woken::changed) << "deleted again";
+  fs::create_symlink("nowhere", path("f"));
+  fs::create_symlink(path("g"), path("h"));
+  fs::remove(path("f"));
+  write("g", "four");
+  fs::create_symlink("g", path("f"));
+  EXPECT_EQ(watch.wait(), Woken::changed) << "a link that leads somewhere";
+}
+
+TEST_F(FileWatchTest, ALinkThatIsTurnedAboveTheFileIsSeen) {
+  for (const char* version : {"1", "2"}) {
+    fs::create_directory(path(version));
+    write(std::string(version) + "/f", version);
+  }
+  fs::create_symlink("1", path("..data"));
+  fs::create_symlink("..data/f", path("f"));
+  FileWatch watch(by_sign);
+  watch.watch({path("f")});
+  fs::create_symlink("2", path("..data_tmp"));
+  fs::rename(path("..data_tmp"), path("..data"));
+  EXPECT_EQ(watch.wait(), Woken::changed);
+  write("2/f", "in place, where the link leads");
+  EXPECT_EQ(watch.wait(), Woken::changed);
+}
+
+TEST_F(FileWatchTest, WhatHoldsTheSameHasNotChanged) {
+  write("f", "one");
+  FileWatch watch(by_sign);
+  watch.watch({path("f")});
+  write("f", "one");
+  replace("f", "one");
+  fs::last_write_time(path("f"), fs::file_time_type::clock::now());
+  write("other", "x");
+  std::thread asker([&] { watch.ask(); });
+  EXPECT_EQ(watch.wait(), Woken::asked);
+  asker.join();
+}
+
+TEST_F(FileWatchTest, WithoutASignTheLookFindsIt) {
+  write("f", "one");
+  FileWatch watch(by_look);
+  watch.watch({path("f")});
+  std::thread writer([&] { write("f", "two"); });
+  EXPECT_EQ(watch.wait(), Woken::changed);
+  writer.join();
+}
+
+TEST_F(FileWatchTest, AFileThatChangesWithoutAPauseIsLookedAtAllTheSame) {
+  write("f", "0");
+  FileWatch watch({std::chrono::hours(1), milliseconds(20), std::chrono::hours(1)});
+  watch.watch({path("f")});
+  std::atomic<bool> ended{false};
+  std::thread writer([&] {
+    for (int i = 1; !ended; ++i) write("f", std::to_string(i));
+  });
+  EXPECT_EQ(watch.wait(), Woken::changed);
+  ended = true;
+  writer.join();
+}
+
+TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
+  write("f", "one");
+  FileWatch watch(by_look);
+  watch.watch({path("f")});
+  write("f", "two");
+  watch.watch({path("f"), path("more")});
+  EXPECT_EQ(watch.wait(), Woken::changed) << "of a file that was watched before";
+  write("more", "x");
+  EXPECT_EQ(watch.wait(), Woken::changed);
+}
+
+TEST_F(FileWatchTest, AskingIsAnsweredOnceAndStoppingForGood) {
+  FileWatch watch(by_sign);
+  watch.watch({path("nothing/at/all")});
+  watch.ask();
+  watch.ask();
+  EXPECT_EQ(watch.wait(), Woken::asked);
+  watch.ask();
+  watch.stop();
+  EXPECT_EQ(watch.wait(), Woken::stopped);
+  EXPECT_EQ(watch.wait(), Woken::stopped);
+}
+
+}  // namespace
+}  // namespace reprise::net

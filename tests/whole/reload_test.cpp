@@ -1,0 +1,163 @@
+// Another configuration for a proxy that runs: what it takes over, what it refuses, and who notices.
+#include <future>
+
+#include "proxy/server/reloader.hpp"
+#include "tests/support/running_proxy.hpp"
+#include "tests/support/scripted_upstream.hpp"
+
+namespace reprise::net {
+namespace {
+
+using play::RunningProxy;
+using play::ScriptedUpstream;
+using play::Wishes;
+
+/// A proxy whose next configuration a test makes by hand.
+class Reloading {
+ public:
+  explicit Reloading(Wishes wishes = {})
+      : settings(play::whole(wishes)), proxy([&] {
+          wishes.reload = [this] { return NewConfiguration{next, "hash2", problems, {}}; };
+          return wishes;
+        }()) {}
+
+  static void give_route(config::Settings& settings, const policy::RoutePolicy& policy,
+                         const std::string& name = "default") {
+    policy::Route fallback;
+    fallback.name = name;
+    fallback.policy = policy;
+    settings.routes =
+        std::make_shared<const policy::RouteTable>(std::vector<policy::Route>{}, std::move(fallback));
+  }
+  ReloadReport reload() {
+    std::promise<ReloadReport> told;
+    proxy.reload([&](const ReloadReport& report) { told.set_value(report); });
+    return told.get_future().get();
+  }
+
+  config::Settings settings;             ///< as it was begun with
+  std::optional<config::Settings> next;  ///< what the next reload reads
+  std::vector<std::string> problems;
+  RunningProxy proxy;
+};
+
+std::string attempts_of(const play::WireResponse& answered) { return answered.field("Reprise-Attempts"); }
+
+policy::RoutePolicy tries(unsigned most) {
+  policy::RoutePolicy route = Wishes().route;
+  route.retry.max_attempts = most;
+  return route;
+}
+
+Wishes wishing(unsigned most) {
+  Wishes wishes;
+  wishes.route = tries(most);
+  return wishes;
+}
+
+TEST(ProxyReload, TheNextRequestOfAConnectionIsUnderTheNewRoutes) {
+  ScriptedUpstream upstream(play::responses({play::response(503, "x")}));
+  Reloading world(wishing(2));
+  auto client = world.proxy.client();
+  EXPECT_EQ(attempts_of(client.ask(play::get(upstream.authority()))), "2");
+  world.next = world.settings;
+  Reloading::give_route(*world.next, tries(3), "another");
+  const ReloadReport report = world.reload();
+  EXPECT_TRUE(report.succeeded);
+  EXPECT_EQ(report.hash, "hash2");
+  EXPECT_EQ(attempts_of(client.ask(play::get(upstream.authority()))), "3");
+  EXPECT_EQ(world.proxy.metric(R"(reprise_requests_total{route="default",code="503"})"), 1);
+  EXPECT_EQ(world.proxy.metric(R"(reprise_requests_total{route="another",code="503"})"), 1);
+  EXPECT_EQ(world.proxy.metric(R"(reprise_config_reloads_total{outcome="success"})"), 1);
+  EXPECT_EQ(world.proxy.metric(R"(reprise_config_info{hash="hash2"})"), 1);
+}
+
+TEST(ProxyReload, WhatCannotBeUsedLeavesEverythingAsItWas) {
+  ScriptedUpstream upstream(play::responses({play::response(503, "x")}));
+  Reloading world(wishing(2));
+  auto client = world.proxy.client();
+  world.problems = {"f:1:2: error: no", "f:2:1: error: nor this"};
+  EXPECT_FALSE(world.reload().succeeded) << "no settings";
+  world.next = world.settings;
+  world.problems.clear();
+  policy::RoutePolicy route = tries(5);
+  route.tls.ca_file = "/no/such/file.pem";
+  Reloading::give_route(*world.next, route);
+  ReloadReport report = world.reload();
+  EXPECT_FALSE(report.succeeded) << "a file of TLS";
+  ASSERT_EQ(report.words.size(), 1U);
+  EXPECT_NE(report.words.front().find("/no/such/file.pem"), std::string::npos) << report.words.front();
+  Reloading::give_route(*world.next, tries(5));
+  config::Listener taken;
+  taken.bind.port = world.proxy.admin_port();
+  world.next->listeners.push_back(taken);
+  report = world.reload();
+  EXPECT_FALSE(report.succeeded) << "a port that is taken";
+  EXPECT_EQ(attempts_of(client.ask(play::get(upstream.authority()))), "2");
+  EXPECT_EQ(world.proxy.metric(R"(reprise_config_reloads_total{outcome="failed"})"), 3);
+}
+
+TEST(ProxyReload, ListenersComeAndGo) {
+  ScriptedUpstream upstream(play::responses({play::response(200, "x")}));
+  Reloading world(wishing(2));
+  auto client = world.proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "x");
+  world.next = world.settings;
+  // Another port 0: the first one is taken over, the second is new.
+  world.next->listeners.push_back(world.next->listeners.front());
+  ASSERT_TRUE(world.reload().succeeded);
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).field("Connection"), "");
+  const auto ports = world.proxy.ports_now();
+  ASSERT_EQ(ports.size(), 3U);
+  EXPECT_EQ(ports.front(), world.proxy.port());
+  EXPECT_EQ(ports.back(), world.proxy.admin_port());
+  play::RawClient second(ports[1]);
+  EXPECT_EQ(second.ask(play::get(upstream.authority())).body, "x");
+  world.next->listeners.pop_back();
+  world.next->admin.bind.address = "127.0.0.2";
+  ASSERT_TRUE(world.reload().succeeded);
+  EXPECT_EQ(second.ask(play::get(upstream.authority())).field("Connection"), "close");
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).field("Connection"), "");
+}
+
+TEST(ProxyReload, AParentIsGoneThroughFromTheNextRequestOn) {
+  ScriptedUpstream upstream(play::responses({play::response(200, "direct")}));
+  ScriptedUpstream parent(play::responses({play::response(200, "through the parent")}));
+  Reloading world(wishing(1));
+  auto client = world.proxy.client();
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "direct");
+  world.next = world.settings;
+  world.next->parent.emplace();
+  world.next->parent->host = "127.0.0.1";
+  world.next->parent->port = parent.port();
+  for (int times = 0; times < 2; ++times) {
+    ASSERT_TRUE(world.reload().succeeded);
+    EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "through the parent");
+  }
+  world.next->parent.reset();
+  ASSERT_TRUE(world.reload().succeeded);
+  EXPECT_EQ(client.ask(play::get(upstream.authority())).body, "direct");
+}
+
+TEST(ProxyReload, WhatOnlyAStartTakesUpIsTold) {
+  Reloading world(wishing(1));
+  world.next = world.settings;
+  world.next->threads = 7;
+  world.next->limits.upstreams = 5;
+  world.next->limits.replay_folder = "/elsewhere";
+  const ReloadReport report = world.reload();
+  ASSERT_TRUE(report.succeeded);
+  ASSERT_EQ(report.words.size(), 3U);
+  EXPECT_EQ(report.words[0], "threads can only change at a start: it stays as it was until then");
+}
+
+TEST(ProxyReload, WhoAsksAtTheEndIsTold) {
+  Reloading world(wishing(1));
+  world.next = world.settings;
+  world.proxy.stop();
+  world.proxy.join();
+  EXPECT_FALSE(world.reload().succeeded);
+}
+
+}  // namespace
+}  // namespace reprise::net
