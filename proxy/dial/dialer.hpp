@@ -37,7 +37,7 @@ struct Dialer {
   observe::Log& log;
   bool tells_failures;                          ///< to the log, level `debug`
   const std::optional<config::Parent>& parent;  ///< the parent proxy, where there is one
-  const http::HeadLimits& head_limits;          ///< of its answer to CONNECT
+  const http::HeadLimits& head_limits;          ///< of its response to CONNECT
   std::string_view pseudonym;                   ///< our name in Via
   const LinkFactory& links;
   OwnDials& own_dials;
