@@ -65,7 +65,7 @@ NET_MUTANTS = [
     ("session/session", "  if (served.keep_alive) co_return true;", "  co_return true;"),
     ("session/session", "  if (worker_.draining) watch.shut_down();", ""),
     ("io/stream", "    sent_ = sent_ || link_->sealed();\n", ""),
-    ("dial/dial", "    if (door != AddressVerdict::allowed) continue;", ""),
+    ("dial/dial", "    if (verdict != AddressVerdict::allowed) continue;", ""),
     ("dial/dial", "if (was_tried && !resolved.is_literal) dialer.resolver.forget(host);", "(void)was_tried;"),
     ("resolve/resolver", "if (response->list.empty() || keep <= Duration::zero()) return drop(place);", ""),
     ("resolve/resolver", "std::min(found.keep, limits.positive)", "Duration(std::chrono::minutes(5))"),

@@ -5,7 +5,7 @@
 namespace reprise::cli {
 namespace {
 
-/// An answer of our own in place of the upstream's, or one that was kept although it failed: for any reason
+/// A response of our own in place of the upstream's, or one that was kept although it failed: for any reason
 /// but that nothing was wrong with it.
 bool is_given_up(const observe::ExchangeRecord& record) {
   using policy::Reason;

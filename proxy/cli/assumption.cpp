@@ -42,7 +42,7 @@ const FailureWord& failure_of(const std::string& given) {
   throw BadUse("no failure is called " + given + "; there are connect, tls, reset, timeout, truncated");
 }
 
-// Fields that only answers have: what read_hints looks at, and the error of an AWS service.
+// Fields that only responses have: what read_hints looks at, and the error of an AWS service.
 bool belongs_to_response(const std::string& header) {
   static constexpr std::array<std::string_view, 10> names{
       "retry-after",       "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",

@@ -34,8 +34,9 @@ struct Assumption {
   std::string response_body;
 };
 
-/// Without a status and a failure: 503. Where the attempts are answered, those of `headers` that only answers
-/// have (Retry-After, x-should-retry ...) are the response's; the others stay the request's. Throws BadUse.
+/// Without a status and a failure: 503. Where the attempts are answered, those of `headers` that only
+/// responses have (Retry-After, x-should-retry ...) are the response's; the others stay the request's. Throws
+/// BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
 
 /// Marks a response that a predicate of the route's `hold.body` matches.

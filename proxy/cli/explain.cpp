@@ -9,9 +9,9 @@
 
 #include "config/clear_text.hpp"
 #include "proxy/cli/assumption.hpp"
+#include "proxy/cli/before_dialling.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
-#include "proxy/cli/door.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/download.hpp"
@@ -215,7 +215,7 @@ int explain(Arguments given) {
   report.notes = asked.notes;
   const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
   look_for_predicates(policy, assumed);
-  if (const auto closed = closed_door(*loaded.settings, asked.view.host, asked.view.port)) {
+  if (const auto closed = never_dialled(*loaded.settings, asked.view.host, asked.view.port)) {
     assumed.outcome = closed->failure;
     report.assumed = "nothing: " + closed->words;
   }

@@ -20,7 +20,7 @@ class ConnectTime {
   explicit ConnectTime(Duration each, std::optional<Instant> deadline = std::nullopt)
       : each_(each), end_(deadline.value_or(Instant::max())) {}
 
-  /// Of one step that begins now: a look-up, a dial, a parent proxy's answer to CONNECT. 0: too late.
+  /// Of one step that begins now: a look-up, a dial, a parent proxy's response to CONNECT. 0: too late.
   Duration for_step(Instant now) const {
     return std::clamp(now < end_ ? end_ - now : Duration::zero(), Duration::zero(), each_);
   }

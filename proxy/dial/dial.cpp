@@ -35,7 +35,7 @@ Task<Resolved> resolve(Dialer& dialer, const std::string& host, const ConnectTim
   co_return Resolved{std::move(addresses), {}};
 }
 
-/// What the doors leave of a name's addresses.
+/// What the filter leaves of a name's addresses.
 struct Allowed {
   tcp::endpoint first;
   std::vector<tcp::endpoint> all;  ///< only where there are several: one costs no memory
@@ -47,9 +47,9 @@ Allowed allowed(const AddressFilter& filter, const Addresses& addresses, std::ui
   Allowed open;
   for (const auto& address : addresses.list) {
     const tcp::endpoint endpoint(address, port);
-    const AddressVerdict door = filter.judge(endpoint);
-    open.self = open.self || door == AddressVerdict::self;
-    if (door != AddressVerdict::allowed) continue;
+    const AddressVerdict verdict = filter.judge(endpoint);
+    open.self = open.self || verdict == AddressVerdict::self;
+    if (verdict != AddressVerdict::allowed) continue;
     if (open.count == 1) open.all.push_back(open.first);
     if (open.count == 0) {
       open.first = endpoint;

@@ -1,4 +1,4 @@
-// From a host name to a connected socket: resolve, check every address at the door, dial those that are open.
+// From a host name to a connected socket: resolve, judge every address, dial those that are allowed.
 #pragma once
 
 #include <string>

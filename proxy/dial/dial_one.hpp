@@ -13,7 +13,7 @@ namespace reprise::net {
 using Dialled = std::variant<std::unique_ptr<Stream>, policy::Failed>;
 
 /// Until `due` at most. Where no descriptor is left, idle connections make room. `stop` can stop it:
-/// cancelled. The doors are the caller's business.
+/// cancelled. Which addresses may be is the caller's business.
 Task<Dialled> dial_one(Dialer&, const tcp::endpoint&, Instant due, AttemptCancel&);
 
 }  // namespace reprise::net

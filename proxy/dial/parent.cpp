@@ -63,7 +63,7 @@ struct Refusal {
   int status = 0;  ///< what it answered, where it did
 };
 
-/// The answer to a CONNECT of ours.
+/// The response to a CONNECT of ours.
 class TunnelResponse {
  public:
   TunnelResponse(const http::HeadLimits& limits, Stream& stream, Buffer& buffer)

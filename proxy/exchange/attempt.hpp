@@ -24,8 +24,8 @@ struct AttemptResult {
 };
 
 /// Brings a response head into `response` (whose body is unread), or a failure; says in `result` which.
-/// `deadline` bounds attempts that may be repeated, and the way to a connection of all. Interim answers go to
-/// `client`, or nowhere if it is null. Everything must outlive it.
+/// `deadline` bounds attempts that may be repeated, and the way to a connection of all. Interim responses go
+/// to `client`, or nowhere if it is null. Everything must outlive it.
 Task<void> attempt(Worker&, Request&, Stream* client, AttemptCancel&, const policy::Start&,
                    std::optional<Instant> deadline, Response& response, AttemptResult& result);
 

@@ -1,4 +1,4 @@
-// Reads the head of an attempt's answer while the request may still be on its way.
+// Reads the head of an attempt's response while the request may still be on its way.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace reprise::net {
 /// client does meanwhile is part of it.
 class HeadReader final : public UploadListener {
  public:
-  /// Interim answers go to `client`, or nowhere if it is null. Everything must outlive it.
+  /// Interim responses go to `client`, or nowhere if it is null. Everything must outlive it.
   HeadReader(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
              std::optional<Instant> deadline, Response& response)
       : worker_(worker),

@@ -1,4 +1,4 @@
-// Hands an upstream's answer to the client: the head in one send with the
+// Hands an upstream's response to the client: the head in one send with the
 // body bytes at hand, then the rest as it comes.
 #pragma once
 

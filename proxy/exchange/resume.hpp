@@ -14,7 +14,7 @@
 
 namespace reprise::net {
 
-/// Made when the body of a delivered answer breaks; lives until the exchange ends.
+/// Made when the body of a delivered response breaks; lives until the exchange ends.
 class Resumption {
  public:
   /// Closes the connection of `first`, whose head and framing are what the client has; both must outlive it.

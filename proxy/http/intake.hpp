@@ -82,7 +82,7 @@ bool is_no_store(const RequestHead&);
 
 /// True for a real upgrade (RFC 9110 7.8, row C9): HTTP/1.1, `Connection: upgrade`, and not to h2c.
 bool asks_upgrade(const RequestHead&);
-/// True if that upgrade is to TLS and nothing else: a client that sends it takes any answer (RFC 2817 3.1).
+/// True if that upgrade is to TLS and nothing else: a client that sends it takes any response (RFC 2817 3.1).
 bool offers_only_tls(const RequestHead&);
 /// True for a 101 that switches to protocols which the request offered, and to nothing else.
 bool is_offered_upgrade(const RequestHead&, const ResponseHead&);

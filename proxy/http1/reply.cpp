@@ -82,7 +82,7 @@ struct Unattempted {
   std::string_view error;
 };
 
-/// Our answer where no attempt was made: the reason alone says why.
+/// Our response where no attempt was made: the reason alone says why.
 Unattempted without_attempt(policy::Reason reason) {
   using policy::Reason;
   switch (reason) {
@@ -90,7 +90,7 @@ Unattempted without_attempt(policy::Reason reason) {
     case Reason::deadline_too_near: return {504, "http_response_timeout"};
     case Reason::circuit_open:
     case Reason::host_paused: return {503, "destination_unavailable"};
-    // The rest judges an attempt, or says that nobody waits for an answer any more.
+    // The rest judges an attempt, or says that nobody waits for a response any more.
     case Reason::success:
     case Reason::not_retryable:
     case Reason::retryable_status:
@@ -156,9 +156,9 @@ Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::str
   Reply reply;
   reply.reason = policy::word(ledger.reason);
   if (ledger.empty()) {
-    const Unattempted answer = without_attempt(ledger.reason);
-    reply.status = answer.status;
-    ascii::append(reply.proxy_status, pseudonym, "; error=", answer.error);
+    const Unattempted told = without_attempt(ledger.reason);
+    reply.status = told.status;
+    ascii::append(reply.proxy_status, pseudonym, "; error=", told.error);
     reply.body = "reprise: no attempt was made\n";
   } else {
     describe_last_attempt(ledger, gateway_timeout, pseudonym, reply);

@@ -21,7 +21,7 @@ struct Reply {
   std::string body;          ///< text/plain, ends with a newline
 };
 
-/// The answer to a refused request.
+/// The response to a refused request.
 Reply rejection_reply(Rejection, std::string_view pseudonym);
 /// The response where no upstream response can be given (Fail): 502, 503, 504, 403, 508 by the last failure
 /// and reason. `gateway_timeout` makes it 504. Names the stage, the cause, the attempt count and the reason,
@@ -33,7 +33,7 @@ Reply failure_reply(const policy::Ledger&, bool gateway_timeout, std::string_vie
 void write_reply(const Reply&, std::string_view date, std::string_view extra_fields, bool close,
                  bool head_only, std::string& out);
 
-/// The status of our own answer to a failure with that cause.
+/// The status of our own response to a failure with that cause.
 int status_of(policy::Cause);
 /// The Proxy-Status error type (RFC 9209 2.3) of a failed attempt.
 std::string_view proxy_status_error(policy::Cause);

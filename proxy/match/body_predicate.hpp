@@ -52,7 +52,7 @@ class BodyView {
   ~BodyView() = default;
 };
 
-/// True if it is about answers of that status.
+/// True if it is about responses of that status.
 bool concerns(const BodyPredicate&, int status);
 /// True if one of those that need no body matches.
 bool match_head(const std::vector<BodyPredicate>&, int status, const HeadView&);

@@ -1,4 +1,4 @@
-// Interim answers (1xx) on their way to the client: passed on as they come,
+// Interim responses (1xx) on their way to the client: passed on as they come,
 // 100 at most once, never enough to flood.
 #pragma once
 

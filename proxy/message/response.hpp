@@ -34,7 +34,7 @@ struct Response {
 /// Empties the text; its memory goes too where it is more than a block.
 void give_back(std::string& text);
 
-/// Gives the connection of a wholly read answer back to its pool, or closes it.
+/// Gives the connection of a wholly read response back to its pool, or closes it.
 /// `surplus`: bytes lay behind the body.
 void finish_connection(Pool&, Response&, bool surplus);
 

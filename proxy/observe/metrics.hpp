@@ -40,8 +40,8 @@ enum class LookupOutcome : std::uint8_t { hit, resolved, failed, timeout };
 enum class UpstreamState : std::uint8_t { active, idle };
 /// What ended a connection of ours or a client's, or turned a client away: `reprise_limits_hit_total{limit}`.
 enum class LimitHit : std::uint8_t {
-  connection_limit,  // 503 at the door: limits.connections
-  no_descriptor,     // 503 at the door: this process may open no more files
+  connection_limit,  // 503 on arrival: limits.connections
+  no_descriptor,     // 503 on arrival: this process may open no more files
   room,              // a resting client made room for a new one
   keep_alive,        // a client rested for timers.keep_alive
   header,            // 408: the head was not complete within timers.header

@@ -1,4 +1,4 @@
-// How long good answers of one route took to begin, lately: what a hedge that waits for the p95 goes by.
+// How long good responses of one route took to begin, lately: what a hedge that waits for the p95 goes by.
 #pragma once
 
 #include <array>

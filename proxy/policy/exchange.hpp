@@ -38,13 +38,13 @@ struct Cancel {
 struct Resume {
   unsigned number = 1;
 };
-/// Append the body of that attempt's answer to what the client has.
+/// Append the body of that attempt's response to what the client has.
 struct Continue {
   unsigned number = 1;
 };
 /// Break the client's connection: part of the response is out and the rest cannot follow.
 struct Cut {};
-/// Answer in our own words: there is no upstream answer to give, or the deadline asks for a 504.
+/// Answer in our own words: there is no upstream response to give, or the deadline asks for a 504.
 struct Fail {
   bool gateway_timeout = false;  ///< out_of_time: 504
 };
@@ -149,7 +149,7 @@ class Exchange {
   /// The delivered response's body, or that of the attempt that continued it, ended early: waits to resume
   /// it, or cuts. From here on the deadline does not apply.
   Actions body_broke(const Break&, Instant now, Dice&);
-  /// The running attempt's answer to a `Resume` is the rest of the body.
+  /// The running attempt's response to a `Resume` is the rest of the body.
   Actions continued(const AttemptReport&, const Answered&, Instant now);
   /// It is a 200 of the right version, but none that the missing bytes could be counted off from: asks again.
   Actions uncounted(const AttemptReport&, const Answered&, Instant now, Dice&);
@@ -251,7 +251,7 @@ class Exchange {
   std::optional<Instant> withdrawn_;  ///< when the retry that is scheduled or runs was taken from the budget
   std::optional<Instant> due_;        ///< when the last wait was to end
   Duration spread_{};                 ///< so long after the end of its host's pause this request comes back
-  std::optional<unsigned> response_;  ///< the attempt whose answer is at hand
+  std::optional<unsigned> response_;  ///< the attempt whose response is at hand
   bool response_whole_ = false;       ///< it was read to its end
   std::optional<unsigned> body_of_;   ///< the attempt whose body the client is getting; set from Deliver on
   bool continuable_ = false;

@@ -26,7 +26,7 @@ struct Forgotten {
   std::array<std::uint64_t, reason_count> retries{};            ///< by Reason, of the verdicts that say retry
   std::uint64_t waits = 0;                                      ///< retries that came after a backoff
   double waited = 0;                                            ///< seconds in all
-  std::uint64_t pauses = 0;                                     ///< answers that asked for one
+  std::uint64_t pauses = 0;                                     ///< responses that asked for one
   double paused = 0;                                            ///< seconds in all, as asked
   unsigned first_sent = 0;  ///< the lowest number of an attempt of which bytes may have been sent; 0: none
 };

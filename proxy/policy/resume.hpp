@@ -76,7 +76,7 @@ struct BodyPlace {
   bool part = false;                      ///< a 206
 };
 
-/// What proves that a later answer is of the same representation.
+/// What proves that a later response is of the same representation.
 /// `field`: one that `resume.validators` lists.
 enum class Proof : std::uint8_t { none, entity_tag, field, date };
 
@@ -93,7 +93,7 @@ class Download {
 
   /// The views live as long as the download.
   RangeAsked ask(std::uint64_t sent) const;
-  /// Whether that answer to `ask(sent)` is the rest. Learns the end of a download that named none.
+  /// Whether that response to `ask(sent)` is the rest. Learns the end of a download that named none.
   Continuation judge(const PartHead&, std::uint64_t sent);
   /// False where nothing is left to ask for: the bytes are all there,
   /// or more than all, and only their end was not told.

@@ -35,7 +35,7 @@ struct Attempt {
   bool replayable = true;         ///< every body byte read so far is held (true without a body)
   bool stale_retry_used = false;  ///< this request has had its one free retry
   Duration wait{};                ///< the backoff before it; what `decorrelated` looks at
-  Hints other_copy = {};          ///< of a hedged one: what the other copy's answer still asks for
+  Hints other_copy = {};          ///< of a hedged one: what the other copy's response still asks for
 };
 
 struct Verdict {

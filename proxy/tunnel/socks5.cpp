@@ -127,8 +127,25 @@ std::string socks_failure(policy::Cause cause) {
     case Cause::refused: return reply(Reply::refused);
     case Cause::address_denied:
     case Cause::address_is_self: return reply(Reply::not_allowed);
-    default: return reply(Reply::general_failure);
+    case Cause::no_local_port:
+    case Cause::no_descriptor:
+    case Cause::parent_refused:
+    // The rest is of attempts that had a connection.
+    case Cause::tls_protocol_error:
+    case Cause::tls_certificate_error:
+    case Cause::closed:
+    case Cause::reset:
+    case Cause::keepalive_lost:
+    case Cause::unacknowledged:
+    case Cause::attempt_timeout:
+    case Cause::response_timeout:
+    case Cause::malformed_response:
+    case Cause::header_too_large:
+    case Cause::truncated:
+    case Cause::cancelled:
+    case Cause::replay_lost: break;
   }
+  return reply(Reply::general_failure);
 }
 
 }  // namespace reprise::http

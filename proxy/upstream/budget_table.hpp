@@ -16,7 +16,7 @@ namespace reprise::net {
 /// Who draws: retries that are sent, or those that observe mode only records.
 enum class BudgetKind : std::uint8_t { real, shadow };
 
-/// One account per host:port, budget settings and purse. Thread-safe. At most `most` hosts, and those whose
+/// One account per host:port, budget settings and kind. Thread-safe. At most `most` hosts, and those whose
 /// accounts somebody holds; a forgotten one starts full.
 class BudgetTable {
  public:

@@ -1,4 +1,5 @@
-// What explain finds at the door: an address that is never dialled, a method that nobody has registered.
+// What explain finds before anything is dialled: an address that never is, a method that nobody has
+// registered.
 #pragma once
 
 #include <optional>
@@ -11,13 +12,13 @@
 namespace reprise::cli {
 
 /// Why nothing would be dialled.
-struct ClosedDoor {
+struct NeverDialled {
   policy::Failed failure;
   std::string words;
 };
 
 /// Of a host that is written as an address. What a name resolves to is judged at each dial, and not here.
-std::optional<ClosedDoor> closed_door(const config::Settings&, std::string_view host, std::uint16_t port);
+std::optional<NeverDialled> never_dialled(const config::Settings&, std::string_view host, std::uint16_t port);
 
 /// A warning where the method is in no registry (RFC 9110 16.1): it is forwarded, and no rule calls it
 /// idempotent by itself. Empty for those that are registered.

@@ -1,4 +1,4 @@
-#include "proxy/cli/door.hpp"
+#include "proxy/cli/before_dialling.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -70,17 +70,17 @@ std::vector<net::tcp::endpoint> own_listeners(const config::Settings& settings) 
 
 }  // namespace
 
-std::optional<ClosedDoor> closed_door(const config::Settings& settings, std::string_view host,
-                                      std::uint16_t port) {
+std::optional<NeverDialled> never_dialled(const config::Settings& settings, std::string_view host,
+                                          std::uint16_t port) {
   const net::AddressFilter filter(settings.security.deny, own_listeners(settings));
   const std::string where = http::authority_text(host, port);
   switch (filter.judge_unresolved(std::string(host), port)) {
     case net::AddressVerdict::allowed: break;
     case net::AddressVerdict::denied:
-      return ClosedDoor{Failed{Stage::connect, Cause::address_denied}, where + " is under security.deny"};
+      return NeverDialled{Failed{Stage::connect, Cause::address_denied}, where + " is under security.deny"};
     case net::AddressVerdict::self:
-      return ClosedDoor{Failed{Stage::connect, Cause::address_is_self},
-                        where + " is a listener of this proxy, and security.deny lists self"};
+      return NeverDialled{Failed{Stage::connect, Cause::address_is_self},
+                          where + " is a listener of this proxy, and security.deny lists self"};
   }
   return std::nullopt;
 }
