@@ -1,26 +1,57 @@
-# syntax=docker/dockerfile:1
-# Builds reprise on Debian 12 and leaves it in an image without a shell, run as a user that is not root.
-FROM debian:12 AS build
+# reprise in an image with nothing but what it needs: no shell, no package manager, a user that is not root.
+#
+#   docker build -t reprise .                                  the image
+#   docker build --target tests .                              the unit tests, in the same surroundings
+#   docker build --target sbom --output build/image .          its bill of materials: reprise.spdx.json
+#   docker build --build-context package=FOLDER -t reprise .   from the Debian package in FOLDER; nothing is compiled
+ARG BASE=debian:12-slim
+
+FROM ${BASE} AS build
 WORKDIR /src
 COPY deploy/packages.sh deploy/packages.sh
-RUN bash -c 'source deploy/packages.sh && install_missing "${build_packages[@]}"' && rm -rf /var/lib/apt/lists/*
-COPY CMakeLists.txt CMakePresets.json ./
+RUN bash -c 'source deploy/packages.sh && install_missing "${build_packages[@]}" dpkg-dev file' && rm -rf /var/lib/apt/lists/*
+COPY CMakeLists.txt CMakePresets.json CHANGELOG.md LICENSE README.md SECURITY.md ./
 COPY cmake cmake
 COPY config config
+COPY deploy/debian deploy/debian
+COPY deploy/systemd deploy/systemd
 COPY proxy proxy
 RUN cmake --preset release -DREPRISE_TESTS=OFF \
- && cmake --build build/release --target reprise
-# Beside the program: the shared libraries that the final image does not have, and the defaults as a file.
-RUN libraries=/image/usr/lib/$(g++ -print-multiarch) \
- && mkdir -p /image/usr/local/bin /image/etc/reprise "$libraries" \
- && cp build/release/reprise /image/usr/local/bin/ \
- && ldd build/release/reprise | awk '$3 ~ /lib(yaml-cpp|prometheus-cpp|fmt|cares)/ {print $3}' | xargs -r cp -L -t "$libraries" \
- && echo 'version: 1' > /image/etc/reprise/reprise.yaml \
- && build/release/reprise check -c /image/etc/reprise/reprise.yaml
+ && cmake --build build/release --target reprise \
+ && cd build/release && cpack -B /package
 
-FROM gcr.io/distroless/cc-debian12:nonroot
-COPY --from=build /image /
+FROM build AS tests
+COPY tests tests
+RUN bash -c 'source deploy/packages.sh && install_missing libgtest-dev openssl' && rm -rf /var/lib/apt/lists/* \
+ && cmake --preset release -DREPRISE_TESTS=ON \
+ && cmake --build build/release \
+ && ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -j "$(nproc)"
+
+FROM scratch AS package
+COPY --from=build /package/*.deb /
+
+FROM ${BASE} AS root
+COPY --from=package / /package/
+COPY deploy/image /tools/
+RUN apt-get -q update \
+ && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends ca-certificates /package/*.deb \
+ && sh /tools/fill.sh /image \
+ && mkdir /sbom && sh /tools/sbom.sh /image >/sbom/reprise.spdx.json
+
+FROM scratch AS sbom
+COPY --from=root /sbom/reprise.spdx.json /
+
+FROM scratch
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="reprise" \
+      org.opencontainers.image.description="Retries for applications that cannot retry: a local HTTP proxy" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.base.name="scratch"
+COPY --from=root /image /
 USER 65532:65532
 EXPOSE 3128 3129
-ENTRYPOINT ["/usr/local/bin/reprise"]
+ENTRYPOINT ["/usr/bin/reprise"]
 CMD ["run", "-c", "/etc/reprise/reprise.yaml"]

@@ -1,9 +1,22 @@
-# What `cmake --install` puts where; a packager moves it with GNUInstallDirs' CMAKE_INSTALL_* variables.
+# What `cmake --install` puts where; a packager moves it with GNUInstallDirs' CMAKE_INSTALL_* variables. What Debian keeps under
+# names of its own is in package.cmake, and the component `upstream` is what has such a name there.
 include(GNUInstallDirs)
 if(TARGET reprise)
   install(TARGETS reprise RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(FILES README.md CHANGELOG.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT upstream)
 install(FILES config/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
 install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
 install(FILES config/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/reprise)
+
+# What the program prints of itself, by the program that is installed. One for another machine cannot be asked.
+if(TARGET reprise AND NOT CMAKE_CROSSCOMPILING)
+  set(printed ${CMAKE_BINARY_DIR}/printed)
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=$<TARGET_FILE:reprise>\" \"-Dinto=${printed}\"
+    -P \"${CMAKE_SOURCE_DIR}/cmake/printed.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${printed}/reprise.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME reprise)
+  install(FILES ${printed}/reprise.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES ${printed}/_reprise DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT upstream)
+  install(FILES ${printed}/reprise.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT upstream)
+endif()

@@ -13,14 +13,11 @@ source deploy/packages.sh
 
 fast_groups=(format floors release e2e)
 short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
-all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy tidy docs)
+all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy package tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
 socket_rooms=(io systemd tls intercept resolve upstream dial replay tunnel message worker server whole)
 jobs=$(nproc)
-# Most unit tests wait for sockets more than they compute: half as many again as there are cores keep the cores busy. A sanitizer's
-# test program keeps several threads busy itself.
-waiting_jobs=$(((3 * jobs + 1) / 2))
 counts=$PWD/build/asan/counts   # which lines were run under the sanitizers
 counted_units=false counted_stories=false   # by this run
 broken=()   # the groups with a failure
@@ -67,12 +64,17 @@ build() {
   cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
 }
 
+# jobs_of PRESET: how many tests at once. Most wait for sockets more than they compute: half as many again as there are cores keep
+# the cores busy. A program with a sanitizer keeps several threads busy itself.
+jobs_of() {
+  if [ "$1" = release ]; then echo $(((3 * jobs + 1) / 2)); else echo "$jobs"; fi
+}
+
 # run_ctest PRESET [ARGUMENT...]: the unit tests of a build, each counted.
 run_ctest() {
-  local preset=$1 at_once=$waiting_jobs
-  [ "$preset" = release ] || at_once=$jobs
+  local preset=$1
   shift
-  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$at_once" "$@" 2>&1 |
+  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$(jobs_of "$preset")" "$@" 2>&1 |
     tee "$said/ctest" | grep --line-buffered -vE '^ +Start +[0-9]+:'
   tally ctest "ctest of $preset" "${PIPESTATUS[0]}" "$said/ctest" "build/$preset/Testing/Temporary/LastTest.log"
 }
@@ -85,7 +87,7 @@ run_e2e() {
   local preset=$1
   shift
   [ -x "build/$preset/reprise" ] || { check "there is a build/$preset/reprise" false; return; }
-  counted "e2e of $preset" "${wrapper[@]}" python3 tests/e2e/run.py --bin "build/$preset/reprise" "$@"
+  counted "e2e of $preset" "${wrapper[@]}" python3 tests/e2e/run.py --bin "build/$preset/reprise" --jobs "$(jobs_of "$preset")" "$@"
 }
 
 sources() {
@@ -130,6 +132,13 @@ group_interop() {
   done
   [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}" || echo "without some of ${missing[*]}"
   counted "interop" python3 tests/interop/run.py
+}
+
+# What is shipped: the Debian package and the image, from the release build. What cannot be made or run here is skipped by name.
+group_package() {
+  [ -x build/release/reprise ] || check "build release" build release || return
+  install_missing "${package_packages[@]}" || echo "without some of ${package_packages[*]}"
+  counted "package" python3 tests/package/run.py --bin build/release/reprise
 }
 
 # The sanitizers of clang 14 cannot place their shadow where the kernel shuffles addresses more than this.

@@ -155,7 +155,16 @@ Task<void> ControlSocket::answer(std::shared_ptr<Calls> calls, Socket socket) {
   const std::string text = (pending->answer.succeeded ? "ok\n" : "error\n") + pending->answer.text + "\n";
   limit.expires_after(patience);
   limit.async_wait(cut);
-  co_await asio::async_write(socket, asio::buffer(text), as_result);
+  const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);
+  // What is still unread would make the kernel throw the answer away.
+  ErrorCode ignored;
+  socket.shutdown(Socket::shutdown_send, ignored);
+  line.resize(longest_command);
+  for (std::size_t read = 0; !unsent && read < 64 * longest_command;) {
+    const auto [gone, count] = co_await socket.async_read_some(asio::buffer(line), as_result);
+    if (gone) break;
+    read += count;
+  }
   limit.cancel();
 }
 

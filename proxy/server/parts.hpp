@@ -62,6 +62,7 @@ struct Proxy::Parts {
   void stop_now();
   /// Asks to be left: not ready any more, and every response ends its connection.
   void leave();
+  void end_connections_politely();
 
   /// What the control socket obeys, on the first io thread.
   ControlSocket::Commands commands();

@@ -96,6 +96,7 @@ Task<void> Proxy::Parts::shut_down() {
   say(config::LogLevel::info, "shutting down");
   options.notify.tell("STOPPING=1");
   ready = false;
+  end_connections_politely();
   const config::Shutdown times = now().snapshot->settings.shutdown;
   Timer linger(workers.front()->io, times.linger);
   co_await linger.async_wait(as_result);
@@ -124,6 +125,12 @@ void Proxy::Parts::stop_now() {
 void Proxy::Parts::leave() {
   if (leaving.exchange(true)) return;
   say(config::LogLevel::info, "draining: not ready any more, and each response ends its connection");
+  end_connections_politely();
+}
+
+// Clients that ask go elsewhere while there is time: one whose connection is closed between two requests may
+// just have sent one.
+void Proxy::Parts::end_connections_politely() {
   for (const auto& worker : workers) {
     asio::post(worker->io, [&worker = *worker] { worker.leaving = true; });
   }

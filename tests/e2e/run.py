@@ -1,13 +1,21 @@
 #!/usr/bin/env python3
-"""Runs the end-to-end cases: every function test_* of every tests/e2e/test_*.py, one line each, then the sum."""
+"""Runs the end-to-end cases: every function test_* of every tests/e2e/test_*.py, one line each, then the sum.
+
+Most of a case is waiting, so that several are played at once. Each has ports and folders of its own; what needs more of the machine
+for itself is `isolated`. A client that a busy machine stalls for 200 ms behind a CONNECT is a quiet one to reprise: cases with whole
+programs as such clients say so (`ALONE` in their file), and are played one after another when the others have ended."""
 import argparse
+import concurrent.futures
+import concurrent.futures.process
 import contextlib
 import importlib
 import io
+import multiprocessing
 import os
 import re
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -39,10 +47,32 @@ def cases(only):
                 yield f"{file.stem}.{name}", case
 
 
-def run_case(name, case, tally):
-    """Runs one case and prints its line."""
-    output, start, failure, why = io.StringIO(), time.monotonic(), None, None
+class Played:
+    """What one case came to: what it says, its counts, and which faults the kernel played in it."""
+
+    def __init__(self, name):
+        self.name, self.text, self.failed = name, "", False
+        self.skipped = []  # (name, why)
+        self.stories = {}
+
+    @property
+    def passed(self):
+        return not self.failed and all(name != self.name for name, _ in self.skipped)
+
+    def tell(self, tally):
+        print(self.text, end="", flush=True)
+        tally.passed += self.passed
+        tally.failed += self.failed
+        for name, why in self.skipped:
+            tally.skip(name, why)
+
+
+def run_case(name, case):
+    """Runs one case."""
+    played, output, start, failure = Played(name), io.StringIO(), time.monotonic(), ""
     harness.options.parts_not_played = []
+    faults.stories.clear()
+    signal.signal(signal.SIGALRM, on_alarm)
     signal.alarm(getattr(case, "timeout", TIMEOUT))
     try:
         with contextlib.redirect_stdout(output):
@@ -50,22 +80,60 @@ def run_case(name, case, tally):
     except KeyboardInterrupt:
         raise
     except harness.NotPlayed as reason:
-        why = str(reason)
+        played.skipped.append((name, str(reason)))
     except BaseException:  # pylint: disable=broad-except
         failure = traceback.format_exc()
     finally:
         signal.alarm(0)
-    if why is not None:
-        tally.skip(name, why)
-    else:
-        print(f"{'ok    ' if failure is None else 'FAILED'} {time.monotonic() - start:6.2f} s  {name}", flush=True)
-        tally.passed += failure is None
-        tally.failed += failure is not None
-    for part, reason in harness.options.parts_not_played:
-        tally.skip(f"{name}, {part}", reason)
-    if failure is not None or output.getvalue().startswith("note"):
+    played.failed = bool(failure)
+    played.skipped += [(f"{name}, {part}", reason) for part, reason in harness.options.parts_not_played]
+    played.stories = dict(faults.stories)
+    if played.failed or played.passed:
+        played.text = f"{'FAILED' if failure else 'ok    '} {time.monotonic() - start:6.2f} s  {name}\n"
+    if failure or output.getvalue().startswith("note"):
         again = f"again: --seed {chance.source.seed} --only '{name}'\n" if failure else ""
-        print(output.getvalue() + (failure or "") + again, flush=True)
+        played.text += f"{output.getvalue()}{failure}{again}\n"
+    return played
+
+
+def play_by_name(name):
+    """In another process: what was imported there is what is here."""
+    return run_case(name, dict(cases(f"^{re.escape(name)}$"))[name])
+
+
+def play_at_once(names, jobs):
+    """Those cases, in processes that each play one after another."""
+    with concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as players:
+        running = {players.submit(play_by_name, name): name for name in names}
+        for done in concurrent.futures.as_completed(running):
+            try:
+                yield done.result()
+            except concurrent.futures.process.BrokenProcessPool as error:
+                lost = Played(running[done])
+                lost.failed, lost.text = True, f"FAILED {running[done]}: {error}\n"
+                yield lost
+
+
+def is_alone(name):
+    return getattr(sys.modules[name.partition(".")[0]], "ALONE", False)
+
+
+def play(chosen, jobs):
+    """Every case of these, as they end."""
+    together = [name for name in chosen if not is_alone(name)] if jobs > 1 else []
+    if together:
+        yield from play_at_once(together, jobs)
+    yield from (run_case(name, case) for name, case in chosen.items() if name not in together)
+
+
+@contextlib.contextmanager
+def folder_of_this_run():
+    """Where temporary files go, as free to everybody as the one around it. It ends with the run: a player's own are not taken away by its end."""
+    with tempfile.TemporaryDirectory(prefix="reprise-e2e-run-") as folder:
+        os.chmod(folder, 0o1777)
+        tempfile.tempdir = folder
+        yield
+        tempfile.tempdir = None
 
 
 def main():
@@ -73,6 +141,7 @@ def main():
     arguments.add_argument("--bin", default=os.environ.get("REPRISE_BIN", str(HERE.parent.parent / "build/release/reprise")))
     arguments.add_argument("--only", default="", metavar="PATTERN", help="a regular expression over module.case")
     arguments.add_argument("--threads", type=int, default=1, help="io threads of reprise")
+    arguments.add_argument("--jobs", type=int, default=(3 * os.cpu_count() + 1) // 2, metavar="N", help="cases at once (default: %(default)s)")
     arguments.add_argument("--load", type=int, default=10000, help="requests of the load case")
     arguments.add_argument("--fault-figures", metavar="FILE", help="where to tell which faults the kernel played, JSON")
     chance.add_option(arguments)
@@ -83,11 +152,15 @@ def main():
         print(f"there is no program {harness.options.binary}")
         print(sum_line(0, 1, 0))
         return 1
-    signal.signal(signal.SIGALRM, on_alarm)
     chance.use(given.seed)
     tally = Tally()
-    for name, case in cases(given.only):
-        run_case(name, case, tally)
+    stories = {}
+    with folder_of_this_run():
+        for played in play(dict(cases(given.only)), given.jobs):
+            played.tell(tally)
+            for kind, count in played.stories.items():
+                stories[kind] = stories.get(kind, 0) + count
+    faults.stories = stories
     if given.fault_figures:
         faults.write_figures(given.fault_figures)
     faults.tell_played()

@@ -15,6 +15,7 @@ from test_replay import is_sanitized
 from tls import Authority, TlsUpstream, authority
 from upstream import Say, Upstream, resumable
 
+ALONE = True  # programs that take long to begin, and must speak within 200 ms of a CONNECT
 SUMMARY = "reprise: 1 requests, 1 retried, 1 recovered\n"
 HOST = "localhost"
 

@@ -297,7 +297,7 @@ def test_D17_a_folder_that_takes_no_file():
 def test_D17_what_cannot_be_read_back_aborts_the_attempt():
     body = bytes(range(256)) * 1000
     def lost_during_the_wait(milliseconds):
-        with stage({"/x": [503, 200]}, log={"level": "debug"},
+        with stage({"/x": [503, 200]}, log={"level": "debug"}, pool={"idle": 0},
                    defaults={"replay": {"memory": "1KiB"}, "retry": {"backoff": backoff(milliseconds)}}) as (reprise, upstream), \
                 Client(reprise.forward) as client:
             client.send(to(upstream, "PUT", "/x", b"Content-Length: %d\r\n" % len(body), body))

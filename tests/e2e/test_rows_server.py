@@ -160,7 +160,7 @@ def test_L18_a_hangup_ends_nothing():
     with Upstream({"/held": [wait]}) as upstream, Reprise(shutdown={"grace": "2m"}) as reprise:
         for count in range(1, 4):
             reprise.process.send_signal(signal.SIGHUP)
-            eventually(lambda count=count: reprise.text().count("SIGHUP: reload is not built yet") == count, f"line {count}")
+            eventually(lambda count=count: reprise.text().count("configuration reloaded") == count, f"line {count}")
             equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
         with Client(reprise.forward) as client:
             client.send(head_of("GET", upstream.url("/held"), LOOPBACK))

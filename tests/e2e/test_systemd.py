@@ -78,6 +78,23 @@ def test_ready_and_stopping_are_told():
             equal(manager.hear(), ["READY=1", "STOPPING=1"])
 
 
+def test_a_reload_is_told_and_so_is_one_that_fails():
+    with notified() as (manager, address):
+        with Serviced({"NOTIFY_SOCKET": address}) as reprise:
+            manager.expect("READY=1")
+            for count, outcome in ((2, "success"), (3, "failed")):
+                if outcome == "failed":
+                    with open(reprise.config_file, "a", encoding="ascii") as file:
+                        file.write("unknown: 1\n")
+                    reprise.expect_metric(1, "reprise_config_reloads_total", outcome="failed")
+                else:
+                    reprise.process.send_signal(signal.SIGHUP)
+                manager.expect("READY=1", count)
+                reloading, ready = manager.hear()[-2:]
+                assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=[1-9][0-9]*", reloading), reloading
+                equal(ready, "READY=1", outcome)
+
+
 def test_the_watchdog_is_told_as_long_as_every_thread_turns():
     with notified() as (manager, address):
         variables = {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "60000"}

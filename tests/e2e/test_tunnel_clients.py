@@ -9,6 +9,7 @@ from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, opened_after, with
 from tls import TlsUpstream, authority
 from upstream import Say, Upstream, reset
 
+ALONE = True  # programs that take long to begin, and must speak within 200 ms of a CONNECT
 BODY = b"over TLS\n" * 1000
 
 

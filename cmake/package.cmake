@@ -1,0 +1,62 @@
+# The Debian package: `cpack` in the build folder packs what was built, and compiles nothing.
+if(NOT TARGET reprise OR CMAKE_CROSSCOMPILING)
+  return()
+endif()
+set(REPRISE_MAINTAINER "reprise maintainers <maintainers@reprise.example>" CACHE STRING "who answers for the Debian package")
+set(debian ${CMAKE_BINARY_DIR}/debian)
+
+# The units of deploy/systemd are written for /usr/local.
+foreach(unit reprise.service reprise.socket)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS deploy/systemd/${unit})
+  file(READ deploy/systemd/${unit} text)
+  string(REPLACE "/usr/local/bin/" "/usr/bin/" text "${text}")
+  file(CONFIGURE OUTPUT ${debian}/${unit} CONTENT "${text}" @ONLY)
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS deploy/debian/changelog)
+file(READ deploy/debian/changelog REPRISE_DEBIAN_CHANGELOG)
+string(REGEX MATCH "^reprise \\(([^-)]+)-([^)]+)\\)" newest "${REPRISE_DEBIAN_CHANGELOG}")
+if(NOT CMAKE_MATCH_1 STREQUAL PROJECT_VERSION)
+  message(FATAL_ERROR "deploy/debian/changelog begins with version '${CMAKE_MATCH_1}', and this is ${PROJECT_VERSION}: add an entry")
+endif()
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${CMAKE_MATCH_2})
+
+# What is only Debian's: the component `debian`, which no plain `cmake --install` puts anywhere.
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=$<TARGET_FILE:reprise>\" \"-Dinto=${debian}\"
+  -P \"${CMAKE_SOURCE_DIR}/cmake/debian_files.cmake\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT debian EXCLUDE_FROM_ALL)
+function(debian_file destination)
+  install(FILES ${ARGN} DESTINATION ${destination} COMPONENT debian EXCLUDE_FROM_ALL)
+endfunction()
+debian_file(lib/systemd/system ${debian}/reprise.service ${debian}/reprise.socket)
+debian_file(/etc/reprise deploy/debian/reprise.yaml)
+debian_file(share/man/man1 ${debian}/reprise.1.gz)
+debian_file(share/zsh/vendor-completions ${debian}/_reprise)
+debian_file(share/doc/reprise deploy/debian/copyright ${debian}/changelog.gz ${debian}/changelog.Debian.gz ${debian}/compiled-in)
+install(FILES deploy/debian/lintian-overrides DESTINATION share/lintian/overrides RENAME reprise COMPONENT debian EXCLUDE_FROM_ALL)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_SET_DESTDIR ON)   # /etc is not below the prefix
+set(CPACK_INSTALL_PREFIX /usr)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};reprise;Unspecified;/;${CMAKE_BINARY_DIR};reprise;debian;/")
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/package_modes.cmake)
+set(CPACK_PACKAGE_NAME reprise)
+set(CPACK_PACKAGE_CONTACT "${REPRISE_MAINTAINER}")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nftables | iptables")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "retries for applications that cannot retry")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "A local HTTP proxy beside one application: when an upstream fails, the
+request is played again, but only where that is safe, with jittered
+exponential waits, inside a deadline, and with a reason on record for all
+that was done and all that was refused.
+
+The service listens on 127.0.0.1:3128, and on 127.0.0.1:3129 for metrics,
+until /etc/reprise/reprise.yaml says otherwise; nothing goes through it until
+an application's http_proxy says so.")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
+  ${CMAKE_SOURCE_DIR}/deploy/debian/conffiles ${CMAKE_SOURCE_DIR}/deploy/debian/postinst
+  ${CMAKE_SOURCE_DIR}/deploy/debian/prerm ${CMAKE_SOURCE_DIR}/deploy/debian/postrm)
+include(CPack)

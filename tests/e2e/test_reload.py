@@ -1,0 +1,315 @@
+"""Another configuration while requests run: every way in which a file changes, every way in which one can be wrong, and that no
+request is lost, or decided by half of each."""
+import json
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from pathlib import Path
+
+from client import Client, ask, head_of
+from control import Controlled
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, options
+from server import bound
+from upstream import Say, Upstream
+
+TWICE = {"retry": {"max_attempts": 2, "backoff": {"initial": "0ms", "maximum": "0ms"}}}
+THRICE = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms", "maximum": "0ms"}}}
+
+
+def attempts(reprise, upstream, path="/down"):
+    """How often a request is sent that is always answered 503."""
+    return ask(reprise, "GET", upstream.url(path)).attempts
+
+
+def failing():
+    return Upstream({"/down": [503]})
+
+
+def test_a_file_that_is_written_in_place_is_in_force():
+    with failing() as upstream, Controlled(defaults=TWICE) as reprise:
+        equal(attempts(reprise, upstream), 2)
+        before = json.loads(reprise.admin("/status")[1])["config"]["hash"]
+        reprise.change(defaults=THRICE)
+        reprise.expect_reload("success")
+        equal(attempts(reprise, upstream), 3)
+        status = json.loads(reprise.admin("/status")[1])
+        assert status["config"]["hash"] != before, status
+        equal(status["reload"]["outcome"], "success")
+        equal(reprise.metric("reprise_config_info"), 1, "one hash")
+        equal(reprise.metric("reprise_config_info", hash=status["config"]["hash"]), 1)
+        equal(reprise.metric("reprise_requests_total"), 2, "counted before and after")
+
+
+def test_a_file_that_is_renamed_over_it_is_in_force():
+    with failing() as upstream, Controlled(defaults=TWICE) as reprise:
+        fresh = reprise.config_file + ".new"
+        Path(fresh).write_text(reprise.text_with(defaults=THRICE), encoding="utf-8")
+        os.rename(fresh, reprise.config_file)
+        reprise.expect_reload("success")
+        equal(attempts(reprise, upstream), 3)
+
+
+def test_the_data_of_a_config_map_are_in_force():
+    """As the kubelet does it: a folder beside, and the link `..data` turned to it by a rename."""
+    with failing() as upstream:
+        reprise = Controlled(defaults=TWICE)
+        volume = Path(reprise.folder) / "volume"
+        for name, limits in (("..2026_1", TWICE), ("..2026_2", THRICE)):
+            (volume / name).mkdir(parents=True)
+            (volume / name / "reprise.yaml").write_text(reprise.text_with(defaults=limits), encoding="utf-8")
+        (volume / "..data").symlink_to("..2026_1")
+        (volume / "reprise.yaml").symlink_to("..data/reprise.yaml")
+        reprise.config_file = str(volume / "reprise.yaml")
+        with reprise:
+            equal(attempts(reprise, upstream), 2)
+            (volume / "..data_tmp").symlink_to("..2026_2")
+            os.rename(volume / "..data_tmp", volume / "..data")
+            shutil.rmtree(volume / "..2026_1")
+            reprise.expect_reload("success")
+            equal(attempts(reprise, upstream), 3)
+
+
+def test_a_file_that_a_value_comes_from_is_watched_too():
+    folder = Path(tempfile.mkdtemp(prefix="reprise-e2e-"))
+    try:
+        (folder / "limit").write_text("2\n", encoding="ascii")
+        limit = "${file:%s}" % (folder / "limit")
+        with failing() as upstream, Controlled(
+                defaults={"retry": {"max_attempts": limit, "backoff": {"initial": "0ms", "maximum": "0ms"}}}) as reprise:
+            equal(attempts(reprise, upstream), 2)
+            (folder / "limit").write_text("3\n", encoding="ascii")
+            reprise.expect_reload("success")
+            equal(attempts(reprise, upstream), 3)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_hangup_reloads_and_the_connections_live_on():
+    with Upstream({"/x": [200]}) as upstream, Controlled() as reprise, Client(reprise.forward) as client:
+        for count in range(1, 4):
+            equal(client.ask("GET", upstream.url("/x")).status, 200)
+            reprise.process.send_signal(signal.SIGHUP)
+            reprise.expect_reload("success", count)
+        equal(client.ask("GET", upstream.url("/x")).status, 200)
+        equal(upstream.connections, 1, "the pool is the same, and so is the client's connection")
+
+
+def test_what_only_a_start_takes_up_is_told():
+    with Controlled() as reprise:
+        reprise.change(threads=options.threads + 1, limits={"upstreams": 77})
+        code, said, _ = reprise.tell("reload", "--wait")
+        equal(code, 0)
+        for key in ("threads", "limits.upstreams"):
+            assert f"{key} can only change at a start" in said, said
+            reprise.expect_log(f"{key} can only change at a start")
+
+
+def broken_files(reprise):
+    """Names, and what makes the file so; what follows makes it whole again."""
+    path = Path(reprise.config_file)
+
+    def swap_for_folder():
+        path.unlink()
+        path.mkdir()
+
+    def swap_for_dangling_link():
+        path.unlink()
+        path.symlink_to("nowhere")
+
+    return [
+        ("garbage", lambda: path.write_bytes(os.urandom(3000)), "reprise.yaml:1:"),
+        ("half a file", lambda: path.write_text("version: 1\nlisteners: [{mode: forw", encoding="ascii"), "reprise.yaml:2:"),
+        ("empty", lambda: path.write_text("", encoding="ascii"), "version: 1 is missing"),
+        ("an unknown key", lambda: path.write_text("version: 1\nretries: 3\n", encoding="ascii"), "reprise.yaml:2:1: error: "),
+        ("a folder", swap_for_folder, "cannot read the file"),
+        ("deleted", path.unlink, "cannot read the file"),
+        ("a link to nowhere", swap_for_dangling_link, "cannot read the file"),
+    ]
+
+
+def make_whole(reprise):
+    path = Path(reprise.config_file)
+    if path.is_dir():
+        path.rmdir()
+    if path.is_symlink():
+        path.unlink()
+    reprise.change()
+
+
+def test_a_file_that_is_no_configuration_changes_nothing_and_is_told():
+    with failing() as upstream, Controlled(defaults=TWICE) as reprise:
+        whole = 0
+        for number, (name, spoil, words) in enumerate(broken_files(reprise)):
+            failed = reprise.reloads("failed")
+            spoil()
+            eventually(lambda failed=failed: reprise.reloads("failed") > failed, f"{name} is told")
+            equal(attempts(reprise, upstream), 2, name)
+            reprise.expect_log(words)
+            status = json.loads(reprise.admin("/status")[1])
+            equal(status["reload"]["outcome"], "failed", name)
+            assert words in "".join(status["reload"]["errors"]), (name, status)
+            code, said, _ = reprise.tell("status")
+            equal(code, 0)
+            assert "FAILED" in said and words in said, said
+            code, _, errors = reprise.tell("reload")
+            assert code != 0 and words in errors, (name, code, errors)
+            # A comment, so that its bytes are not those of the file that was there before.
+            make_whole(reprise)
+            with open(reprise.config_file, "a", encoding="ascii") as file:
+                file.write(f"# {number}\n")
+            eventually(lambda whole=whole: reprise.reloads("success") > whole, f"after {name} it is whole again")
+            whole = reprise.reloads("success")
+        equal(attempts(reprise, upstream), 2)
+
+
+def test_a_file_that_changes_without_a_pause_is_taken_up_all_the_same():
+    with failing() as upstream, Controlled(defaults=TWICE) as reprise:
+        ended = threading.Event()
+
+        def scribble():
+            count = 0
+            while not ended.wait(0.01):
+                count += 1
+                fresh = reprise.config_file + ".new"
+                Path(fresh).write_text(text + f"# {count}\n", encoding="utf-8")
+                os.rename(fresh, reprise.config_file)
+        text = reprise.text_with(defaults=THRICE)
+        writer = threading.Thread(target=scribble)
+        writer.start()
+        try:
+            reprise.expect_reload("success", 2)
+            equal(attempts(reprise, upstream), 3)
+        finally:
+            ended.set()
+            writer.join()
+        equal(reprise.reloads("failed"), 0)
+
+
+def test_a_listener_comes_and_goes():
+    with Upstream({"/x": [200]}) as upstream, Controlled() as reprise, Client(reprise.forward) as client:
+        equal(client.ask("GET", upstream.url("/x")).status, 200)
+        first = reprise.forward
+        port = bound()
+        number = port.getsockname()[1]
+        port.close()
+        reprise.change(listeners=[{"mode": "forward", "bind": f"{LOOPBACK}:{number}"}])
+        reprise.expect_reload("success")
+        answer = client.ask("GET", upstream.url("/x"))
+        equal((answer.status, answer.field("Connection")), (200, "close"), "who is there is answered, and told to go")
+        client.expect_end()
+        with Client((LOOPBACK, number)) as other:
+            equal(other.ask("GET", upstream.url("/x")).status, 200)
+        try:
+            Client(first).socket.close()
+            raise AssertionError("the old port is still listened at")
+        except ConnectionRefusedError:
+            pass
+        listeners = json.loads(reprise.admin("/status")[1])["listeners"]
+        equal(listeners[0], f"forward {LOOPBACK}:{number}")
+
+
+def test_a_port_that_is_taken_leaves_everything_as_it_was():
+    held, port = closed_port()
+    held.listen(1)
+    with held, failing() as upstream, Controlled(defaults=TWICE) as reprise:
+        reprise.change(defaults=THRICE, listeners=[{"mode": "forward", "bind": f"{LOOPBACK}:0"},
+                                                   {"mode": "socks", "bind": f"{LOOPBACK}:{port}"}])
+        reprise.expect_reload("failed")
+        reprise.expect_log(f"cannot listen on socks {LOOPBACK}:{port}")
+        equal(attempts(reprise, upstream), 2)
+
+
+def test_a_gateway_leads_elsewhere_from_the_next_request_on():
+    with Upstream({"/x": [Say(200, b"one")]}) as one, Upstream({"/x": [Say(200, b"two")]}) as two:
+        def listeners(to):
+            return [{"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": f"http://{LOOPBACK}:{to.port}"}]
+        with Controlled(listeners=listeners(one)) as reprise, Client(reprise.gateway) as client:
+            for upstream, body in ((one, b"one"), (two, b"two")):
+                reprise.change(listeners=listeners(upstream))
+                if upstream is two:
+                    reprise.expect_reload("success")
+                client.send(b"GET /x HTTP/1.1\r\nHost: gateway\r\n\r\n")
+                equal(client.read_answer().body, body)
+
+
+def test_a_request_keeps_the_configuration_that_it_began_under():
+    """It waits while another is put in force that would not have let it go on."""
+    gate = threading.Event()
+
+    def held(connection, request):
+        gate.wait(PATIENCE)
+        connection.sendall(Say(503).text(request, 1))
+        return True
+    with Upstream({"/held": [held, 503, 200], "/down": [503]}) as upstream, Controlled(defaults=THRICE) as reprise, \
+            Client(reprise.forward) as client:
+        client.send(head_of("GET", upstream.url("/held"), LOOPBACK))
+        upstream.seen(1, "/held")
+        reprise.change(defaults={"mode": "off"})
+        reprise.expect_reload("success")
+        equal(ask(reprise, "GET", upstream.url("/down")).attempts, 1, "who comes now")
+        gate.set()
+        answer = client.read_answer()
+        equal((answer.status, answer.attempts), (200, 3))
+
+
+class Counting(Upstream):
+    """Keeps of each request how often it came, and with which Reprise-Attempt."""
+
+    def __init__(self):
+        super().__init__(otherwise=(503,))
+        self.came = {}
+
+    def keep(self, request):
+        with self.lock:
+            request.order = 0
+            self.came.setdefault(request.path, []).append(request.field("Reprise-Attempt"))
+
+
+def test_no_request_is_lost_or_decided_by_half_of_each():
+    """Requests that are sent twice and unmarked under one configuration, three times and marked under the other."""
+    total, clients = options.load, 8
+    reloads = max(10, total // 100)
+    one, other = {**TWICE, "attempt_header": False, "budget": "off"}, {**THRICE, "attempt_header": True, "budget": "off"}
+    with Counting() as upstream, Controlled(defaults=one, log={"access": False}) as reprise:
+        failures = []
+
+        def work(which):
+            with Client(reprise.forward) as client:
+                for number in range(which, total, clients):
+                    answer = client.ask("GET", upstream.url(f"/{number}"))
+                    if answer.status != 503 or answer.attempts not in (2, 3):
+                        failures.append((number, answer.status, answer.attempts))
+        threads = [threading.Thread(target=work, args=(which,)) for which in range(clients)]
+        for thread in threads:
+            thread.start()
+        done = 0
+        while done < reloads or any(thread.is_alive() for thread in threads):
+            reprise.change(defaults=other if done % 2 == 0 else one)
+            code, said, errors = reprise.tell("reload", "--wait")
+            equal(code, 0, said + errors)
+            done += 1
+            if done > 100 * reloads:
+                raise AssertionError("the requests do not end")
+        for thread in threads:
+            thread.join()
+        equal(failures, [])
+        equal(len(upstream.came), total)
+        wholes = {(None, None): 0, ("1", "2", "3"): 0}
+        for path, marks in upstream.came.items():
+            assert tuple(marks) in wholes, (path, marks)
+            wholes[tuple(marks)] += 1
+        assert all(count > 0 for count in wholes.values()), wholes
+        assert reprise.reloads("success") >= reloads
+        equal(reprise.reloads("failed"), 0)
+
+
+def test_without_a_file_there_is_nothing_to_reload():
+    class Defaults(Reprise):
+        def command(self):
+            return [options.binary, "run", "--forward", "0", "--admin", "0"]
+    with Defaults() as reprise, Upstream({"/x": [200]}) as upstream:
+        reprise.process.send_signal(signal.SIGHUP)
+        reprise.expect_log("there is no configuration file to read again")
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)

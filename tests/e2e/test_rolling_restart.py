@@ -1,0 +1,153 @@
+"""A rolling restart under load: two instances behind one name, one replaced after the other, and no request that fails."""
+import threading
+
+from client import Client
+from control import Controlled
+from harness import equal, eventually
+from reader import Cut
+from upstream import Upstream
+
+
+class Service:
+    """What stands before the instances, as a Service of Kubernetes does: who is ready gets new connections, and somebody looks at
+    /readyz now and then."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.instances, self.ready, self.next = [], [], 0
+        self.ended = threading.Event()
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def look(self):
+        while not self.ended.wait(0.02):
+            with self.lock:
+                instances = list(self.instances)
+            ready = []
+            for instance in instances:
+                try:
+                    if instance.admin("/readyz")[0] == 200:
+                        ready.append(instance)
+                except OSError:
+                    pass
+            with self.lock:
+                self.ready = [each for each in ready if each in self.instances]
+
+    def pick(self):
+        def one():
+            with self.lock:
+                self.next += 1
+                return self.ready[self.next % len(self.ready)] if self.ready else None
+        return eventually(one, "an instance is ready")
+
+    def add(self, instance):
+        with self.lock:
+            self.instances.append(instance)
+
+    def remove(self, instance):
+        with self.lock:
+            self.instances.remove(instance)
+
+
+class Load:
+    """Clients that keep their connections, as pools do, and send a POST or a GET one after the other. A POST must not be sent twice by
+    anybody, so that each has exactly one effect or has failed."""
+
+    def __init__(self, service, upstream, clients=6):
+        self.service, self.upstream = service, upstream
+        self.ended = threading.Event()
+        self.lock = threading.Lock()
+        self.sent, self.failures = 0, []
+        self.threads = [threading.Thread(target=self.work, args=(which,)) for which in range(clients)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+
+    def work(self, which):
+        client = None
+        number = 0
+        while not self.ended.is_set():
+            number += 1
+            path = f"/{which}/{number}"
+            try:
+                if client is None:
+                    client = Client(self.service.pick().forward)
+                method, body = ("POST", b"x") if number % 2 else ("GET", None)
+                answer = client.ask(method, self.upstream.url(path), body)
+                if answer.status != 200:
+                    raise Cut(f"{answer.status}")
+                if (answer.field("Connection") or "").lower() == "close":
+                    client.socket.close()
+                    client = None
+            except (OSError, Cut) as error:
+                with self.lock:
+                    self.failures.append((path, repr(error)))
+                client = None
+            with self.lock:
+                self.sent += 1
+
+    def expect(self, more):
+        before = self.sent
+        eventually(lambda: self.sent >= before + more, f"{more} more requests")
+
+
+def instance():
+    return Controlled(shutdown={"linger": "2s", "grace": "20s"})
+
+
+def replace(service, old, ask_to_leave):
+    """A new one is ready before the old one is told."""
+    new = instance().__enter__()
+    service.add(new)
+    eventually(lambda: new in service.ready, "the new one is ready")
+    ask_to_leave(old)
+    old.process.wait(60)
+    service.remove(old)
+    old.__exit__(None, None, None)
+    return new
+
+
+def by_drain(old):
+    """As a preStop hook does it: away from the Service first, then the end."""
+    equal(old.tell("drain")[0], 0)
+    equal(old.tell("quit")[0], 0)
+
+
+def by_signal(old):
+    old.process.terminate()
+
+
+def test_no_request_fails_while_each_instance_is_replaced():
+    with Upstream() as upstream, Service() as service:
+        running = [instance().__enter__() for _ in range(2)]
+        try:
+            for each in running:
+                service.add(each)
+            with Load(service, upstream) as load:
+                load.expect(200)
+                for leave in (by_signal, by_drain):
+                    for place in range(2):
+                        running[place] = replace(service, running[place], leave)
+                        load.expect(100)
+            equal(load.failures, [])
+            assert load.sent > 600, load.sent
+            with upstream.lock:
+                twice = [path for path, count in upstream.orders.items() if count != 1]
+            equal(twice, [], "sent once each")
+        finally:
+            for each in running:
+                each.__exit__(None, None, None)

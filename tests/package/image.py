@@ -1,0 +1,193 @@
+"""The image: built by the Dockerfile as it is, small and bare, run in namespaces as a runtime would; and its bill of materials."""
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import materials
+from harness import NotPlayed, equal
+from stage import ROOT, block, need, options, quoted, retried, run, shell
+
+MOST_COMPRESSED = 15 << 20  # bytes
+USER = "65532:65532"
+CONTAIN = Path(__file__).with_name("contain.py")
+
+
+def buildah(stage):
+    return ["buildah", "--root", str(stage.folder / "storage"), "--runroot", str(stage.folder / "runroot"), "--storage-driver", "vfs"]
+
+
+def import_base(stage):
+    """The base as an image: what mmdebstrap has made."""
+    made = run(*buildah(stage), "from", "scratch").strip()
+    tar = stage.folder / "base.tar"
+    run("tar", "-C", stage.base(), "-cf", tar, ".")
+    run(*buildah(stage), "add", "-q", made, tar, "/")
+    run(*buildah(stage), "commit", "-q", "--rm", made, "localhost/base")
+    tar.unlink()
+
+
+def test_it_is_built_by_the_words_of_the_page(stage):
+    """`docker` is buildah here; the base is mmdebstrap's, the package that of the release build, and nothing is compiled."""
+    need("buildah")
+    import_base(stage)
+    packages = stage.folder / "packages"
+    packages.mkdir()
+    run("cp", stage.packed(), packages)
+    stand_ins = ["--isolation", "chroot", "--build-arg", "BASE=localhost/base", "--build-context", f"package={packages}"]
+    materials_folder = ROOT / "build/image"
+    run("rm", "-rf", materials_folder)
+    for line in block("image").splitlines():
+        words = shlex.split(line)
+        equal(words[:2], ["docker", "build"], line)
+        said = run(*buildah(stage), "build", *stand_ins, *words[2:], cwd=ROOT)
+        assert "cmake" not in said, said
+    made = run(*buildah(stage), "from", "localhost/reprise:0.1.0").strip()
+    stage.root = Path(run(*buildah(stage), "mount", made).strip())
+    stage.config = json.loads(run(*buildah(stage), "inspect", "--type", "image", "localhost/reprise:0.1.0"))["OCIv1"]["config"]
+
+
+def built(stage):
+    if stage.root is None:
+        raise NotPlayed("there is no image: it could not be built")
+    return stage.root
+
+
+def test_it_is_small_and_says_what_it_is(stage):
+    built(stage)
+    layout = stage.folder / "layout"
+    run(*buildah(stage), "push", "-q", "--compression-format", "gzip", "localhost/reprise:0.1.0", f"oci:{layout}")
+    size = sum(file.stat().st_size for file in (layout / "blobs/sha256").iterdir())
+    print(f"image: {size / 1e6:.1f} MB compressed", flush=True)
+    assert size <= MOST_COMPRESSED, size
+    equal(stage.config["User"], USER, "a number: Kubernetes' runAsNonRoot can see that it is not root")
+    equal(stage.config["Entrypoint"] + stage.config["Cmd"], ["/usr/bin/reprise", "run", "-c", "/etc/reprise/reprise.yaml"])
+    labels = {key.removeprefix("org.opencontainers.image."): value for key, value in stage.config["Labels"].items()}
+    equal("reprise " + labels["version"], run(options.binary, "version").strip())
+    equal((labels["title"], labels["licenses"]), ("reprise", "Apache-2.0"))
+    assert labels["description"] and "revision" in labels, labels
+
+
+def regular_files(root):
+    return {f"/{path.relative_to(root)}" for path in root.rglob("*") if path.is_file() and not path.is_symlink()}
+
+
+def test_it_holds_what_the_program_needs_and_nothing_else(stage):
+    """The loader itself tells, inside: every library that is there is used, each that is used is there."""
+    root = built(stage)
+    files = regular_files(root)
+    loader, = (path for path in files if "/ld-linux" in path)
+    listed = run("unshare", "--mount", "chroot", root, loader, "--list", "/usr/bin/reprise")
+    used = {os.path.normpath(os.path.join("/", os.path.realpath(f"{root}{path}").removeprefix(os.path.realpath(root))))
+            for path in re.findall(r"(?:=> )?(/\S+) \(0x", listed)}
+    there = {path for path in files if ".so" in path}
+    equal((sorted(used - there), sorted(there - used - {loader})), ([], []))
+    rest = {path for path in files - there if not path.startswith(("/usr/share/doc/", "/usr/share/common-licenses/"))}
+    equal(sorted(rest), ["/etc/group", "/etc/nsswitch.conf", "/etc/passwd", "/etc/reprise/reprise.yaml",
+                         "/etc/ssl/certs/ca-certificates.crt", "/usr/bin/reprise"])
+    for path in root.rglob("*"):
+        state = path.lstat()
+        assert (state.st_uid, state.st_gid) == (0, 0) and not state.st_mode & 0o6000, f"{path} belongs to another, or lends its owner"
+        if not path.is_symlink() and path != root / "tmp":
+            assert not state.st_mode & 0o022, f"{path} can be written by others"
+    equal((root / "tmp").stat().st_mode & 0o7777, 0o1777)
+
+
+class Container:
+    """The image in a network, mounts and processes of its own. In a script, `container COMMAND...` becomes one that a runtime has started:
+    its root read-only, `files` laid over its own, /tmp in memory unless it is to have none, the user and nobody's rights."""
+
+    def __init__(self, stage, user=USER, files=None, has_tmp=True):
+        self.root, self.place, self.user = built(stage), stage.folder / "run", user
+        self.place.mkdir(exist_ok=True)
+        lines = ["ip link set lo up", f"mount --bind {self.root} {self.place}", f"mkdir -p {self.place}/proc {self.place}/dev", "made=()"]
+        for number, (path, content) in enumerate((files or {}).items()):
+            over = stage.folder / f"over-{number}"
+            over.write_text(content, encoding="utf-8")
+            # As a runtime does: what is mounted on has to be there.
+            lines += [f"[ -e {self.place}{path} ] || {{ touch {self.place}{path}; made+=({self.root}{path}); }}", f"mount --bind {over} {self.place}{path}"]
+        lines += [f"mount -o remount,bind,ro {self.place}", f"mount -t proc proc {self.place}/proc", f"mount -t tmpfs none {self.place}/dev",
+                  f"touch {self.place}/dev/null; mount --bind /dev/null {self.place}/dev/null"]
+        if has_tmp:
+            lines.append(f"mount -t tmpfs -o mode=1777 none {self.place}/tmp")
+        lines += [f"container() {{ exec {sys.executable} {CONTAIN} {self.place} {user} \"$@\"; }}", "port() { until (exec 3<>/dev/tcp/127.0.0.1/$1) "
+                  "2>/dev/null; do kill -0 $container 2>/dev/null || { wait $container; exit; }; sleep 0.05; done; }",
+                  f"leave() {{ local code=$?; set +e; kill $(jobs -p) 2>/dev/null; umount -R {self.place}; rm -f \"${{made[@]}}\"; rmdir {self.root}/proc {self.root}/dev; exit $code; }}",
+                  "trap leave EXIT"]
+        self.opening = "\n".join(lines)
+
+    def play(self, text):
+        """(exit code, what it said) of a script."""
+        done = subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", *shell(f"{self.opening}\n{text}")], timeout=120,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def must(self, text):
+        code, said = self.play(text)
+        equal(code, 0, said[-2000:])
+        return said
+
+
+def starting(stage):
+    """What the image starts, and then waits until it serves; beside it the upstream that fails twice."""
+    command = quoted(stage.config["Entrypoint"] + stage.config["Cmd"])
+    return f"""{options.binary} demo --bind 127.0.0.1:3190 >/dev/null 2>&1 & container=$!
+port 3190
+container {command} >log 2>&1 & container=$!
+port 3128; port 3129"""
+
+
+ASK = "curl -sS -i -x http://127.0.0.1:3128 'http://%s:3190/flaky?id=1'"
+ENDED = "kill -TERM $container; wait $container"
+
+
+def served(stage, container, host="127.0.0.1"):
+    """Starts it, has a request retried, looks at what runs, and ends it as a runtime does; says what it saw."""
+    script = f"cd {tempfile.mkdtemp(dir=stage.folder)}\n{starting(stage)}\n{ASK % host}; cat /proc/$container/status; {ENDED}; cat log"
+    said = container.must(script)
+    assert retried(said), said
+    return said
+
+
+def test_it_serves_without_rights_and_with_a_read_only_root(stage):
+    """As its own user, and as one that nobody has named, which OpenShift gives; /tmp may be read-only, too."""
+    for user, has_tmp in ((USER, True), ("1234567:0", True), (USER, False)):
+        said = served(stage, Container(stage, user, has_tmp=has_tmp))
+        state = dict(re.findall(r"^(\w+):\s+(.*)$", said, re.M))
+        uid, gid = user.split(":")
+        equal((state["Uid"].split(), state["Gid"].split(), state["NoNewPrivs"]), ([uid] * 4, [gid] * 4, "1"))
+        equal({int(state[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}, {0})
+
+
+def test_it_finds_names_where_the_host_names_modules_that_it_has_not(stage):
+    """A mounted nsswitch.conf of a desktop; the C library is asked, which would load them."""
+    files = {"/etc/hosts": "127.0.0.1 upstream.test\n", "/etc/nsswitch.conf": "hosts: files mdns4_minimal [NOTFOUND=return] dns myhostname\n"}
+    served(stage, Container(stage, files=files), "upstream.test")
+
+
+def test_it_has_the_authorities_of_the_system(stage):
+    """`ca init` writes what reprise itself trusts; a bundle that is mounted stands in its place."""
+    text = "version: 1\nintercept:\n  hosts: [a.test]\n  ca: {certificate: /tmp/ca.pem, key: /tmp/ca.key}\n  bundle: /tmp/bundle.pem\n"
+    bundle = (built(stage) / "etc/ssl/certs/ca-certificates.crt").read_text(encoding="utf-8")
+    one = bundle[:bundle.index("-----END CERTIFICATE-----")] + "-----END CERTIFICATE-----\n"
+    for mounted, least in ({}, 100), ({"/etc/ssl/certs/ca-certificates.crt": one}, 2):
+        container = Container(stage, files={"/etc/reprise/reprise.yaml": text, **mounted})
+        said = container.must("(container /usr/bin/reprise ca init -c /etc/reprise/reprise.yaml) >&2\n"
+                              f"grep -c 'BEGIN CERTIFICATE' {container.place}/tmp/bundle.pem")
+        count = int(said.splitlines()[-1])
+        assert count >= least and (count == least or not mounted), said
+
+
+def test_its_file_can_be_wrong_and_it_says_so(stage):
+    code, said = Container(stage, files={"/etc/reprise/reprise.yaml": "listeners: 7\n"}).play(
+        "(container " + quoted(stage.config["Entrypoint"] + stage.config["Cmd"]) + ")")
+    equal(code, 78, said)
+    assert "/etc/reprise/reprise.yaml:" in said, said
+
+
+def test_its_bill_of_materials_is_true(stage):
+    materials.check(stage, built(stage), ROOT / "build/image/reprise.spdx.json", regular_files(built(stage)))

@@ -1,0 +1,78 @@
+"""The bill of materials against what is there: every file with its sum, every package as dpkg has it, nothing besides."""
+import hashlib
+import json
+import re
+
+from harness import equal
+from stage import run
+
+# What fill.sh writes itself.
+OURS = {"/etc/group", "/etc/nsswitch.conf", "/etc/passwd"}
+FIELDS = {"SPDXID", "name", "downloadLocation", "versionInfo", "licenseConcluded", "licenseDeclared", "copyrightText"}
+
+
+def dpkg(stage, *arguments):
+    """What dpkg says in the base, which the image was made from."""
+    return run("chroot", stage.base(), "dpkg-query", *arguments)
+
+
+def check_form(bill):
+    """What SPDX 2.3 demands of each part, and that every reference leads somewhere, once."""
+    equal((bill["spdxVersion"], bill["dataLicense"], bill["SPDXID"]), ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT"))
+    assert re.fullmatch(r"https://spdx\.org/spdxdocs/[\w.-]+", bill["documentNamespace"]), bill["documentNamespace"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"]), bill["creationInfo"]
+    assert all(re.fullmatch(r"(Tool|Organization|Person): .+", creator) for creator in bill["creationInfo"]["creators"])
+    names = [part["SPDXID"] for part in [bill, *bill["packages"], *bill["files"]]]
+    equal(len(names), len(set(names)), "each reference is of one thing")
+    for name in names:
+        assert re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", name), name
+    for package in bill["packages"]:
+        equal(FIELDS - set(package), set(), package["name"])
+    for relation in bill["relationships"]:
+        assert relation["spdxElementId"] in names and relation["relatedSpdxElement"] in names, relation
+        assert relation["relationshipType"] in ("DESCRIBES", "CONTAINS", "STATIC_LINK"), relation
+
+
+def check_files(bill, root, files):
+    equal(sorted(file["fileName"].removeprefix(".") for file in bill["files"]), sorted(files))
+    for file in bill["files"]:
+        content = (root / file["fileName"]).read_bytes()
+        sums = {check["algorithm"]: check["checksumValue"] for check in file["checksums"]}
+        equal(sums, {"SHA1": hashlib.sha1(content).hexdigest(), "SHA256": hashlib.sha256(content).hexdigest()}, file["fileName"])
+
+
+def check_packages(stage, bill):
+    """Versions are dpkg's, and each file is in a package that has it."""
+    owners = {}  # of files: the package that contains each
+    named = {part["SPDXID"]: part.get("name") or part["fileName"] for part in [*bill["packages"], *bill["files"]]}
+    for relation in bill["relationships"]:
+        if relation["relationshipType"] == "CONTAINS" and "-file-" in relation["relatedSpdxElement"]:
+            owners.setdefault(named[relation["relatedSpdxElement"]].removeprefix("."), []).append(named[relation["spdxElementId"]])
+    equal({path for path, names in owners.items() if names == ["reprise-image"]}, OURS)
+    for path, names in owners.items():
+        equal(len(names), 1, path)
+    for package in bill["packages"]:
+        if package["SPDXID"].startswith("SPDXRef-deb-") and package["name"] != "reprise":
+            name = package["name"]
+            version, architecture = dpkg(stage, "-W", "-f", "${Version} ${Architecture}", name).split()
+            locator, = (one["referenceLocator"] for one in package["externalRefs"])
+            equal(package["versionInfo"], version, name)
+            encoded = version.replace("+", "%2B").replace(":", "%3A")
+            equal(locator, f"pkg:deb/debian/{name.replace('+', '%2B')}@{encoded}?arch={architecture}&distro=debian-12")
+            listed = {path.split("/")[-1] for path in dpkg(stage, "-L", name).splitlines()} | {"ca-certificates.crt", "copyright"}
+            theirs = [path for path, names in owners.items() if names == [name]]
+            equal([path for path in theirs if path.split("/")[-1] not in listed], [], name)
+            assert theirs, f"{name} has no file in the image"
+    return {package["name"]: package["versionInfo"] for package in bill["packages"]}
+
+
+def check(stage, root, file, files):
+    bill = json.loads(file.read_text(encoding="utf-8"))
+    check_form(bill)
+    check_files(bill, root, files)
+    versions = check_packages(stage, bill)
+    equal(versions["reprise"], run("dpkg-deb", "-f", stage.packed(), "Version").strip())
+    compiled = {named["name"] for named in bill["packages"] if named["SPDXID"].startswith("SPDXRef-source-")}
+    equal(compiled, {"boost1.81", "cli11"}, "libraries of headers, whose code is in the program")
+    linked = [relation for relation in bill["relationships"] if relation["relationshipType"] == "STATIC_LINK"]
+    equal(len(linked), len(compiled))

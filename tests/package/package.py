@@ -1,0 +1,108 @@
+"""The package itself: packed without compiling, clean for lintian, and holding what a Debian package of a service does."""
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from harness import equal
+from stage import ROOT, block, need, options, run, shell
+
+PLACES = {
+    "/usr/bin/reprise": None,
+    "/etc/reprise/reprise.yaml": "deploy/debian/reprise.yaml",
+    "/usr/share/doc/reprise/copyright": "deploy/debian/copyright",
+    "/usr/share/reprise/schema.json": "config/schema.json",
+}
+
+
+def member(deb, path):
+    """The bytes of a file in a package."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE) as tar:
+        done = subprocess.run(["tar", "-xO", f".{path}"], stdin=tar.stdout, capture_output=True, check=True)
+        tar.stdout.close()
+        return done.stdout
+
+
+def printed(*arguments):
+    return subprocess.run([options.binary, *arguments], capture_output=True, check=True, timeout=60).stdout
+
+
+def unpacked(compressed):
+    return subprocess.run(["gzip", "-dc"], input=compressed, capture_output=True, check=True).stdout
+
+
+def test_it_is_packed_and_nothing_compiled(stage):
+    """By the words of the page, under a umask that hides files; the program inside is the one that was built and tested."""
+    need("cpack", "dpkg-shlibdeps", "file", "dpkg-deb")
+    equal(os.path.realpath(options.binary), str(ROOT / "build/release/reprise"), "cpack packs the release build")
+    for old in (ROOT / "build/release").glob("*.deb"):
+        old.unlink()
+    before = os.stat(options.binary)
+    run(*shell("umask 077\n" + block("pack")), cwd=ROOT)
+    after = os.stat(options.binary)
+    equal((after.st_mtime_ns, after.st_ino), (before.st_mtime_ns, before.st_ino), "the program is the one that was there")
+    stage.deb, = (ROOT / "build/release").glob("*.deb")
+    equal(member(stage.deb, "/usr/bin/reprise") == Path(options.binary).read_bytes(), True, "and is what was packed")
+
+
+def test_lintian_has_no_error_and_no_warning(stage):
+    need("lintian")
+    done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", str(stage.packed())], capture_output=True, text=True,
+                          timeout=300, check=False)
+    equal((done.returncode, done.stdout), (0, ""), done.stderr)
+    lines = (ROOT / "deploy/debian/lintian-overrides").read_text(encoding="utf-8").splitlines()
+    for reason, override in zip(["", *lines], lines):
+        assert override.startswith("#") or reason.startswith("# "), f"no reason stands over: {override}"
+
+
+def test_it_holds_what_the_program_says_of_itself(stage):
+    deb = stage.packed()
+    for path, source in PLACES.items():
+        equal(bool(member(deb, path)) and (source is None or member(deb, path) == (ROOT / source).read_bytes()), True, path)
+    equal(unpacked(member(deb, "/usr/share/man/man1/reprise.1.gz")), printed("man"))
+    for path, kind in (("bash-completion/completions/reprise", "bash"), ("zsh/vendor-completions/_reprise", "zsh"),
+                       ("fish/vendor_completions.d/reprise.fish", "fish")):
+        equal(member(deb, f"/usr/share/{path}"), printed("completion", kind), path)
+    equal(unpacked(member(deb, "/usr/share/doc/reprise/changelog.gz")), (ROOT / "CHANGELOG.md").read_bytes())
+    newest = unpacked(member(deb, "/usr/share/doc/reprise/changelog.Debian.gz")).decode().split(")")[0]
+    equal(newest, f"reprise ({run('dpkg-deb', '-f', deb, 'Version').strip()}")
+    equal(printed("version").decode().split()[1], newest.split("(")[1].rpartition("-")[0], "the program's version and the package's")
+    control = Path(tempfile.mkdtemp(dir=stage.folder))
+    run("dpkg-deb", "-e", deb, control)
+    equal((control / "conffiles").read_text(encoding="utf-8"), "/etc/reprise/reprise.yaml\n")
+    for script in ("postinst", "prerm", "postrm"):
+        run("sh", "-n", control / script)
+
+
+def test_its_file_says_the_defaults(stage):
+    """And the example at its end loads as well, once it is no comment."""
+    with tempfile.TemporaryDirectory(dir=stage.folder) as folder:
+        plain, shipped, uncommented = (Path(folder, name) for name in ("plain.yaml", "shipped.yaml", "uncommented.yaml"))
+        text = member(stage.packed(), "/etc/reprise/reprise.yaml").decode()
+        plain.write_text("version: 1\n", encoding="utf-8")
+        shipped.write_text(text, encoding="utf-8")
+        head, mark, example = text.partition("#routes:")
+        uncommented.write_text(head + (mark + example).replace("\n#", "\n").removeprefix("#"), encoding="utf-8")
+        equal(printed("config", "--effective", "-c", str(shipped)), printed("config", "--effective", "-c", str(plain)))
+        assert b"name: orders" in printed("config", "--effective", "-c", str(uncommented))
+
+
+def test_its_units_start_its_program(stage):
+    for unit in ("reprise.service", "reprise.socket"):
+        ours = member(stage.packed(), f"/usr/lib/systemd/system/{unit}").decode()
+        equal(ours, (ROOT / "deploy/systemd" / unit).read_text(encoding="utf-8").replace("/usr/local/bin/", "/usr/bin/"))
+        assert "/usr/local" not in ours, ours
+
+
+def test_it_depends_on_what_the_program_links(stage):
+    """A library of a package that Depends does not name would be missing on another host."""
+    depends = stage.depends()
+    for library in re.findall(r"=> (/\S+)", run("ldd", options.binary)):
+        for path in (library, os.path.realpath(library), os.path.realpath(library).removeprefix("/usr")):
+            done = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                assert done.stdout.split(":")[0] in depends, (done.stdout, depends)
+                break
+        else:
+            raise AssertionError(f"no package has {library}")

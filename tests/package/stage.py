@@ -1,0 +1,101 @@
+"""What the cases share: the folder in memory, the package once it is packed, the base that Debians and images are made of."""
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from harness import NotPlayed, options
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+README = ROOT / "deploy/README.md"
+
+
+def need(*programs):
+    """Without one of them the case is not played."""
+    for program in programs:
+        if shutil.which(program) is None:
+            raise NotPlayed(f"there is no {program} here")
+
+
+def run(*command, **more):
+    """What a command says; it must succeed."""
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300,
+                          **more).stdout
+
+
+def block(name):
+    """The commands of deploy/README.md under <!-- package: NAME -->."""
+    found = re.search(rf"<!-- package: {name} -->\n```sh\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)
+    assert found, f"deploy/README.md has no block `package: {name}`"
+    return found.group(1)
+
+
+def patient(text):
+    """A block as a script: what ends with & is started, and waited for at the port that its line names."""
+    lines = []
+    for line in text.splitlines():
+        words = line.split("#")[0].strip()
+        lines.append(words[:-1] + ">/dev/null 2>&1 &" if words.endswith("&") else words)
+        port = re.search(r":(\d+) &$", words)
+        if port:
+            lines.append(f"until (exec 3<>/dev/tcp/127.0.0.1/{port[1]}) 2>/dev/null; do sleep 0.05; done")
+    return "\n".join(["trap 'kill $(jobs -p) 2>/dev/null' EXIT", *lines])
+
+
+def retried(said):
+    """Whether curl -i has shown a request that took three attempts."""
+    return re.findall(r"^HTTP/1\.1 (\d+)", said, re.M) == ["200"] and "Reprise-Attempts: 3" in said
+
+
+class Stage(contextlib.ExitStack):
+    """Closed at the end: whatever was started ends then."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+        self.deb = None  # the package, once it is packed
+        self.base_folder = None
+        self.host = None  # the Debian that runs
+        self.before = None  # what that one held before there was a package
+        self.root = None  # the image's files
+        self.config = None  # the image's configuration
+
+    def packed(self):
+        if self.deb is None:
+            raise NotPlayed("there is no package: it could not be packed")
+        return self.deb
+
+    def depends(self):
+        """Names of the packages that ours needs."""
+        return re.findall(r"(?:^|, )([^ ,]+)", run("dpkg-deb", "-f", self.packed(), "Depends"))
+
+    def base(self):
+        """A folder with a Debian 12 that has what ours needs, and not ours."""
+        need("mmdebstrap")
+        if self.base_folder is None:
+            folder = self.folder / "base"
+            include = ",".join(["systemd", "systemd-sysv", "ca-certificates", "curl", *self.depends()])
+            environment = {**os.environ, "TMPDIR": str(self.folder)}
+            run("mmdebstrap", "--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"',
+                f"--include={include}", "bookworm", folder, env=environment)
+            self.base_folder = folder
+        return self.base_folder
+
+    def copy_of_base(self, name):
+        copy = self.folder / name
+        run("cp", "-a", self.base(), copy)
+        return copy
+
+
+def shell(text):
+    return ["bash", "-euo", "pipefail", "-c", text]
+
+
+def quoted(words):
+    return shlex.join(str(word) for word in words)
+
+
+__all__ = ["ROOT", "Stage", "block", "need", "options", "patient", "quoted", "retried", "run", "shell"]
