@@ -21,7 +21,7 @@ using Protocol = asio::local::stream_protocol;
 
 namespace {
 
-std::string words_of(int error) { return std::generic_category().message(error); }
+std::string text_of(int error) { return std::generic_category().message(error); }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw ControlError("cannot listen at admin.control " + path + ": " + why);
@@ -31,15 +31,15 @@ std::string words_of(int error) { return std::generic_category().message(error);
 void make_way(const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) {
-    if (errno != ENOENT) refuse(path, words_of(errno));
+    if (errno != ENOENT) refuse(path, text_of(errno));
     return;
   }
   if (!S_ISSOCK(found.st_mode)) refuse(path, "it is there and is no socket; name another path, or remove it");
   const int error = try_control(path);
   if (error == 0) refuse(path, "another process listens there; end it, or name another path");
-  if (error != ECONNREFUSED) refuse(path, words_of(error));
+  if (error != ECONNREFUSED) refuse(path, text_of(error));
   if (::unlink(path.c_str()) != 0)
-    refuse(path, "what an ended process has left cannot be removed: " + words_of(errno));
+    refuse(path, "what an ended process has left cannot be removed: " + text_of(errno));
 }
 
 std::vector<std::string> split(const std::string& line) {

@@ -28,7 +28,7 @@ Fault fault_at(const YAML::Mark& mark, std::string message) {
 // Builds the tree from parser events: yaml-cpp's own nodes hide keys that stand twice.
 class Builder : public YAML::EventHandler {
  public:
-  Builder(std::string_view text, std::size_t skipped) : text_(text), skipped_(skipped) {
+  Builder(std::string_view text, std::size_t skipped) : text_(text) {
     for (std::size_t at = skipped; at != std::string_view::npos;) {
       lines_.push_back(at);
       const std::size_t end = text.find('\n', at);
@@ -140,7 +140,6 @@ class Builder : public YAML::EventHandler {
   }
 
   std::string_view text_;
-  std::size_t skipped_;
   std::vector<std::size_t> lines_;  // where each begins
   Tree tree_;
   std::vector<Level> open_;

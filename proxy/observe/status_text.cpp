@@ -25,7 +25,7 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   fmt::format_to(std::back_inserter(out), "{:<10}  {}\n", name, value);
 }
 
-void append_reload(std::string& out, const StatusFacts& facts) {
+void append_reload_lines(std::string& out, const StatusFacts& facts) {
   if (!facts.reload) return append_line(out, "reload", "none since the start");
   if (facts.reload->succeeded) return append_line(out, "reload", "succeeded " + ago_text(facts));
   append_line(out, "reload", "FAILED " + ago_text(facts) + "; the configuration before goes on");
@@ -60,7 +60,7 @@ std::string status_text(const StatusFacts& facts, const config::Settings& settin
   append_line(out, "config",
               facts.config_file.empty() ? "built-in defaults"
                                         : fmt::format("{}, hash {}", facts.config_file, facts.config_hash));
-  append_reload(out, facts);
+  append_reload_lines(out, facts);
   for (const std::string& listener : facts.listeners)
     append_line(out, &listener == &facts.listeners.front() ? "listening" : "", listener);
   append_line(out, "clients", std::to_string(totals.client_connections));
