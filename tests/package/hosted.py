@@ -12,12 +12,15 @@ RUNNING = "grep -lx reprise /proc/[0-9]*/comm || true"
 def host(stage):
     """The running host that the cases below go on with; the package lies in its root's home."""
     if stage.host is None:
-        root = stage.copy_of_base("host")
-        deb = stage.packed()
-        run("cp", deb, root / "root")
-        stage.host = stage.enter_context(Container(root))
+        stage.host = stage.made("host", lambda: started(stage))
         stage.before = stage.host.holds()
     return stage.host
+
+
+def started(stage):
+    root = stage.copy_of_base("host")
+    run("cp", stage.packed(), root / "root")
+    return stage.enter_context(Container(root))
 
 
 def pid(there):
