@@ -3,7 +3,7 @@ import re
 
 from harness import equal
 from host import Container, Debian
-from stage import block, patient, retried, run
+from stage import block, need, patient, retried, run
 
 SERVICE_FILE = "/etc/reprise/reprise.yaml"
 RUNNING = "grep -lx reprise /proc/[0-9]*/comm || true"
@@ -18,6 +18,7 @@ def host(stage):
 
 
 def started(stage):
+    need("systemd-nspawn", "nsenter")
     root = stage.copy_of_base("host")
     run("cp", stage.packed(), root / "root")
     return stage.enter_context(Container(root))
