@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 from harness import NotPlayed, eventually
-from stage import need, shell
+from stage import shell
 
-ENVIRONMENT = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
+ENVIRONMENT = ["/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
 # What a running system, apt and dpkg write of themselves.
 OF_OTHERS = re.compile(r"/(proc|sys|dev|run|tmp|root|var/(log|cache|tmp|lib/(dpkg|apt|systemd/(catalog|random-seed|timers|linger)))|etc/(machine-id|\.updated)"
                        r"|var/\.updated|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?|etc/\.pwd\.lock)(/|$)")
@@ -70,7 +70,6 @@ class Container(Debian):
         self.process = self.first = None
 
     def __enter__(self):
-        need("systemd-nspawn", "nsenter")
         (self.root / "etc/hostname").write_text("host\n", encoding="ascii")
         command = ["systemd-nspawn", "--quiet", "--boot", "--private-network", "--register=no", "--keep-unit", f"--directory={self.root}"]
         log = open(self.root.parent / "console", "w+", encoding="utf-8", errors="replace")  # pylint: disable=consider-using-with

@@ -3,7 +3,7 @@ import re
 
 from harness import equal
 from host import Container, Debian
-from stage import block, patient, retried, run
+from stage import block, need, patient, retried, run
 
 SERVICE_FILE = "/etc/reprise/reprise.yaml"
 RUNNING = "grep -lx reprise /proc/[0-9]*/comm || true"
@@ -12,12 +12,16 @@ RUNNING = "grep -lx reprise /proc/[0-9]*/comm || true"
 def host(stage):
     """The running host that the cases below go on with; the package lies in its root's home."""
     if stage.host is None:
-        root = stage.copy_of_base("host")
-        deb = stage.packed()
-        run("cp", deb, root / "root")
-        stage.host = stage.enter_context(Container(root))
+        stage.host = stage.made("host", lambda: started(stage))
         stage.before = stage.host.holds()
     return stage.host
+
+
+def started(stage):
+    need("systemd-nspawn", "nsenter")
+    root = stage.copy_of_base("host")
+    run("cp", stage.packed(), root / "root")
+    return stage.enter_context(Container(root))
 
 
 def pid(there):

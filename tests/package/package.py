@@ -75,6 +75,18 @@ def test_it_holds_what_the_program_says_of_itself(stage):
         run("sh", "-n", control / script)
 
 
+def test_a_plain_installation_brings_the_same_and_nothing_of_debian(stage):
+    """`cmake --install`, for other packagers: below its prefix alone."""
+    place = stage.folder / "plain"
+    run("cmake", "--install", ROOT / "build/release", "--prefix", "/usr/local", env={**os.environ, "DESTDIR": str(place)})
+    files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
+    equal([path for path in files if not path.startswith("usr/local/") or "systemd" in path or "lintian" in path or path.endswith(".gz")], [])
+    for path, said in (("man/man1/reprise.1", ["man"]), ("bash-completion/completions/reprise", ["completion", "bash"]),
+                       ("zsh/site-functions/_reprise", ["completion", "zsh"]), ("fish/vendor_completions.d/reprise.fish", ["completion", "fish"])):
+        equal(files[f"usr/local/share/{path}"].read_bytes(), printed(*said), path)
+    equal({"usr/local/bin/reprise", "usr/local/share/doc/reprise/LICENSE", "usr/local/share/doc/reprise/CHANGELOG.md"} - set(files), set())
+
+
 def test_its_file_says_the_defaults(stage):
     """And the example at its end loads as well, once it is no comment."""
     with tempfile.TemporaryDirectory(dir=stage.folder) as folder:

@@ -58,6 +58,7 @@ class Stage(contextlib.ExitStack):
         self.folder = folder
         self.deb = None  # the package, once it is packed
         self.base_folder = None
+        self.missing = {}  # what could not be made, and why: it is not tried again
         self.host = None  # the Debian that runs
         self.before = None  # what that one held before there was a package
         self.root = None  # the image's files
@@ -68,21 +69,36 @@ class Stage(contextlib.ExitStack):
             raise NotPlayed("there is no package: it could not be packed")
         return self.deb
 
+    def made(self, what, make):
+        """What `make` gives; where it has failed before, the case is not played."""
+        if what in self.missing:
+            raise NotPlayed(f"there is no {what}: {self.missing[what]}")
+        try:
+            return make()
+        except NotPlayed as why:
+            self.missing[what] = str(why)
+            raise
+        except Exception:
+            self.missing[what] = "it could not be made"
+            raise
+
     def depends(self):
         """Names of the packages that ours needs."""
         return re.findall(r"(?:^|, )([^ ,]+)", run("dpkg-deb", "-f", self.packed(), "Depends"))
 
     def base(self):
         """A folder with a Debian 12 that has what ours needs, and not ours."""
-        need("mmdebstrap")
         if self.base_folder is None:
-            folder = self.folder / "base"
-            include = ",".join(["systemd", "systemd-sysv", "ca-certificates", "curl", *self.depends()])
-            environment = {**os.environ, "TMPDIR": str(self.folder)}
-            run("mmdebstrap", "--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"',
-                f"--include={include}", "bookworm", folder, env=environment)
-            self.base_folder = folder
+            self.base_folder = self.made("Debian", self.make_base)
         return self.base_folder
+
+    def make_base(self):
+        need("mmdebstrap")
+        folder = self.folder / "base"
+        include = ",".join(["systemd", "systemd-sysv", "ca-certificates", "curl", *self.depends()])
+        run("mmdebstrap", "--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"',
+            f"--include={include}", "bookworm", folder, env={**os.environ, "TMPDIR": str(self.folder)})
+        return folder
 
     def copy_of_base(self, name):
         copy = self.folder / name
