@@ -10,7 +10,7 @@ build_packages=(
 )
 # iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 iproute2 nftables iptables openssl wget)
+test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 iproute2 nftables iptables openssl wget prometheus)
 # PACKAGE: what succeeds where it, or what stands for it, is there. For tests of real clients alone.
 # shellcheck disable=SC2034
 client_packages=(

@@ -256,6 +256,7 @@ group_docs() {
   [ -x build/release/reprise ] || check "build release" build release || return
   counted "docs" python3 tests/docs.py --bin build/release/reprise
   check "the table of figures" python3 tests/figures.py --docs
+  check "alert rules" python3 tests/alerts.py --bin build/release/reprise
   # That it works, not what it measures: this machine is busy.
   check "the benchmark runs" python3 tests/bench/bench.py --peers dumbpipe --baseline dumbpipe --scenarios lat,down64m_c4,up64m_c4 \
     --secs 1 --rounds 1 --tries 1 --pin none
