@@ -289,7 +289,7 @@ TEST(EveryKey, that_is_not_built_is_refused) {
     EXPECT_NE(problems_of(refused).find("is not supported yet"), std::string::npos) << key.path;
     if (!key.neutral.empty()) load(file_with(key.path, std::string(key.neutral)));
   }
-  EXPECT_GE(count, 2U);
+  EXPECT_GE(count, 1U);
 }
 
 TEST(EveryKey, default_text_is_the_default) {

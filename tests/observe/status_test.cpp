@@ -74,6 +74,39 @@ TEST(Status, document_is_json_with_what_is_so) {
   EXPECT_EQ(document.at("totals").at("recovered").as_int64(), 2);
 }
 
+StatusFacts busy() {
+  StatusFacts busy = facts();
+  busy.routes = {{7, 3, 2, 1, {{"not_idempotent", 4}, {"client_gone", 1}}}, {}, {}};
+  busy.budgets = {{"a.test:80", 0.25}, {"b.test:80", 0.5}};
+  busy.reload =
+      StatusFacts::Reload{false, busy.now_unix - 90061, {"f:1:2: error: no", "f:2:1: error: nor this"}};
+  return busy;
+}
+
+TEST(Status, what_routes_budgets_and_the_last_reload_have_come_to) {
+  const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
+  const auto& route = document.at("routes").as_array()[0];
+  EXPECT_EQ(route.at("requests").as_int64(), 7);
+  EXPECT_EQ(route.at("refused").at("not_idempotent").as_int64(), 4);
+  EXPECT_EQ(document.at("budgets").at("b.test:80").as_double(), 0.5);
+  EXPECT_EQ(document.at("reload").at("outcome").as_string(), "failed");
+  EXPECT_EQ(document.at("reload").at("errors").as_array().size(), 2U);
+}
+
+TEST(Status, people_read_the_same) {
+  expect_golden("status.txt", status_text(busy(), settings_with_routes(), totals()) + "\n");
+  StatusFacts plain = facts();
+  plain.config_file = "";
+  plain.ready = false;
+  const std::string text = status_text(plain, settings_with_routes(), totals());
+  EXPECT_NE(text.find("not ready"), std::string::npos);
+  EXPECT_NE(text.find("built-in defaults"), std::string::npos);
+  EXPECT_NE(text.find("none since the start"), std::string::npos);
+  plain.reload = StatusFacts::Reload{true, plain.now_unix - 5, {}};
+  EXPECT_NE(status_text(plain, settings_with_routes(), totals()).find("succeeded 00:00:05 ago"),
+            std::string::npos);
+}
+
 TEST(Status, built_in_defaults_have_no_file_and_a_clock_set_back_no_negative_age) {
   StatusFacts none = facts();
   none.config_file = "";
