@@ -36,14 +36,17 @@ struct Log::Writer {
 };
 
 Log::Log(const config::Log& settings, const std::vector<std::string>& routes, int descriptor, bool terminal)
-    : settings_(settings), terminal_(terminal), writer_(std::make_unique<Writer>(descriptor)) {
-  static_assert(std::atomic<config::Log>::is_always_lock_free);
+    : settings_(std::bit_cast<std::uint32_t>(settings)),
+      terminal_(terminal),
+      writer_(std::make_unique<Writer>(descriptor)) {
   for (const std::string& name : routes) routes_.add(name);
 }
 
 Log::~Log() = default;
 
-void Log::set(const config::Log& settings) { settings_.store(settings, std::memory_order_relaxed); }
+void Log::set(const config::Log& settings) {
+  settings_.store(std::bit_cast<std::uint32_t>(settings), std::memory_order_relaxed);
+}
 
 void Log::name_route(std::size_t number, std::string_view name) {
   if (number == routes_.size()) routes_.add(name);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,7 +30,9 @@ class Log {
 
   /// What is written from now on, and how.
   void set(const config::Log&);
-  config::Log settings() const { return settings_.load(std::memory_order_relaxed); }
+  config::Log settings() const {
+    return std::bit_cast<config::Log>(settings_.load(std::memory_order_relaxed));
+  }
   /// From now on `ExchangeRecord::route` may be that number, which is as far as the names so far or one
   /// further. One thread at a time.
   void name_route(std::size_t number, std::string_view name);
@@ -46,7 +49,7 @@ class Log {
   struct Writer;
   bool is_json(config::LogFormat) const;
 
-  std::atomic<config::Log> settings_;
+  std::atomic<std::uint32_t> settings_;  ///< the bytes of a config::Log
   GrowingList<const std::string> routes_;
   const bool terminal_;
   std::unique_ptr<Writer> writer_;

@@ -84,7 +84,7 @@ def test_a_plain_installation_brings_the_same_and_nothing_of_debian(stage):
     for path, said in (("man/man1/reprise.1", ["man"]), ("bash-completion/completions/reprise", ["completion", "bash"]),
                        ("zsh/site-functions/_reprise", ["completion", "zsh"]), ("fish/vendor_completions.d/reprise.fish", ["completion", "fish"])):
         equal(files[f"usr/local/share/{path}"].read_bytes(), printed(*said), path)
-    equal({"usr/local/bin/reprise", "usr/local/share/doc/reprise/LICENSE", "usr/local/share/doc/reprise/CHANGELOG.md"} - set(files), set())
+    equal({"usr/local/bin/reprise", "usr/local/share/doc/reprise/LICENSE", "usr/local/share/doc/reprise/" "CHANGELOG.md"} - set(files), set())
 
 
 def test_its_file_says_the_defaults(stage):
