@@ -108,11 +108,14 @@ unsigned FileWatch::take_wishes() {
 }
 
 FileWatch::Woken FileWatch::wait() {
-  bool signs_come = false;
-  Steady::time_point first{};  // of the signs that have not been looked after
-  Steady::time_point last{};
-  Steady::time_point next_look = Steady::now() + times_.look;
-  for (;;) {
+  // A link may lead elsewhere since the last time: its new folder is watched, and what came before that is
+  // looked for.
+  watch_folders();
+  bool signs_come = true;
+  Steady::time_point first = Steady::now();  // of the signs that have not been looked after
+  Steady::time_point last = first;
+  Steady::time_point next_look = first + times_.look;
+  while (!stopped_) {
     const auto now = Steady::now();
     const auto due = signs_come ? std::min({last + times_.quiet, first + times_.most, next_look}) : next_look;
     std::array<pollfd, 2> sources{{{wishes_, POLLIN, 0}, {signs_, POLLIN, 0}}};
@@ -136,6 +139,7 @@ FileWatch::Woken FileWatch::wait() {
     signs_come = false;
     next_look = after + times_.look;
   }
+  return Woken::stopped;
 }
 
 void FileWatch::ask() {
