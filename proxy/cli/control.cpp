@@ -61,7 +61,7 @@ int tell(const ControlArguments& given, const std::string& command) {
 }
 
 Given place(CLI::App* command, const char* example) {
-  const auto given = std::make_shared<ControlArguments>();
+  auto given = std::make_shared<ControlArguments>();
   CLI::Option* path =
       command->add_option("--control", given->path, "the control socket of the running proxy");
   command->add_option("-c,--config", given->file, "the configuration file that names it (admin.control)")
