@@ -40,7 +40,7 @@ std::optional<std::string> literal(const Present& present, std::string_view name
 cli::Variables variables_for(const Present& present) {
   cli::Variables variables =
       cli::client_environment("127.0.0.1", 3128, [&](const std::string& name) -> std::optional<std::string> {
-        const std::optional<std::string> own = literal(present, name);
+        std::optional<std::string> own = literal(present, name);
         if (name != "NO_PROXY") return own;
         return own.value_or("") + "," + std::string(direct_names);
       });
@@ -119,7 +119,7 @@ std::optional<Fault> edit_environment(const Node& container, Edits& edits, std::
   const Node* env = container.find("env");
   Present present;
   if (env != nullptr) {
-    if (const auto fault = read_environment(*env, present)) return fault;
+    if (auto fault = read_environment(*env, present)) return fault;
   }
   std::vector<Addition> missing;
   for (const auto& [name, wanted] : variables_for(present)) {
