@@ -31,7 +31,7 @@ SOCKETS = ("io", "systemd", "tls", "intercept", "resolve", "upstream", "dial", "
 # The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
 NOT_JUDGED = r"^proxy/explain/explain_report|^proxy/match/enumerators"
 # Each program, and how it is played.
-PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", *SOCKETS, "whole") if room != "exchange"},
+PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", *SOCKETS, "whole") if room not in ("exchange", "session")},
             "net_stories": ("--stories", "30000", "--threads", "1"),
             "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}
 # Lines that no test can run, by file and a part of their text, and why.
