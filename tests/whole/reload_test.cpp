@@ -1,6 +1,9 @@
 // Another configuration for a proxy that runs: what it takes over, what it refuses, and who notices.
+#include <unistd.h>
+
 #include <future>
 
+#include "proxy/control/ask_control.hpp"
 #include "proxy/server/reloader.hpp"
 #include "tests/support/running_proxy.hpp"
 #include "tests/support/scripted_upstream.hpp"
@@ -149,6 +152,26 @@ TEST(ProxyReload, WhatOnlyAStartTakesUpIsTold) {
   ASSERT_TRUE(report.succeeded);
   ASSERT_EQ(report.words.size(), 3U);
   EXPECT_EQ(report.words[0], "threads can only change at a start: it stays as it was until then");
+}
+
+TEST(ProxyReload, TheControlSocketIsObeyed) {
+  Wishes wishes = wishing(1);
+  const std::string path = "/tmp/reprise-test-" + std::to_string(::getpid()) + ".sock";
+  wishes.settings.admin.control = path;
+  Reloading world(wishes);
+  const auto succeeds = [&](const char* command) {
+    return ask_control(path, command, std::chrono::seconds(60)).succeeded;
+  };
+  EXPECT_FALSE(succeeds("reload"));
+  world.next = world.settings;
+  for (const char* good :
+       {"reload", "status", "status json", "log level debug", "pause a.test:80 5", "drain"})
+    EXPECT_TRUE(succeeds(good)) << good;
+  for (const char* bad :
+       {"", "no", "log level loud", "pause a.test 5", "pause a.test:80 x", "pause a.test:80 0"})
+    EXPECT_FALSE(succeeds(bad)) << bad;
+  EXPECT_TRUE(succeeds("quit"));
+  world.proxy.join();
 }
 
 TEST(ProxyReload, WhoAsksAtTheEndIsTold) {
