@@ -96,6 +96,7 @@ struct Limits {
   std::string replay_folder = "/tmp";
   std::size_t kept_response_bytes = 64 * 1024;
   std::size_t upstreams = 1024;
+  std::size_t story_bytes = 1024 * 1024;  ///< for each io thread; 0: no stories are kept
   std::size_t labelled_upstreams = 32;
 };
 

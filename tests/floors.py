@@ -22,6 +22,7 @@ LINKS = {
     "config": ("keys",),
     "reference": ("keys",),
     "observe": ("settings",),
+    "stories": ("observe",),
     "explain": ("http1", "probe", "observe", "keys"),
     "io": ("http1",),
     "systemd": ("io",),
@@ -33,7 +34,7 @@ LINKS = {
     "replay": ("io", "observe"),
     "tunnel": ("io", "observe"),
     "message": ("replay", "upstream", "probe"),
-    "worker": ("message", "dial"),
+    "worker": ("message", "dial", "stories"),
     "exchange": ("worker", "tunnel"),
     "session": ("exchange", "systemd"),
     "reload": ("tls",),
@@ -62,6 +63,7 @@ THIRD = {
     "config": r"arpa/inet\.h",
     "reference": None,
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
+    "stories": r"arpa/inet\.h",
     "explain": r"fmt/.*\.h",
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
     "inject": r"yaml-cpp/.*\.h",
@@ -71,7 +73,7 @@ THIRD = {
 }
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
 # No clock, no chance, no sockets: they are arguments here.
-PURE = {"match", "pacing", "policy", "http", "http1", "probe", "settings", "yaml", "presets", "keys", "config", "reference", "observe", "explain"}
+PURE = {"match", "pacing", "policy", "http", "http1", "probe", "settings", "yaml", "presets", "keys", "config", "reference", "observe", "stories", "explain"}
 # A room with more is two.
 MOST_FILES = 30
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")

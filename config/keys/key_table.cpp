@@ -130,6 +130,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "limits.kept_answer", .kind = size, .standard = "64KiB", .sentence = "Body bytes of an upstream's answer kept during a wait, to be the last answer.", .lowest = "0", .highest = "16MiB"},
   {.path = "limits.labelled_upstreams", .kind = whole, .standard = "32", .sentence = "Upstreams that the configuration does not name and that get a metric label of their own, in the order in which they are met; the rest is `other`.", .lowest = "0", .highest = "1000"},
   {.path = "limits.upstreams", .kind = whole, .standard = "1024", .sentence = "Entries of each table per host: pools, budgets, names. The oldest idle one goes.", .lowest = "1", .highest = "1000000"},
+  {.path = "limits.stories", .kind = size, .standard = "1MiB", .sentence = "Memory of each thread for the stories of its last requests, which `reprise explain --request-id` and the status page tell; half of it is for those that were retried, refused or failed. 0: none are kept.", .lowest = "0", .highest = "256MiB"},
 
   {.path = "timers", .kind = mapping, .standard = "", .sentence = "How long a client may take."},
   {.path = "timers.header", .kind = duration, .standard = "10s", .sentence = "For one request head, from its first byte.", .lowest = "1ms", .highest = year},

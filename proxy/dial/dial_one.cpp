@@ -20,6 +20,7 @@ void begin(Dialer& dialer, Stream& stream, const tcp::endpoint& endpoint) {
 }  // namespace
 
 Task<Dialled> dial_one(Dialer& dialer, const tcp::endpoint& endpoint, Instant due, AttemptCancel& cancel) {
+  dialer.dialled = endpoint;
   auto stream = dialer.open_stream();
   AttemptCancel::Target target(cancel, *stream);
   begin(dialer, *stream, endpoint);

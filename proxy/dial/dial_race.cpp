@@ -35,15 +35,16 @@ Task<Dialled> DialRace::run(AttemptCancel& cancel) {
 
 Task<void> DialRace::run_one(DialRace& race, std::size_t which) {
   const Instant due = race.time_.end_of_step(Tick::now());
-  race.ended(co_await dial_one(race.dialer_, race.endpoints_[which], due, race.cancels_[which]));
+  race.ended(which, co_await dial_one(race.dialer_, race.endpoints_[which], due, race.cancels_[which]));
 }
 
 // A connection that stands beside the winner's is closed here.
-void DialRace::ended(Dialled end) {
+void DialRace::ended(std::size_t which, Dialled end) {
   if (const auto* failed = std::get_if<Failed>(&end)) {
     order_.failed(failed->cause);
   } else if (order_.stood()) {
     standing_ = std::get<std::unique_ptr<Stream>>(std::move(end));
+    dialer_.dialled = endpoints_[which];
     stop_all();
   }
   pause_.cancel();

@@ -27,7 +27,7 @@ class DialRace final : public Cancellable {
 
  private:
   static Task<void> run_one(DialRace&, std::size_t which);
-  void ended(Dialled);
+  void ended(std::size_t which, Dialled);
   void stop_all();
 
   Dialer& dialer_;

@@ -36,6 +36,7 @@ struct Dialer {
   const LinkFactory& links;
   OwnDials& own_dials;
   const Snapshot& snapshot;  ///< of the request that it is for
+  tcp::endpoint dialled{};   ///< out: of the connection that stands, or the last that was tried; else port 0
 
   /// A connection to be.
   std::unique_ptr<Stream> open_stream() const {

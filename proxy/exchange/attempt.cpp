@@ -95,8 +95,8 @@ Task<void> settle(Request& request, AttemptCancel& cancel) {
 }
 
 // The upstream has ended a connection that was at rest: nothing went out on it.
-AttemptResult closed_at_rest(const Request& request, unsigned number) {
-  return {Failed{Stage::send, Cause::closed}, report_of_unsent(request, number)};
+AttemptResult closed_at_rest(const Request& request, unsigned number, const policy::UpstreamAddress& address) {
+  return {Failed{Stage::send, Cause::closed}, report_of_unsent(request, number, address)};
 }
 
 // A connection on which something came before it was asked carries no second request (row B11).
@@ -123,6 +123,8 @@ void note_sent(const Conversation& talk, const Response& response, AttemptResult
   result.report.reused = response.connection->reused();
   result.report.sent =
       response.connection->stream().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
+  result.report.sent_bytes = response.connection->stream().sent_bytes();
+  result.report.address = response.connection->address();
 }
 
 void note_repeatable(const Conversation& talk, const Request& request, unsigned number,
@@ -150,8 +152,9 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   const Instant begun = start.number == 1 ? request.started : Tick::now();
   response.connection = lease(worker, request, start);
   if (response.connection == nullptr) {
-    if (const auto failed = co_await connect_for(worker, request, cancel, connect_by, response)) {
-      result = {*failed, report_of_unsent(request, start.number)};
+    policy::UpstreamAddress address;
+    if (const auto failed = co_await connect_for(worker, request, cancel, connect_by, response, address)) {
+      result = {*failed, report_of_unsent(request, start.number, address)};
       co_return;
     }
   }
@@ -163,8 +166,9 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   note_connection(request, start.number, client == nullptr && !request.resuming, *response.connection);
   const Unread unread = unread_of(*response.connection);
   if (unread == Unread::closed && response.buffer.empty()) {
+    const policy::UpstreamAddress address = response.connection->address();
     response.clear();
-    result = closed_at_rest(request, start.number);
+    result = closed_at_rest(request, start.number, address);
     co_return;
   }
   const bool spoke_first = has_spoken_first(unread, response);

@@ -58,7 +58,7 @@ Task<AttemptResult> attempt_connect(Worker& worker, Request& request, AttemptCan
   AttemptResult result;
   result.report.number = start.number;
   response.clear();
-  if (const auto failed = co_await connect_for(worker, request, cancel, deadline, response)) {
+  if (const auto failed = co_await connect_for(worker, request, cancel, deadline, response, result.report.address)) {
     result.outcome = *failed;
   } else {
     response.number = start.number;
@@ -97,6 +97,7 @@ Task<void> attempt_tunnel(Worker& worker, Request& request, ClientSide client, A
   if (cause || cancel.stopped()) {
     result.outcome = Failed{Stage::tls, cancel.stopped() ? Cause::cancelled : *cause};
     result.report.sent = policy::Sent::maybe;
+    result.report.sent_bytes = upstream.sent_bytes();
     result.report.idempotent = policy::Idempotency::yes;
     response.clear();
   } else {

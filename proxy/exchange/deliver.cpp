@@ -24,11 +24,17 @@ void add_number(unsigned number, std::string& lines) {
 }
 
 // Our own lines: what was done, and why it stopped.
-void write_own_fields(const Request& request, const Ledger& ledger, std::string& lines) {
+void write_own_fields(const Worker& worker, const Request& request, const Ledger& ledger,
+                      std::string& lines) {
   lines.clear();
   append_attempts(*request.policy, static_cast<unsigned>(ledger.size()), lines);
   if (request.policy->response_headers && ledger.reason != Reason::success)
     append_reason(policy::word(ledger.reason), lines);
+  if (request.policy->response_headers && request.number != 0) {
+    lines.append("Reprise-Request-Id: ");
+    worker.shared.stories->append_id(lines, request.number);
+    lines.append("\r\n");
+  }
   if (ledger.ambiguous) lines.append("Reprise-Ambiguous: true\r\n");
 }
 
@@ -125,7 +131,7 @@ void append_reason(std::string_view reason, std::string& lines) {
 
 Task<void> deliver_response(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
                             Response& response, Delivered& delivered) {
-  write_own_fields(request, ledger, request.response_fields);
+  write_own_fields(worker, request, ledger, request.response_fields);
   if (request.is_connect()) {
     delivered = co_await open_tunnel(worker, request, client, response);
     co_return;
@@ -168,7 +174,7 @@ Task<void> deliver_response(Worker& worker, Request& request, ClientSide client,
 
 Task<Served> deliver_failure(Worker& worker, Request& request, ClientSide client, const Ledger& ledger,
                              bool gateway_timeout) {
-  write_own_fields(request, ledger, request.response_fields);
+  write_own_fields(worker, request, ledger, request.response_fields);
   const http::Reply reply = http::failure_reply(ledger, gateway_timeout, worker.shared.pseudonym);
   if (request.entrance == Entrance::socks && request.is_connect())
     co_return co_await send_socks_failure(request, client, ledger, reply.status);

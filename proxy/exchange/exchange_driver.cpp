@@ -36,7 +36,9 @@ ExchangeDriver::ExchangeDriver(Worker& worker, Request& request, ClientSide clie
                                        request.started, latency_of(worker, request))),
       actions_(machine_.begin(Tick::now(), worker.dice)),
       live_(&request.live),
-      kept_(request.kept) {}
+      kept_(request.kept) {
+  request.number = worker.stories == nullptr ? 0 : worker.stories->next_number();
+}
 
 Actions ExchangeDriver::next() {
   // Nothing is under way here that could still tell the machine something.

@@ -15,6 +15,22 @@ bool can_be_held(const Request& request, const HoldLimits& limits) {
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
 }
 
+policy::UpstreamAddress as_address(const tcp::endpoint& endpoint) {
+  policy::UpstreamAddress address;
+  if (endpoint.port() == 0) return address;
+  address.port = endpoint.port();
+  const auto put = [&](policy::UpstreamAddress::Family family, const auto& bytes) {
+    address.family = family;
+    std::copy(bytes.begin(), bytes.end(), address.bytes.begin());
+  };
+  if (endpoint.address().is_v4()) {
+    put(policy::UpstreamAddress::Family::v4, endpoint.address().to_v4().to_bytes());
+  } else {
+    put(policy::UpstreamAddress::Family::v6, endpoint.address().to_v6().to_bytes());
+  }
+  return address;
+}
+
 }  // namespace
 
 Freshness freshness_of(const Request& request, const HoldLimits& limits, const Upstream* before) {
@@ -29,8 +45,9 @@ void note_connection(Request& request, unsigned number, bool copy, const Upstrea
   request.recent[number % request.recent.size()] = connection.number();
 }
 
-policy::AttemptReport report_of_unsent(const Request& request, unsigned number) {
-  return {false, policy::Sent::nothing, request.body.replayable(), judge_now(request), number};
+policy::AttemptReport report_of_unsent(const Request& request, unsigned number,
+                                       const policy::UpstreamAddress& address) {
+  return {false, policy::Sent::nothing, request.body.replayable(), judge_now(request), number, address};
 }
 
 Unread unread_of(UpstreamConnection& connection) {
@@ -63,14 +80,17 @@ std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, cons
 }
 
 Task<std::optional<policy::Failed>> connect_for(Worker& worker, const Request& request, AttemptCancel& cancel,
-                                                std::optional<Instant> deadline, Response& response) {
+                                                std::optional<Instant> deadline, Response& response,
+                                                policy::UpstreamAddress& address) {
   const ParentRoute route{*request.upstream, request.head, is_for_parent(request)};
   Dialer dialer = worker.dialer(*request.snapshot);
   Dialled dialled = co_await connect(dialer, route, ConnectTime(request.policy->connect_timeout, deadline),
                                      cancel, response.buffer);
+  address = as_address(dialer.dialled);
   if (const auto* failed = std::get_if<policy::Failed>(&dialled)) co_return *failed;
   response.connection = std::make_unique<UpstreamConnection>(
       worker.pool, carrier_of(request), std::get<std::unique_ptr<Stream>>(std::move(dialled)));
+  response.connection->set_address(address);
   response.connection->stream().set_user_timeout(user_timeout_of(request));
   co_return std::nullopt;
 }

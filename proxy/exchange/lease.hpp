@@ -18,8 +18,8 @@ Freshness freshness_of(const Request&, const HoldLimits& limits, const Upstream*
 
 /// Attempt `number` goes out on that connection, which the next one must not. `copy`: beside another (hedge).
 void note_connection(Request&, unsigned number, bool copy, const UpstreamConnection&);
-/// Of an attempt that ended before anything was sent.
-policy::AttemptReport report_of_unsent(const Request&, unsigned number);
+/// Of an attempt that ended before anything was sent; `address`: what was dialled for it.
+policy::AttemptReport report_of_unsent(const Request&, unsigned number, const policy::UpstreamAddress& address);
 /// What lies unread on a fresh connection; a pooled one has been looked at when it was lent.
 Unread unread_of(UpstreamConnection&);
 
@@ -33,8 +33,9 @@ Duration user_timeout_of(const Request&);
 std::unique_ptr<UpstreamConnection> lease(Worker&, Request&, const policy::Start&);
 
 /// A fresh one (connect), in `response.connection`, or why there is none;
-/// nothing of the request was sent then.
+/// nothing of the request was sent then. `address`: what stands, or was dialled last.
 Task<std::optional<policy::Failed>> connect_for(Worker&, const Request&, AttemptCancel&,
-                                                std::optional<Instant> deadline, Response&);
+                                                std::optional<Instant> deadline, Response&,
+                                                policy::UpstreamAddress& address);
 
 }  // namespace reprise::net

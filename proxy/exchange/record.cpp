@@ -14,12 +14,22 @@ std::string_view value_of(const http::RequestHead& head, std::string_view name) 
   return {};
 }
 
-// version "-" trace-id "-" parent-id "-" flags (W3C Trace Context 2.2)
-std::string_view trace_id(std::string_view traceparent) {
-  constexpr std::size_t offset = 3;
-  constexpr std::size_t length = 32;
-  if (traceparent.size() < offset + length || traceparent[offset - 1] != '-') return {};
-  return traceparent.substr(offset, length);
+bool is_lower_hex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// version "-" trace-id "-" parent-id "-" flags, and nothing else where the version is 00 (W3C Trace Context
+// 2.2); what is not that is as good as none.
+std::string_view well_formed(std::string_view traceparent) {
+  constexpr std::size_t length = 55;
+  if (traceparent.size() < length || (traceparent.size() > length && traceparent.starts_with("00"))) return {};
+  const std::string_view text = traceparent.substr(0, length);
+  const bool parted = text[2] == '-' && text[35] == '-' && text[52] == '-';
+  const bool hex = is_lower_hex(text.substr(0, 2)) && is_lower_hex(text.substr(3, 32)) &&
+                   is_lower_hex(text.substr(36, 16)) && is_lower_hex(text.substr(53));
+  const bool named = text.substr(3, 32).find_first_not_of('0') != std::string_view::npos &&
+                     text.substr(36, 16).find_first_not_of('0') != std::string_view::npos;
+  return parted && hex && named && !text.starts_with("ff") ? text : std::string_view();
 }
 
 }  // namespace
@@ -43,13 +53,24 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.ledger = &request.ledger();
   exchange.upstream = request.upstream->cells;
   exchange.tunnel = request.is_connect();
+  exchange.number = request.number;
   worker.shared.metrics.count(exchange);
   if (worker.shared.witness) worker.shared.witness(exchange);
+  const config::Log log = worker.shared.log.settings();
+  const bool exhausted = policy::is_exhausted(request.ledger().reason);
+  const bool kept = worker.stories != nullptr && request.number != 0;
   // Whoever wants no access lines is still told what was given up (row L15, clause R24).
-  if (!worker.shared.log.settings().access && !policy::is_exhausted(request.ledger().reason)) return;
-  exchange.trace_id = trace_id(value_of(request.head, "traceparent"));
+  if (!kept && !log.access && !exhausted) return;
+  exchange.traceparent = well_formed(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");
-  worker.shared.log.access(exchange, Clock::wall_nanoseconds());
+  const std::int64_t wall = Clock::wall_nanoseconds();
+  if (kept) worker.stories->keep(exchange, wall, log.path == config::LogPath::full);
+  if (!log.access && !exhausted) return;
+  std::string id;
+  if (kept) worker.shared.stories->append_id(id, request.number);
+  exchange.id = id;
+  if (!exchange.traceparent.empty()) exchange.trace_id = exchange.traceparent.substr(3, 32);
+  worker.shared.log.access(exchange, wall);
 }
 
 std::string outcome_text(const policy::LedgerEntry& entry) {

@@ -88,7 +88,7 @@ ErrorCode Stream::write_now(Gather& pieces) {
   if (cancelled_ || writing_ended_) return asio::error::operation_aborted;
   if (pieces.empty()) return error;
   const std::size_t bytes = write_some(pieces.parts(), error);
-  sent_ = sent_ || bytes > 0;
+  count_sent(bytes);
   pieces.consume(bytes);
   if (error == asio::error::would_block || error == asio::error::try_again) error.clear();
   return error;
@@ -116,7 +116,7 @@ Task<ErrorCode> Stream::write_all(Gather& pieces, Duration idle) {
     do {
       std::size_t bytes = 0;
       std::tie(error, bytes) = co_await socket_.async_write_some(pieces.parts(), as_result);
-      sent_ = sent_ || bytes > 0;
+      count_sent(bytes);
       pieces.consume(bytes);
     } while (goes_on(error));
     Tick::disarm(write_limit_);

@@ -84,7 +84,12 @@ class Stream final : public Cancellable {
   /// True if the other side may have seen a byte since `forget_sent`: the kernel has taken one, or a write
   /// over TLS was begun, whatever came of it.
   bool may_have_sent() const { return sent_; }
-  void forget_sent() { sent_ = false; }
+  /// How many bytes of what was written since then were taken; over TLS, of the text in clear.
+  std::uint64_t sent_bytes() const { return sent_bytes_; }
+  void forget_sent() {
+    sent_ = false;
+    sent_bytes_ = 0;
+  }
 
   /// What it runs over, for another stream to run over; this one is of no use until it runs over something.
   Carrier release();
@@ -157,6 +162,10 @@ class Stream final : public Cancellable {
   Task<ErrorCode> connect_socket(tcp::endpoint);
   Task<ErrorCode> end_connect(ErrorCode begun);
   std::size_t write_some(std::span<const asio::const_buffer>, ErrorCode&);
+  void count_sent(std::size_t bytes) {
+    sent_ = sent_ || bytes > 0;
+    sent_bytes_ += bytes;
+  }
   void end_waits();
   bool goes_on(const ErrorCode&) const;
 
@@ -169,6 +178,7 @@ class Stream final : public Cancellable {
   std::optional<ErrorCode> begun_;  ///< of begin_connect
   std::shared_ptr<void> kept_;
   Duration user_timeout_{};
+  std::uint64_t sent_bytes_ = 0;
   bool sent_ = false;
   bool limit_hit_ = false;
   bool cancelled_ = false;

@@ -30,6 +30,7 @@ void Request::clear() {
   kind = RequestKind::forward;
   entrance = Entrance::connect;
   tunnel = TunnelProgress::asked;
+  number = 0;
   upgrade = continue_sent = resuming = bound = is_last = false;
   freshness = Freshness::any;
   recent = {};

@@ -62,6 +62,7 @@ struct Request {
   Response kept;                            ///< what the client gets if nothing better follows
   std::optional<policy::Exchange> machine;  ///< that decides on it; from its first attempt on
   policy::Instant started{};
+  std::uint64_t number = 0;  ///< its story's; 0: none is kept
   RequestKind kind = RequestKind::forward;
   Entrance entrance = Entrance::connect;          ///< of a stream
   TunnelProgress tunnel = TunnelProgress::asked;  ///< of the same

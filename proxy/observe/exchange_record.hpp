@@ -29,7 +29,10 @@ struct ExchangeRecord {
   bool own_response = false;         ///< the response was ours, not the upstream's
   std::uint64_t request_bytes = 0;   ///< body bytes read from the client
   std::uint64_t response_bytes = 0;  ///< body bytes sent to the client
-  std::string_view trace_id;         ///< from traceparent, may be empty
+  std::uint64_t number = 0;          ///< its story's; 0: none is kept
+  std::string_view id;               ///< the same as text, Stories::id_of; may be empty
+  std::string_view traceparent;      ///< as sent, whole and well-formed (W3C Trace Context 2.2), or empty
+  std::string_view trace_id;         ///< from it
   std::string_view request_id;       ///< X-Request-Id as sent, may be empty
   policy::Instant started{};
   policy::Instant ended{};

@@ -4,40 +4,11 @@
 #include <variant>
 
 #include "proxy/observe/access_log.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/observe/json_members.hpp"
 #include "proxy/observe/line_parts.hpp"
 
 namespace reprise::observe {
 namespace {
-
-void name(std::string& out, std::string_view member) {
-  out += ",\"";
-  out += member;
-  out += "\":";
-}
-
-// `value` is of a closed list.
-void word_member(std::string& out, std::string_view member, std::string_view value) {
-  name(out, member);
-  out += '"';
-  out += value;
-  out += '"';
-}
-
-void text_member(std::string& out, std::string_view member, std::string_view value) {
-  name(out, member);
-  append_json(out, value);
-}
-
-void number_member(std::string& out, std::string_view member, std::uint64_t value) {
-  name(out, member);
-  append_number(out, value);
-}
-
-void span_member(std::string& out, std::string_view member, policy::Duration value) {
-  name(out, member);
-  append_milliseconds(out, value);
-}
 
 void append_opening(std::string& out, std::int64_t wall, config::LogLevel level) {
   out += "{\"time\":\"";
@@ -53,7 +24,7 @@ void append_attempt(std::string& out, const policy::LedgerEntry& entry) {
     word_member(out, "stage", policy::word(failed->stage));
     word_member(out, "error", policy::word(failed->cause));
   } else {
-    name(out, "status");
+    name_member(out, "status");
     append_number(out, std::int64_t{std::get<policy::Answered>(entry.outcome).status});
   }
   span_member(out, "ms", entry.ended - entry.started);
@@ -62,13 +33,13 @@ void append_attempt(std::string& out, const policy::LedgerEntry& entry) {
   if (entry.verdict.reason == policy::Reason::observe_only) {
     span_member(out, "would_wait_ms", entry.verdict.delay);
   }
-  name(out, "reused");
+  name_member(out, "reused");
   out += entry.attempt.reused ? "true}" : "false}";
 }
 
 void append_attempts(std::string& out, const policy::Ledger& ledger) {
   const std::size_t left_out = attempts_left_out(ledger.size());
-  name(out, "attempts");
+  name_member(out, "attempts");
   out += '[';
   for (std::size_t i = 0; i < ledger.size(); ++i) {
     if (left_out > 0 && i == first_attempts_shown) i += left_out;
@@ -88,6 +59,7 @@ void append_hedge(std::string& out, const policy::Ledger& ledger) {
 }
 
 void append_ids(std::string& out, const ExchangeRecord& record) {
+  if (!record.id.empty()) word_member(out, "id", record.id);
   if (!record.request_id.empty()) text_member(out, "request_id", clipped(record.request_id));
   if (!record.trace_id.empty()) text_member(out, "trace_id", clipped(record.trace_id));
 }
@@ -107,7 +79,7 @@ void write_json_line(const ExchangeRecord& record, std::string_view route, confi
   } else if (!record.path.empty()) {
     text_member(out, "path", clipped(record.path));
   }
-  name(out, "status");
+  name_member(out, "status");
   if (record.status == 0) {
     out += "null";
   } else {
@@ -140,7 +112,7 @@ void write_exhausted_json(const ExchangeRecord& record, std::string_view route, 
     word_member(out, "last_stage", policy::word(failed->stage));
     word_member(out, "last_error", policy::word(failed->cause));
   } else {
-    name(out, "last_status");
+    name_member(out, "last_status");
     append_number(out, std::int64_t{std::get<policy::Answered>(last).status});
   }
   word_member(out, "limit", policy::word(record.ledger->reason));

@@ -148,6 +148,10 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
     pen.put("  ");
     pen.put(fmt::format("from {}", record.client), dim);
   }
+  if (!record.id.empty()) {
+    pen.put("  ");
+    pen.put(record.id, dim);
+  }
   pen.put("\n");
 }
 

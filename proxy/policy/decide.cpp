@@ -116,6 +116,12 @@ Duration wait_for(Duration backoff, const Hints& hints) {
   return std::max(hints.retry_after.value_or(Duration::zero()), with_aws_hint(backoff, hints));
 }
 
+WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
+  const Hints hints = honoured_hints(attempt, outcome, policy);
+  const WaitRange drawn = wait_range(policy.retry.backoff, attempt.charged - 1, attempt.wait);
+  return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
+}
+
 // A rule that has to look into the body holds it in memory: what is longer is not idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
   const bool retried =

@@ -1,6 +1,7 @@
 // The heart: from one attempt and its outcome to "again, after so long" or "no, because".
 #pragma once
 
+#include "proxy/pacing/backoff.hpp"
 #include "proxy/pacing/dice.hpp"
 #include "proxy/policy/route_policy.hpp"
 #include "proxy/policy/verdict.hpp"
@@ -17,6 +18,9 @@ bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 
 /// The backoff, or longer where the hints ask for it.
 Duration wait_for(Duration backoff, const Hints&);
+
+/// Between what the wait behind that attempt was drawn, hints included: for the record.
+WaitRange wait_bounds(const Attempt&, const Outcome&, const RoutePolicy&);
 
 /// How many bytes of the request's body may go to disk: none where nothing could ever send them again, and
 /// none of a `no-store` request (row D16).

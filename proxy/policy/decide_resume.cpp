@@ -35,4 +35,10 @@ Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory&
   return {true, delay, Reason::resumed};
 }
 
+WaitRange wait_bounds(const ResumeHistory& history, const Hints& said, const RoutePolicy& policy) {
+  const Hints hints = policy.retry.retry_after.honour ? said : Hints{};
+  const WaitRange drawn = wait_range(policy.retry.backoff, history.in_vain, history.wait);
+  return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
+}
+
 }  // namespace reprise::policy

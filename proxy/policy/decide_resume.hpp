@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "proxy/pacing/backoff.hpp"
 #include "proxy/pacing/dice.hpp"
 #include "proxy/policy/route_policy.hpp"
 #include "proxy/policy/verdict.hpp"
@@ -30,5 +31,8 @@ struct ResumeHistory {
 /// rolled only when every gate before the wait was passed.
 Verdict decide_resume(const Facts&, bool continuable, const ResumeHistory&, const Hints&, const RoutePolicy&,
                       Instant now, Dice&, double budget_left);
+
+/// Between what the wait before that resume was drawn, hints included: for the record.
+WaitRange wait_bounds(const ResumeHistory&, const Hints&, const RoutePolicy&);
 
 }  // namespace reprise::policy

@@ -1,7 +1,5 @@
 #include "proxy/policy/exchange.hpp"
 
-#include <limits>
-
 #include "proxy/policy/gates.hpp"
 
 namespace reprise::policy {
@@ -119,6 +117,7 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
   const unsigned number = number_of(report);
   tell_host(outcome, verdict, admission_of(number), now);
   const std::optional<unsigned> slower = end_race(report, outcome, verdict, now);
+  if (was_drawn(verdict)) ledger_.back().bounds = wait_bounds(attempt, outcome, policy_);
   assert(!slower || !verdict.retry);
   if (!verdict.retry) {
     // What came of it is the client's, as it would have been without `hold`.
@@ -129,7 +128,8 @@ Actions Exchange::settle(const AttemptReport& report, const Outcome& outcome, In
 }
 
 double Exchange::budget_left(Instant now) {
-  return host_.budget == nullptr ? std::numeric_limits<double>::infinity() : host_.budget->left(now);
+  if (host_.budget != nullptr) budget_seen_ = host_.budget->left(now);
+  return budget_seen_;
 }
 
 void Exchange::count_first(Instant now) {
@@ -171,7 +171,15 @@ Attempt Exchange::attempt_now(const AttemptReport& report) const {
 
 void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const Verdict& verdict,
                      Instant now) {
-  ledger_.add({attempt_now(report), outcome, verdict, started_, now});
+  ledger_.add({attempt_now(report),
+               outcome,
+               verdict,
+               started_,
+               now,
+               {},
+               report.address,
+               report.sent_bytes,
+               static_cast<float>(budget_seen_)});
 }
 
 Actions Exchange::go_on(const Verdict& verdict, Instant now) {

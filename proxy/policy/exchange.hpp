@@ -5,6 +5,7 @@
 #include <array>
 #include <cassert>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <variant>
@@ -82,6 +83,8 @@ struct AttemptReport {
   bool replayable = true;
   Idempotency idempotent = Idempotency::no;  ///< judged now, on what is held of the body now
   unsigned number = 0;                       ///< which attempt; 0: the only one that runs
+  UpstreamAddress address{};                 ///< for the record alone, like what follows
+  std::uint64_t sent_bytes = 0;
 };
 
 /// What all requests to one upstream host share; each part may be null (off).
@@ -248,6 +251,7 @@ class Exchange {
   Instant started_{};
   Instant admitted_{};    ///< when the circuit let the running attempt in; a free retry is let in already
   bool counted_ = false;  ///< the budget knows of the first attempt
+  double budget_seen_ = std::numeric_limits<double>::infinity();  ///< when it was last asked
   std::optional<Instant> withdrawn_;  ///< when the retry that is scheduled or runs was taken from the budget
   std::optional<Instant> due_;        ///< when the last wait was to end
   Duration spread_{};                 ///< so long after the end of its host's pause this request comes back

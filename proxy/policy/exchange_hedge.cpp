@@ -156,6 +156,8 @@ void Exchange::enter_copy(const Copy& copy, const AttemptReport& report, const O
   entry.attempt.replayable = report.replayable;
   entry.outcome = outcome;
   entry.ended = now;
+  entry.address = report.address;
+  entry.sent_bytes = report.sent_bytes;
 }
 
 void Exchange::enter_cancelled(const Verdict& verdict, Instant now) {

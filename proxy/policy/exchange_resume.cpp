@@ -52,6 +52,8 @@ Actions Exchange::resume_again(const Hints& hints, Instant now, Dice& dice) {
   Verdict& verdict = ledger_.back().verdict;
   verdict = overrule(
       decide_resume(facts_, continuable_, history, hints, policy_, now, dice, budget_left(now)), now);
+  if (was_drawn(verdict)) ledger_.back().bounds = wait_bounds(history, hints, policy_);
+  ledger_.back().budget_left = static_cast<float>(budget_seen_);
   if (!verdict.retry) return cut(verdict.reason);
   ++in_vain_;
   return go_on(verdict, now);

@@ -5,9 +5,12 @@
 #include <array>
 #include <cassert>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
+#include "proxy/pacing/backoff.hpp"
 #include "proxy/policy/hedge.hpp"
+#include "proxy/policy/upstream_address.hpp"
 
 namespace reprise::policy {
 
@@ -17,6 +20,11 @@ struct LedgerEntry {
   Verdict verdict;
   Instant started{};
   Instant ended{};
+  WaitRange bounds{};            ///< between what the verdict's delay was drawn; zero: it was not drawn
+  UpstreamAddress address{};     ///< where it went, or the last one that was dialled
+  std::uint64_t sent_bytes = 0;  ///< of its head and body that the kernel has taken
+  /// Retries that the budget had left when it was decided on; infinite without one.
+  float budget_left = std::numeric_limits<float>::infinity();
 };
 
 /// What is left of the attempts whose entries are gone (row L25).

@@ -44,4 +44,9 @@ struct Verdict {
   Reason reason = Reason::success;
 };
 
+/// True if the delay came from the dice: it is neither none nor a hint that stands alone.
+inline bool was_drawn(const Verdict& verdict) {
+  return verdict.delay > Duration::zero() && verdict.reason != Reason::upstream_said_later;
+}
+
 }  // namespace reprise::policy

@@ -82,6 +82,7 @@ struct Proxy::Parts {
   BudgetTable budgets;
   HostGuards host_guards;
   ReplayStore replay;
+  std::optional<observe::Stories> stories;
   SnapshotBuilder builder;
   EventLoop binding{1};
   std::unique_ptr<Shared> shared;

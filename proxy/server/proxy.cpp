@@ -33,6 +33,12 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   resolver = std::make_unique<Resolver>(names ? names->query() : options.query, limits, metrics);
   // NOLINTNEXTLINE(modernize-make-unique): clang 14 cannot initialise an aggregate through it.
   shared.reset(new Shared{metrics, log, budgets, host_guards, *resolver, replay, make_pseudonym()});
+  // Ids begin with the random part of our pseudonym.
+  if (given.limits.story_bytes > 0) {
+    stories.emplace(shared->pseudonym.substr(shared->pseudonym.find('-') + 1), given.threads,
+                    given.limits.story_bytes);
+    shared->stories = &*stories;
+  }
   shared->witness = options.witness;
   if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (const config::Listener& listener : given.listeners) {
@@ -47,7 +53,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
                                     ": the limit of open files allows no more");
   current.snapshot = builder.build(std::move(given), listeners.endpoints(), nullptr);
   for (unsigned i = 0; i < threads; ++i)
-    workers.push_back(std::make_unique<Worker>(*shared, current.snapshot, random_number()));
+    workers.push_back(std::make_unique<Worker>(*shared, current.snapshot, random_number(), i));
   listeners.open_on(workers);
   current.listeners = std::make_shared<const ListenerSet>(std::move(listeners));
   current.hash = options.config_hash;

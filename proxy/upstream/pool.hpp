@@ -16,6 +16,7 @@
 #include "proxy/io/stream.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/pacing/idle_life.hpp"
+#include "proxy/policy/upstream_address.hpp"
 #include "proxy/upstream/budget_table.hpp"
 #include "proxy/upstream/host_guards.hpp"
 
@@ -46,6 +47,9 @@ class UpstreamConnection final : public Timed {
   /// How long the upstream promised to keep it (Keep-Alive: timeout, less one second); zero: do not pool it.
   void set_idle_life(Duration life) { idle_life_ = life; }
   const Upstream& upstream() const { return *upstream_; }
+  /// Where it goes: for the record alone.
+  const policy::UpstreamAddress& address() const { return address_; }
+  void set_address(const policy::UpstreamAddress& address) { address_ = address; }
   /// One of its own in its pool, from 1.
   std::uint64_t number() const { return number_; }
   /// From now on it is given back to that pin, which outlives its use, and to nobody else (row F2).
@@ -62,6 +66,7 @@ class UpstreamConnection final : public Timed {
   Pin* pin_ = nullptr;
   Instant idle_since_{};
   Duration idle_life_ = Duration::max();
+  policy::UpstreamAddress address_{};
   std::uint64_t number_;
   bool reused_ = false;
   bool idle_ = false;

@@ -11,12 +11,13 @@ constexpr std::size_t most_idle_requests = 256;
 
 }  // namespace
 
-Worker::Worker(Shared& all, std::shared_ptr<const Snapshot> first, std::uint64_t seed)
+Worker::Worker(Shared& all, std::shared_ptr<const Snapshot> first, std::uint64_t seed, std::size_t thread)
     : shared(all),
       snapshot(std::move(first)),
       dice(seed),
       pool(tick, snapshot->settings.pool, snapshot->settings.limits.upstreams, all.budgets, all.host_guards,
-           all.metrics) {
+           all.metrics),
+      stories(all.stories == nullptr ? nullptr : &all.stories->book(thread)) {
   take_up(snapshot);
 }
 

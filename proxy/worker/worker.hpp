@@ -19,6 +19,7 @@
 #include "proxy/pacing/latency.hpp"
 #include "proxy/replay/replay_store.hpp"
 #include "proxy/resolve/resolver.hpp"
+#include "proxy/stories/stories.hpp"
 #include "proxy/upstream/budget_table.hpp"
 #include "proxy/upstream/host_guards.hpp"
 #include "proxy/upstream/pool.hpp"
@@ -48,6 +49,7 @@ struct Shared {
   /// What connections to upstreams are made of.
   LinkFactory links = {};
   OwnDials own_dials = {};
+  observe::Stories* stories = nullptr;  ///< null: none are kept
 };
 
 /// An io_context that can destroy what waits on it while everything else still stands.
@@ -59,7 +61,8 @@ class EventLoop : public asio::io_context {
 
 /// One per io thread; everything here but `shared` is used on that thread only.
 struct Worker {
-  Worker(Shared& shared, std::shared_ptr<const Snapshot> snapshot, std::uint64_t seed);
+  /// `thread`: its number, from 0, among those that keep stories.
+  Worker(Shared& shared, std::shared_ptr<const Snapshot> snapshot, std::uint64_t seed, std::size_t thread = 0);
   ~Worker();
 
   std::unique_ptr<Request> lend_request();
@@ -83,6 +86,7 @@ struct Worker {
   IdleClients resting;
   ReserveDescriptor reserve;
   unsigned turning_away = 0;  ///< clients that get a 503 and are not gone yet
+  observe::StoryBook* stories;  ///< of this thread; null: none are kept
   bool draining = false;
   bool leaving = false;  ///< told to drain: a response ends its connection, and says so
 

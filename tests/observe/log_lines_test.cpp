@@ -11,7 +11,7 @@
 #include "proxy/observe/json_text.hpp"
 #include "proxy/observe/line_parts.hpp"
 #include "tests/observe/golden.hpp"
-#include "tests/observe/stories.hpp"
+#include "tests/support/scripted_request.hpp"
 
 namespace reprise::observe {
 namespace {
@@ -22,7 +22,7 @@ std::string route_name(std::size_t index) { return index == 0 ? "api" : "orders"
 
 enum class Form { json, text, colour };
 
-std::string lines(const Story& story, Form form, LogPath path) {
+std::string lines(const ScriptedRequest& story, Form form, LogPath path) {
   const ExchangeRecord record = story.record();
   const std::string route = route_name(record.route);
   std::string out;
@@ -39,18 +39,18 @@ std::string lines(const Story& story, Form form, LogPath path) {
 
 std::string all_lines(Form form, LogPath path) {
   std::string out;
-  for (const Story& story : all_stories()) out += lines(story, form, path);
+  for (const ScriptedRequest& story : all_stories()) out += lines(story, form, path);
   return out;
 }
 
-Story story(const std::string& name) {
-  for (const Story& each : all_stories()) {
+ScriptedRequest story(const std::string& name) {
+  for (const ScriptedRequest& each : all_stories()) {
     if (each.name() == name) return each;
   }
   throw std::invalid_argument(name);
 }
 
-boost::json::object parsed(const Story& of) {
+boost::json::object parsed(const ScriptedRequest& of) {
   std::string out;
   write_json_line(of.record(), route_name(of.record().route), LogPath::full, story_wall, out);
   return boost::json::parse(out).as_object();
@@ -95,7 +95,7 @@ TEST_F(LogLines, text_gives_local_time) {
 }
 
 TEST_F(LogLines, every_json_line_is_one_json_object) {
-  for (const Story& each : all_stories()) {
+  for (const ScriptedRequest& each : all_stories()) {
     const std::string text = lines(each, Form::json, LogPath::full);
     std::size_t begin = 0;
     while (begin < text.size()) {
@@ -166,7 +166,7 @@ TEST_F(LogLines, a_url_names_the_scheme_that_reached_the_upstream) {
 }
 
 TEST_F(LogLines, exhausted_record_names_what_c24_asks_for) {
-  const Story exhausted = story("out_of_time");
+  const ScriptedRequest exhausted = story("out_of_time");
   std::string out;
   write_exhausted_line(exhausted.record(), "orders", LogPath::full, story_wall, true, out);
   const auto line = boost::json::parse(out).as_object();

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "proxy/observe/access_log.hpp"
-#include "tests/observe/stories.hpp"
+#include "tests/support/scripted_request.hpp"
 
 namespace reprise::observe {
 namespace {
@@ -112,7 +112,7 @@ TEST(Log, writes_every_line_before_it_ends) {
     {
       Log log(json_settings(), route_names, pipe.writer, false);
       for (int i = 0; i < 3; ++i) {
-        for (const Story& story : all_stories()) log.access(story.record(), story_wall);
+        for (const ScriptedRequest& story : all_stories()) log.access(story.record(), story_wall);
       }
       log.message(config::LogLevel::warn, "a \"word\"\nand a line", story_wall);
       EXPECT_EQ(log.dropped(), 0U);
@@ -129,7 +129,7 @@ TEST(Log, writes_every_line_before_it_ends) {
 // Row I11.
 TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
   Pipe pipe;
-  const Story story = all_stories().at(1);
+  const ScriptedRequest story = all_stories().at(1);
   const std::string marker = "it flows again";
   std::uint64_t given = 0;
   std::string text;
@@ -168,7 +168,7 @@ TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
 TEST(Log, ends_soon_when_blocked) {
   Pipe pipe;
   std::optional<Log> log(std::in_place, json_settings(), route_names, pipe.writer, false);
-  const Story story = all_stories().front();
+  const ScriptedRequest story = all_stories().front();
   for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
   const auto begin = Clock::now();
   log.reset();
@@ -184,7 +184,7 @@ TEST(Log, ends_though_a_terminal_hangs_in_a_write) {
   const int side = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(side, 0);
   std::optional<Log> log(std::in_place, config::Log{}, route_names, side, true);
-  const Story story = all_stories().at(1);
+  const ScriptedRequest story = all_stories().at(1);
   for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
   const auto begin = Clock::now();
   log.reset();
@@ -291,7 +291,7 @@ TEST(Log, lines_of_many_threads_stay_whole) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      const Story story = all_stories().at(1);
+      const ScriptedRequest story = all_stories().at(1);
       for (int line = 0; line < 500; ++line) log.access(story.record(), story_wall);
     });
   }

@@ -13,7 +13,7 @@
 #include "proxy/observe/metric_cells.hpp"
 #include "proxy/observe/process_stats.hpp"
 #include "tests/observe/golden.hpp"
-#include "tests/observe/stories.hpp"
+#include "tests/support/scripted_request.hpp"
 
 namespace reprise::observe {
 namespace {
@@ -59,7 +59,7 @@ class MetricsTest : public testing::Test {
 };
 
 TEST_F(MetricsTest, text_is_as_agreed) {
-  for (const Story& story : all_stories()) metrics_.count(story.record());
+  for (const ScriptedRequest& story : all_stories()) metrics_.count(story.record());
   metrics_.count_rejection(0);
   metrics_.count_rejection(2);
   metrics_.count_rejection(2);
@@ -76,7 +76,7 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.replay_bytes_changed(ReplayMedium::memory, 4096);
   metrics_.replay_bytes_changed(ReplayMedium::memory, -96);
   metrics_.replay_bytes_changed(ReplayMedium::disk, 1'000'000);
-  Story again = all_stories().front();
+  ScriptedRequest again = all_stories().front();
   observe::ExchangeRecord record = again.record();
   record.upstream = &metrics_.upstream("api.internal:80");
   metrics_.count(record);
@@ -86,7 +86,7 @@ TEST_F(MetricsTest, text_is_as_agreed) {
 }
 
 TEST_F(MetricsTest, totals_are_those_of_the_cells) {
-  for (const Story& story : all_stories()) metrics_.count(story.record());
+  for (const ScriptedRequest& story : all_stories()) metrics_.count(story.record());
   metrics_.count_rejection(1);
   metrics_.client_connected();
   const Metrics::Totals totals = metrics_.totals();
@@ -103,7 +103,7 @@ TEST_F(MetricsTest, totals_are_those_of_the_cells) {
 TEST(MetricsReasons, each_has_one_series_of_its_own) {
   for (const Reason reason : policy::all_reasons()) {
     Metrics metrics(route_names, rejections, "1");
-    Story story("one", "GET", "/");
+    ScriptedRequest story("one", "GET", "/");
     if (policy::is_retry(reason)) {
       story.attempt(status(503), 1, {true, {}, reason}).attempt(status(200), 1, stop(Reason::success));
     } else {
@@ -126,7 +126,7 @@ TEST(MetricsReasons, each_has_one_series_of_its_own) {
 }
 
 TEST_F(MetricsTest, wait_that_was_ended_counts_as_what_ended_it) {
-  Story story("ended", "GET", "/");
+  ScriptedRequest story("ended", "GET", "/");
   story.attempt(status(503), 1, {true, milliseconds(10), Reason::retryable_status})
       .attempt(status(503), 1, {false, milliseconds(500), Reason::shutting_down});
   metrics_.count(story.ends(Ending::answered, 503).record());
@@ -136,7 +136,7 @@ TEST_F(MetricsTest, wait_that_was_ended_counts_as_what_ended_it) {
 }
 
 TEST_F(MetricsTest, code_is_the_status_sent_or_what_became_of_it) {
-  const Story story = Story("any", "GET", "/").attempt(status(200), 1, stop(Reason::success));
+  const ScriptedRequest story = ScriptedRequest("any", "GET", "/").attempt(status(200), 1, stop(Reason::success));
   ExchangeRecord record = story.record();
   const auto count = [&](Ending ending, int code) {
     record.ending = ending;
@@ -175,7 +175,7 @@ TEST_F(MetricsTest, every_outcome_there_is_has_its_label) {
 }
 
 TEST_F(MetricsTest, recovered_wants_a_whole_good_response_after_a_retry) {
-  Story story("cut", "GET", "/");
+  ScriptedRequest story("cut", "GET", "/");
   story.attempt(status(503), 1, {true, {}, Reason::retryable_status})
       .attempt(status(200), 1, stop(Reason::success));
   metrics_.count(story.ends(Ending::cut, 200).record());
@@ -188,13 +188,13 @@ TEST_F(MetricsTest, recovered_wants_a_whole_good_response_after_a_retry) {
 
 TEST_F(MetricsTest, recovered_is_no_response_whose_body_says_no) {
   const policy::Outcome listed = policy::Answered{200, {}, true};
-  Story story("listed", "GET", "/");
+  ScriptedRequest story("listed", "GET", "/");
   story.attempt(listed, 1, {true, {}, Reason::retryable_body})
       .attempt(listed, 1, stop(Reason::attempts_spent));
   metrics_.count(story.ends(Ending::answered, 200).record());
   EXPECT_EQ(value("reprise_recovered_total{route=\"api\"}"), "0");
   EXPECT_EQ(value("reprise_retries_total{route=\"api\",reason=\"retryable_body\"}"), "1");
-  Story better("listed", "GET", "/");
+  ScriptedRequest better("listed", "GET", "/");
   better.attempt(listed, 1, {true, {}, Reason::retryable_body})
       .attempt(status(200), 1, stop(Reason::success));
   metrics_.count(better.ends(Ending::answered, 200).record());
@@ -202,7 +202,7 @@ TEST_F(MetricsTest, recovered_is_no_response_whose_body_says_no) {
 }
 
 TEST_F(MetricsTest, resumed_downloads_are_whole_ones) {
-  Story story("cut", "GET", "/");
+  ScriptedRequest story("cut", "GET", "/");
   story.attempt(failure(policy::Stage::body, policy::Cause::truncated), 1, {true, {}, Reason::resumed})
       .attempt(status(206), 1, stop(Reason::resume_mismatch));
   metrics_.count(story.ends(Ending::cut, 200).record());
@@ -213,7 +213,7 @@ TEST_F(MetricsTest, resumed_downloads_are_whole_ones) {
 }
 
 TEST_F(MetricsTest, buckets_hold_what_is_at_or_below_their_bound) {
-  Story two("two", "GET", "/");
+  ScriptedRequest two("two", "GET", "/");
   two.attempt(status(503), 1, {true, milliseconds(249), Reason::retryable_status})
       .attempt(status(200), 0, stop(Reason::success));
   metrics_.count(two.ends(Ending::answered, 200).record());
@@ -226,7 +226,7 @@ TEST_F(MetricsTest, buckets_hold_what_is_at_or_below_their_bound) {
 }
 
 TEST_F(MetricsTest, tunnels_have_no_request_duration) {
-  Story tunnel("tunnel", "CONNECT", "");
+  ScriptedRequest tunnel("tunnel", "CONNECT", "");
   metrics_.count(tunnel.tunnel().took(milliseconds(60000)).ends(Ending::answered, 200).record());
   EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "1");
   EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "");
@@ -243,7 +243,7 @@ TEST_F(MetricsTest, configuration_hash_is_one_series) {
 
 // Nothing that a client sent is a label.
 TEST_F(MetricsTest, H8_labels_never_come_from_traffic) {
-  for (const Story& story : all_stories()) {
+  for (const ScriptedRequest& story : all_stories()) {
     if (story.name() == "hostile") metrics_.count(story.record());
   }
   const std::string text = metrics_.text();
@@ -258,7 +258,7 @@ TEST_F(MetricsTest, threads_lose_nothing) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([this] {
-      const Story story = all_stories().at(1);
+      const ScriptedRequest story = all_stories().at(1);
       for (int n = 0; n < each; ++n) {
         metrics_.count(story.record());
         metrics_.client_connected();

@@ -17,16 +17,16 @@ using std::chrono::milliseconds;
 inline constexpr std::int64_t story_wall = 1767348192345000000;
 
 /// One request with the ledger and the strings that its record looks at.
-class Story {
+class ScriptedRequest {
  public:
-  Story(std::string name, std::string method, std::string path)
+  ScriptedRequest(std::string name, std::string method, std::string path)
       : name_(std::move(name)), method_(std::move(method)), path_(std::move(path)) {
     record_.port = 80;
     record_.started = record_.ended = policy::Instant(std::chrono::seconds(1000));
   }
 
   /// The wait before it is the delay of the verdict before it.
-  Story& attempt(const policy::Outcome& outcome, int took_ms, policy::Verdict verdict, bool reused = false) {
+  ScriptedRequest& attempt(const policy::Outcome& outcome, int took_ms, policy::Verdict verdict, bool reused = false) {
     policy::LedgerEntry entry;
     entry.attempt.number = static_cast<unsigned>(ledger_.size()) + 1;
     entry.attempt.reused = reused;
@@ -39,43 +39,43 @@ class Story {
     ledger_.reason = verdict.reason;
     return *this;
   }
-  Story& ends(Ending ending, int status) {
+  ScriptedRequest& ends(Ending ending, int status) {
     record_.ending = ending;
     record_.status = status;
     return *this;
   }
-  Story& host(std::string host, std::uint16_t port) {
+  ScriptedRequest& host(std::string host, std::uint16_t port) {
     host_ = std::move(host);
     record_.port = port;
     return *this;
   }
-  Story& ids(std::string request_id, std::string trace_id) {
+  ScriptedRequest& ids(std::string request_id, std::string trace_id) {
     request_id_ = std::move(request_id);
     trace_id_ = std::move(trace_id);
     return *this;
   }
-  Story& bytes(std::uint64_t request, std::uint64_t response) {
+  ScriptedRequest& bytes(std::uint64_t request, std::uint64_t response) {
     record_.request_bytes = request;
     record_.response_bytes = response;
     return *this;
   }
-  Story& route(std::size_t index) {
+  ScriptedRequest& route(std::size_t index) {
     record_.route = index;
     return *this;
   }
-  Story& took(milliseconds span) {
+  ScriptedRequest& took(milliseconds span) {
     record_.ended = record_.started + span;
     return *this;
   }
-  Story& ambiguous() {
+  ScriptedRequest& ambiguous() {
     ledger_.ambiguous = true;
     return *this;
   }
-  Story& tunnel() {
+  ScriptedRequest& tunnel() {
     record_.tunnel = true;
     return *this;
   }
-  Story& own_response() {
+  ScriptedRequest& own_response() {
     record_.own_response = true;
     return *this;
   }
@@ -114,16 +114,16 @@ inline policy::Verdict retry_in(milliseconds delay, policy::Reason reason) { ret
 inline policy::Verdict stop(policy::Reason reason) { return {false, {}, reason}; }
 
 /// One of each kind of request that the log tells apart. Routes: 0 `api`, 1 `orders`.
-inline std::vector<Story> all_stories() {
+inline std::vector<ScriptedRequest> all_stories() {
   using policy::Cause;
   using policy::Reason;
   using policy::Stage;
-  std::vector<Story> all;
-  all.push_back(Story("plain", "GET", "/v1/x")
+  std::vector<ScriptedRequest> all;
+  all.push_back(ScriptedRequest("plain", "GET", "/v1/x")
                     .attempt(status(200), 12, stop(Reason::success), true)
                     .ends(Ending::answered, 200)
                     .bytes(0, 512));
-  all.push_back(Story("recovered", "GET", "/v1/x")
+  all.push_back(ScriptedRequest("recovered", "GET", "/v1/x")
                     .attempt(status(503), 40, retry_in(milliseconds(120), Reason::retryable_status))
                     .attempt(failure(Stage::await_head, Cause::reset), 12,
                              retry_in(milliseconds(340), Reason::retryable_failure), true)
@@ -131,24 +131,24 @@ inline std::vector<Story> all_stories() {
                     .ends(Ending::answered, 200)
                     .bytes(0, 512)
                     .ids("req-17", "4bf92f3577b34da6a3ce929d0e0e4736"));
-  all.push_back(Story("refused_post", "POST", "/v1/orders")
+  all.push_back(ScriptedRequest("refused_post", "POST", "/v1/orders")
                     .route(1)
                     .host("orders.internal", 8080)
                     .attempt(status(503), 5, stop(Reason::not_idempotent))
                     .ends(Ending::answered, 503)
                     .bytes(1024, 20));
-  all.push_back(Story("connect_failure", "GET", "/v1/x")
+  all.push_back(ScriptedRequest("connect_failure", "GET", "/v1/x")
                     .attempt(failure(Stage::connect, Cause::refused), 0, stop(Reason::retries_off))
                     .ends(Ending::answered, 502)
                     .own_response());
-  all.push_back(Story("cut", "GET", "/v1/big")
+  all.push_back(ScriptedRequest("cut", "GET", "/v1/big")
                     .attempt(failure(Stage::body, Cause::truncated), 2100, stop(Reason::response_started))
                     .ends(Ending::cut, 200)
                     .bytes(0, 100000));
-  all.push_back(Story("client_gone", "GET", "/v1/slow")
+  all.push_back(ScriptedRequest("client_gone", "GET", "/v1/slow")
                     .attempt(status(503), 30, stop(Reason::client_gone))
                     .ends(Ending::client_gone, 0));
-  all.push_back(Story("ambiguous", "DELETE", "/v1/orders/17")
+  all.push_back(ScriptedRequest("ambiguous", "DELETE", "/v1/orders/17")
                     .route(1)
                     .host("orders.internal", 8080)
                     .attempt(failure(Stage::await_head, Cause::attempt_timeout), 1000,
@@ -156,7 +156,7 @@ inline std::vector<Story> all_stories() {
                     .attempt(status(404), 9, stop(Reason::not_retryable))
                     .ends(Ending::answered, 404)
                     .ambiguous());
-  all.push_back(Story("exhausted", "GET", "/v1/x")
+  all.push_back(ScriptedRequest("exhausted", "GET", "/v1/x")
                     .attempt(status(503), 10, retry_in(milliseconds(200), Reason::retryable_status))
                     .attempt(status(503, std::chrono::seconds(1)), 10,
                              retry_in(milliseconds(1000), Reason::retryable_status))
@@ -166,7 +166,7 @@ inline std::vector<Story> all_stories() {
                     .ends(Ending::answered, 503)
                     .bytes(0, 20)
                     .ids("req-18", ""));
-  all.push_back(Story("out_of_time", "PUT", "/v1/orders/18")
+  all.push_back(ScriptedRequest("out_of_time", "PUT", "/v1/orders/18")
                     .route(1)
                     .host("orders.internal", 8080)
                     .attempt(failure(Stage::await_head, Cause::attempt_timeout), 59000,
@@ -175,25 +175,25 @@ inline std::vector<Story> all_stories() {
                     .bytes(64, 0)
                     .own_response());
   all.push_back(
-      Story("stale", "GET", "/v1/x")
+      ScriptedRequest("stale", "GET", "/v1/x")
           .attempt(failure(Stage::await_head, Cause::closed), 1, {true, {}, Reason::stale_connection}, true)
           .attempt(status(200), 4, stop(Reason::success))
           .ends(Ending::answered, 200)
           .bytes(0, 3));
-  all.push_back(Story("tunnel", "CONNECT", "")
+  all.push_back(ScriptedRequest("tunnel", "CONNECT", "")
                     .host("db.internal", 443)
                     .took(milliseconds(75000))
                     .ends(Ending::answered, 200)
                     .bytes(5000, 7000)
                     .tunnel());
   all.push_back(
-      Story("hostile", "GE\"T\x1b[31m",
+      ScriptedRequest("hostile", "GE\"T\x1b[31m",
             "/a\r\nHTTP/1.1 200\x7f\"\\\xff\xc3(/\xe2\x80\xae/\xc2\x9b/\xc3\xa9/" + std::string(1000, 'p'))
           .host("evil\nhost\t" + std::string(1000000, 'h'), 80)
           .attempt(status(200), 3, stop(Reason::success))
           .ends(Ending::answered, 200)
           .ids("id\"\n\x01" + std::string("\0x", 2), "\x1b]0;owned\x07"));
-  Story patient("patient", "GET", "/v1/patient");
+  ScriptedRequest patient("patient", "GET", "/v1/patient");
   for (int i = 0; i < 39; ++i) {
     patient.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));
   }

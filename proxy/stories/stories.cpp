@@ -1,0 +1,94 @@
+#include "proxy/stories/stories.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace reprise::observe {
+namespace {
+
+constexpr int base = 36;
+
+}  // namespace
+
+StoryBook::StoryBook(std::size_t bytes, std::uint64_t first, std::uint64_t step)
+    : told_(bytes / 2), ordinary_(bytes / 2), next_(first), step_(step) {}
+
+void StoryBook::keep(const ExchangeRecord& record, std::int64_t ended_wall, bool path) {
+  const std::lock_guard lock(mutex_);
+  (is_worth_telling(record) ? told_ : ordinary_).keep(record, ended_wall, path);
+}
+
+std::optional<Story> StoryBook::find(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  auto found = told_.find(number);
+  return found ? found : ordinary_.find(number);
+}
+
+std::optional<Story> StoryBook::find(std::string_view request_id) const {
+  const std::lock_guard lock(mutex_);
+  auto found = told_.find(request_id);
+  auto other = ordinary_.find(request_id);
+  if (!found || (other && other->number > found->number)) return other;
+  return found;
+}
+
+std::vector<Story> StoryBook::newest(std::size_t most, std::uint64_t after) const {
+  std::vector<Story> stories;
+  const std::lock_guard lock(mutex_);
+  told_.newest(most, after, [&](Story story) { stories.push_back(std::move(story)); });
+  return stories;
+}
+
+Stories::Stories(std::string name, std::size_t threads, std::size_t bytes) : name_(std::move(name)) {
+  for (std::size_t i = 0; i < threads; ++i)
+    books_.push_back(std::make_unique<StoryBook>(bytes, i + 1, threads));
+}
+
+void Stories::append_id(std::string& out, std::uint64_t number) const {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, base);
+  out.append(name_).append("-").append(digits.data(), end.ptr);
+}
+
+std::string Stories::id_of(std::uint64_t number) const {
+  std::string id;
+  append_id(id, number);
+  return id;
+}
+
+std::optional<std::uint64_t> Stories::number_of(std::string_view id) const {
+  if (id.size() < name_.size() + 2 || !id.starts_with(name_) || id[name_.size()] != '-') return std::nullopt;
+  id.remove_prefix(name_.size() + 1);
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(id.data(), id.data() + id.size(), number, base);
+  if (read.ec != std::errc() || read.ptr != id.data() + id.size() || number == 0) return std::nullopt;
+  return number;
+}
+
+std::optional<Story> Stories::find(std::string_view id) const {
+  std::optional<Story> found;
+  if (const auto number = number_of(id)) found = books_[(*number - 1) % books_.size()]->find(*number);
+  if (!found && !id.empty()) {
+    for (const auto& book : books_) {
+      auto other = book->find(id);
+      if (other && (!found || other->ended_wall > found->ended_wall)) found = std::move(other);
+    }
+  }
+  if (found) found->id = id_of(found->number);
+  return found;
+}
+
+std::vector<Story> Stories::newest(std::size_t most) const {
+  std::vector<Story> all;
+  for (const auto& book : books_) {
+    for (Story& story : book->newest(most, 0)) all.push_back(std::move(story));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Story& a, const Story& b) { return a.ended_wall < b.ended_wall; });
+  if (all.size() > most) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
+  for (Story& story : all) story.id = id_of(story.number);
+  return all;
+}
+
+}  // namespace reprise::observe

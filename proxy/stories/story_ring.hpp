@@ -1,0 +1,58 @@
+// The newest stories in a bounded piece of memory, the oldest out first.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "proxy/stories/story.hpp"
+
+namespace reprise::observe {
+
+/// Not thread-safe. Nothing is allocated after construction; memory that no story has reached is never touched.
+class StoryRing {
+ public:
+  /// At most so many bytes; 0: nothing is kept.
+  explicit StoryRing(std::size_t bytes);
+
+  /// A story that does not fit is not kept. `path`: whether the request's path may be.
+  void keep(const ExchangeRecord&, std::int64_t ended_wall, bool path);
+  /// The story with that number, or the newest one with that request id of its client's.
+  std::optional<Story> find(std::uint64_t number) const;
+  std::optional<Story> find(std::string_view request_id) const;
+  /// Calls `told(Story)` of the newest ones, at most `most`, whose number is above `after`: oldest first.
+  template <typename Told>
+  void newest(std::size_t most, std::uint64_t after, Told told) const {
+    const std::size_t all = count_after(after);
+    std::size_t skip = all > most ? all - most : 0;
+    for (std::size_t at = first_; at != none; at = next(at)) {
+      if (number_at(at) <= after) continue;
+      if (skip > 0) {
+        --skip;
+      } else {
+        told(decode(at));
+      }
+    }
+  }
+  std::size_t size() const { return count_; }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  std::size_t count_after(std::uint64_t number) const;
+  std::size_t next(std::size_t at) const;
+  std::uint64_t number_at(std::size_t at) const;
+  std::string_view request_id_at(std::size_t at) const;
+  Story decode(std::size_t at) const;
+  std::byte* make_room(std::size_t bytes);
+  void drop_first();
+
+  std::size_t capacity_;
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t first_ = none;  ///< the oldest story
+  std::size_t last_ = none;   ///< the newest
+  std::size_t end_ = 0;       ///< behind the newest
+  std::size_t count_ = 0;
+};
+
+}  // namespace reprise::observe

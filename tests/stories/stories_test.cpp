@@ -1,0 +1,177 @@
+#include "proxy/stories/stories.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <thread>
+
+#include "tests/support/scripted_request.hpp"
+
+namespace reprise::observe {
+namespace {
+
+using policy::Reason;
+
+void keep(StoryBook& book, ScriptedRequest& scripted, std::int64_t wall) {
+  ExchangeRecord record = scripted.record();
+  record.number = book.next_number();
+  book.keep(record, wall, true);
+}
+
+ScriptedRequest plain(const std::string& path) {
+  ScriptedRequest request("plain", "GET", path);
+  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  return request;
+}
+
+ScriptedRequest refused(const std::string& path) {
+  ScriptedRequest request("refused", "POST", path);
+  request.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::answered, 503);
+  return request;
+}
+
+TEST(Stories, IdsAreOfOneProcessAndFindTheirThread) {
+  Stories stories("k3x9q2", 3, 64 * 1024);
+  std::vector<std::string> ids;
+  for (std::size_t thread = 0; thread < 3; ++thread) {
+    for (int i = 0; i < 20; ++i) {
+      ScriptedRequest request = plain("/" + std::to_string(thread) + "/" + std::to_string(i));
+      ExchangeRecord record = request.record();
+      record.number = stories.book(thread).next_number();
+      stories.book(thread).keep(record, 1, true);
+      ids.push_back(stories.id_of(record.number));
+      const auto found = stories.find(ids.back());
+      ASSERT_TRUE(found);
+      EXPECT_EQ(found->path, record.path);
+      EXPECT_EQ(found->id, ids.back());
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+TEST(Stories, NobodyIsFoundByAnIdThatIsNone) {
+  Stories stories("k3x9q2", 2, 64 * 1024);
+  ScriptedRequest request = plain("/a");
+  keep(stories.book(0), request, 1);
+  EXPECT_TRUE(stories.find("k3x9q2-1"));
+  for (const char* id : {"", "-", "k3x9q2", "k3x9q2-", "k3x9q2-0", "k3x9q2-2", "k3x9q2-1!", "other1-1", "k3x9q2-zzzzzzzzzzzzzzzz"})
+    EXPECT_FALSE(stories.find(id)) << id;
+}
+
+TEST(Stories, ByAClientsOwnIdTheNewestOfAllThreads) {
+  Stories stories("k3x9q2", 2, 64 * 1024);
+  ScriptedRequest early = plain("/early");
+  ScriptedRequest late = refused("/late");
+  early.ids("mine", "");
+  late.ids("mine", "");
+  keep(stories.book(1), late, 20);
+  keep(stories.book(0), early, 10);
+  EXPECT_EQ(stories.find("mine")->path, "/late");
+  // In one thread, too: an ordinary one that came later.
+  keep(stories.book(1), early, 30);
+  EXPECT_EQ(stories.find("mine")->path, "/early");
+}
+
+TEST(Stories, OrdinaryRequestsDoNotPushOutTheOthers) {
+  Stories stories("k3x9q2", 1, 16 * 1024);
+  ScriptedRequest matters = refused("/matters");
+  keep(stories.book(0), matters, 1);
+  ScriptedRequest ordinary = plain("/ordinary");
+  for (int i = 0; i < 10'000; ++i) keep(stories.book(0), ordinary, 2);
+  EXPECT_TRUE(stories.find("k3x9q2-1"));
+  EXPECT_FALSE(stories.find("k3x9q2-2"));
+  const auto newest = stories.newest(10);
+  ASSERT_EQ(newest.size(), 1U);
+  EXPECT_EQ(newest[0].path, "/matters");
+  EXPECT_EQ(newest[0].id, "k3x9q2-1");
+}
+
+TEST(Stories, TheNewestOfAllThreadsInTheOrderOfTheirEnds) {
+  Stories stories("k3x9q2", 2, 64 * 1024);
+  for (int i = 0; i < 6; ++i) {
+    ScriptedRequest request = refused("/" + std::to_string(i));
+    keep(stories.book(static_cast<std::size_t>(i % 2)), request, i);
+  }
+  const auto newest = stories.newest(3);
+  ASSERT_EQ(newest.size(), 3U);
+  EXPECT_EQ(newest[0].path, "/3");
+  EXPECT_EQ(newest[2].path, "/5");
+}
+
+TEST(Stories, AreReadWhileTheyAreWritten) {
+  Stories stories("k3x9q2", 1, 8 * 1024);
+  std::thread writer([&] {
+    ScriptedRequest request = refused("/x");
+    for (int i = 0; i < 20'000; ++i) keep(stories.book(0), request, i);
+  });
+  std::size_t seen = 0;
+  for (int i = 0; i < 300; ++i) {
+    for (const Story& story : stories.newest(100)) {
+      ASSERT_EQ(story.path, "/x");
+      ++seen;
+    }
+  }
+  writer.join();
+  EXPECT_EQ(stories.newest(1).size(), 1U);
+  EXPECT_EQ(stories.newest(1)[0].ended_wall, 19'999);
+}
+
+TEST(WorthTelling, IsWhatIsNotOrdinary) {
+  EXPECT_FALSE(is_worth_telling(plain("/a").record()));
+  EXPECT_TRUE(is_worth_telling(refused("/a").record()));
+  ScriptedRequest gone = plain("/a");
+  gone.ends(Ending::client_gone, 0);
+  EXPECT_TRUE(is_worth_telling(gone.record()));
+  ScriptedRequest twice("twice", "GET", "/a");
+  twice.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));
+  twice.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  EXPECT_TRUE(is_worth_telling(twice.record()));
+}
+
+TEST(AddressText, IsWhatADialerWouldWrite) {
+  policy::UpstreamAddress address;
+  EXPECT_EQ(text_of(address), "");
+  address.family = policy::UpstreamAddress::Family::v4;
+  address.port = 443;
+  address.bytes = {192, 0, 2, 7};
+  EXPECT_EQ(text_of(address), "192.0.2.7:443");
+  address.family = policy::UpstreamAddress::Family::v6;
+  address.bytes = {0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  EXPECT_EQ(text_of(address), "[2001:db8::1]:443");
+}
+
+TEST(StoryJson, IsJsonWhateverTheClientSent) {
+  StoryRing ring(64 * 1024);
+  ScriptedRequest nasty("nasty", "G\x1b[31mT", "/\"\\\x01\xff</script>");
+  nasty.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
+                retry_in(milliseconds(200), Reason::retryable_failure));
+  nasty.attempt(status(429, std::chrono::seconds(2)), 5, stop(Reason::upstream_said_later), true);
+  nasty.ends(Ending::cut, 0).ids("\"id\"", "").tunnel().own_response().ambiguous();
+  ExchangeRecord record = nasty.record();
+  record.number = 7;
+  ring.keep(record, story_wall, true);
+  Story story = *ring.find(std::uint64_t{7});
+  story.id = "k3x9q2-7";
+  story.route_name = "api";
+  std::string text;
+  append_story_json(text, story, "Raise \"it\".");
+  const boost::json::object parsed = boost::json::parse(text).as_object();
+  EXPECT_EQ(parsed.at("id"), "k3x9q2-7");
+  EXPECT_EQ(parsed.at("route"), "api");
+  EXPECT_TRUE(parsed.at("status").is_null());
+  EXPECT_EQ(parsed.at("ending"), "cut");
+  EXPECT_EQ(parsed.at("reason"), "upstream_said_later");
+  EXPECT_EQ(parsed.at("advice"), "Raise \"it\".");
+  EXPECT_EQ(parsed.at("time"), "2026-01-02T10:03:12.345Z");
+  const auto& attempts = parsed.at("attempts").as_array();
+  ASSERT_EQ(attempts.size(), 2U);
+  EXPECT_EQ(attempts[0].at("error"), "refused");
+  EXPECT_EQ(attempts[0].at("delay_ms").to_number<double>(), 200);
+  EXPECT_EQ(attempts[1].at("retry_after_ms").to_number<double>(), 2000);
+  EXPECT_EQ(attempts[1].at("wait_ms").to_number<double>(), 200);
+  EXPECT_EQ(attempts[1].as_object().contains("budget_left"), false);
+}
+
+}  // namespace
+}  // namespace reprise::observe

@@ -1,0 +1,140 @@
+#include "proxy/stories/story_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/scripted_request.hpp"
+
+namespace reprise::observe {
+namespace {
+
+using policy::Reason;
+
+ScriptedRequest retried(const std::string& path, int failures = 1) {
+  ScriptedRequest request("retried", "GET", path);
+  for (int i = 0; i < failures; ++i)
+    request.attempt(status(503), 2, retry_in(milliseconds(250), Reason::retryable_status));
+  request.attempt(status(200), 3, stop(Reason::success)).ends(Ending::answered, 200);
+  return request;
+}
+
+void keep(StoryRing& ring, const ScriptedRequest& scripted, std::uint64_t number, bool path = true) {
+  ExchangeRecord record = scripted.record();
+  record.number = number;
+  ring.keep(record, static_cast<std::int64_t>(number) * 1'000'000'000, path);
+}
+
+std::vector<std::uint64_t> numbers(const StoryRing& ring, std::size_t most = 1000, std::uint64_t after = 0) {
+  std::vector<std::uint64_t> all;
+  ring.newest(most, after, [&](const Story& story) { all.push_back(story.number); });
+  return all;
+}
+
+TEST(StoryRing, TellsWhatItWasTold) {
+  ScriptedRequest request("whole", "POST", "/v1/orders");
+  policy::Answered refused{429, {std::chrono::seconds(3), {}, true}};
+  request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
+                  retry_in(milliseconds(200), Reason::retryable_failure));
+  request.attempt(refused, 5, stop(Reason::upstream_said_no), true).ends(Ending::answered, 429);
+  request.host("api.example.com", 8443).ids("client-7", "").bytes(11, 22).ambiguous();
+  StoryRing ring(64 * 1024);
+  keep(ring, request, 42);
+
+  const auto told = ring.find(std::uint64_t{42});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->method, "POST");
+  EXPECT_EQ(told->path, "/v1/orders");
+  EXPECT_EQ(told->host, "api.example.com");
+  EXPECT_EQ(told->port, 8443);
+  EXPECT_EQ(told->request_id, "client-7");
+  EXPECT_EQ(told->status, 429);
+  EXPECT_EQ(told->reason, Reason::upstream_said_no);
+  EXPECT_TRUE(told->ambiguous);
+  EXPECT_EQ(told->request_bytes, 11U);
+  EXPECT_EQ(told->response_bytes, 22U);
+  EXPECT_EQ(told->took, milliseconds(206));
+  EXPECT_EQ(told->ended_wall, 42'000'000'000);
+  ASSERT_EQ(told->attempts.size(), 2U);
+  const auto& first = std::get<policy::Failed>(told->attempts[0].outcome);
+  EXPECT_EQ(first.cause, policy::Cause::refused);
+  EXPECT_EQ(first.stage, policy::Stage::connect);
+  EXPECT_TRUE(told->attempts[0].verdict.retry);
+  EXPECT_EQ(told->attempts[0].verdict.delay, milliseconds(200));
+  const auto& second = std::get<policy::Answered>(told->attempts[1].outcome);
+  EXPECT_EQ(second.status, 429);
+  EXPECT_EQ(second.hints.retry_after, std::chrono::seconds(3));
+  EXPECT_TRUE(second.hints.said_no);
+  EXPECT_EQ(told->attempts[1].started, milliseconds(201));
+  EXPECT_EQ(told->attempts[1].wait, milliseconds(200));
+  EXPECT_TRUE(told->attempts[1].reused);
+}
+
+TEST(StoryRing, TheOldestGoFirstWhateverTheirSizes) {
+  for (const std::size_t capacity : {1000U, 2048U, 5000U, 9999U}) {
+    StoryRing ring(capacity);
+    std::uint64_t number = 0;
+    for (int round = 0; round < 400; ++round) {
+      keep(ring, retried("/" + std::string(static_cast<std::size_t>(round * 37 % 200), 'x'), round % 4), ++number);
+      const auto kept = numbers(ring);
+      ASSERT_EQ(kept.size(), ring.size());
+      for (std::size_t i = 0; i < kept.size(); ++i) ASSERT_EQ(kept[i], number - kept.size() + 1 + i) << capacity;
+      for (const std::uint64_t one : kept) ASSERT_EQ(ring.find(one)->path[0], '/');
+    }
+    EXPECT_GE(ring.size(), 1U);
+    EXPECT_FALSE(ring.find(std::uint64_t{1}));
+  }
+}
+
+TEST(StoryRing, WhatDoesNotFitIsNotKeptAndHarmsNobody) {
+  StoryRing ring(1024);
+  keep(ring, retried("/a"), 1);
+  keep(ring, retried("/long", 30), 2);
+  EXPECT_EQ(numbers(ring), std::vector<std::uint64_t>{1});
+  StoryRing nothing(0);
+  keep(nothing, retried("/a"), 1);
+  EXPECT_EQ(nothing.size(), 0U);
+  EXPECT_FALSE(nothing.find(std::uint64_t{1}));
+}
+
+TEST(StoryRing, OfManyAttemptsTheFirstAndTheLastAreTold) {
+  StoryRing ring(64 * 1024);
+  keep(ring, retried("/a", 99), 1);
+  const auto told = ring.find(std::uint64_t{1});
+  ASSERT_TRUE(told);
+  ASSERT_EQ(told->attempts.size(), 32U);
+  EXPECT_EQ(told->attempts_left_out, 68U);
+  EXPECT_EQ(told->attempts_before_the_gap, 24U);
+  EXPECT_EQ(told->attempts[23].number, 24U);
+  EXPECT_EQ(told->attempts[24].number, 93U);
+  EXPECT_EQ(told->attempts[31].number, 100U);
+}
+
+TEST(StoryRing, ANewestFewAreAskedFor) {
+  StoryRing ring(64 * 1024);
+  for (std::uint64_t number = 1; number <= 9; ++number) keep(ring, retried("/a"), number);
+  EXPECT_EQ(numbers(ring, 2), (std::vector<std::uint64_t>{8, 9}));
+  EXPECT_EQ(numbers(ring, 9, 7), (std::vector<std::uint64_t>{8, 9}));
+  EXPECT_EQ(numbers(ring, 1, 9), std::vector<std::uint64_t>{});
+}
+
+TEST(StoryRing, ARequestIdOfAClientFindsItsNewest) {
+  StoryRing ring(64 * 1024);
+  ScriptedRequest named = retried("/a");
+  named.ids("same", "");
+  keep(ring, named, 1);
+  keep(ring, named, 2);
+  keep(ring, retried("/b"), 3);
+  EXPECT_EQ(ring.find(std::string_view("same"))->number, 2U);
+  EXPECT_FALSE(ring.find(std::string_view("sam")));
+}
+
+TEST(StoryRing, APathThatTheLogKeepsOutIsNotHereEither) {
+  StoryRing ring(64 * 1024);
+  keep(ring, retried("/secret"), 1, false);
+  EXPECT_EQ(ring.find(std::uint64_t{1})->path, "");
+}
+
+}  // namespace
+}  // namespace reprise::observe
