@@ -12,6 +12,7 @@
 #include "proxy/cli/before_dialling.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/cli/explain_story.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/download.hpp"
@@ -34,6 +35,8 @@ struct Arguments {
   std::string file;
   std::string body_file;
   std::string format = "text";
+  std::string request_id;
+  std::string admin;
   std::vector<std::string> headers;
   AssumptionArguments assumption;
 };
@@ -195,6 +198,12 @@ bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
 }
 
 int explain(Arguments given) {
+  if (!given.request_id.empty())
+    return explain_story(given.request_id, given.admin, given.file, given.format);
+  if (given.method.empty() || given.url.empty())
+    throw BadUse(
+        "name a request, as in `reprise explain GET http://api.example.com/`, or one that is over, with "
+        "`--request-id ID` (its id is in the access log and in Reprise-Request-Id)");
   const config::Loaded loaded = load_configuration(given.file);
   if (!loaded.settings) return exit_bad_configuration;
   const bool tunnel = given.method == "CONNECT";
@@ -240,8 +249,15 @@ int explain(Arguments given) {
 void add_explain(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("explain", "say what would become of a request, and why");
   const auto given = std::make_shared<Arguments>();
-  command->add_option("method", given->method, "GET, POST ...")->required();
-  command->add_option("url", given->url, "absolute; host:port for CONNECT")->required();
+  CLI::Option* method = command->add_option("method", given->method, "GET, POST ...");
+  command->add_option("url", given->url, "absolute; host:port for CONNECT");
+  CLI::Option* id =
+      command
+          ->add_option("--request-id", given->request_id,
+                       "tell what became of a request that is over: the id of its log line, or its "
+                       "client's X-Request-Id")
+          ->excludes(method);
+  command->add_option("--admin", given->admin, "HOST:PORT of the running proxy's admin listener")->needs(id);
   command->add_option("-c,--config", given->file, "configuration file; without it the built-in defaults");
   command->add_option("--header", given->headers, "'Name: value' of the request, repeated")
       ->allow_extra_args(false);

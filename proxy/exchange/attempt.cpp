@@ -95,7 +95,8 @@ Task<void> settle(Request& request, AttemptCancel& cancel) {
 }
 
 // The upstream has ended a connection that was at rest: nothing went out on it.
-AttemptResult closed_at_rest(const Request& request, unsigned number, const policy::UpstreamAddress& address) {
+AttemptResult closed_at_rest(const Request& request, unsigned number,
+                             const policy::UpstreamAddress& address) {
   return {Failed{Stage::send, Cause::closed}, report_of_unsent(request, number, address)};
 }
 

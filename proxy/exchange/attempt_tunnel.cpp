@@ -58,7 +58,8 @@ Task<AttemptResult> attempt_connect(Worker& worker, Request& request, AttemptCan
   AttemptResult result;
   result.report.number = start.number;
   response.clear();
-  if (const auto failed = co_await connect_for(worker, request, cancel, deadline, response, result.report.address)) {
+  if (const auto failed =
+          co_await connect_for(worker, request, cancel, deadline, response, result.report.address)) {
     result.outcome = *failed;
   } else {
     response.number = start.number;

@@ -19,7 +19,8 @@ Freshness freshness_of(const Request&, const HoldLimits& limits, const Upstream*
 /// Attempt `number` goes out on that connection, which the next one must not. `copy`: beside another (hedge).
 void note_connection(Request&, unsigned number, bool copy, const UpstreamConnection&);
 /// Of an attempt that ended before anything was sent; `address`: what was dialled for it.
-policy::AttemptReport report_of_unsent(const Request&, unsigned number, const policy::UpstreamAddress& address);
+policy::AttemptReport report_of_unsent(const Request&, unsigned number,
+                                       const policy::UpstreamAddress& address);
 /// What lies unread on a fresh connection; a pooled one has been looked at when it was lent.
 Unread unread_of(UpstreamConnection&);
 

@@ -22,7 +22,8 @@ bool is_lower_hex(std::string_view text) {
 // 2.2); what is not that is as good as none.
 std::string_view well_formed(std::string_view traceparent) {
   constexpr std::size_t length = 55;
-  if (traceparent.size() < length || (traceparent.size() > length && traceparent.starts_with("00"))) return {};
+  if (traceparent.size() < length || (traceparent.size() > length && traceparent.starts_with("00")))
+    return {};
   const std::string_view text = traceparent.substr(0, length);
   const bool parted = text[2] == '-' && text[35] == '-' && text[52] == '-';
   const bool hex = is_lower_hex(text.substr(0, 2)) && is_lower_hex(text.substr(3, 32)) &&
@@ -45,6 +46,7 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.path = request.is_connect() ? std::string_view() : request.view.path;
   exchange.ending = served.ending;
   exchange.status = served.status;
+  exchange.idempotent = request.facts.idempotent == policy::Idempotency::yes;
   exchange.own_response = served.own_response;
   exchange.request_bytes = request.body.received() + served.request_bytes;
   exchange.response_bytes = served.response_bytes;

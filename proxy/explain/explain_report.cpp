@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "proxy/explain/advice.hpp"
+#include "proxy/explain/page.hpp"
 #include "proxy/http1/reply.hpp"
 
 namespace reprise::explain {
@@ -14,44 +15,6 @@ namespace {
 using policy::Duration;
 using policy::Mismatch;
 using policy::Reason;
-
-/// `0s`, `250ms`, `1.75s`, `1m45s`: rounded to milliseconds above one second.
-std::string span(Duration duration) {
-  using Seconds = std::chrono::duration<double>;
-  const auto number = [](double value) {
-    std::string text = fmt::format("{:.3f}", value);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
-  };
-  if (duration <= Duration::zero()) return "0s";
-  const double seconds = Seconds(duration).count();
-  if (seconds < 1) return number(seconds * 1000) + "ms";
-  const auto minutes = static_cast<std::uint64_t>(seconds / 60);
-  const double rest = seconds - static_cast<double>(minutes) * 60;
-  std::string text;
-  if (minutes >= 60) text += fmt::format("{}h", minutes / 60);
-  if (minutes % 60 > 0) text += fmt::format("{}m", minutes % 60);
-  return rest >= 0.0005 || text.empty() ? text + number(rest) + "s" : text;
-}
-
-std::string between(Duration lowest, Duration highest) {
-  return lowest == highest ? span(lowest) : span(lowest) + " to " + span(highest);
-}
-
-/// Lines of two columns; a line without a heading goes on with the one above.
-class Page {
- public:
-  void line(std::string_view heading, std::string_view text) {
-    text_ += fmt::format("{:<12}{}\n", heading == last_ ? "" : heading, text);
-    last_ = heading;
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-  std::string last_;
-};
 
 std::string quoted(const policy::Condition& condition) { return "`" + policy::describe(condition) + "`"; }
 

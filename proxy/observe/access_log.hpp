@@ -36,6 +36,8 @@ class Log {
   /// From now on `ExchangeRecord::route` may be that number, which is as far as the names so far or one
   /// further. One thread at a time.
   void name_route(std::size_t number, std::string_view name);
+  /// Of a number that has been named.
+  const std::string& route_name(std::size_t number) const { return routes_[number]; }
   /// One access line (nothing if `access` is off or the level is above `info`), and, where the exchange was
   /// exhausted, one `error` record (clause R24). `wall` is the end of the request in nanoseconds since 1970.
   void access(const ExchangeRecord&, std::int64_t wall);

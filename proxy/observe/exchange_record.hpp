@@ -26,6 +26,7 @@ struct ExchangeRecord {
   std::string_view path;   ///< without query
   Ending ending = Ending::answered;
   int status = 0;                    ///< the status sent; 0 if none was
+  bool idempotent = false;           ///< as its rule says, before its body was looked into
   bool own_response = false;         ///< the response was ours, not the upstream's
   std::uint64_t request_bytes = 0;   ///< body bytes read from the client
   std::uint64_t response_bytes = 0;  ///< body bytes sent to the client

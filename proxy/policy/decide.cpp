@@ -81,6 +81,8 @@ Duration with_aws_hint(Duration backoff, const Hints& hints) {
   return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);
 }
 
+unsigned retries_before(const Attempt& attempt) { return attempt.charged - 1; }
+
 Reason reason_to_retry(const Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
   if (answered == nullptr) return Reason::retryable_failure;
@@ -118,7 +120,7 @@ Duration wait_for(Duration backoff, const Hints& hints) {
 
 WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   const Hints hints = honoured_hints(attempt, outcome, policy);
-  const WaitRange drawn = wait_range(policy.retry.backoff, attempt.charged - 1, attempt.wait);
+  const WaitRange drawn = wait_range(policy.retry.backoff, retries_before(attempt), attempt.wait);
   return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
 }
 
@@ -153,7 +155,7 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
   const bool asked = hint > Duration::zero();
   if (asked && deadline && hint > *deadline - now) return {false, hint, Reason::upstream_said_later};
-  const Duration backoff = draw_wait(policy.retry.backoff, attempt.charged - 1, attempt.wait, dice);
+  const Duration backoff = draw_wait(policy.retry.backoff, retries_before(attempt), attempt.wait, dice);
   const Duration delay = wait_for(backoff, hints);
   if (deadline && delay > *deadline - now) return {false, delay, Reason::deadline_too_near};
   if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};

@@ -18,13 +18,17 @@ std::optional<Reason> first_closed_gate(const Facts& facts, bool continuable, co
   return std::nullopt;
 }
 
+Hints heeded(const Hints& said, const RoutePolicy& policy) {
+  return policy.retry.retry_after.honour ? said : Hints{};
+}
+
 }  // namespace
 
 Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory& history, const Hints& said,
                       const RoutePolicy& policy, Instant now, Dice& dice, double budget_left) {
   if (const auto reason = first_closed_gate(facts, continuable, history, said, policy))
     return {false, {}, *reason};
-  const Hints hints = policy.retry.retry_after.honour ? said : Hints{};
+  const Hints hints = heeded(said, policy);
   const Duration hint = hints.retry_after.value_or(Duration::zero());
   if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
   const Duration delay =
@@ -36,7 +40,7 @@ Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory&
 }
 
 WaitRange wait_bounds(const ResumeHistory& history, const Hints& said, const RoutePolicy& policy) {
-  const Hints hints = policy.retry.retry_after.honour ? said : Hints{};
+  const Hints hints = heeded(said, policy);
   const WaitRange drawn = wait_range(policy.retry.backoff, history.in_vain, history.wait);
   return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
 }

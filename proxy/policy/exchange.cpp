@@ -171,15 +171,11 @@ Attempt Exchange::attempt_now(const AttemptReport& report) const {
 
 void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const Verdict& verdict,
                      Instant now) {
-  ledger_.add({attempt_now(report),
-               outcome,
-               verdict,
-               started_,
-               now,
-               {},
-               report.address,
-               report.sent_bytes,
-               static_cast<float>(budget_seen_)});
+  LedgerEntry entry{attempt_now(report), outcome, verdict, started_, now};
+  entry.address = report.address;
+  entry.sent_bytes = report.sent_bytes;
+  entry.budget_left = static_cast<float>(budget_seen_);
+  ledger_.add(entry);
 }
 
 Actions Exchange::go_on(const Verdict& verdict, Instant now) {

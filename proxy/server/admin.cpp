@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <charconv>
 #include <memory>
 #include <tuple>
 
@@ -75,13 +76,53 @@ Page text_page(const Query& query, bhttp::status status, std::string body) {
 
 Task<std::string> render(const AdminPages& pages) { co_return pages.metrics(); }
 
-Page status_page(const Query& query, bool local, const AdminPages& pages) {
-  if (!local) return text_page(query, bhttp::status::forbidden, "/status answers this machine only\n");
-  if (!is_an_address(host_of(query)))
-    return text_page(query, bhttp::status::forbidden, "Host must be an address or localhost\n");
-  Page page = text_page(query, bhttp::status::ok, pages.status());
+Page json_page(const Query& query, std::string body) {
+  Page page = text_page(query, bhttp::status::ok, std::move(body));
   page.set(bhttp::field::content_type, "application/json");
   return page;
+}
+
+constexpr std::string_view stories_path = "/stories";
+
+bool is_private(std::string_view path) { return path == "/status" || path.starts_with(stories_path); }
+
+// Of one segment of a path; what is no escape stays as it is (RFC 3986 2.1).
+std::string unescaped(std::string_view segment) {
+  std::string text;
+  for (std::size_t i = 0; i < segment.size(); ++i) {
+    unsigned char byte = 0;
+    const char* const end = segment.data() + std::min(i + 3, segment.size());
+    const bool escape = segment[i] == '%' && i + 2 < segment.size() &&
+                        std::from_chars(segment.data() + i + 1, end, byte, 16).ptr == end;
+    text += escape ? static_cast<char>(byte) : segment[i];
+    if (escape) i += 2;
+  }
+  return text;
+}
+
+Page story_page(const Query& query, std::string_view id, const AdminPages& pages) {
+  const std::string_view target(query.target().data(), query.target().size());
+  const StoryForm form = target.ends_with("?format=text") ? StoryForm::text : StoryForm::json;
+  auto told = pages.story(unescaped(id), form);
+  if (!told)
+    return text_page(query, bhttp::status::not_found,
+                     "no such request: it was never here, or newer ones have taken its place "
+                     "(limits.stories)\n");
+  return form == StoryForm::text ? text_page(query, bhttp::status::ok, std::move(*told))
+                                 : json_page(query, std::move(*told));
+}
+
+// What tells of requests and of the configuration is for this machine alone.
+Page private_page(const Query& query, std::string_view path, bool local, const AdminPages& pages) {
+  if (!local)
+    return text_page(query, bhttp::status::forbidden, std::string(path) + " answers this machine only\n");
+  if (!is_an_address(host_of(query)))
+    return text_page(query, bhttp::status::forbidden, "Host must be an address or localhost\n");
+  if (path == "/status") return json_page(query, pages.status());
+  if (path == stories_path) return json_page(query, pages.stories());
+  if (path.size() > stories_path.size() + 1 && path[stories_path.size()] == '/')
+    return story_page(query, path.substr(stories_path.size() + 1), pages);
+  return text_page(query, bhttp::status::not_found, "a story is at /stories/ID\n");
 }
 
 Task<Page> make_page(const Query& query, bool local, AdminHouse& house) {
@@ -91,7 +132,7 @@ Task<Page> make_page(const Query& query, bool local, AdminHouse& house) {
     co_return page;
   }
   const std::string_view path = path_of(query);
-  if (path == "/status") co_return status_page(query, local, house.pages);
+  if (is_private(path)) co_return private_page(query, path, local, house.pages);
   const bool known = path == "/livez" || path == "/readyz" || path == "/metrics";
   if (known && house.loopback && is_rebound(query))
     co_return text_page(query, bhttp::status::misdirected_request, "Host must be an address or localhost\n");
@@ -107,7 +148,8 @@ Task<Page> make_page(const Query& query, bool local, AdminHouse& house) {
     page.set(bhttp::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
     co_return page;
   }
-  co_return text_page(query, bhttp::status::not_found, "reprise admin: /livez /readyz /metrics /status\n");
+  co_return text_page(query, bhttp::status::not_found,
+                      "reprise admin: /livez /readyz /metrics /status /stories\n");
 }
 
 // False where none comes, or not in time.

@@ -1,4 +1,4 @@
-// The admin listener: /livez /readyz /metrics /status. It answers questions,
+// The admin listener: /livez /readyz /metrics /status /stories. It answers questions,
 // changes nothing, and has limits of its own.
 #pragma once
 
@@ -6,16 +6,23 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "proxy/worker/worker.hpp"
 
 namespace reprise::net {
 
+enum class StoryForm : std::uint8_t { json, text };
+
 /// What the pages are made of. Callables run on the thread that their comment names.
 struct AdminPages {
   std::function<bool()> ready;           ///< io thread: listeners up, not draining
   std::function<std::string()> status;   ///< io thread: the /status document
+  std::function<std::string()> stories;  ///< io thread: the newest stories, a JSON array
+  /// io thread: one story by its id; absent: it is gone, or never was.
+  std::function<std::optional<std::string>(std::string_view id, StoryForm)> story;
   std::function<std::string()> metrics;  ///< helper thread: the text takes milliseconds
 };
 
@@ -23,7 +30,7 @@ struct AdminPages {
 /// that has waited longest for a request goes (row L9). A head has timers.header to come, a connection rests
 /// for timers.keep_alive. Anything but GET and HEAD is refused with 405. Only /livez, /readyz and /metrics
 /// answer other machines. Against DNS rebinding a Host has to be an address or `localhost`: for /status
-/// always (403, row H6), for those three where the acceptor is bound to loopback (421, row L23).
+/// and /stories always (403, row H6), for those three where the acceptor is bound to loopback (421, row L23).
 Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> acceptor, asio::thread_pool& helper,
                         const AdminPages& pages, std::size_t most);
 

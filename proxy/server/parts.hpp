@@ -75,6 +75,12 @@ struct Proxy::Parts {
   std::string status();
   std::string status_words();
   std::string metrics_text();
+  /// What would change how it ended; empty: nothing, or its route is gone.
+  std::string advice_for(const observe::Story&) const;
+  /// A JSON array of those that are worth telling, the newest last.
+  std::string newest_stories() const;
+  /// By an id (Stories::find); absent: it is gone, or never was.
+  std::optional<std::string> story(std::string_view id, StoryForm) const;
 
   const ProxyOptions options;
   observe::Metrics metrics;

@@ -59,6 +59,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   current.hash = options.config_hash;
   current.files = options.watched_files;
   pages = {[this] { return ready && !leaving; }, [this] { return status(); },
+           [this] { return newest_stories(); },
+           [this](std::string_view id, StoryForm form) { return story(id, form); },
            [this] { return metrics_text(); }};
   if (control_path) control = std::make_unique<ControlSocket>(workers.front()->io, *control_path);
   if (options.reload)

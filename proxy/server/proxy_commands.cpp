@@ -9,7 +9,7 @@ namespace reprise::net {
 namespace {
 
 constexpr std::string_view known_commands =
-    "reload, drain, quit, status [json], log level error|warn|info|debug, pause HOST:PORT SECONDS";
+    "reload, drain, quit, status [json], story ID, log level error|warn|info|debug, pause HOST:PORT SECONDS";
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -68,6 +68,12 @@ ControlSocket::Commands Proxy::Parts::commands() {
     if (command == "quit") {
       stop();
       return answered({true, "ends once what is under way has ended"});
+    }
+    if (words.size() == 2 && words[0] == "story") {
+      auto told = story(words[1], StoryForm::text);
+      if (!told)
+        return answered({false, "no such request: it was never here, or newer ones have taken its place"});
+      return answered({true, std::move(*told)});
     }
     if (words.size() == 3 && words[0] == "log" && words[1] == "level")
       return answered(set_log_level(words[2]));

@@ -14,9 +14,9 @@
 
 namespace reprise::observe {
 
-/// What one io thread keeps: in half of its memory requests that are worth telling of, in the other half all the
-/// rest, so that a thousand ordinary ones do not push out the one that matters. Its thread writes, any thread
-/// reads: the lock is held for one story, or for a walk over the memory.
+/// What one io thread keeps: in half of its memory requests that are worth telling of, in the other half all
+/// the rest, so that a thousand ordinary ones do not push out the one that matters. Its thread writes, any
+/// thread reads: the lock is held for one story, or for a walk over the memory.
 class StoryBook {
  public:
   /// Numbers its requests first, first + step, ... ; at most `bytes`, 0 for none.

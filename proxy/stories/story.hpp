@@ -1,5 +1,5 @@
-// The story of one finished request as it is told afterwards: who asked, every attempt, every wait, and why it
-// ended so.
+// The story of one finished request as it is told afterwards: who asked, every attempt, every wait, and why
+// it ended so.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace reprise::observe {
 /// One attempt. Spans are from the request's head.
 struct StoryAttempt {
   unsigned number = 1;
-  bool reused = false;    ///< its connection had carried another request before
+  bool reused = false;  ///< its connection had carried another request before
   bool may_have_sent = false;
   policy::UpstreamAddress address;
   std::uint64_t sent_bytes = 0;  ///< of head and body that the kernel has taken
@@ -39,14 +39,15 @@ struct Story {
   std::string method;
   std::string host;
   std::uint16_t port = 0;
-  std::string path;         ///< without query; empty where `log.path` keeps it out
-  std::string client;       ///< address:port
-  std::string request_id;   ///< the client's own, X-Request-Id
-  std::string traceparent;  ///< well-formed, or empty
+  std::string path;             ///< without query; empty where `log.path` keeps it out
+  std::string client;           ///< address:port
+  std::string request_id;       ///< the client's own, X-Request-Id
+  std::string traceparent;      ///< well-formed, or empty
   std::int64_t ended_wall = 0;  ///< nanoseconds since 1970
   policy::Duration took{};
   Ending ending = Ending::answered;
   int status = 0;
+  bool idempotent = false;  ///< as its rule says, before its body was looked into
   bool own_response = false;
   bool tunnel = false;
   bool over_tls = false;
@@ -57,8 +58,8 @@ struct Story {
   policy::Reason hedge_refusal = policy::Reason::success;
   std::uint64_t request_bytes = 0;
   std::uint64_t response_bytes = 0;
-  std::vector<StoryAttempt> attempts;     ///< the first ones and the last ones
-  std::uint64_t attempts_left_out = 0;    ///< between them
+  std::vector<StoryAttempt> attempts;       ///< the first ones and the last ones
+  std::uint64_t attempts_left_out = 0;      ///< between them
   std::size_t attempts_before_the_gap = 0;  ///< where that is not 0
 };
 

@@ -80,6 +80,7 @@ void append_ending(std::string& out, const Story& story) {
     append_number(out, std::int64_t{story.status});
   }
   word_member(out, "ending", word(story.ending));
+  if (story.idempotent) flag_member(out, "idempotent");
   if (story.own_response) flag_member(out, "own_response");
   if (story.recovered) flag_member(out, "recovered");
   if (story.ambiguous) flag_member(out, "ambiguous");

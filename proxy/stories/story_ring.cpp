@@ -31,7 +31,7 @@ struct StoredRequest {
   policy::Reason reason;
   policy::HedgeOutcome hedge;
   policy::Reason hedge_refusal;
-  bool own_response, tunnel, over_tls, recovered, ambiguous;
+  bool idempotent, own_response, tunnel, over_tls, recovered, ambiguous;
 };
 
 struct StoredAttempt {
@@ -126,6 +126,7 @@ StoredRequest stored(const ExchangeRecord& record, std::int64_t ended_wall) {
   to.reason = record.ledger->reason;
   to.hedge = record.ledger->hedge;
   to.hedge_refusal = record.ledger->hedge_refusal;
+  to.idempotent = record.idempotent;
   to.own_response = record.own_response;
   to.tunnel = record.tunnel;
   to.over_tls = record.over_tls;
@@ -163,9 +164,12 @@ StoryRing::StoryRing(std::size_t bytes)
       bytes_(capacity_ == 0 ? nullptr : std::make_unique_for_overwrite<std::byte[]>(capacity_)) {}
 
 void StoryRing::keep(const ExchangeRecord& record, std::int64_t ended_wall, bool path_too) {
-  const std::array<std::string_view, text_count> texts{
-      clipped(record.method), clipped(record.host),       path_too ? clipped(record.path) : std::string_view(),
-      clipped(record.client), clipped(record.request_id), clipped(record.traceparent)};
+  const std::array<std::string_view, text_count> texts{clipped(record.method),
+                                                       clipped(record.host),
+                                                       path_too ? clipped(record.path) : std::string_view(),
+                                                       clipped(record.client),
+                                                       clipped(record.request_id),
+                                                       clipped(record.traceparent)};
   StoredRequest request = stored(record, ended_wall);
   std::size_t bytes = sizeof request + request.attempts * sizeof(StoredAttempt);
   for (std::size_t i = 0; i < text_count; ++i) {
@@ -241,6 +245,7 @@ Story StoryRing::decode(std::size_t at) const {
   story.took = policy::Duration(request.took);
   story.ending = request.ending;
   story.status = request.status;
+  story.idempotent = request.idempotent;
   story.own_response = request.own_response;
   story.tunnel = request.tunnel;
   story.over_tls = request.over_tls;

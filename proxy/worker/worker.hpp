@@ -62,7 +62,8 @@ class EventLoop : public asio::io_context {
 /// One per io thread; everything here but `shared` is used on that thread only.
 struct Worker {
   /// `thread`: its number, from 0, among those that keep stories.
-  Worker(Shared& shared, std::shared_ptr<const Snapshot> snapshot, std::uint64_t seed, std::size_t thread = 0);
+  Worker(Shared& shared, std::shared_ptr<const Snapshot> snapshot, std::uint64_t seed,
+         std::size_t thread = 0);
   ~Worker();
 
   std::unique_ptr<Request> lend_request();
@@ -85,7 +86,7 @@ struct Worker {
   Sessions sessions;
   IdleClients resting;
   ReserveDescriptor reserve;
-  unsigned turning_away = 0;  ///< clients that get a 503 and are not gone yet
+  unsigned turning_away = 0;    ///< clients that get a 503 and are not gone yet
   observe::StoryBook* stories;  ///< of this thread; null: none are kept
   bool draining = false;
   bool leaving = false;  ///< told to drain: a response ends its connection, and says so

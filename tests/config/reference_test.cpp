@@ -200,6 +200,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"limits.replay_folder", "/var/tmp"},
       {"admin.control", "/run/reprise/control.sock"},
       {"limits.kept_answer", "0"},
+      {"limits.stories", "2MiB"},
       {"limits.labelled_upstreams", "5"},
       {"limits.upstreams", "1"},
       {"timers.header", "1s"},

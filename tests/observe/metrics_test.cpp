@@ -136,7 +136,8 @@ TEST_F(MetricsTest, wait_that_was_ended_counts_as_what_ended_it) {
 }
 
 TEST_F(MetricsTest, code_is_the_status_sent_or_what_became_of_it) {
-  const ScriptedRequest story = ScriptedRequest("any", "GET", "/").attempt(status(200), 1, stop(Reason::success));
+  const ScriptedRequest story =
+      ScriptedRequest("any", "GET", "/").attempt(status(200), 1, stop(Reason::success));
   ExchangeRecord record = story.record();
   const auto count = [&](Ending ending, int code) {
     record.ending = ending;

@@ -55,7 +55,8 @@ TEST(Stories, NobodyIsFoundByAnIdThatIsNone) {
   ScriptedRequest request = plain("/a");
   keep(stories.book(0), request, 1);
   EXPECT_TRUE(stories.find("k3x9q2-1"));
-  for (const char* id : {"", "-", "k3x9q2", "k3x9q2-", "k3x9q2-0", "k3x9q2-2", "k3x9q2-1!", "other1-1", "k3x9q2-zzzzzzzzzzzzzzzz"})
+  for (const char* id : {"", "-", "k3x9q2", "k3x9q2-", "k3x9q2-0", "k3x9q2-2", "k3x9q2-1!", "other1-1",
+                         "k3x9q2-zzzzzzzzzzzzzzzz"})
     EXPECT_FALSE(stories.find(id)) << id;
 }
 

@@ -76,10 +76,12 @@ TEST(StoryRing, TheOldestGoFirstWhateverTheirSizes) {
     StoryRing ring(capacity);
     std::uint64_t number = 0;
     for (int round = 0; round < 400; ++round) {
-      keep(ring, retried("/" + std::string(static_cast<std::size_t>(round * 37 % 200), 'x'), round % 4), ++number);
+      keep(ring, retried("/" + std::string(static_cast<std::size_t>(round * 37 % 200), 'x'), round % 4),
+           ++number);
       const auto kept = numbers(ring);
       ASSERT_EQ(kept.size(), ring.size());
-      for (std::size_t i = 0; i < kept.size(); ++i) ASSERT_EQ(kept[i], number - kept.size() + 1 + i) << capacity;
+      for (std::size_t i = 0; i < kept.size(); ++i)
+        ASSERT_EQ(kept[i], number - kept.size() + 1 + i) << capacity;
       for (const std::uint64_t one : kept) ASSERT_EQ(ring.find(one)->path[0], '/');
     }
     EXPECT_GE(ring.size(), 1U);

@@ -26,7 +26,8 @@ class ScriptedRequest {
   }
 
   /// The wait before it is the delay of the verdict before it.
-  ScriptedRequest& attempt(const policy::Outcome& outcome, int took_ms, policy::Verdict verdict, bool reused = false) {
+  ScriptedRequest& attempt(const policy::Outcome& outcome, int took_ms, policy::Verdict verdict,
+                           bool reused = false) {
     policy::LedgerEntry entry;
     entry.attempt.number = static_cast<unsigned>(ledger_.size()) + 1;
     entry.attempt.reused = reused;
@@ -186,13 +187,13 @@ inline std::vector<ScriptedRequest> all_stories() {
                     .ends(Ending::answered, 200)
                     .bytes(5000, 7000)
                     .tunnel());
-  all.push_back(
-      ScriptedRequest("hostile", "GE\"T\x1b[31m",
-            "/a\r\nHTTP/1.1 200\x7f\"\\\xff\xc3(/\xe2\x80\xae/\xc2\x9b/\xc3\xa9/" + std::string(1000, 'p'))
-          .host("evil\nhost\t" + std::string(1000000, 'h'), 80)
-          .attempt(status(200), 3, stop(Reason::success))
-          .ends(Ending::answered, 200)
-          .ids("id\"\n\x01" + std::string("\0x", 2), "\x1b]0;owned\x07"));
+  all.push_back(ScriptedRequest("hostile", "GE\"T\x1b[31m",
+                                "/a\r\nHTTP/1.1 200\x7f\"\\\xff\xc3(/\xe2\x80\xae/\xc2\x9b/\xc3\xa9/" +
+                                    std::string(1000, 'p'))
+                    .host("evil\nhost\t" + std::string(1000000, 'h'), 80)
+                    .attempt(status(200), 3, stop(Reason::success))
+                    .ends(Ending::answered, 200)
+                    .ids("id\"\n\x01" + std::string("\0x", 2), "\x1b]0;owned\x07"));
   ScriptedRequest patient("patient", "GET", "/v1/patient");
   for (int i = 0; i < 39; ++i) {
     patient.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));

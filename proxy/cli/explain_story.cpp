@@ -1,0 +1,49 @@
+#include "proxy/cli/explain_story.hpp"
+
+#include <cstdio>
+
+#include "proxy/cli/ask_admin.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::cli {
+namespace {
+
+constexpr net::Duration patience = std::chrono::seconds(10);
+
+// As one segment of a path (RFC 3986 2.1 and 2.3).
+std::string segment(const std::string& text) {
+  constexpr const char* digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' || byte == '.' ||
+                       byte == '~';
+    if (plain) {
+      out += character;
+    } else {
+      out += {'%', digits[byte / 16], digits[byte % 16]};
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int explain_story(const std::string& id, const std::string& admin, const std::string& file,
+                  const std::string& format) {
+  int code = exit_ok;
+  const auto at = admin_address(admin, file, code);
+  if (!at) return code;
+  const std::string query = format == "text" ? "?format=text" : "";
+  const AdminResponse told = ask_admin(*at, "/stories/" + segment(id) + query, patience);
+  if (told.status == 200) {
+    std::fputs(told.body.c_str(), stdout);
+    return exit_ok;
+  }
+  std::fprintf(stderr, "reprise explain: %s%s", told.body.c_str(), told.body.ends_with('\n') ? "" : "\n");
+  return exit_runtime;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,149 @@
+#include "proxy/explain/story_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "proxy/explain/advice.hpp"
+#include "proxy/explain/page.hpp"
+#include "proxy/observe/json_text.hpp"
+#include "proxy/observe/line_parts.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using observe::Story;
+using observe::StoryAttempt;
+using policy::Reason;
+
+std::string visible(std::string_view text) {
+  std::string out;
+  observe::append_visible(out, text);
+  return out;
+}
+
+std::string asked_for(const Story& story) {
+  const std::string_view scheme = story.tunnel ? "" : story.over_tls ? "https://" : "http://";
+  std::string text = visible(story.method) + " " + std::string(scheme) + visible(story.host);
+  const std::uint16_t usual = story.over_tls ? 443 : 80;
+  if (story.tunnel || story.port != usual) text += ":" + std::to_string(story.port);
+  return text + visible(story.path);
+}
+
+std::string by_whom(const Story& story) {
+  std::string text = visible(story.client);
+  if (!story.request_id.empty())
+    text += (text.empty() ? "" : ", ") + ("X-Request-Id " + visible(story.request_id));
+  if (!story.traceparent.empty())
+    text += (text.empty() ? "" : ", ") + ("trace " + story.traceparent.substr(3, 32));
+  return text;
+}
+
+std::string where(const StoryAttempt& attempt) {
+  std::string text = observe::text_of(attempt.address);
+  if (text.empty()) return "nothing dialled";
+  return text + (attempt.reused ? ", a connection that was used before" : "");
+}
+
+std::string what_came(const StoryAttempt& attempt) {
+  const auto* failed = std::get_if<policy::Failed>(&attempt.outcome);
+  std::string text = failed == nullptr ? std::to_string(std::get<policy::Answered>(attempt.outcome).status)
+                                       : fmt::format("{} in stage {}", policy::word(failed->cause),
+                                                     policy::word(failed->stage));
+  text += fmt::format(" after {}", span(attempt.ended - attempt.started));
+  if (attempt.sent_bytes > 0) return text + fmt::format("; {} bytes sent", attempt.sent_bytes);
+  return text + (attempt.may_have_sent ? "; some of it may have been sent" : "; nothing sent");
+}
+
+std::string asked_of_us(const policy::Outcome& outcome) {
+  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  if (answered == nullptr) return {};
+  std::string text;
+  const auto add = [&](std::string_view more) { text += (text.empty() ? "" : "; ") + std::string(more); };
+  if (answered->hints.retry_after) add("asked for a pause of " + span(*answered->hints.retry_after));
+  if (answered->hints.said_no) add("asked not to be tried again");
+  if (answered->hints.from_reprise) add("retried already by another reprise");
+  if (answered->body_listed) add("its body says that it failed");
+  return text;
+}
+
+std::string decided(const StoryAttempt& attempt) {
+  const policy::Verdict& verdict = attempt.verdict;
+  std::string text(policy::word(verdict.reason));
+  const bool drawn = attempt.bounds.highest > policy::Duration::zero();
+  if (verdict.reason == Reason::hedged) {
+    text += ": a copy after " + span(verdict.delay);
+  } else if (verdict.retry) {
+    text += ": again " + (verdict.delay > policy::Duration::zero() ? "in " + span(verdict.delay) : "at once");
+  } else if (verdict.delay > policy::Duration::zero()) {
+    text += ": a wait of " + span(verdict.delay) + " was not begun or not ended";
+  }
+  if (drawn) text += ", drawn from " + between(attempt.bounds.lowest, attempt.bounds.highest);
+  if (std::isfinite(attempt.budget_left))
+    text += fmt::format("; {:.0f} retries left in the budget", std::floor(attempt.budget_left));
+  return text;
+}
+
+void tell_attempt(const StoryAttempt& attempt, Page& page) {
+  const std::string heading = fmt::format("attempt {}", attempt.number);
+  page.line(heading, fmt::format("at {}: {}", span(attempt.started), where(attempt)));
+  page.line(heading, what_came(attempt));
+  if (const std::string hints = asked_of_us(attempt.outcome); !hints.empty()) page.line(heading, hints);
+  page.line(heading, decided(attempt));
+}
+
+std::string client_got(const Story& story) {
+  std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
+  if (story.own_response) text += " from reprise";
+  text += fmt::format(" after {}, {} bytes of body", span(story.took), story.response_bytes);
+  if (story.ending != observe::Ending::answered) text += fmt::format("; {}", word(story.ending));
+  if (story.recovered) text += "; recovered";
+  if (story.ambiguous) text += "; ambiguous: an earlier attempt may have taken effect";
+  if (story.hedge != policy::HedgeOutcome::none) text += fmt::format("; copy {}", policy::word(story.hedge));
+  if (story.hedge == policy::HedgeOutcome::refused)
+    text += fmt::format(": {}", policy::word(story.hedge_refusal));
+  return text;
+}
+
+// What decide() saw last, as far as advice goes by it.
+Explanation as_seen(const Story& story) {
+  Explanation seen;
+  seen.facts.idempotent = story.idempotent ? policy::Idempotency::yes : policy::Idempotency::no;
+  seen.not_resumed = story.reason;
+  if (story.attempts.empty()) return seen;
+  const StoryAttempt& last = story.attempts.back();
+  seen.outcome = last.outcome;
+  seen.lowest.last.sent = last.may_have_sent ? policy::Sent::maybe : policy::Sent::nothing;
+  seen.lowest.last_verdict = last.verdict;
+  return seen;
+}
+
+}  // namespace
+
+std::string advice_for(const Story& story, const policy::RoutePolicy& policy) {
+  if (story.reason == Reason::success || policy::is_retry(story.reason)) return {};
+  return advice(story.reason, as_seen(story), policy);
+}
+
+std::string to_text(const Story& story, std::string_view advice) {
+  Page page;
+  page.line("request", asked_for(story));
+  page.line("id", story.id);
+  std::string time;
+  observe::append_timestamp(time, story.ended_wall);
+  page.line("ended", time);
+  if (const std::string text = by_whom(story); !text.empty()) page.line("client", text);
+  page.line("route", visible(story.route_name));
+  page.line("idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into");
+  for (std::size_t i = 0; i < story.attempts.size(); ++i) {
+    if (story.attempts_left_out > 0 && i == story.attempts_before_the_gap)
+      page.line("...", fmt::format("{} more", story.attempts_left_out));
+    tell_attempt(story.attempts[i], page);
+  }
+  page.line("ends", fmt::format("{}: {}", policy::word(story.reason), policy::meaning(story.reason)));
+  page.line("client got", client_got(story));
+  if (!advice.empty()) page.line("to change", advice);
+  return page.take();
+}
+
+}  // namespace reprise::explain

@@ -1,0 +1,131 @@
+"""Stories: what the running proxy tells of a request that is over, by its id."""
+import json
+import subprocess
+import urllib.request
+
+from client import ask
+from harness import Reprise, closed_port, equal, eventually, options
+from upstream import Upstream
+
+
+def explain(reprise, name, *arguments):
+    """Exit code, standard output and error of `explain --request-id`."""
+    done = subprocess.run([options.binary, "explain", "--request-id", name, "--admin", "%s:%d" % reprise.addresses["admin"], *arguments],
+                          capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def id_of(answer):
+    return answer.field("Reprise-Request-Id")
+
+
+def kept(reprise, name):
+    """A story is kept a moment after its response has left."""
+    return json.loads(eventually(lambda: next((text for status, text in [reprise.admin(f"/stories/{name}")] if status == 200), None),
+                                 f"there is a story {name}"))
+
+
+def test_a_request_is_told_by_the_id_of_its_response():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x?secret=1"), fields=[("X-Request-Id", "mine/1")])
+        equal(answer.status, 200)
+        name = id_of(answer)
+        story = kept(reprise, name)
+        equal(reprise.requests(1)[0]["id"], name)
+        equal((story["id"], story["request_id"], story["path"], story["status"], story["recovered"]), (name, "mine/1", "/x", 200, True))
+        first, second = story["attempts"]
+        equal(first["address"], f"127.0.0.1:{upstream.port}")
+        equal((first["status"], first["reason"], first["retry"], second["status"]), (503, "retryable_status", True, 200))
+        assert first["sent_bytes"] > 30, first
+        equal((first["delay_lowest_ms"], first["delay_highest_ms"]), (2.5, 5))
+        assert 2.5 <= first["delay_ms"] <= 5 and first["budget_left"] == 100, first
+        assert "secret" not in json.dumps(story)
+        code, told, _ = explain(reprise, name)
+        equal(code, 0)
+        for words in ("attempt 1   at ", "503 after", "bytes sent", "retryable_status: again in", "drawn from 2.5ms to 5ms",
+                      "100 retries left in the budget", "client got  200 after", "recovered"):
+            assert words in told, told
+        equal(explain(reprise, "mine/1")[1], told, "the client's own id finds it, too")
+        equal(json.loads(explain(reprise, name, "--format", "json")[1]), story)
+
+
+def test_what_was_refused_is_told_with_what_would_change_it():
+    with Upstream({"/x": [503]}) as upstream, Reprise() as reprise:
+        answer = ask(reprise, "POST", upstream.url("/x"), b"body")
+        equal(answer.reason, "not_idempotent")
+        story = kept(reprise, id_of(answer))
+        assert "Idempotency-Key" in story["advice"], story
+        code, told, _ = explain(reprise, id_of(answer))
+        equal(code, 0)
+        assert "ends        not_idempotent: " in told and "to change   " in told, told
+        equal([one["id"] for one in json.loads(reprise.admin("/stories")[1])], [id_of(answer)])
+
+
+def test_a_dial_in_vain_has_its_address():
+    _held, port = closed_port()
+    with Reprise(defaults={"retry": {"max_attempts": 2, "backoff": {"initial": "1ms"}}}) as reprise:
+        answer = ask(reprise, "GET", f"http://127.0.0.1:{port}/")
+        equal(answer.status, 502)
+        story = kept(reprise, id_of(answer))
+        equal([(one["address"], one["error"], one["stage"], one["sent_bytes"]) for one in story["attempts"]],
+              [(f"127.0.0.1:{port}", "refused", "connect", 0)] * 2)
+        equal((story["own_response"], story["reason"]), (True, "attempts_spent"))
+
+
+def test_ordinary_requests_do_not_push_out_what_matters():
+    with Upstream({"/x": [200], "/no": [503]}) as upstream, Reprise(limits={"stories": "16KiB"}) as reprise:
+        matters = id_of(ask(reprise, "POST", upstream.url("/no"), b"x"))
+        ordinary = [id_of(ask(reprise, "GET", upstream.url("/x"))) for _ in range(100)]
+        equal(len(set(ordinary)), 100)
+        equal(kept(reprise, matters)["reason"], "not_idempotent")
+        equal(kept(reprise, ordinary[-1])["status"], 200)
+        equal(reprise.admin(f"/stories/{ordinary[0]}")[0], 404)
+
+
+def test_ids_that_are_gone_or_never_were_are_said_to_be():
+    with Reprise() as reprise:
+        for name in ("nobody", "a-1", "%", "..%2f..", "x" * 4000):
+            status, text = reprise.admin("/stories/" + urllib.request.quote(name))
+            equal((status, "no such request" in text), (404, True), name)
+        code, told, error = explain(reprise, "nobody")
+        equal((code, told), (1, ""))
+        assert "no such request" in error and "limits.stories" in error, error
+    _held, port = closed_port()
+    done = subprocess.run([options.binary, "explain", "--request-id", "a", "--admin", f"127.0.0.1:{port}"], capture_output=True,
+                          text=True, check=False)
+    equal(done.returncode, 1)
+    assert f"no response from the admin listener at 127.0.0.1:{port}" in done.stderr and "--admin" in done.stderr, done.stderr
+    for arguments in (["--request-id", "a", "GET"], ["--admin", "x:1"], [], ["--request-id", "a", "--admin", "nowhere"]):
+        done = subprocess.run([options.binary, "explain", *arguments], capture_output=True, text=True, check=False)
+        equal(done.returncode, 2, arguments)
+
+
+def test_none_are_kept_where_none_are_wanted():
+    with Upstream({"/x": [200]}) as upstream, Reprise(limits={"stories": 0}) as reprise:
+        answer = ask(reprise, "GET", upstream.url("/x"))
+        equal(id_of(answer), None)
+        assert "id" not in reprise.requests(1)[0]
+        equal(reprise.admin("/stories"), (200, "[]\n"))
+
+
+def test_a_path_that_the_log_keeps_out_is_in_no_story():
+    with Upstream({"/x": [503]}) as upstream, Reprise(log={"path": "route"}) as reprise:
+        story = kept(reprise, id_of(ask(reprise, "POST", upstream.url("/x"), b"1")))
+        assert "path" not in story, story
+
+
+def test_the_id_is_a_response_header_like_the_others():
+    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"response_headers": False}) as reprise:
+        equal(id_of(ask(reprise, "POST", upstream.url("/x"), b"1")), None)
+        assert reprise.requests(1)[0]["id"]
+
+
+def test_stories_are_for_this_machine_and_no_other_name():
+    with Reprise() as reprise:
+        for path in ("/stories", "/stories/a-1"):
+            request = urllib.request.Request("http://%s:%d%s" % (*reprise.addresses["admin"], path), headers={"Host": "evil.example"})
+            try:
+                urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request)
+                raise AssertionError("it was told")
+            except urllib.error.HTTPError as error:
+                equal(error.code, 403)

@@ -1,0 +1,117 @@
+#include "proxy/explain/story_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proxy/stories/story_ring.hpp"
+#include "tests/support/scripted_request.hpp"
+
+namespace reprise::explain {
+namespace {
+
+using namespace observe;
+using policy::Reason;
+
+Story told(const ScriptedRequest& scripted) {
+  StoryRing ring(64 * 1024);
+  ExchangeRecord record = scripted.record();
+  record.number = 1;
+  ring.keep(record, story_wall, true);
+  Story story = *ring.find(std::uint64_t{1});
+  story.id = "k3x9q2-1";
+  story.route_name = "api";
+  return story;
+}
+
+bool has(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+
+TEST(StoryReport, TellsEachAttemptAndItsEnd) {
+  ScriptedRequest request("two", "GET", "/x");
+  request.attempt(failure(policy::Stage::connect, policy::Cause::refused), 1,
+                  retry_in(milliseconds(200), Reason::retryable_failure));
+  request.attempt(status(429, std::chrono::seconds(90)), 5, stop(Reason::upstream_said_later), true);
+  request.ends(Ending::answered, 429).ids("client-7", "");
+  Story story = told(request);
+  story.attempts[0].address.family = policy::UpstreamAddress::Family::v4;
+  story.attempts[0].address.bytes = {192, 0, 2, 7};
+  story.attempts[0].address.port = 80;
+  story.attempts[0].bounds = {milliseconds(125), milliseconds(250)};
+  story.attempts[0].budget_left = 9.5F;
+  story.attempts[1].sent_bytes = 98;
+  story.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  EXPECT_EQ(to_text(story, "Raise it."),
+            "request     GET http://api.internal/x\n"
+            "id          k3x9q2-1\n"
+            "ended       2026-01-02T10:03:12.345Z\n"
+            "client      X-Request-Id client-7, trace 0af7651916cd43dd8448eb211c80319c\n"
+            "route       api\n"
+            "idempotent  no, or not before its body was looked into\n"
+            "attempt 1   at 0s: 192.0.2.7:80\n"
+            "            refused in stage connect after 1ms; nothing sent\n"
+            "            retryable_failure: again in 200ms, drawn from 125ms to 250ms; 9 retries left in the "
+            "budget\n"
+            "attempt 2   at 201ms: nothing dialled\n"
+            "            429 after 5ms; 98 bytes sent\n"
+            "            asked for a pause of 1m30s\n"
+            "            upstream_said_later\n"
+            "ends        upstream_said_later: " +
+                std::string(policy::meaning(Reason::upstream_said_later)) +
+                "\n"
+                "client got  429 after 206ms, 0 bytes of body\n"
+                "to change   Raise it.\n");
+}
+
+TEST(StoryReport, HidesNothingThatWouldSteerATerminal) {
+  ScriptedRequest request("nasty", "G\x1b[31mT", "/\r\nx");
+  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::cut, 0);
+  const std::string text = to_text(told(request), "");
+  EXPECT_FALSE(has(text, "\x1b"));
+  EXPECT_FALSE(has(text, "\r"));
+  EXPECT_TRUE(has(text, "no response after"));
+  EXPECT_TRUE(has(text, "; cut"));
+}
+
+TEST(StoryReport, TellsWhatIsRare) {
+  ScriptedRequest request("rare", "CONNECT", "");
+  policy::Answered said_no{503, {{}, {}, true, true}, true};
+  request.attempt(said_no, 1, {true, milliseconds(30), Reason::hedged}, true);
+  request.attempt(status(503), 1, {true, {}, Reason::stale_connection});
+  request.attempt(status(409), 1, {false, milliseconds(30), Reason::client_gone});
+  request.ends(Ending::client_gone, 409).tunnel().own_response().ambiguous();
+  Story story = told(request);
+  story.hedge = policy::HedgeOutcome::refused;
+  story.hedge_refusal = Reason::budget_spent;
+  story.attempts[0].may_have_sent = true;
+  story.attempts_left_out = 5;
+  story.attempts_before_the_gap = 1;
+  const std::string text = to_text(story, "");
+  for (const char* words :
+       {"CONNECT api.internal:80", "hedged: a copy after 30ms", "stale_connection: again at once",
+        "...         5 more", "client_gone: a wait of 30ms was not begun or not ended",
+        "asked not to be tried again", "another reprise", "its body says that it failed",
+        "some of it may have been sent", "409 from reprise", "ambiguous", "copy refused: budget_spent",
+        "client_gone"})
+    EXPECT_TRUE(has(text, words)) << words << "\n" << text;
+}
+
+TEST(StoryAdvice, IsOfTheReasonThatEndedIt) {
+  ScriptedRequest refused("refused", "POST", "/x");
+  refused.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::answered, 503);
+  EXPECT_TRUE(has(advice_for(told(refused), {}), "Idempotency-Key"));
+  ScriptedRequest spent("spent", "GET", "/x");
+  spent.attempt(status(503), 1, stop(Reason::attempts_spent)).ends(Ending::answered, 503);
+  EXPECT_EQ(advice_for(told(spent), {}), "Raise `retry.max_attempts` of the route.");
+  ScriptedRequest never("never", "GET", "/x");
+  never.ends(Ending::answered, 503);
+  Story opened = told(never);
+  opened.reason = Reason::circuit_open;
+  EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
+}
+
+TEST(StoryAdvice, IsEmptyWhereNothingWasRefused) {
+  ScriptedRequest good("good", "GET", "/x");
+  good.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  EXPECT_EQ(advice_for(told(good), {}), "");
+}
+
+}  // namespace
+}  // namespace reprise::explain
