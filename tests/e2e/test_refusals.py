@@ -1,4 +1,4 @@
-"""Bad input, closed doors, wrong configuration: each is refused in its own words, and counted."""
+"""Bad input, forbidden ways in, wrong configuration: each is refused in its own words, and counted."""
 import json
 import os
 import socket

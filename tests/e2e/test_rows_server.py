@@ -10,7 +10,7 @@ import time
 from client import Client, Cut, ask, head_of
 from exactly import says, stage, to
 from harness import LOOPBACK, Reprise, equal, eventually, under_some_limit
-from test_rows_doors import ONCE, is_denied
+from test_rows_access import ONCE, is_denied
 from test_rows_limits import few_files
 from upstream import Say, Upstream
 

@@ -11,16 +11,16 @@ namespace {
 constexpr std::uint64_t upload_piece = std::uint64_t{16} * 1024;
 
 std::string request_head(const Errand& errand, const Plan& plan, std::string_view fields) {
-  const std::string authority = "127.0.0.1:" + std::to_string(errand.port(plan.door));
+  const std::string authority = "127.0.0.1:" + std::to_string(errand.port(plan.listener));
   std::string text(plan.method);
-  if (plan.door == Door::tunnel) {
+  if (plan.listener == Listener::tunnel) {
     text.assign("CONNECT ").append(authority);
   } else {
     text.append(" http://").append(authority).append(plan.path());
   }
   text.append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
   if (plan.keyed) text.append("Idempotency-Key: ").append(std::to_string(plan.number)).append("\r\n");
-  if (plan.sends_body() && plan.door != Door::tunnel) {
+  if (plan.sends_body() && plan.listener != Listener::tunnel) {
     if (plan.chunked) {
       text.append("Transfer-Encoding: chunked\r\n");
     } else {
@@ -267,7 +267,7 @@ void Client::judge(const Head& head, std::uint64_t bytes) {
               : reason == "attempts_spent" ? attempts >= 4
                                            : !reason.empty();
   if (reason == "not_replayable") just = plan_.sends_body() && plan_.size > 0;
-  if (reason == "budget_spent") just = plan_.door == Door::flapping;
+  if (reason == "budget_spent") just = plan_.listener == Listener::flapping;
   if (reason == "client_gone") just = plan_.behaviour == Behaviour::half_closes;
   if (reason == "upstream_said_later") just = status == 503;
   if (!just) ledger_.unjust(plan_, "answered " + std::to_string(status) + " " + std::string(reason));

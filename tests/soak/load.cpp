@@ -86,7 +86,7 @@ Task<bool> Load::seat_down(Seat& seat) {
 }
 
 Task<void> Load::work(Seat& seat) {
-  Errand errand{ledger_, settings_.proxy, [this](Door door) { return upstream_.port(door); }};
+  Errand errand{ledger_, settings_.proxy, [this](Listener listener) { return upstream_.port(listener); }};
   for (;;) {
     const bool there_is_one = co_await seat_down(seat);
     if (!there_is_one) break;

@@ -110,10 +110,10 @@ std::string_view word(Behaviour behaviour) { return behaviour_words.at(static_ca
 std::string_view word(Fate fate) { return fate_rows.at(static_cast<std::size_t>(fate)).word; }
 
 std::string Plan::path() const {
-  const std::string_view folder = door == Door::flapping ? "/flapping/"
-                                  : keyed                ? "/keyed/"
-                                  : held                 ? "/held/"
-                                                         : "/";
+  const std::string_view folder = listener == Listener::flapping ? "/flapping/"
+                                  : keyed                        ? "/keyed/"
+                                  : held                         ? "/held/"
+                                                                 : "/";
   return std::string(folder) + std::to_string(number);
 }
 
@@ -135,8 +135,8 @@ Plan plan_of(const Mix& mix, std::uint64_t number) {
   plan.held = plan.method == "GET" && chance.one_in(8);
   const bool leaves =
       plan.behaviour >= Behaviour::leaves_early && plan.behaviour <= Behaviour::leaves_in_response;
-  if (!leaves && !plan.keyed && !plan.held && chance.one_in(20)) plan.door = Door::flapping;
-  if (plan.behaviour == Behaviour::tunnels) plan.door = Door::tunnel;
+  if (!leaves && !plan.keyed && !plan.held && chance.one_in(20)) plan.listener = Listener::flapping;
+  if (plan.behaviour == Behaviour::tunnels) plan.listener = Listener::tunnel;
   if (plan.behaviour == Behaviour::leaves_in_upload) plan.size += 2;
   const bool long_response = plan.method == "GET" && chance.one_in(150);
   if (long_response || plan.behaviour == Behaviour::leaves_in_response) plan.size += chance.below(3 << 20);

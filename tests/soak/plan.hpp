@@ -69,7 +69,7 @@ std::string_view word(Behaviour);
 std::string_view word(Fate);
 
 /// Which of the upstream's ports a request goes to.
-enum class Door : std::uint8_t { steady, flapping, tunnel };
+enum class Listener : std::uint8_t { steady, flapping, tunnel };
 
 struct Plan {
   std::uint64_t number = 0;
@@ -80,7 +80,7 @@ struct Plan {
   bool keyed = false;      ///< a POST that its route calls idempotent
   bool held = false;       ///< its route holds answers back
   bool validated = true;   ///< the response has a strong ETag
-  Door door = Door::steady;
+  Listener listener = Listener::steady;
 
   bool sends_body() const { return method == "PUT" || method == "POST"; }
   /// At most one effect is allowed.

@@ -1,4 +1,4 @@
-"""Doors, row by row: the section of that name, and rows H1 to H9."""
+"""Access, row by row: the section of that name, and rows H1 to H9."""
 import contextlib
 import json
 import os
@@ -29,7 +29,7 @@ def is_self(reprise, authority):
     assert re.fullmatch(r"reprise-\w+; error=proxy_loop_detected", answer.field("Proxy-Status")), answer.head
 
 
-def test_doors_listeners_are_on_loopback_unless_it_is_said():
+def test_access_listeners_are_on_loopback_unless_it_is_said():
     for bind in ("0.0.0.0:0", "'[::]:0'", "192.0.2.1:0"):
         for listener in (f"listeners: [{{mode: forward, bind: {bind}}}]", f"admin: {{bind: {bind}}}"):
             code, output, _ = run_with(f"version: 1\n{listener}\n", "check")
@@ -38,13 +38,13 @@ def test_doors_listeners_are_on_loopback_unless_it_is_said():
     equal(code, 0, output)
 
 
-def test_doors_values_that_go_into_heads_hold_no_line_end():
+def test_access_values_that_go_into_heads_hold_no_line_end():
     for value in ('"http://h\\r\\nX: y"', '"http://h/a\\r\\nb"', '"http://h/a b"', '"http://u:p@h"'):
         code, output, _ = run_with(f"version: 1\nlisteners: [{{mode: gateway, bind: 127.0.0.1:0, upstream: {value}}}]\n", "check")
         equal(code, 78, output)
 
 
-def test_doors_denied_at_every_attempt_and_never_dialled():
+def test_access_denied_at_every_attempt_and_never_dialled():
     deny = ["127.0.0.0/8", "::1", "self"]
     with Upstream() as upstream, Reprise(security={"deny": deny}, defaults=ONCE) as reprise:
         for host in (LOOPBACK, "127.255.0.1", "localhost", "[::ffff:127.0.0.1]"):
@@ -52,7 +52,7 @@ def test_doors_denied_at_every_attempt_and_never_dialled():
         equal(upstream.connections, 0)
 
 
-def test_doors_admin_takes_get_and_head_and_tells_no_secret():
+def test_access_admin_takes_get_and_head_and_tells_no_secret():
     os.environ["E2E_SECRET"] = "5ecret-of-the-configuration"
     route = {"name": "keyed", "match": {"headers": ["X-Key=${env:E2E_SECRET}"]}}
     try:
@@ -70,7 +70,7 @@ def test_doors_admin_takes_get_and_head_and_tells_no_secret():
         del os.environ["E2E_SECRET"]
 
 
-def test_doors_a_1_0_client_gets_one_plain_answer():
+def test_access_a_1_0_client_gets_one_plain_answer():
     def hint_first(connection, request):
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" + Say(200, chunks=[b"one", b"two"]).text(request, 1))
         return True
