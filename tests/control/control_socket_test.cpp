@@ -34,11 +34,11 @@ class ControlSocketTest : public ::testing::Test {
   /// Says what it was told.
   void begin() {
     socket_ = std::make_unique<ControlSocket>(io_, path_);
-    socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Answered& answered) {
+    socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
       std::string text = std::to_string(words.size());
       for (const std::string& word : words) text.append(" ").append(word);
       // From another thread, as a reload does.
-      std::thread([answered, text, good = words.size() != 2] { answered({good, text}); }).detach();
+      std::thread([respond, text, good = words.size() != 2] { respond({good, text}); }).detach();
     });
     thread_ = std::thread([this] { io_.run(); });
   }
@@ -64,18 +64,18 @@ class ControlSocketTest : public ::testing::Test {
   std::thread thread_;
 };
 
-TEST_F(ControlSocketTest, ACommandGetsItsAnswer) {
+TEST_F(ControlSocketTest, ACommandGetsItsResponse) {
   begin();
-  ControlAnswer answer = ask_control(path_, "log  level debug", patience);
-  EXPECT_TRUE(answer.succeeded);
-  EXPECT_EQ(answer.text, "3 log level debug");
-  answer = ask_control(path_, "two words", patience);
-  EXPECT_FALSE(answer.succeeded);
-  EXPECT_EQ(answer.text, "2 two words");
+  ControlResponse response = ask_control(path_, "log  level debug", patience);
+  EXPECT_TRUE(response.succeeded);
+  EXPECT_EQ(response.text, "3 log level debug");
+  response = ask_control(path_, "two words", patience);
+  EXPECT_FALSE(response.succeeded);
+  EXPECT_EQ(response.text, "2 two words");
   EXPECT_TRUE(ask_control(path_, "", patience).succeeded) << "no words at all";
-  answer = ask_control(path_, std::string(5000, 'x'), patience);
-  EXPECT_FALSE(answer.succeeded);
-  EXPECT_NE(answer.text.find("at most 1024 bytes"), std::string::npos) << answer.text;
+  response = ask_control(path_, std::string(5000, 'x'), patience);
+  EXPECT_FALSE(response.succeeded);
+  EXPECT_NE(response.text.find("at most 1024 bytes"), std::string::npos) << response.text;
 }
 
 TEST_F(ControlSocketTest, ItsFileIsForItsUserAloneAndGoneAtTheEnd) {
@@ -131,18 +131,18 @@ TEST_F(ControlSocketTest, CallersWhoSayNothingAreLetGo) {
 }
 
 TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
-  ControlAnswer answer = ask_control(path_, "x", patience);
-  EXPECT_NE(answer.text.find("nobody listens at"), std::string::npos) << answer.text;
-  answer = ask_control("/" + std::string(200, 'x'), "x", patience);
-  EXPECT_FALSE(answer.succeeded);
+  ControlResponse response = ask_control(path_, "x", patience);
+  EXPECT_NE(response.text.find("nobody listens at"), std::string::npos) << response.text;
+  response = ask_control("/" + std::string(200, 'x'), "x", patience);
+  EXPECT_FALSE(response.succeeded);
   const int deaf = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path_.copy(address.sun_path, path_.size());
   ASSERT_EQ(::bind(deaf, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::listen(deaf, 5), 0);
-  answer = ask_control(path_, "x", std::chrono::seconds(1));
-  EXPECT_NE(answer.text.find("no answer within 1 s"), std::string::npos) << answer.text;
+  response = ask_control(path_, "x", std::chrono::seconds(1));
+  EXPECT_NE(response.text.find("no answer within 1 s"), std::string::npos) << response.text;
   std::thread babbler([&] {
     for (int i = 0; i < 2; ++i) {
       const int caller = ::accept(deaf, nullptr, nullptr);
@@ -150,9 +150,9 @@ TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
       ::close(caller);
     }
   });
-  answer = ask_control(path_, "x", patience);
+  response = ask_control(path_, "x", patience);
   babbler.join();
-  EXPECT_FALSE(answer.succeeded);
+  EXPECT_FALSE(response.succeeded);
   ::close(deaf);
 }
 
