@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 from reader import CRLF, Answer
 
@@ -21,6 +22,26 @@ SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime e
 
 class NotPlayed(Exception):
     """This machine or this build cannot play the case; it says why."""
+
+
+def is_sanitized():
+    """A build under a sanitizer is slow, and its memory is not its own."""
+    text = Path(options.binary).read_bytes()
+    return b"__asan_init" in text or b"__tsan_init" in text
+
+
+def needs(*programs):
+    """Plays on only where these are installed."""
+    for program in programs:
+        if shutil.which(program) is None:
+            raise NotPlayed(f"there is no {program} here")
+
+
+def needs_client(program):
+    """As `needs`, of a client that somebody else has written."""
+    if is_sanitized():
+        raise NotPlayed("what a client does is not the sanitizer's business")
+    needs(program)
 
 
 def part_not_played(part, why):

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from client import Client
 from faults import in_background, played
-from harness import NotPlayed, Reprise, equal, eventually
-from test_replay import is_sanitized
+from harness import NotPlayed, Reprise, equal, eventually, is_sanitized
 from upstream import Say, Upstream
 
 HOUR = 3600

@@ -4,9 +4,9 @@ import resource
 
 from client import Client, ask
 from faults import TWICE, StoppableUpstream, expect_failure, in_background, isolated, played, small_disk
-from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, opened_after, under_some_limit
+from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, is_sanitized, opened_after, under_some_limit
 from names import CNAME, SERVFAIL, Answer, NameServer, encoded, record
-from test_replay import BLOCK, MIB, is_sanitized
+from test_replay import BLOCK, MIB
 from upstream import Upstream
 
 DEBUG = {"level": "debug"}

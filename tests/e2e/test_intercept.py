@@ -2,16 +2,14 @@
 import contextlib
 import json
 import os
-import shutil
 import ssl
 import subprocess
 import tempfile
 
 from client import Client
 from faults import isolated
-from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, eventually, merge, options, without_proxies
+from harness import LOOPBACK, PATIENCE, Reprise, equal, eventually, merge, needs_client, options, without_proxies
 from names import NameServer
-from test_replay import is_sanitized
 from tls import Authority, TlsUpstream, authority
 from upstream import Say, Upstream, resumable
 
@@ -172,26 +170,19 @@ def recovered(command, host=HOST, certificate=None, **environment):
         assert err.endswith(SUMMARY), err
 
 
-def needs(program):
-    if is_sanitized():
-        raise NotPlayed("what a client does is not the sanitizer's business")
-    if shutil.which(program) is None:
-        raise NotPlayed(f"there is no {program} here")
-
-
 def test_exec_and_python():
-    needs("python3")
+    needs_client("python3")
     recovered(["python3", "-c", PYTHON])
 
 
 def test_exec_and_node():
-    needs("node")
+    needs_client("node")
     recovered(["node", "-e", NODE, "--"])
 
 
 @isolated
 def test_exec_and_java():
-    needs("javac")
+    needs_client("javac")
     # HttpURLConnection sends no SNI for a name without a dot.
     with NameServer({}, hosts=f"{LOOPBACK} api.test\n"):
         for source in (JAVA, JAVA_OLD):
@@ -204,7 +195,7 @@ def test_exec_and_java():
 
 @isolated
 def test_exec_and_go():
-    needs("go")
+    needs_client("go")
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/fetch.go", "w", encoding="ascii") as file:
             file.write(GO)

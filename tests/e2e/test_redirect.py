@@ -3,7 +3,6 @@ import contextlib
 import functools
 import json
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -11,7 +10,7 @@ import threading
 
 from client import Client
 from faults import Host, isolated
-from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, opened_after, options, without_proxies
+from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, needs, opened_after, options, without_proxies
 from test_faults_network import elsewhere, listener_on, upstream_on
 from test_intercept import Intercepting
 from tls import Authority, TlsUpstream
@@ -41,12 +40,6 @@ def good_names():
     """The file of an authority, and a certificate of it for the hosts of these cases."""
     made = Authority("names CA")
     return made.file, made.issue(names=("DNS:listed.test", "DNS:other.test"))
-
-
-def needs(*programs):
-    for program in programs:
-        if shutil.which(program) is None:
-            raise NotPlayed(f"there is no {program} here")
 
 
 def redirect(config, *arguments):

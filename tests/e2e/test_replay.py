@@ -6,17 +6,11 @@ import socket
 from pathlib import Path
 
 from client import Client, head_of
-from harness import LOOPBACK, Reprise, equal, eventually, open_links, options, part_not_played
+from harness import LOOPBACK, Reprise, equal, eventually, is_sanitized, open_links, options, part_not_played
 from upstream import Say, Upstream
 
 MIB = 1 << 20
 BLOCK = bytes(range(251)) * 4177  # about a mebibyte, and no power of two
-
-
-def is_sanitized():
-    """A build under a sanitizer is slow, and its memory is not its own."""
-    text = Path(options.binary).read_bytes()
-    return b"__asan_init" in text or b"__tsan_init" in text
 
 
 def peak_memory(reprise):

@@ -7,8 +7,8 @@ import threading
 import time
 
 from client import Client, Cut, head_of
-from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, part_not_played
-from test_replay import MIB, is_sanitized
+from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, is_sanitized, part_not_played
+from test_replay import MIB
 from server import Server
 from upstream import Say, Upstream
 

@@ -4,10 +4,10 @@ import threading
 import time
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, part_not_played
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, is_sanitized, part_not_played
 from parent import Parent
 from test_explain import explain
-from test_rows_limits import is_sanitized, resident, settled
+from test_rows_limits import resident, settled
 from upstream import Upstream
 
 
