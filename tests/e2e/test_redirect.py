@@ -213,7 +213,7 @@ def test_rules_without_the_exception_do_not_loop():
         with socket.create_connection((host.theirs, upstream.port)) as plain:
             client = Client(None, connection=plain)
             client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
-            equal(client.read_answer().status, 502)
+            equal(client.read_response().status, 502)
         for said in (b"\x16\x03\x01\x00\x05hello", b"", b"what is this"):
             with socket.create_connection((host.theirs, upstream.port)) as plain:
                 plain.sendall(said)
@@ -259,9 +259,9 @@ def test_a_connection_that_nothing_redirected():
     with Reprise(listeners=BOTH) as reprise:
         with Client((LOOPBACK, PORT)) as client:
             client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
-            answer = client.read_answer()
-            equal(answer.status, 508)
-            assert b"listener of this proxy" in answer.body, answer.body
+            response = client.read_response()
+            equal(response.status, 508)
+            assert b"listener of this proxy" in response.body, response.body
 
 
 def test_what_is_printed():

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tests/soak/answer.hpp"
 #include "tests/soak/content.hpp"
+#include "tests/soak/response.hpp"
 
 namespace reprise::soak {
 namespace {
@@ -220,7 +220,7 @@ Task<std::uint64_t> Client::read_body(Body& body, const Head& head) {
     if (!is_whole) {
       refusal_.append(piece);
     } else if (!is_content(plan_.number, at, piece)) {
-      ledger_.wrong_bytes(plan_, "the answer at the client");
+      ledger_.wrong_bytes(plan_, "the response at the client");
     }
     at += piece.size();
     if (is_leaving_in_response() && is_whole) break;
@@ -242,19 +242,19 @@ Task<Done> Client::read_response_behind(Head head) {
   co_return Done{again, head.status() == 200 && attempts == 1};
 }
 
-// A right answer is of this request and whole; a refusal is one that its reason explains.
+// A right response is of this request and whole; a refusal is one that its reason explains.
 void Client::judge(const Head& head, std::uint64_t bytes) {
   const int status = head.status();
   const std::string_view reason = head.field("Reprise-Reason").value_or("");
   const std::uint64_t attempts = head.number("Reprise-Attempts");
   const bool from_upstream = head.field("X-Number").has_value();
   if (from_upstream && head.number("X-Number") != plan_.number)
-    ledger_.wrong_bytes(plan_, "the answer: it is of another request");
+    ledger_.wrong_bytes(plan_, "the response: it is of another request");
   if (status == 200) {
     const bool content_like = plan_.method == "GET";
-    if (content_like && bytes != plan_.size) ledger_.wrong_bytes(plan_, "an answer that looked whole");
+    if (content_like && bytes != plan_.size) ledger_.wrong_bytes(plan_, "a response that looked whole");
     if (!content_like && plan_.method != "HEAD" && refusal_ != response_body(plan_))
-      ledger_.wrong_bytes(plan_, "the answer");
+      ledger_.wrong_bytes(plan_, "the response");
     const bool needs_effect = plan_.sends_body() || plan_.method == "DELETE";
     if (needs_effect && ledger_[plan_.number].effects == 0) ledger_.unjust(plan_, "200 without an effect");
     return;

@@ -37,7 +37,7 @@ void Load::give_up_on_the_stuck() {
   for (Seat& seat : seats_) {
     if (seat.line == nullptr || seat.busy_since > Clock::now() - patience) continue;
     ++given_up_;
-    ledger_.unjust(plan_of(ledger_.mix(), seat.number), "no answer in time");
+    ledger_.unjust(plan_of(ledger_.mix(), seat.number), "no response in time");
     seat.busy_since = Clock::time_point::max();
     seat.line->close();
   }

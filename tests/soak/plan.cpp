@@ -4,7 +4,7 @@ namespace reprise::soak {
 namespace {
 
 constexpr std::array<std::string_view, behaviour_count> behaviour_words = {
-    "plain",       "slow upload", "slow reader", "leaves early", "leaves in upload", "leaves in answer",
+    "plain",       "slow upload", "slow reader", "leaves early", "leaves in upload", "leaves in response",
     "half closes", "expects",     "pipelined",   "tunnels",      "ambiguous"};
 
 struct FateRow {
@@ -34,14 +34,14 @@ constexpr std::array<FateRow, fate_count> fate_rows = {{
     {"bad chunk", 30},
     {"1xx, then FIN", 30},
     {"1xx flood", 20},
-    {"early answer", 30},
+    {"early response", 30},
     {"early refusal", 30},
-    {"bytes behind the answer", 40},
-    {"two answers", 30},
-    {"dribbled answer", 40},
+    {"bytes behind the response", 40},
+    {"two responses", 30},
+    {"dribbled response", 40},
     {"until close", 60},
     {"until close, RST", 30},
-    {"leaves after the answer", 100},
+    {"leaves after the response", 100},
 }};
 
 constexpr std::uint64_t most_in_one_write = std::uint64_t{8} * 1024;
