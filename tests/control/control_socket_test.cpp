@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "proxy/control/ask_control.hpp"
+#include "tests/support/scarce_descriptors.hpp"
 
 namespace reprise::net {
 namespace {
@@ -128,6 +129,32 @@ TEST_F(ControlSocketTest, CallersWhoSayNothingAreLetGo) {
   for (const int line : lines) EXPECT_LE(::recv(line, &nothing, 1, 0), 0) << "an end, without a word";
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
   for (const int line : lines) ::close(line);
+}
+
+TEST_F(ControlSocketTest, CallersWhoLeaveEarlyLeaveNothingBehind) {
+  begin();
+  for (int times = 0; times < 3; ++times) {
+    for (const std::string_view part : {"", "half of a comm", "x\n"}) {
+      const int line = raw();
+      ::send(line, part.data(), part.size(), MSG_NOSIGNAL);
+      ::close(line);
+    }
+  }
+  EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
+}
+
+TEST_F(ControlSocketTest, I6_without_a_descriptor_both_ends_say_so) {
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  const play::ScarceDescriptors scarce(0);
+  const ControlResponse response = ask_control(path_, "x", patience);
+  EXPECT_EQ(response.text, path_ + ": Too many open files");
+  try {
+    const ControlSocket socket(io_, path_);
+    FAIL() << "it listens";
+  } catch (const ControlError& error) {
+    EXPECT_NE(std::string_view(error.what()).find("Too many open files"), std::string_view::npos)
+        << error.what();
+  }
 }
 
 TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
