@@ -60,7 +60,7 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
     const std::string mended = with_blank_behind_colon(root->text);
     report.error(root->line, root->column, {},
                  "a configuration is a mapping of keys, such as version: 1" +
-                     (mended.empty() ? "" : " (did you mean " + printable(mended.substr(0, 60)) + "?)"));
+                     did_you_mean(printable(mended.substr(0, 60))));
     return std::nullopt;
   }
   if (empty) root = Node{};

@@ -103,9 +103,8 @@ class RouteBuilder {
       for (const Entry& entry : policies->entries) known.emplace_back(entry.key);
     }
     const std::string_view near = name->origin.empty() ? nearest(name->text, known) : std::string_view();
-    const std::string meant = near.empty() ? "" : " (did you mean " + std::string(near) + "?)";
     report_.error(name->line, name->column, child_path(path, "policy"),
-                  shown(*name) + " is not under policies, and no preset has it" + meant);
+                  shown(*name) + " is not under policies, and no preset has it" + did_you_mean(near));
   }
 
   static void apply_policies(const RouteOrigin& origin, policy::RoutePolicy& policy) {

@@ -94,7 +94,8 @@ def part_of(name):
     room = re.match(r"proxy/(\w+)/", name)
     if room is None or re.search(NOT_JUDGED, name):
         return None
-    parts = {"match": "policy", "pacing": "policy", "explain": "policy", "http1": "http", "probe": "http", **dict.fromkeys(SOCKETS, "sockets")}
+    parts = {"match": "policy", "pacing": "policy", "explain": "policy", "http1": "http", "probe": "http", "repeat": "http",
+             **dict.fromkeys(SOCKETS, "sockets")}
     name = parts.get(room.group(1), room.group(1))
     return name if name in BOUNDS else None
 

@@ -12,11 +12,6 @@ namespace {
 
 using policy::lower;
 
-template <typename T>
-Parsed<T> refuse(std::string reason, std::string suggestion = {}) {
-  return {std::nullopt, std::move(reason), std::move(suggestion)};
-}
-
 struct Address {
   std::array<unsigned char, 16> bytes{};
   std::size_t size = 0;  // 4 or 16

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "config/keys/predicates.hpp"
+
 namespace reprise::config {
 namespace {
 
@@ -65,10 +67,7 @@ std::string_view article(Kind kind) {
     case Kind::method: return "a method such as POST";
     case Kind::version_field: return "a response field such as x-goog-generation";
     case Kind::pairs: return "a list of name or name=value, or a mapping";
-    case Kind::predicates:
-      return "{json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, "
-             "matches: "
-             "PATTERN}, {event: NAME}, or a list of these";
+    case Kind::predicates: return predicate_form;
     case Kind::rule: return "{any: [...]} or {all: [...]} of header, query, json, method";
     case Kind::folder: return "an absolute path such as /var/tmp";
     case Kind::file: return "an absolute path such as /etc/ssl/upstream.pem";
@@ -186,6 +185,10 @@ std::string expectation(const Key& key) {
   if (!words.empty()) text.append(", or ").append(either(words));
   if (!key.instead.empty()) text.append("; or ").append(key.instead);
   return text;
+}
+
+std::string did_you_mean(std::string_view text) {
+  return text.empty() ? std::string() : " (did you mean " + std::string(text) + "?)";
 }
 
 std::string folded(std::string_view text) {

@@ -91,6 +91,8 @@ std::string expectation(const Key&);
 std::string folded(std::string_view text);
 /// The candidate that was probably meant, by edit distance; empty if none is near.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates);
+/// ` (did you mean ...?)`, the end of a message; empty where there is no suggestion.
+std::string did_you_mean(std::string_view suggestion);
 /// What was probably meant by a key that is not under `parent`: a sibling, or the path of a key elsewhere.
 std::string likely_key(std::string_view parent, std::string_view key);
 

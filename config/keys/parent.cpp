@@ -14,8 +14,6 @@ constexpr std::string_view scheme = "http://";
 constexpr std::string_view secure_scheme = "https://";
 constexpr std::string_view hidden = "***";
 
-Parsed<Parent> refuse(std::string reason) { return {std::nullopt, std::move(reason), {}}; }
-
 std::optional<unsigned> hex_digit(char c) {
   if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
   const char lower = policy::to_lower(c);
@@ -85,11 +83,11 @@ Parsed<Parent> parse_parent(std::string_view text) {
       "is no parent proxy: write http://proxy:3128, https://proxy:3128 or http://user:password@proxy:3128";
   const std::string lowered = policy::lower(text.substr(0, secure_scheme.size()));
   const bool secure = lowered == secure_scheme;
-  if (!secure && !lowered.starts_with(scheme)) return refuse(form);
+  if (!secure && !lowered.starts_with(scheme)) return refuse<Parent>(form);
   std::string_view rest = text.substr(secure ? secure_scheme.size() : scheme.size());
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.find_first_of("/?# ") != std::string_view::npos)
-    return refuse(
+    return refuse<Parent>(
         "has more than a host and a port: write http://proxy:3128, and percent-encode / ? # and "
         "blanks in a password");
   Parent parent;
@@ -97,12 +95,12 @@ Parsed<Parent> parse_parent(std::string_view text) {
   const std::size_t at = rest.rfind('@');
   if (at != std::string_view::npos) {
     if (std::string reason = read_credentials(rest.substr(0, at), parent); !reason.empty())
-      return refuse(std::move(reason));
+      return refuse<Parent>(std::move(reason));
     rest.remove_prefix(at + 1);
   }
   auto where = parse_authority(rest, form);
-  if (!where) return refuse(std::move(where.reason));
-  if (where.value->port == 0) return refuse("has no port: write http://proxy:3128");
+  if (!where) return refuse<Parent>(std::move(where.reason));
+  if (where.value->port == 0) return refuse<Parent>("has no port: write http://proxy:3128");
   parent.host = std::move(where.value->address);
   parent.port = where.value->port;
   return {std::move(parent), {}, {}};

@@ -12,15 +12,6 @@ namespace {
 
 using policy::Condition;
 
-template <typename T>
-Parsed<T> refuse(std::string reason, std::string suggestion = {}) {
-  return {std::nullopt, std::move(reason), std::move(suggestion)};
-}
-
-bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 // tchar, RFC 9110 5.6.2.
 bool is_token_part(char c) {
   return is_alphanumeric(c) ||
@@ -64,6 +55,20 @@ Parsed<Condition> check_query(Condition condition) {
   if (!plain(condition.name) || !plain(condition.value))
     return refuse<Condition>("has a blank, & or # in it: parameters are compared percent-encoded, as sent");
   return {std::move(condition), {}, {}};
+}
+
+// `NAME` or `NAME=value`; `check` says whether they can be those of that kind.
+Parsed<Condition> parse_pair(Condition::Kind kind, std::string_view text,
+                             Parsed<Condition> (*check)(Condition)) {
+  Condition condition{kind, std::string(text), {}};
+  const std::size_t equals = text.find('=');
+  if (equals != std::string_view::npos) {
+    condition.name = std::string(text.substr(0, equals));
+    condition.value = std::string(text.substr(equals + 1));
+    if (condition.value.empty())
+      return refuse<Condition>("has no value after its =: an empty value is no condition", condition.name);
+  }
+  return check(std::move(condition));
 }
 
 }  // namespace
@@ -164,26 +169,19 @@ Parsed<std::string> parse_version_field(std::string_view text) {
 Parsed<Condition> parse_condition(Condition::Kind kind, std::string_view text) {
   if (std::any_of(text.begin(), text.end(), is_control))
     return refuse<Condition>("has a line break or another control character in it");
-  Condition condition{kind, std::string(text), {}};
-  if (kind == Condition::Kind::method) {
-    const auto method = parse_method(text);
-    if (!method) return refuse<Condition>(method.reason, method.suggestion);
-    return {std::move(condition), {}, {}};
+  switch (kind) {
+    case Condition::Kind::header: return parse_pair(kind, text, check_header);
+    case Condition::Kind::query: return parse_pair(kind, text, check_query);
+    case Condition::Kind::json:
+      if (text.empty())
+        return refuse<Condition>("has no key: write the name of a top-level key of the JSON body");
+      break;
+    case Condition::Kind::method:
+      const auto method = parse_method(text);
+      if (!method) return refuse<Condition>(method.reason, method.suggestion);
+      break;
   }
-  if (kind == Condition::Kind::json) {
-    if (text.empty())
-      return refuse<Condition>("has no key: write the name of a top-level key of the JSON body");
-    return {std::move(condition), {}, {}};
-  }
-  const std::size_t equals = text.find('=');
-  if (equals != std::string_view::npos) {
-    condition.name = std::string(text.substr(0, equals));
-    condition.value = std::string(text.substr(equals + 1));
-    if (condition.value.empty())
-      return refuse<Condition>("has no value after its =: an empty value is no condition", condition.name);
-  }
-  return kind == Condition::Kind::header ? check_header(std::move(condition))
-                                         : check_query(std::move(condition));
+  return {Condition{kind, std::string(text), {}}, {}, {}};
 }
 
 std::string condition_text(const Condition& condition) {

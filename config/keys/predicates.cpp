@@ -1,7 +1,6 @@
 #include "config/keys/predicates.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "config/keys/keys.hpp"
@@ -16,9 +15,6 @@ using policy::BodyPredicate;
 constexpr std::size_t most_predicates = 16;
 constexpr std::size_t most_patterns = 32;
 constexpr std::size_t longest_pattern = 256;
-constexpr std::string_view form =
-    "write {json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, matches: "
-    "PATTERN}, {event: NAME}, or a list of these";
 
 // Names with dots between them: none of them empty.
 bool is_path(std::string_view text) {
@@ -47,14 +43,11 @@ class PredicateReader {
   }
 
   bool refuse(const Node& node, const std::string& path, const std::string& why) {
-    report_.error(node.line, node.column, path, why + std::string(form));
+    report_.error(node.line, node.column, path, why + "write " + std::string(predicate_form));
     return false;
   }
 
  private:
-  static constexpr std::array<std::string_view, 7> keys{"status", "event",  "json",   "xml",
-                                                        "header", "equals", "matches"};
-
   static std::string_view contradiction(const BodyPredicate& predicate) {
     const bool json = !predicate.json.empty(), xml = !predicate.xml.empty(),
                header = !predicate.header.empty();
@@ -70,11 +63,11 @@ class PredicateReader {
   }
 
   bool read_entry(const Entry& entry, const std::string& path, BodyPredicate& predicate) {
-    if (std::find(keys.begin(), keys.end(), entry.key) == keys.end()) {
-      const std::string_view meant = nearest(entry.key, {keys.begin(), keys.end()});
+    if (std::find(predicate_keys.begin(), predicate_keys.end(), entry.key) == predicate_keys.end()) {
+      const std::string_view meant = nearest(entry.key, {predicate_keys.begin(), predicate_keys.end()});
       report_.error(entry.line, entry.column, path,
-                    "unknown key " + quoted(entry.key) + ": " + std::string(form) +
-                        (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)"));
+                    "unknown key " + quoted(entry.key) + ": write " + std::string(predicate_form) +
+                        did_you_mean(meant));
       return false;
     }
     if (entry.value.broken) return false;
@@ -113,8 +106,7 @@ class PredicateReader {
     predicate.status = range.value;
     if (range) return true;
     report_.error(node.line, node.column, place,
-                  shown(node) + " " + range.reason +
-                      (range.suggestion.empty() ? "" : " (did you mean " + range.suggestion + "?)"));
+                  shown(node) + " " + range.reason + did_you_mean(range.suggestion));
     return false;
   }
 

@@ -1,13 +1,25 @@
 // Reads `hold.body`: what in a response makes it worth another attempt although its status does not.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/yaml/document.hpp"
 #include "proxy/match/body_predicate.hpp"
 
 namespace reprise::config {
+
+/// The keys of one predicate, in the order in which they are written.
+inline constexpr std::array<std::string_view, 7> predicate_keys{"status", "event",  "json",   "xml",
+                                                                "header", "equals", "matches"};
+
+/// How predicates are written, for messages.
+inline constexpr std::string_view predicate_form =
+    "{json: PATH, equals: TEXT}, {status: 400, xml: NAME, matches: PATTERN}, {header: NAME, matches: "
+    "PATTERN}, "
+    "{event: NAME}, or a list of these";
 
 /// One predicate, such as `{status: 400, json: PATH, matches: PATTERN}`, or a list of up to 16. `matches` is
 /// one pattern of up to 256 characters, or a list of up to 32. What is wrong goes to the report, under

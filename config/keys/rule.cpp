@@ -1,7 +1,8 @@
 #include "config/keys/rule.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "config/keys/keys.hpp"
@@ -13,32 +14,36 @@ namespace {
 using policy::Condition;
 using policy::condition_words;
 using policy::IdempotencyRule;
-
-struct Word {
-  std::string_view text;
-  IdempotencyRule::Kind kind;
-};
-constexpr std::array<Word, 3> words{{{"always", IdempotencyRule::Kind::always},
-                                     {"never", IdempotencyRule::Kind::never},
-                                     {"by_method", IdempotencyRule::Kind::by_method}}};
+using policy::rule_words;
 
 constexpr std::string_view rule_form = "write always, never, by_method, {any: [...]} or {all: [...]}";
 constexpr std::string_view condition_form =
     "write one of {header: NAME[=value]}, {query: NAME[=value]}, {json: KEY} or {method: NAME}";
 
-std::string did_you_mean(std::string_view text) {
-  return text.empty() ? std::string() : " (did you mean " + std::string(text) + "?)";
+// The rule of that word, without its conditions.
+std::optional<IdempotencyRule> rule_called(std::string_view text) {
+  const auto word = std::find(rule_words.begin(), rule_words.end(), text);
+  if (word == rule_words.end()) return std::nullopt;
+  return IdempotencyRule{static_cast<IdempotencyRule::Kind>(word - rule_words.begin()), {}};
+}
+
+// The words of the rules that have conditions, or of those that have none.
+std::vector<std::string_view> words_of_rules(bool with_conditions) {
+  std::vector<std::string_view> words;
+  std::copy_if(rule_words.begin(), rule_words.end(), std::back_inserter(words),
+               [&](std::string_view word) { return rule_called(word)->has_conditions() == with_conditions; });
+  return words;
 }
 
 // Who writes a switch means it: every request of the route, or none.
 std::string_view meant_by(std::string_view text) {
   for (const std::string_view on : {"true", "yes", "on"}) {
-    if (text == on) return "always";
+    if (text == on) return word(IdempotencyRule::Kind::always);
   }
   for (const std::string_view off : {"false", "no", "off"}) {
-    if (text == off) return "never";
+    if (text == off) return word(IdempotencyRule::Kind::never);
   }
-  return nearest(text, {"always", "never", "by_method"});
+  return nearest(text, words_of_rules(false));
 }
 
 class RuleReader {
@@ -50,16 +55,16 @@ class RuleReader {
     if (node.kind != Node::Kind::mapping || node.entries.size() != 1)
       return error(node, path, "this is no rule: " + std::string(rule_form));
     const Entry& entry = node.entries.front();
-    if (entry.key != "any" && entry.key != "all") {
+    auto read = rule_called(entry.key);
+    if (!read || !read->has_conditions()) {
       const bool lone =
           std::find(condition_words.begin(), condition_words.end(), entry.key) != condition_words.end();
       return report_.error(entry.line, entry.column, path,
                            "unknown key " + quoted(entry.key) + ": " + std::string(rule_form) +
                                (lone ? did_you_mean("any: [{" + entry.key + ": ...}]")
-                                     : did_you_mean(nearest(entry.key, {"any", "all"}))));
+                                     : did_you_mean(nearest(entry.key, words_of_rules(true)))));
     }
-    IdempotencyRule read{entry.key == "any" ? IdempotencyRule::Kind::any : IdempotencyRule::Kind::all, {}};
-    if (read_conditions(entry.value, child_path(path, entry.key), read.conditions)) rule = std::move(read);
+    if (read_conditions(entry.value, child_path(path, entry.key), read->conditions)) rule = std::move(*read);
   }
 
  private:
@@ -68,9 +73,9 @@ class RuleReader {
   }
 
   void read_word(const Node& node, const std::string& path, IdempotencyRule& rule) {
-    for (const Word& word : words) {
-      if (word.text != node.text) continue;
-      rule = {word.kind, {}};
+    auto read = rule_called(node.text);
+    if (read && !read->has_conditions()) {
+      rule = std::move(*read);
       return;
     }
     const std::string_view near = node.origin.empty() ? meant_by(node.text) : "";

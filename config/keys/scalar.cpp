@@ -12,11 +12,6 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-template <typename T>
-Parsed<T> refuse(std::string reason, std::string suggestion = {}) {
-  return {std::nullopt, std::move(reason), std::move(suggestion)};
-}
-
 std::string_view take_while(std::string_view& text, bool (*wanted)(char)) {
   const auto end = std::find_if_not(text.begin(), text.end(), wanted);
   const std::string_view taken = text.substr(0, static_cast<std::size_t>(end - text.begin()));

@@ -25,6 +25,17 @@ struct Parsed {
   explicit operator bool() const { return value.has_value(); }
 };
 
+/// No value, and why.
+template <typename T>
+Parsed<T> refuse(std::string reason, std::string suggestion = {}) {
+  return {std::nullopt, std::move(reason), std::move(suggestion)};
+}
+
+/// An ASCII letter or digit.
+constexpr bool is_alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 /// `250ms`, `1m30s`, `1.5s`: numbers with us, ms, s, m or h, largest unit first;
 /// 0 needs no unit. Below 292 years.
 Parsed<Duration> parse_duration(std::string_view);

@@ -137,7 +137,7 @@ std::optional<std::string> complaint(const Key& key, const Node& scalar) {
   const bool tells_form = found->reason.find(": write ") != std::string::npos;
   if (kind != Kind::word && !key.words.empty() && !found->names_words && tells_form)
     message.append(", or ").append(either(split_words(key.words)));
-  return tell ? message + " (did you mean " + found->suggestion + "?)" : message;
+  return tell ? message + did_you_mean(found->suggestion) : message;
 }
 
 std::optional<std::size_t> word_index(const Key& key, std::string_view text) {
@@ -246,11 +246,9 @@ void assign(const Key& key, const Node& node, std::optional<PortRanges>& target)
 
 void assign(const Key&, const Node& node, policy::RetryOn& target) {
   put_list(node, target, [](const std::string& text, policy::RetryOn& on) {
-    on.connect = on.connect || text == "connect";
-    on.tls = on.tls || text == "tls";
-    on.reset = on.reset || text == "reset";
-    on.timeout = on.timeout || text == "timeout";
-    on.truncated = on.truncated || text == "truncated";
+    for (const policy::FailureWord& word : policy::failure_words) {
+      if (text == word.text) on.*word.listed = true;
+    }
     const auto range = parse_statuses(text);
     if (!range) return;
     for (int status = range.value->first; status <= range.value->last; ++status)

@@ -11,10 +11,6 @@
 namespace reprise::config {
 namespace {
 
-bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool is_plain(std::string_view text) {
   const auto allowed = [](char c) {
     return is_alphanumeric(c) || std::string_view("_./%=-").find(c) != std::string_view::npos;
@@ -132,22 +128,18 @@ Rendered render(const Key& key, const std::optional<PortRanges>& ranges) {
 
 Rendered render(const Key&, const policy::RetryOn& on) {
   std::vector<std::string> items = status_items(on.statuses);
-  if (on.connect) items.emplace_back("connect");
-  if (on.tls) items.emplace_back("tls");
-  if (on.reset) items.emplace_back("reset");
-  if (on.timeout) items.emplace_back("timeout");
-  if (on.truncated) items.emplace_back("truncated");
+  for (const policy::FailureWord& word : policy::failure_words) {
+    if (on.*word.listed) items.emplace_back(word.text);
+  }
   return flow_list(items);
 }
 
 Rendered render(const Key&, const policy::IdempotencyRule& rule) {
-  static constexpr std::array<std::string_view, 5> rules{"always", "never", "by_method", "any", "all"};
-  const std::string word(rules[static_cast<std::size_t>(rule.kind)]);
-  if (rule.kind != policy::IdempotencyRule::Kind::any && rule.kind != policy::IdempotencyRule::Kind::all)
-    return word;
+  const std::string word(policy::word(rule.kind));
+  if (!rule.has_conditions()) return word;
   std::vector<std::string> items;
   for (const policy::Condition& condition : rule.conditions) {
-    const std::string kind(policy::condition_words[static_cast<std::size_t>(condition.kind)]);
+    const std::string kind(policy::word(condition.kind));
     items.push_back("{" + kind + ": " + yaml_scalar(condition_text(condition)) + "}");
   }
   return "{" + word + ": " + flow_list(items) + "}";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/keys/keys.hpp"
+#include "config/keys/predicates.hpp"
 #include "config/keys/scalar.hpp"
 #include "config/reference/reference.hpp"
 #include "proxy/match/condition.hpp"
@@ -174,9 +175,19 @@ Json rule_schema() {
   });
   const Json list = object(
       {{"type", quote("array")}, {"minItems", "1"}, {"items", object({{"anyOf", array(conditions)}})}});
-  return any_of({object({{"enum", array({quote("always"), quote("never"), quote("by_method")})}}),
-                 closed_object({{"any", list}}, {quote("any")}),
-                 closed_object({{"all", list}}, {quote("all")}), reference("replaced")});
+  std::vector<Json> alone, choices;
+  for (std::size_t i = 0; i < policy::rule_words.size(); ++i) {
+    const policy::IdempotencyRule rule{static_cast<policy::IdempotencyRule::Kind>(i), {}};
+    const std::string word(policy::word(rule.kind));
+    if (rule.has_conditions()) {
+      choices.push_back(closed_object({{word, list}}, {quote(word)}));
+    } else {
+      alone.push_back(quote(word));
+    }
+  }
+  choices.insert(choices.begin(), object({{"enum", array(alone)}}));
+  choices.push_back(reference("replaced"));
+  return any_of(choices);
 }
 
 Json pairs_schema() {
@@ -189,14 +200,14 @@ Json predicates_schema() {
   const Json scalar = object({{"type", R"(["string","number","boolean"])"}});
   const Json patterns =
       object({{"type", quote("array")}, {"minItems", "1"}, {"maxItems", "32"}, {"items", scalar}});
-  const Json one = closed_object({{"status", reference("status")},
-                                  {"event", scalar},
-                                  {"json", scalar},
-                                  {"xml", scalar},
-                                  {"header", scalar},
-                                  {"equals", scalar},
-                                  {"matches", any_of({scalar, patterns})}},
-                                 {});
+  Members members;
+  for (const std::string_view key : predicate_keys) {
+    const bool is_pattern = key == "matches";
+    members.emplace_back(key, key == "status" ? reference("status")
+                              : is_pattern    ? any_of({scalar, patterns})
+                                              : scalar);
+  }
+  const Json one = closed_object(members, {});
   return any_of(
       {one, object({{"type", quote("array")}, {"minItems", "1"}, {"maxItems", "16"}, {"items", one}})});
 }

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "proxy/http/ascii.hpp"
-#include "proxy/http/hint.hpp"
-#include "proxy/http/signature.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/probe/response_body_probe.hpp"
+#include "proxy/repeat/hint.hpp"
+#include "proxy/repeat/signature.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -50,13 +50,14 @@ int tell(const ControlArguments& given, const std::string& command) {
   int code = exit_ok;
   const std::string path = path_of(given, code);
   if (path.empty()) return code;
-  const net::ControlAnswer answer = net::ask_control(path, command, given.waits ? long_patience : patience);
-  if (!answer.succeeded) {
-    std::fprintf(stderr, "%s\n", answer.text.c_str());
+  const net::ControlResponse response =
+      net::ask_control(path, command, given.waits ? long_patience : patience);
+  if (!response.succeeded) {
+    std::fprintf(stderr, "%s\n", response.text.c_str());
     return exit_runtime;
   }
   // JSON has its own line end.
-  std::printf("%s%s", answer.text.c_str(), answer.text.ends_with('\n') ? "" : "\n");
+  std::printf("%s%s", response.text.c_str(), response.text.ends_with('\n') ? "" : "\n");
   return exit_ok;
 }
 

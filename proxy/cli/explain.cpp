@@ -15,13 +15,13 @@
 #include "proxy/cli/explain_story.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
-#include "proxy/http/download.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/http1/rewrite.hpp"
 #include "proxy/message/leaving.hpp"
 #include "proxy/probe/json_probe.hpp"
+#include "proxy/repeat/download.hpp"
 #include "proxy/session/listen.hpp"
 
 namespace reprise::cli {

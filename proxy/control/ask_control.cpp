@@ -83,7 +83,8 @@ std::string why_not(const std::string& path, int error) {
 
 int try_control(const std::string& path) { return Line(path).error(); }
 
-ControlAnswer ask_control(const std::string& path, std::string_view command, std::chrono::seconds patience) {
+ControlResponse ask_control(const std::string& path, std::string_view command,
+                            std::chrono::seconds patience) {
   const Line line(path);
   if (line.error() != 0) return {false, why_not(path, line.error())};
   line.be_patient(patience);

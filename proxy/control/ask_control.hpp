@@ -1,4 +1,4 @@
-// One command to a running proxy, and its answer.
+// One command to a running proxy, and its response.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace reprise::net {
 
-/// Blocks, for as long as `patience` without a byte. Whatever stands in the way is an answer that has not
-/// succeeded: nobody there, not allowed, no answer in time.
-ControlAnswer ask_control(const std::string& path, std::string_view command, std::chrono::seconds patience);
+/// Blocks, for as long as `patience` without a byte. Whatever stands in the way is a response that has not
+/// succeeded: nobody there, not allowed, no response in time.
+ControlResponse ask_control(const std::string& path, std::string_view command, std::chrono::seconds patience);
 
 }  // namespace reprise::net

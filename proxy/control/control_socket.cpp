@@ -49,11 +49,11 @@ std::vector<std::string> split(const std::string& line) {
   return words;
 }
 
-/// An answer that may come from another thread, and somebody who waits for it.
+/// A response that may come from another thread, and somebody who waits for it.
 struct Pending {
   explicit Pending(asio::io_context& io) : come(io, asio::steady_timer::time_point::max()) {}
   asio::steady_timer come;
-  ControlAnswer answer;
+  ControlResponse response;
   bool has_come = false;
 };
 
@@ -114,12 +114,12 @@ Task<void> ControlSocket::accept(std::shared_ptr<Calls> calls) {
       pause.expires_after(std::chrono::milliseconds(100));
       co_await pause.async_wait(as_result);
     } else if (calls->callers < most_callers) {
-      asio::co_spawn(calls->io, answer(calls, std::move(socket)), or_abort);
+      asio::co_spawn(calls->io, respond(calls, std::move(socket)), or_abort);
     }
   }
 }
 
-Task<void> ControlSocket::answer(std::shared_ptr<Calls> calls, Socket socket) {
+Task<void> ControlSocket::respond(std::shared_ptr<Calls> calls, Socket socket) {
   struct Counted {
     explicit Counted(unsigned& callers) : count(callers) { ++count; }
     ~Counted() { --count; }
@@ -139,24 +139,24 @@ Task<void> ControlSocket::answer(std::shared_ptr<Calls> calls, Socket socket) {
   limit.expires_at(asio::steady_timer::time_point::max());
   if (error && error != asio::error::not_found) co_return;
   const auto pending = std::make_shared<Pending>(calls->io);
-  const Answered answered = [pending, &io = calls->io](ControlAnswer given) {
+  const Respond respond = [pending, &io = calls->io](ControlResponse given) {
     asio::post(io, [pending, given = std::move(given)]() mutable {
-      pending->answer = std::move(given);
+      pending->response = std::move(given);
       pending->has_come = true;
       pending->come.cancel();
     });
   };
   if (error) {
-    answered({false, "a command is one line of at most " + std::to_string(longest_command) + " bytes"});
+    respond({false, "a command is one line of at most " + std::to_string(longest_command) + " bytes"});
   } else {
-    calls->commands(split(line.substr(0, bytes)), answered);
+    calls->commands(split(line.substr(0, bytes)), respond);
   }
   while (!pending->has_come) co_await pending->come.async_wait(as_result);
-  const std::string text = (pending->answer.succeeded ? "ok\n" : "error\n") + pending->answer.text + "\n";
+  const std::string text = (pending->response.succeeded ? "ok\n" : "error\n") + pending->response.text + "\n";
   limit.expires_after(patience);
   limit.async_wait(cut);
   const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);
-  // What is still unread would make the kernel throw the answer away.
+  // What is still unread would make the kernel throw the response away.
   ErrorCode ignored;
   socket.shutdown(Socket::shutdown_send, ignored);
   line.resize(longest_command);

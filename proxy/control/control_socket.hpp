@@ -22,7 +22,7 @@ class ControlError : public std::runtime_error {
 };
 
 /// What a command comes to.
-struct ControlAnswer {
+struct ControlResponse {
   bool succeeded = true;
   std::string text;  ///< for people, without a line end; may be several lines
 };
@@ -36,8 +36,8 @@ class ControlSocket {
   static constexpr std::chrono::seconds patience{5};
 
   /// To be called once, on any thread.
-  using Answered = std::function<void(ControlAnswer)>;
-  using Commands = std::function<void(const std::vector<std::string>& words, const Answered&)>;
+  using Respond = std::function<void(ControlResponse)>;
+  using Commands = std::function<void(const std::vector<std::string>& words, const Respond&)>;
 
   /// Binds. A socket that nobody listens at any more is replaced; a living one, and what is no socket, is
   /// left alone and a ControlError. Before there are threads: the mask of new files is changed for a moment.
@@ -54,7 +54,7 @@ class ControlSocket {
   using Socket = asio::local::stream_protocol::socket;
   struct Calls;
   static Task<void> accept(std::shared_ptr<Calls>);
-  static Task<void> answer(std::shared_ptr<Calls>, Socket);
+  static Task<void> respond(std::shared_ptr<Calls>, Socket);
 
   const std::string path_;
   dev_t device_ = 0;  ///< of the file that was made

@@ -1,4 +1,5 @@
-// One try at a CONNECT: the dial, and where the route wants it, the upstream's first answer to a ClientHello.
+// One try at a CONNECT: the dial, and where the route wants it, the first that the upstream says to a
+// ClientHello.
 #pragma once
 
 #include "proxy/exchange/attempt.hpp"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "proxy/http/hint.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/io/failure.hpp"
 #include "proxy/io/read_head.hpp"
 #include "proxy/policy/decide.hpp"
+#include "proxy/repeat/hint.hpp"
 
 namespace reprise::net {
 

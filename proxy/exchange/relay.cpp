@@ -5,8 +5,8 @@
 
 #include "proxy/http1/rewrite.hpp"
 #include "proxy/io/failure.hpp"
-#include "proxy/io/splice.hpp"
 #include "proxy/message/continuable.hpp"
+#include "proxy/tunnel/splice.hpp"
 
 namespace reprise::net {
 

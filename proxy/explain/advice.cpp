@@ -142,17 +142,12 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
 std::string retry_word(const Outcome& outcome) {
   if (const auto* answered = std::get_if<Answered>(&outcome)) return std::to_string(answered->status);
   // The lists tell which word it is: the first that would hold it.
-  RetryOn on;
-  const auto holds = [&](bool RetryOn::*kind) {
-    on = RetryOn{};
-    on.*kind = true;
-    return on.lists(outcome);
-  };
-  if (holds(&RetryOn::connect)) return "connect";
-  if (holds(&RetryOn::tls)) return "tls";
-  if (holds(&RetryOn::reset)) return "reset";
-  if (holds(&RetryOn::timeout)) return "timeout";
-  return holds(&RetryOn::truncated) ? "truncated" : "";
+  for (const FailureWord& word : failure_words) {
+    RetryOn on;
+    on.*word.listed = true;
+    if (on.lists(outcome)) return std::string(word.text);
+  }
+  return {};
 }
 
 std::string advice(Reason reason, const Explanation& told, const RoutePolicy& policy) {

@@ -71,15 +71,15 @@ Judgement judge_with_ground(const IdempotencyRule& rule, const RequestView& requ
 }
 
 std::string describe(const Condition& condition) {
-  std::string text(condition_words[static_cast<std::size_t>(condition.kind)]);
+  std::string text(word(condition.kind));
   text.append(": ").append(condition.name);
   if (!condition.value.empty()) text.append("=").append(condition.value);
   return text;
 }
 
 std::string describe(const IdempotencyRule& rule) {
-  std::string text(names_of<IdempotencyRule::Kind>[static_cast<std::size_t>(rule.kind)]);
-  if (rule.kind != IdempotencyRule::Kind::any && rule.kind != IdempotencyRule::Kind::all) return text;
+  std::string text(word(rule.kind));
+  if (!rule.has_conditions()) return text;
   text.append(" of [");
   for (std::size_t i = 0; i < rule.conditions.size(); ++i) {
     if (i > 0) text.append(", ");

@@ -2,13 +2,13 @@
 // that call a request safe to play again.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "proxy/match/enumerators.hpp"
 #include "proxy/match/request_view.hpp"
 
 namespace reprise::policy {
@@ -23,9 +23,8 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// The word of each kind in a configuration, in the order of the enumerators; `method` stays the last.
-inline constexpr std::array<std::string_view, static_cast<std::size_t>(Condition::Kind::method) + 1>
-    condition_words{"header", "query", "json", "method"};
+/// The word of each kind, in the order of the enumerators: the key of a condition in a configuration.
+inline constexpr auto& condition_words = names_of<Condition::Kind>;
 
 /// `idempotent:` of a route.
 struct IdempotencyRule {
@@ -34,7 +33,16 @@ struct IdempotencyRule {
   std::vector<Condition> conditions;  ///< for `any` and `all`
 
   bool operator==(const IdempotencyRule&) const = default;
+  bool has_conditions() const { return kind == Kind::any || kind == Kind::all; }
 };
+
+/// The word of each kind, in the order of the enumerators: `any` and `all` are keys in a configuration.
+inline constexpr auto& rule_words = names_of<IdempotencyRule::Kind>;
+
+inline std::string_view word(Condition::Kind kind) { return condition_words[static_cast<std::size_t>(kind)]; }
+inline std::string_view word(IdempotencyRule::Kind kind) {
+  return rule_words[static_cast<std::size_t>(kind)];
+}
 
 /// `undecided`: a JSON condition waits for the whole body.
 enum class Idempotency : std::uint8_t { no, yes, undecided };

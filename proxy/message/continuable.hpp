@@ -1,9 +1,9 @@
 // Whether a response whose body breaks could be continued, as far as its head and the request tell.
 #pragma once
 
-#include "proxy/http/download.hpp"
 #include "proxy/message/request.hpp"
 #include "proxy/message/response.hpp"
+#include "proxy/repeat/download.hpp"
 
 namespace reprise::net {
 

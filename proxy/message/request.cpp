@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "proxy/http/signature.hpp"
 #include "proxy/io/clock.hpp"
 #include "proxy/message/leaving.hpp"
 #include "proxy/policy/decide.hpp"
 #include "proxy/probe/json_probe.hpp"
+#include "proxy/repeat/signature.hpp"
 
 namespace reprise::net {
 

@@ -45,11 +45,11 @@ struct Continue {
 };
 /// Break the client's connection: part of the response is out and the rest cannot follow.
 struct Cut {};
-/// Answer in our own words: there is no upstream response to give, or the deadline asks for a 504.
+/// Respond in our own words: there is no upstream response to give, or the deadline asks for a 504.
 struct Fail {
   bool gateway_timeout = false;  ///< out_of_time: 504
 };
-/// The client is gone: there is nobody to answer.
+/// The client is gone: there is nobody to respond to.
 struct Leave {};
 
 using Action = std::variant<Start, Wait, Deliver, Cancel, Resume, Continue, Cut, Fail, Leave>;
@@ -130,8 +130,8 @@ class Exchange {
   /// exchange goes on behind it. Only before `begin`; what it fed or took from the budget is the caller's.
   void take_up(const LedgerEntry&);
   /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
-  /// route's first wait, like its retries after it), or is turned away by the
-  /// pause or the circuit: nothing is sent then.
+  /// route's first wait, like its retries after it), or is turned away by the pause or the circuit: nothing is
+  /// sent then.
   Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
   Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);

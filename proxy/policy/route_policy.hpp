@@ -2,11 +2,13 @@
 // how long to wait, when to stop. Values only.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proxy/match/condition.hpp"
@@ -42,6 +44,17 @@ struct RetryOn {
   static RetryOn defaults();
   bool operator==(const RetryOn&) const = default;
 };
+
+/// A kind of failure that `retry.on` may list, and its word there.
+struct FailureWord {
+  std::string_view text;
+  bool RetryOn::*listed;
+};
+inline constexpr std::array<FailureWord, 5> failure_words{{{"connect", &RetryOn::connect},
+                                                           {"tls", &RetryOn::tls},
+                                                           {"reset", &RetryOn::reset},
+                                                           {"timeout", &RetryOn::timeout},
+                                                           {"truncated", &RetryOn::truncated}}};
 
 struct RetryAfter {
   bool honour = true;

@@ -66,8 +66,8 @@ struct Proxy::Parts {
 
   /// What the control socket obeys, on the first io thread.
   ControlSocket::Commands commands();
-  ControlAnswer set_log_level(std::string_view level);
-  ControlAnswer pause(std::string_view host, std::string_view how_long);
+  ControlResponse set_log_level(std::string_view level);
+  ControlResponse pause(std::string_view host, std::string_view how_long);
 
   static std::vector<std::shared_ptr<const ListenerRole>> roles_of(const config::Settings&,
                                                                    const ListenerSet&);

@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
-ControlAnswer Proxy::Parts::set_log_level(std::string_view level) {
+ControlResponse Proxy::Parts::set_log_level(std::string_view level) {
   const auto& words = policy::names_of<config::LogLevel>;
   const auto found = std::find(words.begin(), words.end(), level);
   if (found == words.end()) return {false, "a log level is one of error, warn, info, debug"};
@@ -29,7 +29,7 @@ ControlAnswer Proxy::Parts::set_log_level(std::string_view level) {
   return {true, "log level " + std::string(level) + ", until the next reload"};
 }
 
-ControlAnswer Proxy::Parts::pause(std::string_view host, std::string_view how_long) {
+ControlResponse Proxy::Parts::pause(std::string_view host, std::string_view how_long) {
   constexpr unsigned most = 24 * 60 * 60;
   unsigned seconds = 0;
   const auto read = std::from_chars(how_long.data(), how_long.data() + how_long.size(), seconds);
@@ -41,9 +41,11 @@ ControlAnswer Proxy::Parts::pause(std::string_view host, std::string_view how_lo
     return {false, "name the upstream as HOST:PORT, as in the labels of the metrics"};
   const std::string account = policy::lower(host);
   host_guards.pause(account)->ask(Tick::now() + std::chrono::seconds(seconds));
+  // One snapshot for the whole look: a reload may put another in force meanwhile.
+  const std::shared_ptr<const policy::RouteTable> routes = now().snapshot->settings.routes;
   bool obeyed = false;
-  for (std::size_t i = 0; i < now().snapshot->settings.routes->size(); ++i)
-    obeyed = obeyed || (*now().snapshot->settings.routes)[i].policy.while_paused != policy::WhilePaused::go;
+  for (std::size_t i = 0; i < routes->size(); ++i)
+    obeyed = obeyed || (*routes)[i].policy.while_paused != policy::WhilePaused::go;
   std::string text = account + " is paused for " + std::to_string(seconds) + " s";
   if (!obeyed) text += "; no route obeys: host_pause is off everywhere";
   say(config::LogLevel::info, text);
@@ -51,23 +53,23 @@ ControlAnswer Proxy::Parts::pause(std::string_view host, std::string_view how_lo
 }
 
 ControlSocket::Commands Proxy::Parts::commands() {
-  return [this](const std::vector<std::string>& words, const ControlSocket::Answered& answered) {
+  return [this](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
     const std::string command = joined(words);
-    if (command == "status") return answered({true, status_words()});
-    if (command == "status\njson") return answered({true, status()});
+    if (command == "status") return respond({true, status_words()});
+    if (command == "status\njson") return respond({true, status()});
     if (command == "reload")
-      return ask_to_reload([answered](const ReloadReport& report) {
+      return ask_to_reload([respond](const ReloadReport& report) {
         std::string text = joined(report.words);
         if (report.succeeded) text = "reloaded, hash " + report.hash + (text.empty() ? "" : "\n" + text);
-        answered({report.succeeded, std::move(text)});
+        respond({report.succeeded, std::move(text)});
       });
     if (command == "drain") {
       leave();
-      return answered({true, "draining: /readyz says so, and each response ends its connection"});
+      return respond({true, "draining: /readyz says so, and each response ends its connection"});
     }
     if (command == "quit") {
       stop();
-      return answered({true, "ends once what is under way has ended"});
+      return respond({true, "ends once what is under way has ended"});
     }
     if (words.size() == 2 && words[0] == "story") {
       auto told = story(words[1], StoryForm::text);
@@ -76,9 +78,9 @@ ControlSocket::Commands Proxy::Parts::commands() {
       return answered({true, std::move(*told)});
     }
     if (words.size() == 3 && words[0] == "log" && words[1] == "level")
-      return answered(set_log_level(words[2]));
-    if (words.size() == 3 && words[0] == "pause") return answered(pause(words[1], words[2]));
-    answered({false, "there is no such command; there are: " + std::string(known_commands)});
+      return respond(set_log_level(words[2]));
+    if (words.size() == 3 && words[0] == "pause") return respond(pause(words[1], words[2]));
+    respond({false, "there is no such command; there are: " + std::string(known_commands)});
   };
 }
 

@@ -41,8 +41,6 @@ std::shared_ptr<ClientTls> SnapshotBuilder::make_client_tls(const config::Settin
                                                             const Snapshot* before) {
   if (!settings.intercept) return nullptr;
   const config::Intercept& intercept = *settings.intercept;
-  std::string held = held_by(intercept);
-  const bool is_the_same = before != nullptr && before->client_tls != nullptr && held == authority_held_;
   if (!reserve_secret_memory())
     warn("the memory of private keys cannot be locked (ulimit -l): it may be swapped out");
   const std::int64_t now = Clock::wall_nanoseconds() / 1'000'000'000;
@@ -55,17 +53,21 @@ std::shared_ptr<ClientTls> SnapshotBuilder::make_client_tls(const config::Settin
   } catch (const std::runtime_error& error) {
     throw InterceptError(std::string("intercept.bundle: ") + error.what());
   }
-  if (is_the_same) return before->client_tls;
-  authority_held_ = std::move(held);
+  std::string held = held_by(intercept);
+  std::erase_if(made_, [](const Made& old) { return old.leaves.expired(); });
+  // What was made for a configuration that never came into force is no earlier one.
+  for (const Made& old : made_) {
+    const std::shared_ptr<ClientTls> leaves = old.leaves.lock();
+    if (before != nullptr && leaves == before->client_tls && old.held == held) return leaves;
+  }
   auto leaves = std::make_shared<Leaves>(authority, intercept.hosts, settings.limits.upstreams);
-  std::erase_if(made_, [](const auto& old) { return old.expired(); });
-  made_.push_back(leaves);
+  made_.push_back({leaves, std::move(held)});
   return leaves;
 }
 
 void SnapshotBuilder::stop() {
-  for (const auto& made : made_) {
-    if (const auto leaves = made.lock()) leaves->stop();
+  for (const Made& made : made_) {
+    if (const auto leaves = made.leaves.lock()) leaves->stop();
   }
 }
 

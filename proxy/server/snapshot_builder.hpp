@@ -37,6 +37,13 @@ class SnapshotBuilder {
   void stop();
 
  private:
+  /// Certificates for intercepted hosts, and the digest of what they depend on: the authority's files and the
+  /// hosts that it signs for.
+  struct Made {
+    std::weak_ptr<Leaves> leaves;
+    std::string held;
+  };
+
   std::shared_ptr<ClientTls> make_client_tls(const config::Settings&, const Snapshot* before);
   std::size_t clients_of(const config::Limits&);
   void warn(const std::string& text);
@@ -45,8 +52,7 @@ class SnapshotBuilder {
   observe::Log& log_;
   const std::shared_ptr<const Authority> authority_;
   const std::string config_file_;
-  std::vector<std::weak_ptr<Leaves>> made_;
-  std::string authority_held_;  ///< digest of the authority's files, and of the hosts that it signs for
+  std::vector<Made> made_;
 };
 
 }  // namespace reprise::net

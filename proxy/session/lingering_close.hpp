@@ -7,7 +7,7 @@
 
 namespace reprise::net {
 
-/// Reads at most 256 KiB for at most 2 s, so that the client's kernel does not throw our answer away, then
+/// Reads at most 256 KiB for at most 2 s, so that the client's kernel does not throw our response away, then
 /// closes (RFC 9112 9.6, rows C5, I4). What is in the buffer is forgotten.
 Task<void> lingering_close(Stream&, Buffer&);
 

@@ -36,7 +36,7 @@ Task<std::variant<SocksGone, Rejection, http::SocksRequest>> greet_socks(Stream&
   client.limit_read(limit);
   const auto greeting = co_await read_until(client, buffer, http::read_socks_greeting);
   if (const auto* const refused = std::get_if<Rejection>(&greeting)) {
-    // Only who speaks SOCKS5 can read our answer.
+    // Only who speaks SOCKS5 can read our reply.
     const std::string reply = http::socks_method_reply(false);
     if (*refused == Rejection::socks_method) co_await say(client, reply, limit);
     co_return *refused;

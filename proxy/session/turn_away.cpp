@@ -22,7 +22,7 @@ constexpr std::string_view no_method = "\x05\xff";
 // In the words of whoever comes to such a listener; `first` of what it said, 0 where that is not known.
 std::string refusal(Worker& worker, config::ListenerMode mode, LimitHit why, char first) {
   if (mode == config::ListenerMode::socks) return std::string(no_method);
-  // TLS, or what nobody knows: an answer in HTTP would be none.
+  // TLS, or what nobody knows: a response in HTTP would be noise.
   if (mode == config::ListenerMode::transparent && (first < 'A' || first > 'Z')) return {};
   http::Reply reply;
   reply.status = 503;

@@ -121,7 +121,7 @@ ReadTask TlsLink::read_some(asio::mutable_buffer into) {
   for (;;) {
     ErrorCode error;
     std::size_t bytes = 0;
-    // The answer to what was just sent is hardly there: a call of the kernel less to find that out.
+    // The response to what was just sent is hardly there: a call of the kernel less to find that out.
     if (std::exchange(asked_, false)) {
       error = asio::error::would_block;
     } else {

@@ -1,7 +1,7 @@
 #include "proxy/worker/worker.hpp"
 
-#include "proxy/http/date.hpp"
 #include "proxy/message/request.hpp"
+#include "proxy/repeat/date.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::net {

@@ -1,4 +1,4 @@
-// What each preset does with answers and failures, when its attempts start,
+// What each preset does with responses and failures, when its attempts start,
 // and what a configuration changes about it.
 #include <gtest/gtest.h>
 

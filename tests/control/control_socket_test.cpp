@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "proxy/control/ask_control.hpp"
+#include "tests/support/scarce_descriptors.hpp"
 
 namespace reprise::net {
 namespace {
@@ -34,11 +35,11 @@ class ControlSocketTest : public ::testing::Test {
   /// Says what it was told.
   void begin() {
     socket_ = std::make_unique<ControlSocket>(io_, path_);
-    socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Answered& answered) {
+    socket_->serve([](const std::vector<std::string>& words, const ControlSocket::Respond& respond) {
       std::string text = std::to_string(words.size());
       for (const std::string& word : words) text.append(" ").append(word);
       // From another thread, as a reload does.
-      std::thread([answered, text, good = words.size() != 2] { answered({good, text}); }).detach();
+      std::thread([respond, text, good = words.size() != 2] { respond({good, text}); }).detach();
     });
     thread_ = std::thread([this] { io_.run(); });
   }
@@ -64,18 +65,18 @@ class ControlSocketTest : public ::testing::Test {
   std::thread thread_;
 };
 
-TEST_F(ControlSocketTest, ACommandGetsItsAnswer) {
+TEST_F(ControlSocketTest, ACommandGetsItsResponse) {
   begin();
-  ControlAnswer answer = ask_control(path_, "log  level debug", patience);
-  EXPECT_TRUE(answer.succeeded);
-  EXPECT_EQ(answer.text, "3 log level debug");
-  answer = ask_control(path_, "two words", patience);
-  EXPECT_FALSE(answer.succeeded);
-  EXPECT_EQ(answer.text, "2 two words");
+  ControlResponse response = ask_control(path_, "log  level debug", patience);
+  EXPECT_TRUE(response.succeeded);
+  EXPECT_EQ(response.text, "3 log level debug");
+  response = ask_control(path_, "two words", patience);
+  EXPECT_FALSE(response.succeeded);
+  EXPECT_EQ(response.text, "2 two words");
   EXPECT_TRUE(ask_control(path_, "", patience).succeeded) << "no words at all";
-  answer = ask_control(path_, std::string(5000, 'x'), patience);
-  EXPECT_FALSE(answer.succeeded);
-  EXPECT_NE(answer.text.find("at most 1024 bytes"), std::string::npos) << answer.text;
+  response = ask_control(path_, std::string(5000, 'x'), patience);
+  EXPECT_FALSE(response.succeeded);
+  EXPECT_NE(response.text.find("at most 1024 bytes"), std::string::npos) << response.text;
 }
 
 TEST_F(ControlSocketTest, ItsFileIsForItsUserAloneAndGoneAtTheEnd) {
@@ -130,19 +131,45 @@ TEST_F(ControlSocketTest, CallersWhoSayNothingAreLetGo) {
   for (const int line : lines) ::close(line);
 }
 
+TEST_F(ControlSocketTest, CallersWhoLeaveEarlyLeaveNothingBehind) {
+  begin();
+  for (int times = 0; times < 3; ++times) {
+    for (const std::string_view part : {"", "half of a comm", "x\n"}) {
+      const int line = raw();
+      ::send(line, part.data(), part.size(), MSG_NOSIGNAL);
+      ::close(line);
+    }
+  }
+  EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
+}
+
+TEST_F(ControlSocketTest, I6_without_a_descriptor_both_ends_say_so) {
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  const play::ScarceDescriptors scarce(0);
+  const ControlResponse response = ask_control(path_, "x", patience);
+  EXPECT_EQ(response.text, path_ + ": Too many open files");
+  try {
+    const ControlSocket socket(io_, path_);
+    FAIL() << "it listens";
+  } catch (const ControlError& error) {
+    EXPECT_NE(std::string_view(error.what()).find("Too many open files"), std::string_view::npos)
+        << error.what();
+  }
+}
+
 TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
-  ControlAnswer answer = ask_control(path_, "x", patience);
-  EXPECT_NE(answer.text.find("nobody listens at"), std::string::npos) << answer.text;
-  answer = ask_control("/" + std::string(200, 'x'), "x", patience);
-  EXPECT_FALSE(answer.succeeded);
+  ControlResponse response = ask_control(path_, "x", patience);
+  EXPECT_NE(response.text.find("nobody listens at"), std::string::npos) << response.text;
+  response = ask_control("/" + std::string(200, 'x'), "x", patience);
+  EXPECT_FALSE(response.succeeded);
   const int deaf = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path_.copy(address.sun_path, path_.size());
   ASSERT_EQ(::bind(deaf, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::listen(deaf, 5), 0);
-  answer = ask_control(path_, "x", std::chrono::seconds(1));
-  EXPECT_NE(answer.text.find("no answer within 1 s"), std::string::npos) << answer.text;
+  response = ask_control(path_, "x", std::chrono::seconds(1));
+  EXPECT_NE(response.text.find("no answer within 1 s"), std::string::npos) << response.text;
   std::thread babbler([&] {
     for (int i = 0; i < 2; ++i) {
       const int caller = ::accept(deaf, nullptr, nullptr);
@@ -150,9 +177,9 @@ TEST_F(ControlSocketTest, WhoCannotBeAskedIsTold) {
       ::close(caller);
     }
   });
-  answer = ask_control(path_, "x", patience);
+  response = ask_control(path_, "x", patience);
   babbler.join();
-  EXPECT_FALSE(answer.succeeded);
+  EXPECT_FALSE(response.succeeded);
   ::close(deaf);
 }
 

@@ -238,7 +238,7 @@ def bad_bodies():
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
-def bad_answers():
+def bad_responses():
     """Heads of upstreams: each is 502 in our own words."""
     for byte in CONTROLS + HIGH + DELIMITERS:
         yield b"H" + byte + b"TP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -268,10 +268,10 @@ def bad_answers():
     yield b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
 
 
-def broken_answers():
+def broken_responses():
     """Bodies of upstreams behind a good head: each is cut, never shown as whole."""
     for body, cause in bad_bodies():
-        # The lines of an answer's trailer section may end in LF alone.
+        # The lines of a response's trailer section may end in LF alone.
         if cause == "bad_trailer" and body.endswith((b"X: 1\n\r\n\r\n", b"0\r\n\n\r\n\r\n")):
             continue
         yield OK + CHUNKED + b"\r\n" + body

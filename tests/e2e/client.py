@@ -1,7 +1,7 @@
-"""An HTTP client over a raw socket that shows every byte: interim answers, framing, cuts and resets."""
+"""An HTTP client over a raw socket that shows every byte: interim responses, framing, cuts and resets."""
 import socket
 
-from reader import Answer, Cut, Reader, chunked, head_of, reset
+from reader import Response, Cut, Reader, chunked, head_of, reset
 
 __all__ = ["Answer", "Client", "Cut", "ask", "chunked", "head_of"]
 
@@ -39,28 +39,28 @@ class Client(Reader):
         assert not rest, f"{rest[:80]!r} before the end"
 
     def read_final_head(self):
-        """The next final answer, its body not yet read."""
+        """The next final response, its body not yet read."""
         interim = []
         while True:
-            answer = Answer(self.read_head(), interim)
-            if answer.status >= 200 or answer.status == 101:
-                return answer
-            interim.append(answer)
+            response = Response(self.read_head(), interim)
+            if response.status >= 200 or response.status == 101:
+                return response
+            interim.append(response)
 
-    def read_answer(self, method="GET"):
-        """The next final answer with its whole body."""
-        answer = self.read_final_head()
-        if answer.has_body(method):
-            self.read_body(answer, until_end=True)
-        return answer
+    def read_response(self, method="GET"):
+        """The next final response with its whole body."""
+        response = self.read_final_head()
+        if response.has_body(method):
+            self.read_body(response, until_end=True)
+        return response
 
     def ask(self, method, url, body=None, fields=(), version="1.1"):
-        """Sends one request in absolute-form, the body with a Content-Length, and reads its answer."""
+        """Sends one request in absolute-form, the body with a Content-Length, and reads its response."""
         host = url.split("/")[2]
         if body is not None:
             fields = [*fields, ("Content-Length", str(len(body)))]
         self.send(head_of(method, url, host, fields, version) + (body or b""))
-        return self.read_answer(method)
+        return self.read_response(method)
 
 
 def ask(reprise, method, url, body=None, fields=()):

@@ -65,10 +65,10 @@ class Controlled(Reprise):
             line.sendall(data)
             if finish:
                 line.shutdown(socket.SHUT_WR)
-            answer = b""
+            response = b""
             while piece := line.recv(4096):
-                answer += piece
-            return answer
+                response += piece
+            return response
 
     def reloads(self, outcome):
         return self.metric("reprise_config_reloads_total", outcome=outcome)

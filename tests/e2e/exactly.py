@@ -1,4 +1,4 @@
-"""What a row of proxy/rules/robustness.md asks of one message: its verdict, the words of the answer, the counter, and the
+"""What a row of proxy/rules/robustness.md asks of one message: its verdict, the words of the response, the counter, and the
 exact bytes that reached the upstream."""
 import contextlib
 import re
@@ -42,16 +42,16 @@ def equal_causes(reprise, before, cause, count=1):
     equal(causes(reprise), expected, "rejections by cause")
 
 
-def says(answer, status, cause, what=""):
+def says(response, status, cause, what=""):
     """That answer refuses for that cause, in the words of the closed list."""
     if isinstance(what, bytes):
         what = repr(what[:300])
     equal(CLOSED_LIST[cause][0], status, f"{cause} in the closed list")
-    equal((answer.status, answer.field("Connection"), answer.field("Reprise-Reason")), (status, "close", cause), f"for {what}")
-    equal(answer.body.decode(), f"reprise: the request is refused: {cause}\n{CLOSED_LIST[cause][1]}\n", str(what))
-    equal((answer.field("Content-Type"), answer.field("X-Content-Type-Options")), ("text/plain", "nosniff"), str(what))
+    equal((response.status, response.field("Connection"), response.field("Reprise-Reason")), (status, "close", cause), f"for {what}")
+    equal(response.body.decode(), f"reprise: the request is refused: {cause}\n{CLOSED_LIST[cause][1]}\n", str(what))
+    equal((response.field("Content-Type"), response.field("X-Content-Type-Options")), ("text/plain", "nosniff"), str(what))
     assert re.fullmatch(r"reprise-\w+; error=(http_request_error|http_request_denied|proxy_loop_detected)",
-                        answer.field("Proxy-Status")), answer.field("Proxy-Status")
+                        response.field("Proxy-Status")), response.field("Proxy-Status")
 
 
 def refused(reprise, upstream, request, cause, address=None):
@@ -59,7 +59,7 @@ def refused(reprise, upstream, request, cause, address=None):
     before, received = causes(reprise), upstream.bytes_received()
     with Client(address or reprise.forward) as client:
         client.send(request)
-        says(client.read_answer("HEAD" if request.startswith(b"HEAD ") else "GET"), CLOSED_LIST[cause][0], cause, request)
+        says(client.read_response("HEAD" if request.startswith(b"HEAD ") else "GET"), CLOSED_LIST[cause][0], cause, request)
         equal(client.read_to_end(), b"", f"{cause}: the connection is closed")
     equal_causes(reprise, before, cause)
     equal(upstream.bytes_received(), received, f"{cause}: the upstream received nothing")
@@ -70,7 +70,7 @@ def refused_in_body(reprise, upstream, request, cause):
     before, count = causes(reprise), upstream.count()
     with Client(reprise.forward) as client:
         client.send(request)
-        says(client.read_answer(), CLOSED_LIST[cause][0], cause, request)
+        says(client.read_response(), CLOSED_LIST[cause][0], cause, request)
         equal(client.read_to_end(), b"", f"{cause}: the connection is closed")
     equal_causes(reprise, before, cause)
     eventually(upstream.bytes_received, "the upstream has noticed that it was asked")
@@ -90,8 +90,8 @@ def sent_upstream(reprise, upstream, request, method="GET", status=200):
     before = upstream.bytes_received()
     with Client(reprise.forward) as client:
         client.send(request)
-        answer = client.read_answer(method)
-        equal(answer.status, status, repr(request[:200]))
+        response = client.read_response(method)
+        equal(response.status, status, repr(request[:200]))
     after = upstream.bytes_received()
     parts = [new[len(before[i]) if i < len(before) else 0:] for i, new in enumerate(after)]
     return normal(b"".join(parts))

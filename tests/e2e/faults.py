@@ -33,9 +33,9 @@ def played(kind, count=1):
 
 def expect_failure(reprise, url, status, error):
     """A POST fails at two attempts, under TWICE, and says so."""
-    answer = ask(reprise, "POST", url, b"order")
-    equal((answer.status, answer.reason, answer.attempts), (status, "attempts_spent", 2), url)
-    assert f"error={error}" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+    response = ask(reprise, "POST", url, b"order")
+    equal((response.status, response.reason, response.attempts), (status, "attempts_spent", 2), url)
+    assert f"error={error}" in response.field("Proxy-Status"), response.field("Proxy-Status")
 
 
 def write_figures(file):

@@ -11,8 +11,9 @@ import tempfile
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
-from reader import CRLF, Answer
+from reader import CRLF, Response
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 120  # seconds: far above what anything here takes, on any machine
@@ -21,6 +22,26 @@ SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime e
 
 class NotPlayed(Exception):
     """This machine or this build cannot play the case; it says why."""
+
+
+def is_sanitized():
+    """A build under a sanitizer is slow, and its memory is not its own."""
+    text = Path(options.binary).read_bytes()
+    return b"__asan_init" in text or b"__tsan_init" in text
+
+
+def needs(*programs):
+    """Plays on only where these are installed."""
+    for program in programs:
+        if shutil.which(program) is None:
+            raise NotPlayed(f"there is no {program} here")
+
+
+def needs_client(program):
+    """As `needs`, of a client that somebody else has written."""
+    if is_sanitized():
+        raise NotPlayed("what a client does is not the sanitizer's business")
+    needs(program)
 
 
 def part_not_played(part, why):
@@ -227,8 +248,8 @@ class Reprise:
         request = urllib.request.Request("http://%s:%d%s" % (*self.addresses["admin"], path), method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=PATIENCE) as answer:
-                return answer.status, answer.read().decode()
+            with opener.open(request, timeout=PATIENCE) as response:
+                return response.status, response.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
@@ -246,7 +267,7 @@ class Reprise:
         return total
 
     def expect_metric(self, value, name, **labels):
-        """Waits until the metric has exactly that value: some are counted just after the answer left."""
+        """Waits until the metric has exactly that value: some are counted just after the response left."""
         eventually(lambda: self.metric(name, **labels) == value, f"{name}{labels} is {value}")
 
     def descriptors(self):
@@ -282,9 +303,9 @@ class Curl:
             self.code, self.stderr = done.returncode, done.stderr.decode()
             heads = self._read(head).split(CRLF + CRLF)[:-1]
             self.body = self._read(body)
-        answers = [Answer(head + CRLF, []) for head in heads]
-        self.interim, self.answer = [answer.status for answer in answers[:-1]], answers[-1] if answers else None
-        self.status = self.answer.status if self.answer else 0
+        responses = [Response(head + CRLF, []) for head in heads]
+        self.interim, self.response = [response.status for response in responses[:-1]], responses[-1] if responses else None
+        self.status = self.response.status if self.response else 0
 
     @staticmethod
     def _read(path):
@@ -294,4 +315,4 @@ class Curl:
             return file.read()
 
     def field(self, name):
-        return self.answer.field(name) if self.answer else None
+        return self.response.field(name) if self.response else None

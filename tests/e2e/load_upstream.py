@@ -24,7 +24,7 @@ def pattern():
 
 
 def body_of(number, size):
-    """The body of one request or answer: byte i is a function of the request's number and i."""
+    """The body of one request or response: byte i is a function of the request's number and i."""
     start = number * 7919 % SPAN
     return pattern()[start:start + size]
 
@@ -65,7 +65,7 @@ class Ledger:
             return self.attempts[number]
 
     def _effect(self, request, number):
-        """The right answer, after the request took effect."""
+        """The right response, after the request took effect."""
         query = dict(pair.split("=") for pair in request.query.split("&"))
         body = body_of(number, int(query["size"]))
         with self.lock:

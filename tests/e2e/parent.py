@@ -13,7 +13,7 @@ from server import Server, carry_both
 class Parent(Server):
     """Passes requests in absolute-form on, and opens tunnels. `names` resolves here, so that nobody else has to.
 
-    `refuse` is a list of whole answers (b"": a FIN) given to the first CONNECTs or requests in place of what they ask for.
+    `refuse` is a list of whole responses (b"": a FIN) given to the first CONNECTs or requests in place of what they ask for.
     With `login` (user, password), whoever does not prove it gets 407."""
 
     def __init__(self, names=None, refuse=(), login=None):
@@ -40,12 +40,12 @@ class Parent(Server):
             reader.read_body(request)
             with self.lock:
                 self.requests.append(request)
-                answer = self.refuse.pop(0) if self.refuse else None
-            if answer is None and self.authorization and request.field("Proxy-Authorization") != self.authorization:
-                answer = b"HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"parent\"\r\nContent-Length: 0\r\n\r\n"
-            if answer is not None:
-                connection.sendall(answer)
-                if not answer.endswith(b"Content-Length: 0\r\n\r\n"):
+                response = self.refuse.pop(0) if self.refuse else None
+            if response is None and self.authorization and request.field("Proxy-Authorization") != self.authorization:
+                response = b"HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"parent\"\r\nContent-Length: 0\r\n\r\n"
+            if response is not None:
+                connection.sendall(response)
+                if not response.endswith(b"Content-Length: 0\r\n\r\n"):
                     return
             elif request.method == "CONNECT":
                 with socket.create_connection(self._address(request.target, 443)) as upstream:
@@ -69,13 +69,13 @@ class Parent(Server):
         return address if isinstance(address, tuple) else (address, int(written or port))
 
     def _passed_on(self, request):
-        """The answer, as it came. One connection to the upstream for each request, whose answer has a length."""
+        """The response, as it came. One connection to the upstream for each request, whose response has a length."""
         authority, slash, path = request.target.removeprefix("http://").partition("/")
         lines = [line for line in request.head.split(CRLF)[1:] if not line.lower().startswith(b"proxy-authorization:")]
         with Client(self._address(authority, 80)) as upstream:
             upstream.send(f"{request.method} {slash}{path} HTTP/1.1\r\n".encode() + CRLF.join(lines) + request.body)
-            answer = upstream.read_answer(request.method)
-        return answer.head + CRLF + answer.body
+            response = upstream.read_response(request.method)
+        return response.head + CRLF + response.body
 
 
 class TlsParent(Parent):

@@ -36,7 +36,7 @@ class Message:
         return None if value is None else int(value)
 
 
-class Answer(Message):
+class Response(Message):
     """One final response, with the interim ones that came before it."""
 
     def __init__(self, head, interim):

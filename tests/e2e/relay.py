@@ -9,11 +9,11 @@ from server import Server
 
 
 class Fault:
-    """What happens to one connection. `up` is the direction of the request, `down` that of the answer.
+    """What happens to one connection. `up` is the direction of the request, `down` that of the response.
 
     reset: (direction, n): after n bytes of that direction were passed on, RST to reprise, and the upstream's side is closed.
     finish: (direction, n): after n bytes, FIN behind them; the other direction flows on.
-    delay: seconds before the answer is passed on. dribble: every byte is a segment of its own, both ways."""
+    delay: seconds before the response is passed on. dribble: every byte is a segment of its own, both ways."""
 
     def __init__(self, reset=None, finish=None, delay=0.0, dribble=False):
         self.reset, self.finish, self.delay, self.dribble = reset, finish, delay, dribble

@@ -37,7 +37,7 @@ def all_bytes(address, *pieces):
 
 
 def is_refused(got, request, cause):
-    """All of the answer but its Date and pseudonym."""
+    """All of the response but its Date and pseudonym."""
     status, sentence = CLOSED_LIST[cause]
     head, _, body = got.partition(b"\r\n\r\n")
     words = b"reprise: the request is refused: %s\n%s\n" % (cause.encode(), sentence.encode())
@@ -62,8 +62,8 @@ def good_request(reprise, upstream):
     def ask():
         with Client(reprise.forward) as client:
             client.send(to(upstream, path="/good"))
-            answer = client.read_answer()
-            return (answer.status, answer.body) == (200, b"good")
+            response = client.read_response()
+            return (response.status, response.body) == (200, b"good")
     return ask
 
 
@@ -102,8 +102,8 @@ def gateway_heads():
             def good():
                 with Client(reprise.gateway) as client:
                     client.send(b"GET /good HTTP/1.1\r\nHost: h\r\n\r\n")
-                    answer = client.read_answer()
-                    return (answer.status, answer.body) == (200, b"good")
+                    response = client.read_response()
+                    return (response.status, response.body) == (200, b"good")
             wrong = each(cases.items(), judge, good)
             equal(causes(reprise), dict(collections.Counter(cases.values())), "each counted once, by its cause")
             equal(normal(b"".join(upstream.bytes_received())), expected(upstream, path="/good") * len(cases))
@@ -128,13 +128,13 @@ def bodies():
     return len(cases), len(wrong)
 
 
-def answers(messages, judge_answer, code, outcome):
+def responses(messages, judge_response, code, outcome):
     messages = list(dict.fromkeys(messages))
     scripts = {f"/{number}": [raw(message, "close")] for number, message in enumerate(messages)}
     with stage({**scripts, "/good": [Say(200, b"good")]}, defaults=ONCE) as (reprise, upstream):
         def judge(number, _):
             got, finished = all_bytes(reprise.forward, to(upstream, path=f"/{number}", fields=b"Connection: close\r\n"))
-            if not judge_answer(got, finished):
+            if not judge_response(got, finished):
                 print(f"got: {got[:400]!r}")
                 return False
             return True
@@ -156,8 +156,8 @@ def is_cut(got, finished):
 
 def test_every_bad_input_has_its_verdict_and_does_no_harm():
     counts = {"request heads": heads(), "gateway heads": gateway_heads(), "request bodies": bodies(),
-              "answer heads": answers(bad_inputs.bad_answers(), is_502, "502", "reset"),
-              "answer bodies": answers(bad_inputs.broken_answers(), is_cut, "cut", "truncated")}
+              "response heads": responses(bad_inputs.bad_responses(), is_502, "502", "reset"),
+              "response bodies": responses(bad_inputs.broken_responses(), is_cut, "cut", "truncated")}
     total, wrong = (sum(pair[at] for pair in counts.values()) for at in (0, 1))
     print(f"note: {total} bad inputs, {wrong} wrong verdicts:", ", ".join(f"{pair[0]} {name}" for name, pair in counts.items()))
     FIGURES.parent.mkdir(parents=True, exist_ok=True)

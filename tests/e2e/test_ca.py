@@ -5,8 +5,8 @@ import stat
 import subprocess
 import tempfile
 
-from harness import PATIENCE, NotPlayed, equal
-from test_intercept import HOST, Intercepting, handshake, needs, ran
+from harness import PATIENCE, NotPlayed, equal, needs_client
+from test_intercept import HOST, Intercepting, handshake, ran
 from tls import CONFIGURATION, TlsUpstream, authority
 
 
@@ -167,7 +167,7 @@ def test_leaves_are_strict_short_lived_and_for_one_name():
 
 
 def test_java_sees_the_truststore():
-    needs("keytool")
+    needs_client("keytool")
     with Folder() as files:
         equal(files.ca("init")[0], 0)
         done = subprocess.run(["keytool", "-list", "-keystore", files.path("bundle.p12"), "-storepass", "changeit", "-storetype", "PKCS12"],

@@ -1,13 +1,11 @@
 """README's table of clients is what those that are installed here were seen to do, each with one variable, or with its own words."""
 import contextlib
 import os
-import shutil
 import subprocess
 import tempfile
 
 from client_table import row_of
-from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, without_proxies
-from test_replay import is_sanitized
+from harness import LOOPBACK, Reprise, equal, eventually, needs_client, without_proxies
 from upstream import Upstream
 
 JAVA = """
@@ -74,32 +72,25 @@ def played(client, command, more=None):
         equal(here.went_through(command, both, loopback=True), row.loopback, f"{client} and an address of this host")
 
 
-def needs(program):
-    if is_sanitized():
-        raise NotPlayed("what a client does is not the sanitizer's business")
-    if shutil.which(program) is None:
-        raise NotPlayed(f"there is no {program} here")
-
-
 def test_curl():
-    needs("curl")
+    needs_client("curl")
     played("curl", ["curl", "-s", "-o", "/dev/null"])
     with stage() as here:
         equal(here.went_through(["curl", "-s", "-o", "/dev/null", "-x", here.reprise.proxy_url], {}, loopback=True), True)
 
 
 def test_wget():
-    needs("wget")
+    needs_client("wget")
     played("wget", ["wget", "-q", "-t", "1", "-O", "/dev/null"])
 
 
 def test_python():
-    needs("python3")
+    needs_client("python3")
     played("Python", ["python3", "-c", "import sys, urllib.request as r; r.urlopen(sys.argv[1])"])
 
 
 def test_java():
-    needs("javac")
+    needs_client("javac")
     with tempfile.TemporaryDirectory() as folder, stage() as here:
         with open(f"{folder}/Fetch.java", "w", encoding="ascii") as file:
             file.write(JAVA)
@@ -116,7 +107,7 @@ def test_java():
 
 
 def test_node():
-    needs("node")
+    needs_client("node")
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip().lstrip("v")
     knows = tuple(map(int, version.split(".")[:2])) >= (22, 21)
     command = ["node", "-e", "fetch(process.argv[1]).catch(() => 0)", "--"]
@@ -127,7 +118,7 @@ def test_node():
 
 
 def test_go():
-    needs("go")
+    needs_client("go")
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/fetch.go", "w", encoding="ascii") as file:
             file.write(GO)
@@ -137,7 +128,7 @@ def test_go():
 
 
 def test_php():
-    needs("php")
+    needs_client("php")
     command = ["php", "-r", PHP, "--"]
     with stage() as here:
         variables = {"http_proxy": here.reprise.proxy_url, "HTTP_PROXY": here.reprise.proxy_url}
@@ -147,5 +138,5 @@ def test_php():
 
 
 def test_ruby():
-    needs("ruby")
+    needs_client("ruby")
     played("Ruby", ["ruby", "-rnet/http", "-e", "Net::HTTP.get(URI(ARGV[0]))", "--"])

@@ -101,8 +101,8 @@ def test_a_gateway_and_a_proxy_without_a_file():
         with FromTheCommandLine("--admin", "0", "--gateway", f"0={upstream.url('/base')}", "--forward", "0") as reprise:
             with Client(reprise.gateway) as client:
                 client.send(head_of("GET", "/x", "whoever"))
-                answer = client.read_answer()
-                equal((answer.status, answer.attempts), (200, 2))
+                response = client.read_response()
+                equal((response.status, response.attempts), (200, 2))
             equal(ask(reprise, "GET", upstream.url("/y")).status, 200)
 
 

@@ -46,14 +46,14 @@ def test_the_configuration_names_the_socket():
         assert "admin.control: is not set" in done.stderr, done.stderr
 
 
-def test_drain_turns_readyz_and_ends_connections_after_an_answer():
+def test_drain_turns_readyz_and_ends_connections_after_a_response():
     with Upstream({"/x": [200]}) as upstream, Controlled() as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
         equal(reprise.admin("/readyz")[0], 200)
         equal(reprise.tell("drain")[0], 0)
         equal(reprise.admin("/readyz")[0], 503)
-        answer = client.ask("GET", upstream.url("/x"))
-        equal((answer.status, answer.field("Connection")), (200, "close"))
+        response = client.ask("GET", upstream.url("/x"))
+        equal((response.status, response.field("Connection")), (200, "close"))
         client.expect_end()
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200, "who comes all the same is served")
         equal(json.loads(reprise.admin("/status")[1])["draining"], True)
@@ -67,15 +67,15 @@ def test_quit_waits_for_what_is_under_way():
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         return True
     with Upstream({"/held": [held]}) as upstream, Controlled(shutdown={"grace": "2m"}) as reprise:
-        answers = []
-        thread = threading.Thread(target=lambda: answers.append(ask(reprise, "GET", upstream.url("/held")).body))
+        responses = []
+        thread = threading.Thread(target=lambda: responses.append(ask(reprise, "GET", upstream.url("/held")).body))
         thread.start()
         upstream.seen(1)
         equal(reprise.tell("quit")[0], 0)
         reprise.expect_log("shutting down")
         gate.set()
         thread.join()
-        equal(answers, [b"ok"])
+        equal(responses, [b"ok"])
         equal(reprise.process.wait(PATIENCE), 0)
         assert not os.path.exists(reprise.control_path), "its file is gone"
 
@@ -91,8 +91,8 @@ def test_the_log_level_changes_until_the_next_reload():
 def test_a_pause_is_obeyed():
     with Upstream({"/x": [200]}) as upstream, Controlled(defaults={"host_pause": "fail"}) as reprise:
         equal(reprise.tell("pause", f"127.0.0.1:{upstream.port}", "3600")[0], 0)
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.reason, upstream.count()), (503, "host_paused", 0))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.reason, upstream.count()), (503, "host_paused", 0))
         code, _, errors = reprise.tell("pause", "no-port", "5")
         assert code == 1 and "HOST:PORT" in errors, errors
         code, _, errors = reprise.tell("pause", "a.test:80", "-5")

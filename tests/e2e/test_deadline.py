@@ -52,21 +52,21 @@ def mute_resolver():
 
 
 def ends_at_the_deadline(what, work, error, stage):
-    """`work` asks and returns the answer. The reason tells what ended it; how soon is judged where time is invented, in the stories."""
+    """`work` asks and returns the response. The reason tells what ended it; how soon is judged where time is invented, in the stories."""
     begun = time.monotonic()
-    answer = work()
+    response = work()
     took = time.monotonic() - begun
     print(f"{what}: {took:.2f} s")
-    equal((answer.status, answer.reason), (504, "deadline_too_near"), what)
-    assert f"error={error}" in answer.field("Proxy-Status"), (what, answer.field("Proxy-Status"))
-    assert stage in answer.body, (what, answer.body)
+    equal((response.status, response.reason), (504, "deadline_too_near"), what)
+    assert f"error={error}" in response.field("Proxy-Status"), (what, response.field("Proxy-Status"))
+    assert stage in response.body, (what, response.body)
     assert DEADLINE - 0.001 <= took < 30, f"{what}: {took:.2f} s"
 
 
 def connect(reprise, authority):
     with Client(reprise.forward) as client:
         client.send(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
-        return client.read_answer("GET")
+        return client.read_response("GET")
 
 
 def upload(reprise, url, size):
@@ -79,11 +79,11 @@ def upload(reprise, url, size):
                 client.send(head_of("PUT", url, host, [("Content-Length", str(size))]) + bytes(size))
         sender = threading.Thread(target=send)
         sender.start()
-        answer = client.read_answer("PUT")
+        response = client.read_response("PUT")
         with contextlib.suppress(OSError):
             client.socket.shutdown(socket.SHUT_RDWR)
         sender.join()
-        return answer
+        return response
 
 
 def test_L6_a_dial_that_nobody_answers():
@@ -122,7 +122,7 @@ def test_L6_an_upload_that_the_upstream_does_not_take():
 
 
 def test_L6_a_later_attempt_ends_at_the_deadline_too():
-    """Attempt 1 is answered, attempt 2 finds a black hole: the client gets the answer that there was, or a 504."""
+    """Attempt 1 is answered, attempt 2 finds a black hole: the client gets the response that there was, or a 504."""
     for out_of_time, status in (("last", 503), ("504", 504)):
         retry = {"deadline": "1s", "out_of_time": out_of_time, "backoff": {"initial": "1ms", "maximum": "1ms"}}
         with socket.socket() as listener, contextlib.ExitStack() as fillers:
@@ -142,20 +142,20 @@ def test_L6_a_later_attempt_ends_at_the_deadline_too():
             server.start()
             with Reprise(defaults={"retry": retry}) as reprise:
                 begun = time.monotonic()
-                answer = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
+                response = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
                 assert time.monotonic() - begun >= DEADLINE - 0.001
-                equal((answer.status, answer.reason, answer.attempts), (status, "deadline_too_near", 2), out_of_time)
+                equal((response.status, response.reason, response.attempts), (status, "deadline_too_near", 2), out_of_time)
             server.join()
 
 
 def test_response_timeout_of_what_may_be_repeated_is_retried():
     with Upstream({"/x": ["hang", 200]}) as upstream, Reprise(defaults={"response_timeout": "300ms"}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts), (200, 2))
         reprise.expect_metric(1, "reprise_retries_total", reason="retryable_failure")
 
 
-# By preset: a request that it repeats, and how long the preset as shipped waits for an answer, in seconds.
+# By preset: a request that it repeats, and how long the preset as shipped waits for a response, in seconds.
 PRESETS = {
     "aws": ("pail.s3.eu-west-1.amazonaws.com/key", 60),
     "gcs": ("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
@@ -195,9 +195,9 @@ def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
         with Upstream({path: ["hang", 200]}) as upstream, \
                 Reprise(presets=[{"name": preset, "hosts": [LOOPBACK], "retry": retry}]) as reprise:
             begun = time.monotonic()
-            answer = ask(reprise, "GET", upstream.url(path))
+            response = ask(reprise, "GET", upstream.url(path))
             assert time.monotonic() - begun >= 0.4, preset
-            equal((answer.status, answer.attempts), (200, 2), preset)
+            equal((response.status, response.attempts), (200, 2), preset)
             reprise.expect_metric(1, "reprise_retries_total", reason="retryable_failure")
             reprise.expect_metric(1, "reprise_attempts_total", outcome="timeout")
 

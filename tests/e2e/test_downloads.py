@@ -21,7 +21,7 @@ def peak_kib(reprise):
 
 
 def endless(framing):
-    """An answer of 16 GiB, as fast as it is taken."""
+    """A response of 16 GiB, as fast as it is taken."""
     def step(connection, _):
         connection.sendall(b"HTTP/1.1 200 OK\r\n" + framing + b"\r\n")
         piece = BLOCK if framing.startswith(b"Content-Length") else b"%x\r\n%s\r\n" % (len(BLOCK), BLOCK)

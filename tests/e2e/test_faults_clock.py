@@ -11,8 +11,7 @@ from pathlib import Path
 
 from client import Client
 from faults import in_background, played
-from harness import NotPlayed, Reprise, equal, eventually
-from test_replay import is_sanitized
+from harness import NotPlayed, Reprise, equal, eventually, is_sanitized
 from upstream import Say, Upstream
 
 HOUR = 3600
@@ -63,11 +62,11 @@ def test_I8_a_wait_is_as_long_as_it_was():
             Reprise(defaults={"retry": retry}) as reprise, Client(reprise.forward) as client:
         for count, ((clock, step), path) in enumerate(zip(jumps, ("/ahead", "/back")), 1):
             start = time.monotonic()
-            thread, answers = in_background(lambda path=path: client.ask("GET", upstream.url(path)))
+            thread, responses = in_background(lambda path=path: client.ask("GET", upstream.url(path)))
             upstream.seen(1, path)
             clock.step(step)
             thread.join()
-            equal((answers[0].status, answers[0].attempts), (200, 2), path)
+            equal((responses[0].status, responses[0].attempts), (200, 2), path)
             assert time.monotonic() - start >= 0.4, "sooner than asked"
             equal(wall_of(reprise.requests(count)[-1]), step // HOUR, "the clock was set off")
             clock.step(0)
@@ -78,8 +77,8 @@ def date_in(seconds):
     return email.utils.formatdate(time.time() + seconds, usegmt=True)
 
 
-def test_I8_a_date_is_read_on_the_clock_of_its_answer_or_on_ours():
-    """Retry-After as a date counts from the answer's own Date; without one, from our clock, whatever that says."""
+def test_I8_a_date_is_read_on_the_clock_of_its_response_or_on_ours():
+    """Retry-After as a date counts from the response's own Date; without one, from our clock, whatever that says."""
     if is_sanitized():
         raise NotPlayed("the library of a sanitizer has to be loaded first")
     with hours_off() as jumps, Upstream({}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
@@ -90,9 +89,9 @@ def test_I8_a_date_is_read_on_the_clock_of_its_answer_or_on_ours():
             undated = Say(503, b"", [("Retry-After", date_in(30))])
             upstream.scripts.update({f"/{name}/dated": [dated, 200], f"/{name}/undated": [undated, 200]})
             equal(client.ask("GET", upstream.url(f"/{name}/dated")).status, 200)
-            answer = client.ask("GET", upstream.url(f"/{name}/undated"))
+            response = client.ask("GET", upstream.url(f"/{name}/undated"))
             # An hour ahead it is long over; an hour back it is further off than anybody waits.
             expected = (200, None, 2) if step > 0 else (503, "upstream_said_later", 1)
-            equal((answer.status, answer.reason, answer.attempts), expected, name)
+            equal((response.status, response.reason, response.attempts), expected, name)
         eventually(lambda: reprise.metric("reprise_requests_total") == 4, "one connection carried them all")
     played("dates under a wall clock that jumped", 4)

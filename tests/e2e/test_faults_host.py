@@ -4,9 +4,9 @@ import resource
 
 from client import Client, ask
 from faults import TWICE, StoppableUpstream, expect_failure, in_background, isolated, played, small_disk
-from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, opened_after, under_some_limit
-from names import CNAME, SERVFAIL, Answer, NameServer, encoded, record
-from test_replay import BLOCK, MIB, is_sanitized
+from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, is_sanitized, opened_after, under_some_limit
+from names import CNAME, SERVFAIL, Response, NameServer, encoded, record
+from test_replay import BLOCK, MIB
 from upstream import Upstream
 
 DEBUG = {"level": "debug"}
@@ -17,8 +17,8 @@ def test_a_stopped_upstream_is_a_timeout():
     with StoppableUpstream() as upstream, \
             Reprise(defaults={"retry": {"attempt_timeout": "100ms", "max_attempts": 3}}) as reprise:
         upstream.stop()  # its kernel still takes connections and requests
-        answer = ask(reprise, "GET", upstream.url("/x?id=1"))
-        equal((answer.status, answer.reason, answer.attempts), (504, "attempts_spent", 3))
+        response = ask(reprise, "GET", upstream.url("/x?id=1"))
+        equal((response.status, response.reason, response.attempts), (504, "attempts_spent", 3))
         reprise.expect_metric(3, "reprise_attempts_total", outcome="timeout")
         upstream.go_on()
     played("upstream stopped")
@@ -30,10 +30,10 @@ def test_a_stopped_upstream_that_goes_on_answers_a_later_attempt():
         with StoppableUpstream() as upstream, Reprise(defaults={"retry": retry}, log=DEBUG) as reprise:
             upstream.stop()
             thread = opened_after(2, reprise, upstream.go_on)
-            answer = ask(reprise, "GET", upstream.url("/x?id=1"))
+            response = ask(reprise, "GET", upstream.url("/x?id=1"))
             thread.join()
-            equal(answer.status, 200)
-            return answer.attempts >= 3
+            equal(response.status, 200)
+            return response.attempts >= 3
 
     under_some_limit(100, case)
     played("upstream stopped and continued")
@@ -44,13 +44,13 @@ def test_a_stopped_upstream_gets_a_post_once():
             Reprise(defaults={"retry": {"attempt_timeout": "50ms"}}) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x?id=0")).status, 200)
         upstream.stop()
-        thread, answers = in_background(lambda: ask(reprise, "POST", upstream.url("/x?id=1"), b"order"))
+        thread, responses = in_background(lambda: ask(reprise, "POST", upstream.url("/x?id=1"), b"order"))
         reprise.expect_metric(1, "reprise_upstream_connections", state="active")
         # No limit but response_timeout may end it, and nothing repeats it: a GET beside it is long over by then.
         equal(ask(reprise, "GET", upstream.url("/x?id=2")).status, 504)
         upstream.go_on()
         thread.join()
-        equal((answers[0].status, answers[0].attempts), (200, 1))
+        equal((responses[0].status, responses[0].attempts), (200, 1))
         equal(upstream.effects()["1"], 1)
     played("upstream stopped under a POST")
 
@@ -67,10 +67,10 @@ def test_without_descriptors_for_upstreams_clients_wait():
         with other:
             resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))  # those that are open stay open
             thread = opened_after(2, reprise, lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard)))
-            answer = client.ask("POST", other.url("/x"), b"nothing of it had left")
+            response = client.ask("POST", other.url("/x"), b"nothing of it had left")
             thread.join()
-            equal(answer.status, 200)
-            assert answer.attempts >= 3, answer.attempts
+            equal(response.status, 200)
+            assert response.attempts >= 3, response.attempts
             equal(other.count("/x"), 1)
         reprise.expect_log("connect no_descriptor")
     played("EMFILE")
@@ -83,13 +83,13 @@ def upload_past_a_full_disk(fill, folder):
     with Upstream({"/big": [503, 200], "/small": [503, 200]}) as upstream, \
             Reprise(defaults={"replay": replay}, limits={"replay_folder": folder}) as reprise:
         emptied = fill(reprise)
-        answer = ask(reprise, "PUT", upstream.url("/big"), body)
-        equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))
+        response = ask(reprise, "PUT", upstream.url("/big"), body)
+        equal((response.status, response.reason, response.attempts), (503, "not_replayable", 1))
         equal(upstream.seen(1, "/big")[0].body, body, "what went upstream")
         reprise.expect_metric(0, "reprise_replay_bytes")
         emptied()
-        answer = ask(reprise, "PUT", upstream.url("/small"), body[:MIB // 2])
-        equal((answer.status, answer.attempts), (200, 2), "there is room again")
+        response = ask(reprise, "PUT", upstream.url("/small"), body[:MIB // 2])
+        equal((response.status, response.attempts), (200, 2), "there is room again")
         equal([request.body == body[:MIB // 2] for request in upstream.seen(2, "/small")], [True, True])
 
 
@@ -132,8 +132,8 @@ def test_a_disk_that_others_fill_and_empty():
 def test_names_that_do_not_resolve():
     loop = [record("loop.test", CNAME, encoded("pool.test")), record("pool.test", CNAME, encoded("loop.test"))]
     of_another = [record("other.test", 1, b"\x7f\0\0\1")]
-    script = {"servfail.test": [Answer(code=SERVFAIL)], "empty.test": [Answer()], "loop.test": [Answer(records=loop)],
-              "liar.test": [Answer(records=of_another)], "good.test": [Answer(LOOPBACK)]}
+    script = {"servfail.test": [Response(code=SERVFAIL)], "empty.test": [Response()], "loop.test": [Response(records=loop)],
+              "liar.test": [Response(records=of_another)], "good.test": [Response(LOOPBACK)]}
     with NameServer(script) as names, Upstream() as upstream, Reprise(defaults=TWICE) as reprise:
         for name in ("nowhere.test", "servfail.test", "empty.test", "loop.test", "liar.test"):
             expect_failure(reprise, f"http://{name}:{upstream.port}/", 502, "dns_error")
@@ -146,7 +146,7 @@ def test_names_that_do_not_resolve():
 @isolated
 def test_a_slow_name_holds_nobody_else_up():
     routes = [{"name": "slow", "match": {"host": "slow.test"}, "connect_timeout": "100ms", "retry": {"max_attempts": 2}}]
-    with NameServer({"slow.test": [Answer(silent=True)], "good.test": [Answer(LOOPBACK)]}) as names, \
+    with NameServer({"slow.test": [Response(silent=True)], "good.test": [Response(LOOPBACK)]}) as names, \
             Upstream() as upstream, Reprise(routes=routes) as reprise:
         expect_failure(reprise, f"http://slow.test:{upstream.port}/", 504, "dns_timeout")
         patient = f"http://SLOW.test:{upstream.port}/"
@@ -161,18 +161,18 @@ def test_a_slow_name_holds_nobody_else_up():
 @isolated
 def test_a_name_that_changes_between_attempts():
     """First there is no such name, then its address is denied, then it is ours to dial."""
-    script = {"flip.test": [Answer(code=SERVFAIL), Answer(code=SERVFAIL), Answer(LOOPBACK)],
-              "mixed.test": [Answer("169.254.169.254", LOOPBACK)], "denied.test": [Answer("169.254.169.254")]}
+    script = {"flip.test": [Response(code=SERVFAIL), Response(code=SERVFAIL), Response(LOOPBACK)],
+              "mixed.test": [Response("169.254.169.254", LOOPBACK)], "denied.test": [Response("169.254.169.254")]}
     retry = {**PATIENT, "backoff": {"initial": "100ms", "maximum": "200ms"}}
     with NameServer(script) as names, Upstream() as upstream, Reprise(defaults={"retry": retry}) as reprise:
-        answer = ask(reprise, "POST", f"http://flip.test:{upstream.port}/", b"order")
-        equal(answer.status, 200)
-        assert answer.attempts > 1, answer.attempts
+        response = ask(reprise, "POST", f"http://flip.test:{upstream.port}/", b"order")
+        equal(response.status, 200)
+        assert response.attempts > 1, response.attempts
         played("DNS: changes between attempts")
         equal(ask(reprise, "POST", f"http://mixed.test:{upstream.port}/", b"order").status, 200, "only the allowed one is dialled")
         played("DNS: mixed with denied")
-        answer = ask(reprise, "GET", f"http://denied.test:{upstream.port}/")
-        equal((answer.status, answer.reason), (403, "address_denied"))
+        response = ask(reprise, "GET", f"http://denied.test:{upstream.port}/")
+        equal((response.status, response.reason), (403, "address_denied"))
         played("DNS: denied")
         equal(upstream.count(), 2)
         eventually(lambda: names.asked.get("flip.test", 0) >= 3, "it was asked for again")

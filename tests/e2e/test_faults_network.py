@@ -39,10 +39,10 @@ def transfers_on(host):
 
 
 def download_and_upload(reprise, upstream, size):
-    answer, checker = download(reprise, upstream.url(f"/{size}/down"), size)
-    equal((answer.status, checker.whole), (200, True), "the download")
-    answer = upload(reprise, upstream.url(f"/{size}/up"), size)
-    equal((answer.status, answer.body), (200, b"%d bytes, right" % size), "the upload")
+    response, checker = download(reprise, upstream.url(f"/{size}/down"), size)
+    equal((response.status, checker.whole), (200, True), "the download")
+    response = upload(reprise, upstream.url(f"/{size}/up"), size)
+    equal((response.status, response.body), (200, b"%d bytes, right" % size), "the upload")
 
 
 @isolated
@@ -69,16 +69,16 @@ def test_a_route_that_comes_back():
     with Host() as host, upstream_on(host) as upstream, Reprise(defaults={"retry": PATIENT}, log=DEBUG) as reprise:
         host.ip("route", "add", "unreachable", f"{host.theirs}/32")
         thread = opened_after(3, reprise, lambda: host.ip("route", "del", "unreachable", f"{host.theirs}/32"))
-        answer = ask(reprise, "POST", upstream.url("/x"), b"order")
+        response = ask(reprise, "POST", upstream.url("/x"), b"order")
         thread.join()
-        equal(answer.status, 200)
-        assert answer.attempts > 3, answer.attempts
+        equal(response.status, 200)
+        assert response.attempts > 3, response.attempts
         equal(upstream.count(), 1)
     played("route comes back")
 
 
 @isolated
-def test_answers_that_vanish_on_the_way_back():
+def test_responses_that_vanish_on_the_way_back():
     """The other host has no way back to us: no connection is refused, and none is made."""
     settings = {"connect_timeout": "100ms", **TWICE}
     with Host() as host, upstream_on(host) as upstream, Reprise(defaults=settings) as reprise:
@@ -138,8 +138,8 @@ def test_a_cable_that_is_put_back_in_time():
     with Host() as host, transfers_on(host) as upstream, Reprise() as reprise:
         host.slow_down("cable")
         with Pulled(host, MIB, segments_are_lost):
-            answer = upload(reprise, upstream.url(f"/{size}/up"), size)
-        equal((answer.status, answer.body), (200, b"%d bytes, right" % size))
+            response = upload(reprise, upstream.url(f"/{size}/up"), size)
+        equal((response.status, response.body), (200, b"%d bytes, right" % size))
         equal(reprise.metric("reprise_retries_total"), 0)
     played("cable pulled and put back")
 
@@ -156,7 +156,7 @@ def test_a_download_goes_on_behind_a_cable_that_was_out_for_long():
             opened_after(3, reprise, lambda: None).join()
 
         with Pulled(host, MIB, until):
-            answer, checker = download(reprise, upstream.url(f"/{size}/down"), size)
-        equal((answer.status, checker.whole), (200, True))
+            response, checker = download(reprise, upstream.url(f"/{size}/down"), size)
+        equal((response.status, checker.whole), (200, True))
         reprise.expect_metric(1, "reprise_resumed_downloads_total")
     played("cable out for long")

@@ -1,4 +1,4 @@
-"""A relay that breaks one connection at every byte of a small request and of its answer."""
+"""A relay that breaks one connection at every byte of a small request and of its response."""
 import itertools
 import queue
 import threading
@@ -86,21 +86,21 @@ class World:
     def recovers(self, fault):
         """A GET with a validator comes through whole, whatever breaks."""
         checker = Checker(SIZE)
-        answer = ask(self.reprise, "GET", self.url(path(), fault))
-        checker.take(answer.body)
-        equal((answer.status, checker.whole), (200, True))
+        response = ask(self.reprise, "GET", self.url(path(), fault))
+        checker.take(response.body)
+        equal((response.status, checker.whole), (200, True))
 
     def is_sent_once(self, fault, may_be_answered=True):
-        """A POST: one connection at the relay, and no broken answer that looks whole."""
+        """A POST: one connection at the relay, and no broken response that looks whole."""
         where = path()
         url = self.url(where, fault)
         with Client(self.reprise.forward) as client:
             client.send(head_of("POST", url, LOOPBACK, [("Content-Length", str(len(BODY)))]) + BODY)
             try:
-                answer = client.read_answer("POST")
-                equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
+                response = client.read_response("POST")
+                equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
             except (Cut, ConnectionResetError):
-                assert may_be_answered, "cut without an answer's head"
+                assert may_be_answered, "cut without a response's head"
         equal(self.relay.asked[where], 1, "it was sent again")
         effects = self.upstream.effects.get(where, 0)
         assert effects <= 1, f"{effects} effects"
@@ -117,10 +117,10 @@ class Counting(Upstream):
             self.effects[request.path] = self.effects.get(request.path, 0) + 1
 
 
-def test_get_recovers_from_an_end_at_every_byte_of_the_answer():
+def test_get_recovers_from_an_end_at_every_byte_of_the_response():
     with World(Transfers()) as world:
         _, length = world.lengths("GET")
-        kinds = {"reset": "RST in the answer", "finish": "half-close in the answer"}
+        kinds = {"reset": "RST in the response", "finish": "half-close in the response"}
         for kind, word in kinds.items():
             work = [(Fault(**{kind: ("down", at)}),) for at in positions(length)]
             side_by_side(world.recovers, work)
@@ -144,7 +144,7 @@ def test_post_is_sent_once_whatever_byte_of_it_was_the_last():
         played("RST in a POST", len(work))
         work = [(Fault(reset=("down", at)),) for at in positions(down)]
         side_by_side(world.is_sent_once, work)
-        played("RST in the answer to a POST", len(work))
+        played("RST in the response to a POST", len(work))
         equal(max(world.upstream.effects.values()), 1)
 
 
@@ -166,9 +166,9 @@ def test_bytes_that_come_one_by_one_or_late():
     with World(Transfers()) as world:
         side_by_side(world.recovers, [(Fault(dribble=True),)] * 20)
         side_by_side(world.recovers, [(Fault(delay=0.05),)] * 20)
-        answer = ask(world.reprise, "PUT", world.url(path(), Fault(dribble=True, delay=0.05)), BODY)
-        equal((answer.status, answer.attempts), (200, 1))
-        assert answer.body.endswith(b"right"), answer.body
+        response = ask(world.reprise, "PUT", world.url(path(), Fault(dribble=True, delay=0.05)), BODY)
+        equal((response.status, response.attempts), (200, 1))
+        assert response.body.endswith(b"right"), response.body
         equal(world.reprise.metric("reprise_retries_total"), 0)
     played("dribble", 21)
     played("delay", 21)

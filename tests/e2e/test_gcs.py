@@ -69,15 +69,15 @@ def test_every_operation_is_retried_exactly_where_the_table_says():
                 client.send(head_of(method, upstream.url(path), f"{LOOPBACK}:{upstream.port}", own))
                 if method not in ("GET", "HEAD"):
                     client.send(body)
-                answer = client.read_answer(method)
-                equal((answer.status, answer.attempts), (200 if attempts == 2 else 503, attempts), case)
+                response = client.read_response(method)
+                equal((response.status, response.attempts), (200 if attempts == 2 else 503, attempts), case)
         assert len(expected) > 80, f"only {len(expected)} cases"
         equal(scripts.counts, expected, "counted at the upstream")
 
 
 class Bucket:
-    """One object as the service's own emulator serves it: its number and a Content-Range in every answer, no entity tag, chunked or counted.
-    Each answer up to the last breaks off after as many bytes as `breaks` says; `as_200`: a broken one is a 200, whatever was asked."""
+    """One object as the service's own emulator serves it: its number and a Content-Range in every response, no entity tag, chunked or counted.
+    Each response up to the last breaks off after as many bytes as `breaks` says; `as_200`: a broken one is a 200, whatever was asked."""
 
     def __init__(self, breaks, chunked, as_200=False, generations=(17,)):
         self.object = bytes(33 + (i * 31 + i // 94) % 94 for i in range(512 * 1024))
@@ -155,8 +155,8 @@ def test_L22_what_the_table_does_not_list_is_not_repeated():
             body = b"" if method in ("GET", "HEAD") else b"{}"
             fields = [("X-Case", case)] + ([("Content-Length", "2")] if body else [])
             client.send(head_of(method, upstream.url(path), f"{LOOPBACK}:{upstream.port}", fields) + body)
-            answer = client.read_answer(method)
-            equal((answer.attempts, answer.status == 200), (scripts.counts[case], scripts.counts[case] == 2), case)
+            response = client.read_response(method)
+            equal((response.attempts, response.status == 200), (scripts.counts[case], scripts.counts[case] == 2), case)
             return scripts.counts[case]
         for path in never:
             equal([attempts(method, path) for method in ("PUT", "DELETE", "POST")], [1, 1, 1], path)

@@ -13,8 +13,8 @@ def test_a_copy_answers_for_a_first_that_hangs():
         connection.sendall(Say(200).text(request, 1))
         return True
     with Upstream({"/x": [first_hangs]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts), (200, 2))
         line = reprise.requests(1)[0]
         equal((line["hedge"], line["reason"]), ("won", "success"))
         equal([attempt["reason"] for attempt in line["attempts"]], ["hedged", "success"])
@@ -28,8 +28,8 @@ def test_who_offers_tls_has_a_copy_and_who_asks_for_another_protocol_has_none():
         return True
     with Upstream({"/x": ["hang", slow], "/chat": [slow]}) as upstream, Reprise(defaults={"hedge": {"after": "20ms"}}) as reprise:
         offers_tls = [("Connection", "Upgrade"), ("Upgrade", "TLS/1.2")]
-        answer = ask(reprise, "GET", upstream.url("/x"), fields=offers_tls)
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "GET", upstream.url("/x"), fields=offers_tls)
+        equal((response.status, response.attempts), (200, 2))
         asks_for_chat = [("Connection", "Upgrade"), ("Upgrade", "chat")]
         equal(ask(reprise, "GET", upstream.url("/chat"), fields=asks_for_chat).status, 200)
         reprise.expect_metric(1, "reprise_hedges_total", outcome="won")
@@ -40,8 +40,8 @@ def test_a_copy_after_the_observed_p95():
     with Upstream(script) as upstream, Reprise(defaults={"hedge": {"after": "p95"}}) as reprise:
         for _ in range(20):
             equal(ask(reprise, "GET", upstream.url("/x")).attempts, 1, "nobody knows yet what is slow")
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts), (200, 2))
 
 
 def test_a_post_is_never_copied():

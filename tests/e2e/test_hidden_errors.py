@@ -37,8 +37,8 @@ def preset(name, **more):
     return {"name": name, "hosts": [LOOPBACK], "budget": "off", "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}, **more}
 
 
-def saying(answer):
-    status, fields, body = answer
+def saying(response):
+    status, fields, body = response
     return Say(status, body, fields)
 
 
@@ -48,7 +48,7 @@ def reasons(reprise, count):
 
 
 def test_aws_throttling_behind_a_400_is_retried_wherever_its_code_stands():
-    scripts = {f"/{name}": [saying(answer), saying(answer), Say(200, GOOD, AMZ_JSON)] for name, answer in THROTTLED.items()}
+    scripts = {f"/{name}": [saying(response), saying(response), Say(200, GOOD, AMZ_JSON)] for name, response in THROTTLED.items()}
     with Upstream(scripts) as upstream, Reprise(presets=[preset("aws")]) as reprise:
         for name in THROTTLED:
             curl = Curl(reprise, upstream.url(f"/{name}"))
@@ -59,7 +59,7 @@ def test_aws_throttling_behind_a_400_is_retried_wherever_its_code_stands():
 
 
 def test_aws_errors_of_the_caller_are_passed_on_as_they_came():
-    with Upstream({f"/{name}": [saying(answer)] for name, answer in FINAL.items()}) as upstream, \
+    with Upstream({f"/{name}": [saying(response)] for name, response in FINAL.items()}) as upstream, \
             Reprise(presets=[preset("aws")]) as reprise:
         for name, (status, _, body) in FINAL.items():
             curl = Curl(reprise, upstream.url(f"/{name}"))
@@ -91,11 +91,11 @@ def test_aws_a_throttled_post_is_repeated_only_where_a_rule_says_so():
 
 def stuck(head):
     """A head, and the body never comes."""
-    def answer(connection, request):
+    def response(connection, request):
         connection.sendall(head)
         connection.recv(1)
         return False
-    return answer
+    return response
 
 
 def test_a_header_that_tells_of_an_error_needs_no_body():
@@ -105,12 +105,12 @@ def test_a_header_that_tells_of_an_error_needs_no_body():
             Reprise(defaults={"hold": hold, "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}) as reprise, \
             Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), "x"))
-        answer = client.read_answer()
-        equal((answer.status, answer.attempts), (200, 2))
+        response = client.read_response()
+        equal((response.status, response.attempts), (200, 2))
         equal([attempt["reason"] for attempt in reprise.requests(1)[0]["attempts"]], ["retryable_body", "success"])
 
 
-def test_an_answer_is_not_delayed_where_no_predicate_is_about_its_status():
+def test_a_response_is_not_delayed_where_no_predicate_is_about_its_status():
     head = b"HTTP/1.1 %d Told\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n"
     hold = {"time": "1h", "body": [{"status": 400, "json": "__type", "matches": "*Throttling*"}, {"status": "410-419", "xml": "Code"},
                                    {"header": "x-amzn-errortype"}]}
@@ -151,7 +151,7 @@ def test_llm_an_overload_in_the_first_event_is_retried():
 
 
 def test_llm_other_errors_are_passed_on():
-    with Upstream({f"/{name}": [saying(answer)] for name, answer in NOT_OVERLOADED.items()}) as upstream, \
+    with Upstream({f"/{name}": [saying(response)] for name, response in NOT_OVERLOADED.items()}) as upstream, \
             Reprise(presets=[preset("llm")]) as reprise:
         for name, (status, _, body) in NOT_OVERLOADED.items():
             curl = Curl(reprise, upstream.url(f"/{name}"), "-d", "{}")

@@ -7,7 +7,7 @@ JSON = [("Content-Type", "application/json")]
 HOLD = {"time": "1h", "body": {"json": "error.type", "equals": "overloaded_error"}}
 
 
-def test_overloaded_twice_behind_a_200_then_a_good_answer():
+def test_overloaded_twice_behind_a_200_then_a_good_response():
     good = b'{"type":"message","content":"hello"}'
     says = [Say(200, OVERLOADED, JSON), Say(200, OVERLOADED, JSON), Say(200, good, JSON)]
     with Upstream({"/v1/messages": says}) as upstream, Reprise(defaults={"hold": HOLD, "idempotent": "always"}) as reprise:

@@ -34,8 +34,8 @@ def test_host_pause_fails_others_at_once():
     with Upstream({"/x": [Say(429, b"slow down", [("Retry-After", "60")])], "/y": [200]}) as upstream, \
             Reprise(defaults=route) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).status, 429)
-        answer = ask(reprise, "GET", upstream.url("/y"))
-        equal((answer.status, answer.reason, answer.attempts), (503, "host_paused", 0))
+        response = ask(reprise, "GET", upstream.url("/y"))
+        equal((response.status, response.reason, response.attempts), (503, "host_paused", 0))
         equal(upstream.count("/y"), 0)
 
 
@@ -45,8 +45,8 @@ def test_host_pause_is_waited_for():
             Reprise(defaults=route) as reprise:
         start = time.monotonic()
         equal(ask(reprise, "GET", upstream.url("/x")).status, 503)
-        answer = ask(reprise, "GET", upstream.url("/y"))
-        equal((answer.status, answer.attempts), (200, 1))
+        response = ask(reprise, "GET", upstream.url("/y"))
+        equal((response.status, response.attempts), (200, 1))
         assert time.monotonic() - start >= 1.0, "not before the pause is over"
 
 

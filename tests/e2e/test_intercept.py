@@ -2,16 +2,14 @@
 import contextlib
 import json
 import os
-import shutil
 import ssl
 import subprocess
 import tempfile
 
 from client import Client
 from faults import isolated
-from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, eventually, merge, options, without_proxies
+from harness import LOOPBACK, PATIENCE, Reprise, equal, eventually, merge, needs_client, options, without_proxies
 from names import NameServer
-from test_replay import is_sanitized
 from tls import Authority, TlsUpstream, authority
 from upstream import Say, Upstream, resumable
 
@@ -172,26 +170,19 @@ def recovered(command, host=HOST, certificate=None, **environment):
         assert err.endswith(SUMMARY), err
 
 
-def needs(program):
-    if is_sanitized():
-        raise NotPlayed("what a client does is not the sanitizer's business")
-    if shutil.which(program) is None:
-        raise NotPlayed(f"there is no {program} here")
-
-
 def test_exec_and_python():
-    needs("python3")
+    needs_client("python3")
     recovered(["python3", "-c", PYTHON])
 
 
 def test_exec_and_node():
-    needs("node")
+    needs_client("node")
     recovered(["node", "-e", NODE, "--"])
 
 
 @isolated
 def test_exec_and_java():
-    needs("javac")
+    needs_client("javac")
     # HttpURLConnection sends no SNI for a name without a dot.
     with NameServer({}, hosts=f"{LOOPBACK} api.test\n"):
         for source in (JAVA, JAVA_OLD):
@@ -204,7 +195,7 @@ def test_exec_and_java():
 
 @isolated
 def test_exec_and_go():
-    needs("go")
+    needs_client("go")
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/fetch.go", "w", encoding="ascii") as file:
             file.write(GO)
@@ -229,18 +220,18 @@ def test_it_runs_through_the_same_engine():
             def ask(method, path, body=None):
                 fields = f"Content-Length: {len(body)}\r\n" if body is not None else ""
                 client.send(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n".encode() + (body or b""))
-                return client.read_answer(method)
+                return client.read_response(method)
 
-            answer = ask("POST", "/post", b"order")
-            equal((answer.status, answer.reason), (503, "not_idempotent"))
+            response = ask("POST", "/post", b"order")
+            equal((response.status, response.reason), (503, "not_idempotent"))
             equal(upstream.count("/post"), 1)
             equal(ask("PUT", "/put", blob).status, 200)
             equal([request.body for request in upstream.requests if request.path == "/put"], [blob, blob])
-            answer = ask("GET", "/down")
-            equal((answer.status, answer.body), (200, blob))
+            response = ask("GET", "/down")
+            equal((response.status, response.body), (200, blob))
             equal(ask("GET", f"https://{host}/again").status, 200, "absolute-form of its own origin")
             client.send(f"GET https://other.test/again HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-            equal(client.read_answer().status, 400, "and of no other")
+            equal(client.read_response().status, 400, "and of no other")
         equal(upstream.sni, [HOST] * len(upstream.sni))
         equal(reprise.interceptions("intercepted"), 1)
 
@@ -252,7 +243,7 @@ def test_what_observes_and_what_is_off():
             with handshake(reprise, upstream.port, trusted, HOST) as wire:
                 client = Client(None, connection=wire)
                 client.send(b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
-                equal(client.read_answer().status, 503, mode)
+                equal(client.read_response().status, 503, mode)
             equal(reprise.interceptions("intercepted"), outcome, mode)
 
 
@@ -333,7 +324,7 @@ def test_a_client_that_takes_its_time():
             with context_of(reprise.bundle).wrap_socket(plain, server_hostname=HOST) as wire:
                 client = Client(None, connection=wire)
                 client.send(b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
-                equal(client.read_answer().status, 200)
+                equal(client.read_response().status, 200)
     with Upstream(greeting=b"220 hello\r\n") as upstream, Intercepting() as reprise:
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
             equal(plain.recv(100), b"220 hello\r\n")
@@ -344,7 +335,7 @@ def test_plain_http_behind_a_connect_to_a_listed_host():
     with Upstream({"/x": [503, 200]}) as upstream, Intercepting() as reprise, asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
         client = Client(None, connection=plain)
         client.send(f"GET /x HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\n\r\n".encode())
-        equal(client.read_answer().status, 200)
+        equal(client.read_response().status, 200)
         equal(upstream.count(), 2)
 
 
@@ -354,6 +345,6 @@ def test_no_way_to_the_listeners_of_reprise():
         with handshake(reprise, port, reprise.bundle, HOST) as wire:
             client = Client(None, connection=wire)
             client.send(b"GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n")
-            equal(client.read_answer().status, 508)
+            equal(client.read_response().status, 508)
         out, _, code = reprise.curl(f"http://{HOST}:{port}/metrics")
         equal((code, "address is a listener" in out), (0, True), out)

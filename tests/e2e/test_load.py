@@ -1,4 +1,4 @@
-"""Thousands of mixed requests through an upstream that fails at random: right answers only, once only, nothing left behind."""
+"""Thousands of mixed requests through an upstream that fails at random: right responses only, once only, nothing left behind."""
 import json
 import queue
 import subprocess
@@ -40,20 +40,20 @@ class Plan:
             return head_of(self.method, url, host, [("Transfer-Encoding", "chunked")]) + chunked(body, 8000)
         return head_of(self.method, url, host, [("Content-Length", str(len(body)))]) + body
 
-    def problem(self, answer):
-        """What is wrong with the answer, or None."""
-        if self.method == "POST" and answer.status in NO_ANSWER:
-            return None if answer.reason == "not_idempotent" else f"{answer.status} with {answer.reason}"
+    def problem(self, response):
+        """What is wrong with the response, or None."""
+        if self.method == "POST" and response.status in NO_ANSWER:
+            return None if response.reason == "not_idempotent" else f"{response.status} with {response.reason}"
         if self.method == "DELETE":
-            return None if answer.status == 204 else f"status {answer.status}"
-        if answer.status != 200:
-            return f"status {answer.status} {answer.reason}"
+            return None if response.status == 204 else f"status {response.status}"
+        if response.status != 200:
+            return f"status {response.status} {response.reason}"
         if self.method == "HEAD":
-            return None if answer.field("Content-Length") == str(self.size) else "wrong length"
+            return None if response.field("Content-Length") == str(self.size) else "wrong length"
         expected = body_of(self.number, self.size)
         if self.method != "GET":
             expected = b"%d %d" % (self.number, zlib.crc32(expected))
-        return None if answer.body == expected else f"{len(answer.body)} bytes of another request"
+        return None if response.body == expected else f"{len(response.body)} bytes of another request"
 
 
 def work(numbers, reprise, port, problems):
@@ -67,9 +67,9 @@ def work(numbers, reprise, port, problems):
         try:
             client = client or Client(reprise.forward)
             client.send(plan.request(port))
-            answer = client.read_answer(plan.method)
-            problem = plan.problem(answer)
-            if (answer.field("Connection") or "").lower() == "close":
+            response = client.read_response(plan.method)
+            problem = plan.problem(response)
+            if (response.field("Connection") or "").lower() == "close":
                 client.socket.close()
                 client = None
         except (OSError, Cut) as error:
@@ -108,8 +108,8 @@ def test_mixed_requests_through_a_failing_upstream():
                 problems = run_load(reprise, port, count)
                 assert not problems, f"{len(problems)} wrong answers: " + "; ".join(problems[:5])
                 opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-                with opener.open(f"http://{LOOPBACK}:{port}/report", timeout=60) as answer:
-                    report = json.load(answer)
+                with opener.open(f"http://{LOOPBACK}:{port}/report", timeout=60) as response:
+                    report = json.load(response)
                 equal(report["mixed"], 0, "bodies with bytes of another request")
                 repeated = [number for number, times in report["effects"].items()
                             if times > 1 and Plan(int(number)).method == "POST"]

@@ -19,9 +19,9 @@ def test_pipelined_requests_are_answered_in_order():
     with Upstream({"/b": [503, 503, 200]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         host = f"{LOOPBACK}:{upstream.port}"
         client.send(b"".join(head_of("GET", upstream.url(path), host) for path in ("/a", "/b", "/c")))
-        answers = [client.read_answer() for _ in range(3)]
-        equal([answer.body for answer in answers], [b"answer 1 to /a\n", b"answer 3 to /b\n", b"answer 1 to /c\n"])
-        equal([answer.attempts for answer in answers], [1, 3, 1])
+        responses = [client.read_response() for _ in range(3)]
+        equal([response.body for response in responses], [b"answer 1 to /a\n", b"answer 3 to /b\n", b"answer 1 to /c\n"])
+        equal([response.attempts for response in responses], [1, 3, 1])
 
 
 def test_pipelined_posts_are_not_started_early():
@@ -29,32 +29,32 @@ def test_pipelined_posts_are_not_started_early():
         host = f"{LOOPBACK}:{upstream.port}"
         client.send(b"".join(head_of("POST", upstream.url(f"/{i}"), host, [("Content-Length", "1")]) + b"%d" % i
                              for i in range(3)))
-        equal([client.read_answer().status for _ in range(3)], [200] * 3)
+        equal([client.read_response().status for _ in range(3)], [200] * 3)
         equal([request.body for request in upstream.requests], [b"0", b"1", b"2"])
 
 
-def test_http_1_0_client_gets_an_unchunked_closed_answer():
+def test_http_1_0_client_gets_an_unchunked_closed_response():
     chunks = [b"one", b"two" * 1000, b"three"]
     with Upstream({"/x": [Say(chunks=chunks)]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK, version="1.0"))
-        answer = client.read_answer()
-        equal(answer.field("Transfer-Encoding"), None)
-        equal(answer.body, b"".join(chunks))
+        response = client.read_response()
+        equal(response.field("Transfer-Encoding"), None)
+        equal(response.body, b"".join(chunks))
         equal(client.read_to_end(), b"")
 
 
 def test_http_1_0_upstream_is_understood():
     raw = b"HTTP/1.0 200 OK\r\nX-Old: yes\r\n\r\n" + BODY
     with Upstream({"/x": [Say(raw=raw, close=True)]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.version, answer.status, answer.field("X-Old")), ("HTTP/1.1", 200, "yes"))
-        equal(answer.body == BODY, True)
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.version, response.status, response.field("X-Old")), ("HTTP/1.1", 200, "yes"))
+        equal(response.body == BODY, True)
 
 
 def test_chunked_upload_arrives_whole():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("PUT", upstream.url("/x"), LOOPBACK, [("Transfer-Encoding", "chunked")]) + chunked(BODY, 777))
-        equal(client.read_answer().attempts, 2)
+        equal(client.read_response().attempts, 2)
         equal([request.body == BODY for request in upstream.seen(2)], [True, True])
         equal(upstream.requests[0].field("Content-Length"), None)
 
@@ -71,8 +71,8 @@ def test_large_upload_and_download_stream_through():
 def test_chunked_download_arrives_whole():
     chunks = [BODY[i:i + 4099] for i in range(0, len(BODY), 4099)]
     with Upstream({"/x": [Say(chunks=chunks)]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.field("Transfer-Encoding"), answer.body == BODY), ("chunked", True))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.field("Transfer-Encoding"), response.body == BODY), ("chunked", True))
 
 
 def test_truncated_download_is_never_shown_as_whole():
@@ -86,7 +86,7 @@ def test_truncated_download_is_never_shown_as_whole():
         reprise.expect_metric(2, "reprise_attempts_total", outcome="truncated")
 
 
-def test_answers_without_a_body():
+def test_responses_without_a_body():
     with Upstream({"/204": [204], "/304": [304], "/head": [Say(200, BODY)]}) as upstream, Reprise() as reprise, \
             Client(reprise.forward) as client:
         head = client.ask("HEAD", upstream.url("/head"))
@@ -96,16 +96,16 @@ def test_answers_without_a_body():
         equal(client.ask("GET", upstream.url("/after")).body, b"answer 1 to /after\n")
 
 
-def test_interim_answers_are_passed_on():
+def test_interim_responses_are_passed_on():
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
     def early(connection, request):
         connection.sendall(hints)
         connection.sendall(Say(200, b"page").text(request, 1))
         return True
     with Upstream({"/x": [early]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
-        answer = client.ask("GET", upstream.url("/x"))
-        equal([(one.status, one.field("Link")) for one in answer.interim], [(103, "</style.css>; rel=preload")])
-        equal((answer.status, answer.body), (200, b"page"))
+        response = client.ask("GET", upstream.url("/x"))
+        equal([(one.status, one.field("Link")) for one in response.interim], [(103, "</style.css>; rel=preload")])
+        equal((response.status, response.body), (200, b"page"))
 
 
 def test_expect_100_continue_with_curl():
@@ -121,13 +121,13 @@ def test_hop_by_hop_fields_end_here_both_ways():
            ("Proxy-Authorization", "Basic c2VjcmV0"), ("TE", "gzip"), ("X-End", "stays")]
     back = [("Connection", "X-Back"), ("X-Back", "1"), ("Keep-Alive", "timeout=9"), ("X-End", "stays")]
     with Upstream({"/x": [Say(200, fields=back)]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"), fields=hop)
+        response = ask(reprise, "GET", upstream.url("/x"), fields=hop)
         sent = upstream.requests[0]
         for name in ("X-Hop", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "TE"):
             equal(sent.field(name), None, name)
         for name in ("X-Back", "Keep-Alive"):
-            equal(answer.field(name), None, name)
-        equal((sent.field("X-End"), answer.field("X-End")), ("stays", "stays"))
+            equal(response.field(name), None, name)
+        equal((sent.field("X-End"), response.field("X-End")), ("stays", "stays"))
 
 
 def test_other_bytes_arrive_unchanged():
@@ -144,21 +144,21 @@ def test_other_bytes_arrive_unchanged():
         assert re.fullmatch(r"Via: 1\.1 reprise-\w+\r\n\r\n", rest), rest
 
 
-def test_via_is_added_to_the_answer_and_set_cookie_is_kept_apart():
+def test_via_is_added_to_the_response_and_set_cookie_is_kept_apart():
     with Upstream({"/x": [Say(200, fields=[("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")])]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        assert "reprise-" in answer.field("Via"), answer.field("Via")
-        equal([value for name, value in answer.fields if name == "Set-Cookie"], ["a=1", "b=2"])
+        response = ask(reprise, "GET", upstream.url("/x"))
+        assert "reprise-" in response.field("Via"), response.field("Via")
+        equal([value for name, value in response.fields if name == "Set-Cookie"], ["a=1", "b=2"])
 
 
 def test_absolute_form_wins_over_a_differing_host():
     with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), "elsewhere.example"))
-        equal(client.read_answer().status, 200)
+        equal(client.read_response().status, 200)
         equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
 
 
-def test_extra_bytes_behind_an_answer_are_nobodys_answer():
+def test_extra_bytes_behind_a_response_are_nobodys_response():
     smuggled = Say(200, b"right").text(type("R", (), {"method": "GET", "path": "/x"}), 1) + Say(
         200, b"wrong").text(type("R", (), {"method": "GET", "path": "/x"}), 1)
     with Upstream({"/x": [Say(raw=smuggled)]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
@@ -171,8 +171,8 @@ def test_gateway_listener():
         listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("/base")}]
         with Reprise(listeners=listeners) as reprise, Client(reprise.gateway) as client:
             client.send(head_of("GET", "/x?q=1", "app.example"))
-            answer = client.read_answer()
-            equal((answer.status, answer.attempts), (200, 2))
+            response = client.read_response()
+            equal((response.status, response.attempts), (200, 2))
             equal(upstream.requests[0].target, "/base/x?q=1")
             equal(upstream.requests[0].field("Host"), f"{LOOPBACK}:{upstream.port}")
 
@@ -182,23 +182,23 @@ def test_gateway_listener_may_keep_the_clients_host():
         listeners = [{"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url(""), "host": "client"}]
         with Reprise(listeners=listeners) as reprise, Client(reprise.gateway) as client:
             client.send(head_of("GET", "/x", "app.example"))
-            equal(client.read_answer().status, 200)
+            equal(client.read_response().status, 200)
             equal(upstream.requests[0].field("Host"), "app.example")
 
 
-def test_fields_of_a_refused_answer_do_not_leak():
+def test_fields_of_a_refused_response_do_not_leak():
     refused = Say(503, b"no", [("X-Refused", "1"), ("Set-Cookie", "no=1")])
     with Upstream({"/x": [refused, Say(200, b"yes", [("X-Taken", "1")])]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.body, answer.field("X-Taken")), (b"yes", "1"))
-        equal((answer.field("X-Refused"), answer.field("Set-Cookie")), (None, None))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.body, response.field("X-Taken")), (b"yes", "1"))
+        equal((response.field("X-Refused"), response.field("Set-Cookie")), (None, None))
 
 
 def test_reprise_fields_of_an_inner_reprise_are_replaced():
     inner = Say(200, fields=[("Reprise-Attempts", "9"), ("Reprise-Reason", "budget_spent")])
     with Upstream({"/x": [inner]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal([value for name, value in answer.fields if name.startswith("Reprise-")], ["1"])
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal([value for name, value in response.fields if name.startswith("Reprise-")], ["1"])
 
 
 def switch_to_echo(connection, request):
@@ -210,8 +210,8 @@ def switch_to_echo(connection, request):
 
 
 def becomes_an_echo(client, url):
-    answer = client.ask("GET", url, fields=[("Connection", "Upgrade"), ("Upgrade", "echo")])
-    equal((answer.status, answer.field("Upgrade")), (101, "echo"))
+    response = client.ask("GET", url, fields=[("Connection", "Upgrade"), ("Upgrade", "echo")])
+    equal((response.status, response.field("Upgrade")), (101, "echo"))
     client.send(b"world")
     client.finish()
     equal(client.read_to_end(), b"hello WORLD")
@@ -230,5 +230,5 @@ def test_a_websocket_uri_in_absolute_form_is_a_request_of_http():
 
 def test_proxy_authentication_asked_by_an_upstream_is_not_passed_on():
     with Upstream({"/x": [Say(407, fields=[("Proxy-Authenticate", "Basic")])]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.field("Proxy-Authenticate")), (502, None))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.field("Proxy-Authenticate")), (502, None))

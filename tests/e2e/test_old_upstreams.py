@@ -61,12 +61,12 @@ def test_what_two_could_read_as_two_things_stays_refused():
     with stage({"/x": [raw(head) for head in heads]}, defaults=ONCE) as (reprise, upstream), Client(reprise.forward) as client:
         for head in heads:
             client.send(to(upstream))
-            answer = client.read_answer()
-            equal((answer.status, answer.field("Proxy-Status").split("=")[1]), (502, "http_protocol_error"), repr(head))
+            response = client.read_response()
+            equal((response.status, response.field("Proxy-Status").split("=")[1]), (502, "http_protocol_error"), repr(head))
         equal(upstream.connections, len(heads))
 
 
-def test_interim_answers_and_upgrades():
+def test_interim_responses_and_upgrades():
     def switch(connection, request, reader):
         connection.sendall(b"HTTP/1.1 101 Switching\nUpgrade:\n echo\nConnection: upgrade\n\n")
         connection.sendall(reader.read_until(b"ping"))
@@ -74,8 +74,8 @@ def test_interim_answers_and_upgrades():
     hints = raw(b"HTTP/1.1 103 Hints\nLink: </a>;\n rel=preload\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\nhi")
     with stage({"/x": [hints]}, on_head={"/up": switch}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        answer = client.read_answer()
-        equal((answer.interim[0].status, answer.interim[0].field("Link"), answer.body), (103, "</a>; rel=preload", b"hi"))
+        response = client.read_response()
+        equal((response.interim[0].status, response.interim[0].field("Link"), response.body), (103, "</a>; rel=preload", b"hi"))
         client.send(to(upstream, path="/up", fields=b"Connection: upgrade\r\nUpgrade: echo\r\n"))
         head = client.read_final_head()
         equal((head.status, head.field("Upgrade")), (101, "echo"))
@@ -93,7 +93,7 @@ def test_a_broken_download_goes_on_with_an_old_206():
         return True
     with stage({"/x": [part]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        equal(client.read_answer().body, b"0123456789")
+        equal(client.read_response().body, b"0123456789")
         reprise.expect_metric(1, "reprise_resumed_downloads_total")
 
 
@@ -104,7 +104,7 @@ def test_a_parent_proxy_that_answers_connect_the_old_way():
             client.send(b"CONNECT %s:%d HTTP/1.1\r\nHost: h\r\n\r\n" % (LOOPBACK.encode(), upstream.port))
             equal(client.read_final_head().status, 200)
             client.send(b"GET /in HTTP/1.1\r\nHost: h\r\n\r\n")
-            equal(client.read_answer().body, b"answer 1 to /in\n")
+            equal(client.read_response().body, b"answer 1 to /in\n")
 
 
 def test_requests_with_leading_zeros_in_chunk_sizes():

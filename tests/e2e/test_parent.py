@@ -21,18 +21,18 @@ def tunnel_to(reprise, authority):
     return client
 
 
-def is_failure(answer, status, error, attempts, sentence):
-    equal((answer.status, answer.attempts), (status, attempts), answer.head)
-    assert f"; error={error}" in answer.field("Proxy-Status"), answer.head
-    assert sentence in answer.body, answer.body
-    equal(LOOPBACK.encode() in answer.head + answer.body, False, "row H9")
+def is_failure(response, status, error, attempts, sentence):
+    equal((response.status, response.attempts), (status, attempts), response.head)
+    assert f"; error={error}" in response.field("Proxy-Status"), response.head
+    assert sentence in response.body, response.body
+    equal(LOOPBACK.encode() in response.head + response.body, False, "row H9")
 
 
 def test_requests_and_tunnels_go_through_it():
     with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}, login=LOGIN) as parent, \
             Reprise(parent=parent.proxy_url(WRITTEN)) as reprise:
-        answer = ask(reprise, "PUT", "http://up.test/x?y=1", b"body")
-        equal((answer.status, answer.attempts), (200, 1), answer.head)
+        response = ask(reprise, "PUT", "http://up.test/x?y=1", b"body")
+        equal((response.status, response.attempts), (200, 1), response.head)
         request = upstream.seen(1)[0]
         equal((request.target, request.body, request.field("Host"), request.field("Proxy-Authorization")),
               ("/x?y=1", b"body", "up.test", None))
@@ -63,13 +63,13 @@ def test_one_over_tls_has_authorities_of_its_own():
                 client = tunnel_to(reprise, "up.test:80")
                 equal(client.read_final_head().status, 200)
                 client.send(b"GET /big HTTP/1.1\r\nHost: up.test\r\n\r\n")
-                equal(client.read_answer().status, 200)
+                equal(client.read_response().status, 200)
             twice = {"retry": {"max_attempts": 2}}
             for wrong in ({"url": parent.proxy_url(WRITTEN)}, {"url": parent.proxy_url(WRITTEN).replace("localhost", LOOPBACK), "ca_file": own.file}):
                 with Reprise(parent=wrong, defaults={**twice, "tls": {"ca_file": own.file}}) as reprise:
-                    answer = ask(reprise, "GET", "http://up.test/x")
-                    equal(answer.status, 502, "it is not who it has to be")
-                    assert b"parent proxy" in answer.body, answer.body
+                    response = ask(reprise, "GET", "http://up.test/x")
+                    equal(response.status, 502, "it is not who it has to be")
+                    assert b"parent proxy" in response.body, response.body
                     reprise.expect_log("the certificate does not verify")
             with Reprise(parent=there, defaults={**twice, "tls": {}}) as reprise:
                 equal(ask(reprise, "GET", "https://api.test/y").status, 502, "its authority vouches for no upstream")
@@ -86,10 +86,10 @@ def test_64_clients_share_its_connections():
         def work(number):
             with Client(reprise.forward) as client:
                 for turn in range(4):
-                    answer = client.ask("GET", f"http://h{number}.test/{number}/{turn}")
+                    response = client.ask("GET", f"http://h{number}.test/{number}/{turn}")
                     expected = b"answer 1 to /%d/%d\n" % (number, turn)
-                    if (answer.status, answer.body) != (200, expected):
-                        failures.append((number, turn, answer.status, answer.body))
+                    if (response.status, response.body) != (200, expected):
+                        failures.append((number, turn, response.status, response.body))
 
         threads = [threading.Thread(target=work, args=(number,)) for number in range(64)]
         for thread in threads:
@@ -109,8 +109,8 @@ def test_retries_go_through_it():
         with tunnel_to(reprise, "up.test:443") as client:  # three times no tunnel, then one
             opened = client.read_head()
             assert opened.startswith(b"HTTP/1.1 200 ") and b"\r\nReprise-Attempts: 4\r\n" in opened, opened
-        answer = ask(reprise, "GET", "http://up.test/x")
-        equal((answer.status, answer.body), (200, b"answer 3 to /x\n"), answer.head)
+        response = ask(reprise, "GET", "http://up.test/x")
+        equal((response.status, response.body), (200, b"answer 3 to /x\n"), response.head)
 
 
 def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
@@ -119,18 +119,18 @@ def test_one_that_is_down_or_refuses_is_told_from_the_upstream():
     with held, Reprise(parent=f"http://joe:5ecret@{LOOPBACK}:{port}", defaults=twice) as reprise:
         is_failure(ask(reprise, "POST", "http://up.test/x", b"order"), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
         with tunnel_to(reprise, "up.test:443") as client:
-            is_failure(client.read_answer(), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
+            is_failure(client.read_response(), 502, "destination_unavailable", 2, b"the parent proxy cannot be reached")
         reprise.expect_log("the parent proxy cannot be reached: refused")
         attempts = reprise.requests(2)[0]["attempts"]
         equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_unreachable")] * 2)
         equal("5ecret" in reprise.text(), False)
     with Parent(login=LOGIN) as parent, Reprise(parent=parent.proxy_url(), defaults=twice) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
-            is_failure(client.read_answer(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
+            is_failure(client.read_response(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
         reprise.expect_log("the parent proxy refused a tunnel with status 407")
-        answer = ask(reprise, "GET", "http://up.test/x")
-        equal((answer.status, answer.field("Proxy-Authenticate")), (502, None), answer.head)
-        assert "error=proxy_configuration_error; received-status=407" in answer.field("Proxy-Status"), answer.head
+        response = ask(reprise, "GET", "http://up.test/x")
+        equal((response.status, response.field("Proxy-Authenticate")), (502, None), response.head)
+        assert "error=proxy_configuration_error; received-status=407" in response.field("Proxy-Status"), response.head
 
 
 def test_one_that_says_nothing_is_a_timeout_of_its_own():
@@ -138,7 +138,7 @@ def test_one_that_says_nothing_is_a_timeout_of_its_own():
             Reprise(parent=f"http://{LOOPBACK}:{silent.getsockname()[1]}",
                     defaults={"connect_timeout": "100ms", "retry": {"max_attempts": 2}}) as reprise:
         with tunnel_to(reprise, "up.test:443") as client:
-            is_failure(client.read_answer(), 504, "connection_timeout", 2, b"the parent proxy did not answer in time")
+            is_failure(client.read_response(), 504, "connection_timeout", 2, b"the parent proxy did not answer in time")
         attempts = reprise.requests(1)[0]["attempts"]
         equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "parent_timeout")] * 2)
         reprise.expect_log("the parent proxy did not answer CONNECT in time")
@@ -161,22 +161,22 @@ def test_H9_its_password_is_nowhere():
         equal(ask(reprise, "GET", "http://up.test/x").status, 200)
         parent.refuse.extend([b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"] * 8)
         with tunnel_to(reprise, "up.test:443") as client:
-            answer = client.read_answer()
-        for text in (answer.head.decode(), answer.body.decode(), *(reprise.admin(path)[1] for path in ("/status", "/metrics", "/")), reprise.text()):
+            response = client.read_response()
+        for text in (response.head.decode(), response.body.decode(), *(reprise.admin(path)[1] for path in ("/status", "/metrics", "/")), reprise.text()):
             equal([word for word in told if word in text], [], text[-2000:])
 
 
 def test_two_reprises_in_a_row():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise() as inner, \
             Reprise(parent="http://%s:%d" % inner.forward, security={"deny": ["169.254.0.0/16", "self"]}) as outer:
-        answer = ask(outer, "GET", upstream.url("/x"))
-        equal((answer.status, answer.body), (200, b"answer 2 to /x\n"), answer.head)
+        response = ask(outer, "GET", upstream.url("/x"))
+        equal((response.status, response.body), (200, b"answer 2 to /x\n"), response.head)
         equal(upstream.requests[0].head.count(b"Via: 1.1 reprise-"), 2, upstream.requests[0].head)
         run = Curl(outer, upstream.url("/tunnelled"), "--proxytunnel")
         equal((run.code, run.body), (0, b"answer 1 to /tunnelled\n"), run.stderr)
         # Its own port is the upstream's business only.
-        answer = ask(outer, "GET", "http://%s:%d/" % outer.forward)
-        equal(answer.status, 508)
+        response = ask(outer, "GET", "http://%s:%d/" % outer.forward)
+        equal(response.status, 508)
 
 
 def test_H5_a_loop_of_two_by_their_parents():
@@ -186,9 +186,9 @@ def test_H5_a_loop_of_two_by_their_parents():
     with Reprise(parent=f"http://{LOOPBACK}:{port}", defaults=once) as first, \
             Reprise(parent="http://%s:%d" % first.forward, defaults=once,
                     listeners=[{"mode": "forward", "bind": f"{LOOPBACK}:{port}"}]) as second:
-        answer = ask(first, "GET", "http://up.test/x")
-        equal(answer.status, 508, answer.head)
+        response = ask(first, "GET", "http://up.test/x")
+        equal(response.status, 508, response.head)
         with tunnel_to(first, "up.test:443") as client:
-            is_failure(client.read_answer(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
+            is_failure(client.read_response(), 502, "connection_refused", 1, b"the parent proxy opened no tunnel")
         first.expect_metric(2, "reprise_rejected_requests_total", cause="loop")
         second.expect_metric(2, "reprise_requests_total")

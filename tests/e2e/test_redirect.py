@@ -3,7 +3,6 @@ import contextlib
 import functools
 import json
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -11,7 +10,7 @@ import threading
 
 from client import Client
 from faults import Host, isolated
-from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, opened_after, options, without_proxies
+from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, needs, opened_after, options, without_proxies
 from test_faults_network import elsewhere, listener_on, upstream_on
 from test_intercept import Intercepting
 from tls import Authority, TlsUpstream
@@ -41,12 +40,6 @@ def good_names():
     """The file of an authority, and a certificate of it for the hosts of these cases."""
     made = Authority("names CA")
     return made.file, made.issue(names=("DNS:listed.test", "DNS:other.test"))
-
-
-def needs(*programs):
-    for program in programs:
-        if shutil.which(program) is None:
-            raise NotPlayed(f"there is no {program} here")
 
 
 def redirect(config, *arguments):
@@ -220,7 +213,7 @@ def test_rules_without_the_exception_do_not_loop():
         with socket.create_connection((host.theirs, upstream.port)) as plain:
             client = Client(None, connection=plain)
             client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
-            equal(client.read_answer().status, 502)
+            equal(client.read_response().status, 502)
         for said in (b"\x16\x03\x01\x00\x05hello", b"", b"what is this"):
             with socket.create_connection((host.theirs, upstream.port)) as plain:
                 plain.sendall(said)
@@ -266,9 +259,9 @@ def test_a_connection_that_nothing_redirected():
     with Reprise(listeners=BOTH) as reprise:
         with Client((LOOPBACK, PORT)) as client:
             client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
-            answer = client.read_answer()
-            equal(answer.status, 508)
-            assert b"listener of this proxy" in answer.body, answer.body
+            response = client.read_response()
+            equal(response.status, 508)
+            assert b"listener of this proxy" in response.body, response.body
 
 
 def test_what_is_printed():

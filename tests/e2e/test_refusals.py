@@ -1,4 +1,4 @@
-"""Bad input, closed doors, wrong configuration: each is refused in its own words, and counted."""
+"""Bad input, forbidden ways in, wrong configuration: each is refused in its own words, and counted."""
 import json
 import os
 import socket
@@ -41,10 +41,10 @@ def test_malformed_requests_are_answered_counted_and_closed():
         for request, status, cause in MALFORMED:
             with Client(reprise.forward) as client:
                 client.send(request)
-                answer = client.read_answer()
-                equal((answer.status, answer.field("Connection")), (status, "close"), cause)
-                assert answer.body.strip(), f"{cause}: the body says why"
-                equal(answer.field("Content-Type").split(";")[0], "text/plain", cause)
+                response = client.read_response()
+                equal((response.status, response.field("Connection")), (status, "close"), cause)
+                assert response.body.strip(), f"{cause}: the body says why"
+                equal(response.field("Content-Type").split(";")[0], "text/plain", cause)
                 equal(client.read_to_end(), b"", f"{cause}: the connection is closed")
             expected[cause] = expected.get(cause, 0) + 1
             reprise.expect_metric(expected[cause], "reprise_rejected_requests_total", cause=cause)
@@ -54,8 +54,8 @@ def test_malformed_requests_are_answered_counted_and_closed():
 def test_bad_chunk_aborts_the_attempt():
     with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("PUT", upstream.url("/x"), LOOPBACK, [("Transfer-Encoding", "chunked")]) + b"5\r\nhelloXX0\r\n\r\n")
-        answer = client.read_answer()
-        equal(answer.status, 400)
+        response = client.read_response()
+        equal(response.status, 400)
         equal(upstream.count(), 0, "the upstream saw no whole request")
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="bad_chunk")
 
@@ -63,15 +63,15 @@ def test_bad_chunk_aborts_the_attempt():
 def test_slow_head_is_408():
     with Reprise(timers={"header": "200ms"}) as reprise, Client(reprise.forward) as client:
         client.send(b"GET http://h/ HT")
-        equal(client.read_answer().status, 408)
+        equal(client.read_response().status, 408)
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="header_timeout")
 
 
 def test_metadata_address_is_denied_without_dialling():
     with Reprise(defaults={"connect_timeout": "10m"}) as reprise:  # a dial would outlast the client
         for host in ("169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]"):
-            answer = ask(reprise, "GET", f"http://{host}/latest/meta-data/")
-            equal((answer.status, answer.reason, answer.attempts), (403, "address_denied", 1), host)
+            response = ask(reprise, "GET", f"http://{host}/latest/meta-data/")
+            equal((response.status, response.reason, response.attempts), (403, "address_denied", 1), host)
         reprise.expect_metric(3, "reprise_retries_refused_total", reason="address_denied")
 
 
@@ -89,15 +89,15 @@ def test_request_that_comes_back_is_a_loop():
         equal(upstream.count(), 1)
 
 
-def test_broken_answers_become_502():
+def test_broken_responses_become_502():
     broken = {"/status": b"HTTP/1.1 099 No\r\n\r\n", "/te": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc",
               "/two": b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "/junk": b"SSH-2.0-x\r\n\r\n"}
     scripts = {path: [Say(raw=raw, close=True)] for path, raw in broken.items()}
     with Upstream(scripts) as upstream, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise:
         for path in broken:
-            answer = ask(reprise, "GET", upstream.url(path))
-            equal(answer.status, 502, path)
-            assert "reprise-" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+            response = ask(reprise, "GET", upstream.url(path))
+            equal(response.status, 502, path)
+            assert "reprise-" in response.field("Proxy-Status"), response.field("Proxy-Status")
 
 
 def test_admin_endpoints():

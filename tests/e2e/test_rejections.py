@@ -31,7 +31,7 @@ def told(reprise, client, cause, target, listener="forward"):
 def test_a_port_that_connect_may_not_reach():
     with Reprise(security={"connect_ports": [443]}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("CONNECT", f"{LOOPBACK}:9200", f"{LOOPBACK}:9200"))
-        says(client.read_answer(), 403, "connect_port_denied")
+        says(client.read_response(), 403, "connect_port_denied")
         text = told(reprise, client, "rejected 403 connect_port_denied: CONNECT", f"{LOOPBACK}:9200")
         assert text.endswith("add it to security.connect_ports."), text
 
@@ -45,7 +45,7 @@ def test_every_port_is_open_to_those_who_could_dial_themselves():
             _, port = reprise.forward  # the last that was told: the one that others reach
             with Client((LOOPBACK, port)) as client:
                 client.send(head_of("CONNECT", f"{LOOPBACK}:{talker.port}", "h"))
-                says(client.read_answer(), 403, "connect_port_denied")
+                says(client.read_response(), 403, "connect_port_denied")
             equal(len(rejections(reprise)), 1)
 
 
@@ -55,18 +55,18 @@ def test_a_gateway_is_nobody_elses_proxy():
         with Reprise(listeners=listeners) as reprise:
             with Client(reprise.gateway) as client:
                 client.send(b"GET http://bank.test/account HTTP/1.1\r\nHost: bank.test\r\nAuthorization: Bearer secret\r\n\r\n")
-                says(client.read_answer(), 421, "misdirected_request")
+                says(client.read_response(), 421, "misdirected_request")
                 text = told(reprise, client, "rejected 421 misdirected_request: GET", "bank.test:80", "gateway")
                 assert "mode forward" in text and "secret" not in text and "account" not in text, text
             with Client(reprise.gateway) as client:
                 client.send(head_of("CONNECT", "bank.test:443", "bank.test:443"))
-                says(client.read_answer(), 421, "misdirected_request")
+                says(client.read_response(), 421, "misdirected_request")
             equal(upstream.bytes_received(), [], "another host's credentials stay here")
             _, port = reprise.gateway
             for own in (f"{LOOPBACK}:{port}", f"localhost:{port}", f"{LOOPBACK}:{upstream.port}"):
                 with Client(reprise.gateway) as client:
                     client.send(head_of("GET", f"http://{own}/x", own))
-                    equal(client.read_answer().status, 200, own)
+                    equal(client.read_response().status, 200, own)
 
 
 def test_tls_that_is_spoken_to_a_plain_listener():
@@ -82,13 +82,13 @@ def test_tls_that_is_spoken_to_a_plain_listener():
         assert text.endswith("write http:// in the proxy's URL, not https://."), text
         with Client(reprise.forward) as client:
             client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
-            says(client.read_answer(), 400, "tls_to_plain_listener")
+            says(client.read_response(), 400, "tls_to_plain_listener")
 
 
 def test_the_password_of_a_target_is_nobodys_to_read():
     with Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", "http://joe:5ecret@h/private", "h:81"))
-        says(client.read_answer(), 400, "userinfo_in_authority")
+        says(client.read_response(), 400, "userinfo_in_authority")
         text = told(reprise, client, "rejected 400 userinfo_in_authority: GET", "h:81")
         assert "5ecret" not in text and "private" not in text, text
 
@@ -97,9 +97,9 @@ def test_a_connect_that_fails_says_why_in_head_and_body():
     held, port = closed_port()
     with held, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("CONNECT", f"{LOOPBACK}:{port}", "h"))
-        answer = client.read_answer()
-        equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 2))
-        assert b"connection refused" in answer.body, answer.body
+        response = client.read_response()
+        equal((response.status, response.reason, response.attempts), (502, "attempts_spent", 2))
+        assert b"connection refused" in response.body, response.body
 
 
 def test_a_denied_address_is_told_with_the_key_to_change():
@@ -108,17 +108,17 @@ def test_a_denied_address_is_told_with_the_key_to_change():
                         head_of("CONNECT", "169.254.169.254:80", "169.254.169.254:80")):
             with Client(reprise.forward) as client:
                 client.send(request)
-                answer = client.read_answer()
-                equal((answer.status, answer.reason), (403, "address_denied"))
-                assert b"security.deny" in answer.body, answer.body
+                response = client.read_response()
+                equal((response.status, response.reason), (403, "address_denied"))
+                assert b"security.deny" in response.body, response.body
         reprise.expect_log("169.254.169.254:80 is not dialled: every address of it is under security.deny")
 
 
 def test_a_certificate_that_does_not_verify_tells_the_client_why():
     with TlsUpstream(certificate=authority().issue()) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.https_url("/x"))
-        equal(answer.status, 502)
-        assert b"(unable to get local issuer certificate)" in answer.body and b"tls.ca_file" in answer.body, answer.body
+        response = ask(reprise, "GET", upstream.https_url("/x"))
+        equal(response.status, 502)
+        assert b"(unable to get local issuer certificate)" in response.body and b"tls.ca_file" in response.body, response.body
         reprise.expect_log("the certificate does not verify: unable to get local issuer certificate. If a certification authority")
         assert "error:" not in reprise.text().replace('"error":', ""), reprise.text()
 
@@ -141,9 +141,9 @@ def test_a_connection_too_many_says_which_key_and_where():
         busy.send(b"GET http://h/ HT")  # not at rest: it makes no room
         with Client(reprise.forward) as client:
             client.send(head_of("GET", "http://h/", "h"))
-            answer = client.read_answer()
-            equal((answer.status, answer.reason), (503, "connection_limit"))
-            assert b"limits.connections" in answer.body, answer.body
+            response = client.read_response()
+            equal((response.status, response.reason), (503, "connection_limit"))
+            assert b"limits.connections" in response.body, response.body
             text = rejections(reprise)[0]
             assert text.startswith("rejected 503 connection_limit: from %s:%d at forward " % client.socket.getsockname()[:2]), text
             assert "limits.connections" in text, text

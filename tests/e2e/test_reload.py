@@ -196,8 +196,8 @@ def test_a_listener_comes_and_goes():
         port.close()
         reprise.change(listeners=[{"mode": "forward", "bind": f"{LOOPBACK}:{number}"}])
         reprise.expect_reload("success")
-        answer = client.ask("GET", upstream.url("/x"))
-        equal((answer.status, answer.field("Connection")), (200, "close"), "who is there is answered, and told to go")
+        response = client.ask("GET", upstream.url("/x"))
+        equal((response.status, response.field("Connection")), (200, "close"), "who is there is answered, and told to go")
         client.expect_end()
         with Client((LOOPBACK, number)) as other:
             equal(other.ask("GET", upstream.url("/x")).status, 200)
@@ -231,7 +231,7 @@ def test_a_gateway_leads_elsewhere_from_the_next_request_on():
                 if upstream is two:
                     reprise.expect_reload("success")
                 client.send(b"GET /x HTTP/1.1\r\nHost: gateway\r\n\r\n")
-                equal(client.read_answer().body, body)
+                equal(client.read_response().body, body)
 
 
 def test_a_request_keeps_the_configuration_that_it_began_under():
@@ -250,8 +250,8 @@ def test_a_request_keeps_the_configuration_that_it_began_under():
         reprise.expect_reload("success")
         equal(ask(reprise, "GET", upstream.url("/down")).attempts, 1, "who comes now")
         gate.set()
-        answer = client.read_answer()
-        equal((answer.status, answer.attempts), (200, 3))
+        response = client.read_response()
+        equal((response.status, response.attempts), (200, 3))
 
 
 class Counting(Upstream):
@@ -278,9 +278,9 @@ def test_no_request_is_lost_or_decided_by_half_of_each():
         def work(which):
             with Client(reprise.forward) as client:
                 for number in range(which, total, clients):
-                    answer = client.ask("GET", upstream.url(f"/{number}"))
-                    if answer.status != 503 or answer.attempts not in (2, 3):
-                        failures.append((number, answer.status, answer.attempts))
+                    response = client.ask("GET", upstream.url(f"/{number}"))
+                    if response.status != 503 or response.attempts not in (2, 3):
+                        failures.append((number, response.status, response.attempts))
         threads = [threading.Thread(target=work, args=(which,)) for which in range(clients)]
         for thread in threads:
             thread.start()

@@ -6,17 +6,11 @@ import socket
 from pathlib import Path
 
 from client import Client, head_of
-from harness import LOOPBACK, Reprise, equal, eventually, open_links, options, part_not_played
+from harness import LOOPBACK, Reprise, equal, eventually, is_sanitized, open_links, options, part_not_played
 from upstream import Say, Upstream
 
 MIB = 1 << 20
 BLOCK = bytes(range(251)) * 4177  # about a mebibyte, and no power of two
-
-
-def is_sanitized():
-    """A build under a sanitizer is slow, and its memory is not its own."""
-    text = Path(options.binary).read_bytes()
-    return b"__asan_init" in text or b"__tsan_init" in text
 
 
 def peak_memory(reprise):
@@ -63,7 +57,7 @@ class Sink(Upstream):
 
 
 def upload(reprise, url, size):
-    """PUTs that many bytes of a pattern; the answer, and the digest of what was sent."""
+    """PUTs that many bytes of a pattern; the response, and the digest of what was sent."""
     digest, left = hashlib.sha256(), size
     with Client(reprise.forward, 120) as client:
         client.send(head_of("PUT", url, LOOPBACK, [("Content-Length", str(size))]))
@@ -72,15 +66,15 @@ def upload(reprise, url, size):
             client.send(part)
             digest.update(part)
             left -= len(part)
-        return client.read_answer(), digest.hexdigest()
+        return client.read_response(), digest.hexdigest()
 
 
 def test_a_long_upload_is_played_again_in_constant_memory():
     sanitized = is_sanitized()
     size = 32 * MIB if sanitized else 256 * MIB
     with Sink([503, 200]) as sink, Reprise(defaults={"replay": {"disk": "512MiB"}}) as reprise:
-        answer, sent = upload(reprise, sink.url("/x"), size)
-        equal((answer.status, answer.attempts), (200, 2))
+        response, sent = upload(reprise, sink.url("/x"), size)
+        equal((response.status, response.attempts), (200, 2))
         equal(sink.taken, [(size, sent)] * 2)
         peak = peak_memory(reprise)
         print(f"note: {size // MIB} MiB twice, {peak / MIB:.1f} MiB resident at most")
@@ -105,7 +99,7 @@ def test_an_upload_of_four_gibibytes_streams_through_64_mebibytes():
                 left -= os.sendfile(client.socket.fileno(), zeros, 0, min(left, 64 * MIB))
         finally:
             os.close(zeros)
-        equal(client.read_answer().status, 200)
+        equal(client.read_response().status, 200)
         equal([count for count, _ in sink.taken], [size])
         peak = peak_memory(reprise)
         print(f"note: {size // MIB} MiB, {peak / MIB:.1f} MiB resident at most")
@@ -123,8 +117,8 @@ def test_a_disk_that_will_not_take_it_is_said_once_and_the_upload_goes_on():
         for path, part, expected in (("/large", body, (503, 1, "not_replayable")), ("/large", body, (200, 1, None)),
                                      ("/large", body, (503, 1, "not_replayable")), ("/small", body[:limit], (200, 2, None))):
             with Client(reprise.forward) as client:
-                answer = client.ask("PUT", upstream.url(path), part)
-            equal((answer.status, answer.attempts, answer.reason), expected, path)
+                response = client.ask("PUT", upstream.url(path), part)
+            equal((response.status, response.attempts, response.reason), expected, path)
         equal({request.body == body for request in upstream.seen(3, "/large")}, {True})
         reprise.expect_log("not held for replay")
         told = [line["message"] for line in reprise.log() if "not held for replay" in line.get("message", "")]
@@ -141,4 +135,4 @@ def test_temporary_files_are_nameless_and_gone_with_the_process():
             files = [target for _, target in open_links(reprise.process)]
             equal(len([name for name in files if "(deleted)" in name and name.startswith("/tmp/")]), 1, str(files))
             reprise.terminate()
-            equal(client.read_answer().reason, "shutting_down")
+            equal(client.read_response().reason, "shutting_down")

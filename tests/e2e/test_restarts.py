@@ -11,17 +11,17 @@ SHIPPED = {"retry": {"backoff": {"initial": "250ms", "maximum": "8s"}}}
 
 
 def asked_while_away(reprise, clients, seconds):
-    """How many of so many requests at once got the upstream's own answer, where it is back after that time."""
+    """How many of so many requests at once got the upstream's own response, where it is back after that time."""
     listener, port = closed_port()
     upstream = Upstream({"/": [200]}, listener=listener)
     opening = threading.Timer(seconds, upstream.__enter__)
     opening.start()
     with ThreadPoolExecutor(clients) as pool:
-        answers = list(pool.map(lambda _: ask(reprise, "GET", f"http://{LOOPBACK}:{port}/"), range(clients)))
+        responses = list(pool.map(lambda _: ask(reprise, "GET", f"http://{LOOPBACK}:{port}/"), range(clients)))
     opening.join()
     upstream.__exit__()
-    equal(all(answer.attempts > 1 for answer in answers), True, "nobody got through before it was there")
-    return [answer.status for answer in answers].count(200)
+    equal(all(response.attempts > 1 for response in responses), True, "nobody got through before it was there")
+    return [response.status for response in responses].count(200)
 
 
 def test_ten_requests_outlast_an_absence_of_half_a_second():

@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 
 class Breaking:
-    """One file with a strong ETag, served by ranges; each answer up to the last breaks off at the next of `places`."""
+    """One file with a strong ETag, served by ranges; each response up to the last breaks off at the next of `places`."""
 
     def __init__(self, size, places, tags=('"v1"',), resets=()):
         self.file = chance.content("file", size)
@@ -69,8 +69,8 @@ def test_an_upgrade_that_was_declined_does_not_end_it():
     script = Breaking(MIB, [1000, 50_000])
     offers = [("Connection", "Upgrade"), ("Upgrade", "TLS/1.2")]
     with Upstream({"/file": [script]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/file"), fields=offers)
-        equal((answer.status, answer.body == script.file), (200, True))
+        response = ask(reprise, "GET", upstream.url("/file"), fields=offers)
+        equal((response.status, response.body == script.file), (200, True))
         first, *rest = upstream.seen(3, "/file")
         equal((first.field("Upgrade"), first.field("Connection")), ("TLS/1.2", "upgrade"))
         equal([(request.field("Upgrade"), request.field("Connection")) for request in rest], [(None, None)] * 2)

@@ -42,18 +42,18 @@ def test_post_is_sent_once_and_its_503_arrives_unchanged():
 
 def test_post_that_took_effect_before_a_reset_is_not_repeated():
     with Upstream({"/x": ["execute_reset", 200]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "POST", upstream.url("/x?id=7"), b"once")
-        equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
-        assert answer.field("Proxy-Status"), "Proxy-Status says why"
+        response = ask(reprise, "POST", upstream.url("/x?id=7"), b"once")
+        equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
+        assert response.field("Proxy-Status"), "Proxy-Status says why"
         equal(upstream.effects, {"7": 1})
 
 
 def test_post_to_a_refusing_port_is_retried_as_nothing_was_sent():
     held, port = closed_port()
     with held, Reprise() as reprise:
-        answer = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x", b"payload")
-        equal((answer.status, answer.attempts, answer.reason), (502, 6, "attempts_spent"))
-        assert "connection_refused" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+        response = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x", b"payload")
+        equal((response.status, response.attempts, response.reason), (502, 6, "attempts_spent"))
+        assert "connection_refused" in response.field("Proxy-Status"), response.field("Proxy-Status")
         reprise.expect_metric(1, "reprise_exhausted_total", reason="attempts_spent")
         reprise.expect_metric(6, "reprise_attempts_total", outcome="connect")
 
@@ -65,20 +65,20 @@ def test_post_succeeds_when_the_port_opens_meanwhile():
     with Reprise(defaults={"retry": retry, "budget": "off"}, log={"level": "debug"}) as reprise:
         opening = opened_after(2, reprise, upstream.__enter__)
         try:
-            answer = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x?id=1", b"payload")
+            response = ask(reprise, "POST", f"http://{LOOPBACK}:{port}/x?id=1", b"payload")
         finally:
             opening.join()
             upstream.__exit__()
-        equal((answer.status, answer.body), (200, b"taken"))
-        assert answer.attempts > 2, answer.attempts
+        equal((response.status, response.body), (200, b"taken"))
+        assert response.attempts > 2, response.attempts
         equal([request.body for request in upstream.requests], [b"payload"])
 
 
 def test_put_body_is_replayed_byte_for_byte():
     body = bytes(range(256)) * 300
     with Upstream({"/x": ["reset", 503, "close", 200]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "PUT", upstream.url("/x"), body)
-        equal((answer.status, answer.attempts), (200, 4))
+        response = ask(reprise, "PUT", upstream.url("/x"), body)
+        equal((response.status, response.attempts), (200, 4))
         seen = upstream.seen(4)
         equal([request.body == body for request in seen], [True] * 4)
         equal(len({request.head for request in seen}), 1, "every attempt sends the same head")
@@ -95,9 +95,9 @@ def test_body_over_the_replay_limit_is_not_replayable():
                     fields = [("Content-Length", str(size))] if form == "length" else [("Transfer-Encoding", "chunked")]
                     client.send(head_of("PUT", upstream.url(path), LOOPBACK, fields))
                     client.send(body if form == "length" else chunked(body, 5000))
-                    answer = client.read_answer()
-                equal((answer.status, answer.attempts), (status, attempts), f"{form} {path}")
-                equal(answer.reason, "not_replayable" if path == "/above" else None)
+                    response = client.read_response()
+                equal((response.status, response.attempts), (status, attempts), f"{form} {path}")
+                equal(response.reason, "not_replayable" if path == "/above" else None)
                 equal([request.body == body for request in upstream.seen(attempts, path)], [True] * attempts)
             eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
 
@@ -106,8 +106,8 @@ def test_replay_limit_holds_for_a_body_that_came_with_its_head():
     with Upstream({path: [503, 200] for path in ("/at", "/above")}) as upstream, \
             Reprise(defaults={"replay": {"memory": "1KiB", "disk": 0}}) as reprise:
         equal(ask(reprise, "PUT", upstream.url("/at"), b"x" * 1024).attempts, 2)
-        answer = ask(reprise, "PUT", upstream.url("/above"), b"x" * 1025)
-        equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))
+        response = ask(reprise, "PUT", upstream.url("/above"), b"x" * 1025)
+        equal((response.status, response.reason, response.attempts), (503, "not_replayable", 1))
         held, port = closed_port()
         with held:
             refused = ask(reprise, "PUT", f"http://{LOOPBACK}:{port}/", b"x" * 1025)
@@ -126,13 +126,13 @@ def test_attempts_are_told_as_they_happen_at_level_debug():
         assert "secret" not in "".join(told), "no query in the log"
 
 
-def test_last_answer_wins_over_later_failures():
+def test_last_response_wins_over_later_failures():
     body = b"the only answer there was\n"
     with Upstream({"/x": [Say(503, body, close=True), "reset", "reset"]}) as upstream, \
             Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.body), (503, body))
-        equal((answer.attempts, answer.reason), (3, "attempts_spent"))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.body), (503, body))
+        equal((response.attempts, response.reason), (3, "attempts_spent"))
         equal(upstream.count(), 3)
 
 
@@ -144,23 +144,23 @@ def test_execute_then_reset_is_repeated_for_an_idempotent_method():
 
 def test_ambiguous_404_after_an_attempt_that_may_have_worked():
     with Upstream({"/x": ["execute_reset", 404]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "DELETE", upstream.url("/x?id=9"))
-        equal((answer.status, answer.field("Reprise-Ambiguous")), (404, "true"))
+        response = ask(reprise, "DELETE", upstream.url("/x?id=9"))
+        equal((response.status, response.field("Reprise-Ambiguous")), (404, "true"))
         reprise.expect_metric(1, "reprise_ambiguous_total")
 
 
 def test_retry_after_is_waited_for():
     with Upstream({"/x": [Say(429, fields=[("Retry-After", "1")]), 200]}) as upstream, Reprise() as reprise:
         start = time.monotonic()
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts), (200, 2))
         assert time.monotonic() - start >= 1.0, "the pause that the upstream asked for was cut"
 
 
 def test_retry_after_above_the_limit_ends_the_exchange():
     with Upstream({"/x": [Say(503, b"later", [("Retry-After", "61")])]}) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.reason, answer.field("Retry-After")), (503, "upstream_said_later", "61"))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.reason, response.field("Retry-After")), (503, "upstream_said_later", "61"))
         equal(upstream.count(), 1)
 
 
@@ -169,11 +169,11 @@ def test_no_wait_crosses_the_deadline():
         wait = f"{deadline // 4}ms"
         retry = {"deadline": f"{deadline}ms", "max_attempts": 10, "backoff": {"initial": wait, "maximum": wait, "jitter": "none"}}
         with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry, "budget": "off"}) as reprise:
-            answer = ask(reprise, "GET", upstream.url("/x"))
-            equal((answer.status, answer.reason), (503, "deadline_too_near"))
-            assert answer.attempts <= 5, answer.attempts
-            equal(upstream.count(), answer.attempts)
-            return answer.attempts > 1
+            response = ask(reprise, "GET", upstream.url("/x"))
+            equal((response.status, response.reason), (503, "deadline_too_near"))
+            assert response.attempts <= 5, response.attempts
+            equal(upstream.count(), response.attempts)
+            return response.attempts > 1
     under_some_limit(400, case)
 
 
@@ -182,9 +182,9 @@ def test_deadline_may_answer_504():
         retry = {"deadline": f"{deadline}ms", "backoff": {"initial": f"{deadline // 2}ms", "maximum": f"{deadline}ms", "jitter": "none"},
                  "out_of_time": 504}
         with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
-            answer = ask(reprise, "GET", upstream.url("/x"))
-            equal((answer.status, answer.reason), (504, "deadline_too_near"))
-            return answer.attempts == 2
+            response = ask(reprise, "GET", upstream.url("/x"))
+            equal((response.status, response.reason), (504, "deadline_too_near"))
+            return response.attempts == 2
     under_some_limit(200, case)
 
 
@@ -199,11 +199,11 @@ def test_attempt_timeout_is_retried_and_ends_as_504():
     # Where the upstream is itself too slow for the limit, another attempt follows.
     with Upstream({"/dead": [given_up], "/slow": [given_up, 200]}) as upstream, \
             Reprise(defaults={"retry": retry}, routes=routes) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/slow"))
-        equal(answer.status, 200)
-        assert answer.attempts >= 2, answer.attempts
-        answer = ask(reprise, "GET", upstream.url("/dead"))
-        equal((answer.status, answer.attempts, answer.reason), (504, 2, "attempts_spent"))
+        response = ask(reprise, "GET", upstream.url("/slow"))
+        equal(response.status, 200)
+        assert response.attempts >= 2, response.attempts
+        response = ask(reprise, "GET", upstream.url("/dead"))
+        equal((response.status, response.attempts, response.reason), (504, 2, "attempts_spent"))
         reprise.expect_metric(2, "reprise_attempts_total", route="default", outcome="timeout")
 
 
@@ -220,9 +220,9 @@ def test_unresolvable_name_is_502_after_all_attempts():
     # Where no name server can be reached, the system takes its time to say so.
     patient = {"connect_timeout": "1m", "retry": {"max_attempts": 3, "deadline": "unlimited"}}
     with Reprise(defaults=patient) as reprise:
-        answer = ask(reprise, "GET", "http://nosuch.invalid/")
-        equal((answer.status, answer.attempts, answer.reason), (502, 3, "attempts_spent"))
-        assert "dns_error" in answer.field("Proxy-Status"), answer.field("Proxy-Status")
+        response = ask(reprise, "GET", "http://nosuch.invalid/")
+        equal((response.status, response.attempts, response.reason), (502, 3, "attempts_spent"))
+        assert "dns_error" in response.field("Proxy-Status"), response.field("Proxy-Status")
         reprise.expect_metric(3, "reprise_attempts_total", outcome="resolve")
 
 
@@ -244,8 +244,8 @@ def test_json_condition_makes_a_post_repeatable():
     rule = {"any": [{"json": "etag"}]}
     scripts = {path: [503, 200] for path in ("/with", "/without", "/null", "/nested")}
     with Upstream(scripts) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
-        answer = ask(reprise, "POST", upstream.url("/with"), b'{"size": 2, "etag": "abc"}')
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "POST", upstream.url("/with"), b'{"size": 2, "etag": "abc"}')
+        equal((response.status, response.attempts), (200, 2))
         for path, body in (("/without", b'{"size": 2}'), ("/null", b'{"etag": null}'), ("/nested", b'{"a": {"etag": "x"}}')):
             equal(ask(reprise, "POST", upstream.url(path), body).reason, "not_idempotent", path)
 
@@ -266,8 +266,8 @@ def test_observe_mode_counts_and_does_not_retry():
     retry = {"backoff": {"initial": "40ms", "maximum": "40ms", "jitter": "none"}}
     with Upstream({"/x": [503, 200]}) as upstream, \
             Reprise(defaults={"mode": "observe", "retry": retry}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, upstream.count()), (503, 1))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, upstream.count()), (503, 1))
         equal(reprise.requests(1)[0]["attempts"][0]["would_wait_ms"], 40, "what it would have done")
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="observe_only")
 
@@ -276,8 +276,8 @@ def test_spent_budget_ends_the_retries():
     budget = {"ratio": "0%", "floor": "0.001/s", "window": "2000s"}
     with Upstream({"/x": [503]}) as upstream, \
             Reprise(defaults={"retry": {"max_attempts": 10}, "budget": budget}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts, answer.reason), (503, 3, "budget_spent"))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts, response.reason), (503, 3, "budget_spent"))
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="budget_spent")
 
 
@@ -289,14 +289,14 @@ def test_attempt_header_is_sent_on_request():
 
 def test_nested_retry_may_be_refused():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"retry": {"nested": "refuse"}}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"), fields=[("Reprise-Attempt", "2")])
-        equal((answer.status, answer.reason), (503, "nested_retry"))
+        response = ask(reprise, "GET", upstream.url("/x"), fields=[("Reprise-Attempt", "2")])
+        equal((response.status, response.reason), (503, "nested_retry"))
 
 
 def test_response_headers_may_be_switched_off():
     with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"response_headers": False}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.field("Reprise-Attempts"), upstream.count()), (200, None, 2))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.field("Reprise-Attempts"), upstream.count()), (200, None, 2))
 
 
 def test_stale_connection_is_replaced_at_once():
@@ -309,8 +309,8 @@ def test_stale_connection_is_replaced_at_once():
         return True
     with Upstream({"/x": [stale]}) as upstream, Reprise(threads=1) as reprise:
         equal(ask(reprise, "GET", upstream.url("/x")).attempts, 1)
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts), (200, 2))
         seen = upstream.seen(3)
         equal((seen[0].connection == seen[1].connection, seen[1].connection == seen[2].connection), (True, False))
         equal(reasons(reprise.requests(2)[1])[0], "stale_connection")
@@ -331,8 +331,8 @@ def test_connection_closed_while_idle_costs_nothing():
         for connection in list(upstream.open):
             connection.shutdown(2)
         eventually(lambda: not established(closed), "reprise has the FIN of its idle connection")
-        answer = ask(reprise, "POST", upstream.url("/x"), b"not idempotent")
-        equal((answer.status, upstream.count()), (200, 2))
+        response = ask(reprise, "POST", upstream.url("/x"), b"not idempotent")
+        equal((response.status, upstream.count()), (200, 2))
 
 
 def test_exhaustion_is_one_error_record():

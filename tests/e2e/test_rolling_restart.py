@@ -87,10 +87,10 @@ class Load:
                 if client is None:
                     client = Client(self.service.pick().forward)
                 method, body = ("POST", b"x") if number % 2 else ("GET", None)
-                answer = client.ask(method, self.upstream.url(path), body)
-                if answer.status != 200:
-                    raise Cut(f"{answer.status}")
-                if (answer.field("Connection") or "").lower() == "close":
+                response = client.ask(method, self.upstream.url(path), body)
+                if response.status != 200:
+                    raise Cut(f"{response.status}")
+                if (response.field("Connection") or "").lower() == "close":
                     client.socket.close()
                     client = None
             except (OSError, Cut) as error:

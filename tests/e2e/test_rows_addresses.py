@@ -6,7 +6,7 @@ from pathlib import Path
 from client import Client, ask
 from faults import isolated
 from harness import Reprise, equal, eventually
-from names import Answer, NameServer
+from names import Response, NameServer
 from test_rows_host import ClientFrom
 from upstream import Upstream
 
@@ -49,8 +49,8 @@ def dials_so_far():
 
 def post(reprise, upstream):
     """An order that reaches the upstream once, at attempt 1."""
-    answer = ask(reprise, "POST", f"http://{NAME}:{upstream.port}/x", b"order")
-    equal((answer.status, answer.attempts), (200, 1), answer.head)
+    response = ask(reprise, "POST", f"http://{NAME}:{upstream.port}/x", b"order")
+    equal((response.status, response.attempts), (200, 1), response.head)
     equal([request.body for request in upstream.seen(1)], [b"order"], "sent once")
     reprise.expect_metric(1, "reprise_attempts_total", outcome="2xx")
     reprise.expect_metric(1, "reprise_attempts_total")
@@ -59,7 +59,7 @@ def post(reprise, upstream):
 
 @isolated
 def test_D12_behind_addresses_that_refuse():
-    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
+    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
             upstream_at(order_of(NAME)[-1]) as upstream:
         post(reprise, upstream)
         equal(upstream.connections, 1)
@@ -67,7 +67,7 @@ def test_D12_behind_addresses_that_refuse():
 
 @isolated
 def test_D12_behind_black_holes():
-    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
+    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
             contextlib.ExitStack() as stack:
         *holes, last = order_of(NAME)
         upstream = stack.enter_context(upstream_at(last))
@@ -83,7 +83,7 @@ def test_D12_behind_black_holes():
 
 @isolated
 def test_D12_a_client_that_leaves_ends_all_dials():
-    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, \
+    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, \
             black_hole("127.0.0.2", 7777), black_hole("127.0.0.3", 7777):
         before = reprise.descriptors()
         with Client(reprise.forward) as client:
@@ -96,14 +96,14 @@ def test_D12_a_client_that_leaves_ends_all_dials():
 
 @isolated
 def test_H3_of_allowed_and_denied_addresses_only_the_allowed_are_dialled():
-    script = {NAME: [Answer("169.254.169.254", "127.0.0.2", "169.254.0.1")],
-              "denied.test": [Answer("169.254.169.254", "169.254.0.1")],
-              "flips.test": [Answer("127.0.0.2"), Answer("169.254.169.254")]}
+    script = {NAME: [Response("169.254.169.254", "127.0.0.2", "169.254.0.1")],
+              "denied.test": [Response("169.254.169.254", "169.254.0.1")],
+              "flips.test": [Response("127.0.0.2"), Response("169.254.169.254")]}
     with NameServer(script) as names, Reprise(defaults=ONCE) as reprise, upstream_at("127.0.0.2") as upstream:
         post(reprise, upstream)
         before = dials_so_far()
-        answer = ask(reprise, "GET", "http://denied.test/")
-        equal((answer.status, answer.reason), (403, "address_denied"))
+        response = ask(reprise, "GET", "http://denied.test/")
+        equal((response.status, response.reason), (403, "address_denied"))
         equal(dials_so_far() - before, 1, "ours alone")
         # What was checked is dialled: nobody asks a second time in between.
         equal(ask(reprise, "GET", f"http://flips.test:{upstream.port}/").status, 200)
@@ -113,7 +113,7 @@ def test_H3_of_allowed_and_denied_addresses_only_the_allowed_are_dialled():
 
 @isolated
 def test_I10_without_a_port_towards_one_address_the_next_is_dialled():
-    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, contextlib.ExitStack() as stack:
+    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, contextlib.ExitStack() as stack:
         spent, free = order_of(NAME)
         upstream = stack.enter_context(upstream_at(free))
         listener = stack.enter_context(socket.socket())
@@ -123,20 +123,20 @@ def test_I10_without_a_port_towards_one_address_the_next_is_dialled():
         for _ in range(2):  # they take both local ports towards that address
             stack.enter_context(socket.create_connection((spent, upstream.port)))
         client = stack.enter_context(ClientFrom(reprise.forward, 30000))
-        answer = client.ask("POST", f"http://{NAME}:{upstream.port}/x", b"order")
-        equal((answer.status, answer.attempts), (200, 1), answer.head)
+        response = client.ask("POST", f"http://{NAME}:{upstream.port}/x", b"order")
+        equal((response.status, response.attempts), (200, 1), response.head)
         equal([request.body for request in upstream.seen(1)], [b"order"])
 
 
 @isolated
 def test_I13_of_a_thousand_addresses_sixteen_are_dialled():
     many = [f"127.1.{number // 250}.{number % 250 + 1}" for number in range(1000)]
-    with NameServer({NAME: [Answer(*many)]}) as names, Reprise(defaults=ONCE, log={"level": "debug"}) as reprise:
+    with NameServer({NAME: [Response(*many)]}) as names, Reprise(defaults=ONCE, log={"level": "debug"}) as reprise:
         before = dials_so_far()
-        answer = ask(reprise, "GET", f"http://{NAME}:7777/")
+        response = ask(reprise, "GET", f"http://{NAME}:7777/")
         equal(dials_so_far() - before, 1 + names.over_tcp + 16, "the client's, the look-up's, and what came of it")
-        equal((answer.status, answer.attempts), (502, 1))
-        assert "error=connection_refused" in answer.field("Proxy-Status"), answer.head
+        equal((response.status, response.attempts), (502, 1))
+        assert "error=connection_refused" in response.field("Proxy-Status"), response.head
         reprise.expect_metric(1, "reprise_attempts_total", outcome="connect")
         reprise.expect_log(f"{NAME}: 16 of 16 addresses dialled, none stands: refused")
-        equal(b"127.1" in answer.head + answer.body or "127.1." in reprise.text(), False, "addresses are told to nobody")
+        equal(b"127.1" in response.head + response.body or "127.1." in reprise.text(), False, "addresses are told to nobody")

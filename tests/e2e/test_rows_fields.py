@@ -9,11 +9,11 @@ from upstream import Say, Upstream
 
 
 def fields_back(reprise, upstream, fields, path="/x", request_fields=b"", **say):
-    """The answer to a request whose upstream answers with those fields."""
+    """The response to a request whose upstream answers with those fields."""
     upstream.scripts[path] = [Say(200, fields=fields, **say)]
     with Client(reprise.forward) as client:
         client.send(to(upstream, path=path, fields=request_fields))
-        return client.read_answer()
+        return client.read_response()
 
 
 def test_hop_by_hop_requests():
@@ -35,25 +35,25 @@ def test_hop_by_hop_an_upgrade_is_kept_only_where_it_is_real():
         equal(sent_upstream(reprise, upstream, to(upstream, fields=b"Upgrade: websocket\r\n")), expected(upstream))
 
 
-def test_hop_by_hop_answers():
+def test_hop_by_hop_responses():
     gone = [("Connection", "X-Back"), ("X-Back", "1"), ("Keep-Alive", "timeout=9"), ("Proxy-Connection", "keep-alive"),
             ("Proxy-Authenticate", "Basic"), ("Proxy-Authorization", "x"), ("TE", "trailers"), ("Trailer", "X-T"), ("Upgrade", "h2c")]
     stays = [("Set-Cookie", "a=1"), ("set-cookie", "b=2; Path=/"), ("X-Empty", ""), ("X-Odd", "\xe9 a  b"), ("Set-Cookie", "a=3")]
     with stage() as (reprise, upstream):
-        answer = fields_back(reprise, upstream, stays[:2] + gone + stays[2:])
-        names = [name for name, _ in answer.fields]
+        response = fields_back(reprise, upstream, stays[:2] + gone + stays[2:])
+        names = [name for name, _ in response.fields]
         for name, _ in gone:
             equal(name in names, False, name)
-        equal([field for field in answer.fields if field in stays], stays, "order and spelling")
-        assert re.fullmatch(r"1\.1 reprise-\w+", answer.field("Via")), answer.field("Via")
+        equal([field for field in response.fields if field in stays], stays, "order and spelling")
+        assert re.fullmatch(r"1\.1 reprise-\w+", response.field("Via")), response.field("Via")
 
 
-def test_hop_by_hop_trailers_of_an_answer():
+def test_hop_by_hop_trailers_of_a_response():
     chunked = (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\nConnection: X-Named\r\n\r\n5\r\nhello\r\n0\r\n"
                b"X-Sum: 1\r\nX-Named: 2\r\nContent-Length: 9\r\nSet-Cookie: a=b\r\n\r\n")
     with stage({"/x": [raw(chunked)]}) as (reprise, upstream):
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.field("Trailer"), answer.body, answer.trailers), ("X-Sum", b"hello", b"X-Sum: 1\n"))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.field("Trailer"), response.body, response.trailers), ("X-Sum", b"hello", b"X-Sum: 1\n"))
 
 
 def test_J1_what_connection_lists():
@@ -70,8 +70,8 @@ def test_J1_what_connection_lists():
         equal(sent, expected(upstream, "PUT", "/x", stays + b"Content-Length: 1\r\n", b"x"), "end-to-end fields stay")
         with Client(reprise.forward) as client:
             client.send(to(upstream, fields=b"Connection: close, close\r\n"))
-            answer = client.read_answer()
-            equal((answer.status, answer.field("Connection"), client.read_to_end()), (200, "close", b""))
+            response = client.read_response()
+            equal((response.status, response.field("Connection"), client.read_to_end()), (200, "close", b""))
         equal(causes(reprise), {})
 
 
@@ -79,7 +79,7 @@ def test_J2_odd_and_long_connection_lists():
     with stage() as (reprise, upstream):
         with Client(reprise.forward) as client:
             client.send(to(upstream, fields=b"Connection: ,,close, ,\r\n"))
-            equal((client.read_answer().field("Connection"), client.read_to_end()), ("close", b""))
+            equal((client.read_response().field("Connection"), client.read_to_end()), ("close", b""))
         equal(normal(upstream.bytes_received()[-1]), expected(upstream))
         many = b"Connection: " + b",".join(b"m%d" % i for i in range(8000)) + b",x-hop\r\nX-Hop: 1\r\nX-Stays: 1\r\n"
         equal(sent_upstream(reprise, upstream, to(upstream, fields=many)), expected(upstream, fields=b"X-Stays: 1\r\n"))
@@ -87,11 +87,11 @@ def test_J2_odd_and_long_connection_lists():
         refused(reprise, upstream, b"GET http://h/ HTTP/1.1\r\n" + HOST + more, "header_too_large")
 
 
-def test_J3_dates_of_answers():
+def test_J3_dates_of_responses():
     with stage() as (reprise, upstream):
         assert re.fullmatch(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", fields_back(reprise, upstream, []).field("Date"))
-        answer = fields_back(reprise, upstream, [("Date", "yesterday")], "/bad")
-        equal([value for name, value in answer.fields if name == "Date"], ["yesterday"])
+        response = fields_back(reprise, upstream, [("Date", "yesterday")], "/bad")
+        equal([value for name, value in response.fields if name == "Date"], ["yesterday"])
 
 
 def test_J4_max_forwards():
@@ -112,14 +112,14 @@ def test_J5_trace_is_answered_without_secrets():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         request = to(upstream, "TRACE", "/x", b"Max-Forwards: 0\r\nX-Plain: 1\r\n" + secret)
         client.send(request)
-        answer = client.read_answer()
-        equal((answer.status, answer.field("Content-Type")), (200, "message/http"))
-        equal(answer.body, request.replace(secret, b""))
+        response = client.read_response()
+        equal((response.status, response.field("Content-Type")), (200, "message/http"))
+        equal(response.body, request.replace(secret, b""))
         refused(reprise, upstream, to(upstream, "TRACE", "/x", b"Content-Length: 1\r\n", b"x"), "trace_with_body")
         refused(reprise, upstream, to(upstream, "TRACE", "/x", b"Transfer-Encoding: chunked\r\n", b"0\r\n\r\n"), "trace_with_body")
 
 
-def test_J6_fields_of_answers_are_byte_identical():
+def test_J6_fields_of_responses_are_byte_identical():
     lines = (b"Allow: GET,HEAD\r\nWWW-Authenticate: Basic realm=\"a, b\", Digest  qop=\"auth\"\r\nVary: a,  b\r\nETag: W/\"x,y\"\r\n"
              b"Content-MD5: Q2hlY2sgSW50ZWdyaXR5IQ==\r\nDigest: sha-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=\r\n"
              b"Server-Timing: db;dur=53, app;desc=\"a;b\"\r\nX-Odd:   two  blanks \t\r\n")
@@ -144,9 +144,9 @@ def test_J7_outer_blanks_are_trimmed_for_comparing_and_forwarded():
 
 def test_J8_proxy_authentication_asked_by_an_upstream():
     with stage({"/x": [Say(407, b"password?", [("Proxy-Authenticate", "Basic")])]}) as (reprise, upstream):
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.field("Proxy-Authenticate"), b"password?" in answer.body), (502, None, False))
-        assert re.fullmatch(r"reprise-\w+; error=http_protocol_error; received-status=407", answer.field("Proxy-Status"))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.field("Proxy-Authenticate"), b"password?" in response.body), (502, None, False))
+        assert re.fullmatch(r"reprise-\w+; error=http_protocol_error; received-status=407", response.field("Proxy-Status"))
 
 
 def test_J9_te():
@@ -166,8 +166,8 @@ def test_J10_alt_svc_is_kept_in_forward_mode_alone():
         with Reprise(listeners=listeners) as reprise, Client(reprise.gateway) as client:
             equal(ask(reprise, "GET", upstream.url("/x")).field("Alt-Svc"), hint[0][1])
             client.send(b"GET /x HTTP/1.1\r\n" + HOST + b"\r\n")
-            answer = client.read_answer()
-            equal((answer.status, answer.field("Alt-Svc")), (200, None))
+            response = client.read_response()
+            equal((response.status, response.field("Alt-Svc")), (200, None))
 
 
 def test_J11_range_fields_of_a_resume():
@@ -176,7 +176,7 @@ def test_J11_range_fields_of_a_resume():
         fields = b"If-None-Match: \"other\"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\nA: 1\r\n"
         with Client(reprise.forward) as client:
             client.send(to(upstream, fields=fields))
-            equal(client.read_answer().body == script.file, True)
+            equal(client.read_response().body == script.file, True)
         equal(normal(b"".join(upstream.bytes_received())), expected(upstream, fields=fields) + expected(
             upstream, fields=b"A: 1\r\n").replace(b"\r\n\r\n", b"\r\nRange: bytes=4000-\r\nIf-Range: \"v1\"\r\n\r\n"))
         counted(reprise, "reprise_resumed_downloads_total")

@@ -101,7 +101,7 @@ def test_A9_http_1_0_body_without_a_length():
     for behind in (b"abc", b"GET http://h/smuggled HTTP/1.0\r\n\r\n"):
         with stage() as (reprise, upstream), Client(reprise.forward) as client:
             client.send(to(upstream, "POST", "/x", b"Connection: keep-alive\r\n", behind, version=b"1.0"))
-            equal((client.read_answer().status, client.read_to_end()), (200, b""), "answered, then closed")
+            equal((client.read_response().status, client.read_to_end()), (200, b""), "answered, then closed")
             equal(normal(b"".join(upstream.bytes_received())), expected(upstream, "POST", "/x", via=b"1.0"))
             equal(causes(reprise), {})
 
@@ -119,7 +119,7 @@ def test_A10_chunked_upload_to_an_upstream_that_speaks_1_0():
             with Client(reprise.forward) as client:
                 client.send(to(upstream, "PUT", "/large", CHUNKED, b"400\r\n" + content[:1024] + b"\r\n400\r\n" + content[1024:]
                                + b"\r\n0\r\nX-Trailer: 1\r\n\r\n"))
-                equal(client.read_answer().status, status)
+                equal(client.read_response().status, status)
             large = upstream.requests[-1]
             equal((large.field("Transfer-Encoding"), large.field("Content-Length"), large.body), ("chunked", None, content))
         equal(causes(reprise), {})
@@ -141,11 +141,11 @@ def test_L7_A10_one_error_page_of_1_0_teaches_nothing():
                defaults={"retry": {"max_attempts": 1}, "replay": {"memory": "1KiB", "disk": 0}}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream, path="/page"))
-        equal(client.read_answer().status, 503)
+        equal(client.read_response().status, 503)
         client.send(to(upstream, "PUT", "/x", CHUNKED, b"5\r\nfirst\r\n"))
         equal(gate.wait(60), True)
         client.send(b"1000\r\n" + b"l" * 4096 + b"\r\n0\r\n\r\n")
-        equal(client.read_answer().status, 200)
+        equal(client.read_response().status, 200)
         sent = upstream.requests[-1]
         equal((sent.field("Transfer-Encoding"), sent.field("Content-Length"), sent.body), ("chunked", None, b"first" + b"l" * 4096))
         equal(causes(reprise), {})
@@ -195,21 +195,21 @@ def test_A16_https_is_never_sent_in_clear_text():
         request = to(upstream, body=b"").replace(b"http://", b"https://")
         with Client(reprise.forward) as client:
             client.send(request)
-            answer = client.read_answer()
-        equal((answer.status, answer.field("Proxy-Status").split("; ")[1]), (502, "error=tls_protocol_error"))
+            response = client.read_response()
+        equal((response.status, response.field("Proxy-Status").split("; ")[1]), (502, "error=tls_protocol_error"))
         equal(upstream.count(), 0)
 
 
 def test_A17_bytes_behind_a_body_are_the_next_request_or_nothing():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc") + to(upstream, path="/b"))
-        equal([client.read_answer().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
+        equal([client.read_response().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
         equal(normal(b"".join(upstream.bytes_received())),
               expected(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc") + expected(upstream, path="/b"))
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abcX\0YZ\r\n\r\n"))
-        equal(client.read_answer().status, 200)
-        says(client.read_answer(), 400, "bad_method")
+        equal(client.read_response().status, 200)
+        says(client.read_response(), 400, "bad_method")
         equal(client.read_to_end(), b"")
         equal(normal(b"".join(upstream.bytes_received())), expected(upstream, "POST", "/a", b"Content-Length: 3\r\n", b"abc"))
         equal_causes(reprise, {}, "bad_method")

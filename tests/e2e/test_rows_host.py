@@ -86,18 +86,18 @@ def test_I10_without_a_local_port_an_attempt_fails_as_connect_and_backs_off():
                 eventually(upstream_connections, "two connections to the upstream")
                 client = stack.enter_context(ClientFrom(reprise.forward, 30010))
                 cpu, start = reprise.cpu_seconds(), time.monotonic()
-                answer = client.ask("POST", upstream.url("/x"), b"never sent")
+                response = client.ask("POST", upstream.url("/x"), b"never sent")
                 took = time.monotonic() - start
-                equal((answer.status, answer.attempts, answer.reason), (503, 3, "attempts_spent"))
-                assert "error=connection_limit_reached" in answer.field("Proxy-Status"), answer.fields
+                equal((response.status, response.attempts, response.reason), (503, 3, "attempts_spent"))
+                assert "error=connection_limit_reached" in response.field("Proxy-Status"), response.fields
                 assert took >= 0.2, "attempts are backed off"
                 assert reprise.cpu_seconds() - cpu < 0.5 * took + 0.1, "no tight loop"
                 release.set()
                 for client in busy:
-                    equal(client.read_answer().status, 200)
+                    equal(client.read_response().status, 200)
                 # Once they are gone, there is a local port again.
-                answer = stack.enter_context(ClientFrom(reprise.forward, 30011)).ask("GET", upstream.url("/x"))
-                equal(answer.status, 200)
+                response = stack.enter_context(ClientFrom(reprise.forward, 30011)).ask("GET", upstream.url("/x"))
+                equal(response.status, 200)
             attempts = reprise.requests(4)[0]["attempts"]
             equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "no_local_port")] * 3)
 
@@ -145,19 +145,19 @@ class Bare:
         for port in ports:
             with Client((LOOPBACK, port)) as client:
                 client.send(head_of("GET", "/livez", "localhost"))
-                if client.read_answer().status == 200:
+                if client.read_response().status == 200:
                     return (LOOPBACK, (ports - {port}).pop()), (LOOPBACK, port)
         return None
 
     def dropped(self):
         with Client(self.admin) as client:
             client.send(head_of("GET", "/metrics", "localhost"))
-            page = client.read_answer().body.decode()
+            page = client.read_response().body.decode()
         return next(float(line.split()[1]) for line in page.splitlines() if line.startswith("reprise_log_dropped_total "))
 
 
 def ask_until_dropped(reprise, upstream):
-    """Asks until log lines were dropped; each answer must be whole."""
+    """Asks until log lines were dropped; each response must be whole."""
     with Client(reprise.forward) as client:
         for number in range(100_000):
             equal(client.ask("GET", upstream.url(f"/{'x' * 100}")).status, 200)

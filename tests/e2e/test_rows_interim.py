@@ -1,4 +1,4 @@
-"""Expect, interim and early answers, upgrades: rows C1 to C9. And what our own answers say of a failure: rows K1 to K4."""
+"""Expect, interim and early responses, upgrades: rows C1 to C9. And what our own responses say of a failure: rows K1 to K4."""
 import re
 import socket
 
@@ -24,11 +24,11 @@ def rest_of(reader):
         return bytes(reader.buffer)
 
 
-def take(upstream, connection, request, reader, answer=FINAL):
+def take(upstream, connection, request, reader, response=FINAL):
     """Reads the body, keeps the request, answers."""
     reader.read_body(request)
     upstream.keep(request)
-    connection.sendall(answer)
+    connection.sendall(response)
     return True
 
 
@@ -41,8 +41,8 @@ def test_C1_the_head_goes_first_and_one_100_comes_back():
         client.send(to(upstream, "PUT", "/x", expect(4)))
         equal(client.read_head(), b"HTTP/1.1 100 Continue\r\nVia: 1.1 reprise-%s\r\n" % client_pseudonym(upstream))
         client.send(b"body")
-        answer = client.read_answer()
-        equal((answer.status, answer.interim), (200, []), "one 100, not two")
+        response = client.read_response()
+        equal((response.status, response.interim), (200, []), "one 100, not two")
         equal(normal(upstream.bytes_received()[0]), expected(upstream, "PUT", "/x", expect(4), b"body"))
 
 
@@ -60,7 +60,7 @@ def test_C1_an_own_100_only_for_an_upstream_known_as_1_0():
             client.send(to(upstream, "PUT", "/x", expect(4)))
             equal(client.read_head(), b"HTTP/1.1 100 Continue\r\n", "ours: the upstream will never send one")
             client.send(b"body")
-            equal((client.read_answer().status, upstream.requests[-1].body), (200, b"body"))
+            equal((client.read_response().status, upstream.requests[-1].body), (200, b"body"))
 
 
 def test_C2_expectations_that_are_ignored_stripped_or_refused():
@@ -76,7 +76,7 @@ def test_C2_expectations_that_are_ignored_stripped_or_refused():
             refused(reprise, upstream, to(upstream, "PUT", "/x", b"Expect: %s\r\nContent-Length: 4\r\n" % value), "bad_expect")
 
 
-def test_C3_a_final_answer_instead_of_100():
+def test_C3_a_final_response_instead_of_100():
     bodies = []
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno")
@@ -85,8 +85,8 @@ def test_C3_a_final_answer_instead_of_100():
     for sends in (b"", b"body"):
         with stage(on_head={"/x": on_head}) as (reprise, upstream), Client(reprise.forward) as client:
             client.send(to(upstream, "PUT", "/x", expect(4)))
-            answer = client.read_answer()
-            equal((answer.status, answer.body, answer.field("Connection")), (403, b"no", "close"))
+            response = client.read_response()
+            equal((response.status, response.body, response.field("Connection")), (403, b"no", "close"))
             client.send(sends + b"GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n")
             equal(client.read_to_end(), b"", "what follows is no request")
             upstream.all_closed()
@@ -109,17 +109,17 @@ def test_C4_a_retry_after_100_was_sent():
         client.send(to(upstream, "PUT", "/x", expect(4)))
         equal(client.read_head()[:12], b"HTTP/1.1 100")
         client.send(b"body")
-        answer = client.read_answer()
-        equal((answer.status, answer.attempts, answer.interim, bodies), (200, 2, [], [b"body"] * 2), "at most one 100")
+        response = client.read_response()
+        equal((response.status, response.attempts, response.interim, bodies), (200, 2, [], [b"body"] * 2), "at most one 100")
 
 
-def test_C4_an_interim_answer_does_not_commit():
+def test_C4_an_interim_response_does_not_commit():
     with stage({"/x": [raw(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", "close"), 200]}) as (reprise, upstream):
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts, [one.status for one in answer.interim]), (200, 2, [103]))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts, [one.status for one in response.interim]), (200, 2, [103]))
 
 
-def test_C5_an_answer_before_the_body_was_sent():
+def test_C5_a_response_before_the_body_was_sent():
     def on_head(connection, _, reader):
         connection.sendall(b"HTTP/1.1 413 Too Much\r\nContent-Length: 3\r\n\r\nbig")
         rest_of(reader)
@@ -127,9 +127,9 @@ def test_C5_an_answer_before_the_body_was_sent():
     with stage(on_head={"/x": on_head}) as (reprise, upstream):
         with Client(reprise.forward) as client:
             client.send(to(upstream, "PUT", "/x", b"Content-Length: 1000000\r\n", b"some"))
-            answer = client.read_answer()
-            equal((answer.status, answer.body, answer.field("Connection")), (413, b"big", "close"))
-            client.send(b"x" * 200_000)  # is still read for a while, so that the answer is not lost
+            response = client.read_response()
+            equal((response.status, response.body, response.field("Connection")), (413, b"big", "close"))
+            client.send(b"x" * 200_000)  # is still read for a while, so that the response is not lost
             client.finish()
             equal(client.read_to_end(), b"")
         upstream.all_closed()
@@ -138,7 +138,7 @@ def test_C5_an_answer_before_the_body_was_sent():
         equal(upstream.connections, 2, "its connection is never used again")
 
 
-def test_C6_own_answers_while_a_body_is_pending():
+def test_C6_own_responses_while_a_body_is_pending():
     smuggled = b"GET http://h/smuggled HTTP/1.1\r\nHost: h\r\n\r\n"
     length = b"Content-Length: %d\r\n" % len(smuggled)
     with stage(limits={"header": "4KiB"}) as (reprise, upstream):
@@ -150,20 +150,20 @@ def test_C6_own_answers_while_a_body_is_pending():
         denied = b"PUT http://169.254.169.254/ HTTP/1.1\r\nHost: 169.254.169.254\r\n" + length + b"\r\n"
         with Client(reprise.forward) as client:  # its body is there: read whole, and the connection goes on
             client.send(denied + smuggled)
-            equal(client.read_answer().status, 403)
+            equal(client.read_response().status, 403)
             client.send(to(upstream, path="/next"))
-            equal(client.read_answer().body, b"answer 1 to /next\n")
+            equal(client.read_response().body, b"answer 1 to /next\n")
         with Client(reprise.forward) as client:  # its body is not there yet
             client.send(denied)
-            answer = client.read_answer()
-            equal((answer.status, answer.field("Connection")), (403, "close"))
+            response = client.read_response()
+            equal((response.status, response.field("Connection")), (403, "close"))
             client.send(smuggled)
             equal(client.read_to_end(), b"", "never a request")
         equal(normal(b"".join(upstream.bytes_received())), expected(upstream, path="/next"))
 
 
 def early_503(memory):
-    """An upstream that refuses before the body is there, then takes it; what it got, and the answer."""
+    """An upstream that refuses before the body is there, then takes it; what it got, and the response."""
     def on_head(connection, request, reader):
         if not refusals:
             refusals.append(1)
@@ -178,15 +178,15 @@ def early_503(memory):
         if memory == "64KiB":
             reprise.expect_log("attempt 1: 503")
             client.send(chunked(body[2048:]))
-        answer = client.read_answer()
-        return answer, [request.body for request in upstream.requests], body
+        response = client.read_response()
+        return response, [request.body for request in upstream.requests], body
 
 
 def test_C7_an_early_503_to_an_unfinished_upload():
-    answer, bodies, body = early_503("64KiB")
-    equal((answer.status, answer.attempts, bodies), (200, 2, [body]), "what was held, and the rest in order")
-    answer, bodies, _ = early_503("1KiB")
-    equal((answer.status, answer.body, answer.reason, bodies), (503, b"later", "not_replayable", []))
+    response, bodies, body = early_503("64KiB")
+    equal((response.status, response.attempts, bodies), (200, 2, [body]), "what was held, and the rest in order")
+    response, bodies, _ = early_503("1KiB")
+    equal((response.status, response.body, response.reason, bodies), (503, b"later", "not_replayable", []))
 
 
 UPGRADE = b"Connection: Upgrade\r\nUpgrade: echo\r\n"
@@ -217,7 +217,7 @@ def test_C8_bytes_behind_an_upgrade_wait_for_the_101():
 def test_C8_after_200_they_are_the_next_request():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, path="/a", fields=UPGRADE) + to(upstream, path="/b"))
-        equal([client.read_answer().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
+        equal([client.read_response().body for _ in range(2)], [b"answer 1 to /a\n", b"answer 1 to /b\n"])
         equal(normal(b"".join(upstream.bytes_received())),
               expected(upstream, path="/a", fields=b"Upgrade: echo\r\nConnection: upgrade\r\n") + expected(upstream, path="/b"))
 
@@ -232,28 +232,28 @@ def test_C9_upgrades_that_are_none():
         for fields in (UPGRADE, b""):
             with Client(reprise.forward) as client:
                 client.send(to(upstream, fields=fields))
-                answer = client.read_answer()
-                equal((answer.status, answer.interim), (502, []))
-                assert "error=http_protocol_error" in answer.field("Proxy-Status")
+                response = client.read_response()
+                equal((response.status, response.interim), (502, []))
+                assert "error=http_protocol_error" in response.field("Proxy-Status")
         equal(upstream.count(), 2)
 
 
 def test_K1_the_upstreams_own_proxy_status_comes_first():
     inner = Say(503, b"no", [("Proxy-Status", "inner; error=destination_unavailable"), ("Proxy-Status", "second")])
     with stage({"/x": [inner]}, defaults={"retry": {"max_attempts": 2}}) as (reprise, upstream):
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        told = [value for name, value in answer.fields if name == "Proxy-Status"]
+        response = ask(reprise, "GET", upstream.url("/x"))
+        told = [value for name, value in response.fields if name == "Proxy-Status"]
         equal(told[:2], ["inner; error=destination_unavailable", "second"])
         assert re.fullmatch(r"reprise-\w+; received-status=503", told[2]), told
-        equal((len(told), answer.status), (3, 503))
+        equal((len(told), response.status), (3, 503))
 
 
 def fails_with(reprise, url, status, error, words):
-    answer = ask(reprise, "GET", url)
-    equal(answer.status, status, error)
-    assert re.fullmatch(rf"reprise-\w+; error={error}", answer.field("Proxy-Status")), (answer.field("Proxy-Status"), error)
-    assert words.encode() in answer.body, (words, answer.body)
-    return answer
+    response = ask(reprise, "GET", url)
+    equal(response.status, status, error)
+    assert re.fullmatch(rf"reprise-\w+; error={error}", response.field("Proxy-Status")), (response.field("Proxy-Status"), error)
+    assert words.encode() in response.body, (words, response.body)
+    return response
 
 
 def test_K2_each_failure_has_its_error_and_status():
@@ -277,8 +277,8 @@ def test_K2_each_failure_has_its_error_and_status():
         fails_with(reprise, upstream.url("/reset"), 502, "connection_terminated", "the connection was reset")
         fails_with(reprise, "http://169.254.169.254/", 403, "destination_ip_prohibited", "security.deny")
         fails_with(reprise, reprise.proxy_url + "/", 508, "proxy_loop_detected", "a listener of this proxy")
-        answer = ask(reprise, "GET", "http://no-such-host.invalid/")  # a resolver without a network may be slow to say so
-        equal((answer.status, answer.field("Proxy-Status").split("=")[1]) in ((502, "dns_error"), (504, "dns_timeout")), True)
+        response = ask(reprise, "GET", "http://no-such-host.invalid/")  # a resolver without a network may be slow to say so
+        equal((response.status, response.field("Proxy-Status").split("=")[1]) in ((502, "dns_error"), (504, "dns_timeout")), True)
         refused(reprise, upstream, b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", "not_a_proxy_request")
     for one in waiting:
         one.close()
@@ -300,9 +300,9 @@ def test_K3_no_details_and_no_next_hop():
 def test_K4_an_upstreams_error_after_retries():
     with stage({"/x": [Say(503, b"the upstream's own words", [("X-Own", "1")])]}, defaults={"retry": {"max_attempts": 3}}) \
             as (reprise, upstream):
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.body, answer.field("X-Own")), (503, b"the upstream's own words", "1"))
-        equal((answer.attempts, answer.reason), (3, "attempts_spent"))
-        assert re.fullmatch(r"reprise-\w+; received-status=503", answer.field("Proxy-Status"))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.body, response.field("X-Own")), (503, b"the upstream's own words", "1"))
+        equal((response.attempts, response.reason), (3, "attempts_spent"))
+        assert re.fullmatch(r"reprise-\w+; received-status=503", response.field("Proxy-Status"))
         first = ask(reprise, "POST", upstream.url("/x"), b"x")
         equal((first.status, first.attempts, first.field("Proxy-Status")), (503, 1, None), "not retried: it is the upstream's alone")

@@ -7,8 +7,8 @@ import threading
 import time
 
 from client import Client, Cut, head_of
-from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, part_not_played
-from test_replay import MIB, is_sanitized
+from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, is_sanitized, part_not_played
+from test_replay import MIB
 from server import Server
 from upstream import Say, Upstream
 
@@ -54,7 +54,7 @@ class Crowd:
 
     def __init__(self, reprise, url):
         self.address, self.request = reprise.forward, head_of("GET", url, LOOPBACK)
-        self.clients, self.answers = [], []
+        self.clients, self.responses = [], []
 
     def __enter__(self):
         return self
@@ -67,7 +67,7 @@ class Crowd:
         for _ in range(count):
             self.clients.append(self._asking())
         for place, client in enumerate(self.clients):
-            self.answers.append(self._answer(place, client))
+            self.responses.append(self._response(place, client))
 
     def _asking(self):
         client = Client(self.address)
@@ -75,11 +75,11 @@ class Crowd:
             client.send(self.request)
         return client
 
-    def _answer(self, place, client):
+    def _response(self, place, client):
         # Whoever took longer than a second to ask may have made room for another, and comes back.
         while True:
             with contextlib.suppress(Cut, OSError):
-                return client.read_answer()
+                return client.read_response()
             client.socket.close()
             self.clients[place] = client = self._asking()
 
@@ -97,7 +97,7 @@ class Tunnels:
         self.clients = [Client(reprise.forward) for _ in range(count)]
         for client in self.clients:
             client.send(head_of("CONNECT", f"{LOOPBACK}:{self.server.port}", LOOPBACK))
-            equal(client.read_answer("CONNECT").status, 200, "CONNECT")
+            equal(client.read_response("CONNECT").status, 200, "CONNECT")
         self.rounds = 0
 
     def talk(self):
@@ -145,11 +145,11 @@ def test_I6_with_256_descriptors_4096_clients_are_served_or_turned_away_and_the_
             talking.join()
             equal(broken, [], "the held tunnels")
             tunnels.talk()
-            served = [answer for answer in crowd.answers if answer.status == 200]
-            refused = [answer for answer in crowd.answers if answer.status == 503]
+            served = [response for response in crowd.responses if response.status == 200]
+            refused = [response for response in crowd.responses if response.status == 503]
             equal(len(served) + len(refused), crowd_size, "answers")
             assert len(served) >= 76, len(served)
-            equal({(answer.field("Retry-After"), answer.reason) for answer in refused}, {("1", "no_descriptor")})
+            equal({(response.field("Retry-After"), response.reason) for response in refused}, {("1", "no_descriptor")})
             print(f"note: {len(served)} served, {len(refused)} turned away, {share:.1%} of a core, "
                   f"{tunnels.rounds} rounds through 20 tunnels")
             if is_sanitized():
@@ -172,8 +172,8 @@ def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
             upstream.seen(1)
             descriptors_left(reprise, 0)
             with Client(reprise.forward) as newcomer:
-                answer = newcomer.ask("GET", upstream.url())
-                equal((answer.status, answer.reason, answer.field("Retry-After")), (503, "no_descriptor", "1"))
+                response = newcomer.ask("GET", upstream.url())
+                equal((response.status, response.reason, response.field("Retry-After")), (503, "no_descriptor", "1"))
             share = share_of_a_core(reprise, lambda: None, 2)
             assert share < 0.2, f"{share:.0%} of a core while nobody comes"
             for _ in range(20):
@@ -183,7 +183,7 @@ def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
             with Client(reprise.forward) as newcomer:
                 equal(newcomer.ask("GET", upstream.url()).status, 200)
             held.open.set()
-            equal(busy.read_answer().body, b"held")
+            equal(busy.read_response().body, b"held")
         reprise.expect_metric(21, LIMIT, limit="no_descriptor")
 
 
@@ -197,19 +197,19 @@ def test_I6_without_a_descriptor_for_the_disk_for_resolving_or_for_the_upstream(
             before = reprise.descriptors()
             descriptors_left(reprise, 0)
             # The spill file: the upload goes on, and is not held.
-            answer = client.ask("PUT", upstream.url("/spill"), b"x" * MIB)
-            equal((answer.status, answer.reason, answer.attempts), (503, "not_replayable", 1))
+            response = client.ask("PUT", upstream.url("/spill"), b"x" * MIB)
+            equal((response.status, response.reason, response.attempts), (503, "not_replayable", 1))
             eventually(lambda: reprise.descriptors() == before - 1, "the upstream's connection is closed")
             descriptors_left(reprise, 0)
             # The upstream: 503 of our own, each attempt counted and backed off.
-            answer = client.ask("GET", upstream.url())
-            equal((answer.status, answer.reason, answer.attempts), (503, "attempts_spent", 3))
-            assert "error=connection_limit_reached" in answer.field("Proxy-Status"), answer.fields
+            response = client.ask("GET", upstream.url())
+            equal((response.status, response.reason, response.attempts), (503, "attempts_spent", 3))
+            assert "error=connection_limit_reached" in response.field("Proxy-Status"), response.fields
             # The resolver: that look-up fails.
             name = upstream.url().replace(LOOPBACK, "localhost")
-            answer = client.ask("GET", name)
-            equal(answer.status, 502, answer.body)
-            assert "error=dns_error" in answer.field("Proxy-Status"), answer.fields
+            response = client.ask("GET", name)
+            equal(response.status, 502, response.body)
+            assert "error=dns_error" in response.field("Proxy-Status"), response.fields
             descriptors_back(reprise)
             eventually(lambda: client.ask("GET", name).status == 200, "the name resolves again")
             equal(client.ask("GET", upstream.url()).status, 200)
@@ -228,9 +228,9 @@ def test_I6_a_resting_client_makes_room_for_a_new_one():
 
             def gets_in():
                 with Client(reprise.forward) as newcomer:
-                    answer = newcomer.ask("GET", upstream.url())
-                    assert answer.status == 200 or answer.reason == "connection_limit", answer.reason
-                    return answer.status == 200
+                    response = newcomer.ask("GET", upstream.url())
+                    assert response.status == 200 or response.reason == "connection_limit", response.reason
+                    return response.status == 200
             eventually(gets_in, "a resting client makes room")
             equal(first.read_to_end(), b"", "the one that rests longest")
         assert reprise.metric(LIMIT, limit="room") >= 1
@@ -243,12 +243,12 @@ def test_limits_connections_turns_clients_away_with_a_reason():
             busy.send(head_of("GET", upstream.url("/held"), LOOPBACK))
             upstream.seen(1)
             with Client(reprise.forward) as newcomer:
-                answer = newcomer.ask("PUT", upstream.url(), b"body")
-                equal((answer.status, answer.reason, answer.field("Retry-After")), (503, "connection_limit", "1"))
-                assert "error=connection_limit_reached" in answer.field("Proxy-Status")
+                response = newcomer.ask("PUT", upstream.url(), b"body")
+                equal((response.status, response.reason, response.field("Retry-After")), (503, "connection_limit", "1"))
+                assert "error=connection_limit_reached" in response.field("Proxy-Status")
                 equal(newcomer.read_to_end(), b"")
             held.open.set()
-            equal(busy.read_answer().status, 200)
+            equal(busy.read_response().status, 200)
         reprise.expect_metric(1, LIMIT, limit="connection_limit")
 
 
@@ -264,7 +264,7 @@ def test_a_slow_head_is_408_and_counted():
     with Reprise(timers={"header": "200ms"}) as reprise:
         with Client(reprise.forward) as client:
             client.send(b"GET http://example.com/ HTTP/1.1\r\nHo")
-            equal(client.read_answer().status, 408)
+            equal(client.read_response().status, 408)
             equal(client.read_to_end(), b"")
         reprise.expect_metric(1, LIMIT, limit="header")
 
@@ -380,7 +380,7 @@ def test_I1_tiny_chunks_cost_at_most_ten_times_a_plain_body_of_equal_bytes():
             before = reprise.cpu_seconds()
             for _ in range(5):
                 client.send(head_of(method, upstream.url(path), LOOPBACK, fields) + body)
-                equal(client.read_answer().status, 200)
+                equal(client.read_response().status, 200)
             return reprise.cpu_seconds() - before
 
         def ratios():
@@ -399,15 +399,15 @@ def test_I3_a_client_that_pipelines_and_does_not_read_stops_the_reading():
             settled(lambda: upstream.count("/x"))
             assert upstream.count("/x") < 45, "answers are held by kernels alone"
             for _ in range(50):
-                equal(len(client.read_answer().body), 4_000_000)
+                equal(len(client.read_response().body), 4_000_000)
         equal(upstream.count("/x"), 50)
 
 
-def test_I4_a_client_that_still_sends_reads_the_answer_that_refuses_it():
+def test_I4_a_client_that_still_sends_reads_the_response_that_refuses_it():
     with Reprise() as reprise:
         with Client(reprise.forward) as client:
             client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n" + b"x" * 200_000)
-            equal(client.read_answer().status, 400)
+            equal(client.read_response().status, 400)
             equal(client.read_to_end(), b"")
         with Client(reprise.forward) as client:  # one that never stops
             client.send(b"POST http://a.test/ HTTP/1.1\r\nHost: a.test\r\nContent-Length: x\r\n\r\n")

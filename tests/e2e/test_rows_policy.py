@@ -4,10 +4,10 @@ import threading
 import time
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, part_not_played
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, is_sanitized, part_not_played
 from parent import Parent
 from test_explain import explain
-from test_rows_limits import is_sanitized, resident, settled
+from test_rows_limits import resident, settled
 from upstream import Upstream
 
 
@@ -15,8 +15,8 @@ def test_L11_a_condition_field_that_connection_lists():
     rule = {"any": [{"header": "Idempotency-Key"}, {"header": "X-Token"}]}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"idempotent": rule}) as reprise:
         def asked(*fields):
-            answer = ask(reprise, "POST", upstream.url("/x"), b"1", fields)
-            return answer.attempts > 1, answer.reason
+            response = ask(reprise, "POST", upstream.url("/x"), b"1", fields)
+            return response.attempts > 1, response.reason
         for name in ("Idempotency-Key", "X-Token"):
             equal(asked((name, "k")), (True, "attempts_spent"), name)
             equal(asked(("Connection", name), (name, "k")), (False, "not_idempotent"), name)
@@ -36,8 +36,8 @@ def test_L12_what_an_open_circuit_turns_away_feeds_the_budget_nothing():
                 equal(client.ask("GET", upstream.url("/broken")).status, 500)
             for _ in range(1000):
                 equal(client.ask("GET", upstream.url("/broken")).reason, "circuit_open")
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.reason, answer.attempts), ("budget_spent", 6), "five first attempts were sent: five retries")
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.reason, response.attempts), ("budget_spent", 6), "five first attempts were sent: five retries")
 
 
 def test_L16_a_parent_that_denies_a_connect_is_not_asked_again():
@@ -52,9 +52,9 @@ def test_L16_a_parent_that_denies_a_connect_is_not_asked_again():
                     head = client.read_head()
                     assert head.startswith(b"HTTP/1.1 200 ") and b"\r\nReprise-Attempts: 2\r\n" in head, head
                     continue
-                answer = client.read_answer("CONNECT")
-                equal((answer.status, answer.attempts, answer.reason), (502, 1, "not_retryable"), status)
-                assert f"; received-status={status}" in answer.field("Proxy-Status"), answer.head
+                response = client.read_response("CONNECT")
+                equal((response.status, response.attempts, response.reason), (502, 1, "not_retryable"), status)
+                assert f"; received-status={status}" in response.field("Proxy-Status"), response.head
 
 
 def test_L19_decorrelated_waits_at_the_cap():
@@ -98,8 +98,8 @@ def test_L21_more_hosts_than_the_limit_and_several_threads():
     with Upstream({"/x": [503]}) as upstream, \
             Reprise(threads=4, limits={"upstreams": 4}, defaults={"budget": three}) as reprise:
         for _, port in held:
-            answer = ask(reprise, "GET", upstream.url("/x"))
-            equal(answer.status, 503)
+            response = ask(reprise, "GET", upstream.url("/x"))
+            equal(response.status, 503)
             ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
         equal(upstream.count("/x"), len(held) + 3, "one budget for the host, however many threads and other hosts")
         equal(reprise.metric("reprise_budget_available_ratio", upstream=f"{LOOPBACK}:{upstream.port}") < 0.5, True, "the gauge follows the living one")
@@ -112,19 +112,19 @@ def test_L25_endless_attempts_are_counted_and_not_kept():
     held, port = closed_port()
     with held, Reprise(threads=1, defaults={"retry": retry, "budget": "off"}) as reprise:
         before = settled(lambda: resident(reprise))
-        answer = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
-        equal((answer.status, answer.reason), (502, "deadline_too_near"))
-        assert answer.attempts > 64, answer.attempts
+        response = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
+        equal((response.status, response.reason), (502, "deadline_too_near"))
+        assert response.attempts > 64, response.attempts
         line = reprise.requests(1)[0]
-        equal((len(line["attempts"]), line["attempts_left_out"]), (32, answer.attempts - 32))
-        reprise.expect_metric(answer.attempts, "reprise_attempts_total", outcome="connect")
-        equal(reprise.metric("reprise_retries_total"), answer.attempts - 1)
-        equal(reprise.metric("reprise_backoff_seconds_count"), answer.attempts - 1)
+        equal((len(line["attempts"]), line["attempts_left_out"]), (32, response.attempts - 32))
+        reprise.expect_metric(response.attempts, "reprise_attempts_total", outcome="connect")
+        equal(reprise.metric("reprise_retries_total"), response.attempts - 1)
+        equal(reprise.metric("reprise_backoff_seconds_count"), response.attempts - 1)
         if is_sanitized():
             part_not_played("memory", "it is not its own under a sanitizer")
             return
         grown = settled(lambda: resident(reprise)) - before
-        assert grown < 1024 * 1024 + 20 * answer.attempts, f"{grown} bytes for {answer.attempts} attempts"
+        assert grown < 1024 * 1024 + 20 * response.attempts, f"{grown} bytes for {response.attempts} attempts"
 
 
 def test_L27_faults_of_ours_never_open_the_circuit():
@@ -132,14 +132,14 @@ def test_L27_faults_of_ours_never_open_the_circuit():
     held, port = closed_port()
     with held, Reprise(parent=f"http://{LOOPBACK}:{port}", defaults=circuit) as reprise:
         for _ in range(5):
-            answer = ask(reprise, "GET", "http://up.test/x")
-            equal((answer.status, answer.attempts), (502, 1), "the parent is down, and it is asked each time")
+            response = ask(reprise, "GET", "http://up.test/x")
+            equal((response.status, response.attempts), (502, 1), "the parent is down, and it is asked each time")
         equal(reprise.metric("reprise_circuit_state"), 0, "of any upstream")
     with Reprise(defaults=circuit) as reprise:
         for _ in range(5):
-            answer = ask(reprise, "GET", "http://nobody.invalid/x")
-            equal(answer.attempts, 1, answer.head)
-            assert "error=dns_" in answer.field("Proxy-Status"), answer.head
+            response = ask(reprise, "GET", "http://nobody.invalid/x")
+            equal(response.attempts, 1, response.head)
+            assert "error=dns_" in response.field("Proxy-Status"), response.head
         equal(reprise.metric("reprise_circuit_state"), 0, "of any upstream")
 
 

@@ -37,14 +37,14 @@ def test_D7_an_old_connection_that_fails_during_the_backoff_is_nobodys_business(
         with Upstream({"/x": [first, 200]}) as upstream, Reprise(defaults={"retry": {"backoff": WAIT}}) as reprise:
             with Client(reprise.forward) as client:
                 cpu, start = reprise.cpu_seconds(), time.monotonic()
-                answer = client.ask("GET", upstream.url("/x"))
+                response = client.ask("GET", upstream.url("/x"))
                 share = (reprise.cpu_seconds() - cpu) / (time.monotonic() - start)
-            equal((answer.status, answer.attempts), (200, 2), first.__name__)
+            equal((response.status, response.attempts), (200, 2), first.__name__)
             equal(len(set(connections_of(upstream, 2))), 2, "a fresh connection")
             assert share < 0.9, f"{first.__name__}: {share:.0%} of a core during the wait"
 
 
-def test_D8_the_last_attempt_that_dies_on_a_reused_connection_is_an_answer_of_ours():
+def test_D8_the_last_attempt_that_dies_on_a_reused_connection_is_a_response_of_ours():
     def die_when_reused(connection, request):
         if request.order > 0:
             reset(connection)
@@ -56,20 +56,20 @@ def test_D8_the_last_attempt_that_dies_on_a_reused_connection_is_an_answer_of_ou
         with Client(reprise.forward) as client:
             # The first POST of a client never comes on a connection that has served.
             equal(client.ask("POST", upstream.url("/x"), b"first").status, 200)
-            answer = client.ask("POST", upstream.url("/x"), b"once")
-            equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
-            assert "error=connection_terminated" in answer.field("Proxy-Status"), answer.fields
+            response = client.ask("POST", upstream.url("/x"), b"once")
+            equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
+            assert "error=connection_terminated" in response.field("Proxy-Status"), response.fields
             # The connection lives on, and so does a GET: stale once, then refused by the limit.
-            answer = client.ask("GET", upstream.url("/x"))
-            equal((answer.status, answer.reason), (502, "attempts_spent"))
+            response = client.ask("GET", upstream.url("/x"))
+            equal((response.status, response.reason), (502, "attempts_spent"))
         equal(connections_of(upstream, 3)[:2], [1, 1], "the POST came on the reused connection")
 
 
 def test_D12_the_next_address_is_tried_within_the_same_attempt():
     families = {entry[0] for entry in socket.getaddrinfo("localhost", 80, type=socket.SOCK_STREAM)}
     with Upstream() as upstream, Reprise() as reprise:
-        answer = ask(reprise, "PUT", upstream.url().replace(LOOPBACK, "localhost"), b"body")
-        equal((answer.status, answer.attempts), (200, 1))
+        response = ask(reprise, "PUT", upstream.url().replace(LOOPBACK, "localhost"), b"body")
+        equal((response.status, response.attempts), (200, 1))
         equal([request.body for request in upstream.seen(1)], [b"body"], "sent once")
         if socket.AF_INET6 not in families:
             raise NotPlayed("localhost has one address here")
@@ -95,7 +95,7 @@ def test_D19_attempts_are_never_closer_than_the_wait():
     assert len(gaps) == 3 and min(gaps) >= 0.3, gaps
 
 
-def test_D20_the_outer_of_two_leaves_answers_to_the_inner_one():
+def test_D20_the_outer_of_two_leaves_responses_to_the_inner_one():
     """It retries what has no answer, and all of it where the route says so."""
     defaults = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms"}}}
     outer_too = {"retry": {**defaults["retry"], "inner": "allow"}}
@@ -103,13 +103,13 @@ def test_D20_the_outer_of_two_leaves_answers_to_the_inner_one():
         gateway = {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": upstream.url("")}
         with Reprise(listeners=[gateway], defaults=defaults) as inner:
             url = "http://%s:%d/x" % inner.gateway
-            answer = ask(outer, "GET", url)
-            equal((answer.status, answer.reason, answer.attempts, upstream.count()), (503, "nested_retry", 1, 3))
+            response = ask(outer, "GET", url)
+            equal((response.status, response.reason, response.attempts, upstream.count()), (503, "nested_retry", 1, 3))
             outer.expect_metric(1, "reprise_retries_refused_total", reason="nested_retry")
-            answer = ask(both, "GET", url)
-            equal((answer.status, answer.reason, answer.attempts, upstream.count()), (503, "attempts_spent", 3, 12))
-        answer = ask(outer, "GET", url)
-        equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 3))
+            response = ask(both, "GET", url)
+            equal((response.status, response.reason, response.attempts, upstream.count()), (503, "attempts_spent", 3, 12))
+        response = ask(outer, "GET", url)
+        equal((response.status, response.reason, response.attempts), (502, "attempts_spent", 3))
 
 
 def test_D20_two_in_a_row_multiply_requests_by_no_more_than_their_budgets():
@@ -167,7 +167,7 @@ def test_F3_what_is_not_proved_clean_never_serves_again():
         equal(one, two, "/good")
 
 
-def test_F3_an_answer_that_nobody_read_to_its_end_ends_its_connection():
+def test_F3_a_response_that_nobody_read_to_its_end_ends_its_connection():
     large = Say(200, body=b"x" * 50_000_000)
     with Upstream({"/x": [large, 200]}) as upstream, Reprise(threads=1) as reprise:
         with Client(reprise.forward) as client:
@@ -179,7 +179,7 @@ def test_F3_an_answer_that_nobody_read_to_its_end_ends_its_connection():
         equal(ask(reprise, "GET", upstream.url("/x")).body, b"answer 2 to /x\n")
 
 
-def test_F4_no_answer_and_no_cookie_of_another_request():
+def test_F4_no_response_and_no_cookie_of_another_request():
     def talk(connection, request):
         dice = chance.dice("fate", request.id)
         fate = dice.random()
@@ -200,11 +200,11 @@ def test_F4_no_answer_and_no_cookie_of_another_request():
                 for number in range(100):
                     mine = f"{worker}-{number}"
                     method, body = ("PUT", mine.encode() * 50) if number % 3 == 0 else ("GET", None)
-                    answer = client.ask(method, upstream.url(f"/x?id={mine}"), body, [("Cookie", f"id={mine}")])
-                    of_upstream = answer.field("Set-Cookie") is not None
-                    if of_upstream and (answer.field("Set-Cookie") != f"id={mine}" or
-                                        not answer.body.startswith(b"for %s " % mine.encode())):
-                        wrong.append((mine, answer.fields, answer.body[:80]))
+                    response = client.ask(method, upstream.url(f"/x?id={mine}"), body, [("Cookie", f"id={mine}")])
+                    of_upstream = response.field("Set-Cookie") is not None
+                    if of_upstream and (response.field("Set-Cookie") != f"id={mine}" or
+                                        not response.body.startswith(b"for %s " % mine.encode())):
+                        wrong.append((mine, response.fields, response.body[:80]))
 
         workers = [threading.Thread(target=work, args=(number,)) for number in range(12)]
         for worker in workers:
@@ -218,7 +218,7 @@ def test_F4_no_answer_and_no_cookie_of_another_request():
                 equal(request.body, request.id.encode() * 50)
 
 
-def test_F6_bytes_on_an_idle_connection_are_nobodys_answer():
+def test_F6_bytes_on_an_idle_connection_are_nobodys_response():
     said = threading.Event()
     unasked = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -243,8 +243,8 @@ def test_F6_bytes_on_an_idle_connection_are_nobodys_answer():
             with Client(reprise.forward) as client:
                 equal(client.ask("GET", upstream.url(path)).status, 200)
                 said.wait(120)
-                answer = client.ask("GET", upstream.url(path))
-                equal((answer.status, answer.body), (200, b"answer 2 to " + path.encode() + b"\n"), path)
+                response = client.ask("GET", upstream.url(path))
+                equal((response.status, response.body), (200, b"answer 2 to " + path.encode() + b"\n"), path)
             one, two = connections_of(upstream, 2, path)
             assert one != two, path
 
@@ -276,8 +276,8 @@ def test_F10_what_must_not_be_sent_twice_takes_no_connection_that_rested_long():
 
 def test_I13_names_that_cannot_be_resolved_end_as_such():
     with Reprise(defaults={"retry": {"max_attempts": 1}}) as reprise:
-        answer = ask(reprise, "GET", "http://no-such-name.invalid/")
-        equal(answer.status, 502)
-        assert "error=dns_error" in answer.field("Proxy-Status")
+        response = ask(reprise, "GET", "http://no-such-name.invalid/")
+        equal(response.status, 502)
+        assert "error=dns_error" in response.field("Proxy-Status")
         equal(ask(reprise, "GET", f"http://{'x' * 64}.test/").status, 400, "a label over 63")
         equal(ask(reprise, "GET", f"http://{'.'.join(['x' * 60] * 5)}.test/").status, 400, "a name over 253")

@@ -43,7 +43,7 @@ def test_framing_newer_minor_versions_are_read_as_1_1():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         for version in (b"1.2", b"1.9"):
             client.send(to(upstream, "PUT", "/x", b"Transfer-Encoding: chunked\r\n", b"2\r\nab\r\n0\r\n\r\n", version=version))
-            equal(client.read_answer().status, 200, "and the connection stays")
+            equal(client.read_response().status, 200, "and the connection stays")
             equal((upstream.requests[-1].version, upstream.requests[-1].body), ("HTTP/1.1", b"ab"))
 
 
@@ -195,5 +195,5 @@ def test_framing_keep_alive_goes_on_behind_what_is_right():
     with stage() as (reprise, upstream), Client(reprise.forward) as client:
         for _ in range(3):
             client.send(to(upstream, "PUT", "/x", b"Transfer-Encoding: chunked\r\n", b"1;a=b\r\nx\r\n0\r\n\r\n"))
-            equal(client.read_answer().status, 200)
+            equal(client.read_response().status, 200)
         equal(upstream.connections, 1)

@@ -18,21 +18,21 @@ def becomes_502(heads, error="http_protocol_error", **configuration):
             Client(reprise.forward) as client:
         for number, (head, _) in enumerate(heads):
             client.send(to(upstream))
-            answer = client.read_answer()
-            equal((answer.status, answer.attempts), (502, 1), repr(head[:100]))
-            assert re.fullmatch(rf"reprise-\w+; error={error}", answer.field("Proxy-Status")), (answer.field("Proxy-Status"), head)
-            assert answer.body.startswith(b"reprise: attempt 1 of 1 failed while "), answer.body
-            equal((answer.field("Content-Type"), answer.field("X-Content-Type-Options")), ("text/plain", "nosniff"))
+            response = client.read_response()
+            equal((response.status, response.attempts), (502, 1), repr(head[:100]))
+            assert re.fullmatch(rf"reprise-\w+; error={error}", response.field("Proxy-Status")), (response.field("Proxy-Status"), head)
+            assert response.body.startswith(b"reprise: attempt 1 of 1 failed while "), response.body
+            equal((response.field("Content-Type"), response.field("X-Content-Type-Options")), ("text/plain", "nosniff"))
             equal((upstream.count(), upstream.connections), (number + 1, number + 1), repr(head[:100]))
         counted(reprise, "reprise_attempts_total", len(heads), outcome="reset")
         counted(reprise, "reprise_requests_total", len(heads), code="502")
         client.send(to(upstream, path="/next"))
-        equal(client.read_answer().body, b"answer 1 to /next\n")
+        equal(client.read_response().body, b"answer 1 to /next\n")
         equal(upstream.connections, len(heads) + 1)
 
 
 def is_cut_after(bodies):
-    """Each answer begins, and is cut: by RST, never with a terminator, and counted."""
+    """Each response begins, and is cut: by RST, never with a terminator, and counted."""
     with stage({"/x": [raw(head + body, then) for head, body, then, _ in bodies]}, defaults=ONCE) as (reprise, upstream):
         for number, (head, body, _, most) in enumerate(bodies):
             with Client(reprise.forward) as client:
@@ -46,20 +46,20 @@ def is_cut_after(bodies):
 
 
 def discards(message, method="GET", status=200, body=b"hello"):
-    """The answer is delivered, the connection is not used again, and what came behind is nobody's answer."""
+    """The response is delivered, the connection is not used again, and what came behind is nobody's answer."""
     with stage({"/x": [raw(message)]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method))
-        answer = client.read_answer(method)
-        equal((answer.status, answer.body), (status, body), repr(message))
+        response = client.read_response(method)
+        equal((response.status, response.body), (status, body), repr(message))
         client.send(to(upstream, path="/next"))
-        equal(client.read_answer().body, b"answer 1 to /next\n", repr(message))
+        equal(client.read_response().body, b"answer 1 to /next\n", repr(message))
         equal(upstream.connections, 2, f"the connection is not used again: {message!r}")
-        return answer
+        return response
 
 
 def test_responses_length_and_chunked_chunked_wins():
-    answer = discards(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
-    equal((answer.field("Content-Length"), answer.field("Transfer-Encoding")), (None, "chunked"))
+    response = discards(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    equal((response.field("Content-Length"), response.field("Transfer-Encoding")), (None, "chunked"))
 
 
 def test_responses_bad_heads_become_502():
@@ -95,14 +95,14 @@ def test_responses_truncated_bodies_are_cut():
                   (chunked, b"5\r\nhello\r\n", "reset", b"hello"), (chunked, b"", "close", b""), (chunked, b"5", "close", b"")])
 
 
-def test_responses_interim_answers():
+def test_responses_interim_responses():
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n"
     with stage({"/x": [raw(b"HTTP/1.1 100 Continue\r\n\r\n" + hints + b"HTTP/1.1 102 Processing\r\n\r\n" +
                            OK + b"Content-Length: 5\r\n\r\nhello")]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        answer = client.read_answer()
-        equal([one.status for one in answer.interim], [103, 102], "a 100 that nobody expects is not passed on")
-        equal((answer.interim[0].field("Link"), answer.body), ("</s.css>", b"hello"))
+        response = client.read_response()
+        equal([one.status for one in response.interim], [103, 102], "a 100 that nobody expects is not passed on")
+        equal((response.interim[0].field("Link"), response.body), ("</s.css>", b"hello"))
     becomes_502([(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "stay")])
 
 
@@ -112,10 +112,10 @@ def test_responses_without_a_body():
         with stage({"/x": [raw(head + (b"" if status == 204 else b"Content-Length: 5\r\n") + b"\r\n")]}) as (reprise, upstream), \
                 Client(reprise.forward) as client:
             client.send(to(upstream, method))
-            answer = client.read_answer("HEAD")
-            equal((answer.status, answer.field("Content-Length")), (status, None if status == 204 else "5"))
+            response = client.read_response("HEAD")
+            equal((response.status, response.field("Content-Length")), (status, None if status == 204 else "5"))
             client.send(to(upstream, path="/next"))
-            equal(client.read_answer().body, b"answer 1 to /next\n", "no body is waited for")
+            equal(client.read_response().body, b"answer 1 to /next\n", "no body is waited for")
             equal(upstream.connections, 1)
 
 
@@ -130,24 +130,24 @@ def test_responses_unasked_bytes_on_an_idle_connection():
             return True
         with stage({"/x": [answer_and_more]}) as (reprise, upstream), Client(reprise.forward) as client:
             client.send(to(upstream))
-            equal(client.read_answer().body, b"hello")
+            equal(client.read_response().body, b"hello")
             asked.set()
             equal(sent.wait(60), True)
             client.send(to(upstream, "POST", "/next"))
-            answer = client.read_answer()
-            equal((answer.body, answer.attempts, upstream.connections), (b"answer 1 to /next\n", 1, 2), repr(junk))
+            response = client.read_response()
+            equal((response.body, response.attempts, upstream.connections), (b"answer 1 to /next\n", 1, 2), repr(junk))
 
 
 def test_B1_interim_and_204_with_framing_fields():
     for fields in (b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"):
-        answer = discards(b"HTTP/1.1 204 None\r\n" + fields + b"\r\n", "GET", 204, b"")
-        equal((answer.field("Content-Length"), answer.field("Transfer-Encoding")), (None, None))
-        answer = discards(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n" + fields + b"\r\n" + OK + b"Content-Length: 5\r\n\r\nhello")
-        interim = answer.interim[0]
+        response = discards(b"HTTP/1.1 204 None\r\n" + fields + b"\r\n", "GET", 204, b"")
+        equal((response.field("Content-Length"), response.field("Transfer-Encoding")), (None, None))
+        response = discards(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n" + fields + b"\r\n" + OK + b"Content-Length: 5\r\n\r\nhello")
+        interim = response.interim[0]
         equal((interim.field("Link"), interim.field("Content-Length"), interim.field("Transfer-Encoding")), ("x", None, None))
 
 
-def test_B2_chunked_answer_for_a_1_0_client():
+def test_B2_chunked_response_for_a_1_0_client():
     with stage({"/x": [Say(chunks=[b"he", b"llo"])]}) as (reprise, upstream):
         for fields in (b"", b"Connection: keep-alive\r\n"):
             with Client(reprise.forward) as client:
@@ -156,16 +156,16 @@ def test_B2_chunked_answer_for_a_1_0_client():
                       b"Reprise-Attempts: 1\r\n\r\nhello")
 
 
-def test_B3_close_delimited_answer():
+def test_B3_close_delimited_response():
     with stage({"/x": [raw(OK + b"\r\nhello", "close")]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        answer = client.read_answer()
-        equal((answer.field("Transfer-Encoding"), answer.body), ("chunked", b"hello"))
+        response = client.read_response()
+        equal((response.field("Transfer-Encoding"), response.body), ("chunked", b"hello"))
         client.send(to(upstream, path="/next"))
-        equal(client.read_answer().body, b"answer 1 to /next\n", "the client's connection goes on")
+        equal(client.read_response().body, b"answer 1 to /next\n", "the client's connection goes on")
 
 
-def test_B4_reset_in_a_close_delimited_answer():
+def test_B4_reset_in_a_close_delimited_response():
     is_cut_after([(OK + b"\r\n", b"hello", "reset", b"hello"),
                   (b"HTTP/1.0 200 OK\r\n\r\n", b"hello", "reset", b"hello")])
 
@@ -211,7 +211,7 @@ def test_B9_sizes_above_4_gib():
     with stage({"/x": [raw(OK + b"Transfer-Encoding: chunked\r\n\r\n000000000000000000005\r\nhello\r\n00000000000000000000\r\n\r\n")]}) \
             as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        equal(client.read_answer().body, b"hello", "leading zeros are stepped over")
+        equal(client.read_response().body, b"hello", "leading zeros are stepped over")
     large = (1 << 32) + 5
     # Read as 32 bits, each of these would be whole after five bytes.
     is_cut_after([(OK + b"Content-Length: %d\r\n\r\n" % large, b"hello", "close", b"hello"),
@@ -219,36 +219,36 @@ def test_B9_sizes_above_4_gib():
                   (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\nhello\r\n0\r\n\r\n" % large, "close", b"hello")])
 
 
-def test_B10_too_many_interim_answers():
+def test_B10_too_many_interim_responses():
     hint, final = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", OK + b"Content-Length: 5\r\n\r\nhello"
     with stage({"/x": [raw(hint * 32 + final)]}, defaults=ONCE) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        answer = client.read_answer()
-        equal((len(answer.interim), answer.body), (32, b"hello"))
+        response = client.read_response()
+        equal((len(response.interim), response.body), (32, b"hello"))
     large = b"HTTP/1.1 103 Early Hints\r\nLink: %s\r\n\r\n" % (b"l" * 30000)
     becomes_502([(hint * 33 + final, "stay"), (large * 3 + final, "stay")])
 
 
-def test_B11_a_second_answer_behind_the_first():
+def test_B11_a_second_response_behind_the_first():
     first = OK + b"Content-Length: 5\r\n\r\nhello"
     discards(first + OK + b"Content-Length: 5\r\n\r\nwrong")
     discards(first + b"x")
     discards(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + first)
 
 
-def test_B11_an_answer_before_the_request_was_sent():
+def test_B11_a_response_before_the_request_was_sent():
     told = threading.Event()
-    def answer(connection, request):
+    def response(connection, request):
         connection.sendall(Say(200, b"late").text(request, 1))
         told.set()
         return True
     greeting = OK + b"Content-Length: 5\r\n\r\nearly"
-    with stage({"/x": [answer]}, greeting=greeting) as (reprise, upstream), Client(reprise.forward) as client:
+    with stage({"/x": [response]}, greeting=greeting) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        equal(client.read_answer().body, b"early", "the first is delivered")
+        equal(client.read_response().body, b"early", "the first is delivered")
         equal(told.wait(60), True)
         client.send(to(upstream, path="/next"))
-        equal((client.read_answer().body, upstream.connections), (b"early", 2), "and its connection is not used again")
+        equal((client.read_response().body, upstream.connections), (b"early", 2), "and its connection is not used again")
 
 
 def test_B11_a_body_where_none_may_be():
@@ -284,6 +284,6 @@ def test_F1_connections_of_one_authority_serve_no_other():
         def ask(host):
             with Client(reprise.forward) as client:
                 client.send(b"GET http://%s:%d/x HTTP/1.1\r\nHost: h\r\n\r\n" % (host, upstream.port))
-                equal(client.read_answer().status, 200)
+                equal(client.read_response().status, 200)
             return upstream.connections
         equal([ask(host) for host in (b"127.0.0.1", b"localhost", b"127.1", b"127.0.0.1", b"LOCALHOST")], [1, 2, 3, 3, 3])

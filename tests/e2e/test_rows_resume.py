@@ -1,4 +1,4 @@
-"""Resumed downloads: rows E1 to E12. The first answer breaks after 40 of 100 bytes; what comes next makes one whole
+"""Resumed downloads: rows E1 to E12. The first response breaks after 40 of 100 bytes; what comes next makes one whole
 answer of it, or a visible cut, and never a byte that was not there."""
 import re
 import time
@@ -23,7 +23,7 @@ def tag(value=TAG):
 
 
 def broken(fields=tag(), length=100, status=200, upto=GOT):
-    """The first answer, up to where it breaks."""
+    """The first response, up to where it breaks."""
     return raw(head(status, b"Content-Type: text/plain\r\n" + fields, length) + BODY[:upto], "close")
 
 
@@ -35,11 +35,11 @@ def part(first=GOT, last=99, total=b"100", fields=tag(), body=None, length=None,
 
 
 def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
-    """The answer's head, its body as far as it came, whether it was whole, the requests as the upstream got them, the log line."""
+    """The response's head, its body as far as it came, whether it was whole, the requests as the upstream got them, the log line."""
     with stage({"/x": steps}, defaults=defaults) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method, path, request_fields))
-        answer = client.read_final_head()
-        length = answer.field("Content-Length")
+        response = client.read_final_head()
+        length = response.field("Content-Length")
         try:
             body, whole = client.read_bytes(int(length)) if length else b"", bool(length)
         except (Cut, ConnectionResetError):
@@ -47,25 +47,25 @@ def download(steps, request_fields=b"", path=b"/x", method="GET", **defaults):
         if not whole and not length:
             body = re.sub(rb"(^|\r\n)[0-9a-f]+\r\n|\r\n$", b"", is_cut(client))
         line = reprise.requests(1)[0]
-        counted(reprise, "reprise_requests_total", code=str(answer.status) if line["ending"] == "answered" else "cut")
+        counted(reprise, "reprise_requests_total", code=str(response.status) if line["ending"] == "answered" else "cut")
         if whole:
             counted(reprise, "reprise_resumed_downloads_total", int(len(upstream.requests) > 1))
-        return answer, body, whole, [normal(request.head) for request in upstream.requests], line
+        return response, body, whole, [normal(request.head) for request in upstream.requests], line
 
 
 def is_whole(steps, request_fields=b"", body=BODY, asked=b"bytes=40-", **more):
-    answer, got, whole, requests, line = download(steps, request_fields, **more)
+    response, got, whole, requests, line = download(steps, request_fields, **more)
     equal((whole, got, line["ending"], line["reason"]), (True, body, "answered", "success"))
     if asked:
         assert b"\r\nRange: " + asked + b"\r\n" in requests[1], requests[1]
-    return answer, requests
+    return response, requests
 
 
 def is_cut_off(steps, reason, request_fields=b"", requests=2, **more):
-    answer, got, whole, seen, line = download(steps, request_fields, **more)
+    response, got, whole, seen, line = download(steps, request_fields, **more)
     equal((whole, line["ending"], line["reason"], len(seen)), (False, "cut", reason, requests), steps)
     assert BODY.startswith(got) or not got, got
-    return answer
+    return response
 
 
 def test_E1_the_same_representation_whole_again():
@@ -110,9 +110,9 @@ def test_E5_a_206_that_is_longer_or_shorter_than_its_range():
     is_cut_off([broken(), raw(part(body=BODY[GOT:90]))], "resume_mismatch")
     with stage({"/x": [broken(), raw(part() + b"surplus")]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        equal(client.read_answer().body, BODY, "what is behind the range is not part of it")
+        equal(client.read_response().body, BODY, "what is behind the range is not part of it")
         client.send(to(upstream, path="/next"))
-        equal((client.read_answer().body, upstream.connections), (b"answer 1 to /next\n", 3), "and its connection is dropped")
+        equal((client.read_response().body, upstream.connections), (b"answer 1 to /next\n", 3), "and its connection is dropped")
     is_cut_off([broken(), raw(part(length=60)[:-60], "close")], "attempts_spent", requests=4, resume={"max_attempts": 3})
     chunks = head(206, tag() + b"Content-Type: text/plain\r\nContent-Range: bytes 40-99/100\r\nTransfer-Encoding: chunked\r\n")
     is_whole([broken(), raw(chunks + b"3c\r\n" + BODY[GOT:] + b"\r\n0\r\n\r\n")])
@@ -146,8 +146,8 @@ def test_E9_other_statuses():
     for status in (416, 412, 404, 401, 302, 304):
         is_cut_off([broken(), raw(head(status, tag(), 0))], "resume_mismatch")
     for status in (503, 500, 429):
-        answer, _ = is_whole([broken(), raw(head(status, b"X-Refused: 1\r\n", 2) + b"no"), raw(part())])
-        equal((answer.status, answer.field("X-Refused")), (200, None), "the status never changes after the head")
+        response, _ = is_whole([broken(), raw(head(status, b"X-Refused: 1\r\n", 2) + b"no"), raw(part())])
+        equal((response.status, response.field("X-Refused")), (200, None), "the status never changes after the head")
 
 
 def test_E10_what_is_never_resumed():
@@ -155,13 +155,13 @@ def test_E10_what_is_never_resumed():
     chunked = head(200, tag() + b"Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n") + b"28\r\n" + BODY[:GOT] + b"\r\n"
     with stage({"/x": [raw(chunked, "close"), raw(part())]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream))
-        equal(client.read_answer().body, BODY, "chunked: the 206 names the length")
+        equal(client.read_response().body, BODY, "chunked: the 206 names the length")
     for message, method in ((head(200, tag(), 100), "HEAD"), (head(204, tag()), "GET"), (head(304, tag()), "GET"), (head(200, tag(), 0), "GET")):
         with stage({"/x": [raw(message, "close")]}) as (reprise, upstream), Client(reprise.forward) as client:
             client.send(to(upstream, method))
-            answer = client.read_answer("HEAD")
-            equal((answer.body, len(upstream.requests)), (b"", 1), message)
-            counted(reprise, "reprise_requests_total", code=str(answer.status))
+            response = client.read_response("HEAD")
+            equal((response.body, len(upstream.requests)), (b"", 1), message)
+            counted(reprise, "reprise_requests_total", code=str(response.status))
 
 
 def test_E11_a_signed_url_past_its_time():
@@ -186,7 +186,7 @@ def test_E12_fields_of_the_206_never_reach_the_client():
         equal(normal(upstream.bytes_received()[1]),
               expected(upstream).replace(b"\r\n\r\n", b"\r\nRange: bytes=40-\r\nIf-Range: \"v1\"\r\n\r\n"))
         client.send(to(upstream, path="/next"))
-        equal(client.read_answer().body, b"answer 1 to /next\n", "and nothing is left over")
+        equal(client.read_response().body, b"answer 1 to /next\n", "and nothing is left over")
 
 
 def version(value=b"17", name=b"x-goog-generation"):
@@ -231,7 +231,7 @@ def test_E1_content_range_in_a_200_means_nothing():
     is_cut_off([raw(head(200, ranged, 90) + BODY[:20], "close"), raw(part())], "response_started", b"Range: bytes=10-\r\n", requests=1)
 
 
-def test_E1_a_whole_answer_without_a_length_is_asked_for_again():
+def test_E1_a_whole_response_without_a_length_is_asked_for_again():
     chunked = head(200, b"Content-Type: text/plain\r\n" + version() + b"Transfer-Encoding: chunked\r\n")
     again = raw(chunked + b"4\r\n" + BODY[GOT:GOT + 4] + b"\r\n", "close")
     is_whole([broken(version()), again, raw(part(fields=version()))])

@@ -27,12 +27,12 @@ def test_D1_a_request_that_may_have_been_processed_is_sent_once():
     with stage({path: [step] for path, step, _ in kinds}, routes=routes) as (reprise, upstream):
         for method in ("POST", "PATCH", "FROB"):
             for path, _, status in kinds:
-                answer = ask(reprise, method, upstream.url(path), b"payload")
-                # No route lists a malformed answer, or response_timeout.
+                response = ask(reprise, method, upstream.url(path), b"payload")
+                # No route lists a malformed response, or response_timeout.
                 reason = "not_retryable" if path in ("/junk", "/hang") else "not_idempotent"
-                equal((answer.status, answer.attempts, answer.reason), (status, 1, reason), f"{method} {path}")
+                equal((response.status, response.attempts, response.reason), (status, 1, reason), f"{method} {path}")
                 if status != 502 or path == "/502":
-                    equal(answer.body == words, path != "/hang", f"{method} {path}: {answer.body}")
+                    equal(response.body == words, path != "/hang", f"{method} {path}: {response.body}")
         equal(upstream.count(), 3 * len(kinds), "one attempt each")
         equal(reprise.metric("reprise_retries_total"), 0)
 
@@ -83,8 +83,8 @@ def test_D4_the_body_comes_during_the_wait():
         reprise.expect_log("attempt 1: 503")
         client.send(b"01234")
         client.send(b"56789")
-        answer = client.read_answer()
-        equal((answer.status, answer.attempts, refused, [request.body for request in upstream.requests]),
+        response = client.read_response()
+        equal((response.status, response.attempts, refused, [request.body for request in upstream.requests]),
               (200, 2, [b""], [b"0123456789"]))
 
 
@@ -100,8 +100,8 @@ def test_D5_bodies_at_below_and_above_each_limit():
                 with Client(reprise.forward) as client:
                     client.send(to(upstream, "PUT", f"/{form}{size}", fields))
                     client.send(body if form == "l" else chunked(body, 500))
-                    answer = client.read_answer()
-                equal((answer.status, answer.attempts, answer.reason), (200, 2, None) if held else (503, 1, "not_replayable"), size)
+                    response = client.read_response()
+                equal((response.status, response.attempts, response.reason), (200, 2, None) if held else (503, 1, "not_replayable"), size)
                 equal([request.body == body for request in upstream.seen(1, f"/{form}{size}")], [True] * (2 if held else 1), "never a part")
         eventually(lambda: reprise.metric("reprise_replay_bytes") == 0, "what was held is given back")
 
@@ -114,8 +114,8 @@ def test_D6_refused_after_a_503_is_a_failure_of_its_own():
         return False
     upstream.scripts = {"/x": [refuse_and_stop]}
     with upstream, Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.body, answer.attempts, answer.reason), (503, b"the last answer", 3, "attempts_spent"))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.body, response.attempts, response.reason), (503, b"the last answer", 3, "attempts_spent"))
         attempts = reprise.requests(1)[0]["attempts"]
         equal([(one.get("status"), one.get("error"), one.get("stage")) for one in attempts],
               [(503, None, attempts[0].get("stage")), (None, "refused", "connect"), (None, "refused", "connect")])
@@ -138,8 +138,8 @@ def test_D7_errors_of_the_old_connection_during_the_wait():
         before = reprise.cpu_seconds()
         waits.set()
         equal(was_reset.wait(60), True)
-        answer = client.read_answer()
-        equal((answer.status, answer.attempts), (200, 2))
+        response = client.read_response()
+        equal((response.status, response.attempts), (200, 2))
         assert reprise.cpu_seconds() - before < 0.4, "the wait spins"
 
 
@@ -154,9 +154,9 @@ def test_D8_the_last_attempt_dies_on_a_reused_connection():
         for method, attempts, reason in (("POST", 1, "not_idempotent"), ("GET", 2, "attempts_spent")):
             with Client(reprise.forward) as client:
                 equal(client.ask("GET", upstream.url("/warm")).status, 200)
-                answer = client.ask(method, upstream.url("/x"), b"x" if method == "POST" else None)
-                equal((answer.status, answer.attempts, answer.reason), (502, attempts, reason), "never a bare close")
-                assert "error=connection_terminated" in answer.field("Proxy-Status")
+                response = client.ask(method, upstream.url("/x"), b"x" if method == "POST" else None)
+                equal((response.status, response.attempts, response.reason), (502, attempts, reason), "never a bare close")
+                assert "error=connection_terminated" in response.field("Proxy-Status")
 
 
 def test_D9_an_attempt_that_is_too_slow_is_closed_before_the_next():
@@ -176,10 +176,10 @@ def test_D9_an_attempt_that_is_too_slow_is_closed_before_the_next():
     first, closed, done = [], [], threading.Event()
     retry = {"attempt_timeout": "200ms", "max_attempts": 20}
     with stage({"/x": [hang, look]}, defaults={"retry": retry}) as (reprise, upstream):
-        answer = ask(reprise, "GET", upstream.url("/x"))
+        response = ask(reprise, "GET", upstream.url("/x"))
         done.set()
-        equal((answer.status, closed[0]), (200, True))
-        counted(reprise, "reprise_attempts_total", answer.attempts - 1, outcome="timeout")
+        equal((response.status, closed[0]), (200, True))
+        counted(reprise, "reprise_attempts_total", response.attempts - 1, outcome="timeout")
 
 
 def test_D10_a_stale_connection_costs_one_try_on_a_fresh_one():
@@ -202,19 +202,19 @@ def test_D11_misdirected_on_a_reused_connection():
     with stage({"/x": [Say(421, b"elsewhere"), Say(200, b"here")], "/y": [Say(421, b"elsewhere")]}) as (reprise, upstream):
         with Client(reprise.forward) as client:
             equal(client.ask("POST", upstream.url("/warm"), b"first").status, 200)
-            answer = client.ask("POST", upstream.url("/x"), b"held")
-            equal((answer.status, answer.body, answer.attempts), (200, b"here", 2))
+            response = client.ask("POST", upstream.url("/x"), b"held")
+            equal((response.status, response.body, response.attempts), (200, b"here", 2))
             equal(([request.body for request in upstream.seen(2, "/x")], upstream.connections), ([b"held"] * 2, 2))
         with Client(reprise.forward) as client:
-            answer = client.ask("POST", upstream.url("/y"), b"held")
+            response = client.ask("POST", upstream.url("/y"), b"held")
             again = client.ask("POST", upstream.url("/y"), b"held")
-        equal(({answer.status, again.status}, upstream.count("/y") <= 4), ({421}, True), "once, and never of our own making")
+        equal(({response.status, again.status}, upstream.count("/y") <= 4), ({421}, True), "once, and never of our own making")
 
 
 def test_D13_pipelined_requests_while_the_first_is_retried():
     with stage({"/a": [503, "reset", 200]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, path="/a") + to(upstream, "POST", "/b", b"Content-Length: 1\r\n", b"b") + to(upstream, path="/c"))
-        equal([client.read_answer().body for _ in range(3)], [b"answer 3 to /a\n", b"answer 1 to /b\n", b"answer 1 to /c\n"])
+        equal([client.read_response().body for _ in range(3)], [b"answer 3 to /a\n", b"answer 1 to /b\n", b"answer 1 to /c\n"])
         equal([request.path for request in upstream.requests], ["/a", "/a", "/a", "/b", "/c"], "none before the one ahead has ended")
 
 
@@ -230,8 +230,8 @@ def test_D14_a_client_that_finished_gets_the_attempt_under_way():
         equal(asked.wait(60), True)
         client.finish()
         go.set()
-        answer = client.read_answer()
-        equal((answer.status, answer.body, answer.attempts, answer.reason), (503, b"the only one", 1, "client_gone"))
+        response = client.read_response()
+        equal((response.status, response.body, response.attempts, response.reason), (503, b"the only one", 1, "client_gone"))
         equal(upstream.count(), 1, "no further attempt")
 
 
@@ -242,8 +242,8 @@ def test_D14_a_client_that_finished_ends_the_wait():
         reprise.expect_log("attempt 1: 503")
         start = time.monotonic()
         client.finish()
-        answer = client.read_answer()
-        equal((answer.status, answer.body, answer.reason), (503, b"the only one", "client_gone"))
+        response = client.read_response()
+        equal((response.status, response.body, response.reason), (503, b"the only one", "client_gone"))
         assert time.monotonic() - start < 20, "not the 30 s of the wait"
 
 
@@ -265,14 +265,14 @@ def test_D14_a_client_that_resets_stops_everything():
             equal(upstream.count(), 1)
 
 
-def test_D15_a_shutdown_ends_the_wait_with_the_last_answer():
+def test_D15_a_shutdown_ends_the_wait_with_the_last_response():
     with stage({"/x": [Say(503, b"the last one")]}, log={"level": "debug"}, defaults={"retry": {"backoff": SLOW}}) as (reprise, upstream), \
             Client(reprise.forward) as client:
         client.send(to(upstream))
         reprise.expect_log("attempt 1: 503")
         reprise.terminate()
-        answer = client.read_answer()
-        equal((answer.status, answer.body, answer.reason, answer.field("Connection")), (503, b"the last one", "shutting_down", "close"))
+        response = client.read_response()
+        equal((response.status, response.body, response.reason, response.field("Connection")), (503, b"the last one", "shutting_down", "close"))
         equal((client.read_to_end(), reprise.wait()), (b"", 0))
 
 
@@ -280,16 +280,16 @@ def test_D16_no_store_is_not_written_to_disk():
     with stage({"/small": [503, 200], "/large": [503, 200]}, defaults={"replay": {"memory": "1KiB"}}) as (reprise, upstream):
         fields = [("Cache-Control", "max-age=0, no-store")]
         equal(ask(reprise, "PUT", upstream.url("/small"), b"x" * 1024, fields).attempts, 2)
-        answer = ask(reprise, "PUT", upstream.url("/large"), b"x" * 300_000, fields)
-        equal((answer.status, answer.attempts, answer.reason), (503, 1, "not_replayable"))
+        response = ask(reprise, "PUT", upstream.url("/large"), b"x" * 300_000, fields)
+        equal((response.status, response.attempts, response.reason), (503, 1, "not_replayable"))
         equal(reprise.metric("reprise_replay_bytes", store="disk"), 0)
 
 
 def test_D17_a_folder_that_takes_no_file():
     body = bytes(range(256)) * 1000
     with stage({"/x": [503, 200]}, defaults={"replay": {"memory": "1KiB"}}, limits={"replay_folder": "/proc/self"}) as (reprise, upstream):
-        answer = ask(reprise, "PUT", upstream.url("/x"), body)
-        equal((answer.status, answer.attempts, answer.reason), (503, 1, "not_replayable"))
+        response = ask(reprise, "PUT", upstream.url("/x"), body)
+        equal((response.status, response.attempts, response.reason), (503, 1, "not_replayable"))
         equal([request.body == body for request in upstream.requests], [True], "the streaming goes on")
         eventually(lambda: any(line["level"] == "warn" for line in reprise.log()), "it is said")
 
@@ -305,10 +305,10 @@ def test_D17_what_cannot_be_read_back_aborts_the_attempt():
             for link, target in open_links(reprise.process):
                 if "(deleted)" in target:
                     os.truncate(link, 1000)
-            answer = client.read_answer()
-            if answer.status == 200:
+            response = client.read_response()
+            if response.status == 200:
                 return False  # the wait was over too soon
-            equal((answer.status, answer.attempts, answer.reason), (503, 2, "not_replayable"), "the earlier answer is the better one")
+            equal((response.status, response.attempts, response.reason), (503, 2, "not_replayable"), "the earlier answer is the better one")
             equal(upstream.count(), 1, "the second never became a whole message")
             upstream.all_closed()
             assert len(b"".join(upstream.bytes_received())) < 2 * len(body)
@@ -323,7 +323,7 @@ def test_D18_the_budget_holds_when_everything_fails_at_once():
         with Client(reprise.forward) as client:
             for _ in range(each):
                 client.send(to(upstream))
-                statuses.append(client.read_answer().status)
+                statuses.append(client.read_response().status)
     statuses = []
     with stage({"/x": [503]}, defaults={"budget": budget, "retry": {"max_attempts": 10}}) as (reprise, upstream):
         threads = [threading.Thread(target=work) for _ in range(clients)]

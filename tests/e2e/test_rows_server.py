@@ -10,7 +10,7 @@ import time
 from client import Client, Cut, ask, head_of
 from exactly import says, stage, to
 from harness import LOOPBACK, Reprise, equal, eventually, under_some_limit
-from test_rows_doors import ONCE, is_denied
+from test_rows_access import ONCE, is_denied
 from test_rows_limits import few_files
 from upstream import Say, Upstream
 
@@ -25,7 +25,7 @@ def visit(reprise, timeout=120):
 
 def livez(client):
     client.send(head_of("GET", "/livez", "localhost"))
-    return client.read_answer()
+    return client.read_response()
 
 
 def is_open(client):
@@ -53,7 +53,7 @@ def test_L9_300_silent_connections_to_the_admin_listener():
             waiting = [stack.enter_context(Client(reprise.forward)) for _ in range(60)]
             for one in waiting:
                 one.send(head_of("GET", upstream.url("/x"), LOOPBACK))
-            equal([one.read_answer().status for one in waiting], [200] * 60, "the traffic is unaffected")
+            equal([one.read_response().status for one in waiting], [200] * 60, "the traffic is unaffected")
             eventually(lambda: sum(map(is_open, crowd)) < 64, "at most limits.admin_connections are open")
             standing = [is_open(one) for one in crowd]
             equal(standing, sorted(standing), "the eldest ones went first")
@@ -81,8 +81,8 @@ def test_L10_a_head_that_grew_and_came_too_slowly():
         others = [stack.enter_context(Client(reprise.forward)) for _ in range(20)]
         for other in others:
             other.send(to(upstream, "HEAD"))
-        equal([other.read_answer("HEAD").status for other in others], [200] * 20)
-        says(slow.read_answer(), 408, "header_timeout")
+        equal([other.read_response("HEAD").status for other in others], [200] * 20)
+        says(slow.read_response(), 408, "header_timeout")
         equal(slow.read_to_end(), b"")
 
 
@@ -103,7 +103,7 @@ def test_L13_lists_of_30000_members_on_both_sides():
         for _ in range(3):
             with Client(reprise.forward) as client:
                 client.send(to(upstream, path="/c", fields=listed(b"Connection", 30_000)))
-                equal(client.read_answer().status, 200)
+                equal(client.read_response().status, 200)
             with Client(reprise.forward) as client:
                 client.send(to(upstream, path="/u", fields=b"Connection: upgrade\r\n" + listed(b"Upgrade", 30_000)))
                 equal(client.read_final_head().status, 101)
@@ -125,7 +125,7 @@ def test_L15_without_access_lines_what_was_given_up_is_told():
         equal([line for line in reprise.log() if "attempts" in line and line.get("level") != "error"], [], "no access line")
 
 
-def test_L17_a_departure_while_a_refused_answer_is_being_read():
+def test_L17_a_departure_while_a_refused_response_is_being_read():
     for leave in ("FIN", "SIGTERM"):
         for sent in (b"ha", b"half"):
             def refuse(connection, request, sent=sent):
@@ -140,14 +140,14 @@ def test_L17_a_departure_while_a_refused_answer_is_being_read():
                     client.finish()
                 else:
                     reprise.terminate()
-                answer = client.read_answer()
+                response = client.read_response()
                 whole = sent == b"half"
-                equal(answer.status, 503 if whole else 502, f"{leave} after {sent}")
-                equal(answer.reason, "client_gone" if leave == "FIN" else "shutting_down")
+                equal(response.status, 503 if whole else 502, f"{leave} after {sent}")
+                equal(response.reason, "client_gone" if leave == "FIN" else "shutting_down")
                 if whole:
-                    equal(answer.body, b"half")
+                    equal(response.body, b"half")
                 else:
-                    assert "received-status=503" in answer.field("Proxy-Status"), answer.fields
+                    assert "received-status=503" in response.field("Proxy-Status"), response.fields
 
 
 def test_L18_a_hangup_ends_nothing():
@@ -169,7 +169,7 @@ def test_L18_a_hangup_ends_nothing():
             reprise.expect_log("shutting down")
             reprise.process.send_signal(signal.SIGHUP)
             held.set()
-            equal(client.read_answer().body, b"ok", "nor while it ends")
+            equal(client.read_response().body, b"ok", "nor while it ends")
         equal(reprise.wait(), 0)
 
 
@@ -184,9 +184,9 @@ def test_L23_a_page_with_a_name_of_its_own_reads_nothing():
                                      ("127.0.0.1.evil.example", foreign)):
                     with Client((LOOPBACK, port)) as client:
                         client.send(head_of("GET", path, host))
-                        answer = client.read_answer()
-                        equal(answer.status, status, f"{path} for {host}")
-                        equal(b"reprise_" in answer.body, status == 200 and path == "/metrics", host)
+                        response = client.read_response()
+                        equal(response.status, status, f"{path} for {host}")
+                        equal(b"reprise_" in response.body, status == 200 and path == "/metrics", host)
 
 
 class SlowClient(Client):
@@ -249,16 +249,16 @@ def hints_beside_a_copy(milliseconds):
             eventually(lambda: re.search("attempt 2: |client_gone", reprise.text()), "the end of the copy")
         failed.set()
         for _ in range(SMALL_ONES):
-            equal(client.read_answer().body, SMALL.body)
-        answer = client.read_answer()
+            equal(client.read_response().body, SMALL.body)
+        response = client.read_response()
         sender.join()
-        equal([one.status for one in answer.interim], [103])
-        equal(len(answer.interim[0].field("Link")), 60_002, "the whole of it")
-        equal((answer.status, answer.body), (200, b"good"))
+        equal([one.status for one in response.interim], [103])
+        equal(len(response.interim[0].field("Link")), 60_002, "the whole of it")
+        equal((response.status, response.body), (200, b"good"))
         return copied  # else the body was not there in time for one
 
 
-def test_L29_a_copy_that_ends_leaves_an_interim_answer_whole():
+def test_L29_a_copy_that_ends_leaves_an_interim_response_whole():
     under_some_limit(500, hints_beside_a_copy)
 
 
@@ -291,5 +291,5 @@ def test_L31_more_forms_of_addresses_within_addresses():
             is_denied(reprise, host)
     with Reprise(defaults={**ONCE, "connect_timeout": "200ms"}) as reprise:
         for host in ("[64:ff9b:1::c000:201]", "[64:ff9b::c000:201]", "[2001:db8::5efe:c000:201]", "[2001:0:c000:201::3fff:fdfe]"):
-            answer = ask(reprise, "GET", f"http://{host}/")  # of TEST-NET-1: dialled, and nobody is there
-            equal(answer.status in (502, 504), True, f"{host}: {answer.head}")
+            response = ask(reprise, "GET", f"http://{host}/")  # of TEST-NET-1: dialled, and nobody is there
+            equal(response.status in (502, 504), True, f"{host}: {response.head}")

@@ -22,7 +22,7 @@ def vanish(connection):
 
 
 class AnswerAndVanish:
-    """A script of Upstream: each answer is the last word of its connection."""
+    """A script of Upstream: each response is the last word of its connection."""
 
     def __init__(self):
         self.gone = threading.Semaphore(0)
@@ -45,9 +45,9 @@ def test_L4_a_get_on_a_connection_that_died_without_a_word_is_answered():
         equal(client.ask("GET", upstream.url("/x")).status, 200)
         dead.wait()
         start = time.monotonic()
-        answer = client.ask("GET", upstream.url("/x"))
+        response = client.ask("GET", upstream.url("/x"))
         taken = time.monotonic() - start
-        equal((answer.status, answer.attempts), (200, 2))
+        equal((response.status, response.attempts), (200, 2))
         # A minute without it, or half of the deadline; two to three seconds with it.
         assert 1 < taken < 15, taken
         attempts = reprise.requests(2)[1]["attempts"]
@@ -64,24 +64,24 @@ def test_L4_a_post_on_a_connection_that_died_without_a_word_is_never_sent_twice(
             Reprise(threads=1, defaults={"retry": {"deadline": "4s"}}) as reprise, Client(reprise.forward) as client:
         answered = 0
         # A slow machine takes longer than a second between two requests now and then: that one goes on a fresh connection.
-        while (answer := client.ask("POST", upstream.url("/x?id=1"), b"once")).status == 200:
+        while (response := client.ask("POST", upstream.url("/x?id=1"), b"once")).status == 200:
             answered += 1
             dead.wait()
-        assert answer.status in (502, 504), answer.status
-        equal((answer.attempts, answer.reason), (1, "not_idempotent"))
+        assert response.status in (502, 504), response.status
+        equal((response.attempts, response.reason), (1, "not_idempotent"))
         equal((upstream.count("/x"), upstream.connections), (answered, answered), "what was answered, and no more, came")
 
 
 class ForgetfulUpstream(Upstream):
-    """Ends each connection that has been idle for a hidden while behind its last answer: with a FIN, or, as what stands
+    """Ends each connection that has been idle for a hidden while behind its last response: with a FIN, or, as what stands
     between does, with a reset for whatever comes later. It has announced neither."""
 
     def __init__(self, shortest, longest):
-        super().__init__(otherwise=[self._answer])
+        super().__init__(otherwise=[self._response])
         self.shortest, self.longest = shortest, longest
         self.dice = chance.dice("forgets", shortest, longest)
 
-    def _answer(self, connection, request):
+    def _response(self, connection, request):
         with self.lock:
             idle, forgets = self.dice.uniform(self.shortest, self.longest), self.dice.random() < 0.5
         connection.sendall(Say(200, b"ok").text(request, 1))
@@ -119,7 +119,7 @@ def failures_of_kept_clients(connect, target, workers=8, requests=60):
                 # What every careful client does with a connection that it has kept.
                 client = client if client is not None and is_quiet(client.socket) else connect()
                 client.send(head_of("POST", target, LOOPBACK, [("Content-Length", "1")]) + b"x")
-                good = client.read_answer("POST").status == 200
+                good = client.read_response("POST").status == 200
             except (Cut, OSError):
                 good, client = False, None
             if not good:
@@ -166,8 +166,8 @@ def test_L24_the_longest_durations_overflow_nothing():
                     pool={"idle_timeout": longest}) as reprise, Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)
         equal(client.ask("GET", upstream.url("/again")).attempts, 2)
-        answer = client.ask("PUT", upstream.url("/slow"), body)
-        equal((answer.status, answer.body, answer.attempts), (200, b"%d" % len(body), 1))
+        response = client.ask("PUT", upstream.url("/slow"), body)
+        equal((response.status, response.body, response.attempts), (200, b"%d" % len(body), 1))
         equal(client.ask("GET", upstream.url("/x")).status, 200)
 
 

@@ -29,9 +29,9 @@ def served_inside(reprise, upstream, case):
         with Client(reprise.forward) as client:
             equal(open_tunnel(client, upstream.port).status, 200)
             client.send(f"GET /first HTTP/1.1\r\nHost: {LOOPBACK}:{upstream.port}\r\n\r\n".encode())
-            answer = client.read_answer()
+            response = client.read_response()
             if tunnels(reprise, "http") == before + 1:
-                return case(client, answer)
+                return case(client, response)
     raise AssertionError("the client is never heard in time")
 
 
@@ -47,9 +47,9 @@ def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
             before = reprise.metric("reprise_rejected_requests_total", cause=cause)
             with Client(reprise.forward) as client:
                 client.send(head_of("CONNECT", authority, "h") + TLS)
-                answer = client.read_answer("CONNECT")
-                equal(answer.status, 400, authority)
-                assert re.fullmatch(r"reprise-\w+; error=http_request_error", answer.field("Proxy-Status")), answer.head
+                response = client.read_response("CONNECT")
+                equal(response.status, 400, authority)
+                assert re.fullmatch(r"reprise-\w+; error=http_request_error", response.field("Proxy-Status")), response.head
             counted(reprise, "reprise_rejected_requests_total", before + 1, cause=cause)
         equal(upstream.connections, 0)
 
@@ -57,10 +57,10 @@ def test_G1_bad_authorities_are_400_and_nothing_is_dialled():
 def test_G1_a_connect_that_must_not_be_says_why():
     with Server(echo_backwards_at_the_end) as talker, Reprise(security={"connect_ports": [443]}) as reprise, \
             Client(reprise.forward) as client:
-        answer = open_tunnel(client, talker.port)
-        equal((answer.status, answer.field("Reprise-Reason")), (403, "connect_port_denied"))
-        assert re.fullmatch(r"reprise-\w+; error=http_request_denied", answer.field("Proxy-Status")), answer.head
-        assert b"connect_port_denied" in answer.body
+        response = open_tunnel(client, talker.port)
+        equal((response.status, response.field("Reprise-Reason")), (403, "connect_port_denied"))
+        assert re.fullmatch(r"reprise-\w+; error=http_request_denied", response.field("Proxy-Status")), response.head
+        assert b"connect_port_denied" in response.body
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="connect_port_denied")
     once = {"retry": {"max_attempts": 3}}
     with Reprise(defaults=once) as reprise:
@@ -71,10 +71,10 @@ def test_G1_a_connect_that_must_not_be_says_why():
             before = reprise.metric("reprise_requests_total", code=str(status))
             with Client(reprise.forward) as client:
                 client.send(head_of("CONNECT", authority, authority))
-                answer = client.read_answer("CONNECT")
-            equal((answer.status, answer.attempts), (status, 1), authority)
-            assert answer.reason in ("address_denied", "not_retryable"), answer.head
-            assert re.fullmatch(rf"reprise-\w+; error={error}", answer.field("Proxy-Status")), answer.head
+                response = client.read_response("CONNECT")
+            equal((response.status, response.attempts), (status, 1), authority)
+            assert response.reason in ("address_denied", "not_retryable"), response.head
+            assert re.fullmatch(rf"reprise-\w+; error={error}", response.field("Proxy-Status")), response.head
             counted(reprise, "reprise_requests_total", before + 1, code=str(status))
 
 
@@ -87,8 +87,8 @@ def test_G2_early_bytes_reach_the_winner_once_and_after_a_failure_nobody():
             equal(client.read_to_end() == early[::-1], True)
     held, port = closed_port()
     with held, Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
-        answer = open_tunnel(client, port, early=head_of("GET", upstream.url(), f"{LOOPBACK}:{upstream.port}"))
-        equal((answer.status, answer.attempts), (502, 6))
+        response = open_tunnel(client, port, early=head_of("GET", upstream.url(), f"{LOOPBACK}:{upstream.port}"))
+        equal((response.status, response.attempts), (502, 6))
         equal(client.read_to_end(), b"", "and the connection closes")
         equal((upstream.connections, len(reprise.requests(1))), (0, 1))
 
@@ -97,8 +97,8 @@ def test_G3_the_200_has_no_framing_and_no_body():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())  # as Python sends it
-        answer = client.read_answer("CONNECT")
-        equal((answer.status, answer.field("Content-Length"), answer.field("Transfer-Encoding")), (200, None, None))
+        response = client.read_response("CONNECT")
+        equal((response.status, response.field("Content-Length"), response.field("Transfer-Encoding")), (200, None, None))
         client.send(TLS)
         client.finish()
         equal(client.read_to_end(), TLS[::-1])
@@ -173,8 +173,8 @@ def test_G5_an_upstream_that_closes_at_once_a_thousand_times():
         equal(talker.connections, 1000, "one dial each")
         reprise.expect_metric(1000, "reprise_attempts_total")
     with Upstream({"/first": ["close"]}) as upstream, Reprise() as reprise:
-        def bounded(_, answer):
-            equal((answer.status, answer.reason, answer.attempts), (502, "attempts_spent", 6))
+        def bounded(_, response):
+            equal((response.status, response.reason, response.attempts), (502, "attempts_spent", 6))
         served_inside(reprise, upstream, bounded)
 
 
@@ -217,17 +217,17 @@ def test_G6_drain_waits_the_linger_and_ends_a_quiet_tunnel():
 def test_G7_http_in_a_tunnel_is_retried_and_logged_as_such():
     script = {"/first": [503, "reset", 200], "/second": [503, 200], "/third": [200]}
     with Upstream(script) as upstream, Reprise() as reprise:
-        def whole_life(client, answer):
-            equal(answer.status, 200)
-            assert answer.attempts in (1, 2, 3), answer.head
+        def whole_life(client, response):
+            equal(response.status, 200)
+            assert response.attempts in (1, 2, 3), response.head
             client.send(head_of("GET", "/second", "shop.test"))
-            answer = client.read_answer()
-            equal((answer.status, answer.attempts), (200, 2))
+            response = client.read_response()
+            equal((response.status, response.attempts), (200, 2))
             equal(upstream.seen(1, "/second")[0].field("Host"), "shop.test", "the client's own")
             client.send(head_of("POST", f"http://{LOOPBACK}:{upstream.port}/third", "x", [("Content-Length", "1")]) + b"x")
-            equal(client.read_answer().status, 200)
+            equal(client.read_response().status, 200)
             client.send(TLS + b"\r\n\r\n")
-            equal(client.read_answer().status, 400)
+            equal(client.read_response().status, 400)
         served_inside(reprise, upstream, whole_life)
         second = [line for line in reprise.requests(3) if line.get("path") == "/second"][0]
         equal([step["status"] for step in second["attempts"]], [503, 200])
@@ -242,13 +242,13 @@ def test_G7_as_undici_sends_it():
             with Client(reprise.forward) as client:
                 client.send(f"CONNECT {authority} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n"
                             f"proxy-connection: keep-alive\r\n\r\n".encode())
-                equal(client.read_answer("CONNECT").status, 200)
+                equal(client.read_response("CONNECT").status, 200)
                 client.send(f"GET /x HTTP/1.1\r\nhost: {authority}\r\nconnection: keep-alive\r\naccept: */*\r\n"
                             "accept-language: *\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\n"
                             "accept-encoding: gzip, deflate\r\n\r\n".encode())
-                answer = client.read_answer()
+                response = client.read_response()
             if tunnels(reprise, "http") == before + 1:
-                equal((answer.status, answer.body), (200, b"fetched"))
+                equal((response.status, response.body), (200, b"fetched"))
                 return
         raise AssertionError("never heard in time")
 
@@ -300,6 +300,6 @@ def test_G7_a_route_that_is_off_is_not_looked_into():
             Client(reprise.forward) as client:
         equal(open_tunnel(client, upstream.port).status, 200)
         client.send(head_of("GET", "/first", "h"))
-        answer = client.read_answer()
-        equal((answer.status, answer.field("Via"), answer.field("Reprise-Attempts")), (503, None, None))
+        response = client.read_response()
+        equal((response.status, response.field("Via"), response.field("Reprise-Attempts")), (503, None, None))
         equal(tunnels(reprise, "http"), 0)

@@ -1,10 +1,9 @@
 """What the program prints for shells and for man is what its --help says: every command, every option, and an example."""
 import re
-import shutil
 import subprocess
 import tempfile
 
-from harness import PATIENCE, NotPlayed, equal, options
+from harness import PATIENCE, equal, needs, options
 
 
 def printed(*arguments):
@@ -31,8 +30,7 @@ def options_of(command):
 
 
 def asked(shell, script):
-    if shutil.which(shell) is None:
-        raise NotPlayed(f"there is no {shell} here")
+    needs(shell)
     done = subprocess.run([shell, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False)
     equal((done.returncode, done.stderr), (0, ""), done.stdout[-300:])
     return done.stdout.split()
@@ -87,8 +85,7 @@ def test_zsh_reads_it():
 
 def test_the_manual_page():
     page = printed("man")
-    if shutil.which("groff") is None:
-        raise NotPlayed("there is no groff here")
+    needs("groff")
     done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou"], input=page, capture_output=True, text=True, timeout=PATIENCE, check=False)
     equal((done.returncode, done.stderr), (0, ""))
     shown = re.sub(r"\s+", " ", done.stdout.replace("\u2010", "-").replace("\u2212", "-"))

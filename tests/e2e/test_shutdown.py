@@ -29,15 +29,15 @@ def wait_until_kept(reprise, upstream):
     reprise.expect_metric(0, "reprise_upstream_connections", state="active")
 
 
-def test_half_closed_client_gets_its_answer():
+def test_half_closed_client_gets_its_response():
     gate = Gate(Say(200, b"whole answer"))
     with Upstream({"/x": [gate]}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         client.finish()
         assert gate.arrived.wait(PATIENCE)
         gate.opened.set()
-        answer = client.read_answer()
-        equal((answer.status, answer.body), (200, b"whole answer"))
+        response = client.read_response()
+        equal((response.status, response.body), (200, b"whole answer"))
 
 
 def test_half_closed_client_gets_no_second_attempt():
@@ -47,8 +47,8 @@ def test_half_closed_client_gets_no_second_attempt():
         client.finish()
         assert gate.arrived.wait(PATIENCE)
         gate.opened.set()
-        answer = client.read_answer()
-        equal((answer.status, answer.body, answer.reason), (503, b"first and last", "client_gone"))
+        response = client.read_response()
+        equal((response.status, response.body, response.reason), (503, b"first and last", "client_gone"))
         equal(upstream.count(), 1)
 
 
@@ -121,31 +121,31 @@ def test_sigterm_lets_a_request_finish():
         assert gate.arrived.wait(PATIENCE)
         reprise.terminate()
         gate.opened.set()
-        answer = client.read_answer()
-        equal((answer.status, answer.body), (200, b"finished"))
+        response = client.read_response()
+        equal((response.status, response.body), (200, b"finished"))
         equal(reprise.wait(), 0)
 
 
-def test_sigterm_ends_a_wait_with_the_last_answer():
+def test_sigterm_ends_a_wait_with_the_last_response():
     with Upstream({"/x": [Say(503, b"the last answer")]}) as upstream, \
             Reprise(defaults={"retry": LONG_WAIT}, shutdown={"grace": "60s"}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         wait_until_kept(reprise, upstream)
         reprise.terminate()
-        answer = client.read_answer()
-        equal((answer.status, answer.body, answer.reason), (503, b"the last answer", "shutting_down"))
+        response = client.read_response()
+        equal((response.status, response.body, response.reason), (503, b"the last answer", "shutting_down"))
         equal(reprise.wait(), 0)
         equal(upstream.count(), 1)
 
 
-def test_sigterm_ends_a_wait_without_an_answer_as_our_own():
+def test_sigterm_ends_a_wait_without_a_response_as_our_own():
     with Upstream({"/x": ["reset"]}) as upstream, \
             Reprise(defaults={"retry": LONG_WAIT}, shutdown={"grace": "60s"}) as reprise, Client(reprise.forward) as client:
         client.send(head_of("GET", upstream.url("/x"), LOOPBACK))
         wait_until_kept(reprise, upstream)
         reprise.terminate()
-        answer = client.read_answer()
-        equal((answer.status, answer.reason), (502, "shutting_down"))
+        response = client.read_response()
+        equal((response.status, response.reason), (502, "shutting_down"))
         equal(reprise.wait(), 0)
 
 

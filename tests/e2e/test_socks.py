@@ -54,7 +54,7 @@ def asked(plain, request):
 def get(plain, path="/x", host="h"):
     client = Client(None, connection=plain)
     client.send(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-    return client.read_answer()
+    return client.read_response()
 
 
 def rejected(reprise, cause):
@@ -64,8 +64,8 @@ def rejected(reprise, cause):
 def test_http_inside_is_retried():
     with Upstream({"/x": [503, 503, 200]}) as upstream, Reprise(**SOCKS) as reprise, connected(reprise) as plain:
         equal(asked(plain, by_address(upstream.port)), b"\x05\x00" + reply(0))
-        answer = get(plain)
-        equal((answer.status, answer.attempts), (200, 3))
+        response = get(plain)
+        equal((response.status, response.attempts), (200, 3))
         equal(get(plain, "/again").status, 200, "and the next one on that connection")
         equal(reprise.metric("reprise_streams_total", protocol="http"), 1)
 
@@ -76,7 +76,7 @@ def test_a_client_that_waits_for_nothing_and_one_that_sends_a_byte_at_a_time():
         with connected(reprise) as plain:
             plain.sendall(GREETING + by_address(upstream.port) + request)
             equal(exactly(plain, 12), b"\x05\x00" + reply(0))
-            equal(Client(None, connection=plain).read_answer().status, 200)
+            equal(Client(None, connection=plain).read_response().status, 200)
         with connected(reprise) as plain:
             for byte in GREETING + by_name(HOST, upstream.port):
                 plain.sendall(bytes((byte,)))
@@ -135,11 +135,11 @@ def test_bad_input():
         (GREETING + b"\x04\x01\x00\x01", b"\x05\x00" + reply(1), "socks_malformed"),
     ]
     with Reprise(**SOCKS) as reprise:
-        for sent, answer, cause in bad:
+        for sent, response, cause in bad:
             before = rejected(reprise, cause)
             with connected(reprise) as plain:
                 plain.sendall(sent)
-                equal(exactly(plain, 100), answer, sent)
+                equal(exactly(plain, 100), response, sent)
             reprise.expect_metric(before + 1, "reprise_rejected_requests_total", cause=cause)
         reprise.expect_log("write socks5h:// in the proxy's URL")
 

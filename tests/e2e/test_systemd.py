@@ -3,7 +3,6 @@ import contextlib
 import os
 import re
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -11,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from client import ask
-from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, eventually, options
+from harness import LOOPBACK, PATIENCE, Reprise, equal, eventually, needs, options
 from reader import head_of
 from upstream import Upstream
 
@@ -160,8 +159,7 @@ def test_exec_leaves_the_variables_to_its_command():
 
 def test_the_units_are_right_and_the_service_can_do_little():
     """By the words of systemd itself; the exposure is in tenths, of 100 at most."""
-    if shutil.which("systemd-analyze") is None:
-        raise NotPlayed("there is no systemd-analyze here")
+    needs("systemd-analyze")
     with tempfile.TemporaryDirectory() as folder:
         for name in ("reprise.service", "reprise.socket"):
             text = (UNITS / name).read_text(encoding="utf-8").replace("/usr/local/bin/reprise", options.binary)

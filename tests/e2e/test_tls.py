@@ -33,8 +33,8 @@ def test_get_is_retried_over_tls_until_it_succeeds():
 def test_A16_an_https_target_goes_over_tls_and_a_retry_too():
     policy = {"tls": {"ca_file": authority().file}}
     with TlsUpstream({"/x": [503, "reset", 200]}) as upstream, Reprise(defaults=policy) as reprise:
-        answer = ask(reprise, "GET", upstream.https_url("/x?a=%20b"))
-        equal((answer.status, answer.attempts), (200, 3))
+        response = ask(reprise, "GET", upstream.https_url("/x?a=%20b"))
+        equal((response.status, response.attempts), (200, 3))
         equal({request.target for request in upstream.requests}, {"/x?a=%20b"})
         equal(ask(reprise, "POST", upstream.https_url("/y"), b"x" * 100_000).status, 200)
         equal(upstream.requests[-1].body, b"x" * 100_000)
@@ -51,8 +51,8 @@ class PlainOnly(Upstream):
 
 def test_A16_an_https_target_is_never_sent_in_clear_text():
     with PlainOnly(record=True) as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", f"https://{LOOPBACK}:{upstream.port}/secret")
-        equal((answer.status, answer.field("Proxy-Status").split("; ")[1]), (502, "error=tls_protocol_error"))
+        response = ask(reprise, "GET", f"https://{LOOPBACK}:{upstream.port}/secret")
+        equal((response.status, response.field("Proxy-Status").split("; ")[1]), (502, "error=tls_protocol_error"))
         assert upstream.connections > 1, "a broken handshake is retried"
         assert not any(b"secret" in received for received in upstream.bytes_received())
 
@@ -61,15 +61,15 @@ def test_a_reset_after_the_request_is_retried_for_get_and_not_for_post():
     with TlsUpstream({"/get": ["execute_reset", 200], "/post": ["execute_reset", 200]}) as upstream, \
             Reprise(defaults=trusting()) as reprise:
         equal(ask(reprise, "GET", upstream.url("/get?id=1")).attempts, 2)
-        answer = ask(reprise, "POST", upstream.url("/post?id=2"), b"once")
-        equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
+        response = ask(reprise, "POST", upstream.url("/post?id=2"), b"once")
+        equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
         equal(upstream.effects, {"1": 2, "2": 1})
 
 
 def test_a_cut_handshake_is_retried_whatever_the_method_as_nothing_was_sent():
     with TlsUpstream(cuts=2) as upstream, Reprise(defaults=trusting()) as reprise:
-        answer = ask(reprise, "POST", upstream.url("/x?id=7"), b"once")
-        equal((answer.status, answer.attempts), (200, 3))
+        response = ask(reprise, "POST", upstream.url("/x?id=7"), b"once")
+        equal((response.status, response.attempts), (200, 3))
         equal(upstream.effects, {"7": 1})
         line = reprise.requests(1)[0]
         assert {attempt.get("error") for attempt in line["attempts"][:2]} <= {"closed", "reset"}, line
@@ -78,10 +78,10 @@ def test_a_cut_handshake_is_retried_whatever_the_method_as_nothing_was_sent():
 
 def test_a_cut_handshake_is_final_where_the_route_does_not_list_tls():
     with TlsUpstream(cuts=9) as upstream, Reprise(defaults=trusting(retry={"on": [503, "connect", "reset"]})) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.attempts, answer.reason), (502, 1, "not_retryable"))
-        equal(answer.field("Proxy-Status").split("; ")[1], "error=tls_protocol_error")
-        assert b"in the TLS handshake" in answer.body, answer.body
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.attempts, response.reason), (502, 1, "not_retryable"))
+        equal(response.field("Proxy-Status").split("; ")[1], "error=tls_protocol_error")
+        assert b"in the TLS handshake" in response.body, response.body
 
 
 def test_a_truncated_download_over_tls_goes_on_where_it_stopped():
@@ -109,8 +109,8 @@ def test_B4_a_close_delimited_body_is_whole_after_close_notify_alone():
         equal(ask(reprise, "GET", upstream.url("/whole")).body, b"the beginning")
         with Client(reprise.forward) as client:
             try:
-                answer = client.ask("GET", upstream.url("/cut"))
-                raise AssertionError(f"a cut body looks whole: {answer.body!r}")
+                response = client.ask("GET", upstream.url("/cut"))
+                raise AssertionError(f"a cut body looks whole: {response.body!r}")
             except (Cut, ConnectionResetError):
                 pass
         lines = reprise.requests(2)
@@ -131,8 +131,8 @@ def test_F7_both_ends_are_told_with_close_notify():
 
 def test_F8_the_field_early_data_and_a_425_pass_unchanged():
     with TlsUpstream({"/x": [Say(425, b"too early")]}) as upstream, Reprise(defaults=trusting()) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"), fields=[("Early-Data", "1")])
-        equal((answer.status, answer.body, answer.attempts), (425, b"too early", 1))
+        response = ask(reprise, "GET", upstream.url("/x"), fields=[("Early-Data", "1")])
+        equal((response.status, response.body, response.attempts), (425, b"too early", 1))
         equal(upstream.requests[0].field("Early-Data"), "1")
 
 
@@ -179,8 +179,8 @@ def test_a_client_certificate_is_shown_to_who_asks():
             equal(ask(reprise, "GET", upstream.url("/")).status, 200)
             equal(upstream.certificates_shown[0]["subject"], ((("commonName", "the client"),),))
         with Reprise(defaults=trusting()) as reprise:
-            answer = ask(reprise, "GET", upstream.url("/"))
-            equal(answer.status, 502)
+            response = ask(reprise, "GET", upstream.url("/"))
+            equal(response.status, 502)
 
 
 def test_a_gateway_speaks_https_and_says_whose_host_it_is_told():
@@ -191,10 +191,10 @@ def test_a_gateway_speaks_https_and_says_whose_host_it_is_told():
         with Reprise(listeners=listeners, defaults={"tls": {"ca_file": authority().file}}) as reprise:
             with Client(reprise.gateway) as client:
                 client.send(head_of("GET", "/x", "whatever"))
-                answer = client.read_answer()
-            equal((answer.status, answer.attempts), (302, 2))
-            equal((answer.field("Location"), answer.field("Set-Cookie")), ("http://elsewhere/", "a=b; Secure"))
-            equal(answer.field("Alt-Svc"), None)
+                response = client.read_response()
+            equal((response.status, response.attempts), (302, 2))
+            equal((response.field("Location"), response.field("Set-Cookie")), ("http://elsewhere/", "a=b; Secure"))
+            equal(response.field("Alt-Svc"), None)
             equal(upstream.requests[0].field("Host"), f"localhost:{upstream.port}")
             equal(upstream.sni, ["localhost"] * 2)
 
@@ -207,7 +207,7 @@ def test_a_gateway_with_the_clients_host_holds_the_upstream_to_that_name():
             for host, status in (("api.test", 200), ("other.test", 502), ("api.test", 200)):
                 with Client(reprise.gateway) as client:
                     client.send(head_of("GET", "/x", host))
-                    equal(client.read_answer().status, status, host)
+                    equal(client.read_response().status, status, host)
             equal(upstream.requests[0].field("Host"), "api.test")
             equal(upstream.sni[:2], ["api.test", "other.test"])
 
@@ -219,7 +219,7 @@ def test_a_route_originates_behind_a_plain_gateway_too():
         with Reprise(listeners=listeners, defaults=trusting()) as reprise:
             with Client(reprise.gateway) as client:
                 client.send(head_of("GET", "/x", "whatever"))
-                equal(client.read_answer().status, 200)
+                equal(client.read_response().status, 200)
 
 
 def test_an_upgrade_over_tls_carries_both_ways():
@@ -244,8 +244,8 @@ def test_an_upgrade_over_tls_carries_both_ways():
 def test_a_large_upload_and_a_large_download_come_through_whole():
     body = bytes(i % 251 for i in range(3 * MIB))
     with TlsUpstream({"/up": [503, 200], "/down": [Say(200, body)]}) as upstream, Reprise(defaults=trusting()) as reprise:
-        answer = ask(reprise, "PUT", upstream.url("/up"), body)
-        equal((answer.status, answer.attempts), (200, 2))
+        response = ask(reprise, "PUT", upstream.url("/up"), body)
+        equal((response.status, response.attempts), (200, 2))
         equal([request.body == body for request in upstream.seen(2, "/up")], [True, True])
         assert ask(reprise, "GET", upstream.url("/down")).body == body
 
@@ -263,8 +263,8 @@ def test_real_clients_reach_an_https_upstream_by_http():
                               timeout=PATIENCE, check=False)
         equal((done.returncode, done.stdout), (0, b"hello\n"), done.stderr.decode())
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": reprise.proxy_url}))
-        with opener.open(upstream.url("/x"), timeout=PATIENCE) as answer:
-            equal((answer.status, answer.read()), (200, b"hello\n"))
+        with opener.open(upstream.url("/x"), timeout=PATIENCE) as response:
+            equal((response.status, response.read()), (200, b"hello\n"))
         connection = http.client.HTTPConnection(*reprise.forward, timeout=PATIENCE)
         connection.request("GET", upstream.https_url("/x"))
         equal(connection.getresponse().read(), b"hello\n")
@@ -277,8 +277,8 @@ def test_presets_work_against_tls_upstreams():
         presets = [{"name": "gcs", "hosts": ["localhost"], "tls": {"originate": True, "ca_file": authority().file},
                     "retry": {"backoff": {"initial": "5ms", "maximum": "20ms"}}}]
         with Reprise(presets=presets) as reprise:
-            answer = ask(reprise, "GET", f"http://localhost:{upstream.port}/storage/v1/b?project=p")
-            equal((answer.status, answer.attempts), (200, 2))
+            response = ask(reprise, "GET", f"http://localhost:{upstream.port}/storage/v1/b?project=p")
+            equal((response.status, response.attempts), (200, 2))
 
 
 def test_the_system_store_is_trusted_where_no_file_is_named():
@@ -302,8 +302,8 @@ def test_F2_an_authenticated_connection_belongs_to_its_client():
             equal(statuses, [401, 401, 200])
             equal(other.ask("GET", upstream.url("/y")).status, 200)
             equal(one.ask("GET", upstream.url("/y")).status, 200)
-            answer = one.ask("GET", upstream.url("/z"))
-            equal((answer.status, answer.attempts, answer.reason), (503, 1, "not_replayable"))
+            response = one.ask("GET", upstream.url("/z"))
+            equal((response.status, response.attempts, response.reason), (503, 1, "not_replayable"))
             equal([request.connection for request in upstream.requests], [1, 1, 1, 2, 1, 1])
 
 
@@ -311,8 +311,8 @@ def test_through_a_parent_proxy_tls_goes_in_a_tunnel_that_the_parent_cannot_read
     with TlsUpstream({"/x": [503, 200]}) as upstream, Reprise() as parent, \
             Reprise(parent=parent.proxy_url, defaults=trusting()) as reprise:
         with Client(reprise.forward) as client:
-            answer = client.ask("GET", upstream.url("/x?secret=1"))
-            equal((answer.status, answer.attempts), (200, 2))
+            response = client.ask("GET", upstream.url("/x?secret=1"))
+            equal((response.status, response.attempts), (200, 2))
         equal(upstream.connections, 2)
         reprise.terminate()
         reprise.wait()

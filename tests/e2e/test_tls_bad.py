@@ -11,17 +11,17 @@ from server import Server
 from upstream import Upstream
 
 
-def error_of(answer):
-    return answer.field("Proxy-Status").split("; ")[1]
+def error_of(response):
+    return response.field("Proxy-Status").split("; ")[1]
 
 
 def refused(certificate, words, host=LOOPBACK, defaults=None):
-    """A request to an upstream with that certificate is answered 502 after one attempt; the answer and the log say why."""
+    """A request to an upstream with that certificate is answered 502 after one attempt; the response and the log say why."""
     with TlsUpstream(certificate=certificate) as upstream, Reprise(defaults=defaults or trusting()) as reprise:
-        answer = ask(reprise, "GET", f"http://{host}:{upstream.port}/x")
-        equal((answer.status, answer.attempts, answer.reason, error_of(answer)),
+        response = ask(reprise, "GET", f"http://{host}:{upstream.port}/x")
+        equal((response.status, response.attempts, response.reason, error_of(response)),
               (502, 1, "not_retryable", "error=tls_certificate_error"))
-        assert f"({words})".encode() in answer.body and b"tls.ca_file" in answer.body, answer.body
+        assert f"({words})".encode() in response.body and b"tls.ca_file" in response.body, response.body
         equal(upstream.count(), 0, "nothing was sent")
         line = reprise.requests(1)[0]
         equal((line["attempts"][0]["stage"], line["attempts"][0]["error"]), ("tls", "tls_certificate_error"))
@@ -66,7 +66,7 @@ def test_F5_a_wildcard_covers_one_whole_label():
             for host, status in (("a.api.test", 200), ("api.test", 502), ("b.a.api.test", 502), ("foo.part.test", 502)):
                 with Client(reprise.gateway) as client:
                     client.send(head_of("GET", "/", host))
-                    equal(client.read_answer().status, status, host)
+                    equal(client.read_response().status, status, host)
 
 
 def test_F5_a_certificate_for_clients_alone():
@@ -92,19 +92,19 @@ def test_F5_a_certificate_that_a_stapled_response_revokes():
     revoked = issuer.response(certificate[0])
     forged = issuer.response(certificate[0], signer=Authority("somebody else"))
     for version in ("-tls1_2", "-tls1_3"):
-        for response, status in ((good, 200), (forged, 200), (revoked, 502)):
-            with stapling(certificate, response, version) as port, Reprise(defaults=trusting(issuer.file)) as reprise:
-                answer = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/x")
-                equal((answer.status, answer.attempts), (status, 1), f"{version} {response}")
+        for staple, status in ((good, 200), (forged, 200), (revoked, 502)):
+            with stapling(certificate, staple, version) as port, Reprise(defaults=trusting(issuer.file)) as reprise:
+                response = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/x")
+                equal((response.status, response.attempts), (status, 1), f"{version} {staple}")
                 if status == 502:
-                    equal(error_of(answer), "error=tls_certificate_error")
+                    equal(error_of(response), "error=tls_certificate_error")
                     reprise.expect_log("certificate revoked")
 
 
 def test_F5_a_certificate_error_is_not_retried_for_a_post_either_though_nothing_was_sent():
     with TlsUpstream(certificate=authority().self_signed()) as upstream, Reprise(defaults=trusting()) as reprise:
-        answer = ask(reprise, "POST", upstream.url("/x"), b"x")
-        equal((answer.status, answer.attempts, answer.reason), (502, 1, "not_retryable"))
+        response = ask(reprise, "POST", upstream.url("/x"), b"x")
+        equal((response.status, response.attempts, response.reason), (502, 1, "not_retryable"))
 
 
 def test_openssls_words_are_told_once_a_second_for_each_upstream():
@@ -126,16 +126,16 @@ def answering(bytes_to_say):
 
 def test_plain_http_on_the_tls_port():
     with answering(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as upstream, Reprise(defaults=trusting()) as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, error_of(answer), answer.attempts), (502, "error=tls_protocol_error", 6))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, error_of(response), response.attempts), (502, "error=tls_protocol_error", 6))
         reprise.expect_log("wrong version number")
 
 
 def test_tls_on_the_plain_port():
     # A TLS server answers a plain request with an alert, which is no HTTP.
     with TlsUpstream() as upstream, Reprise() as reprise:
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal(answer.status, 502)
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal(response.status, 502)
         equal(upstream.count(), 0)
 
 
@@ -149,8 +149,8 @@ def test_a_handshake_that_never_ends_is_a_connect_timeout():
     listener = socket.create_server((LOOPBACK, 0))
     policy = trusting(connect_timeout="100ms", retry={"max_attempts": 2, "backoff": {"initial": "1ms"}})
     with listener, Reprise(defaults=policy) as reprise:
-        answer = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
-        equal((answer.status, error_of(answer), answer.attempts), (504, "error=connection_timeout", 2))
+        response = ask(reprise, "GET", f"http://{LOOPBACK}:{listener.getsockname()[1]}/x")
+        equal((response.status, error_of(response), response.attempts), (504, "error=connection_timeout", 2))
         for attempt in reprise.requests(1)[0]["attempts"]:
             equal((attempt["stage"], attempt["error"]), ("tls", "connect_timeout"))
             assert attempt["ms"] >= 100, attempt
@@ -166,8 +166,8 @@ def test_D1_a_post_whose_tls_connection_dies_after_it_is_not_repeated():
         with Client(reprise.forward) as client:
             # The client's first POST had a connection of its own (row F10).
             equal(client.ask("POST", upstream.url("/warm"), b"first").status, 200)
-            answer = client.ask("POST", upstream.url("/x"), b"once")
-            equal((answer.status, answer.reason, answer.attempts), (502, "not_idempotent", 1))
+            response = client.ask("POST", upstream.url("/x"), b"once")
+            equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
         equal(upstream.count("/x"), 0)
 
 
@@ -192,7 +192,7 @@ def test_F1_nothing_is_shared_across_client_certificates_trust_or_names():
                     equal(client.ask("GET", upstream.url(path)).status, 200)
                 for host in ("api.test", "localhost"):
                     through.send(head_of("GET", "/first", host))
-                    equal(through.read_answer().status, 200)
+                    equal(through.read_response().status, 200)
                 equal(upstream.connections, 5, f"one for each identity, in turn {turn}")
         by_connection = {}
         for request in upstream.requests:

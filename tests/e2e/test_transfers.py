@@ -15,10 +15,10 @@ def offsets(size):
 
 def check_download(reprise, upstream, path, size, broken):
     """Whole, wherever it broke: it was retried, or continued."""
-    answer, checker = download(reprise, upstream.url(path), size)
+    response, checker = download(reprise, upstream.url(path), size)
     assert checker.right, f"wrong bytes: {path} {broken}"
-    equal((answer.status, checker.whole), (200, True), f"{path} {broken}")
-    return answer, checker
+    equal((response.status, checker.whole), (200, True), f"{path} {broken}")
+    return response, checker
 
 
 def test_downloads_of_every_size():
@@ -39,8 +39,8 @@ def test_downloads_that_break_before_their_body():
                 for how in HOW:
                     path = f"/{size}/{place}-{how}"
                     upstream.breaks[path] = [Break(place, how=how), Break(place, how=how), None]
-                    answer, _ = check_download(reprise, upstream, path, size, upstream.breaks[path][0])
-                    equal(answer.attempts, 3, path)
+                    response, _ = check_download(reprise, upstream, path, size, upstream.breaks[path][0])
+                    equal(response.attempts, 3, path)
 
 
 def test_downloads_that_break_in_their_body():
@@ -76,8 +76,8 @@ def test_a_download_without_a_validator_is_cut_and_never_ends_as_whole():
                 for how in HOW:
                     path = f"/{size}/{offset}-{how}"
                     upstream.breaks[path] = [Break("body", offset, how), None]
-                    answer, checker = download(reprise, upstream.url(path), size)
-                    equal((answer.status, checker.right, checker.taken < size), (200, True, True), path)
+                    response, checker = download(reprise, upstream.url(path), size)
+                    equal((response.status, checker.right, checker.taken < size), (200, True, True), path)
                     equal(len(upstream.asked(path)), 1, f"{path}: nothing says that it would be the same")
 
 
@@ -90,15 +90,15 @@ def test_a_download_of_two_gib_that_breaks_in_its_middle():
 
 def check_upload(reprise, upstream, path, size, replayable, chunk=None):
     """Never taken for whole when it was not; whole after a break where it could be sent again."""
-    answer = upload(reprise, upstream.url(path), size, chunk)
+    response = upload(reprise, upstream.url(path), size, chunk)
     told = upstream.breaks.get(path, [None])[0]
     assert all(right for where, right in upstream.uploads if where == path), f"{path} {told}: wrong bytes"
     if told is None or replayable:
-        assert answer is not None, f"{path} {told}: no answer"
-        equal((answer.status, answer.body), (200, b"%d bytes, right" % size), f"{path} {told} {answer.reason}")
+        assert response is not None, f"{path} {told}: no answer"
+        equal((response.status, response.body), (200, b"%d bytes, right" % size), f"{path} {told} {response.reason}")
     else:
-        assert answer is None or answer.status in (502, 503), f"{path} {told}: {answer.status}"
-    return answer
+        assert response is None or response.status in (502, 503), f"{path} {told}: {response.status}"
+    return response
 
 
 def test_uploads_of_every_size():
@@ -126,8 +126,8 @@ def test_uploads_that_break_and_are_held_in_memory():
                 for chunk in (None, True):
                     path = f"/{size}/{number}-{chunk}"
                     upstream.breaks[path] = [told, told, None]
-                    answer = check_upload(reprise, upstream, path, size, True, chunk)
-                    equal(answer.attempts, 3, f"{path} {told}")
+                    response = check_upload(reprise, upstream, path, size, True, chunk)
+                    equal(response.attempts, 3, f"{path} {told}")
 
 
 def test_uploads_that_break_and_are_held_on_disk():
@@ -138,8 +138,8 @@ def test_uploads_that_break_and_are_held_on_disk():
                 for chunk in (None, True):
                     path = f"/{size}/{number}-{chunk}"
                     upstream.breaks[path] = [told, told, None]
-                    answer = check_upload(reprise, upstream, path, size, True, chunk)
-                    equal(answer.attempts, 3, f"{path} {told}")
+                    response = check_upload(reprise, upstream, path, size, True, chunk)
+                    equal(response.attempts, 3, f"{path} {told}")
         reprise.expect_metric(0, "reprise_replay_bytes", store="disk")
 
 
@@ -149,5 +149,5 @@ def test_uploads_that_break_and_are_too_long_to_be_held():
             for number, told in enumerate((Break("body", 5 * MIB), Break("body", size // 4, "fin"), Break("body", 64 * KIB))):
                 path = f"/{size}/{number}"
                 upstream.breaks[path] = [told, None]
-                answer = check_upload(reprise, upstream, path, size, False)
-                equal((answer.status, answer.reason), (502, "not_replayable"), f"{path} {told}")
+                response = check_upload(reprise, upstream, path, size, False)
+                equal((response.status, response.reason), (502, "not_replayable"), f"{path} {told}")

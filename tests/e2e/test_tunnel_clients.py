@@ -43,8 +43,8 @@ def clean_environment(reprise):
 def urllib_get(reprise, server):
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({"https": reprise.proxy_url}),
                                          urllib.request.HTTPSHandler(context=server.trust()))
-    with opener.open(server.https_url(), timeout=PATIENCE) as answer:
-        return answer.status, answer.read()
+    with opener.open(server.https_url(), timeout=PATIENCE) as response:
+        return response.status, response.read()
 
 
 def http_client_get(reprise, server):
@@ -52,8 +52,8 @@ def http_client_get(reprise, server):
     connection.set_tunnel(LOOPBACK, server.port)
     try:
         connection.request("GET", "/")
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+        response = connection.getresponse()
+        return response.status, response.read()
     finally:
         connection.close()
 

@@ -19,16 +19,16 @@ def echo_backwards_at_the_end(connection):
 def open_tunnel(client, port, early=b""):
     authority = f"{LOOPBACK}:{port}"
     client.send(head_of("CONNECT", authority, authority) + early)
-    answer = client.read_answer("CONNECT")
-    return answer
+    response = client.read_response("CONNECT")
+    return response
 
 
 def test_half_close_from_the_client():
     payload = bytes(range(256)) * 2000
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise:
         with Client(reprise.forward) as client:
-            answer = open_tunnel(client, talker.port)
-            equal((answer.status, answer.field("Content-Length"), answer.field("Transfer-Encoding")), (200, None, None))
+            response = open_tunnel(client, talker.port)
+            equal((response.status, response.field("Content-Length"), response.field("Transfer-Encoding")), (200, None, None))
             client.send(b"\x16\x03\x01" + payload)
             client.finish()
             equal(client.read_to_end() == bytes(reversed(b"\x16\x03\x01" + payload)), True)
@@ -70,7 +70,7 @@ def test_connect_without_any_header_as_python_sends_it():
     with Server(echo_backwards_at_the_end) as talker, Reprise() as reprise, \
             Client(reprise.forward) as client:
         client.send(f"CONNECT {LOOPBACK}:{talker.port} HTTP/1.0\r\n\r\n".encode())
-        equal(client.read_answer("CONNECT").status, 200)
+        equal(client.read_response("CONNECT").status, 200)
         client.send(b"\x16abc")
         client.finish()
         equal(client.read_to_end(), b"cba\x16")
@@ -79,8 +79,8 @@ def test_connect_without_any_header_as_python_sends_it():
 def test_refused_dial_is_retried_and_then_502():
     held, port = closed_port()
     with held, Reprise() as reprise, Client(reprise.forward) as client:
-        answer = open_tunnel(client, port)
-        equal((answer.status, answer.attempts, answer.reason), (502, 6, "attempts_spent"))
+        response = open_tunnel(client, port)
+        equal((response.status, response.attempts, response.reason), (502, 6, "attempts_spent"))
 
 
 def test_dial_succeeds_when_the_port_opens_meanwhile():
@@ -103,8 +103,8 @@ def test_dial_succeeds_when_the_port_opens_meanwhile():
 
 def test_denied_port_is_403():
     with Reprise(security={"connect_ports": [443]}) as reprise, Client(reprise.forward) as client:
-        answer = open_tunnel(client, 22)
-        equal(answer.status, 403)
+        response = open_tunnel(client, 22)
+        equal(response.status, 403)
         reprise.expect_metric(1, "reprise_rejected_requests_total", cause="connect_port_denied")
 
 

@@ -80,13 +80,13 @@ class Transfers(Upstream):
         self.uploads = []  # of every upload that was read whole: path, and whether it was right
 
     def taking_over(self, request):
-        return self._answer
+        return self._response
 
     def asked(self, path):
         with self.lock:
             return [request for request in self.requests if request.path == path]
 
-    def _answer(self, connection, request, reader):
+    def _response(self, connection, request, reader):
         connection.settimeout(PATIENCE)
         self.keep(request)
         breaks = self.breaks.get(request.path, [None])
@@ -135,35 +135,35 @@ class Transfers(Upstream):
             self.uploads.append((request.path, checker.whole))
         if told.place == "after_upload":
             return self._leave(connection, told)
-        answer = b"%d bytes, %s" % (checker.taken, b"right" if checker.whole else b"WRONG")
-        head = b"HTTP/1.1 %d Taken\r\nContent-Length: %d\r\n\r\n" % (503 if told.place == "status" else 200, len(answer))
+        response = b"%d bytes, %s" % (checker.taken, b"right" if checker.whole else b"WRONG")
+        head = b"HTTP/1.1 %d Taken\r\nContent-Length: %d\r\n\r\n" % (503 if told.place == "status" else 200, len(response))
         if told.place == "in_head":
             connection.sendall(head[:len(head) // 2])
             return self._leave(connection, told)
-        connection.sendall(head + answer)
+        connection.sendall(head + response)
         return True
 
 
 def download(reprise, url, size):
-    """One GET: the answer's head, and the checker of its body; (None, checker) if not even a head came."""
+    """One GET: the response's head, and the checker of its body; (None, checker) if not even a head came."""
     checker = Checker(size)
     with Client(reprise.forward) as client:
         client.send(head_of("GET", url, url.split("/")[2]))
         try:
-            answer = client.read_final_head()
+            response = client.read_final_head()
         except (Cut, ConnectionResetError):
             return None, checker
-        if answer.status == 200:
+        if response.status == 200:
             try:
-                for piece in client.pieces(answer):
+                for piece in client.pieces(response):
                     checker.take(piece)
             except (Cut, ConnectionResetError):
                 pass
-    return answer, checker
+    return response, checker
 
 
 def upload(reprise, url, size, chunk=None):
-    """One PUT, sent and answered at once: its final answer, or None if there was none."""
+    """One PUT, sent and answered at once: its final response, or None if there was none."""
     fields = [("Transfer-Encoding", "chunked")] if chunk else [("Content-Length", str(size))]
     with Client(reprise.forward) as client:
         def send():
@@ -175,12 +175,12 @@ def upload(reprise, url, size, chunk=None):
                     client.send(b"\r\n" if chunk else b"")
                 client.send(b"0\r\n\r\n" if chunk else b"")
             except OSError:
-                pass  # the answer says why
+                pass  # the response says why
 
         sender = threading.Thread(target=send)
         sender.start()
         try:
-            return client.read_answer("PUT")
+            return client.read_response("PUT")
         except (Cut, ConnectionResetError):
             return None
         finally:

@@ -7,7 +7,7 @@ __all__ = ["Request", "Say", "Upstream", "reset", "resumable"]
 
 
 class Say:
-    """An answer. `fields` are added as they are; `raw` replaces the whole message; `close` ends the connection behind it."""
+    """A response. `fields` are added as they are; `raw` replaces the whole message; `close` ends the connection behind it."""
 
     def __init__(self, status=200, body=None, fields=(), chunks=None, raw=None, close=False):
         self.status, self.body, self.fields = status, body, tuple(fields)
@@ -48,8 +48,8 @@ class Upstream(Server):
     """Steps: a status, a Say, a function (connection, request), or one of the words below; what a function returns says whether the
     connection goes on. The last step of a script is repeated; `otherwise` is the script of every path that has none.
 
-    reset: RST instead of an answer. close: FIN instead of an answer. execute_reset: the request takes effect, then RST.
-    hang: no answer until the upstream is closed.
+    reset: RST instead of a response. close: FIN instead of a response. execute_reset: the request takes effect, then RST.
+    hang: no response until the upstream is closed.
     `record` keeps every byte of each connection in `received`. `on_head`: functions (connection, request, reader) by
     path that take over once a head is there, before its body is read. `greeting` is sent unasked to who connects."""
 

@@ -351,7 +351,7 @@ TEST(Explanation, ATruncatedResponseIsContinuedWhereTheRouteAndTheRequestAllow) 
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.has_body = true; }));
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.download.get = false; }));
   EXPECT_FALSE(resumes([](auto&, auto& q) { q.outcome = Answered{200, {}}; }));
-  EXPECT_FALSE(resumes([](auto&, auto& q) { q.tunnel = true; })) << "its bytes belong to no answer";
+  EXPECT_FALSE(resumes([](auto&, auto& q) { q.tunnel = true; })) << "its bytes belong to no response";
   EXPECT_FALSE(resumes([](auto& p, auto& q) {
     p.retry.nested = Nested::refuse;
     q.facts.nested = true;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "proxy/http/date.hpp"
-#include "proxy/http/hint.hpp"
 #include "proxy/http1/parse.hpp"
+#include "proxy/repeat/date.hpp"
+#include "proxy/repeat/hint.hpp"
 #include "tests/fuzz/heads.hpp"
 
 namespace reprise::fuzz {

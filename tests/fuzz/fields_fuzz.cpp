@@ -153,7 +153,7 @@ void judge_response_out(const ResponseHead& head, const ResponseRewrite& rewrite
   law(count_of(again.fields, "transfer-encoding") == (rewrite.chunked && !old ? 1 : 0),
       "chunked only where it was asked for");
   law(!bodiless || count_of(again.fields, "content-length") == 0, "no length where none may be (row B1)");
-  law(head.status / 100 == 1 || count_of(again.fields, "date") >= 1, "a final answer has a date");
+  law(head.status / 100 == 1 || count_of(again.fields, "date") >= 1, "a final response has a date");
   law((old || rewrite.close) == contains(members_of(again.fields, "connection"), "close"),
       "close where it was asked for");
   law(!rewrite.drop_alt_svc || count_of(again.fields, "alt-svc") == 0, "no way around the proxy");

@@ -82,7 +82,7 @@ void judge_relayed(const Response& response, std::string_view method) {
   for (const unsigned version : {1U, 0U}) {
     const std::string out = written(response, version);
     Response again;
-    law(read(out, method, Spelling::strict, again), "what goes to the client is a whole answer");
+    law(read(out, method, Spelling::strict, again), "what goes to the client is a whole response");
     law(again.head.clean.empty(), "whose head is clean");
     law(again.end == out.size() && again.body == response.body, "with the same body and nothing behind it");
     law(again.head.status == response.head.status, "and the same status");

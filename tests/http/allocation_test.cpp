@@ -112,7 +112,7 @@ TEST(Allocation, chunks_and_trailers_of_a_response_allocate_nothing_the_second_t
   EXPECT_EQ(allocations, before_second);
 }
 
-/// The end of a kind of answer that has no body, or one that ends with its connection.
+/// The end of a kind of response that has no body, or one that ends with its connection.
 void read_bodiless(Connection& connection) {
   constexpr std::string_view responses[] = {
       "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 5\r\n\r\n",

@@ -1,9 +1,9 @@
 // Downloads: what is read of their heads, and the head that asks for the rest.
-#include "proxy/http/download.hpp"
+#include "proxy/repeat/download.hpp"
 
 #include <gtest/gtest.h>
 
-#include "proxy/http/signature.hpp"
+#include "proxy/repeat/signature.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

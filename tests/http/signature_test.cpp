@@ -1,5 +1,5 @@
 // Until when a signed request may be sent: presigned URLs, signing fields, and what is no signature.
-#include "proxy/http/signature.hpp"
+#include "proxy/repeat/signature.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proxy/http/hint.hpp"
+#include "proxy/repeat/hint.hpp"
 #include "tests/http/reading.hpp"
 
 namespace reprise::http {

@@ -58,7 +58,7 @@ class Client:
     needs: tuple
     scenarios: tuple = ("get", "post", "upload", "download", "https")
     tree: Optional[Callable] = None
-    answer: Callable = staticmethod(lambda ask, said: said)
+    response: Callable = staticmethod(lambda ask, said: said)
     trust: Callable = staticmethod(lambda ask: {name: ask.ca for name in TRUST})
     why: dict = field(default_factory=dict)
 
@@ -113,10 +113,10 @@ def aria2(ask):
 
 
 def read(name):
-    def answer(ask, _):
+    def response(ask, _):
         with open(f"{ask.folder}/{name}", "rb") as file:
             return file.read()
-    return answer
+    return response
 
 
 def succeeded(*_):
@@ -170,7 +170,7 @@ WEBSOCKET = ("websocket", "secure websocket")
 CLIENTS = (
     Client("curl", curl, "curl --version", {**EVERY, "SOCKS": {"environment": {"ALL_PROXY": f"socks5h://{SOCKS}"}}}, ("curl",)),
     Client("wget", wget, "wget --version", {**EVERY, **PROXYCHAINS}, ("wget",)),
-    Client("aria2", aria2, "aria2c --version", EVERY, ("aria2c",), ("get", "download", "https"), answer=read("fetched"),
+    Client("aria2", aria2, "aria2c --version", EVERY, ("aria2c",), ("get", "download", "https"), response=read("fetched"),
            why={"SOCKS": "it knows none"}),
     Client("git", git, "git --version", {**EVERY, "SOCKS": {"environment": {"ALL_PROXY": f"socks5h://{SOCKS}"}}}, ("git",),
            ("get", "https"), git_tree, read("clone/hello")),

@@ -231,8 +231,8 @@ def play(stage, client, way, scenario):
         assert code != 0, f"the client is told of the 503; {got}"
     else:
         equal(code, 0, got)
-        answer = client.answer(ask, said)
-        equal(answer[-len(expected):] == expected, True, got)
+        response = client.response(ask, said)
+        equal(response[-len(expected):] == expected, True, got)
     judge(stage, client, scenario, ask, path or ask.path, got)
 
 

@@ -1,4 +1,4 @@
-// Which answers are worth another attempt although their status is not, by head and by body.
+// Which responses are worth another attempt although their status is not, by head and by body.
 #include "proxy/match/body_predicate.hpp"
 
 #include <gtest/gtest.h>

@@ -234,7 +234,7 @@ struct Exhausted {
   Reason limit;
   std::size_t attempts;
   Duration elapsed;
-  unsigned delivered;  ///< the attempt whose answer the client gets; 0: our own words
+  unsigned delivered;  ///< the attempt whose response the client gets; 0: our own words
 };
 
 TEST(Clause, R24TheLedgerTellsWhatTheErrorRecordNeeds) {

@@ -96,7 +96,7 @@ std::vector<Story> stale_ones() {
        put(),
        {stale.not_held()},
        "attempt 1 reused -> await_head closed | fail (not_replayable)\n"},
-      {"the_kept_answer_survives_a_stale_retry",
+      {"the_kept_response_survives_a_stale_retry",
        get().attempts(2),
        {status(503), stale, refused},
        "attempt 1 -> 503 | sleep 250ms\n"

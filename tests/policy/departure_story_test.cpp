@@ -12,7 +12,7 @@ constexpr auto shutdown = Interruption::shutdown;
 
 std::vector<Story> half_closed() {
   return {
-      {"fin_during_an_attempt_keeps_its_answer",
+      {"fin_during_an_attempt_keeps_its_response",
        get(),
        {status(200).takes(2s).attempt_sees(fin)},
        "FIN during attempt 1 | noted\n"
@@ -27,7 +27,7 @@ std::vector<Story> half_closed() {
        {refused.attempt_sees(fin)},
        "FIN during attempt 1 | noted\n"
        "attempt 1 -> connect refused | fail (client_gone)\n"},
-      {"fin_during_the_second_attempt_gives_the_kept_answer",
+      {"fin_during_the_second_attempt_gives_the_kept_response",
        get(),
        {status(503), refused.attempt_sees(fin)},
        "attempt 1 -> 503 | sleep 250ms\n"
@@ -43,12 +43,12 @@ std::vector<Story> half_closed() {
        {status(503).wait_sees(fin)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "FIN during the wait | deliver (client_gone)\n"},
-      {"fin_during_the_wait_while_the_answer_is_read",
+      {"fin_during_the_wait_while_the_response_is_read",
        get().budget(1),
        {status(503).wait_sees(fin).response(Keeping::still_reading)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "FIN during the wait | deliver (client_gone)\n"},
-      {"fin_during_the_wait_without_the_answer",
+      {"fin_during_the_wait_without_the_response",
        get().budget(1),
        {status(503).wait_sees(fin).response(Keeping::dropped)},
        "attempt 1 -> 503 | sleep 250ms\n"
@@ -93,7 +93,7 @@ std::vector<Story> resets() {
        {status(200).body_sees(rst)},
        "attempt 1 -> 200 | deliver (success)\n"
        "RST during the body | cancel 1, leave (client_gone)\n"},
-      {"rst_during_the_body_of_a_kept_answer",
+      {"rst_during_the_body_of_a_kept_response",
        get().attempts(2),
        {status(503), refused.body_sees(rst)},
        "attempt 1 -> 503 | sleep 250ms\n"
@@ -104,7 +104,7 @@ std::vector<Story> resets() {
 
 std::vector<Story> shutdowns() {
   return {
-      {"shutdown_during_an_attempt_keeps_its_answer",
+      {"shutdown_during_an_attempt_keeps_its_response",
        get(),
        {status(200).attempt_sees(shutdown)},
        "shutdown during attempt 1 | noted\n"

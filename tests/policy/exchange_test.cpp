@@ -38,7 +38,7 @@ TEST_F(ExchangeTest, SaysWhetherItIsOver) {
   EXPECT_TRUE(exchange.over());
 }
 
-// The driver has nothing under way when it asks: an empty answer would leave the client waiting for ever.
+// The driver has nothing under way when it asks: an empty list would leave the client waiting for ever.
 TEST_F(ExchangeTest, LeadsOnUntilItIsOver) {
   Exchange exchange(policy, get, nullptr, epoch);
   EXPECT_TRUE(leads_on(exchange, exchange.begin(epoch, dice)));

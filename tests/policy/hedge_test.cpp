@@ -202,7 +202,7 @@ TEST_F(HedgeTest, RetriesOnceBothHaveFailed) {
     std::ignore = one.failed(of(5), {Stage::await_head, Cause::reset}, epoch + 11s, dice);
     std::ignore = one.waited(epoch + 20s);
     const Actions end = one.failed(of(6), {Stage::await_head, Cause::reset}, epoch + 21s, dice);
-    EXPECT_EQ(at<Deliver>(end, 0)->number, 3 - last) << "the last answer, although others failed after it";
+    EXPECT_EQ(at<Deliver>(end, 0)->number, 3 - last) << "the last response, although others failed after it";
     EXPECT_EQ(one.ledger().reason, Reason::attempts_spent);
   }
 }
@@ -536,7 +536,7 @@ TEST_F(HedgeTest, TheP95LearnsFromFirstAttemptsAndFromHowLongTheyHadRun) {
     std::ignore = failing.begin(epoch, dice);
     std::ignore = failing.answered(of(1), {503, {}}, epoch + 1s, dice);
   }
-  EXPECT_EQ(latency.p95(), 50ms) << "a bad answer says nothing of good ones";
+  EXPECT_EQ(latency.p95(), 50ms) << "a bad response says nothing of good ones";
 }
 
 // Both copies have asked the same host: the longer pause counts, from the response that asked for it.

@@ -25,12 +25,12 @@ std::vector<Story> bodies() {
        post(),
        {listed},
        "attempt 1 -> 200 with a listed body | deliver (not_idempotent)\n"},
-      {"a_listed_body_is_the_last_answer",
+      {"a_listed_body_is_the_last_response",
        get().attempts(2),
        {listed},
        "attempt 1 -> 200 with a listed body | sleep 250ms\n"
        "attempt 2 -> 200 with a listed body | deliver (attempts_spent)\n"},
-      {"a_listed_body_is_the_kept_answer",
+      {"a_listed_body_is_the_kept_response",
        get().attempts(2),
        {listed, refused},
        "attempt 1 -> 200 with a listed body | sleep 250ms\n"
@@ -90,7 +90,7 @@ std::vector<Story> breaks() {
        {cut_short},
        "attempt 1 -> body truncated | deliver (not_idempotent)\n"
        "the body breaks | cut (not_idempotent)\n"},
-      {"a_held_break_is_the_last_answer",
+      {"a_held_break_is_the_last_response",
        lists_truncated(get()).attempts(2),
        {cut_short},
        "attempt 1 -> body truncated | sleep 250ms\n"
@@ -101,7 +101,7 @@ std::vector<Story> breaks() {
        {cut_short, refused},
        "attempt 1 -> body truncated | sleep 250ms\n"
        "attempt 2 -> connect refused | fail (attempts_spent)\n"},
-      {"a_held_break_leaves_an_older_answer_kept",
+      {"a_held_break_leaves_an_older_response_kept",
        lists_truncated(get()).attempts(3),
        {status(503), cut_short, refused},
        "attempt 1 -> 503 | sleep 250ms\n"

@@ -1,4 +1,4 @@
-// Which answers are held back, and how much of them.
+// Which responses are held back, and how much of them.
 #include "proxy/policy/hold.hpp"
 
 #include <gtest/gtest.h>

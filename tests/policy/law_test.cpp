@@ -234,7 +234,7 @@ TEST(Law, IsNotBlind) {
   EXPECT_EQ(broken([](Played& p) { p.deadline = epoch; }),
             "no attempt starts and no wait ends after the deadline");
   EXPECT_EQ(broken([](Played& p) { p.ledger.ambiguous = true; }),
-            "an answer that our own attempt may have caused is called ambiguous");
+            "a response that our own attempt may have caused is called ambiguous");
   EXPECT_EQ(broken([](Played& p) { p.budget_after = p.budget_before; }),
             "the budget pays for started retries and for nothing else");
   EXPECT_EQ(Laws(post(), script, good).first_broken(), "no effect is repeated");
@@ -248,7 +248,7 @@ TEST(Law, IsNotBlind) {
   EXPECT_EQ(Laws(scene, {status(501), status(200)}, good).first_broken(),
             "only what the route lists is retried");
   EXPECT_EQ(Laws(scene, {status(503), refused}, good).first_broken(),
-            "the client gets the last answer at hand");
+            "the client gets the last response at hand");
 }
 
 }  // namespace

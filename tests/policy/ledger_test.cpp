@@ -103,7 +103,7 @@ TEST(Ledger, L25_never_forgets_the_attempt_whose_response_may_be_given) {
   EXPECT_EQ(ledger.next(39), 468U);
   EXPECT_EQ(ledger.forgotten()->attempts, 500U - 65U);
   ledger.hold(501);
-  EXPECT_FALSE(ledger.keeps(39)) << "another answer came";
+  EXPECT_FALSE(ledger.keeps(39)) << "another response came";
   EXPECT_EQ(ledger.forgotten()->attempts, 500U - 64U);
 }
 

@@ -75,7 +75,7 @@ std::vector<Story> limits() {
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> 503 | sleep 500ms\n"
        "the wait ends late | deliver (deadline_too_near)\n"},
-      {"a_late_wait_gives_the_answer_that_is_still_being_read",
+      {"a_late_wait_gives_the_response_that_is_still_being_read",
        get().deadline(250ms),
        {status(503).wakes_late(1ms).response(Keeping::still_reading)},
        "attempt 1 -> 503 | sleep 250ms\n"
@@ -99,7 +99,7 @@ std::vector<Story> limits() {
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> 503 | sleep 500ms\n"
        "attempt 3 -> 503 | fail 504 (deadline_too_near)\n"},
-      {"out_of_time_504_with_a_kept_answer",
+      {"out_of_time_504_with_a_kept_response",
        gateway_timeout(short_of_time()),
        {status(503), refused},
        "attempt 1 -> 503 | sleep 250ms\n"
@@ -157,7 +157,7 @@ std::vector<Story> hints() {
        post(),
        {status(503).retry_after(1s)},
        "attempt 1 -> 503 Retry-After 1000ms | deliver (not_idempotent)\n"},
-      {"a_hint_on_a_final_answer_is_no_wait",
+      {"a_hint_on_a_final_response_is_no_wait",
        get(),
        {status(200).retry_after(1s)},
        "attempt 1 -> 200 Retry-After 1000ms | deliver (success)\n"},
@@ -271,7 +271,7 @@ std::vector<Story> signatures() {
        post().signed_until(epoch + 1s),
        {closed.reused().nothing_sent().takes(1001ms)},
        "attempt 1 reused -> await_head closed | fail (signature_expired)\n"},
-      {"an_answer_after_the_end_of_the_signature_is_an_answer",
+      {"a_response_after_the_end_of_the_signature_is_a_response",
        get().signed_until(epoch + 1s),
        {status(200).takes(2s)},
        "attempt 1 -> 200 | deliver (success)\n"},

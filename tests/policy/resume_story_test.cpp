@@ -116,7 +116,7 @@ std::vector<Story> given_up() {
        "attempt 1 -> 200 | deliver (success)\n"
        "the body breaks | sleep 250ms\n"
        "attempt 2 -> 416 | cut (resume_mismatch)\n"},
-      {"an_answer_that_cannot_be_read",
+      {"a_response_that_cannot_be_read",
        get(),
        {breaks_mid_way(200), fails(Stage::head, Cause::malformed_response)},
        "attempt 1 -> 200 | deliver (success)\n"
@@ -219,7 +219,7 @@ std::vector<Story> departures() {
        "attempt 1 -> 200 | deliver (success)\n"
        "the body breaks | sleep 250ms\n"
        "FIN during the wait | cut (client_gone)\n"},
-      {"fin_during_a_resume_leaves_it_its_answer",
+      {"fin_during_a_resume_leaves_it_its_response",
        get(),
        {breaks_mid_way(200), breaks_mid_way(206).attempt_sees(fin)},
        "attempt 1 -> 200 | deliver (success)\n"

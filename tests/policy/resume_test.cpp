@@ -1,4 +1,4 @@
-// Which downloads can be continued, and which answers are the rest of them: rows E1 to E11.
+// Which downloads can be continued, and which responses are the rest of them: rows E1 to E11.
 #include "proxy/policy/resume.hpp"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ std::vector<Story> responses() {
        {status(202), status(200)},
        "attempt 1 -> 202 | sleep 250ms\n"
        "attempt 2 -> 200 | deliver (success)\n"},
-      {"c6_a_final_answer_ends_the_loop",
+      {"c6_a_final_response_ends_the_loop",
        get(),
        {status(503), status(400)},
        "attempt 1 -> 503 | sleep 250ms\n"
@@ -118,24 +118,24 @@ std::vector<Story> last_responses() {
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> await_head reset | sleep 500ms\n"
        "attempt 3 -> await_head reset | fail (attempts_spent)\n"},
-      {"an_answer_still_being_read_is_not_kept",
+      {"a_response_still_being_read_is_not_kept",
        get().attempts(2),
        {status(503).response(Keeping::still_reading), reset},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> await_head reset | fail (attempts_spent)\n"},
-      {"a_newer_answer_replaces_the_kept_one",
+      {"a_newer_response_replaces_the_kept_one",
        get().attempts(3),
        {status(500), status(502), refused},
        "attempt 1 -> 500 | sleep 250ms\n"
        "attempt 2 -> 502 | sleep 500ms\n"
        "attempt 3 -> connect refused | deliver 2 (attempts_spent)\n"},
-      {"a_newer_answer_that_is_dropped_takes_the_older_with_it",
+      {"a_newer_response_that_is_dropped_takes_the_older_with_it",
        get().attempts(3),
        {status(500), status(502).response(Keeping::dropped), refused},
        "attempt 1 -> 500 | sleep 250ms\n"
        "attempt 2 -> 502 | sleep 500ms\n"
        "attempt 3 -> connect refused | fail (attempts_spent)\n"},
-      {"the_last_answer_is_never_dropped",
+      {"the_last_response_is_never_dropped",
        get().attempts(2),
        {status(500), status(502).response(Keeping::dropped)},
        "attempt 1 -> 500 | sleep 250ms\n"

@@ -5,7 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <thread>
+
+#include "tests/support/scarce_descriptors.hpp"
 
 namespace reprise::net {
 namespace {
@@ -120,6 +123,19 @@ TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
   EXPECT_EQ(watch.wait(), Woken::changed) << "of a file that was watched before";
   write("more", "x");
   EXPECT_EQ(watch.wait(), Woken::changed);
+}
+
+TEST_F(FileWatchTest, I6_without_a_descriptor_there_is_none) {
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  const play::ScarceDescriptors scarce(0);
+  EXPECT_THROW(FileWatch(), std::system_error);
+}
+
+TEST_F(FileWatchTest, AFileInTheFolderOfTheProcessIsWatchedByItsName) {
+  FileWatch watch(by_look);
+  watch.watch({"no-such-file-of-reprise", "/no-such-file-of-reprise"});
+  watch.ask();
+  EXPECT_EQ(watch.wait(), Woken::asked) << "neither is there, which is no change";
 }
 
 TEST_F(FileWatchTest, AskingIsAnsweredOnceAndStoppingForGood) {

@@ -76,7 +76,7 @@ struct Account {
   Instant moved{};                  ///< when an upstream last took a byte of it
   Instant sent{};                   ///< when its client last sent one: what it has not sent holds nobody up
   bool sent_whole = false;
-  bool may_miss_answer = false;  ///< its client is slow, so that a reset may come before it has read
+  bool may_miss_response = false;  ///< its client is slow, so that a reset may come before it has read
   unsigned records = 0;
   observe::Ending ending = observe::Ending::answered;
   int status = 0;  ///< that the client got

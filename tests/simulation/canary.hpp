@@ -10,7 +10,7 @@ enum class Canary : std::uint8_t {
   repeated_effect,  ///< what reaches an upstream takes effect once more
   wrong_byte,       ///< a byte of a response is another one when it reaches the proxy
   old_name,         ///< a name is answered as it was the first time, for ever
-  unnamed_change,   ///< a representation changes between two answers, and the field of its version does not
+  unnamed_change,   ///< a representation changes between two responses, and the field of its version does not
   lost_end,         ///< the last byte of a response is missing, and its end is told all the same
   deaf_kernel,      ///< nothing is ever known to be unacknowledged
   used_before,      ///< every connection has served before

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "tests/simulation/answer.hpp"
 #include "tests/simulation/content.hpp"
+#include "tests/simulation/response_plan.hpp"
 
 namespace reprise::simulation {
 
@@ -25,10 +25,10 @@ void Client::start() {
 
 void Client::ask() {
   const RequestPlan& request = plan_.requests[asked_++];
-  book_.open(request).may_miss_answer = plan_.pipelines || plan_.stops_reading_at || plan_.stops_writing_at;
+  book_.open(request).may_miss_response = plan_.pipelines || plan_.stops_reading_at || plan_.stops_writing_at;
   if (book_.telling())
     book_.tell("client asks " + request.method + " " + std::to_string(request.id) + " of " + request.host +
-               ", " + std::to_string(request.body_bytes) + " bytes, answer " +
+               ", " + std::to_string(request.body_bytes) + " bytes, response " +
                std::to_string(request.response_bytes) +
                (request.idempotent ? ", idempotent" : ", not idempotent"));
   out_.append(write_request(request));
@@ -131,7 +131,7 @@ void Client::read() {
       plan_.stops_reading_at.reset();
       return pause(stalls_reading_);
     }
-    if (answered_ == plan_.requests.size()) return book_.broken("nothing follows the last answer");
+    if (answered_ == plan_.requests.size()) return book_.broken("nothing follows the last response");
     const std::size_t used =
         reader_.feed(wire_->received(), [this](std::string_view bytes) { take_body(bytes); });
     if (reader_.head_is_whole()) judge_head();
@@ -157,14 +157,14 @@ void Client::judge_head() {
   if (field(head, "X-Error")) account().got_error_in_head = true;
   forged_ = id && *id == "0";
   if (own_ || forged_) return;
-  if (number(*id) != plan_.requests[answered_].id) book_.broken("no answer goes to another request");
+  if (number(*id) != plan_.requests[answered_].id) book_.broken("no response goes to another request");
   version_ = static_cast<unsigned>(number(field(head, "X-Version").value_or("0")).value_or(0));
   first_ = number(field(head, "X-First").value_or("0")).value_or(0);
   const auto& served = account().served;
   if (std::none_of(served.begin(), served.end(), [&](const Served& one) {
         return one.version == version_ && one.status == reader_.status();
       }))
-    book_.broken("an answer is one that an upstream gave");
+    book_.broken("a response is one that an upstream gave");
   if (reader_.status() == 206) book_.broken("a client that asked for no range gets no part");
 }
 
@@ -172,10 +172,10 @@ void Client::take_body(std::string_view bytes) {
   judge_head();
   if (!error_.empty()) {
     if (error_.substr(std::min<std::size_t>(body_bytes_, error_.size()), bytes.size()) != bytes)
-      book_.broken("an answer's bytes are those of one attempt");
+      book_.broken("a response's bytes are those of one attempt");
   } else if (!own_ && !forged_ &&
              !Content(plan_.requests[answered_].id, version_).holds(first_ + body_bytes_, bytes))
-    book_.broken("an answer's bytes are those of one attempt, or of one chain of resumes");
+    book_.broken("a response's bytes are those of one attempt, or of one chain of resumes");
   body_bytes_ += bytes.size();
 }
 
@@ -195,7 +195,7 @@ HttpReader::Kind Client::kind_of_response() const {
 void Client::judge_whole() {
   if (own_) {
     const bool is_ours = reader_.status() >= 400 && field(reader_.head(), "Proxy-Status").has_value();
-    if (!is_ours) book_.broken("an answer is an upstream's, or says that it is the proxy's");
+    if (!is_ours) book_.broken("a response is an upstream's, or says that it is the proxy's");
   } else if (forged_) {
     if (body_bytes_ != 6 && plan_.requests[answered_].method != "HEAD")
       book_.broken("what looks complete is complete");
@@ -238,7 +238,7 @@ void Client::response_came() {
 
 void Client::judge_interim(int status) {
   constexpr unsigned most_interims = 32;  // of an attempt (row B10)
-  if (++interims_ > most_interims * account().arrivals) book_.broken("interim answers are bounded");
+  if (++interims_ > most_interims * account().arrivals) book_.broken("interim responses are bounded");
   if (status != 100) return;
   if (continued_ || !plan_.requests[answered_].expects_continue)
     book_.broken("a client gets one 100, and only if it expects one");
@@ -263,7 +263,7 @@ void Client::connection_ended(bool by_reset) {
     book_.tell(by_reset ? "client sees a reset" : "client sees the end");
     // It was asked at once, so that no limit of ours can have ended it. A reset takes unread bytes with it.
     if (!by_reset && answered_ > 0 && received_ == received_before_ && !stalled_ && !book_.stopping())
-      book_.broken("a connection that ends behind an answer was said to end");
+      book_.broken("a connection that ends behind a response was said to end");
     end_request(ClientEnd::cut);
     ++answered_;
   }

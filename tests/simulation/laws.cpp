@@ -58,7 +58,7 @@ class Judge {
     if (!departures_are_heeded()) return "nothing is begun for a client that has left";
     if (!shutdown_is_heeded()) return "no attempt follows another once the process is to stop";
     if (!listings_have_a_cause())
-      return "an answer is listed for what it says where the route asks for that, and there alone";
+      return "a response is listed for what it says where the route asks for that, and there alone";
     if (!connections_are_changed()) return "an attempt never rides the connection of the attempt before it";
     if (!silence_is_noticed())
       return "what can be repeated goes on at once, and within three seconds, where its connection is dead";
@@ -113,7 +113,8 @@ class Judge {
   bool ends_alike() const {
     const bool has_response = account_.end == ClientEnd::whole || account_.end == ClientEnd::own_response;
     if (has_response) return account_.ending == Ending::answered || account_.ending == Ending::client_gone;
-    return account_.end == ClientEnd::left || account_.ending != Ending::answered || account_.may_miss_answer;
+    return account_.end == ClientEnd::left || account_.ending != Ending::answered ||
+           account_.may_miss_response;
   }
 
   bool attempts_are_bounded() const {
@@ -261,7 +262,7 @@ class Judge {
   }
 
   bool cancels_have_a_cause() const {
-    const bool left = account_.reset || account_.finished || account_.may_miss_answer;
+    const bool left = account_.reset || account_.finished || account_.may_miss_response;
     if (left || scene_.drains_at || scene_.terminates_at) return true;
     if (ledger_.hedge != policy::HedgeOutcome::none) return true;
     for (std::size_t i = 0; i < ledger_.size(); i = ledger_.next(i)) {

@@ -113,7 +113,7 @@ TunnelClient::TunnelClient(World& world, Book& book, const TunnelPlan& plan, std
       asked_on_(std::move(wire)) {}
 
 void TunnelClient::start() {
-  book_.open(request_).may_miss_answer = true;
+  book_.open(request_).may_miss_response = true;
   book_.tell("client asks for a tunnel to " + request_.host);
   const std::string head =
       "CONNECT " + request_.host + ":8443 HTTP/1.1\r\nHost: " + request_.host + ":8443\r\n\r\n";

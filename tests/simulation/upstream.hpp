@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "tests/simulation/answer.hpp"
 #include "tests/simulation/canary.hpp"
 #include "tests/simulation/purpose.hpp"
+#include "tests/simulation/response_plan.hpp"
 #include "tests/simulation/wire.hpp"
 #include "tests/support/http_reader.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tests/soak/answer.hpp"
 #include "tests/soak/content.hpp"
+#include "tests/soak/response.hpp"
 
 namespace reprise::soak {
 namespace {
@@ -11,16 +11,16 @@ namespace {
 constexpr std::uint64_t upload_piece = std::uint64_t{16} * 1024;
 
 std::string request_head(const Errand& errand, const Plan& plan, std::string_view fields) {
-  const std::string authority = "127.0.0.1:" + std::to_string(errand.port(plan.door));
+  const std::string authority = "127.0.0.1:" + std::to_string(errand.port(plan.listener));
   std::string text(plan.method);
-  if (plan.door == Door::tunnel) {
+  if (plan.listener == Listener::tunnel) {
     text.assign("CONNECT ").append(authority);
   } else {
     text.append(" http://").append(authority).append(plan.path());
   }
   text.append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
   if (plan.keyed) text.append("Idempotency-Key: ").append(std::to_string(plan.number)).append("\r\n");
-  if (plan.sends_body() && plan.door != Door::tunnel) {
+  if (plan.sends_body() && plan.listener != Listener::tunnel) {
     if (plan.chunked) {
       text.append("Transfer-Encoding: chunked\r\n");
     } else {
@@ -220,7 +220,7 @@ Task<std::uint64_t> Client::read_body(Body& body, const Head& head) {
     if (!is_whole) {
       refusal_.append(piece);
     } else if (!is_content(plan_.number, at, piece)) {
-      ledger_.wrong_bytes(plan_, "the answer at the client");
+      ledger_.wrong_bytes(plan_, "the response at the client");
     }
     at += piece.size();
     if (is_leaving_in_response() && is_whole) break;
@@ -242,19 +242,19 @@ Task<Done> Client::read_response_behind(Head head) {
   co_return Done{again, head.status() == 200 && attempts == 1};
 }
 
-// A right answer is of this request and whole; a refusal is one that its reason explains.
+// A right response is of this request and whole; a refusal is one that its reason explains.
 void Client::judge(const Head& head, std::uint64_t bytes) {
   const int status = head.status();
   const std::string_view reason = head.field("Reprise-Reason").value_or("");
   const std::uint64_t attempts = head.number("Reprise-Attempts");
   const bool from_upstream = head.field("X-Number").has_value();
   if (from_upstream && head.number("X-Number") != plan_.number)
-    ledger_.wrong_bytes(plan_, "the answer: it is of another request");
+    ledger_.wrong_bytes(plan_, "the response: it is of another request");
   if (status == 200) {
     const bool content_like = plan_.method == "GET";
-    if (content_like && bytes != plan_.size) ledger_.wrong_bytes(plan_, "an answer that looked whole");
+    if (content_like && bytes != plan_.size) ledger_.wrong_bytes(plan_, "a response that looked whole");
     if (!content_like && plan_.method != "HEAD" && refusal_ != response_body(plan_))
-      ledger_.wrong_bytes(plan_, "the answer");
+      ledger_.wrong_bytes(plan_, "the response");
     const bool needs_effect = plan_.sends_body() || plan_.method == "DELETE";
     if (needs_effect && ledger_[plan_.number].effects == 0) ledger_.unjust(plan_, "200 without an effect");
     return;
@@ -267,7 +267,7 @@ void Client::judge(const Head& head, std::uint64_t bytes) {
               : reason == "attempts_spent" ? attempts >= 4
                                            : !reason.empty();
   if (reason == "not_replayable") just = plan_.sends_body() && plan_.size > 0;
-  if (reason == "budget_spent") just = plan_.door == Door::flapping;
+  if (reason == "budget_spent") just = plan_.listener == Listener::flapping;
   if (reason == "client_gone") just = plan_.behaviour == Behaviour::half_closes;
   if (reason == "upstream_said_later") just = status == 503;
   if (!just) ledger_.unjust(plan_, "answered " + std::to_string(status) + " " + std::string(reason));

@@ -14,7 +14,7 @@ namespace reprise::soak {
 struct Errand {
   Ledger& ledger;
   tcp::endpoint proxy;
-  std::function<std::uint16_t(Door)> port;
+  std::function<std::uint16_t(Listener)> port;
 };
 
 struct Done {

@@ -37,7 +37,7 @@ void Load::give_up_on_the_stuck() {
   for (Seat& seat : seats_) {
     if (seat.line == nullptr || seat.busy_since > Clock::now() - patience) continue;
     ++given_up_;
-    ledger_.unjust(plan_of(ledger_.mix(), seat.number), "no answer in time");
+    ledger_.unjust(plan_of(ledger_.mix(), seat.number), "no response in time");
     seat.busy_since = Clock::time_point::max();
     seat.line->close();
   }
@@ -86,7 +86,7 @@ Task<bool> Load::seat_down(Seat& seat) {
 }
 
 Task<void> Load::work(Seat& seat) {
-  Errand errand{ledger_, settings_.proxy, [this](Door door) { return upstream_.port(door); }};
+  Errand errand{ledger_, settings_.proxy, [this](Listener listener) { return upstream_.port(listener); }};
   for (;;) {
     const bool there_is_one = co_await seat_down(seat);
     if (!there_is_one) break;

@@ -1,7 +1,7 @@
 #include "tests/soak/performance.hpp"
 
-#include "tests/soak/answer.hpp"
 #include "tests/soak/content.hpp"
+#include "tests/soak/response.hpp"
 
 namespace reprise::soak {
 namespace {
@@ -123,7 +123,7 @@ Task<After> Performance::run() {
   co_return co_await play();
 }
 
-// What is still coming is read to its end: a reset would take the answer with it.
+// What is still coming is read to its end: a reset would take the response with it.
 Task<After> Performance::response_early() {
   wire_.consume(0);
   if (fate_ == Fate::early_response) {

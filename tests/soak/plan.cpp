@@ -4,7 +4,7 @@ namespace reprise::soak {
 namespace {
 
 constexpr std::array<std::string_view, behaviour_count> behaviour_words = {
-    "plain",       "slow upload", "slow reader", "leaves early", "leaves in upload", "leaves in answer",
+    "plain",       "slow upload", "slow reader", "leaves early", "leaves in upload", "leaves in response",
     "half closes", "expects",     "pipelined",   "tunnels",      "ambiguous"};
 
 struct FateRow {
@@ -34,14 +34,14 @@ constexpr std::array<FateRow, fate_count> fate_rows = {{
     {"bad chunk", 30},
     {"1xx, then FIN", 30},
     {"1xx flood", 20},
-    {"early answer", 30},
+    {"early response", 30},
     {"early refusal", 30},
-    {"bytes behind the answer", 40},
-    {"two answers", 30},
-    {"dribbled answer", 40},
+    {"bytes behind the response", 40},
+    {"two responses", 30},
+    {"dribbled response", 40},
     {"until close", 60},
     {"until close, RST", 30},
-    {"leaves after the answer", 100},
+    {"leaves after the response", 100},
 }};
 
 constexpr std::uint64_t most_in_one_write = std::uint64_t{8} * 1024;
@@ -110,10 +110,10 @@ std::string_view word(Behaviour behaviour) { return behaviour_words.at(static_ca
 std::string_view word(Fate fate) { return fate_rows.at(static_cast<std::size_t>(fate)).word; }
 
 std::string Plan::path() const {
-  const std::string_view folder = door == Door::flapping ? "/flapping/"
-                                  : keyed                ? "/keyed/"
-                                  : held                 ? "/held/"
-                                                         : "/";
+  const std::string_view folder = listener == Listener::flapping ? "/flapping/"
+                                  : keyed                        ? "/keyed/"
+                                  : held                         ? "/held/"
+                                                                 : "/";
   return std::string(folder) + std::to_string(number);
 }
 
@@ -135,8 +135,8 @@ Plan plan_of(const Mix& mix, std::uint64_t number) {
   plan.held = plan.method == "GET" && chance.one_in(8);
   const bool leaves =
       plan.behaviour >= Behaviour::leaves_early && plan.behaviour <= Behaviour::leaves_in_response;
-  if (!leaves && !plan.keyed && !plan.held && chance.one_in(20)) plan.door = Door::flapping;
-  if (plan.behaviour == Behaviour::tunnels) plan.door = Door::tunnel;
+  if (!leaves && !plan.keyed && !plan.held && chance.one_in(20)) plan.listener = Listener::flapping;
+  if (plan.behaviour == Behaviour::tunnels) plan.listener = Listener::tunnel;
   if (plan.behaviour == Behaviour::leaves_in_upload) plan.size += 2;
   const bool long_response = plan.method == "GET" && chance.one_in(150);
   if (long_response || plan.behaviour == Behaviour::leaves_in_response) plan.size += chance.below(3 << 20);

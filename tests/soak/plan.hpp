@@ -57,7 +57,7 @@ enum class Fate : std::uint8_t {
   early_response,         // 200 before the body was read
   early_refusal,          // 503 before the body was read
   extra_bytes,            // bytes behind the response
-  two_responses,          // a second answer that nobody asked for
+  two_responses,          // a second response that nobody asked for
   dribble,                // the response in pieces of a few bytes
   close_delimited,        // no length, FIN at the end
   close_delimited_reset,  // no length, RST before the end
@@ -69,18 +69,18 @@ std::string_view word(Behaviour);
 std::string_view word(Fate);
 
 /// Which of the upstream's ports a request goes to.
-enum class Door : std::uint8_t { steady, flapping, tunnel };
+enum class Listener : std::uint8_t { steady, flapping, tunnel };
 
 struct Plan {
   std::uint64_t number = 0;
   Behaviour behaviour = Behaviour::plain;
   std::string_view method = "GET";
-  std::uint64_t size = 0;  ///< of the body, of a GET's answer, or of each way of a tunnel; bytes
-  bool chunked = false;    ///< the request body, or the answer to a GET
+  std::uint64_t size = 0;  ///< of the body, of a GET's response, or of each way of a tunnel; bytes
+  bool chunked = false;    ///< the request body, or the response to a GET
   bool keyed = false;      ///< a POST that its route calls idempotent
   bool held = false;       ///< its route holds answers back
   bool validated = true;   ///< the response has a strong ETag
-  Door door = Door::steady;
+  Listener listener = Listener::steady;
 
   bool sends_body() const { return method == "PUT" || method == "POST"; }
   /// At most one effect is allowed.

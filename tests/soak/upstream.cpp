@@ -49,11 +49,11 @@ void Upstream::stop() {
   tunnel_.close();
 }
 
-std::uint16_t Upstream::port(Door door) const {
-  switch (door) {
-    case Door::steady: return steady_.local_endpoint().port();
-    case Door::tunnel: return tunnel_.local_endpoint().port();
-    case Door::flapping: break;
+std::uint16_t Upstream::port(Listener listener) const {
+  switch (listener) {
+    case Listener::steady: return steady_.local_endpoint().port();
+    case Listener::tunnel: return tunnel_.local_endpoint().port();
+    case Listener::flapping: break;
   }
   return flapping_port_;
 }

@@ -16,7 +16,7 @@ class Upstream {
   /// Starts to listen, and goes on until `stop`.
   void start();
   void stop();
-  std::uint16_t port(Door door) const;
+  std::uint16_t port(Listener listener) const;
   /// Times that the flapping port was closed.
   std::uint64_t flaps() const { return flaps_; }
 

@@ -199,7 +199,7 @@ void Judgement::check_latency() {
       "ms\n",
       first, last, first > 0 ? last / first : 0, milliseconds(load_.worst_stall()));
   const bool quiet = load_.worst_stall() < long_stall;
-  if (quiet && first > 0 && last > 10 * first && last - first > 2000) fail("answers become slower");
+  if (quiet && first > 0 && last > 10 * first && last - first > 2000) fail("responses become slower");
 }
 
 std::uint64_t Judgement::kinds() const {

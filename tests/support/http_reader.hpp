@@ -28,7 +28,7 @@ class HttpReader {
   enum class Kind : std::uint8_t {
     request,
     response,
-    head,  ///< of either, and no body behind it: the answer to a HEAD, or somebody else reads what follows
+    head,  ///< of either, and no body behind it: the response to a HEAD, or somebody else reads what follows
   };
   enum class State : std::uint8_t {
     head,

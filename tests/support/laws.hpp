@@ -30,9 +30,9 @@ class Laws {
     if (!only_the_rest_is_appended()) return "only the rest of a download is appended to it";
     if (!never_sooner_than_asked()) return "never sooner than asked";
     if (!delivering_never_waits()) return "delivering never waits";
-    if (!gives_the_last_response()) return "the client gets the last answer at hand";
+    if (!gives_the_last_response()) return "the client gets the last response at hand";
     if (!stops_for_departures()) return "nothing starts after the client left or the shutdown began";
-    if (!ambiguity_is_told()) return "an answer that our own attempt may have caused is called ambiguous";
+    if (!ambiguity_is_told()) return "a response that our own attempt may have caused is called ambiguous";
     if (!budget_is_exact()) return "the budget pays for started retries and for nothing else";
     return {};
   }
@@ -304,7 +304,7 @@ class Laws {
     return true;
   }
 
-  // The attempt whose answer the client must get when nothing more is tried, from 1; 0: there is none.
+  // The attempt whose response the client must get when nothing more is tried, from 1; 0: there is none.
   unsigned response_at_hand() const {
     unsigned at_hand = 0;
     const std::size_t attempts = attempts_to_the_head();

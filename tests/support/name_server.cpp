@@ -1,7 +1,6 @@
 #include "tests/support/name_server.hpp"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -9,6 +8,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+
+#include "tests/support/loopback_address.hpp"
 
 namespace reprise::play {
 namespace {
@@ -18,14 +19,11 @@ constexpr unsigned a_record = 1, alias_record = 5, aaaa_record = 28;
 
 /// Both sockets on one port.
 bool bind_both(int udp, int tcp, std::uint16_t& port) {
-  sockaddr_in where{};
-  where.sin_family = AF_INET;
-  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t bytes = sizeof where;
-  auto* address = reinterpret_cast<sockaddr*>(&where);
-  if (::bind(tcp, address, bytes) != 0 || ::getsockname(tcp, address, &bytes) != 0) return false;
-  port = ntohs(where.sin_port);
-  return ::bind(udp, address, bytes) == 0 && ::listen(tcp, 16) == 0;
+  const sockaddr any = loopback_address(0);
+  if (::bind(tcp, &any, sizeof any) != 0) return false;
+  port = port_of(tcp);
+  const sockaddr same = loopback_address(port);
+  return ::bind(udp, &same, sizeof same) == 0 && ::listen(tcp, 16) == 0;
 }
 
 void put(std::string& text, std::uint32_t number, int bytes) {

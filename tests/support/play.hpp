@@ -178,7 +178,7 @@ class World {
     return actions;
   }
 
-  // Each while the ledger has it: what changes later is among the last two, or of the delivered answer.
+  // Each while the ledger has it: what changes later is among the last two, or of the delivered response.
   void copy_entries() {
     const policy::Ledger& ledger = exchange_.ledger();
     std::vector<policy::LedgerEntry>& entries = played_.entries;

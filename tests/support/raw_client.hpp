@@ -33,7 +33,7 @@ class RawClient {
   RawSocket& socket() { return socket_; }
   void send(std::string_view bytes) { static_cast<void>(socket_.send(bytes)); }
 
-  /// The next answer, final or interim. `no_body`: it answers a HEAD, or an interim one is expected.
+  /// The next response, final or interim. `no_body`: it answers a HEAD, or an interim one is expected.
   WireResponse read_response() { return read(HttpReader::Kind::response); }
   WireResponse read_response_without_body() { return read(HttpReader::Kind::head); }
   /// Sends, and reads one response.

@@ -1,6 +1,5 @@
 #include "tests/support/raw_socket.hpp"
 
-#include <arpa/inet.h>
 #include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,9 +10,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <thread>
 #include <utility>
+
+#include "tests/support/loopback_address.hpp"
 
 namespace reprise::play {
 
@@ -45,13 +45,8 @@ RawSocket::~RawSocket() { close(); }
 
 RawSocket RawSocket::connect_to(std::uint16_t port) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  sockaddr generic{};
-  std::memcpy(&generic, &address, sizeof address);
-  if (::connect(descriptor, &generic, sizeof address) != 0) {
+  const sockaddr address = loopback_address(port);
+  if (::connect(descriptor, &address, sizeof address) != 0) {
     ::close(descriptor);
     return {};
   }

@@ -51,7 +51,7 @@ enum class Interruption : std::uint8_t { none, fin, rst, shutdown };
 /// What becomes of a refused response during the wait.
 enum class Keeping : std::uint8_t { whole, dropped, still_reading };
 
-/// How the body of a delivered answer ends early, if it does.
+/// How the body of a delivered response ends early, if it does.
 enum class Breaking : std::uint8_t {
   no,
   for_good,  ///< the rest cannot be asked for

@@ -1,15 +1,14 @@
 // A port of loopback where connections stand, and nobody ever reads or says a word.
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
 #include <string>
+
+#include "tests/support/loopback_address.hpp"
 
 namespace reprise::play {
 
@@ -18,17 +17,10 @@ class SilentPort {
  public:
   /// Throws std::runtime_error where there is none.
   SilentPort() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in place{};
-    place.sin_family = AF_INET;
-    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    sockaddr generic{};
-    std::memcpy(&generic, &place, sizeof place);
-    socklen_t size = sizeof generic;
-    const bool listens = ::bind(listener_, &generic, size) == 0 && ::listen(listener_, 64) == 0 &&
-                         ::getsockname(listener_, &generic, &size) == 0;
+    const sockaddr address = loopback_address(0);
+    const bool listens = ::bind(listener_, &address, sizeof address) == 0 && ::listen(listener_, 64) == 0;
     if (!listens) throw std::runtime_error("no silent port");
-    std::memcpy(&place, &generic, sizeof place);
-    number_ = ntohs(place.sin_port);
+    number_ = port_of(listener_);
   }
   ~SilentPort() { ::close(listener_); }
   SilentPort(const SilentPort&) = delete;

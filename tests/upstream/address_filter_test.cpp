@@ -134,7 +134,7 @@ TEST(AddressFilter, H4_denied_comes_before_self) {
   EXPECT_EQ(filter.judge(at("127.0.0.1", 3128)), AddressVerdict::denied);
 }
 
-// Texts that inet_aton(3) takes for addresses (row H2) never reach the doors as texts: they are names for the
+// Texts that inet_aton(3) takes for addresses (row H2) are never judged as texts: they are names for the
 // resolver, and what it makes of them is judged here.
 TEST(AddressFilter, H2_only_plain_literals_are_addresses) {
   ErrorCode error;

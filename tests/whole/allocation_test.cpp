@@ -54,7 +54,7 @@ void give_back(void* memory) {
 namespace reprise::net {
 namespace {
 
-/// Asks once and reads the answer to its last bytes, without memory of its own.
+/// Asks once and reads the response to its last bytes, without memory of its own.
 bool ask(int descriptor, std::string_view request, std::string_view last) {
   if (::send(descriptor, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
   std::array<char, 4096> room{};
@@ -155,8 +155,8 @@ TEST(ProxyAllocation, I2_memory_per_connection_is_bounded_by_what_it_sent) {
   }
 }
 
-/// What a client gets while the n-th allocation of the io thread fails: 0 for a right answer, an error, or a
-/// part of a response with a visible end; and the next client is served. Ends the process with it.
+/// What a client gets while the n-th allocation of the io thread fails: 0 for a right response, an error, or
+/// a part of a response with a visible end; and the next client is served. Ends the process with it.
 [[noreturn]] void starve(std::size_t n) {
   const std::string body(3000, 'b');
   play::ScriptedUpstream upstream([&](play::Peer& peer) {

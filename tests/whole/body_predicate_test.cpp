@@ -1,4 +1,4 @@
-// Answers whose body says no behind a good status: retried while the client has seen nothing of them (P20).
+// Responses whose body says no behind a good status: retried while the client has seen nothing of them (P20).
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::net {

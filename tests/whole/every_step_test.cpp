@@ -1,5 +1,5 @@
 // Failure at every step: an upstream that breaks at each byte of what it reads and of what it answers. The
-// client sees a whole right answer or a visible failure, and a POST is never carried out twice.
+// client sees a whole right response or a visible failure, and a POST is never carried out twice.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::net {
@@ -52,7 +52,7 @@ Wishes without_budget() {
   return wishes;
 }
 
-/// True if the client saw the whole right answer, or could see that it did not.
+/// True if the client saw the whole right response, or could see that it did not.
 ::testing::AssertionResult is_honest(const WireResponse& got) {
   if (got.status == 502 && got.whole) return ::testing::AssertionSuccess();
   if (got.status == 200 && got.whole && got.body == right_body) return ::testing::AssertionSuccess();

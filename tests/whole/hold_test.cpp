@@ -1,6 +1,6 @@
-// Held answers through the whole proxy: nothing reaches the client before the commit point, and a break or an
-// error before it is a retry. The time of a hold is an hour where it shall not end a test's hold, so that no
-// test hangs on the speed of its machine.
+// Held responses through the whole proxy: nothing reaches the client before the commit point, and a break or
+// an error before it is a retry. The time of a hold is an hour where it shall not end a test's hold, so that
+// no test hangs on the speed of its machine.
 #include <atomic>
 
 #include "tests/support/whole_proxy.hpp"

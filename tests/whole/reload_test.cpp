@@ -1,10 +1,12 @@
 // Another configuration for a proxy that runs: what it takes over, what it refuses, and who notices.
 #include <unistd.h>
 
+#include <fstream>
 #include <future>
 
 #include "proxy/control/ask_control.hpp"
 #include "proxy/server/reloader.hpp"
+#include "tests/support/own_folder.hpp"
 #include "tests/support/running_proxy.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
@@ -20,7 +22,7 @@ class Reloading {
  public:
   explicit Reloading(Wishes wishes = {})
       : settings(play::whole(wishes)), proxy([&] {
-          wishes.reload = [this] { return NewConfiguration{next, "hash2", problems, {}}; };
+          wishes.reload = [this] { return NewConfiguration{next, "hash2", problems, files}; };
           return wishes;
         }()) {}
 
@@ -41,6 +43,7 @@ class Reloading {
   config::Settings settings;             ///< as it was begun with
   std::optional<config::Settings> next;  ///< what the next reload reads
   std::vector<std::string> problems;
+  std::vector<std::string> files;  ///< whose change it notices from then on
   RunningProxy proxy;
 };
 
@@ -170,6 +173,65 @@ TEST(ProxyReload, TheControlSocketIsObeyed) {
   for (const char* bad :
        {"", "no", "log level loud", "pause a.test 5", "pause a.test:80 x", "pause a.test:80 0"})
     EXPECT_FALSE(succeeds(bad)) << bad;
+}
+
+TEST(ProxyReload, WhatACommandComesToIsToldInWords) {
+  Wishes wishes = wishing(1);
+  wishes.route.while_paused = policy::WhilePaused::fail;
+  const play::OwnFolder folder;
+  const std::string path = folder.path() + "/control.sock";
+  wishes.settings.admin.control = path;
+  Reloading world(wishes);
+  const auto said = [&](std::string_view command) {
+    return ask_control(path, command, std::chrono::seconds(60)).text;
+  };
+  EXPECT_EQ(said("reload"), "") << "nothing was read, and nothing is said of it";
+  world.problems = {"f:1:1: error: one", "f:2:1: error: two"};
+  EXPECT_EQ(said("reload"), "f:1:1: error: one\nf:2:1: error: two");
+  world.next = world.settings;
+  world.problems = {"f:1:1: warning: odd"};
+  EXPECT_EQ(said("reload"), "reloaded, hash hash2\nf:1:1: warning: odd");
+  EXPECT_EQ(said("pause A.test:80 5"), "a.test:80 is paused for 5 s");
+  EXPECT_EQ(said("pause a.test: 5"), said("pause a.test 5"));
+  EXPECT_EQ(said("pause a.test:80 5x"), said("pause a.test:80 86401"));
+  world.problems.clear();
+  Reloading::give_route(*world.next, tries(1));
+  EXPECT_EQ(said("reload"), "reloaded, hash hash2");
+  EXPECT_EQ(said("pause a.test:80 5"),
+            "a.test:80 is paused for 5 s; no route obeys: host_pause is off everywhere");
+  EXPECT_EQ(said("quit"), "ends once what is under way has ended");
+  world.proxy.join();
+}
+
+TEST(ProxyReload, WithoutAFileThereIsNothingToRead) {
+  Wishes wishes = wishing(1);
+  const play::OwnFolder folder;
+  const std::string path = folder.path() + "/control.sock";
+  wishes.settings.admin.control = path;
+  const RunningProxy proxy(wishes);
+  const ControlResponse response = ask_control(path, "reload", std::chrono::seconds(60));
+  EXPECT_FALSE(response.succeeded);
+  EXPECT_EQ(response.text, "there is no configuration file to read again");
+}
+
+// Of a file that cannot be read whole it is not known what else it names: what was watched stays watched.
+TEST(ProxyReload, AMistakeInAFileThatIsWatchedIsTakenBackByWritingIt) {
+  const play::OwnFolder folder;
+  const std::string main = folder.path() + "/main", named = folder.path() + "/named";
+  const auto write = [](const std::string& path, std::string_view text) { std::ofstream(path) << text; };
+  write(main, "1");
+  write(named, "1");
+  Reloading world(wishing(1));
+  world.next = world.settings;
+  world.files = {main, named};
+  ASSERT_TRUE(world.reload().succeeded);
+  world.next.reset();
+  world.problems = {"f:1:1: error: no"};
+  world.files = {main};
+  ASSERT_FALSE(world.reload().succeeded);
+  write(named, "2");
+  const auto failed = [&] { return world.proxy.metric(R"(reprise_config_reloads_total{outcome="failed"})"); };
+  EXPECT_TRUE(play::eventually([&] { return failed() == 2; })) << "the other file is watched still";
 }
 
 TEST(ProxyReload, WhoAsksAtTheEndIsTold) {

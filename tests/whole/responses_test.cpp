@@ -1,4 +1,4 @@
-// Answers on their way through the whole proxy: framing kept, broken ones cut,
+// Responses on their way through the whole proxy: framing kept, broken ones cut,
 // connections reused only when proved clean.
 #include "tests/support/whole_proxy.hpp"
 

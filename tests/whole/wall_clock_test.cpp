@@ -1,6 +1,6 @@
 // The wall clock jumps: waits and limits do not care, and dates are read as what they say.
-#include "proxy/http/date.hpp"
 #include "proxy/io/clock.hpp"
+#include "proxy/repeat/date.hpp"
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::net {

@@ -137,13 +137,13 @@ TEST(ProxyWatchdog, I9_no_handler_takes_long_whatever_comes) {
       {"upload of 1-byte chunks, replayed", busy, std::string(chunked), chunks("x", 200'000), true},
       {"upload of 8-byte chunks", plain, std::string(chunked), chunks("8 bytes.", 100'000)},
       {"large upload", plain, "Content-Length: 20000000\r\n", std::string(20'000'000, 'x')},
-      {"answer of 1-byte chunks", chunked_response("x", 300'000), "", ""},
-      {"answer of 8-byte chunks", chunked_response("8 bytes.", 300'000), "", ""},
-      {"large answer", response(200, std::string(20'000'000, 'x')), "", ""},
-      {"many fields in an answer", response(200, "x", many_fields), "", ""},
+      {"response of 1-byte chunks", chunked_response("x", 300'000), "", ""},
+      {"response of 8-byte chunks", chunked_response("8 bytes.", 300'000), "", ""},
+      {"large response", response(200, std::string(20'000'000, 'x')), "", ""},
+      {"many fields in a response", response(200, "x", many_fields), "", ""},
       {"a Warning list without end", response(200, "x", "Warning: " + repeated("199 - x,", 7'000) + "\r\n"),
        "", ""},
-      {"interim answers", repeated("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 30) + plain, "", ""},
+      {"interim responses", repeated("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 30) + plain, "", ""},
   };
   for (const Pressure& pressure : pressures) put(pressure);
 }

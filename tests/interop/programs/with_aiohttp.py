@@ -1,4 +1,4 @@
-"""METHOD URL [FILE]: the answer's body to standard output; 1 and the status where that is 400 or above. For ws:// the echo of a word."""
+"""METHOD URL [FILE]: the response's body to standard output; 1 and the status where that is 400 or above. For ws:// the echo of a word."""
 import asyncio
 import sys
 
@@ -12,9 +12,9 @@ async def main(method, url, *file):
                 await socket.send_str("hello")
                 print(await socket.receive_str(), end="")
             return
-        async with session.request(method, url, data=open(file[0], "rb").read() if file else None) as answer:
-            answer.raise_for_status()
-            sys.stdout.buffer.write(await answer.read())
+        async with session.request(method, url, data=open(file[0], "rb").read() if file else None) as response:
+            response.raise_for_status()
+            sys.stdout.buffer.write(await response.read())
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""METHOD URL [FILE]: the answer's body to standard output; 1 and the status where that is 400 or above."""
+"""METHOD URL [FILE]: the response's body to standard output; 1 and the status where that is 400 or above."""
 import sys
 import urllib.error
 import urllib.request
@@ -6,7 +6,7 @@ import urllib.request
 method, url, *file = sys.argv[1:]
 body = open(file[0], "rb").read() if file else None
 try:
-    with urllib.request.urlopen(urllib.request.Request(url, data=body, method=method)) as answer:
-        sys.stdout.buffer.write(answer.read())
+    with urllib.request.urlopen(urllib.request.Request(url, data=body, method=method)) as response:
+        sys.stdout.buffer.write(response.read())
 except urllib.error.HTTPError as error:
     sys.exit(str(error))

@@ -23,7 +23,7 @@ struct HostStory {
   policy::RoutePolicy route;
   policy::Duration pause{};  ///< asked for by a response before the epoch
   unsigned failures = 0;     ///< what the circuit has seen before the epoch
-  policy::Duration usual{};  ///< how long good answers took to begin so far; zero: nothing is known
+  policy::Duration usual{};  ///< how long good responses took to begin so far; zero: nothing is known
   std::vector<Visit> visits;
 };
 

@@ -114,9 +114,9 @@ void VisitLaws::judge(const policy::Action& action, const Happening& what, const
     const bool late = exchange.ledger().reason == policy::Reason::deadline_too_near &&
                       route_.retry.out_of_time == policy::OutOfTime::gateway_timeout;
     ending_ = fail->gateway_timeout ? Ending::timed_out : Ending::failed;
-    require(!is_out(), "there is one answer");
-    require(at_hand_ == 0 || late, "the client gets the last answer at hand");
-    require(fail->gateway_timeout == (at_hand_ != 0 && late), "504 stands for an answer that came too late");
+    require(!is_out(), "there is one response");
+    require(at_hand_ == 0 || late, "the client gets the last response at hand");
+    require(fail->gateway_timeout == (at_hand_ != 0 && late), "504 stands for a response that came too late");
   }
   if (std::holds_alternative<policy::Cut>(action)) {
     ending_ = Ending::cut;
@@ -130,7 +130,7 @@ void VisitLaws::judge(const policy::Action& action, const Happening& what, const
 
 void VisitLaws::judge_start(const policy::Start& start, const Happening& what) {
   require(start.number == tried_.size() + 1, "attempts are numbered in turn");
-  require(!is_out(), "nothing is played again once its answer is out");
+  require(!is_out(), "nothing is played again once its response is out");
   require(!stopping_ && !reset_ && (!finished_ || start.number == 1),
           "nothing starts after the client left or the shutdown began");
   if (start.number > 1) {
@@ -188,7 +188,7 @@ void VisitLaws::judge_stale() {
       failed->stage == policy::Stage::send || failed->stage == policy::Stage::await_head;
   const bool ended = failed->cause == policy::Cause::closed || failed->cause == policy::Cause::reset ||
                      failed->cause == policy::Cause::unacknowledged;
-  require(before_response && ended, "a stale connection ends before any answer byte");
+  require(before_response && ended, "a stale connection ends before any response byte");
   const bool repeatable = route_.mode == policy::Mode::active && visit_.facts.idempotent == Idempotency::yes;
   require(one.report.sent == policy::Sent::nothing || repeatable, "a stale retry repeats no effect");
 }
@@ -276,11 +276,11 @@ void VisitLaws::judge_length(Duration wait, const Happening& what) {
 }
 
 void VisitLaws::judge_delivery(const policy::Deliver& deliver, const policy::Exchange& exchange) {
-  require(!is_out(), "there is one answer");
-  require(deliver.number == at_hand_ && at_hand_ != 0, "the client gets the last answer at hand");
+  require(!is_out(), "there is one response");
+  require(deliver.number == at_hand_ && at_hand_ != 0, "the client gets the last response at hand");
   if (deliver.number == 0 || deliver.number > tried_.size()) return;
   require(exchange.ledger().ambiguous == is_ambiguous(deliver.number),
-          "an answer that our own attempt may have caused is called ambiguous");
+          "a response that our own attempt may have caused is called ambiguous");
   body_of_ = deliver.number;
 }
 

@@ -116,7 +116,7 @@ class VisitLaws {
   unsigned last_ended_ = 0;
   unsigned charged_ = 0;
   unsigned stale_ = 0;
-  unsigned at_hand_ = 0;  ///< the attempt whose answer the client would get; 0: none
+  unsigned at_hand_ = 0;  ///< the attempt whose response the client would get; 0: none
   bool whole_ = false;
   unsigned body_of_ = 0;  ///< the attempt whose body the client is getting; 0: no head is out
   bool continuable_ = false;

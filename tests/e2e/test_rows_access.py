@@ -1,4 +1,4 @@
-"""Doors, row by row: the section of that name, and rows H1 to H9."""
+"""Access, row by row: the section of that name, and rows H1 to H9."""
 import contextlib
 import json
 import os
@@ -17,19 +17,19 @@ ONCE = {"retry": {"max_attempts": 1}, "connect_timeout": "10m"}  # a dial to a d
 
 def is_denied(reprise, host):
     before = reprise.metric("reprise_retries_refused_total", reason="address_denied")
-    answer = ask(reprise, "GET", f"http://{host}/latest/")
-    equal((answer.status, answer.reason, answer.attempts), (403, "address_denied", 1), host)
-    assert re.fullmatch(r"reprise-\w+; error=destination_ip_prohibited", answer.field("Proxy-Status")), answer.head
+    response = ask(reprise, "GET", f"http://{host}/latest/")
+    equal((response.status, response.reason, response.attempts), (403, "address_denied", 1), host)
+    assert re.fullmatch(r"reprise-\w+; error=destination_ip_prohibited", response.field("Proxy-Status")), response.head
     counted(reprise, "reprise_retries_refused_total", before + 1, reason="address_denied")
 
 
 def is_self(reprise, authority):
-    answer = ask(reprise, "GET", f"http://{authority}/metrics")
-    equal(answer.status, 508, authority)
-    assert re.fullmatch(r"reprise-\w+; error=proxy_loop_detected", answer.field("Proxy-Status")), answer.head
+    response = ask(reprise, "GET", f"http://{authority}/metrics")
+    equal(response.status, 508, authority)
+    assert re.fullmatch(r"reprise-\w+; error=proxy_loop_detected", response.field("Proxy-Status")), response.head
 
 
-def test_doors_listeners_are_on_loopback_unless_it_is_said():
+def test_access_listeners_are_on_loopback_unless_it_is_said():
     for bind in ("0.0.0.0:0", "'[::]:0'", "192.0.2.1:0"):
         for listener in (f"listeners: [{{mode: forward, bind: {bind}}}]", f"admin: {{bind: {bind}}}"):
             code, output, _ = run_with(f"version: 1\n{listener}\n", "check")
@@ -38,13 +38,13 @@ def test_doors_listeners_are_on_loopback_unless_it_is_said():
     equal(code, 0, output)
 
 
-def test_doors_values_that_go_into_heads_hold_no_line_end():
+def test_access_values_that_go_into_heads_hold_no_line_end():
     for value in ('"http://h\\r\\nX: y"', '"http://h/a\\r\\nb"', '"http://h/a b"', '"http://u:p@h"'):
         code, output, _ = run_with(f"version: 1\nlisteners: [{{mode: gateway, bind: 127.0.0.1:0, upstream: {value}}}]\n", "check")
         equal(code, 78, output)
 
 
-def test_doors_denied_at_every_attempt_and_never_dialled():
+def test_access_denied_at_every_attempt_and_never_dialled():
     deny = ["127.0.0.0/8", "::1", "self"]
     with Upstream() as upstream, Reprise(security={"deny": deny}, defaults=ONCE) as reprise:
         for host in (LOOPBACK, "127.255.0.1", "localhost", "[::ffff:127.0.0.1]"):
@@ -52,7 +52,7 @@ def test_doors_denied_at_every_attempt_and_never_dialled():
         equal(upstream.connections, 0)
 
 
-def test_doors_admin_takes_get_and_head_and_tells_no_secret():
+def test_access_admin_takes_get_and_head_and_tells_no_secret():
     os.environ["E2E_SECRET"] = "5ecret-of-the-configuration"
     route = {"name": "keyed", "match": {"headers": ["X-Key=${env:E2E_SECRET}"]}}
     try:
@@ -70,14 +70,14 @@ def test_doors_admin_takes_get_and_head_and_tells_no_secret():
         del os.environ["E2E_SECRET"]
 
 
-def test_doors_a_1_0_client_gets_one_plain_answer():
+def test_access_a_1_0_client_gets_one_plain_response():
     def hint_first(connection, request):
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" + Say(200, chunks=[b"one", b"two"]).text(request, 1))
         return True
     with stage({"/x": [hint_first]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, fields=b"Connection: keep-alive\r\n", version=b"1.0") + to(upstream, path="/next"))
-        answer = client.read_answer()
-        equal((answer.status, answer.interim, answer.field("Transfer-Encoding"), answer.body), (200, [], None, b"onetwo"))
+        response = client.read_response()
+        equal((response.status, response.interim, response.field("Transfer-Encoding"), response.body), (200, [], None, b"onetwo"))
         equal((client.read_to_end(), upstream.count()), (b"", 1))
 
 
@@ -89,8 +89,8 @@ def test_H1_addresses_within_addresses():
         equal(causes(reprise), {})
     with Reprise(defaults={**ONCE, "connect_timeout": "200ms"}) as reprise:
         for host in ("[64:ff9b::c000:201]", "[2002:c000:201::1]"):  # of TEST-NET-1: dialled, and nobody is there
-            answer = ask(reprise, "GET", f"http://{host}/")
-            equal(answer.status in (502, 504), True, f"{host}: {answer.head}")
+            response = ask(reprise, "GET", f"http://{host}/")
+            equal(response.status in (502, 504), True, f"{host}: {response.head}")
 
 
 def test_H2_other_spellings_are_judged_after_resolution():
@@ -100,9 +100,9 @@ def test_H2_other_spellings_are_judged_after_resolution():
         for host in ("127.1", "0x7f000001", "2130706433", "LocalHost"):
             is_self(reprise, f"{host}:{reprise.forward[1]}")
         for host in ("169.254.169.254.", "127.0.0.1."):  # a name, or the same address: never dialled as anything else
-            answer = ask(reprise, "GET", f"http://{host}:{reprise.forward[1]}/")
+            response = ask(reprise, "GET", f"http://{host}:{reprise.forward[1]}/")
             assert re.search(r"error=(dns_error|dns_timeout|destination_ip_prohibited|proxy_loop_detected)$",
-                             answer.field("Proxy-Status")), answer.head
+                             response.field("Proxy-Status")), response.head
         equal(upstream.connections, 0)
 
 
@@ -118,8 +118,8 @@ def test_H3_of_several_addresses_only_the_allowed_are_dialled():
             denied = None  # no IPv6 here: localhost has one address
         reprise = stack.enter_context(Reprise(security={"deny": ["::1", "self"]}, defaults=ONCE))
         for _ in range(5):
-            answer = ask(reprise, "GET", f"http://localhost:{upstream.port}/x", fields=[("Connection", "close")])
-            equal((answer.status, answer.attempts), (200, 1))
+            response = ask(reprise, "GET", f"http://localhost:{upstream.port}/x", fields=[("Connection", "close")])
+            equal((response.status, response.attempts), (200, 1))
         if denied:
             try:
                 denied.accept()
@@ -162,7 +162,7 @@ def test_H5_own_pseudonym_in_via():
             before = causes(reprise)
             with Client(reprise.forward) as client:
                 client.send(to(upstream, fields=b"Via: %s\r\n" % value))
-                says(client.read_answer(), 508, "loop", value)
+                says(client.read_response(), 508, "loop", value)
                 equal(client.read_to_end(), b"")
             equal_causes(reprise, before, "loop")
         equal(upstream.bytes_received(), received)
@@ -190,7 +190,7 @@ def test_H5_a_loop_of_two():
             Client(first.gateway) as client:
         wire.target = first.gateway
         client.send(head_of("GET", "/x", "h"))
-        equal(client.read_answer().status, 508)
+        equal(client.read_response().status, 508)
         equal((causes(first), causes(second)), ({"loop": 1}, {}), "at the second pass")
 
 
@@ -205,14 +205,14 @@ def test_H6_the_way_to_admin_and_control():
                              ("evil.example", 403), ("127.0.0.1.evil.example", 403), ("", 403)):
             with Client(reprise.addresses["admin"]) as client:
                 client.send(head_of("GET", "/status", host))
-                equal(client.read_answer().status, status, host)
+                equal(client.read_response().status, status, host)
 
 
 def test_H7_a_redirect_to_a_denied_address():
     there = [("Location", "http://169.254.169.254/latest/")]
     with stage({"/x": [Say(302, b"there", there)]}) as (reprise, upstream):
-        answer = ask(reprise, "GET", upstream.url("/x"))
-        equal((answer.status, answer.field("Location"), answer.body, answer.attempts), (302, there[0][1], b"there", 1))
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.field("Location"), response.body, response.attempts), (302, there[0][1], b"there", 1))
         equal((upstream.count(), reprise.metric("reprise_retries_refused_total", reason="address_denied")), (1, 0))
 
 
@@ -229,7 +229,7 @@ def test_H8_what_traffic_says_stays_in_its_place():
                             b"GET http://h/ HTTP/1.1\r\n" + HOST + b"X: evil\x1b[31m\r\n\r\n"):
                 with Client(reprise.forward) as client:
                     client.send(request)
-                    equal(client.read_answer().status, 400)
+                    equal(client.read_response().status, 400)
             with Client(reprise.forward) as client:  # a mebibyte of it
                 with contextlib.suppress(ConnectionResetError, BrokenPipeError):
                     client.send(b"GET http://h/" + b"evil" * (1 << 18))
@@ -249,7 +249,7 @@ def test_H8_what_traffic_says_stays_in_its_place():
                 equal((told["method"], len(told["path"]) <= 256), (method, True))
 
 
-def test_H9_own_answers_give_nothing_away():
+def test_H9_own_responses_give_nothing_away():
     secrets = b"Authorization: Bearer 5ecret\r\nCookie: a=5ecret\r\nX-Internal: 5ecret\r\n"
     with stage({"/reset": ["reset"]}, defaults=ONCE) as (reprise, upstream):
         asked = [to(upstream, path="/reset?token=5ecret", fields=secrets), to(upstream, fields=secrets + b"Content-Length: 5ecret\r\n"),
@@ -262,8 +262,8 @@ def test_H9_own_answers_give_nothing_away():
         for request in asked:
             with Client(reprise.forward) as client:
                 client.send(request)
-                answer = client.read_answer()
-                assert answer.status >= 400, answer.head
-                equal((answer.field("Content-Type"), answer.field("X-Content-Type-Options")), ("text/plain", "nosniff"))
+                response = client.read_response()
+                assert response.status >= 400, response.head
+                equal((response.field("Content-Type"), response.field("X-Content-Type-Options")), ("text/plain", "nosniff"))
                 for word in (b"5ecret", LOOPBACK.encode(), b"169.254", b"%d" % upstream.port, b"joe"):
-                    equal(word in answer.head + answer.body, False, f"{word} in {answer.body}")
+                    equal(word in response.head + response.body, False, f"{word} in {response.body}")

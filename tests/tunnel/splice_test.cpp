@@ -1,5 +1,5 @@
 // The pipe between two sockets: lent and given back, every byte once, and every failure on its own side.
-#include "proxy/io/splice.hpp"
+#include "proxy/tunnel/splice.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,13 +1,13 @@
 // Downloads: fields told apart once, and a head with a few lines exchanged.
-#include "proxy/http/download.hpp"
+#include "proxy/repeat/download.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "proxy/http/ascii.hpp"
-#include "proxy/http/date.hpp"
 #include "proxy/http/hop_by_hop.hpp"
-#include "proxy/http/signature.hpp"
+#include "proxy/repeat/date.hpp"
+#include "proxy/repeat/signature.hpp"
 
 namespace reprise::http {
 namespace {

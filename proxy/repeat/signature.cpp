@@ -1,11 +1,11 @@
 // Signed requests: their lifetimes (the query's own, else those of the signing fields), and what they cover.
-#include "proxy/http/signature.hpp"
+#include "proxy/repeat/signature.hpp"
 
 #include <algorithm>
 
 #include "proxy/http/ascii.hpp"
-#include "proxy/http/date.hpp"
 #include "proxy/match/query.hpp"
+#include "proxy/repeat/date.hpp"
 
 namespace reprise::http {
 namespace {

@@ -1,5 +1,5 @@
 // The three forms of an HTTP date, by hand: GCC 12 has no std::chrono::parse, and it would be too kind.
-#include "proxy/http/date.hpp"
+#include "proxy/repeat/date.hpp"
 
 #include <algorithm>
 #include <array>

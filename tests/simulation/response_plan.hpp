@@ -1,4 +1,4 @@
-// What an upstream answers to one arrival of a request, drawn from the seed: bytes, their end, and when.
+// What an upstream gives to one arrival of a request, drawn from the seed: bytes, their end, and when.
 #pragma once
 
 #include <cstdint>

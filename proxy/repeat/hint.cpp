@@ -1,5 +1,5 @@
 // Each hint field by its own grammar; fields that are no hint cost one look at the length of their name.
-#include "proxy/http/hint.hpp"
+#include "proxy/repeat/hint.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "proxy/http/ascii.hpp"
-#include "proxy/http/date.hpp"
 #include "proxy/http/via.hpp"
+#include "proxy/repeat/date.hpp"
 
 namespace reprise::http {
 namespace {

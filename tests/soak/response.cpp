@@ -1,4 +1,4 @@
-#include "tests/soak/answer.hpp"
+#include "tests/soak/response.hpp"
 
 #include <algorithm>
 #include <array>
@@ -87,7 +87,7 @@ std::string_view Response::body(std::uint64_t at) const {
   return content(plan_.number, at, std::min(length_ - at, piece_bytes));
 }
 
-// A dribbled answer begins with pieces of a few bytes.
+// A dribbled response begins with pieces of a few bytes.
 Task<bool> Response::send(std::string_view bytes) {
   if (fate_ == Fate::dribble) {
     for (int pieces = 0; pieces < 20 && !bytes.empty(); ++pieces) {

@@ -1,4 +1,4 @@
-#include "tests/simulation/answer.hpp"
+#include "tests/simulation/response_plan.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,7 +8,7 @@
 namespace reprise::simulation {
 namespace {
 
-/// Writes one answer with whatever is wrong with it.
+/// Writes one response with whatever is wrong with it.
 class Writer {
  public:
   Writer(Seed seed, Faults& faults, const Account& account, unsigned arrival,

@@ -9,7 +9,7 @@
 
 namespace reprise::soak {
 
-/// The body of the whole answer to anything but a GET.
+/// The body of the whole response to anything but a GET.
 std::string response_body(const Plan&);
 
 struct Played {

@@ -1,4 +1,4 @@
-#include "proxy/io/splice.hpp"
+#include "proxy/tunnel/splice.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,0 +1,88 @@
+// Listeners stay bound from one configuration to the next, come, go, and are taken over from a service
+// manager.
+#include "proxy/server/listener_set.hpp"
+
+#include <unistd.h>
+
+#include "tests/support/running_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+config::Settings listening_at(std::vector<std::uint16_t> ports) {
+  config::Settings settings = play::whole({});
+  settings.listeners.clear();
+  for (const std::uint16_t port : ports) {
+    config::Listener listener;
+    listener.bind.port = port;
+    settings.listeners.push_back(listener);
+  }
+  return settings;
+}
+
+class ListenerSetTest : public testing::Test {
+ protected:
+  ListenerSet bind(const config::Settings& settings, const ListenerSet* before = nullptr) {
+    return ListenerSet::bind(settings, binding_, before, inherited_);
+  }
+
+  asio::io_context binding_;
+  std::vector<InheritedSocket> inherited_;
+};
+
+TEST_F(ListenerSetTest, what_both_have_is_the_very_same) {
+  const ListenerSet first = bind(listening_at({0, 0}));
+  ASSERT_EQ(first.all().size(), 3U) << "two, and the admin listener";
+  EXPECT_NE(first.all()[0]->endpoint.port(), first.all()[1]->endpoint.port()) << "each port 0 is another";
+  EXPECT_TRUE(first.admin().is_admin);
+  const ListenerSet next = bind(listening_at({0}), &first);
+  ASSERT_EQ(next.all().size(), 2U);
+  EXPECT_EQ(next.all()[0], first.all()[0]);
+  EXPECT_TRUE(next.has(first.admin()));
+  EXPECT_FALSE(next.has(*first.all()[1]));
+  EXPECT_EQ(next.endpoints().front(), first.endpoints().front());
+}
+
+TEST_F(ListenerSetTest, a_client_port_is_no_admin_port) {
+  config::Settings settings = listening_at({0});
+  const ListenerSet first = bind(settings);
+  // The roles change places: neither socket may be taken over for the other.
+  config::Settings swapped = listening_at({first.admin().endpoint.port()});
+  swapped.admin.bind.port = first.all()[0]->endpoint.port();
+  EXPECT_THROW(bind(swapped, &first), BindError);
+}
+
+TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
+  const ListenerSet first = bind(listening_at({0}));
+  const std::uint16_t taken = first.all()[0]->endpoint.port();
+  try {
+    static_cast<void>(bind(listening_at({taken})));
+    FAIL() << "it was bound twice";
+  } catch (const BindError& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("forward 127.0.0.1:" + std::to_string(taken)), std::string::npos) << what;
+    EXPECT_NE(what.find("choose another port, or end the program that has it"), std::string::npos) << what;
+  }
+  config::Settings foreign = listening_at({0});
+  foreign.listeners.front().bind.address = "192.0.2.1";
+  try {
+    static_cast<void>(bind(foreign));
+    FAIL() << "it was bound";
+  } catch (const BindError& error) {
+    EXPECT_NE(std::string_view(error.what()).find("no interface of this host has that address"),
+              std::string_view::npos)
+        << error.what();
+  }
+}
+
+TEST_F(ListenerSetTest, what_a_service_manager_passes_is_taken_once) {
+  tcp::acceptor passed = bind_listener(binding_, "forward", {"127.0.0.1", 0});
+  const tcp::endpoint where = passed.local_endpoint();
+  inherited_.push_back({where, passed.release()});
+  const ListenerSet set = bind(listening_at({where.port()}));
+  EXPECT_TRUE(inherited_.empty());
+  EXPECT_EQ(set.all().front()->endpoint, where);
+}
+
+}  // namespace
+}  // namespace reprise::net

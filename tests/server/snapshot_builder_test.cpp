@@ -1,0 +1,118 @@
+// What one configuration takes over from the one before it, and what it says where it cannot have all it asks
+// for.
+#include "proxy/server/snapshot_builder.hpp"
+
+#include "proxy/intercept/authority_files.hpp"
+#include "tests/support/log_file.hpp"
+#include "tests/support/metrics.hpp"
+#include "tests/support/running_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::int64_t day = 24 * 3600;
+
+std::int64_t today() { return Clock::wall_nanoseconds() / 1'000'000'000; }
+
+std::shared_ptr<const Authority> made_at(std::int64_t when) {
+  PrivateKey key = Authority::make_key();
+  Certificate certificate = Authority::certify(key.get(), {{"api.test"}, {"*.wild.test"}}, when);
+  return std::make_shared<const Authority>(std::move(certificate), std::move(key));
+}
+
+config::Settings intercepting(const std::string& host) {
+  config::Settings settings = play::whole({});
+  settings.intercept.emplace();
+  settings.intercept->hosts = {{host}};
+  return settings;
+}
+
+/// A builder with the metrics and the log that it needs.
+class Building {
+ public:
+  explicit Building(std::shared_ptr<const Authority> authority)
+      : metrics_(make_metrics()),
+        log_(std::make_unique<observe::Log>(config::Log{}, std::vector<std::string>{"default"},
+                                            file_.descriptor(), false)),
+        builder_(*metrics_, *log_, std::move(authority), "reprise.yaml") {}
+  ~Building() { builder_.stop(); }
+  Building(const Building&) = delete;
+  Building& operator=(const Building&) = delete;
+
+  std::shared_ptr<const Snapshot> build(config::Settings settings, const Snapshot* before) {
+    return builder_.build(std::move(settings), {}, before);
+  }
+  /// What it has said; nothing may be built afterwards.
+  std::string logged() {
+    log_.reset();
+    return file_.text();
+  }
+
+ private:
+  play::LogFile file_;
+  std::unique_ptr<observe::Metrics> metrics_;
+  std::unique_ptr<observe::Log> log_;
+  SnapshotBuilder builder_;
+};
+
+bool says(const std::string& log, std::string_view words) { return log.find(words) != std::string::npos; }
+
+TEST(SnapshotBuilder, certificates_are_taken_over_while_what_they_depend_on_stays) {
+  Building world(made_at(today()));
+  const auto first = world.build(intercepting("api.test"), nullptr);
+  ASSERT_NE(first->client_tls, nullptr);
+  const auto same = world.build(intercepting("api.test"), first.get());
+  EXPECT_EQ(same->client_tls, first->client_tls);
+  const auto other = world.build(intercepting("*.wild.test"), same.get());
+  EXPECT_NE(other->client_tls, first->client_tls);
+  ASSERT_EQ(other->client_tls->hosts().size(), 1U);
+  EXPECT_EQ(other->client_tls->hosts().front().text, "*.wild.test");
+  EXPECT_EQ(world.build(play::whole({}), other.get())->client_tls, nullptr);
+}
+
+// Listeners may fail to open after a snapshot was built: then it never comes into force.
+TEST(SnapshotBuilder, what_never_came_into_force_is_not_what_the_next_is_compared_with) {
+  Building world(made_at(today()));
+  const auto running = world.build(intercepting("api.test"), nullptr);
+  static_cast<void>(world.build(intercepting("*.wild.test"), running.get()));
+  const auto again = world.build(intercepting("*.wild.test"), running.get());
+  ASSERT_EQ(again->client_tls->hosts().size(), 1U);
+  EXPECT_EQ(again->client_tls->hosts().front().text, "*.wild.test");
+}
+
+TEST(SnapshotBuilder, an_authority_that_soon_expires_is_told) {
+  const std::int64_t now = today();
+  const std::int64_t life = made_at(now)->expires() - now;
+  Building world(made_at(now - life + 10 * day + 3600));
+  EXPECT_NE(world.build(intercepting("api.test"), nullptr)->client_tls, nullptr);
+  const std::string log = world.logged();
+  EXPECT_TRUE(
+      says(log, "the certificate of intercept.ca expires in 10 days: reprise ca renew makes a new one"))
+      << log;
+}
+
+TEST(SnapshotBuilder, a_bundle_that_cannot_be_written_names_its_key) {
+  Building world(made_at(today()));
+  config::Settings settings = intercepting("api.test");
+  settings.intercept->bundle = "/dev/null/bundle.pem";
+  try {
+    static_cast<void>(world.build(settings, nullptr));
+    FAIL() << "it was written";
+  } catch (const InterceptError& error) {
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("intercept.bundle: ")) << error.what();
+  }
+}
+
+TEST(SnapshotBuilder, the_limit_of_open_files_lowers_the_connections_and_is_told) {
+  Building world(nullptr);
+  config::Settings settings = play::whole({});
+  settings.limits.connections = 1;
+  EXPECT_EQ(world.build(settings, nullptr)->most_clients, 1U);
+  settings.limits.connections = std::size_t{1} << 40U;
+  EXPECT_LT(world.build(settings, nullptr)->most_clients, settings.limits.connections);
+  const std::string log = world.logged();
+  EXPECT_TRUE(says(log, "limits.connections is lowered from 1099511627776 to ")) << log;
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,40 @@
+// What only a start takes up stays as it is, and is named; everything else is the new configuration's.
+#include "proxy/server/start_only.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::net {
+namespace {
+
+TEST(StartOnly, nothing_differs_nothing_is_told) {
+  const config::Settings running;
+  config::Settings next;
+  EXPECT_TRUE(keep_start_only(running, next).empty());
+}
+
+TEST(StartOnly, each_key_is_kept_and_named) {
+  const config::Settings running;
+  config::Settings next;
+  next.threads = running.threads + 1;
+  next.admin.control = "/run/other.sock";
+  next.limits.admin_connections = running.limits.admin_connections + 1;
+  next.limits.replay_memory_bytes = running.limits.replay_memory_bytes + 1;
+  next.limits.replay_disk_bytes = running.limits.replay_disk_bytes + 1;
+  next.limits.replay_folder = "/elsewhere";
+  next.limits.upstreams = running.limits.upstreams + 1;
+  next.limits.labelled_upstreams = running.limits.labelled_upstreams + 1;
+  next.limits.story_bytes = running.limits.story_bytes + 1;
+  next.limits.connections = running.limits.connections + 1;
+  EXPECT_EQ(keep_start_only(running, next),
+            (std::vector<std::string>{"threads", "admin.control", "limits.admin_connections",
+                                      "limits.replay_memory", "limits.replay_disk", "limits.replay_folder",
+                                      "limits.upstreams", "limits.labelled_upstreams", "limits.stories"}));
+  EXPECT_EQ(next.threads, running.threads);
+  EXPECT_EQ(next.admin.control, running.admin.control);
+  EXPECT_EQ(next.limits.replay_folder, running.limits.replay_folder);
+  EXPECT_EQ(next.limits.connections, running.limits.connections + 1) << "this one is taken up";
+  EXPECT_TRUE(keep_start_only(running, next).empty()) << "all that differed is kept";
+}
+
+}  // namespace
+}  // namespace reprise::net
