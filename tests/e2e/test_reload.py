@@ -298,7 +298,10 @@ def test_no_request_is_lost_or_decided_by_half_of_each():
             thread.start()
         done = 0
         while done < reloads or any(thread.is_alive() for thread in threads):
-            reprise.change(defaults=other if done % 2 == 0 else one)
+            # Whole at every moment: the file is looked at while it is written, too.
+            fresh = reprise.config_file + ".new"
+            Path(fresh).write_text(reprise.text_with(defaults=other if done % 2 == 0 else one), encoding="utf-8")
+            os.rename(fresh, reprise.config_file)
             code, said, errors = reprise.tell("reload", "--wait")
             equal(code, 0, said + errors)
             done += 1
