@@ -50,13 +50,14 @@ class Trouble:
         self.hasty, self.copied = Upstream(otherwise=[503]), Upstream(otherwise=[slow_first])
         self.reports, self.search, self.uploads = Upstream(otherwise=[503]), Upstream(otherwise=[503]), Upstream(otherwise=["hang"])
         self.talker = Server(echo)
+        hasty = {"deadline": "100ms", "backoff": {"initial": "60ms", "maximum": "1s", "jitter": "none"}}
         patient = {"max_attempts": 3, "backoff": {"initial": "5ms", "maximum": "20ms"}}
         self.reprise = Controlled(
             threads=threads, limits=LIMITS, shutdown={"grace": "0s"}, timers={"header": "200ms"}, log={"access": False},
             defaults={"retry": patient, "replay": {"memory": "256KiB", "disk": "1MiB"}},
             routes=[
                 self.route("shop", budget={"floor": "1000/s"}),
-                self.route("hasty", retry={**patient, "deadline": "100ms", "backoff": {"initial": "60ms", "maximum": "1s", "jitter": "none"}}),
+                self.route("hasty", retry={**patient, **hasty}),
                 self.route("copied", hedge={"after": "10ms"}),
                 self.route("reports", budget={"ratio": "0%", "floor": "1/s", "window": "5s"}),
                 self.route("search", circuit={"failures": "50%", "window": "10s", "requests": 6, "open": "10m"}),
