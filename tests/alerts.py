@@ -67,11 +67,24 @@ def seen_by_prometheus():
             yield from complaints(promtool("check", "metrics", text=played.reprise.admin("/metrics")[1]))
 
 
+def the_page_says_how():
+    """The configuration in deploy/README.md, with the rules where they are here."""
+    page = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- prometheus -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
+    if not shown or "/etc/prometheus/alerts.yaml" not in shown.group(1):
+        yield "deploy/README.md does not show a configuration of Prometheus with the rules"
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(shown.group(1).replace("/etc/prometheus/alerts.yaml", str(RULES)))
+        file.flush()
+        yield from complaints(promtool("check", "config", file.name))
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--bin", required=True)
     options.binary = str(Path(arguments.parse_args().bin).resolve())
-    found = [*complaints(promtool("check", "rules", str(RULES))), *rules_fire_as_told(), *seen_by_prometheus()]
+    found = [*complaints(promtool("check", "rules", str(RULES))), *the_page_says_how(), *rules_fire_as_told(), *seen_by_prometheus()]
     print("\n".join(found))
     print(f"alerts: {len(ALERT.findall(RULES.read_text(encoding='utf-8')))} rules, {len(found)} faults")
     return 1 if found else 0

@@ -24,6 +24,7 @@ CLIENTS = re.compile(r"(<!-- clients -->\n)(.*?)(<!-- /clients -->)", re.S)
 REASONS = re.compile(r"(<!-- reasons -->\n)(.*?)(<!-- /reasons -->)", re.S)
 EXPLAINED = re.compile(r"(<!-- explain: (.+?) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
 RUNNABLE = re.compile(r"<!-- run -->\n```\w*\n(.*?)^```$", re.M | re.S)
+SHELL = re.compile(r"^([^\n]*)\n```sh\n(.*?)^```$", re.M | re.S)
 TRY_OUT = re.compile(r"<!-- try -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
@@ -107,6 +108,20 @@ class Docs:
                                       capture_output=True, text=True, check=False)
                 self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
 
+    def plays(self):
+        """Each block of commands of deploy/README.md says how it is played, or why it is not; what it names is there."""
+        text = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
+        cases = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests/package").glob("*.py"))
+        for mark, block in SHELL.findall(text):
+            how = re.fullmatch(r"<!-- (?:(run)|package: (.+)|not run: (.+)) -->", mark)
+            problem = not how and f"it says not how it is played: {mark}"
+            if how and how.group(2) and f'block("{how.group(2)}")' not in cases:
+                problem = f"nothing in tests/package plays the block {how.group(2)}"
+            lost = [path for path in re.findall(r"\b(?:deploy|config|tests)/[\w./-]+", block) if not (ROOT / path).exists()]
+            parsed = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True, check=False)
+            problem = problem or lost and f"it names what is not there: {lost}" or parsed.stderr
+            self.result(f"deploy/README.md: {block.strip().splitlines()[0]} ...: {mark}", problem)
+
     def reasons(self):
         code, out, err = self.run("reasons")
         if code:
@@ -189,6 +204,7 @@ def main():
     docs.costs()
     docs.examples()
     docs.commands()
+    docs.plays()
     docs.try_out()
     docs.explanations()
     docs.links()
