@@ -28,7 +28,9 @@ SHELL = re.compile(r"^([^\n]*)\n```sh\n(.*?)^```$", re.M | re.S)
 TRY_OUT = re.compile(r"<!-- try -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
-FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy", "deploy/kubernetes", "deploy/systemd"]
+MEASURED_PICTURES = {"dashboard"}  # of what a run has measured: no two are alike
+FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy",
+           "deploy/kubernetes", "deploy/systemd", "docs/pictures"]
 
 
 class Docs:
@@ -107,6 +109,24 @@ class Docs:
                 done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, timeout=120, env=environment,
                                       capture_output=True, text=True, check=False)
                 self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
+
+    def pictures(self):
+        """Each is what its script draws. A word with an underscore that it shows is a reason."""
+        for script in sorted((ROOT / "docs/pictures").glob("*.py")):
+            file = script.with_suffix(".svg")
+            if script.name == "drawing.py" or script.stem in MEASURED_PICTURES:
+                continue
+            done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+            if self.write and done.returncode == 0:
+                file.write_text(done.stdout, encoding="utf-8")
+            problem = done.returncode and done.stderr or (not file.exists() or file.read_text(encoding="utf-8") != done.stdout) and \
+                "it is not what its script draws; python3 tests/docs.py --write"
+            self.result(f"docs/pictures/{file.name} is what {script.name} draws", problem)
+        known = set(re.findall(r"^\| `(\w+)` \|", self.run("reasons")[1], re.M))
+        life = re.sub(r"<style>.*?</style>", "", (ROOT / "docs/pictures/life.svg").read_text(encoding="utf-8"), flags=re.S)
+        shown = set(re.findall(r"\b[a-z]+_[a-z_]+\b", life))
+        self.result(f"reasons in docs/pictures/life.svg: {len(shown)}",
+                    (not shown or shown - known) and f"no reasons: {sorted(shown - known)}")
 
     def plays(self):
         """Each block of commands of deploy/README.md says how it is played, or why it is not; what it names is there."""
@@ -204,6 +224,7 @@ def main():
     docs.costs()
     docs.examples()
     docs.commands()
+    docs.pictures()
     docs.plays()
     docs.try_out()
     docs.explanations()
