@@ -3,6 +3,7 @@
 
 With --write, the parts that come from elsewhere are written anew instead of compared."""
 import argparse
+import json
 import os
 import re
 import shlex
@@ -29,6 +30,7 @@ TRY_OUT = re.compile(r"<!-- try -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
 MEASURED_PICTURES = {"dashboard"}  # of what a run has measured: no two are alike
+DRAWN_BY_HAND = "python3 docs/pictures/dashboard.py --bin build/release/reprise >docs/pictures/dashboard.svg"
 FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy",
            "deploy/kubernetes", "deploy/systemd", "docs/pictures"]
 
@@ -122,6 +124,10 @@ class Docs:
             problem = done.returncode and done.stderr or (not file.exists() or file.read_text(encoding="utf-8") != done.stdout) and \
                 "it is not what its script draws; python3 tests/docs.py --write"
             self.result(f"docs/pictures/{file.name} is what {script.name} draws", problem)
+        panels = json.loads((ROOT / "deploy/grafana/reprise.json").read_text(encoding="utf-8"))["panels"]
+        drawn = re.findall(r'class="bold(?: small)?">([^<]+)</text>', (ROOT / "docs/pictures/dashboard.svg").read_text(encoding="utf-8"))
+        self.result(f"panels in docs/pictures/dashboard.svg: {len(drawn)}", drawn != [panel["title"] for panel in panels[:len(drawn)]]
+                    and f"the dashboard has others; {DRAWN_BY_HAND}")
         known = set(re.findall(r"^\| `(\w+)` \|", self.run("reasons")[1], re.M))
         life = re.sub(r"<style>.*?</style>", "", (ROOT / "docs/pictures/life.svg").read_text(encoding="utf-8"), flags=re.S)
         shown = set(re.findall(r"\b[a-z]+_[a-z_]+\b", life))

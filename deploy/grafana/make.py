@@ -41,7 +41,7 @@ ROWS = [
              "1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) / (sum(rate(reprise_requests_total{r}[])) > 0)",
              "percentunit", decimals=2, **GREEN_ABOVE),
         stat("Recovered", "Failures a second that the client never saw.", "sum(rate(reprise_recovered_total{r}[]))", "reqps"),
-        stat("Attempts per request", "1 is no retry. What reprise adds to the load of upstreams.",
+        stat("Attempts/request", "1 is no retry. What reprise adds to the load of upstreams.",
              share("reprise_attempts_total{r}", "reprise_requests_total{r}"), decimals=2,
              thresholds=[("green", None), ("orange", 1.1), ("red", 1.25)]),
         stat("Least budget left", "Of any upstream. 0: what fails is not tried again.", "min(reprise_budget_available_ratio{p})",
@@ -54,7 +54,7 @@ ROWS = [
               unit="reqps", stacked=True),
         panel("Requests by code", "What was sent to clients; cut: a response that broke; client_gone: nobody was left.",
               [("sum by (code) (rate(reprise_requests_total{r}[]))", "{{code}}")], unit="reqps", stacked=True),
-        panel("Succeeded, and would have without retries", "The gap is what reprise is there for.",
+        panel("Succeeded, and without reprise", "As it would have been without retries: the gap is what reprise is there for.",
               [("1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) / (sum(rate(reprise_requests_total{r}[])) > 0)",
                 "with reprise"),
                ("1 - ((sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) + sum(rate(reprise_recovered_total{r}[])))"
@@ -66,7 +66,7 @@ ROWS = [
                ("sum by (route) (rate(reprise_resumed_downloads_total{r}[]))", "resumed {{route}}")], unit="reqps", width=12),
     ]),
     ("Retries", 8, [
-        panel("Amplification", "Attempts per request. A budget of 20 % keeps it near 1.2 in a long outage.",
+        panel("Amplification", "Attempts per request. The budget bounds it: by default 1.2 in a long outage, and its floor.",
               [(share("reprise_attempts_total{r}", "reprise_requests_total{r}", " by (route)"), "{{route}}")], least=1),
         panel("Retries by reason", "What was played again, and why.",
               [("sum by (reason) (rate(reprise_retries_total{r}[]))", "{{reason}}")], unit="ops", stacked=True),
