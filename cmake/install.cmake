@@ -8,7 +8,7 @@ install(FILES README.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT upstream)
 install(FILES config/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
 install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
-install(FILES config/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/reprise)
+install(FILES config/schema.json deploy/prometheus/alerts.yaml deploy/grafana/reprise.json DESTINATION ${CMAKE_INSTALL_DATADIR}/reprise)
 
 # What the program prints of itself, by the program that is installed. One for another machine cannot be asked.
 if(TARGET reprise AND NOT CMAKE_CROSSCOMPILING)

@@ -1,77 +1,92 @@
 #!/usr/bin/env python3
-"""The alert rules: promtool reads them, plays alerts_test.yaml, and a running reprise exports what they ask for.
+"""The alert rules: promtool reads them, plays alerts_test.yaml, and Prometheus sees each condition hold for a reprise in trouble, and
+none for one that is not.
 
     python3 tests/alerts.py --bin build/release/reprise
 """
 import argparse
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
+
+from harness import eventually, options  # noqa: E402
+from mixed_traffic import Calm, Trouble  # noqa: E402
+from scraping import Prometheus, complaints, promtool  # noqa: E402
+
 FOLDER = ROOT / "deploy/prometheus"
+RULES = FOLDER / "alerts.yaml"
 ANNOTATIONS = re.compile(r"\n {8}annotations:\n(?: {10}.*\n)+")
-
-
-def promtool(*arguments, text=None):
-    return subprocess.run(["promtool", *arguments], input=text, capture_output=True, text=True, check=False)
+ALERT = re.compile(r"^ +- alert: (\w+)$", re.M)
+LOWERED = ("> 0.25", "> 0.75"), ("> 0.9\n", "> 0.99\n")  # a threshold, and one that its cases must miss
 
 
 def rules_fire_as_told():
     """Without annotations, so that the cases need not repeat every runbook."""
     with tempfile.TemporaryDirectory() as folder:
-        bare = ANNOTATIONS.sub("\n", (FOLDER / "alerts.yaml").read_text(encoding="utf-8"))
+        bare = ANNOTATIONS.sub("\n", RULES.read_text(encoding="utf-8"))
         (Path(folder) / "alerts.yaml").write_text(bare, encoding="utf-8")
         cases = Path(folder) / "alerts_test.yaml"
         cases.write_text((FOLDER / "alerts_test.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-        yield from failures(promtool("test", "rules", str(cases)))
-        # A rule that asks for more than there is must be noticed by its cases.
-        (Path(folder) / "alerts.yaml").write_text(bare.replace("> 0.25", "> 0.75"), encoding="utf-8")
-        if promtool("test", "rules", str(cases)).returncode == 0:
-            yield "the cases do not notice a threshold that is three times as high"
+        yield from complaints(promtool("test", "rules", str(cases)))
+        for threshold, other in LOWERED:
+            (Path(folder) / "alerts.yaml").write_text(bare.replace(threshold, other), encoding="utf-8")
+            if promtool("test", "rules", str(cases)).returncode == 0:
+                yield f"the cases do not notice {other.strip()} in the place of {threshold.strip()}"
 
 
-def failures(done):
-    if done.returncode != 0 or done.stderr.strip():
-        yield done.stdout + done.stderr
+def seen_by_prometheus():
+    """What is wrong with what it sees. `for` is promtool's to play: minutes."""
+    wanted = set(ALERT.findall(RULES.read_text(encoding="utf-8")))
+    if len(wanted) < 8:
+        yield f"only {sorted(wanted)} were found in the rules"
+    with Trouble() as trouble, Calm() as calm:
+        for played in (trouble, calm):
+            yield from complaints(promtool("check", "metrics", text=played.reprise.admin("/metrics")[1]))
+        with Prometheus({"trouble": trouble.reprise, "calm": calm.reprise}, [RULES]) as prometheus:
+            seen, alarms = set(), []
+
+            def all_are_seen():
+                trouble.play()
+                calm.play()
+                alerts = prometheus.alerts()
+                seen.update(alert["alertname"] for alert in alerts if alert["job"] == "trouble")
+                alarms.extend(alert for alert in alerts if alert["job"] != "trouble")
+                return seen == wanted
+            try:
+                eventually(all_are_seen, "every condition holds")
+            except AssertionError as error:
+                yield f"{error}, but for {sorted(wanted - seen)}"
+            yield from (f"a false alarm: {alarm}" for alarm in alarms)
+            if not prometheus.query('sum(rate(reprise_requests_total{job="calm"}[1m])) > 0'):
+                yield "the calm proxy was not looked at"
+        for played in (trouble, calm):
+            yield from complaints(promtool("check", "metrics", text=played.reprise.admin("/metrics")[1]))
 
 
-def live_metrics(binary):
-    """Of a reprise that has retried, given up, resolved an ambiguity and kept a circuit."""
-    from client import ask
-    from harness import Reprise, options
-    from upstream import Upstream
-    options.binary = str(Path(binary).resolve())
-    defaults = {"circuit": {"failures": "50%", "window": "10s", "requests": 20, "open": "5s"}}
-    with Upstream({"/again": [503, 200], "/never": [503], "/gone": [503, 404]}) as upstream, Reprise(defaults=defaults) as reprise:
-        ask(reprise, "GET", upstream.url("/again"))
-        ask(reprise, "DELETE", upstream.url("/gone"))
-        ask(reprise, "GET", upstream.url("/never"))
-        ask(reprise, "POST", upstream.url("/never"))
-        reprise.expect_metric(1, "reprise_ambiguous_total")
-        reprise.expect_metric(1, "reprise_retries_refused_total", reason="not_idempotent")
-        return reprise.admin("/metrics")[1]
+def the_page_says_how():
+    """The configuration in deploy/README.md, with the rules where they are here."""
+    page = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- prometheus -->\n```yaml\n(.*?)^```$", page, re.M | re.S)
+    if not shown or "/etc/prometheus/alerts.yaml" not in shown.group(1):
+        yield "deploy/README.md does not show a configuration of Prometheus with the rules"
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(shown.group(1).replace("/etc/prometheus/alerts.yaml", str(RULES)))
+        file.flush()
+        yield from complaints(promtool("check", "config", file.name))
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--bin", required=True)
-    rules = FOLDER / "alerts.yaml"
-    found = [*failures(promtool("check", "rules", str(rules))), *rules_fire_as_told()]
-    text = live_metrics(arguments.parse_args().bin)
-    found += failures(promtool("check", "metrics", text=text))
-    bare = ANNOTATIONS.sub("\n", rules.read_text(encoding="utf-8"))
-    expressions = "\n".join(re.findall(r"expr: (?:\|\n(?: {10}.*\n)+|.*)", bare))
-    asked = set(re.findall(r"\breprise_\w+", expressions))
-    exported = set(re.findall(r"^(reprise_\w+)[{ ]", text, re.M))
-    if len(asked) < 7:
-        found.append(f"only {sorted(asked)} were found in the rules")
-    found += [f"nobody exports {name}, which a rule asks for" for name in sorted(asked - exported)]
+    options.binary = str(Path(arguments.parse_args().bin).resolve())
+    found = [*complaints(promtool("check", "rules", str(RULES))), *the_page_says_how(), *rules_fire_as_told(), *seen_by_prometheus()]
     print("\n".join(found))
-    print(f"alerts: {len(asked)} metrics asked for, {len(found)} faults")
+    print(f"alerts: {len(ALERT.findall(RULES.read_text(encoding='utf-8')))} rules, {len(found)} faults")
     return 1 if found else 0
 
 

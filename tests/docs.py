@@ -3,6 +3,7 @@
 
 With --write, the parts that come from elsewhere are written anew instead of compared."""
 import argparse
+import json
 import os
 import re
 import shlex
@@ -24,10 +25,14 @@ CLIENTS = re.compile(r"(<!-- clients -->\n)(.*?)(<!-- /clients -->)", re.S)
 REASONS = re.compile(r"(<!-- reasons -->\n)(.*?)(<!-- /reasons -->)", re.S)
 EXPLAINED = re.compile(r"(<!-- explain: (.+?) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
 RUNNABLE = re.compile(r"<!-- run -->\n```\w*\n(.*?)^```$", re.M | re.S)
+SHELL = re.compile(r"^([^\n]*)\n```sh\n(.*?)^```$", re.M | re.S)
 TRY_OUT = re.compile(r"<!-- try -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
-FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy", "deploy/kubernetes", "deploy/systemd"]
+MEASURED_PICTURES = {"dashboard"}  # of what a run has measured: no two are alike
+DRAWN_BY_HAND = "python3 docs/pictures/dashboard.py --bin build/release/reprise >docs/pictures/dashboard.svg"
+FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy",
+           "deploy/kubernetes", "deploy/systemd", "docs/pictures"]
 
 
 class Docs:
@@ -106,6 +111,42 @@ class Docs:
                 done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, timeout=120, env=environment,
                                       capture_output=True, text=True, check=False)
                 self.result(f"{page}: {block.strip().splitlines()[0]} ...", done.returncode and done.stdout + done.stderr)
+
+    def pictures(self):
+        """Each is what its script draws. A word with an underscore that it shows is a reason."""
+        for script in sorted((ROOT / "docs/pictures").glob("*.py")):
+            file = script.with_suffix(".svg")
+            if script.name == "drawing.py" or script.stem in MEASURED_PICTURES:
+                continue
+            done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+            if self.write and done.returncode == 0:
+                file.write_text(done.stdout, encoding="utf-8")
+            problem = done.returncode and done.stderr or (not file.exists() or file.read_text(encoding="utf-8") != done.stdout) and \
+                "it is not what its script draws; python3 tests/docs.py --write"
+            self.result(f"docs/pictures/{file.name} is what {script.name} draws", problem)
+        panels = json.loads((ROOT / "deploy/grafana/reprise.json").read_text(encoding="utf-8"))["panels"]
+        drawn = re.findall(r'class="bold(?: small)?"[^>]*>([^<]+)</text>', (ROOT / "docs/pictures/dashboard.svg").read_text(encoding="utf-8"))
+        self.result(f"panels in docs/pictures/dashboard.svg: {len(drawn)}", (not drawn or drawn != [panel["title"] for panel in panels[:len(drawn)]])
+                    and f"the dashboard has others; {DRAWN_BY_HAND}")
+        known = set(re.findall(r"^\| `(\w+)` \|", self.run("reasons")[1], re.M))
+        life = re.sub(r"<style>.*?</style>", "", (ROOT / "docs/pictures/life.svg").read_text(encoding="utf-8"), flags=re.S)
+        shown = set(re.findall(r"\b[a-z]+_[a-z_]+\b", life))
+        self.result(f"reasons in docs/pictures/life.svg: {len(shown)}",
+                    (not shown or shown - known) and f"no reasons: {sorted(shown - known)}")
+
+    def plays(self):
+        """Each block of commands of deploy/README.md says how it is played, or why it is not; what it names is there."""
+        text = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
+        cases = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests/package").glob("*.py"))
+        for mark, block in SHELL.findall(text):
+            how = re.fullmatch(r"<!-- (?:(run)|package: (.+)|not run: (.+)) -->", mark)
+            problem = not how and f"it says not how it is played: {mark}"
+            if how and how.group(2) and f'block("{how.group(2)}")' not in cases:
+                problem = f"nothing in tests/package plays the block {how.group(2)}"
+            lost = [path for path in re.findall(r"\b(?:deploy|config|tests)/[\w./-]+", block) if not (ROOT / path).exists()]
+            parsed = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True, check=False)
+            problem = problem or lost and f"it names what is not there: {lost}" or parsed.stderr
+            self.result(f"deploy/README.md: {block.strip().splitlines()[0]} ...: {mark}", problem)
 
     def reasons(self):
         code, out, err = self.run("reasons")
@@ -189,6 +230,8 @@ def main():
     docs.costs()
     docs.examples()
     docs.commands()
+    docs.pictures()
+    docs.plays()
     docs.try_out()
     docs.explanations()
     docs.links()

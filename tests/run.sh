@@ -265,12 +265,13 @@ group_docs() {
   [ -x build/release/reprise ] || check "build release" build release || return
   counted "docs" python3 tests/docs.py --bin build/release/reprise
   check "the table of figures" python3 tests/figures.py --docs
-  # promtool comes in a package that starts a server: only a full run brings it.
+  # Prometheus comes in a package that starts a server: only a full run brings it.
   ! $is_full || install_missing prometheus || echo "without prometheus"
-  if command -v promtool >/dev/null; then
+  if command -v prometheus >/dev/null; then
     check "alert rules" python3 tests/alerts.py --bin build/release/reprise
+    check "dashboard" python3 tests/dashboard.py --bin build/release/reprise
   else
-    echo "the alert rules are played where promtool is, as in a full run"
+    echo "the alert rules and the dashboard are played where Prometheus is, as in a full run"
   fi
   # That it works, not what it measures: this machine is busy.
   check "the benchmark runs" python3 tests/bench/bench.py --peers dumbpipe --baseline dumbpipe --scenarios lat,down64m_c4,up64m_c4 \

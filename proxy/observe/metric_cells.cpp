@@ -197,8 +197,11 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
     add_gauge(upstream_connections, {{"state", std::string(upstream_words[i])}}, upstreams[i].load());
   }
   MetricFamily replay = family(Metric::replay_bytes);
-  add_gauge(replay, {{"store", "memory"}}, replay_bytes[0].load());
-  add_gauge(replay, {{"store", "disk"}}, replay_bytes[1].load());
+  MetricFamily replay_limit = family(Metric::replay_limit_bytes);
+  for (std::size_t i = 0; i < replay_words.size(); ++i) {
+    add_gauge(replay, {{"store", std::string(replay_words[i])}}, replay_bytes[i].load());
+    add_gauge(replay_limit, {{"store", std::string(replay_words[i])}}, replay_limits[i].load());
+  }
   MetricFamily clients = family(Metric::client_connections);
   add_gauge(clients, {}, client_connections.load());
   MetricFamily rejected_requests = family(Metric::rejected_requests);
@@ -226,6 +229,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       by_route.ambiguous,
       by_route.hedges,
       replay,
+      replay_limit,
       upstream_attempts,
       upstream_connections,
       clients,

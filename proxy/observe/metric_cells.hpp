@@ -100,6 +100,7 @@ inline constexpr auto limit_words = [] {
   return words;
 }();
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
+inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
 
 /// A route's name and its cells.
 struct RouteCount {
@@ -131,7 +132,8 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::array<Counter, reload_words.size()> reloads{};
   Counter log_dropped{0};
   Level client_connections{0};
-  std::array<Level, 2> replay_bytes{};  ///< by ReplayMedium
+  std::array<Level, replay_words.size()> replay_bytes{};
+  std::array<Level, replay_words.size()> replay_limits{};
 
   prometheus::Registry registry;
   prometheus::Family<prometheus::Gauge>& budget_family;

@@ -52,6 +52,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "closed) observed (the route only observes)."},
     {Metric::replay_bytes, "reprise_replay_bytes", Type::Gauge, "store",
      "Bytes of request bodies that are held for replay."},
+    {Metric::replay_limit_bytes, "reprise_replay_limit_bytes", Type::Gauge, "store",
+     "The most that may be held: `limits.replay_memory` and `limits.replay_disk` as they are in force."},
     {Metric::upstream_connections, "reprise_upstream_connections", Type::Gauge, "state",
      "Open upstream connections: active or idle."},
     {Metric::client_connections, "reprise_client_connections", Type::Gauge, "", "Open client connections."},

@@ -32,6 +32,7 @@ enum class Metric : std::uint8_t {
   ambiguous,
   hedges,
   replay_bytes,
+  replay_limit_bytes,
   upstream_connections,
   client_connections,
   tunnels,

@@ -179,6 +179,11 @@ void Metrics::replay_bytes_changed(ReplayMedium medium, std::int64_t by) {
   cells_->replay_bytes[static_cast<std::size_t>(medium)].fetch_add(by, std::memory_order_relaxed);
 }
 
+void Metrics::set_replay_limit(ReplayMedium medium, std::uint64_t bytes) {
+  cells_->replay_limits[static_cast<std::size_t>(medium)].store(static_cast<std::int64_t>(bytes),
+                                                                std::memory_order_relaxed);
+}
+
 void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {
   cells_->budget_family.Add({{"upstream", std::string(upstream)}}).Set(ratio);
 }

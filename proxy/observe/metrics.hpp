@@ -61,7 +61,7 @@ enum class ReloadOutcome : std::uint8_t { success, failed };
 /// The metric label: the enumerator's own name.
 std::string_view word(ReloadOutcome);
 
-/// Where `reprise_replay_bytes` are held.
+/// Where `reprise_replay_bytes` are held: the label `store`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
 /// One registry for the life of the process. All members are thread-safe;
@@ -101,6 +101,7 @@ class Metrics {
   void client_disconnected();
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
+  void set_replay_limit(ReplayMedium, std::uint64_t bytes);
   /// Called at scrape time on a helper thread: label and ratio.
   void set_budget_ratio(std::string_view upstream, double ratio);
   /// The same for circuits.

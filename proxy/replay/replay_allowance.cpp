@@ -2,9 +2,15 @@
 
 namespace reprise::net {
 
+void ReplayAllowance::set_most(std::uint64_t bytes) {
+  most_.store(bytes, std::memory_order_relaxed);
+  metrics_.set_replay_limit(medium_, bytes);
+}
+
 bool ReplayAllowance::take(std::uint64_t bytes) {
+  const std::uint64_t most = most_.load(std::memory_order_relaxed);
   const std::uint64_t before = held_.fetch_add(bytes, std::memory_order_relaxed);
-  if (bytes > most_ || before > most_ - bytes) {
+  if (bytes > most || before > most - bytes) {
     held_.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
   }

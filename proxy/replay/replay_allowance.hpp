@@ -9,11 +9,16 @@
 
 namespace reprise::net {
 
-/// The whole: counted, bounded and told to the gauge of its medium. Thread-safe; outlives its allotments.
+/// The whole: counted, bounded and told to the gauges of its medium. Thread-safe; outlives its allotments.
 class ReplayAllowance {
  public:
   ReplayAllowance(std::uint64_t most_bytes, observe::ReplayMedium medium, observe::Metrics& metrics)
-      : most_(most_bytes), medium_(medium), metrics_(metrics) {}
+      : medium_(medium), metrics_(metrics) {
+    set_most(most_bytes);
+  }
+
+  /// Another limit. What is held beyond it stays held, and nothing more is taken until enough has gone.
+  void set_most(std::uint64_t bytes);
 
   /// False, and nothing taken, where it would go over the limit.
   bool take(std::uint64_t bytes);
@@ -21,7 +26,7 @@ class ReplayAllowance {
   std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }
 
  private:
-  const std::uint64_t most_;
+  std::atomic<std::uint64_t> most_{0};
   const observe::ReplayMedium medium_;
   observe::Metrics& metrics_;
   std::atomic<std::uint64_t> held_{0};

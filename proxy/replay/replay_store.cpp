@@ -31,6 +31,11 @@ ReplayStore::ReplayStore(const config::Limits& limits, FileCalls calls, observe:
   disk_executor_ = thread_->get_executor();
 }
 
+void ReplayStore::set_limits(const config::Limits& limits) {
+  memory_.set_most(limits.replay_memory_bytes);
+  disk_.set_most(limits.replay_disk_bytes);
+}
+
 void ReplayStore::tell(NotHeld why, int error) {
   constexpr std::int64_t second = 1'000'000'000;
   const auto index = static_cast<std::size_t>(why);

@@ -38,6 +38,9 @@ class ReplayStore {
   /// A disk that makes no progress for so long is as good as none.
   policy::Duration patience() const { return calls_.patience; }
 
+  /// How much may be held from now on. The folder stays.
+  void set_limits(const config::Limits&);
+
   ReplayAllowance& memory() { return memory_; }
   ReplayAllowance& disk() { return disk_; }
   std::shared_ptr<TemporaryFile> make_file() { return std::make_shared<TemporaryFile>(calls_, folder_); }

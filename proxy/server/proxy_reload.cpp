@@ -128,6 +128,7 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
     if (listener.mode == config::ListenerMode::transparent) shared->own_dials.watch();
   }
   put_in_force_everywhere(next, before);
+  replay.set_limits(next.snapshot->settings.limits);
   log.set(next.snapshot->settings.log);
   metrics.set_config_hash(next.hash);
   {

@@ -13,8 +13,6 @@ std::vector<std::string> keep_start_only(const config::Settings& running, config
   keep("admin.control", running.admin.control, next.admin.control);
   const config::Limits& limits = running.limits;
   keep("limits.admin_connections", limits.admin_connections, next.limits.admin_connections);
-  keep("limits.replay_memory", limits.replay_memory_bytes, next.limits.replay_memory_bytes);
-  keep("limits.replay_disk", limits.replay_disk_bytes, next.limits.replay_disk_bytes);
   keep("limits.replay_folder", limits.replay_folder, next.limits.replay_folder);
   keep("limits.upstreams", limits.upstreams, next.limits.upstreams);
   keep("limits.labelled_upstreams", limits.labelled_upstreams, next.limits.labelled_upstreams);

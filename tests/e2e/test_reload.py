@@ -106,6 +106,18 @@ def test_what_only_a_start_takes_up_is_told():
             reprise.expect_log(f"{key} can only change at a start")
 
 
+def test_how_much_may_be_held_for_replay_follows():
+    body = b"x" * 200_000
+    with Upstream({"/down": [503]}) as upstream, Controlled(defaults=TWICE, limits={"replay_memory": "10KiB"}) as reprise:
+        limit = "reprise_replay_limit_bytes"
+        equal(reprise.metric(limit, store="memory"), 10 << 10)
+        equal(ask(reprise, "PUT", upstream.url("/down"), body).field("Reprise-Reason"), "not_replayable")
+        reprise.change(limits={"replay_memory": "10MiB", "replay_disk": "3GiB"})
+        reprise.expect_reload("success")
+        equal((reprise.metric(limit, store="memory"), reprise.metric(limit, store="disk")), (10 << 20, 3 << 30))
+        equal(ask(reprise, "PUT", upstream.url("/down"), body).attempts, 2)
+
+
 def broken_files(reprise):
     """Names, and what makes the file so; what follows makes it whole again."""
     path = Path(reprise.config_file)
@@ -286,7 +298,10 @@ def test_no_request_is_lost_or_decided_by_half_of_each():
             thread.start()
         done = 0
         while done < reloads or any(thread.is_alive() for thread in threads):
-            reprise.change(defaults=other if done % 2 == 0 else one)
+            # Whole at every moment: the file is looked at while it is written, too.
+            fresh = reprise.config_file + ".new"
+            Path(fresh).write_text(reprise.text_with(defaults=other if done % 2 == 0 else one), encoding="utf-8")
+            os.rename(fresh, reprise.config_file)
             code, said, errors = reprise.tell("reload", "--wait")
             equal(code, 0, said + errors)
             done += 1

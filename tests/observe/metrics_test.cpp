@@ -76,6 +76,8 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.replay_bytes_changed(ReplayMedium::memory, 4096);
   metrics_.replay_bytes_changed(ReplayMedium::memory, -96);
   metrics_.replay_bytes_changed(ReplayMedium::disk, 1'000'000);
+  metrics_.set_replay_limit(ReplayMedium::memory, 67'108'864);
+  metrics_.set_replay_limit(ReplayMedium::disk, 1'073'741'824);
   ScriptedRequest again = all_stories().front();
   observe::ExchangeRecord record = again.record();
   record.upstream = &metrics_.upstream("api.internal:80");

@@ -1,7 +1,7 @@
 """The package on a Debian host: installed, started and asked, then what happens to it in years, to the purge that leaves nothing."""
 import re
 
-from harness import equal
+from harness import equal, eventually
 from host import Container, Debian
 from stage import block, need, patient, retried, run
 
@@ -65,11 +65,13 @@ def test_a_request_that_fails_twice_is_retried(stage):
     asked(host(stage))
 
 
-def test_a_changed_file_is_in_force_after_a_restart(stage):
+def test_a_changed_file_is_in_force_after_a_reload_and_nothing_restarts(stage):
     there = host(stage)
+    before = pid(there)
     there.must(f"echo 'routes: [{{name: changed, match: {{host: nowhere}}, mode: off}}]' >>{SERVICE_FILE}")
     there.must(block("change"))
-    assert "changed" in there.must("curl -sS http://127.0.0.1:3129/status"), "the new route"
+    eventually(lambda: '"changed"' in there.must("curl -sS http://127.0.0.1:3129/status"), "the new route is in force")
+    equal(pid(there), before, "the process is the same")
 
 
 def test_an_upgrade_keeps_the_changed_file_and_runs_the_new_program(stage):

@@ -13,6 +13,8 @@ PLACES = {
     "/etc/reprise/reprise.yaml": "deploy/debian/reprise.yaml",
     "/usr/share/doc/reprise/copyright": "deploy/debian/copyright",
     "/usr/share/reprise/schema.json": "config/schema.json",
+    "/usr/share/reprise/alerts.yaml": "deploy/prometheus/alerts.yaml",
+    "/usr/share/reprise/reprise.json": "deploy/grafana/reprise.json",
 }
 
 
@@ -75,10 +77,24 @@ def test_it_holds_what_the_program_says_of_itself(stage):
         run("sh", "-n", control / script)
 
 
+def test_it_is_configured_by_the_words_of_the_page(stage):
+    """In a folder of its own; what would be compiled is asked and not done: that takes minutes, and makes the release build once more."""
+    need("cmake", "ninja")
+    folder = stage.folder / "configured"
+    configure, build = block("build").splitlines()
+    run(*shell(f"{configure} -B {folder}"), cwd=ROOT)
+    kept = (folder / "CMakeCache.txt").read_text(encoding="utf-8")
+    for line in ("CMAKE_BUILD_TYPE:STRING=Release", "CMAKE_INSTALL_PREFIX:PATH=/usr", "REPRISE_TESTS:BOOL=OFF", "REPRISE_WERROR:BOOL=OFF"):
+        assert f"\n{line}\n" in kept, line
+    built = re.fullmatch(r"cmake --build build/release --target (\w+)", build)
+    said = run("ninja", "-C", folder, "-t", "commands", built[1])
+    assert " -o reprise " in said and "_test" not in said, said[-2000:]
+
+
 def test_a_plain_installation_brings_the_same_and_nothing_of_debian(stage):
     """`cmake --install`, for other packagers: below its prefix alone."""
     place = stage.folder / "plain"
-    run("cmake", "--install", ROOT / "build/release", "--prefix", "/usr/local", env={**os.environ, "DESTDIR": str(place)})
+    run(*shell(block("install below").replace("/tmp/package", str(place))), cwd=ROOT)
     files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
     equal([path for path in files if not path.startswith("usr/local/") or "systemd" in path or "lintian" in path or path.endswith(".gz")], [])
     for path, said in (("man/man1/reprise.1", ["man"]), ("bash-completion/completions/reprise", ["completion", "bash"]),

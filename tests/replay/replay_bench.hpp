@@ -53,8 +53,10 @@ struct StoreBench {
     allowance.give_back(whole);
     return true;
   }
-  double gauge(const std::string& medium) const {
-    const std::string series = "\nreprise_replay_bytes{store=\"" + medium + "\"} ";
+  double gauge(const std::string& medium) const { return of_store("reprise_replay_bytes", medium); }
+  double limit(const std::string& medium) const { return of_store("reprise_replay_limit_bytes", medium); }
+  double of_store(const std::string& name, const std::string& medium) const {
+    const std::string series = "\n" + name + "{store=\"" + medium + "\"} ";
     const std::string page = metrics->text();
     return std::strtod(page.c_str() + page.find(series) + series.size(), nullptr);
   }

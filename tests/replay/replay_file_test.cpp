@@ -255,6 +255,30 @@ TEST(ReplayStore, one_line_a_second_for_each_cause_and_no_flood) {
   EXPECT_EQ(told.find("replay.memory"), std::string::npos);
 }
 
+TEST(ReplayAllowance, another_limit_is_told_and_kept_while_more_is_held) {
+  StoreBench bench(100, 1000);
+  ReplayAllowance& memory = bench.store->memory();
+  EXPECT_EQ(bench.limit("memory"), 100);
+  EXPECT_EQ(bench.limit("disk"), 1000);
+  Allotment part(memory);
+  ASSERT_TRUE(part.grow(80));
+  config::Limits limits;
+  limits.replay_memory_bytes = 50;
+  limits.replay_disk_bytes = 0;
+  bench.store->set_limits(limits);
+  EXPECT_EQ(bench.limit("memory"), 50);
+  EXPECT_EQ(bench.limit("disk"), 0);
+  EXPECT_EQ(bench.gauge("memory"), 80);
+  EXPECT_FALSE(part.grow(1));
+  EXPECT_FALSE(bench.store->disk().take(1));
+  part.release();
+  EXPECT_FALSE(memory.take(51));
+  EXPECT_TRUE(StoreBench::is_free(memory, 50));
+  limits.replay_memory_bytes = 200;
+  bench.store->set_limits(limits);
+  EXPECT_TRUE(StoreBench::is_free(memory, 200));
+}
+
 TEST(ReplayAllowance, takes_up_to_its_limit_and_no_further) {
   const auto metrics = make_metrics();
   ReplayAllowance allowance(100, observe::ReplayMedium::disk, *metrics);

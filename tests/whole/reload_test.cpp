@@ -157,6 +157,26 @@ TEST(ProxyReload, WhatOnlyAStartTakesUpIsTold) {
   EXPECT_EQ(report.words[0], "threads can only change at a start: it stays as it was until then");
 }
 
+TEST(ProxyReload, HowMuchMayBeHeldFollows) {
+  ScriptedUpstream upstream(play::responses({play::response(503, "busy")}));
+  Wishes wishes = wishing(2);
+  wishes.settings.limits.replay_memory_bytes = 10'000;
+  Reloading world(wishes);
+  // More than fits behind a head, so that it has to be held.
+  const auto ask = [&] {
+    return world.proxy.client()
+        .ask(play::with_body("PUT", upstream.authority(), std::string(30'000, 'x')))
+        .field("Reprise-Reason");
+  };
+  EXPECT_EQ(ask(), "not_replayable");
+  EXPECT_EQ(world.proxy.metric("reprise_replay_limit_bytes{store=\"memory\"}"), 10'000);
+  world.next = world.settings;
+  world.next->limits.replay_memory_bytes = 1'000'000;
+  ASSERT_TRUE(world.reload().words.empty());
+  EXPECT_EQ(ask(), "attempts_spent");
+  EXPECT_EQ(world.proxy.metric("reprise_replay_limit_bytes{store=\"memory\"}"), 1'000'000);
+}
+
 TEST(ProxyReload, TheControlSocketIsObeyed) {
   Wishes wishes = wishing(1);
   const std::string path = "/tmp/reprise-test-" + std::to_string(::getpid()) + ".sock";

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Prints the dashboard for Grafana 10 and 11 that is described below.
+
+    python3 deploy/grafana/make.py >deploy/grafana/reprise.json
+
+In a query, `{p}` stands for the proxies that the variables choose, `{r}` for their chosen routes; `{r, code="200"}` adds to that, and
+`[]` is an interval that holds some scrapes."""
+import json
+import re
+import sys
+
+WIDTH = 24  # columns of Grafana's grid
+CHOICES = {"p": 'namespace=~"$namespace", job=~"$job"', "r": 'namespace=~"$namespace", job=~"$job", route=~"$route"'}
+FAILED = 'code=~"5..|cut|client_gone"'
+GREEN_ABOVE = {"thresholds": [("red", None), ("orange", 0.95), ("green", 0.99)]}
+RED_ABOVE = {"thresholds": [("green", None), ("orange", 0.05), ("red", 0.25)]}
+
+
+def share(part, whole, by=""):
+    """One rate over another; nothing where there were no requests."""
+    return f"sum{by} (rate({part}[])) / (sum{by} (rate({whole}[])) > 0)"
+
+
+def quantiles(metric, by="route"):
+    return [(f"histogram_quantile({level}, sum by (le, {by}) (rate({metric}_bucket{{r}}[])))", f"p{round(level * 100)} {{{{{by}}}}}")
+            for level in (0.5, 0.99)]
+
+
+def panel(title, says, queries, width=8, kind="timeseries", unit="short", **more):
+    return {"title": title, "says": says, "queries": queries, "width": width, "kind": kind, "unit": unit, **more}
+
+
+def stat(title, says, query, unit="short", **more):
+    return panel(title, says, [(query, "")], 4, "stat", unit, **more)
+
+
+ROWS = [
+    ("At a glance", 4, [
+        stat("Requests", "A second.", "sum(rate(reprise_requests_total{r}[]))", "reqps"),
+        stat("Succeeded", "Share of the requests that were not answered 5xx, cut, or left by their client.",
+             "1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) / (sum(rate(reprise_requests_total{r}[])) > 0)",
+             "percentunit", decimals=2, **GREEN_ABOVE),
+        stat("Recovered", "Failures a second that the client never saw.", "sum(rate(reprise_recovered_total{r}[]))", "reqps"),
+        stat("Attempts/request", "1 is no retry. What reprise adds to the load of upstreams.",
+             share("reprise_attempts_total{r}", "reprise_requests_total{r}"), decimals=2,
+             thresholds=[("green", None), ("orange", 1.1), ("red", 1.25)]),
+        stat("Least budget left", "Of any upstream. 0: what fails is not tried again.", "min(reprise_budget_available_ratio{p})",
+             "percentunit", thresholds=[("red", None), ("orange", 0.05), ("green", 0.3)]),
+        stat("Circuits not closed", "Upstreams that are sent nothing, or one trial at a time.",
+             "count(reprise_circuit_state{p} > 0) or vector(0)", decimals=0, thresholds=[("green", None), ("red", 1)]),
+    ]),
+    ("Requests", 8, [
+        panel("Requests by route", "Finished ones.", [("sum by (route) (rate(reprise_requests_total{r}[]))", "{{route}}")],
+              unit="reqps", stacked=True),
+        panel("Requests by code", "What was sent to clients; cut: a response that broke; client_gone: nobody was left.",
+              [("sum by (code) (rate(reprise_requests_total{r}[]))", "{{code}}")], unit="reqps", stacked=True),
+        panel("Succeeded, and without reprise", "As it would have been without retries: the gap is what reprise is there for.",
+              [("1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) / (sum(rate(reprise_requests_total{r}[])) > 0)",
+                "with reprise"),
+               ("1 - ((sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) + sum(rate(reprise_recovered_total{r}[])))"
+                " / (sum(rate(reprise_requests_total{r}[])) > 0)", "without")], unit="percentunit", most=1),
+        panel("Time to the end of the response", "Waits included; tunnels are left out.", quantiles("reprise_request_duration_seconds"),
+              unit="s", width=12),
+        panel("Recovered, resumed", "Failures that the client never saw; downloads that broke and were continued.",
+              [("sum by (route) (rate(reprise_recovered_total{r}[]))", "recovered {{route}}"),
+               ("sum by (route) (rate(reprise_resumed_downloads_total{r}[]))", "resumed {{route}}")], unit="reqps", width=12),
+    ]),
+    ("Retries", 8, [
+        panel("Amplification", "Attempts per request. The budget bounds it: by default 1.2 in a long outage, and its floor.",
+              [(share("reprise_attempts_total{r}", "reprise_requests_total{r}", " by (route)"), "{{route}}")], least=1),
+        panel("Retries by reason", "What was played again, and why.",
+              [("sum by (reason) (rate(reprise_retries_total{r}[]))", "{{reason}}")], unit="ops", stacked=True),
+        panel("Refused by reason", "What was not, and why not.",
+              [("sum by (reason) (rate(reprise_retries_refused_total{r}[]))", "{{reason}}")], unit="ops", stacked=True),
+        panel("Exhausted by limit", "Failures that clients see after all, and what ended them.",
+              [("sum by (reason) (rate(reprise_exhausted_total{r}[]))", "{{reason}}")], unit="ops", stacked=True),
+        panel("Waits", "Before retries, and pauses that upstreams asked for.",
+              [*quantiles("reprise_backoff_seconds"),
+               ("histogram_quantile(0.99, sum by (le, route) (rate(reprise_retry_after_seconds_bucket{r}[])))", "asked for {{route}}")],
+              unit="s"),
+        panel("Copies and ambiguous writes", "Second copies by their end; 404, 409 or 412 after an attempt that may have done it.",
+              [("sum by (outcome) (rate(reprise_hedges_total{r}[]))", "copy {{outcome}}"),
+               ("sum by (route) (rate(reprise_ambiguous_total{r}[]))", "ambiguous {{route}}")], unit="ops"),
+        panel("Attempts each request took", "By route, of those that ended in the interval.",
+              [("histogram_quantile(0.99, sum by (le, route) (rate(reprise_attempts_per_request_bucket{r}[])))", "p99 {{route}}")],
+              width=12),
+        panel("Attempts by outcome", "2xx to 5xx, or how they failed.",
+              [("sum by (outcome) (rate(reprise_attempts_total{r}[]))", "{{outcome}}")], unit="ops", stacked=True, width=12),
+    ]),
+    ("Upstreams", 8, [
+        panel("Attempts by upstream", "host:port; the rest is other.",
+              [("sum by (upstream) (rate(reprise_upstream_attempts_total{p}[]))", "{{upstream}}")], unit="ops", stacked=True),
+        panel("Budget left", "Of each upstream, in the process that has least.",
+              [("min by (upstream) (reprise_budget_available_ratio{p})", "{{upstream}}")], unit="percentunit", least=0, most=1),
+        panel("Circuits", "Worst of all processes.",
+              [("max by (upstream) (reprise_circuit_state{p})", "{{upstream}}")], least=0, most=2, decimals=0,
+              words={"0": ("closed", "green"), "1": ("half-open", "orange"), "2": ("open", "red")}, steps=True),
+        panel("Which upstream fails, and how", "Attempts a second without a response, or with 5xx.",
+              [('sum by (upstream, outcome) (rate(reprise_upstream_attempts_total{p, outcome!~"[234]xx"}[])) > 0', "")], 24, "table", "ops",
+              columns={"upstream": "upstream", "outcome": "outcome", "Value": "attempts a second"}),
+    ]),
+    ("Bodies and connections", 8, [
+        panel("Replay store", "Share of limits.replay_memory and limits.replay_disk that is held, in the fullest process.",
+              [("max by (store) (reprise_replay_bytes{p} / (reprise_replay_limit_bytes{p} > 0))", "{{store}}")],
+              unit="percentunit", least=0, most=1),
+        panel("Held for replay", "Request bodies, all processes.",
+              [("sum by (store) (reprise_replay_bytes{p})", "{{store}}"),
+               ("sum by (store) (reprise_replay_limit_bytes{p})", "limit of {{store}}")], unit="bytes"),
+        panel("Connections", "Open ones.", [("sum(reprise_client_connections{p})", "clients"),
+                                            ("sum by (state) (reprise_upstream_connections{p})", "upstreams, {{state}}")]),
+        panel("Tunnels by end", "CONNECT; http: its plain requests are served one by one.",
+              [("sum by (outcome) (rate(reprise_tunnels_total{p}[]))", "{{outcome}}")], unit="ops"),
+        panel("Streams", "What came behind CONNECT, through SOCKS or redirected, and what became of TLS for hosts of intercept.",
+              [("sum by (protocol) (rate(reprise_streams_total{p}[]))", "{{protocol}}"),
+               ("sum by (outcome) (rate(reprise_interceptions_total{p}[]))", "intercept: {{outcome}}")], unit="ops"),
+        panel("Name lookups", "hit: an address that was remembered.",
+              [("sum by (outcome) (rate(reprise_dns_lookups_total{p}[]))", "{{outcome}}")], unit="ops"),
+    ]),
+    ("Refusals and the process", 8, [
+        panel("Messages rejected", "Before any attempt, by cause.",
+              [("sum by (cause) (rate(reprise_rejected_requests_total{p}[]))", "{{cause}}")], unit="ops"),
+        panel("Limits hit", "Connections that were turned away or ended.",
+              [("sum by (limit) (rate(reprise_limits_hit_total{p}[]))", "{{limit}}")], unit="ops"),
+        panel("Reloads and lost log lines", "failed: the configuration before goes on.",
+              [("sum by (outcome) (increase(reprise_config_reloads_total{p}[]))", "reload {{outcome}}"),
+               ("sum(increase(reprise_log_dropped_total{p}[]))", "log lines dropped")], decimals=0),
+        panel("CPU", "Cores.", [("rate(process_cpu_seconds_total{p}[])", "{{instance}}")]),
+        panel("Memory", "Resident.", [("process_resident_memory_bytes{p}", "{{instance}}")], unit="bytes"),
+        panel("Descriptors", "Open ones, of those that may be.",
+              [("process_open_fds{p} / process_max_fds{p}", "{{instance}}")], unit="percentunit", least=0),
+        panel("Processes", "Two hashes of a configuration: some have not taken it up.",
+              [("reprise_build_info{p}", ""), ("reprise_config_info{p}", ""), ("time() - process_start_time_seconds{p}", "")],
+              24, "table", "s", joined="instance",
+              columns={"instance": "instance", "version": "version", "hash": "configuration", "Value #C": "up for"}),
+    ]),
+]
+# name, what Prometheus is asked for its values, what it is called
+VARIABLES = [
+    ("namespace", "label_values(reprise_build_info, namespace)", "Namespace"),
+    ("job", 'label_values(reprise_build_info{namespace=~"$namespace"}, job)', "Job"),
+    ("route", 'label_values(reprise_recovered_total{namespace=~"$namespace", job=~"$job"}, route)', "Route"),
+]
+RELOADED = "sum by (instance, outcome) (changes(reprise_config_reloads_total{p}[$__interval])) > 0"
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+
+
+def query(text):
+    chosen = re.sub(r"\{([pr])(,[^}]*)?\}", lambda match: "{" + CHOICES[match.group(1)] + (match.group(2) or "") + "}", text)
+    return chosen.replace("[]", "[$__rate_interval]")
+
+
+def targets(described):
+    is_table = described["kind"] == "table"
+    for at, (text, legend) in enumerate(described["queries"]):
+        yield {"refId": chr(ord("A") + at), "datasource": SOURCE, "editorMode": "code", "expr": query(text),
+               "legendFormat": legend or "__auto", "range": not is_table, "instant": is_table,
+               "format": "table" if is_table else "time_series"}
+
+
+def field_config(described):
+    color_mode = "thresholds" if described["kind"] == "stat" else "palette-classic"
+    defaults = {"unit": described["unit"], "color": {"mode": color_mode}, "mappings": []}
+    for ours, theirs in (("least", "min"), ("most", "max"), ("decimals", "decimals")):
+        if ours in described:
+            defaults[theirs] = described[ours]
+    steps = described.get("thresholds", [("green", None)])
+    defaults["thresholds"] = {"mode": "absolute", "steps": [{"color": color, "value": value} for color, value in steps]}
+    if "words" in described:
+        said = {value: {"text": text, "color": color, "index": at} for at, (value, (text, color)) in enumerate(described["words"].items())}
+        defaults["mappings"] = [{"type": "value", "options": said}]
+    if described["kind"] == "timeseries":
+        defaults["custom"] = {
+            "drawStyle": "line", "lineInterpolation": "stepAfter" if described.get("steps") else "linear", "lineWidth": 1,
+            "showPoints": "never", "fillOpacity": 30 if described.get("stacked") else 8, "spanNulls": False, "axisPlacement": "auto",
+            "stacking": {"mode": "normal" if described.get("stacked") else "none", "group": "A"}}
+    return {"defaults": defaults, "overrides": []}
+
+
+def options(described):
+    if described["kind"] == "stat":
+        return {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "colorMode": "value", "graphMode": "area",
+                "justifyMode": "auto", "orientation": "auto", "textMode": "auto"}
+    if described["kind"] == "table":
+        return {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""}}
+    return {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
+            "tooltip": {"mode": "multi", "sort": "desc"}}
+
+
+def transformations(described):
+    columns = described.get("columns")
+    if not columns:
+        return []
+    joins = [{"id": "joinByField", "options": {"byField": described["joined"], "mode": "outer"}}] if "joined" in described else []
+    kept = {"id": "filterFieldsByName", "options": {"include": {"names": list(columns)}}}
+    order = {name: at for at, name in enumerate(columns)}
+    called = {"id": "organize", "options": {"indexByName": order, "renameByName": columns, "excludeByName": {}}}
+    return [*joins, kept, called]
+
+
+def panels():
+    """Laid out from left to right and down; a panel that does not fit into the line begins the next."""
+    made, top = [], 0
+
+    def add(kind, title, grid, **more):
+        made.append({"id": len(made) + 1, "type": kind, "title": title, "gridPos": dict(zip("hwxy", grid)), **more})
+    for name, height, described in ROWS:
+        add("row", name, (1, WIDTH, 0, top), collapsed=False, panels=[])
+        left, top = 0, top + 1
+        for each in described:
+            if left + each["width"] > WIDTH:
+                left, top = 0, top + height
+            add(each["kind"], each["title"], (height, each["width"], left, top), description=each["says"], datasource=SOURCE,
+                targets=list(targets(each)), fieldConfig=field_config(each), options=options(each), transformations=transformations(each))
+            left += each["width"]
+        top += height
+    return made
+
+
+def variables():
+    yield {"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus", "regex": "", "hide": 0, "refresh": 1,
+           "includeAll": False, "multi": False, "options": [], "current": {}}
+    for name, asked, label in VARIABLES:
+        # A host has no namespace: everything is chosen with what has no such label.
+        yield {"name": name, "label": label, "type": "query", "datasource": SOURCE, "definition": asked,
+               "query": {"query": asked, "refId": name}, "regex": "", "hide": 0, "refresh": 2, "sort": 1,
+               "includeAll": True, "multi": True, "allValue": ".*", "options": [],
+               "current": {"selected": True, "text": ["All"], "value": ["$__all"]}}
+
+
+def dashboard():
+    reloads = {"name": "Reloads", "datasource": SOURCE, "enable": True, "hide": False, "iconColor": "blue", "expr": query(RELOADED),
+               "titleFormat": "configuration {{outcome}}", "textFormat": "{{instance}}", "tagKeys": "outcome", "step": "",
+               "useValueForTime": False}
+    return {
+        "id": None, "uid": "reprise", "title": "reprise", "tags": ["reprise"], "description": "Retries for applications that cannot retry.",
+        "schemaVersion": 39, "version": 1, "editable": True, "graphTooltip": 1, "refresh": "30s", "timezone": "", "fiscalYearStartMonth": 0,
+        "time": {"from": "now-1h", "to": "now"}, "timepicker": {}, "weekStart": "", "links": [], "liveNow": False,
+        "annotations": {"list": [reloads]}, "templating": {"list": list(variables())}, "panels": panels(),
+    }
+
+
+def text():
+    return json.dumps(dashboard(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())

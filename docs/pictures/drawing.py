@@ -1,0 +1,74 @@
+"""What the pictures are drawn with: SVG that reads the same on a light and on a dark page, as text, byte for byte the same each time."""
+from html import escape
+
+# name: on a light page, on a dark one
+COLORS = {
+    "page": ("#ffffff", "#0d1117"), "edge": ("#d0d7de", "#30363d"), "plain": ("#f6f8fa", "#161b22"), "grid": ("#e6eaef", "#21262d"),
+    "text": ("#1f2328", "#e6edf3"), "dim": ("#59636e", "#9198a1"),
+    "blue": ("#0969da", "#58a6ff"), "blue-pale": ("#ddf4ff", "#10253f"),
+    "green": ("#1a7f37", "#3fb950"), "green-pale": ("#dafbe1", "#12261a"),
+    "amber": ("#9a6700", "#d29922"), "amber-pale": ("#fff4d0", "#2b2111"),
+    "red": ("#cf222e", "#f85149"), "red-pale": ("#ffebe9", "#31171a"),
+    "violet": ("#8250df", "#bc8cff"), "violet-pale": ("#fbefff", "#251a36"), "teal": ("#1b7c83", "#39c5cf"),
+    "pink": ("#bf3989", "#f778ba"), "brown": ("#953800", "#ffa657"),
+}
+PROSE = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+CODE = "ui-monospace, SFMono-Regular, Menlo, 'DejaVu Sans Mono', monospace"
+
+
+def number(value):
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def style():
+    light, dark = (" ".join(f"--{name}: {both[at]};" for name, both in COLORS.items()) for at in (0, 1))
+    return (f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+            f"text {{ font-family: {PROSE}; font-size: 13px; fill: var(--text); }}\n"
+            f".code {{ font-family: {CODE}; font-size: 12px; }} .dim {{ fill: var(--dim); }} .bold {{ font-weight: 600; }}\n"
+            ".small { font-size: 11.5px; } .line { fill: none; stroke-width: 1.5; }")
+
+
+class Drawing:
+    """Coordinates are pixels of `width` by `height`, from the upper left."""
+
+    def __init__(self, width, height, title, says):
+        self.width, self.height, self.title, self.says = width, height, title, says
+        self.parts, self.heads = [], set()
+
+    def add(self, part):
+        self.parts.append(part)
+
+    def box(self, x, y, width, height, color="edge", fill="plain", radius=7, title=None, more=""):
+        inside = f"<title>{escape(title)}</title>" if title else ""
+        self.add(f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" rx="{radius}" '
+                 f'fill="var(--{fill})" stroke="var(--{color})"{more}>{inside}</rect>')
+
+    def text(self, x, y, words, kind="", anchor="start", color=None):
+        """`words` may be of several colours or fonts: pairs of a class and a text."""
+        if not isinstance(words, str):
+            inside = "".join(f'<tspan class="{kind}">{escape(text)}</tspan>' for kind, text in words)
+            kind = ""
+        else:
+            inside = escape(words)
+        named = (f' class="{kind}"' if kind else "") + (f' text-anchor="{anchor}"' if anchor != "start" else "")
+        named += f' style="fill: var(--{color})"' if color else ""
+        self.add(f'<text x="{number(x)}" y="{number(y)}"{named} xml:space="preserve">{inside}</text>')
+
+    def line(self, path, color="dim", head=True, dashed=False, width=None, opacity=None):
+        """`path` as SVG has it; with an arrow's head at its end."""
+        if head:
+            self.heads.add(color)
+        more = (f' marker-end="url(#to-{color})"' if head else "") + (' stroke-dasharray="4 4"' if dashed else "")
+        more += (f' style="stroke-width: {width}"' if width else "") + (f' opacity="{opacity}"' if opacity else "")
+        self.add(f'<path class="line" d="{path}" stroke="var(--{color})"{more}/>')
+
+    def svg(self):
+        marks = "".join(f'<marker id="to-{color}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+                        f'<path d="M0 0.5 L7.5 4 L0 7.5 z" fill="var(--{color})"/></marker>' for color in sorted(self.heads))
+        body = "\n".join(self.parts)
+        size = f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}"'
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
+                f'role="img" aria-labelledby="title says">\n<title id="title">{escape(self.title)}</title>\n'
+                f'<desc id="says">{escape(self.says)}</desc>\n<style>\n{style()}\n</style>\n<defs>{marks}</defs>\n'
+                f'<rect x="0.5" y="0.5" width="{self.width - 1}" height="{self.height - 1}" rx="10" fill="var(--page)" '
+                f'stroke="var(--edge)"/>\n{body}\n</svg>\n')

@@ -1,0 +1,169 @@
+"""Traffic in which everything happens that metrics tell of: retries that help and that do not, refusals of every kind, spent budgets,
+an open circuit, a full replay store, resumed downloads, tunnels, copies, reloads; and, beside it, traffic in which nothing does."""
+import contextlib
+import socket
+
+from client import Client, ask, head_of
+from control import Controlled
+from harness import Reprise, equal
+from server import Server
+from upstream import Say, Upstream, resumable
+
+MIB = 1 << 20
+HELD_IN_MEMORY, HELD_ON_DISK = 250_000, 1_000_000  # bytes: four of the one and two of the other nearly fill their stores
+LIMITS = {"replay_memory": "1MiB", "replay_disk": "2MiB"}
+
+
+def every_other(bad, good):
+    """A step that says one, then the other."""
+    def step(connection, request):
+        connection.sendall((bad if request.order % 2 == 0 else good).text(request, request.order + 1))
+        return True
+    return step
+
+
+def slow_first(connection, request):
+    """Every other request is never answered, so that its copy wins."""
+    if request.order % 2 == 0:
+        connection.recv(1)
+        return False
+    connection.sendall(Say(200).text(request, 1))
+    return True
+
+
+def echo(connection):
+    while data := connection.recv(65536):
+        connection.sendall(data)
+
+
+class Trouble:
+    """A reprise, and upstreams that fail in each way; `play` is one round. `threads` of the proxy."""
+
+    routes = ("shop", "hasty", "copied", "reports", "search", "uploads")
+
+    def __init__(self, threads=2):
+        self.shop = Upstream({
+            "/down": [503], "/again": [every_other(Say(503), Say(200))], "/gone": [every_other(Say(503), Say(404))],
+            "/file": [resumable(b"f" * 300_000, 100_000)], "/never": ["hang"], "/later": [Say(429, fields=[("Retry-After", "3600")])],
+            "/soon": [every_other(Say(503, fields=[("Retry-After", "1")]), Say(200))],
+        })
+        self.hasty, self.copied = Upstream(otherwise=[503]), Upstream(otherwise=[slow_first])
+        self.reports, self.search, self.uploads = Upstream(otherwise=[503]), Upstream(otherwise=[503]), Upstream(otherwise=["hang"])
+        self.talker = Server(echo)
+        hasty = {"deadline": "100ms", "backoff": {"initial": "60ms", "maximum": "1s", "jitter": "none"}}
+        patient = {"max_attempts": 3, "backoff": {"initial": "5ms", "maximum": "20ms"}}
+        self.reprise = Controlled(
+            threads=threads, limits=LIMITS, shutdown={"grace": "0s"}, timers={"header": "200ms"}, log={"access": False},
+            defaults={"retry": patient, "replay": {"memory": "256KiB", "disk": "1MiB"}},
+            routes=[
+                self.route("shop", budget={"floor": "1000/s"}),
+                self.route("hasty", retry={**patient, **hasty}),
+                self.route("copied", hedge={"after": "10ms"}),
+                self.route("reports", budget={"ratio": "0%", "floor": "1/s", "window": "5s"}),
+                self.route("search", circuit={"failures": "50%", "window": "10s", "requests": 6, "open": "10m"}),
+                self.route("uploads", idle_timeout="10m"),
+            ])
+        self.stack = contextlib.ExitStack()
+
+    def route(self, name, **keys):
+        return {"name": name, "match": {"port": getattr(self, name).port}, **keys}
+
+    def __enter__(self):
+        for server in (*(getattr(self, name) for name in self.routes), self.talker):
+            self.stack.enter_context(server)
+        self.stack.enter_context(self.reprise)
+        self.fill_the_store()
+        return self
+
+    def __exit__(self, *error):
+        return self.stack.__exit__(*error)
+
+    def fill_the_store(self):
+        """Uploads that their upstream never answers: what they have sent is held for as long."""
+        for size, store, count in ((HELD_IN_MEMORY, "memory", 4), (HELD_ON_DISK, "disk", 2)):
+            for _ in range(count):
+                client = self.stack.enter_context(Client(self.reprise.forward))
+                url = self.uploads.url("/held")
+                client.send(head_of("PUT", url, url.split("/")[2], [("Content-Length", str(size))]) + b"u" * size)
+            self.reprise.expect_metric(size * count, "reprise_replay_bytes", store=store)
+
+    def play(self):
+        self.what_is_retried()
+        self.what_is_refused()
+        self.what_is_no_plain_request()
+        self.what_is_read_anew()
+
+    def what_is_retried(self):
+        for _ in range(12):
+            equal(ask(self.reprise, "GET", self.shop.url("/again")).status, 200)
+        for path in ("/fine", "/fine", "/file", "/soon"):
+            equal(ask(self.reprise, "GET", self.shop.url(path)).status, 200)
+        equal(ask(self.reprise, "GET", f"http://localhost:{self.shop.port}/fine").status, 200)
+        equal(ask(self.reprise, "GET", self.copied.url("/slow")).status, 200)
+        equal(ask(self.reprise, "DELETE", self.shop.url("/gone")).status, 404)
+
+    def what_is_refused(self):
+        for _ in range(4):
+            equal(ask(self.reprise, "GET", self.shop.url("/down")).reason, "attempts_spent")
+            ask(self.reprise, "GET", self.reports.url("/"))
+            ask(self.reprise, "GET", self.search.url("/"))
+        equal(ask(self.reprise, "POST", self.shop.url("/down"), b"x").reason, "not_idempotent")
+        equal(ask(self.reprise, "GET", self.shop.url("/later")).reason, "upstream_said_later")
+        equal(ask(self.reprise, "GET", self.hasty.url("/")).reason, "deadline_too_near")
+        for size in (HELD_IN_MEMORY, HELD_ON_DISK):
+            equal(ask(self.reprise, "PUT", self.shop.url("/down"), b"x" * size).reason, "not_replayable")
+
+    def what_is_no_plain_request(self):
+        self.reset_in_the_middle()
+        with Client(self.reprise.forward) as client:
+            client.send(b"GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            equal(client.read_answer().status, 400)
+        with Client(self.reprise.forward) as client:
+            client.send(b"GET http://a/ HT")
+            equal(client.read_answer().status, 408)
+        for port, said in ((self.talker.port, b"\x16\x03\x01 no handshake"), (self.shop.port, b"")):
+            with Client(self.reprise.forward) as client:
+                authority = f"127.0.0.1:{port}"
+                client.send(head_of("CONNECT", authority, authority))
+                equal(client.read_answer("CONNECT").status, 200)
+                client.send(said or b"GET /fine HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % authority.encode())
+                client.finish()
+                assert client.read_to_end(), "what came through the tunnel"
+
+    def reset_in_the_middle(self):
+        """A client that leaves while its request is with the upstream."""
+        before = self.shop.count("/never")
+        with Client(self.reprise.forward) as client:
+            url = self.shop.url("/never")
+            client.send(head_of("GET", url, url.split("/")[2]))
+            self.shop.seen(before + 1, "/never")
+            client.socket.shutdown(socket.SHUT_RD)
+            client.reset()
+
+    def what_is_read_anew(self):
+        good = self.reprise.text_with()
+        self.reprise.write("version: 1\nnonsense: true\n")
+        equal(self.reprise.tell("reload", "--wait")[0], 1)
+        self.reprise.write(good)
+        equal(self.reprise.tell("reload", "--wait")[0], 0)
+
+
+class Calm:
+    """A reprise whose upstream answers."""
+
+    def __init__(self):
+        self.shop, self.reprise = Upstream(), Reprise()
+        self.stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.stack.enter_context(self.shop)
+        self.stack.enter_context(self.reprise)
+        return self
+
+    def __exit__(self, *error):
+        return self.stack.__exit__(*error)
+
+    def play(self):
+        for _ in range(20):
+            equal(ask(self.reprise, "GET", self.shop.url("/")).status, 200)
+            equal(ask(self.reprise, "PUT", self.shop.url("/"), b"x" * 1000).status, 200)
