@@ -38,8 +38,9 @@ LINKS = {
     "session": ("exchange", "systemd"),
     "reload": ("tls",),
     "control": ("io",),
-    "server": ("session", "intercept", "reload", "control"),
+    "server": ("session", "intercept", "reload", "control", "cgroup"),
     "child": ("http", "observe"),
+    "cgroup": ("keys",),
     "command_line": ("keys",),
     "inject": ("child",),
     "cli": ("inject", "server", "explain", "config", "reference", "child", "command_line"),
@@ -66,6 +67,7 @@ THIRD = {
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
     "inject": r"yaml-cpp/.*\.h",
     "child": r"fmt/.*\.h|" + POSIX,
+    "cgroup": r"fcntl\.h|unistd\.h|sys/stat\.h",
     "io": SOCKETS + r"|sanitizer/asan_interface\.h",
     "cli": r"CLI/.*\.hpp|" + SOCKETS,
 }
