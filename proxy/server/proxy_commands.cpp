@@ -65,10 +65,8 @@ ControlSocket::Commands Proxy::Parts::commands() {
       leave();
       return answered({true, "draining: /readyz says so, and each response ends its connection"});
     }
-    if (command == "quit") {
-      stop();
-      return answered({true, "ends once what is under way has ended"});
-    }
+    if (command == "quit")
+      return answered({true, "ends once what is under way has ended", [this] { stop(); }});
     if (words.size() == 3 && words[0] == "log" && words[1] == "level")
       return answered(set_log_level(words[2]));
     if (words.size() == 3 && words[0] == "pause") return answered(pause(words[1], words[2]));

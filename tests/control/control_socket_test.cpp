@@ -64,6 +64,33 @@ class ControlSocketTest : public ::testing::Test {
   std::thread thread_;
 };
 
+TEST_F(ControlSocketTest, WhatEndsTheLoopComesAfterTheAnswer) {
+  for (int round = 0; round < 50; ++round) {
+    asio::io_context io;
+    ControlSocket socket(io, path_);
+    socket.serve([&io](const std::vector<std::string>&, const ControlSocket::Answered& answered) {
+      answered({true, "ends", [&io] { io.stop(); }});
+    });
+    std::thread loop([&io] { io.run(); });
+    const ControlAnswer answer = ask_control(path_, "quit", patience);
+    EXPECT_TRUE(answer.succeeded) << answer.text;
+    EXPECT_EQ(answer.text, "ends");
+    loop.join();
+  }
+}
+
+TEST_F(ControlSocketTest, WhatComesAfterTheAnswerComesWithoutACallerToo) {
+  asio::io_context io;
+  ControlSocket socket(io, path_);
+  socket.serve([&io](const std::vector<std::string>&, const ControlSocket::Answered& answered) {
+    answered({true, "ends", [&io] { io.stop(); }});
+  });
+  const int line = raw();
+  ASSERT_EQ(::send(line, "quit\n", 5, MSG_NOSIGNAL), 5);
+  ::close(line);
+  io.run();
+}
+
 TEST_F(ControlSocketTest, ACommandGetsItsAnswer) {
   begin();
   ControlAnswer answer = ask_control(path_, "log  level debug", patience);
