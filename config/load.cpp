@@ -52,7 +52,13 @@ Settings build(const Node& root, Report& report) {
   return settings;
 }
 
-std::optional<Settings> read(std::string_view text, const Environment& environment, Report& report) {
+std::optional<Place> place_of(const Node& root, std::string_view path) {
+  const Node* node = locate(root, path);
+  return node == nullptr ? std::nullopt : std::optional(Place{node->line, node->column});
+}
+
+std::optional<Settings> read(std::string_view text, const Environment& environment, Report& report,
+                             Loaded& places) {
   auto root = parse_document(text, report);
   if (!root && report.has_errors()) return std::nullopt;
   const bool empty = !root || root->kind == Node::Kind::nothing;
@@ -68,6 +74,8 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
     report.error(1, 1, {}, "version: 1 is missing: write it at the top of the file");
   replace_all(*root, environment, report);
   check_shape(*root, report);
+  places.replay_memory = place_of(*root, "limits.replay_memory");
+  places.threads = place_of(*root, "threads");
   return build(*root, report);
 }
 
@@ -98,7 +106,7 @@ Loaded load_text(std::string_view text, const Environment& environment) {
   Report report;
   Loaded loaded;
   loaded.hash = hash_of(text);
-  loaded.settings = read(text, environment, report);
+  loaded.settings = read(text, environment, report, loaded);
   if (report.has_errors()) loaded.settings.reset();
   loaded.files = report.take_files();
   if (loaded.settings) add_files_of(*loaded.settings, loaded.files);

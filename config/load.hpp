@@ -12,12 +12,20 @@
 
 namespace reprise::config {
 
+/// Lines and columns from 1.
+struct Place {
+  std::size_t line = 0;
+  std::size_t column = 0;
+};
+
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error
   std::vector<Problem> problems;     ///< in the order of the file
   /// Every file that it names and that is read for it, so that a change of one is a change of it.
   std::vector<std::string> files;
-  std::string hash;  ///< 12 hex digits of the file's bytes; empty if it could not be read
+  std::string hash;                      ///< 12 hex digits of the file's bytes; empty if it could not be read
+  std::optional<Place> replay_memory{};  ///< where the file has `limits.replay_memory`; absent: it has not
+  std::optional<Place> threads{};        ///< the same of `threads`
 };
 
 /// Never throws for any bytes. `${file:..}` in a value reads that file.

@@ -40,8 +40,9 @@ LINKS = {
     "session": ("exchange", "systemd"),
     "reload": ("tls",),
     "control": ("io",),
-    "server": ("session", "intercept", "reload", "control", "explain"),
+    "server": ("session", "intercept", "reload", "control", "cgroup", "explain"),
     "child": ("http", "observe"),
+    "cgroup": ("keys",),
     "command_line": ("keys",),
     "inject": ("child",),
     "cli": ("inject", "server", "explain", "config", "reference", "child", "command_line"),
@@ -70,6 +71,7 @@ THIRD = {
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
     "inject": r"yaml-cpp/.*\.h",
     "child": r"fmt/.*\.h|" + POSIX,
+    "cgroup": r"fcntl\.h|unistd\.h|sys/stat\.h",
     "io": SOCKETS + r"|sanitizer/asan_interface\.h",
     "cli": r"CLI/.*\.hpp|" + SOCKETS,
 }

@@ -26,7 +26,10 @@ std::string trouble_with_folder(const config::Limits& limits) {
 }
 
 int check(const std::string& file) {
-  const config::Loaded loaded = load_configuration(file);
+  config::Loaded loaded = read_configuration(file);
+  const std::vector<std::string> notes = fit_to(cgroup::read_limits(), loaded, file);
+  print_problems(loaded, file);
+  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   if (!loaded.settings) {
     const auto errors = std::count_if(
         loaded.problems.begin(), loaded.problems.end(),

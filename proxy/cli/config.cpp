@@ -4,6 +4,7 @@
 
 #include "config/presets/presets.hpp"
 #include "config/reference/reference.hpp"
+#include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 
@@ -11,8 +12,15 @@ namespace reprise::cli {
 namespace {
 
 int print_effective(const std::string& file) {
-  const config::Loaded loaded = load_configuration(file);
+  config::Loaded loaded = read_configuration(file);
+  const cgroup::Limits limits = cgroup::read_limits();
+  const std::vector<std::string> notes = fit_to(limits, loaded, file);
+  print_problems(loaded, file);
   if (!loaded.settings) return exit_bad_configuration;
+  // Comments: what is printed loads again.
+  if (limits.memory_bytes || limits.cpus)
+    std::printf("# limits: %s\n", config::printable(cgroup::text_of(limits)).c_str());
+  for (const std::string& note : notes) std::printf("# %s\n", config::printable(note).c_str());
   std::fputs(config::effective_yaml(*loaded.settings).c_str(), stdout);
   return exit_ok;
 }

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "config/yaml/document.hpp"
+#include "proxy/cgroup/fit.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
@@ -50,8 +51,26 @@ std::vector<std::string> files_of(const config::Loaded& loaded, const std::strin
   return files;
 }
 
-net::NewConfiguration read_again(const std::string& file) {
+std::vector<std::string> fit_to(const cgroup::Limits& limits, config::Loaded& loaded,
+                                const std::string& file) {
+  std::vector<std::string> notes;
+  if (!loaded.settings) return notes;
+  const cgroup::Fitted fitted = cgroup::fit(*loaded.settings, loaded.replay_memory.has_value(), limits);
+  loaded.settings->limits.replay_memory_bytes = fitted.replay_memory_bytes;
+  for (const cgroup::Remark& note : fitted.notes)
+    notes.push_back((file.empty() ? std::string() : file + ": ") + note.path + " " + note.message);
+  for (const cgroup::Remark& warning : fitted.warnings) {
+    const auto& said = warning.path == "threads" ? loaded.threads : loaded.replay_memory;
+    const config::Place place = said.value_or(config::Place{});
+    loaded.problems.push_back(
+        {config::Problem::Severity::warning, place.line, place.column, warning.path, warning.message});
+  }
+  return notes;
+}
+
+net::NewConfiguration read_again(const std::string& file, const cgroup::Limits& limits) {
   config::Loaded loaded = read_configuration(file);
+  fit_to(limits, loaded, file);
   net::NewConfiguration read;
   read.hash = loaded.hash;
   read.files = files_of(loaded, file);
@@ -83,8 +102,10 @@ const config::Listener* first_forward(const config::Settings& settings) {
   return nullptr;
 }
 
-net::ProxyOptions proxy_options(const config::Loaded& loaded, const std::string& file) {
+net::ProxyOptions proxy_options(config::Loaded& loaded, const std::string& file) {
   net::ProxyOptions options;
+  options.limits = cgroup::read_limits();
+  options.notes = fit_to(options.limits, loaded, file);
   options.version = REPRISE_VERSION;
   options.config_file = file;
   options.config_hash = loaded.hash;

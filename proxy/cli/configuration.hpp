@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "config/load.hpp"
+#include "proxy/cgroup/cgroup_limits.hpp"
 #include "proxy/child/client_environment.hpp"
 #include "proxy/intercept/authority_files.hpp"
 #include "proxy/server/proxy.hpp"
@@ -26,8 +27,12 @@ std::string given_file(const CLI::Option* option);
 /// problem is an error.
 config::Loaded read_configuration(const std::string& file);
 bool is_standard_input(const std::string& file);
-/// What a running proxy reads when the file has changed; and the files whose change is one of it.
-net::NewConfiguration read_again(const std::string& file);
+/// Puts in force what the limits of this process make of it: the notes that it returns say what was lowered,
+/// with the file; what they cannot bear and the file says is one more warning of it.
+std::vector<std::string> fit_to(const cgroup::Limits&, config::Loaded&, const std::string& file);
+/// What a running proxy reads when the file has changed, under the limits that it found at its start; and the
+/// files whose change is one of it.
+net::NewConfiguration read_again(const std::string& file, const cgroup::Limits&);
 std::vector<std::string> files_of(const config::Loaded&, const std::string& file);
 /// Prints every problem.
 void print_problems(const config::Loaded&, const std::string& file);
@@ -38,7 +43,8 @@ config::Loaded load_configuration(const std::string& file);
 const config::Listener* first_forward(const config::Settings&);
 
 /// What run and exec tell their proxy alike. What the configuration is warned of goes to its log.
-net::ProxyOptions proxy_options(const config::Loaded&, const std::string& file);
+/// Lowers what the limits of this process do not allow.
+net::ProxyOptions proxy_options(config::Loaded&, const std::string& file);
 /// For a process that serves: its signals, and as many descriptors as the limits ask for.
 void prepare_process(const config::Limits&);
 

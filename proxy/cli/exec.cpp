@@ -86,7 +86,7 @@ class RunningProxy {
   std::jthread thread_;
 };
 
-int run_child(const ExecArguments& given, const config::Loaded& loaded, int log, ChildProcess& child,
+int run_child(const ExecArguments& given, config::Loaded& loaded, int log, ChildProcess& child,
               const std::string& program, ExecTally& tally) {
   net::ProxyOptions options = proxy_options(loaded, given.file);
   options.log_descriptor = log;

@@ -36,14 +36,14 @@ void listen_to_service_manager(net::ProxyOptions& options) {
     ::unsetenv(name);
 }
 
-int serve(const config::Loaded& loaded, const std::string& file) {
+int serve(config::Loaded loaded, const std::string& file) {
   prepare_process(loaded.settings->limits);
   net::ProxyOptions options = proxy_options(loaded, file);
   options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
   listen_to_service_manager(options);
   try {
     if (!file.empty() && !is_standard_input(file)) {
-      options.reload = [file] { return read_again(file); };
+      options.reload = [file, limits = options.limits] { return read_again(file, limits); };
       options.watched_files = files_of(loaded, file);
     }
     net::Proxy proxy(*loaded.settings, std::move(options));
@@ -65,12 +65,12 @@ int serve(const config::Loaded& loaded, const std::string& file) {
 int run(const RunArguments& given) {
   std::signal(SIGHUP, SIG_IGN);  // until the proxy listens to it
   if (!given.listeners.empty()) {
-    const FromArguments made = configuration_of(given.listeners);
+    FromArguments made = configuration_of(given.listeners);
     for (const std::string& fault : made.faults) std::fprintf(stderr, "reprise run: %s\n", fault.c_str());
-    return made.faults.empty() ? serve(made.loaded, {}) : exit_usage;
+    return made.faults.empty() ? serve(std::move(made.loaded), {}) : exit_usage;
   }
-  const config::Loaded loaded = read_configuration(given.file);
-  if (loaded.settings) return serve(loaded, given.file);
+  config::Loaded loaded = read_configuration(given.file);
+  if (loaded.settings) return serve(std::move(loaded), given.file);
   print_problems(loaded, given.file);
   return exit_bad_configuration;
 }

@@ -156,6 +156,8 @@ Task<void> ControlSocket::respond(std::shared_ptr<Calls> calls, Socket socket) {
   limit.expires_after(patience);
   limit.async_wait(cut);
   const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);
+  // A socket of this kind has handed it over then, and its reader finds it even if we are gone.
+  if (pending->response.then) pending->response.then();
   // What is still unread would make the kernel throw the response away.
   ErrorCode ignored;
   socket.shutdown(Socket::shutdown_send, ignored);

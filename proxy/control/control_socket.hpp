@@ -25,6 +25,8 @@ class ControlError : public std::runtime_error {
 struct ControlResponse {
   bool succeeded = true;
   std::string text;  ///< for people, without a line end; may be several lines
+  /// Called on the io thread once the caller has the text, or is gone: what could end the loop before that.
+  std::function<void()> then{};
 };
 
 /// Mode 0600: only its own user and root may speak to it. Used on one io thread; at most `most_callers` at a

@@ -75,6 +75,22 @@ void append_reload(std::string& out, const StatusFacts& facts) {
   out += "]}";
 }
 
+template <typename Number>
+void append_limit(std::string& out, std::string_view name, const std::optional<Number>& limit,
+                  std::string_view file_name, const std::string& file) {
+  const std::string value = limit ? fmt::format("{}", *limit) : "null";
+  fmt::format_to(std::back_inserter(out), R"("{}":{},"{}":{},)", name, value, file_name,
+                 limit ? quoted(file) : "null");
+}
+
+void append_limits(std::string& out, const StatusFacts::Limits& limits, const config::Settings& settings) {
+  out += R"("limits":{)";
+  append_limit(out, "memory_bytes", limits.memory_bytes, "memory_file", limits.memory_file);
+  append_limit(out, "cpus", limits.cpus, "cpu_file", limits.cpu_file);
+  fmt::format_to(std::back_inserter(out), R"("replay_memory_bytes":{}}})",
+                 settings.limits.replay_memory_bytes);
+}
+
 void append_budgets(std::string& out, const StatusFacts& facts) {
   out += R"("budgets":{)";
   for (const auto& [upstream, left] : facts.budgets) {
@@ -99,11 +115,13 @@ std::string status_json(const StatusFacts& facts, const config::Settings& settin
   std::string out;
   fmt::format_to(std::back_inserter(out),
                  R"({{"version":{},"started":{},"uptime_seconds":{},"ready":{},"draining":{},)"
-                 R"("config":{{"file":{},"hash":{}}},"threads":{},"listeners":[)",
+                 R"("config":{{"file":{},"hash":{}}},"threads":{},)",
                  quoted(facts.version), facts.started_unix,
                  std::max<std::int64_t>(0, facts.now_unix - facts.started_unix), boolean(facts.ready),
                  boolean(facts.draining), facts.config_file.empty() ? "null" : quoted(facts.config_file),
                  quoted(facts.config_hash), settings.threads);
+  append_limits(out, facts.limits, settings);
+  out += R"(,"listeners":[)";
   for (const std::string& listener : facts.listeners) {
     if (&listener != &facts.listeners.front()) out += ',';
     append_json(out, listener);

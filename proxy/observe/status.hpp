@@ -19,6 +19,15 @@ struct StatusFacts {
   std::string_view config_hash;
   std::int64_t started_unix = 0;
   std::int64_t now_unix = 0;
+  /// What this process's control group allows it; absent: nothing is known.
+  struct Limits {
+    std::optional<std::uint64_t> memory_bytes;
+    std::string memory_file;  ///< where it stands
+    std::optional<double> cpus;
+    std::string cpu_file;
+    std::string words;  ///< the same for people
+  };
+  Limits limits;
   bool ready = false;
   bool draining = false;
   std::vector<std::string> listeners;  ///< "forward 127.0.0.1:3128"

@@ -60,6 +60,7 @@ std::string status_text(const StatusFacts& facts, const config::Settings& settin
   append_line(out, "config",
               facts.config_file.empty() ? "built-in defaults"
                                         : fmt::format("{}, hash {}", facts.config_file, facts.config_hash));
+  append_line(out, "limits", facts.limits.words);
   append_reload_lines(out, facts);
   for (const std::string& listener : facts.listeners)
     append_line(out, &listener == &facts.listeners.front() ? "listening" : "", listener);

@@ -24,6 +24,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       builder(metrics, log, options.authority, options.config_file) {
   metrics.set_config_hash(options.config_hash);
   for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
+  for (const std::string& note : options.notes) say(config::LogLevel::info, note);
   std::vector<InheritedSocket> inherited = options.inherited;
   auto listeners = ListenerSet::bind(given, binding, nullptr, inherited);
   close_unwanted(inherited);

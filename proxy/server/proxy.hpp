@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/cgroup/cgroup_limits.hpp"
 #include "proxy/intercept/authority.hpp"
 #include "proxy/io/tick.hpp"
 #include "proxy/observe/exchange_record.hpp"
@@ -34,6 +35,8 @@ struct ProxyOptions {
   std::string config_file;  ///< for /status; empty: built-in defaults
   std::string config_hash;
   std::vector<std::string> warnings;  ///< said when the log begins
+  std::vector<std::string> notes;     ///< the same, of what is no fault
+  cgroup::Limits limits;              ///< for /status
   int log_descriptor = 2;
   bool log_to_terminal = false;
   /// SIGTERM and SIGINT end it, SIGHUP reloads; tests call `stop` and `reload` instead.

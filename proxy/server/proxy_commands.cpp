@@ -67,15 +67,13 @@ ControlSocket::Commands Proxy::Parts::commands() {
       leave();
       return respond({true, "draining: /readyz says so, and each response ends its connection"});
     }
-    if (command == "quit") {
-      stop();
-      return respond({true, "ends once what is under way has ended"});
-    }
+    if (command == "quit")
+      return respond({true, "ends once what is under way has ended", [this] { stop(); }});
     if (words.size() == 2 && words[0] == "story") {
       auto told = story(words[1], StoryForm::text);
       if (!told)
-        return answered({false, "no such request: it was never here, or newer ones have taken its place"});
-      return answered({true, std::move(*told)});
+        return respond({false, "no such request: it was never here, or newer ones have taken its place"});
+      return respond({true, std::move(*told)});
     }
     if (words.size() == 3 && words[0] == "log" && words[1] == "level")
       return respond(set_log_level(words[2]));

@@ -1,4 +1,5 @@
 // What a running proxy says of itself.
+#include "config/keys/scalar.hpp"
 #include "proxy/observe/status.hpp"
 #include "proxy/server/gauges.hpp"
 #include "proxy/server/parts.hpp"
@@ -13,6 +14,10 @@ observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
   facts.config_hash = in_force.hash;
   facts.started_unix = started_unix;
   facts.now_unix = Clock::wall_nanoseconds() / 1'000'000'000;
+  facts.limits = {options.limits.memory_bytes, options.limits.memory_file, options.limits.cpus,
+                  options.limits.cpu_file,
+                  cgroup::text_of(options.limits) + "; held request bodies " +
+                      config::size_text(settings.limits.replay_memory_bytes)};
   facts.ready = ready;
   facts.draining = stopping || leaving;
   const auto& bound = in_force.listeners->all();

@@ -65,6 +65,33 @@ class ControlSocketTest : public ::testing::Test {
   std::thread thread_;
 };
 
+TEST_F(ControlSocketTest, WhatEndsTheLoopComesAfterTheResponse) {
+  for (int round = 0; round < 50; ++round) {
+    asio::io_context io;
+    ControlSocket socket(io, path_);
+    socket.serve([&io](const std::vector<std::string>&, const ControlSocket::Respond& respond) {
+      respond({true, "ends", [&io] { io.stop(); }});
+    });
+    std::thread loop([&io] { io.run(); });
+    const ControlResponse response = ask_control(path_, "quit", patience);
+    EXPECT_TRUE(response.succeeded) << response.text;
+    EXPECT_EQ(response.text, "ends");
+    loop.join();
+  }
+}
+
+TEST_F(ControlSocketTest, WhatComesAfterTheResponseComesWithoutACallerToo) {
+  asio::io_context io;
+  ControlSocket socket(io, path_);
+  socket.serve([&io](const std::vector<std::string>&, const ControlSocket::Respond& respond) {
+    respond({true, "ends", [&io] { io.stop(); }});
+  });
+  const int line = raw();
+  ASSERT_EQ(::send(line, "quit\n", 5, MSG_NOSIGNAL), 5);
+  ::close(line);
+  io.run();
+}
+
 TEST_F(ControlSocketTest, ACommandGetsItsResponse) {
   begin();
   ControlResponse response = ask_control(path_, "log  level debug", patience);

@@ -43,6 +43,9 @@ StatusFacts facts() {
   out.config_hash = "deadbeef";
   out.started_unix = 1767348000;
   out.now_unix = 1767348192;
+  out.limits.memory_bytes = 128 << 20;
+  out.limits.memory_file = "/sys/fs/cgroup/memory.max";
+  out.limits.words = "memory 128MiB (/sys/fs/cgroup/memory.max); held request bodies 64MiB";
   out.ready = true;
   out.listeners = {"forward 127.0.0.1:3128", "gateway 127.0.0.1:3180"};
   return out;
@@ -115,6 +118,7 @@ TEST(Status, built_in_defaults_have_no_file_and_a_clock_set_back_no_negative_age
   none.draining = true;
   const auto document = boost::json::parse(status_json(none, settings_with_routes(), {}));
   EXPECT_TRUE(document.at("config").at("file").is_null());
+  EXPECT_TRUE(document.at("limits").at("cpus").is_null());
   EXPECT_EQ(document.at("uptime_seconds").as_int64(), 0);
   EXPECT_TRUE(document.at("listeners").as_array().empty());
   EXPECT_TRUE(document.at("draining").as_bool());

@@ -1,0 +1,61 @@
+#include "proxy/cgroup/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/keys/scalar.hpp"
+
+namespace reprise::cgroup {
+namespace {
+
+constexpr std::uint64_t mebibyte = 1024 * 1024;
+constexpr const char* replay_memory = "limits.replay_memory";
+
+void fit_memory(bool says_it, const Limits& limits, Fitted& fitted) {
+  if (!limits.memory_bytes) return;
+  const std::size_t share = replay_share(*limits.memory_bytes);
+  if (fitted.replay_memory_bytes <= share) return;
+  const std::string limit =
+      config::size_text(*limits.memory_bytes) + " of memory (" + limits.memory_file + ")";
+  if (says_it) {
+    fitted.warnings.push_back(
+        {replay_memory,
+         config::size_text(fitted.replay_memory_bytes) +
+             " of held request bodies are more than a quarter of what this control group may have, " + limit +
+             ", and it ends who takes more: write " + config::size_text(share) +
+             " or less, or raise that limit"});
+    return;
+  }
+  fitted.notes.push_back({replay_memory, "is " + config::size_text(share) + " instead of " +
+                                             config::size_text(fitted.replay_memory_bytes) +
+                                             ": a quarter of " + limit +
+                                             "; a value in the file is left as it is"});
+  fitted.replay_memory_bytes = share;
+}
+
+void fit_threads(unsigned threads, const Limits& limits, Fitted& fitted) {
+  if (!limits.cpus) return;
+  // One cannot be too many, however small its share.
+  const double useful = std::max(1.0, std::ceil(*limits.cpus));
+  if (static_cast<double>(threads) <= useful) return;
+  fitted.warnings.push_back({"threads", std::to_string(threads) + " threads share " +
+                                            cpus_text(*limits.cpus) + " (" + limits.cpu_file +
+                                            "), and all of them stand still once that is used up: write " +
+                                            config::number_text(useful) + ", or raise that limit"});
+}
+
+}  // namespace
+
+std::size_t replay_share(std::uint64_t memory_bytes) {
+  return static_cast<std::size_t>(std::max(mebibyte, memory_bytes / 4 / mebibyte * mebibyte));
+}
+
+Fitted fit(const config::Settings& settings, bool says_replay_memory, const Limits& limits) {
+  Fitted fitted;
+  fitted.replay_memory_bytes = settings.limits.replay_memory_bytes;
+  fit_memory(says_replay_memory, limits, fitted);
+  fit_threads(settings.threads, limits, fitted);
+  return fitted;
+}
+
+}  // namespace reprise::cgroup

@@ -1,0 +1,86 @@
+#include "proxy/cgroup/fit.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::cgroup {
+namespace {
+
+constexpr std::uint64_t mebibyte = 1024 * 1024;
+
+Limits memory(std::uint64_t bytes) {
+  Limits limits;
+  limits.memory_bytes = bytes;
+  limits.memory_file = "/cg/memory.max";
+  return limits;
+}
+
+Limits cpus(double share) {
+  Limits limits;
+  limits.cpus = share;
+  limits.cpu_file = "/cg/cpu.max";
+  return limits;
+}
+
+TEST(Fit, the_share_is_a_quarter_in_whole_mebibytes) {
+  EXPECT_EQ(replay_share(256 * mebibyte), 64 * mebibyte);
+  EXPECT_EQ(replay_share(192 * mebibyte), 48 * mebibyte);
+  EXPECT_EQ(replay_share(100'000'000), 23 * mebibyte);
+  for (const std::uint64_t little : {std::uint64_t{0}, std::uint64_t{5000}, 7 * mebibyte})
+    EXPECT_EQ(replay_share(little), mebibyte) << little;
+}
+
+TEST(Fit, a_default_that_the_limit_cannot_bear_is_lowered_and_told) {
+  const config::Settings settings;
+  const Fitted fitted = fit(settings, false, memory(64 * mebibyte));
+  EXPECT_EQ(fitted.replay_memory_bytes, 16 * mebibyte);
+  ASSERT_EQ(fitted.notes.size(), 1U);
+  EXPECT_EQ(fitted.notes[0].path, "limits.replay_memory");
+  EXPECT_EQ(
+      fitted.notes[0].message,
+      "is 16MiB instead of 64MiB: a quarter of 64MiB of memory (/cg/memory.max); a value in the file is left "
+      "as it is");
+  EXPECT_TRUE(fitted.warnings.empty());
+}
+
+TEST(Fit, one_that_it_can_bear_stays) {
+  const config::Settings settings;
+  for (const Limits& limits : {memory(256 * mebibyte), memory(1ULL << 40U), Limits{}}) {
+    const Fitted fitted = fit(settings, false, limits);
+    EXPECT_EQ(fitted.replay_memory_bytes, 64 * mebibyte);
+    EXPECT_TRUE(fitted.notes.empty() && fitted.warnings.empty());
+  }
+}
+
+TEST(Fit, what_the_file_says_stays_and_is_told) {
+  config::Settings settings;
+  settings.limits.replay_memory_bytes = 32 * mebibyte;
+  const Fitted fitted = fit(settings, true, memory(64 * mebibyte));
+  EXPECT_EQ(fitted.replay_memory_bytes, 32 * mebibyte);
+  EXPECT_TRUE(fitted.notes.empty());
+  ASSERT_EQ(fitted.warnings.size(), 1U);
+  EXPECT_NE(fitted.warnings[0].message.find("write 16MiB or less"), std::string::npos)
+      << fitted.warnings[0].message;
+  settings.limits.replay_memory_bytes = 16 * mebibyte;
+  EXPECT_TRUE(fit(settings, true, memory(64 * mebibyte)).warnings.empty()) << "no more than its share";
+  settings.limits.replay_memory_bytes = 0;
+  EXPECT_EQ(fit(settings, true, memory(mebibyte)).replay_memory_bytes, 0U);
+}
+
+TEST(Fit, threads_beyond_the_processors_are_told_and_left) {
+  config::Settings settings;
+  settings.threads = 4;
+  const Fitted fitted = fit(settings, false, cpus(1.5));
+  ASSERT_EQ(fitted.warnings.size(), 1U);
+  EXPECT_EQ(fitted.warnings[0].path, "threads");
+  EXPECT_EQ(
+      fitted.warnings[0].message,
+      "4 threads share 1.5 CPUs (/cg/cpu.max), and all of them stand still once that is used up: write 2, "
+      "or raise that limit");
+  settings.threads = 2;
+  EXPECT_TRUE(fit(settings, false, cpus(1.5)).warnings.empty());
+  settings.threads = 1;
+  EXPECT_TRUE(fit(settings, false, cpus(0.1)).warnings.empty()) << "less than one there is not";
+}
+
+}  // namespace
+}  // namespace reprise::cgroup

@@ -1,0 +1,204 @@
+"""Limits of the control group: read at the start, told, and obeyed by the default of limits.replay_memory. Once in groups that the kernel
+makes, once in the files of a machine that is another's."""
+import contextlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+import uuid
+from pathlib import Path
+
+from control import Controlled
+from faults import isolated
+from harness import PATIENCE, NotPlayed, equal, eventually, options
+
+MIB = 1 << 20
+
+
+class Inside(Controlled):
+    """A reprise that is started by a shell, which first puts itself where its limits are."""
+
+    def __init__(self, before, **configuration):
+        super().__init__(**configuration)
+        self.before = before
+
+    def command(self):
+        return run_inside(self.before, *super().command())
+
+
+def run_inside(before, *command):
+    return ["sh", "-ec", f'{before}; exec "$@"', "sh", *command]
+
+
+def told_inside(before, *arguments):
+    """(exit code, standard output, standard error) of a command of reprise there."""
+    done = subprocess.run(run_inside(before, options.binary, *arguments), capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def without_comments(text):
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def limits_of(reprise):
+    return json.loads(reprise.admin("/status")[1])["limits"]
+
+
+def group_mounts():
+    """Where hierarchies are, and of which version: [(mount point, controllers or None)]."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        before, _, behind = line.partition(" - ")
+        kind, _, control = behind.split()[:3]
+        if kind == "cgroup2":
+            found.append((before.split()[4], None))
+        elif kind == "cgroup":
+            found.append((before.split()[4], set(control.split(","))))
+    return found
+
+
+def own_group(controllers):
+    """The path of this process's group in a hierarchy."""
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+        _, names, path = line.split(":", 2)
+        if (controllers is None and not names) or (controllers and names and set(names.split(",")) & controllers & {"memory", "cpu"}):
+            return path
+    return None
+
+
+@contextlib.contextmanager
+def groups_with(memory, quota):
+    """Commands by which a shell enters groups with these limits, of bytes and of 100,000 microseconds; they are gone afterwards."""
+    entries, made = [], []
+
+    def make(mount, controllers, limits):
+        folder = Path(mount) / (own_group(controllers) or "").lstrip("/") / f"reprise-{uuid.uuid4().hex}"
+        folder.mkdir()
+        made.append(folder)
+        for name, value in limits.items():
+            (folder / name).write_text(value, encoding="ascii")
+        entries.append(f"echo $$ >{shlex.quote(str(folder))}/cgroup.procs")
+    try:
+        for mount, controllers in group_mounts():
+            if controllers is None and {"memory", "cpu"} <= set((Path(mount) / "cgroup.controllers").read_text(encoding="ascii").split()):
+                make(mount, None, {"memory.max": str(memory), "cpu.max": f"{quota} 100000"})
+            elif controllers and "memory" in controllers:
+                make(mount, controllers, {"memory.limit_in_bytes": str(memory)})
+            elif controllers and "cpu" in controllers:
+                make(mount, controllers, {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": str(quota)})
+        if not entries:
+            raise NotPlayed("there is no control group with memory and cpu here")
+        yield "; ".join(entries)
+    except OSError as error:
+        raise NotPlayed(f"this machine lets nobody make control groups: {error}") from error
+    finally:
+        for folder in made:
+            eventually(lambda folder=folder: is_removed(folder), f"{folder} is empty")
+
+
+def is_removed(folder):
+    try:
+        folder.rmdir()
+    except OSError:
+        return not folder.exists()
+    return True
+
+
+def test_limits_of_the_kernel_lower_the_default_and_are_told():
+    with groups_with(96 * MIB, 150_000) as enter, Inside(enter, threads=4) as reprise:
+        limits = limits_of(reprise)
+        equal((limits["memory_bytes"], limits["cpus"], limits["replay_memory_bytes"]), (96 * MIB, 1.5, 24 * MIB))
+        assert os.path.isfile(limits["memory_file"]) and os.path.isfile(limits["cpu_file"]), limits
+        reprise.expect_log("limits.replay_memory is 24MiB instead of 64MiB: a quarter of 96MiB of memory (" + limits["memory_file"])
+        reprise.expect_log("4 threads share 1.5 CPUs")
+        code, text, _ = reprise.tell("status")
+        equal(code, 0)
+        assert re.search(r"^limits +memory 96MiB \(/.*\), 1\.5 CPUs \(/.*\); held request bodies 24MiB$", text, re.M), text
+        reprise.change(log={"level": "debug"})
+        reprise.expect_reload("success")
+        equal(limits_of(reprise)["replay_memory_bytes"], 24 * MIB, "after a reload")
+        assert "can only change at a start" not in reprise.text(), "the default is what it was"
+
+
+class Elsewhere:
+    """The files of another machine laid over this one's, in a namespace of mounts; commands by which a shell puts itself there."""
+
+    def __init__(self, cgroup, mountinfo, files):
+        self.folder = tempfile.mkdtemp(prefix="reprise-cgroup-")
+        self.write("cgroup", cgroup)
+        self.write("mountinfo", mountinfo)
+        for path, text in files.items():
+            self.write("tree/" + path, text)
+        subprocess.run(["mount", "--bind", f"{self.folder}/tree", "/sys/fs/cgroup"], check=True)
+        self.enter = "; ".join(f"mount --bind {self.folder}/{name} /proc/$$/{name}" for name in ("cgroup", "mountinfo"))
+
+    def write(self, path, text):
+        file = Path(self.folder) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="ascii")
+
+
+def container(**files):
+    """As Kubernetes starts one: version 2, in a namespace of its own."""
+    return Elsewhere("0::/\n", "29 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
+                     {name.replace("_", "."): text for name, text in files.items()})
+
+
+@isolated
+def test_a_container_of_64_mebibytes():
+    there = container(memory_max=f"{64 * MIB}\n", memory_high="max\n", cpu_max="50000 100000\n")
+    with Inside(there.enter) as reprise:
+        equal(limits_of(reprise), {"memory_bytes": 64 * MIB, "memory_file": "/sys/fs/cgroup/memory.max", "cpus": 0.5,
+                                   "cpu_file": "/sys/fs/cgroup/cpu.max", "replay_memory_bytes": 16 * MIB})
+        warned = [line["message"] for line in reprise.log() if line["level"] == "warn"]
+        equal([line for line in warned if "threads" in line or "replay_memory" in line], [], "nothing is wrong")
+        code, _, said = told_inside(there.enter, "check", reprise.config_file)
+        equal(code, 0)
+        assert "note: " in said and "limits.replay_memory is 16MiB instead of 64MiB" in said, said
+        code, effective, _ = told_inside(there.enter, "config", "--effective", "-c", reprise.config_file)
+        equal(code, 0)
+        assert effective.startswith("# limits: memory 64MiB (/sys/fs/cgroup/memory.max), 0.5 CPUs (/sys/fs/cgroup/cpu.max)\n"), effective
+        assert "\n  replay_memory: 16MiB\n" in effective, effective
+        again = os.path.join(reprise.folder, "again.yaml")
+        Path(again).write_text(effective, encoding="utf-8")
+        code, printed, _ = told_inside(there.enter, "config", "--effective", "-c", again)
+        equal((code, without_comments(printed)), (0, without_comments(effective)), "what is printed loads again")
+
+
+@isolated
+def test_what_the_file_says_is_left_and_told_with_its_line():
+    there = container(memory_max=f"{64 * MIB}\n", cpu_max="100000 100000\n")
+    with Inside(there.enter, limits={"replay_memory": "32MiB"}, threads=3) as reprise:
+        equal(limits_of(reprise)["replay_memory_bytes"], 32 * MIB)
+        code, _, said = told_inside(there.enter, "check", reprise.config_file)
+        equal(code, 0, "a warning is no error")
+        assert re.search(r":\d+:\d+: warning: limits\.replay_memory: 32MiB of held request bodies .* write 16MiB or less", said), said
+        assert re.search(r":\d+:\d+: warning: threads: 3 threads share 1 CPU ", said), said
+        reprise.expect_log("limits.replay_memory: 32MiB of held request bodies")
+        reprise.change(limits={"replay_memory": "48MiB"})
+        reprise.expect_log("limits.replay_memory can only change at a start")
+        equal(limits_of(reprise)["replay_memory_bytes"], 32 * MIB, "until the next start")
+
+
+@isolated
+def test_files_that_say_nothing_are_no_limit():
+    there = Elsewhere("0::/../..\nnonsense\n4:memory:/x\n",
+                      "29 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n\n30 - cgroup x memory\n31 23 0:1 / /sys/fs/cgroup/m rw - cgroup c rw,memory\n",
+                      {"memory.max": "12", "m/x/memory.limit_in_bytes": "9223372036854771712\n", "m/memory.limit_in_bytes": "lots\n"})
+    with Inside(there.enter) as reprise:
+        limits = limits_of(reprise)
+        equal((limits["memory_bytes"], limits["cpus"], limits["replay_memory_bytes"]), (None, None, 64 * MIB))
+        assert re.search(r"^limits +none known; held request bodies 64MiB$", reprise.tell("status")[1], re.M)
+
+
+@isolated
+def test_exec_obeys_them_as_run_does():
+    there = container(memory_max=f"{32 * MIB}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "log")
+        code, _, said = told_inside(there.enter, "exec", "--log", log, "--", "true")
+        equal(code, 0, said)
+        text = Path(log).read_text(encoding="utf-8")
+        assert "limits.replay_memory is 8MiB instead of 64MiB" in text, text
