@@ -45,7 +45,8 @@ LINKS = {
     "cgroup": ("keys",),
     "command_line": ("keys",),
     "inject": ("child",),
-    "cli": ("inject", "server", "explain", "config", "reference", "child", "command_line"),
+    "redirect": ("http", "settings"),
+    "cli": ("inject", "redirect", "server", "explain", "config", "reference", "redirect", "child", "command_line"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -65,6 +66,7 @@ THIRD = {
     "keys": r"arpa/inet\.h",
     "config": r"arpa/inet\.h",
     "reference": None,
+    "redirect": None,
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "stories": r"arpa/inet\.h",
     "explain": r"fmt/.*\.h",

@@ -4,7 +4,7 @@
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
-#include "proxy/cli/redirect_rules.hpp"
+#include "proxy/redirect/redirect_rules.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -35,10 +35,10 @@ int feed(const char* program, const std::string& text) {
 int redirect(const RedirectArguments& given) {
   const bool nft = given.print == "nft";
   const char* const program = nft ? "nft -f -" : "/bin/sh -e";
-  if (given.remove) return feed(program, nft ? nft_removal() : iptables_removal());
+  if (given.remove) return feed(program, nft ? redirect::nft_removal() : redirect::iptables_removal());
   const config::Loaded loaded = load_configuration(given.file);
   if (!loaded.settings) return exit_bad_configuration;
-  const Redirection rules = redirection_of(*loaded.settings, given.user);
+  const redirect::Redirection rules = redirect::redirection_of(*loaded.settings, given.user);
   if (!rules.ipv4 && !rules.ipv6) {
     std::fprintf(
         stderr,
@@ -52,7 +52,7 @@ int redirect(const RedirectArguments& given) {
                stderr);
     return exit_usage;
   }
-  const std::string text = nft ? nft_rules(rules) : iptables_rules(rules);
+  const std::string text = nft ? redirect::nft_rules(rules) : redirect::iptables_rules(rules);
   if (given.apply) return feed(program, text);
   std::fputs(text.c_str(), stdout);
   return exit_ok;

@@ -130,8 +130,8 @@ class Exchange {
   /// exchange goes on behind it. Only before `begin`; what it fed or took from the budget is the caller's.
   void take_up(const LedgerEntry&);
   /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
-  /// route's first wait, like its retries after it), or is turned away by the pause or the circuit: nothing is
-  /// sent then.
+  /// route's first wait, like its retries after it), or is turned away by the pause or the circuit: nothing
+  /// is sent then.
   Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
   Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);

@@ -8,7 +8,7 @@
 
 #include "config/settings.hpp"
 
-namespace reprise::cli {
+namespace reprise::redirect {
 
 /// What rules are made of.
 struct Redirection {
@@ -31,4 +31,4 @@ std::string nft_removal();
 std::string iptables_rules(const Redirection&);
 std::string iptables_removal();
 
-}  // namespace reprise::cli
+}  // namespace reprise::redirect

@@ -1,10 +1,10 @@
-#include "proxy/cli/redirect_rules.hpp"
+#include "proxy/redirect/redirect_rules.hpp"
 
 #include <algorithm>
 
 #include "proxy/http/ascii.hpp"
 
-namespace reprise::cli {
+namespace reprise::redirect {
 namespace {
 
 using http::ascii::append;
@@ -109,4 +109,4 @@ std::string iptables_removal() {
   return text;
 }
 
-}  // namespace reprise::cli
+}  // namespace reprise::redirect
