@@ -1,11 +1,15 @@
 """Stories: what the running proxy tells of a request that is over, by its id."""
 import json
+import re
 import subprocess
 import urllib.request
+from pathlib import Path
 
 from client import ask
 from harness import Reprise, closed_port, equal, eventually, options
 from upstream import Upstream
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def explain(reprise, name, *arguments):
@@ -59,6 +63,22 @@ def test_what_was_refused_is_told_with_what_would_change_it():
         equal(code, 0)
         assert "ends        not_idempotent: " in told and "to change   " in told, told
         equal([one["id"] for one in json.loads(reprise.admin("/stories")[1])], [id_of(answer)])
+
+
+def shape(text):
+    """What stays of a story where every number and name of one run is taken out."""
+    text = re.sub(r"\b[0-9a-z]{6}-[0-9a-z]+\b|\S+T\S+Z", "#", text)
+    return re.sub(r"[0-9][0-9.:]*(ms|s)?\b", "#", text)
+
+
+def test_the_readme_has_such_a_story():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    printed = re.search(r"<!-- story -->\n```text\n\$ reprise explain --request-id \S+\n(.*?)```", readme, re.S).group(1)
+    with Upstream({"/v1/x": [503]}) as upstream, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise:
+        name = id_of(ask(reprise, "GET", upstream.url("/v1/x")))
+        kept(reprise, name)
+        told = explain(reprise, name)[1]
+        equal(shape(told), shape(printed), f"README.md has another form than\n{told}")
 
 
 def test_a_dial_in_vain_has_its_address():
