@@ -18,8 +18,6 @@ TEST(StartOnly, each_key_is_kept_and_named) {
   next.threads = running.threads + 1;
   next.admin.control = "/run/other.sock";
   next.limits.admin_connections = running.limits.admin_connections + 1;
-  next.limits.replay_memory_bytes = running.limits.replay_memory_bytes + 1;
-  next.limits.replay_disk_bytes = running.limits.replay_disk_bytes + 1;
   next.limits.replay_folder = "/elsewhere";
   next.limits.upstreams = running.limits.upstreams + 1;
   next.limits.labelled_upstreams = running.limits.labelled_upstreams + 1;
@@ -27,8 +25,8 @@ TEST(StartOnly, each_key_is_kept_and_named) {
   next.limits.connections = running.limits.connections + 1;
   EXPECT_EQ(keep_start_only(running, next),
             (std::vector<std::string>{"threads", "admin.control", "limits.admin_connections",
-                                      "limits.replay_memory", "limits.replay_disk", "limits.replay_folder",
-                                      "limits.upstreams", "limits.labelled_upstreams", "limits.stories"}));
+                                      "limits.replay_folder", "limits.upstreams", "limits.labelled_upstreams",
+                                      "limits.stories"}));
   EXPECT_EQ(next.threads, running.threads);
   EXPECT_EQ(next.admin.control, running.admin.control);
   EXPECT_EQ(next.limits.replay_folder, running.limits.replay_folder);
