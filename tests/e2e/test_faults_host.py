@@ -5,7 +5,7 @@ import resource
 from client import Client, ask
 from faults import TWICE, StoppableUpstream, expect_failure, in_background, isolated, played, small_disk
 from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually, is_sanitized, opened_after, under_some_limit
-from names import CNAME, SERVFAIL, Response, NameServer, encoded, record
+from names import CNAME, SERVFAIL, Answer, NameServer, encoded, record
 from test_replay import BLOCK, MIB
 from upstream import Upstream
 
@@ -132,8 +132,8 @@ def test_a_disk_that_others_fill_and_empty():
 def test_names_that_do_not_resolve():
     loop = [record("loop.test", CNAME, encoded("pool.test")), record("pool.test", CNAME, encoded("loop.test"))]
     of_another = [record("other.test", 1, b"\x7f\0\0\1")]
-    script = {"servfail.test": [Response(code=SERVFAIL)], "empty.test": [Response()], "loop.test": [Response(records=loop)],
-              "liar.test": [Response(records=of_another)], "good.test": [Response(LOOPBACK)]}
+    script = {"servfail.test": [Answer(code=SERVFAIL)], "empty.test": [Answer()], "loop.test": [Answer(records=loop)],
+              "liar.test": [Answer(records=of_another)], "good.test": [Answer(LOOPBACK)]}
     with NameServer(script) as names, Upstream() as upstream, Reprise(defaults=TWICE) as reprise:
         for name in ("nowhere.test", "servfail.test", "empty.test", "loop.test", "liar.test"):
             expect_failure(reprise, f"http://{name}:{upstream.port}/", 502, "dns_error")
@@ -146,7 +146,7 @@ def test_names_that_do_not_resolve():
 @isolated
 def test_a_slow_name_holds_nobody_else_up():
     routes = [{"name": "slow", "match": {"host": "slow.test"}, "connect_timeout": "100ms", "retry": {"max_attempts": 2}}]
-    with NameServer({"slow.test": [Response(silent=True)], "good.test": [Response(LOOPBACK)]}) as names, \
+    with NameServer({"slow.test": [Answer(silent=True)], "good.test": [Answer(LOOPBACK)]}) as names, \
             Upstream() as upstream, Reprise(routes=routes) as reprise:
         expect_failure(reprise, f"http://slow.test:{upstream.port}/", 504, "dns_timeout")
         patient = f"http://SLOW.test:{upstream.port}/"
@@ -161,8 +161,8 @@ def test_a_slow_name_holds_nobody_else_up():
 @isolated
 def test_a_name_that_changes_between_attempts():
     """First there is no such name, then its address is denied, then it is ours to dial."""
-    script = {"flip.test": [Response(code=SERVFAIL), Response(code=SERVFAIL), Response(LOOPBACK)],
-              "mixed.test": [Response("169.254.169.254", LOOPBACK)], "denied.test": [Response("169.254.169.254")]}
+    script = {"flip.test": [Answer(code=SERVFAIL), Answer(code=SERVFAIL), Answer(LOOPBACK)],
+              "mixed.test": [Answer("169.254.169.254", LOOPBACK)], "denied.test": [Answer("169.254.169.254")]}
     retry = {**PATIENT, "backoff": {"initial": "100ms", "maximum": "200ms"}}
     with NameServer(script) as names, Upstream() as upstream, Reprise(defaults={"retry": retry}) as reprise:
         response = ask(reprise, "POST", f"http://flip.test:{upstream.port}/", b"order")

@@ -6,7 +6,7 @@ from pathlib import Path
 from client import Client, ask
 from faults import isolated
 from harness import Reprise, equal, eventually
-from names import Response, NameServer
+from names import Answer, NameServer
 from test_rows_host import ClientFrom
 from upstream import Upstream
 
@@ -59,7 +59,7 @@ def post(reprise, upstream):
 
 @isolated
 def test_D12_behind_addresses_that_refuse():
-    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
             upstream_at(order_of(NAME)[-1]) as upstream:
         post(reprise, upstream)
         equal(upstream.connections, 1)
@@ -67,7 +67,7 @@ def test_D12_behind_addresses_that_refuse():
 
 @isolated
 def test_D12_behind_black_holes():
-    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3", "127.0.0.4")]}), Reprise(defaults=ONCE) as reprise, \
             contextlib.ExitStack() as stack:
         *holes, last = order_of(NAME)
         upstream = stack.enter_context(upstream_at(last))
@@ -83,7 +83,7 @@ def test_D12_behind_black_holes():
 
 @isolated
 def test_D12_a_client_that_leaves_ends_all_dials():
-    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, \
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, \
             black_hole("127.0.0.2", 7777), black_hole("127.0.0.3", 7777):
         before = reprise.descriptors()
         with Client(reprise.forward) as client:
@@ -96,9 +96,9 @@ def test_D12_a_client_that_leaves_ends_all_dials():
 
 @isolated
 def test_H3_of_allowed_and_denied_addresses_only_the_allowed_are_dialled():
-    script = {NAME: [Response("169.254.169.254", "127.0.0.2", "169.254.0.1")],
-              "denied.test": [Response("169.254.169.254", "169.254.0.1")],
-              "flips.test": [Response("127.0.0.2"), Response("169.254.169.254")]}
+    script = {NAME: [Answer("169.254.169.254", "127.0.0.2", "169.254.0.1")],
+              "denied.test": [Answer("169.254.169.254", "169.254.0.1")],
+              "flips.test": [Answer("127.0.0.2"), Answer("169.254.169.254")]}
     with NameServer(script) as names, Reprise(defaults=ONCE) as reprise, upstream_at("127.0.0.2") as upstream:
         post(reprise, upstream)
         before = dials_so_far()
@@ -113,7 +113,7 @@ def test_H3_of_allowed_and_denied_addresses_only_the_allowed_are_dialled():
 
 @isolated
 def test_I10_without_a_port_towards_one_address_the_next_is_dialled():
-    with NameServer({NAME: [Response("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, contextlib.ExitStack() as stack:
+    with NameServer({NAME: [Answer("127.0.0.2", "127.0.0.3")]}), Reprise(defaults=ONCE) as reprise, contextlib.ExitStack() as stack:
         spent, free = order_of(NAME)
         upstream = stack.enter_context(upstream_at(free))
         listener = stack.enter_context(socket.socket())
@@ -131,7 +131,7 @@ def test_I10_without_a_port_towards_one_address_the_next_is_dialled():
 @isolated
 def test_I13_of_a_thousand_addresses_sixteen_are_dialled():
     many = [f"127.1.{number // 250}.{number % 250 + 1}" for number in range(1000)]
-    with NameServer({NAME: [Response(*many)]}) as names, Reprise(defaults=ONCE, log={"level": "debug"}) as reprise:
+    with NameServer({NAME: [Answer(*many)]}) as names, Reprise(defaults=ONCE, log={"level": "debug"}) as reprise:
         before = dials_so_far()
         response = ask(reprise, "GET", f"http://{NAME}:7777/")
         equal(dials_so_far() - before, 1 + names.over_tcp + 16, "the client's, the look-up's, and what came of it")

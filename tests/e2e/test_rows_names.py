@@ -6,7 +6,7 @@ import socket
 from client import Client, ask
 from faults import isolated, played
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
-from names import NXDOMAIN, SERVFAIL, Response, NameServer
+from names import NXDOMAIN, SERVFAIL, Answer, NameServer
 from upstream import Upstream
 
 USUAL = ""  # nothing in resolv.conf but the server
@@ -37,7 +37,7 @@ def get(reprise, name, upstream, path="/x"):
 
 @isolated
 def test_L1_a_name_that_fails_once_is_asked_for_again():
-    with NameServer({"flaky.test": [Response(code=SERVFAIL), Response(LOOPBACK)]}, USUAL) as names, Shipped() as reprise, \
+    with NameServer({"flaky.test": [Answer(code=SERVFAIL), Answer(LOOPBACK)]}, USUAL) as names, Shipped() as reprise, \
             Upstream() as upstream:
         response = ask(reprise, "POST", f"http://flaky.test:{upstream.port}/x", b"order")
         equal((response.status, response.attempts), (200, 2), response.head)
@@ -51,7 +51,7 @@ def test_L1_a_name_that_fails_once_is_asked_for_again():
 
 @isolated
 def test_L1_no_failure_is_remembered_between_requests():
-    with NameServer({"late.test": [Response(code=NXDOMAIN)] * 3 + [Response(LOOPBACK)]}, USUAL) as names, \
+    with NameServer({"late.test": [Answer(code=NXDOMAIN)] * 3 + [Answer(LOOPBACK)]}, USUAL) as names, \
             Reprise(defaults=THRICE) as reprise, Upstream() as upstream:  # its waits are short: all within a second
         response = get(reprise, "late.test", upstream)
         equal((response.status, response.attempts, response.reason), (502, 3, "attempts_spent"))
@@ -67,7 +67,7 @@ def test_L2_a_name_that_moves_is_followed_within_one_request():
         held, port = closed_port()  # 127.0.0.1 refuses there
         stack.callback(held.close)
         upstream = stack.enter_context(upstream_at("127.0.0.2", port))
-        names = stack.enter_context(NameServer({"moves.test": [Response(LOOPBACK, ttl=300), Response("127.0.0.2", ttl=300)]}, USUAL))
+        names = stack.enter_context(NameServer({"moves.test": [Answer(LOOPBACK, ttl=300), Answer("127.0.0.2", ttl=300)]}, USUAL))
         reprise = stack.enter_context(Shipped())
         response = ask(reprise, "POST", f"http://moves.test:{port}/x", b"order")
         equal((response.status, response.attempts), (200, 2), response.head)
@@ -79,7 +79,7 @@ def test_L2_a_name_that_moves_is_followed_within_one_request():
 @isolated
 def test_L2_an_address_that_was_good_is_forgotten_once_it_refuses():
     with contextlib.ExitStack() as stack:
-        names = stack.enter_context(NameServer({"moves.test": [Response("127.0.0.2", ttl=300), Response("127.0.0.3", ttl=300)]}, USUAL))
+        names = stack.enter_context(NameServer({"moves.test": [Answer("127.0.0.2", ttl=300), Answer("127.0.0.3", ttl=300)]}, USUAL))
         reprise = stack.enter_context(Shipped())
         with upstream_at("127.0.0.2") as old:
             port = old.port
@@ -95,8 +95,8 @@ def test_L2_an_address_that_was_good_is_forgotten_once_it_refuses():
 @isolated
 def test_L3_names_that_never_answer_delay_no_other():
     """The good one is there while each of the others is still waited for: those are waited for half a minute and more."""
-    silent = {f"dead{number}.test": [Response(silent=True)] for number in range(100)}
-    with NameServer({**silent, "good.test": [Response(LOOPBACK)]}, "options timeout:2 attempts:5") as names, \
+    silent = {f"dead{number}.test": [Answer(silent=True)] for number in range(100)}
+    with NameServer({**silent, "good.test": [Answer(LOOPBACK)]}, "options timeout:2 attempts:5") as names, \
             Shipped() as reprise, Upstream() as upstream, contextlib.ExitStack() as stack:
         hanging = []
         for name in silent:
@@ -120,7 +120,7 @@ def test_L3_names_that_never_answer_delay_no_other():
 
 @isolated
 def test_names_of_the_hosts_file():
-    with NameServer({"both.test": [Response("127.0.0.3")]}, USUAL, hosts="127.0.0.2 both.test Alias.test\n") as names, \
+    with NameServer({"both.test": [Answer("127.0.0.3")]}, USUAL, hosts="127.0.0.2 both.test Alias.test\n") as names, \
             Shipped() as reprise, upstream_at("127.0.0.2") as upstream:
         for name in ("both.test", "alias.test", "ALIAS.TEST"):
             equal(get(reprise, name, upstream).status, 200, name)
@@ -129,7 +129,7 @@ def test_names_of_the_hosts_file():
 
 @isolated
 def test_short_names_and_search_domains():
-    script = {"db.first.test": [Response()], "db.second.test": [Response("127.0.0.2")], "a.b.second.test": [Response("127.0.0.2")]}
+    script = {"db.first.test": [Answer()], "db.second.test": [Answer("127.0.0.2")], "a.b.second.test": [Answer("127.0.0.2")]}
     with NameServer(script, "search first.test second.test\noptions ndots:3") as names, Shipped() as reprise, \
             upstream_at("127.0.0.2") as upstream:
         equal(get(reprise, "db", upstream).status, 200)
@@ -139,9 +139,9 @@ def test_short_names_and_search_domains():
 
 
 @isolated
-def test_aliases_of_one_family_and_responses_too_long_for_udp():
-    script = {"alias.test": [Response("127.0.0.2", alias="target.test")], "six.test": [Response("::1")],
-              "long.test": [Response(*(f"127.0.0.{number}" for number in range(2, 62)), truncated=True)]}
+def test_aliases_of_one_family_and_answers_too_long_for_udp():
+    script = {"alias.test": [Answer("127.0.0.2", alias="target.test")], "six.test": [Answer("::1")],
+              "long.test": [Answer(*(f"127.0.0.{number}" for number in range(2, 62)), truncated=True)]}
     with NameServer(script, USUAL) as names, Shipped() as reprise, contextlib.ExitStack() as stack:
         upstream = stack.enter_context(upstream_at("127.0.0.2"))
         equal(get(reprise, "alias.test", upstream).status, 200)
@@ -166,7 +166,7 @@ def test_names_that_there_are_not():
 
 @isolated
 def test_a_changed_resolver_file_is_read_again():
-    with NameServer({"up.new.test": [Response(LOOPBACK)]}, USUAL) as names, Reprise() as reprise, Upstream() as upstream:
+    with NameServer({"up.new.test": [Answer(LOOPBACK)]}, USUAL) as names, Reprise() as reprise, Upstream() as upstream:
         equal(get(reprise, "up", upstream).status, 502)
         with open("/etc/resolv.conf", "a", encoding="utf-8") as file:
             file.write("search new.test\n")
