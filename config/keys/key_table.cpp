@@ -84,7 +84,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.tls.ca_file", .kind = file, .standard = "system", .sentence = "The only certificates that are trusted, as PEM, and lists (CRLs) of what they revoked, if there are any; `system`: those of the host (and of `SSL_CERT_FILE`, `SSL_CERT_DIR`).", .words = "system"},
   {.path = "defaults.tls.certificate", .kind = file, .standard = "none", .sentence = "What is shown to an upstream that asks for a certificate: PEM, the chain behind it. Needs `key`.", .words = "none"},
   {.path = "defaults.tls.key", .kind = file, .standard = "none", .sentence = "Its private key, PEM without a password.", .words = "none"},
-  {.path = "defaults.response_headers", .kind = boolean, .standard = "true", .sentence = "`Reprise-Attempts` and `Reprise-Reason` to the client."},
+  {.path = "defaults.response_headers", .kind = word, .standard = "true", .sentence = "`Reprise-Attempts` and `Reprise-Reason` to the client; `all`: `Reprise-Request-Id`, too, by which `reprise explain --request-id` tells.", .words = "false true all"},
   {.path = "defaults.attempt_header", .kind = boolean, .standard = "false", .sentence = "`Reprise-Attempt` to the upstream, from attempt 1 on."},
 
   {.path = "policies", .kind = mapping, .standard = "", .sentence = "Named bundles of the keys of `defaults`, for routes to use. Those of every shipped preset are there by name."},

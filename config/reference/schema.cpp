@@ -60,7 +60,7 @@ void add_words(std::vector<Json>& choices, const Key& key) {
   std::vector<Json> words;
   for (const std::string_view word : split_words(key.words)) {
     words.push_back(quote(word));
-    if (is_number(word)) words.emplace_back(word);
+    if (is_number(word) || parse_boolean(word).value) words.emplace_back(word);
   }
   if (!words.empty()) choices.push_back(object({{"enum", array(words)}}));
 }

@@ -200,7 +200,8 @@ bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
 int explain(Arguments given) {
   if (!given.request_id.empty())
     return explain_story(given.request_id, given.admin, given.file, given.format);
-  if (given.method.empty() || given.url.empty())
+  if (!given.method.empty() && given.url.empty()) throw BadUse("url is missing; see reprise help explain");
+  if (given.method.empty())
     throw BadUse(
         "name a request, as in `reprise explain GET http://api.example.com/`, or one that is over, with "
         "`--request-id ID` (its id is in the access log and in Reprise-Request-Id)");

@@ -23,14 +23,18 @@ void add_number(unsigned number, std::string& lines) {
   lines.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
+bool shows_outcome(const policy::RoutePolicy& policy) {
+  return policy.response_headers != policy::ResponseHeaders::none;
+}
+
 // Our own lines: what was done, and why it stopped.
 void write_own_fields(const Worker& worker, const Request& request, const Ledger& ledger,
                       std::string& lines) {
   lines.clear();
   append_attempts(*request.policy, static_cast<unsigned>(ledger.size()), lines);
-  if (request.policy->response_headers && ledger.reason != Reason::success)
+  if (shows_outcome(*request.policy) && ledger.reason != Reason::success)
     append_reason(policy::word(ledger.reason), lines);
-  if (request.policy->response_headers && request.number != 0) {
+  if (request.policy->response_headers == policy::ResponseHeaders::all && request.number != 0) {
     lines.append("Reprise-Request-Id: ");
     worker.shared.stories->append_id(lines, request.number);
     lines.append("\r\n");
@@ -119,7 +123,7 @@ Task<Delivered> refuse_proxy_authentication(Worker& worker, Request& request, Cl
 }  // namespace
 
 void append_attempts(const policy::RoutePolicy& policy, unsigned attempts, std::string& lines) {
-  if (!policy.response_headers) return;
+  if (!shows_outcome(policy)) return;
   lines.append("Reprise-Attempts: ");
   add_number(attempts, lines);
   lines.append("\r\n");
@@ -185,7 +189,7 @@ Task<Served> deliver_rejection(Worker& worker, Request& request, ClientSide clie
   worker.shared.metrics.count_rejection(static_cast<std::size_t>(cause));
   request.response_fields.clear();
   const http::Reply reply = http::rejection_reply(cause, worker.shared.pseudonym);
-  if (request.policy->response_headers) append_reason(reply.reason, request.response_fields);
+  if (shows_outcome(*request.policy)) append_reason(reply.reason, request.response_fields);
   log_rejection(worker, request, reply, cause);
   co_return co_await send_reply(worker, request, client, reply, false);
 }

@@ -170,7 +170,7 @@ std::string client_gets(const ExplainReport& report) {
                        std::get<policy::Answered>(told.outcome).status);
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
   std::string text = fmt::format("{} from reprise", status);
-  if (report.route().policy.response_headers)
+  if (report.route().policy.response_headers != policy::ResponseHeaders::none)
     text += fmt::format(", with Reprise-Reason: {}", policy::word(course.last_verdict.reason));
   return text;
 }

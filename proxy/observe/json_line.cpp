@@ -60,7 +60,10 @@ void append_hedge(std::string& out, const policy::Ledger& ledger) {
 
 void append_ids(std::string& out, const ExchangeRecord& record) {
   if (!record.id.empty()) word_member(out, "id", record.id);
-  if (!record.request_id.empty()) text_member(out, "request_id", clipped(record.request_id));
+  // A request that its client has not named is called by our name for it.
+  if (const std::string_view named = record.request_id.empty() ? record.id : record.request_id;
+      !named.empty())
+    text_member(out, "request_id", clipped(named));
   if (!record.trace_id.empty()) text_member(out, "trace_id", clipped(record.trace_id));
 }
 

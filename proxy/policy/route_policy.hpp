@@ -86,6 +86,13 @@ struct ResumePolicy {
 /// "a strong ETag, x-goog-generation or x-amz-version-id".
 std::string either_of_validators(const ResumePolicy&);
 
+/// Which fields of our own a response has.
+enum class ResponseHeaders : std::uint8_t {
+  none,
+  outcome,  ///< attempts, and why no more of them
+  all,      ///< the request's id, too
+};
+
 struct RoutePolicy {
   Mode mode = Mode::active;
   IdempotencyRule idempotent;
@@ -106,7 +113,7 @@ struct RoutePolicy {
   /// has been sent into it.
   bool replay_client_hello = false;
   bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
-  bool response_headers = true;
+  ResponseHeaders response_headers = ResponseHeaders::outcome;
   bool attempt_header = false;
 };
 

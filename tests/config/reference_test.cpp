@@ -152,7 +152,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.resume.enabled", "false"},
       {"defaults.resume.max_attempts", "3"},
       {"defaults.resume.stall", "1s"},
-      {"defaults.response_headers", "false"},
+      {"defaults.response_headers", "all"},
       {"defaults.attempt_header", "true"},
       {"defaults.tunnel.replay_client_hello", "true"},
       {"defaults.signature.sigv4", "true"},

@@ -6,10 +6,15 @@ import urllib.request
 from pathlib import Path
 
 from client import ask
-from harness import Reprise, closed_port, equal, eventually, options
+from harness import Reprise, closed_port, equal, eventually, merge, options
 from upstream import Upstream
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def telling(**keys):
+    """A reprise whose responses carry the id of their request."""
+    return Reprise(**merge({"defaults": {"response_headers": "all"}}, keys))
 
 
 def explain(reprise, name, *arguments):
@@ -30,7 +35,7 @@ def kept(reprise, name):
 
 
 def test_a_request_is_told_by_the_id_of_its_response():
-    with Upstream({"/x": [503, 200]}) as upstream, Reprise() as reprise:
+    with Upstream({"/x": [503, 200]}) as upstream, telling() as reprise:
         answer = ask(reprise, "GET", upstream.url("/x?secret=1"), fields=[("X-Request-Id", "mine/1")])
         equal(answer.status, 200)
         name = id_of(answer)
@@ -54,7 +59,7 @@ def test_a_request_is_told_by_the_id_of_its_response():
 
 
 def test_what_was_refused_is_told_with_what_would_change_it():
-    with Upstream({"/x": [503]}) as upstream, Reprise() as reprise:
+    with Upstream({"/x": [503]}) as upstream, telling() as reprise:
         answer = ask(reprise, "POST", upstream.url("/x"), b"body")
         equal(answer.reason, "not_idempotent")
         story = kept(reprise, id_of(answer))
@@ -74,7 +79,7 @@ def shape(text):
 def test_the_readme_has_such_a_story():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     printed = re.search(r"<!-- story -->\n```text\n\$ reprise explain --request-id \S+\n(.*?)```", readme, re.S).group(1)
-    with Upstream({"/v1/x": [503]}) as upstream, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise:
+    with Upstream({"/v1/x": [503]}) as upstream, telling(defaults={"retry": {"max_attempts": 2}}) as reprise:
         name = id_of(ask(reprise, "GET", upstream.url("/v1/x")))
         kept(reprise, name)
         told = explain(reprise, name)[1]
@@ -83,7 +88,7 @@ def test_the_readme_has_such_a_story():
 
 def test_a_dial_in_vain_has_its_address():
     _held, port = closed_port()
-    with Reprise(defaults={"retry": {"max_attempts": 2, "backoff": {"initial": "1ms"}}}) as reprise:
+    with telling(defaults={"retry": {"max_attempts": 2, "backoff": {"initial": "1ms"}}}) as reprise:
         answer = ask(reprise, "GET", f"http://127.0.0.1:{port}/")
         equal(answer.status, 502)
         story = kept(reprise, id_of(answer))
@@ -93,7 +98,7 @@ def test_a_dial_in_vain_has_its_address():
 
 
 def test_ordinary_requests_do_not_push_out_what_matters():
-    with Upstream({"/x": [200], "/no": [503]}) as upstream, Reprise(limits={"stories": "16KiB"}) as reprise:
+    with Upstream({"/x": [200], "/no": [503]}) as upstream, telling(limits={"stories": "16KiB"}) as reprise:
         matters = id_of(ask(reprise, "POST", upstream.url("/no"), b"x"))
         ordinary = [id_of(ask(reprise, "GET", upstream.url("/x"))) for _ in range(100)]
         equal(len(set(ordinary)), 100)
@@ -103,7 +108,7 @@ def test_ordinary_requests_do_not_push_out_what_matters():
 
 
 def test_ids_that_are_gone_or_never_were_are_said_to_be():
-    with Reprise() as reprise:
+    with telling() as reprise:
         for name in ("nobody", "a-1", "%", "..%2f..", "x" * 4000):
             status, text = reprise.admin("/stories/" + urllib.request.quote(name))
             equal((status, "no such request" in text), (404, True), name)
@@ -121,7 +126,7 @@ def test_ids_that_are_gone_or_never_were_are_said_to_be():
 
 
 def test_none_are_kept_where_none_are_wanted():
-    with Upstream({"/x": [200]}) as upstream, Reprise(limits={"stories": 0}) as reprise:
+    with Upstream({"/x": [200]}) as upstream, telling(limits={"stories": 0}) as reprise:
         answer = ask(reprise, "GET", upstream.url("/x"))
         equal(id_of(answer), None)
         assert "id" not in reprise.requests(1)[0]
@@ -129,19 +134,21 @@ def test_none_are_kept_where_none_are_wanted():
 
 
 def test_a_path_that_the_log_keeps_out_is_in_no_story():
-    with Upstream({"/x": [503]}) as upstream, Reprise(log={"path": "route"}) as reprise:
+    with Upstream({"/x": [503]}) as upstream, telling(log={"path": "route"}) as reprise:
         story = kept(reprise, id_of(ask(reprise, "POST", upstream.url("/x"), b"1")))
         assert "path" not in story, story
 
 
-def test_the_id_is_a_response_header_like_the_others():
-    with Upstream({"/x": [503]}) as upstream, Reprise(defaults={"response_headers": False}) as reprise:
+def test_the_id_is_a_response_header_where_the_route_says_so():
+    with Upstream({"/x": [503]}) as upstream, Reprise() as reprise:
         equal(id_of(ask(reprise, "POST", upstream.url("/x"), b"1")), None)
-        assert reprise.requests(1)[0]["id"]
+        line = reprise.requests(1)[0]
+        equal(line["request_id"], line["id"], "a request that its client has not named is called by our name for it")
+        kept(reprise, line["request_id"])
 
 
 def test_stories_are_for_this_machine_and_no_other_name():
-    with Reprise() as reprise:
+    with telling() as reprise:
         for path in ("/stories", "/stories/a-1"):
             request = urllib.request.Request("http://%s:%d%s" % (*reprise.addresses["admin"], path), headers={"Host": "evil.example"})
             try:

@@ -102,7 +102,8 @@ policy::RoutePolicy draw_policy(Chance& chance) {
   policy.resume.enabled = !chance.one_in(4);
   policy.resume.max_attempts = static_cast<unsigned>(chance.between(1, 5));
   policy.resume.stall = chance.milliseconds(500, 3000);
-  policy.response_headers = !chance.one_in(4);
+  policy.response_headers =
+      chance.one_in(4) ? policy::ResponseHeaders::none : policy::ResponseHeaders::outcome;
   policy.attempt_header = chance.one_in(6);
   if (chance.one_in(40)) try_without_end(policy);
   return policy;

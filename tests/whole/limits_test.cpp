@@ -140,7 +140,7 @@ TEST(ProxyLimits, observe_and_off_send_once_and_say_so) {
 TEST(ProxyLimits, response_headers_may_be_switched_off) {
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   Wishes wishes;
-  wishes.route.response_headers = false;
+  wishes.route.response_headers = policy::ResponseHeaders::none;
   RunningProxy proxy(std::move(wishes));
   EXPECT_FALSE(proxy.client().ask(play::get(upstream.authority())).has("Reprise-"));
 }
