@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -20,6 +19,7 @@
 #include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/command_line/progress_line.hpp"
 #include "proxy/comparison/report.hpp"
 #include "proxy/simulate/model_file.hpp"
 #include "proxy/simulate/model_keys.hpp"
@@ -39,34 +39,6 @@ struct SimulateArguments {
   std::string format = "text";
   std::string html;
   std::string svg;
-};
-
-/// A line on a terminal that tells how far it is; nothing elsewhere.
-class ProgressLine {
- public:
-  ProgressLine(std::size_t runs, double requests)
-      : shown_(::isatty(STDERR_FILENO) == 1), all_(static_cast<double>(runs) * requests), each_(requests) {}
-
-  void next_run() { ++done_; }
-  void tell(std::uint64_t requests) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    drawn_ = true;
-    const double share = (static_cast<double>(done_) * each_ + static_cast<double>(requests)) / all_;
-    std::fprintf(stderr, "\rreprise simulate: %3.0f %%", std::min(share, 1.0) * 100);
-  }
-  void clear() const {
-    if (drawn_) std::fputs("\r\x1b[K", stderr);
-  }
-
- private:
-  const bool shown_;
-  const double all_;
-  const double each_;
-  std::size_t done_ = 0;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 // In a replay the upstream does not mind its load, so that some of them would show nothing.
@@ -187,7 +159,7 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
   report.configuration = told_of_configuration(given);
   report.duration = model->duration;
   report.model = *model;
-  ProgressLine line(subjects->size(), simulate::expected_requests(*model));
+  ProgressLine line(::isatty(STDERR_FILENO) == 1, subjects->size(), simulate::expected_requests(*model));
   simulate::RunOptions options = simulate::options_for(*model);
   options.progress = [&](std::uint64_t requests) { line.tell(requests); };
   for (const simulate::Subject& subject : *subjects) {
@@ -246,7 +218,8 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
                                          log->bad_lines,
                                          log->left_out};
   report.compared.push_back({"as it was", "by the log itself", simulate::as_logged(*log), {}});
-  ProgressLine line(2 * subjects->size(), static_cast<double>(log->requests.size()));
+  ProgressLine line(::isatty(STDERR_FILENO) == 1, 2 * subjects->size(),
+                    static_cast<double>(log->requests.size()));
   simulate::RunOptions options;
   options.seed = model->seed;
   options.duration = log->duration;
