@@ -77,7 +77,9 @@ std::int64_t time_of(std::string_view text) {
   namespace chrono = std::chrono;
   const chrono::year_month_day day{chrono::year(static_cast<int>(digits(text, 0, 4))),
                                    chrono::month(digits(text, 5, 2)), chrono::day(digits(text, 8, 2))};
-  if (!day.ok()) throw Wrong{"its \"time\" is no day"};
+  // What nanoseconds of 64 bits can tell.
+  if (!day.ok() || day.year() < chrono::year(1970) || day.year() > chrono::year(2261))
+    throw Wrong{"its \"time\" is no day"};
   const std::int64_t days = chrono::sys_days(day).time_since_epoch().count();
   const std::int64_t seconds =
       ((days * 24 + digits(text, 11, 2)) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);

@@ -73,6 +73,11 @@ class Reader {
           "level: info}"};
     }
     sort();
+    if (log_.duration > longest_log) {
+      return LogFault{0,
+                      "from its first request to its last is more than a year: is it one log, and were its "
+                      "clocks right?"};
+    }
     return std::move(log_);
   }
 

@@ -54,6 +54,7 @@ struct LogFault {
 inline constexpr std::size_t longest_line = std::size_t{1024} * 1024;
 inline constexpr std::size_t most_logged = 5'000'000;
 inline constexpr std::size_t most_kinds = 10'000;
+inline constexpr Duration longest_log = std::chrono::hours(24 * 366);
 
 /// `tables`: the configurations that it will be played with; requests that none of them tells apart are one
 /// kind. `lenient`: a line that cannot be read is left out and counted. The last line may be half of one

@@ -215,6 +215,15 @@ TEST(ReplayLog, AnotherVersionIsTold) {
   EXPECT_EQ(fault(std::string(5000, '[') + "\n").substr(0, 17), "1: it is no JSON:");
 }
 
+TEST(ReplayLog, IsOfAYearAtMost) {
+  std::string late = line(1, answered(1, 200));
+  late.replace(late.find("2026"), 4, "2028");
+  EXPECT_EQ(fault(line(1, answered(1, 200)) + late).substr(0, 44),
+            "0: from its first request to its last is mor");
+  late.replace(late.find("2028"), 4, "9999");
+  EXPECT_EQ(fault(late).substr(0, 23), "1: its \"time\" is no day");
+}
+
 TEST(ReplayLog, APushbackIsKept) {
   std::string text = line(1, answered(1, 503), "503", R"("ending":"answered","reason":"upstream_said_no")");
   const std::size_t at = text.find(R"("reason":"success")");
