@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_check(app, code);
   reprise::cli::add_config(app, code);
   reprise::cli::add_explain(app, code);
+  reprise::cli::add_simulate(app, code);
   reprise::cli::add_reasons(app, code);
   reprise::cli::add_demo(app, code);
   reprise::cli::add_completion(app, code);

@@ -76,6 +76,30 @@ class Docs:
         problem = f"exit {code}\n{err}" if code else text != out and f"it differs from `reprise {' '.join(arguments)}`"
         self.result(f"{path} is printed by the binary", problem)
 
+    def picture(self):
+        """The chart of README.md is what the binary draws of its defaults."""
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, err = self.run("simulate", "--svg", f"{folder}/chart.svg")
+            drawn = None if code else Path(f"{folder}/chart.svg").read_text(encoding="utf-8")
+        file = ROOT / "docs/pictures/simulation.svg"
+        if self.write and drawn is not None:
+            file.write_text(drawn, encoding="utf-8")
+        kept = file.read_text(encoding="utf-8") if file.exists() else None
+        self.result("docs/pictures/simulation.svg is drawn by `reprise simulate --svg`",
+                    f"exit {code}\n{err}" if code else kept != drawn and "it has drifted; python3 tests/docs.py --write")
+
+    def model(self):
+        """The model that docs/simulate.md shows can be run."""
+        text = (ROOT / "docs/simulate.md").read_text(encoding="utf-8")
+        for number, (language, block) in enumerate(FENCE.findall(text), 1):
+            if language != "yaml":
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "model.yaml"
+                file.write_text(block, encoding="utf-8")
+                code, _, err = self.run("simulate", "--model", str(file), "--policy", "config")
+            self.result(f"docs/simulate.md block {number} is a model", code and f"exit {code}\n{err}")
+
     def replace(self, path, pattern, wanted, what):
         """Every part of a page that `pattern` marks must be what `wanted(match)` says."""
         file = ROOT / path
@@ -225,6 +249,8 @@ def main():
     docs = Docs(str(Path(given.bin).resolve()), given.write)
     docs.printed("config/README.md", "config", "--reference")
     docs.printed("config/schema.json", "config", "--schema")
+    docs.picture()
+    docs.model()
     docs.reasons()
     docs.clients()
     docs.costs()

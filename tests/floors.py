@@ -25,6 +25,8 @@ LINKS = {
     "observe": ("settings",),
     "stories": ("observe",),
     "explain": ("http1", "probe", "stories", "keys"),
+    "simulate": ("probe", "observe", "keys"),
+    "comparison": ("simulate",),
     "io": ("http1",),
     "systemd": ("io",),
     "tls": ("io",),
@@ -46,7 +48,7 @@ LINKS = {
     "command_line": ("keys",),
     "inject": ("child",),
     "redirect": ("http", "settings"),
-    "cli": ("inject", "redirect", "server", "explain", "config", "reference", "redirect", "child", "command_line"),
+    "cli": ("inject", "redirect", "server", "explain", "comparison", "config", "reference", "redirect", "child", "command_line"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -70,6 +72,8 @@ THIRD = {
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "stories": r"arpa/inet\.h",
     "explain": r"fmt/.*\.h",
+    "simulate": r"boost/json(/.*)?\.hpp",
+    "comparison": r"fmt/.*\.h",
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
     "inject": r"yaml-cpp/.*\.h",
     "child": r"fmt/.*\.h|" + POSIX,
@@ -80,7 +84,7 @@ THIRD = {
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
 # No clock, no chance, no sockets: they are arguments here.
 PURE = {"match", "pacing", "policy", "http", "repeat", "http1", "probe", "settings", "yaml", "presets", "keys", "config", "reference",
-        "observe", "stories", "explain"}
+        "observe", "stories", "explain", "simulate", "comparison"}
 # A room with more is two.
 MOST_FILES = 29
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")

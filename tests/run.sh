@@ -244,7 +244,7 @@ group_heavy() {
 group_coverage() {
   local played=()
   ! $counted_units || ! $counted_stories || played=(--played)
-  check "build what is counted" build asan policy_test http_test config_test explain_test "${socket_rooms[@]/%/_test}" net_stories policy_stories || return
+  check "build what is counted" build asan policy_test http_test config_test explain_test simulate_test comparison_test "${socket_rooms[@]/%/_test}" net_stories policy_stories || return
   fixed_addresses
   counted "coverage" "${wrapper[@]}" python3 tests/coverage.py "${played[@]}"
   wrapper=()

@@ -14,6 +14,7 @@ void add_run(CLI::App&, int& code);
 void add_check(CLI::App&, int& code);
 void add_config(CLI::App&, int& code);
 void add_explain(CLI::App&, int& code);
+void add_simulate(CLI::App&, int& code);
 void add_reasons(CLI::App&, int& code);
 void add_demo(CLI::App&, int& code);
 void add_env(CLI::App&, int& code);

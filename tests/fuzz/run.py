@@ -35,6 +35,7 @@ TARGETS = {
     "target": (192, "http", 50_000, ()),
     "tunnel": (384, "http", 20_000, ()),
     "socks": (280, None, 20_000, ()),
+    "log_line": (2048, "json", 5_000, ()),
     "fields": (512, "http", 50_000, ()),
     "dates_and_hints": (192, "http", 50_000, ()),
     "range": (512, "http", 50_000, ()),

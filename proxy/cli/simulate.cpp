@@ -1,0 +1,299 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "config/yaml/document.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/cli/configuration.hpp"
+#include "proxy/command_line/progress_line.hpp"
+#include "proxy/comparison/report.hpp"
+#include "proxy/simulate/model_file.hpp"
+#include "proxy/simulate/model_keys.hpp"
+#include "proxy/simulate/modelled_world.hpp"
+#include "proxy/simulate/policies.hpp"
+#include "proxy/simulate/replay_log.hpp"
+
+namespace reprise::cli {
+namespace {
+
+struct SimulateArguments {
+  std::string config;
+  std::string log;
+  bool lenient = false;
+  simulate::ModelArguments model;
+  std::vector<std::string> policies;
+  std::string format = "text";
+  std::string html;
+  std::string svg;
+};
+
+// In a replay the upstream does not mind its load, so that some of them would show nothing.
+constexpr std::array<std::string_view, 3> words_of_replay{"none", "no-budget", "config"};
+
+std::vector<std::string> words_of(const SimulateArguments& given) {
+  if (!given.policies.empty()) return simulate::split_policies(given.policies);
+  if (!given.log.empty()) return {words_of_replay.begin(), words_of_replay.end()};
+  const std::vector<std::string_view> words = simulate::policy_words();
+  return {words.begin(), words.end()};
+}
+
+bool is_file(std::string_view word) { return word.find_first_of("./") != std::string_view::npos; }
+
+/// The policies that are asked for; nothing where it has been said why not, and `code` is then what to end
+/// with.
+std::optional<std::vector<simulate::Subject>> subjects_of(const SimulateArguments& given,
+                                                          const policy::RouteTable& routes, int& code) {
+  std::vector<simulate::Subject> subjects;
+  for (const std::string& word : words_of(given)) {
+    if (is_file(word)) {
+      const config::Loaded other = load_configuration(word);
+      code = exit_bad_configuration;
+      if (!other.settings) return std::nullopt;
+      subjects.push_back(*simulate::policy_of("config", *other.settings->routes));
+      subjects.back().name = word;
+      subjects.back().sentence = "another configuration as it is";
+      continue;
+    }
+    auto subject = simulate::policy_of(word, routes);
+    if (!subject) {
+      std::fprintf(stderr, "reprise simulate: --policy: %s\n", simulate::unknown_policy(word).c_str());
+      code = exit_usage;
+      return std::nullopt;
+    }
+    subjects.push_back(std::move(*subject));
+  }
+  return subjects;
+}
+
+// Blocks where the terminal's text is UTF-8: elsewhere they would be rubbish.
+bool shows_blocks() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string value = variable_now(name).value_or("");
+    if (value.empty()) continue;
+    return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  good = file != nullptr && std::fclose(file) == 0 && good;
+  if (!good) {
+    const std::string why = std::generic_category().message(errno);
+    std::fprintf(stderr, "reprise simulate: cannot write %s: %s\n", path.c_str(), why.c_str());
+  }
+  return good;
+}
+
+int print(const SimulateArguments& given, const comparison::Report& report) {
+  if (!given.html.empty() && !write_file(given.html, comparison::to_html(report))) return exit_runtime;
+  if (!given.svg.empty() && !write_file(given.svg, comparison::to_svg(report))) return exit_runtime;
+  const comparison::TextStyle style{
+      ::isatty(STDOUT_FILENO) == 1 && variable_now("NO_COLOR").value_or("").empty(), shows_blocks()};
+  const std::string text =
+      given.format == "json" ? comparison::to_json(report) : comparison::to_text(report, style);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return exit_ok;
+  std::fprintf(stderr, "reprise simulate: cannot write: %s\n",
+               std::generic_category().message(errno).c_str());
+  return exit_runtime;
+}
+
+/// The bytes of the model's file, or nothing, and then it has been said why.
+std::optional<std::string> model_text(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  // One byte more than is allowed, so that a file that is too large shows as such.
+  std::string text(config::largest_file + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad() || (!file.eof() && file.gcount() == 0)) {
+    const std::string why = std::generic_category().message(errno == 0 ? EIO : errno);
+    std::fprintf(stderr, "%s: error: cannot read the file: %s\n", path.c_str(), why.c_str());
+    return std::nullopt;
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+/// The model that is asked for; nothing where it has been said why there is none, and `code` is then what to
+/// end with.
+std::optional<simulate::Model> model_of(const simulate::ModelArguments& given, int& code) {
+  code = exit_bad_configuration;
+  const auto text = given.file.empty() ? std::string() : model_text(given.file);
+  if (!text) return std::nullopt;
+  auto model = simulate::model_of(given, *text);
+  const auto* fault = std::get_if<simulate::ModelFault>(&model);
+  if (fault == nullptr) return std::get<simulate::Model>(std::move(model));
+  for (const std::string& line : fault->lines) std::fprintf(stderr, "%s\n", line.c_str());
+  if (!fault->in_file) code = exit_usage;
+  return std::nullopt;
+}
+
+std::string told_of_configuration(const SimulateArguments& given) {
+  return given.config.empty() ? "the built-in defaults" : given.config;
+}
+
+int simulate_model(const SimulateArguments& given, const config::Settings& settings) {
+  int code = exit_ok;
+  const auto model = model_of(given.model, code);
+  if (!model) return code;
+  const auto subjects = subjects_of(given, *settings.routes, code);
+  if (!subjects) return code;
+  comparison::Report report;
+  report.configuration = told_of_configuration(given);
+  report.duration = model->duration;
+  report.model = *model;
+  ProgressLine line(::isatty(STDERR_FILENO) == 1, subjects->size(), simulate::expected_requests(*model));
+  simulate::RunOptions options = simulate::options_for(*model);
+  options.progress = [&](std::uint64_t requests) { line.tell(requests); };
+  for (const simulate::Subject& subject : *subjects) {
+    simulate::ModelledWorld world(*model);
+    report.compared.push_back({subject.name, subject.sentence, simulate::run(subject, world, options), {}});
+    line.next_run();
+  }
+  line.clear();
+  return print(given, report);
+}
+
+/// What is in the log, or nothing, and then it has been said why.
+std::optional<simulate::ReplayLog> log_of(const SimulateArguments& given,
+                                          const std::vector<simulate::Subject>& subjects) {
+  std::vector<const policy::RouteTable*> tables;
+  for (const simulate::Subject& subject : subjects) tables.push_back(&subject.routes);
+  std::ifstream opened;
+  errno = 0;
+  if (given.log != "-") opened.open(given.log, std::ios::binary);
+  // A folder can be opened, and cannot be read.
+  if (given.log != "-" && (!opened || opened.peek() == std::ifstream::traits_type::eof()) && errno != 0) {
+    std::fprintf(stderr, "reprise simulate: cannot read %s: %s\n", given.log.c_str(),
+                 std::generic_category().message(errno).c_str());
+    return std::nullopt;
+  }
+  opened.clear();
+  auto read = simulate::read_log(given.log == "-" ? std::cin : opened, tables, given.lenient);
+  if (const auto* fault = std::get_if<simulate::LogFault>(&read)) {
+    const std::string line = fault->line == 0 ? std::string() : ":" + std::to_string(fault->line);
+    std::fprintf(stderr, "%s%s: error: %s\n", given.log.c_str(), line.c_str(), fault->why.c_str());
+    return std::nullopt;
+  }
+  auto& log = std::get<simulate::ReplayLog>(read);
+  if (log.half_line) {
+    std::fprintf(stderr, "%s:%llu: warning: half a line at the end: it is left out\n", given.log.c_str(),
+                 static_cast<unsigned long long>(log.lines));
+  }
+  return std::move(log);
+}
+
+int simulate_replay(const SimulateArguments& given, const config::Settings& settings) {
+  int code = exit_ok;
+  const auto subjects = subjects_of(given, *settings.routes, code);
+  if (!subjects) return code;
+  const auto model = model_of(given.model, code);  // for its seed alone
+  if (!model) return code;
+  const auto log = log_of(given, *subjects);
+  if (!log) return exit_usage;
+  comparison::Report report;
+  report.configuration = told_of_configuration(given);
+  report.duration = log->duration;
+  report.replayed = comparison::Replayed{given.log == "-" ? "standard input" : given.log,
+                                         log->lines,
+                                         log->requests.size(),
+                                         log->other_lines,
+                                         log->bad_lines,
+                                         log->left_out};
+  report.compared.push_back({"as it was", "by the log itself", simulate::as_logged(*log), {}});
+  ProgressLine line(::isatty(STDERR_FILENO) == 1, 2 * subjects->size(),
+                    static_cast<double>(log->requests.size()));
+  simulate::RunOptions options;
+  options.seed = model->seed;
+  options.duration = log->duration;
+  options.progress = [&](std::uint64_t requests) { line.tell(requests); };
+  const auto play = [&](const simulate::Subject& subject, simulate::Beyond beyond) {
+    simulate::RecordedWorld world(*log, beyond);
+    simulate::Measures measures = simulate::run(subject, world, options);
+    line.next_run();
+    return measures;
+  };
+  for (const simulate::Subject& subject : *subjects) {
+    report.compared.push_back({subject.name, subject.sentence, play(subject, simulate::Beyond::repeat),
+                               play(subject, simulate::Beyond::recover)});
+  }
+  line.clear();
+  return print(given, report);
+}
+
+// A log says by itself what comes and what the upstream does.
+std::optional<std::string> model_option(const SimulateArguments& given) {
+  if (!given.model.file.empty()) return "model";
+  for (const auto& [name, texts] : given.model.values) {
+    if (!texts.empty()) return name;
+  }
+  return std::nullopt;
+}
+
+int simulate_command(const SimulateArguments& given) {
+  const auto odd = model_option(given);
+  if (!given.log.empty() && odd) {
+    std::fprintf(stderr, "reprise simulate: --replay and --%s do not go together: the log says what comes\n",
+                 odd->c_str());
+    return exit_usage;
+  }
+  if (given.log.empty() && given.lenient) {
+    std::fputs("reprise simulate: --lenient is about the log of --replay, and there is none\n", stderr);
+    return exit_usage;
+  }
+  const config::Loaded loaded = load_configuration(given.config);
+  if (!loaded.settings) return exit_bad_configuration;
+  return given.log.empty() ? simulate_model(given, *loaded.settings)
+                           : simulate_replay(given, *loaded.settings);
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, int& code) {
+  CLI::App* command =
+      app.add_subcommand("simulate", "try a configuration against a simulated upstream, or a log");
+  const auto given = std::make_shared<SimulateArguments>();
+  command->add_option("-c,--config", given->config, "configuration file; without it the built-in defaults");
+  command
+      ->add_option(
+          "--policy", given->policies,
+          "what to compare: none, immediate, no-jitter, no-budget, config, or another configuration file; "
+          "repeated, or with commas (all five)")
+      ->allow_extra_args(false);
+  command->add_option("--replay", given->log,
+                      "play this access log again (JSON form; - is standard input) instead of a model");
+  command->add_flag("--lenient", given->lenient,
+                    "leave lines of the log out that cannot be read, and count them");
+  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--html", given->html, "write a report with charts to this file");
+  command->add_option("--svg", given->svg, "write one chart to this file: the load under each policy");
+  command->add_option("--model", given->model.file,
+                      "a file with the keys below, as YAML; what is given here comes before it");
+  command->add_option("--seed", given->model.seed, "of all chance (1): the same seed gives the same bytes");
+  for (const simulate::ModelKey& key : simulate::model_keys()) {
+    const std::string name(key.name);
+    command->add_option("--" + name, given->model.values[name], std::string(key.sentence))
+        ->allow_extra_args(false);
+  }
+  command->footer("reprise simulate -c reprise.yaml --rate 200/s --outage 10s+5s --html report.html");
+  command->callback([given, &code] { code = simulate_command(*given); });
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,144 @@
+#include "proxy/comparison/courses.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "proxy/comparison/words.hpp"
+
+namespace reprise::comparison {
+namespace {
+
+using simulate::Step;
+
+constexpr std::size_t colours = 8;
+
+template <typename Value>
+std::vector<double> course_of(const Measures& measures, Value value) {
+  std::vector<double> course;
+  course.reserve(measures.steps.size());
+  for (const Step& step : measures.steps) course.push_back(value(step));
+  return course;
+}
+
+double rate(std::uint64_t count, const Measures& measures) {
+  return static_cast<double>(count) / std::chrono::duration<double>(measures.step).count();
+}
+
+double share(std::uint64_t part, std::uint64_t of) {
+  return of == 0 ? -1 : static_cast<double>(part) / static_cast<double>(of);
+}
+
+Chart blank(const Report& report) {
+  Chart chart;
+  if (report.model) chart.bands = bands_of(*report.model);
+  chart.from_label = "0 s";
+  chart.to_label = span_text(report.duration);
+  return chart;
+}
+
+std::string short_number(double value) {
+  if (value >= 1e6) return fmt::format("{:.3g}M", value / 1e6);
+  return value >= 10'000 ? fmt::format("{:.3g}k", value / 1e3) : grouped(static_cast<std::uint64_t>(value));
+}
+
+}  // namespace
+
+std::vector<double> load_of(const Measures& measures) {
+  return course_of(measures, [&](const Step& step) { return rate(step.attempts, measures); });
+}
+
+std::vector<double> arrivals_of(const Measures& measures) {
+  return course_of(measures, [&](const Step& step) { return rate(step.requests, measures); });
+}
+
+std::vector<double> success_of(const Measures& measures) {
+  return course_of(measures, [](const Step& step) { return share(step.succeeded, step.requests); });
+}
+
+std::vector<double> budget_of(const Measures& measures) {
+  return course_of(measures, [](const Step& step) { return step.budget; });
+}
+
+double highest_load(const Report& report) {
+  double highest = 0;
+  for (const Compared& one : report.compared) highest = std::max(highest, one.measures.peak_load());
+  return round_up(highest);
+}
+
+std::string colour_of(std::size_t place) { return "p" + std::to_string(place % colours); }
+
+Chart load_chart(const Report& report, std::size_t place) {
+  const Measures& measures = report.compared[place].measures;
+  Chart chart = blank(report);
+  chart.highest = highest_load(report);
+  chart.marks = {{0, "0"},
+                 {chart.highest / 2, short_number(chart.highest / 2)},
+                 {chart.highest, short_number(chart.highest)}};
+  chart.curves = {{load_of(measures), colour_of(place), true},
+                  {load_of(measures), colour_of(place), false},
+                  {arrivals_of(measures), "came", false}};
+  if (report.model) chart.limit = simulate::most_served_per_second(*report.model);
+  return chart;
+}
+
+Chart success_chart(const Report& report, std::size_t place) {
+  const Compared& one = report.compared[place];
+  Chart chart = blank(report);
+  chart.marks = {{0, "0"}, {0.5, "50 %"}, {1, "100 %"}};
+  chart.curves = {{success_of(one.measures), colour_of(place), true},
+                  {success_of(one.measures), colour_of(place), false}};
+  if (one.hopeful) chart.curves.push_back({success_of(*one.hopeful), "came", false});
+  return chart;
+}
+
+Chart budget_chart(const Report& report, std::size_t place) {
+  Chart chart = blank(report);
+  chart.marks = {{0, "0"}, {0.5, "50 %"}, {1, "100 %"}};
+  chart.curves = {{budget_of(report.compared[place].measures), colour_of(place), true},
+                  {budget_of(report.compared[place].measures), colour_of(place), false}};
+  return chart;
+}
+
+Chart amplification_chart(const Report& report) {
+  Chart chart = blank(report);
+  chart.width = 1120;
+  chart.height = 260;
+  double highest = 1;
+  for (std::size_t i = 0; i < report.compared.size(); ++i) {
+    std::vector<double> course = course_of(
+        report.compared[i].measures, [](const Step& step) { return share(step.attempts, step.requests); });
+    for (const double value : course) highest = std::max(highest, value);
+    chart.curves.push_back({std::move(course), colour_of(i), false});
+  }
+  // What few requests do in one step must not press the others to the ground.
+  chart.highest = std::min(round_up(highest), 20.0);
+  for (const double part : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    const double value = chart.highest * part;
+    chart.marks.emplace_back(value, fmt::format("{:g}", value));
+  }
+  return chart;
+}
+
+std::string chart_style() {
+  return R"(
+svg{--ink:#1c2430;--soft:#5b6675;--rule:#e1e5ea;--card:#fff;--band:#f6d9d5;--came:#1c2430;
+--c0:#66707d;--c1:#c2570c;--c2:#6d4bd0;--c3:#c01d4b;--c4:#0b7a6b;--c5:#1b66c9;--c6:#8a6d00;--c7:#a02f9c}
+@media (prefers-color-scheme:dark){svg{--ink:#e8ecf1;--soft:#a3aebc;--rule:#2c343f;--card:#171c23;--band:#4b2626;--came:#f2f4f7;
+--c0:#a9b3bf;--c1:#f19a4e;--c2:#ae96ff;--c3:#ff7394;--c4:#40cbb4;--c5:#72adff;--c6:#d9b83a;--c7:#e58be0}}
+svg text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;fill:var(--ink)}
+svg .tick{font-size:10.5px;fill:var(--soft)}
+svg .grid{stroke:var(--rule);stroke-width:1}
+svg .band{fill:var(--band)}
+svg .line{fill:none;stroke-width:1.6;stroke-linejoin:round}
+svg .area{opacity:.22}
+svg .line.came{stroke:var(--came);stroke-width:1.1}
+svg .limit{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}
+.p0{--c:var(--c0)}.p1{--c:var(--c1)}.p2{--c:var(--c2)}.p3{--c:var(--c3)}.p4{--c:var(--c4)}.p5{--c:var(--c5)}.p6{--c:var(--c6)}.p7{--c:var(--c7)}
+svg .line[class*=" p"]{stroke:var(--c)}
+svg .area[class*=" p"]{fill:var(--c)}
+)";
+}
+
+}  // namespace reprise::comparison

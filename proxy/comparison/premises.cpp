@@ -1,0 +1,154 @@
+// What was simulated, in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/keys/scalar.hpp"
+#include "proxy/comparison/report.hpp"
+#include "proxy/comparison/words.hpp"
+#include "proxy/simulate/model_keys.hpp"
+
+namespace reprise::comparison {
+namespace {
+
+using simulate::Arrivals;
+using simulate::Burst;
+using simulate::ErrorShare;
+using simulate::Outage;
+using simulate::RequestKind;
+
+std::string traffic(const Model& model) {
+  std::string text = fmt::format("{} requests/s for {} from {} {} ({}, seed {})",
+                                 config::number_text(model.rate), config::duration_text(model.duration),
+                                 model.clients, model.clients == 1 ? "client" : "clients",
+                                 model.arrivals == Arrivals::even ? "evenly" : "by chance", model.seed);
+  for (const Burst& burst : model.bursts)
+    text += fmt::format("; {} at once at {}", grouped(burst.requests), config::duration_text(burst.at));
+  if (model.patience) text += "; the application gives up after " + config::duration_text(*model.patience);
+  if (model.mix.size() > 1 || model.mix.front().method != "GET") {
+    text += "; of these";
+    for (const RequestKind& kind : model.mix)
+      text += fmt::format(" {} {}", config::ratio_text(kind.share), kind.method);
+  }
+  return text;
+}
+
+std::string upstream(const Model& model) {
+  const std::string latency = simulate::latency_text(model.latency);
+  if (!model.capacity) return "any number at a time, each " + latency;
+  return fmt::format("{} at a time, each {}: serves up to {}; {} more wait; turning one away costs {}",
+                     *model.capacity, latency, per_second(*simulate::most_served_per_second(model)),
+                     grouped(model.queue), config::duration_text(model.refusal));
+}
+
+std::string trouble(const Model& model) {
+  std::string text;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  for (const Outage& outage : model.outages) {
+    add(fmt::format("down from {} to {} ({})", config::duration_text(outage.from),
+                    config::duration_text(outage.from + outage.length), outage.trouble.word));
+  }
+  for (const ErrorShare& error : model.errors)
+    add(fmt::format("{} of attempts: {}", config::ratio_text(error.share), error.trouble.word));
+  if (model.limit) {
+    add("429 beyond " + config::rate_text(model.limit->per_second) +
+        (model.limit->retry_after ? ", Retry-After " + config::duration_text(*model.limit->retry_after)
+                                  : ""));
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string log_text(const Replayed& replayed, Duration duration) {
+  std::string text =
+      fmt::format("{}: {} requests in {}", replayed.file, grouped(replayed.requests), span_text(duration));
+  if (replayed.other_lines > 0)
+    text += fmt::format("; {} other lines passed over", grouped(replayed.other_lines));
+  if (replayed.bad_lines > 0) text += fmt::format("; {} bad lines left out", grouped(replayed.bad_lines));
+  if (replayed.as_logged > 0) {
+    text += fmt::format("; {} taken out (left by their client, or broken in the body)",
+                        grouped(replayed.as_logged));
+  }
+  return text;
+}
+
+// What the log cannot tell.
+void remark_on_replay(const Report& report, std::vector<std::string>& remarks) {
+  remarks.emplace_back(
+      "The log says what each attempt met, not what another at another time would have. The n-th attempt of "
+      "a "
+      "request is taken to meet what its n-th attempt met in the log, whenever it is made.");
+  for (const Compared& one : report.compared) {
+    if (!one.hopeful) continue;
+    const std::uint64_t requests = one.measures.requests;
+    const std::uint64_t open = requests - std::min(requests, one.measures.decided_by_log);
+    if (open == 0) continue;
+    remarks.push_back(
+        fmt::format("{}: the log decides {} of {} requests. The others go on for longer than it knows: the "
+                    "lower figures are "
+                    "for their last outcome again and again ({} attempts assumed), the higher ones for a "
+                    "response of 200.",
+                    one.name, grouped(requests - open), grouped(requests), grouped(one.measures.assumed)));
+  }
+  std::uint64_t unknown = 0;
+  for (const Compared& one : report.compared) unknown = std::max(unknown, one.measures.unknown_rule);
+  if (unknown > 0) {
+    remarks.push_back(
+        fmt::format("{} requests are idempotent or not by headers, query or body, which a log does not have: "
+                    "they are taken not "
+                    "to be.",
+                    grouped(unknown)));
+  }
+}
+
+}  // namespace
+
+std::string range_text(const Compared& one, std::string (*shown)(double), double (Measures::*of)() const) {
+  const double first = (one.measures.*of)();
+  const double second = one.hopeful ? (*one.hopeful.*of)() : first;
+  const std::string low = shown(std::min(first, second));
+  const std::string high = shown(std::max(first, second));
+  return low == high ? low : low + " .. " + high;
+}
+
+std::vector<Premises> premises_of(const Report& report) {
+  std::vector<Premises> premises;
+  if (report.model) {
+    premises = {{"requests", traffic(*report.model)},
+                {"upstream", upstream(*report.model)},
+                {"trouble", trouble(*report.model)}};
+  }
+  if (report.replayed) premises.push_back({"log", log_text(*report.replayed, report.duration)});
+  premises.push_back({"configuration", report.configuration});
+  return premises;
+}
+
+std::vector<std::string> remarks_on(const Report& report) {
+  std::vector<std::string> remarks = report.notes;
+  if (report.replayed) remark_on_replay(report, remarks);
+  if (report.model) {
+    const auto most = simulate::most_served_per_second(*report.model);
+    if (most && report.model->rate > *most)
+      remarks.push_back(fmt::format("More come than the upstream can serve ({} of {}): no policy helps that.",
+                                    per_second(report.model->rate), per_second(*most)));
+  }
+  for (const Compared& one : report.compared) {
+    const Measures& measures = one.measures;
+    if (measures.trouble_ended && !measures.recovered)
+      remarks.push_back(one.name +
+                        ": had not recovered when the last request came; what came shortly before that "
+                        "succeeds since no more come.");
+    if (measures.turned_away > 0)
+      remarks.push_back(
+          fmt::format("{}: {} requests found {} under way, which is the most that are simulated, and "
+                      "count as failed.",
+                      one.name, grouped(measures.turned_away), grouped(simulate::most_under_way)));
+    if (measures.unfinished > 0)
+      remarks.push_back(
+          fmt::format("{}: {} requests were still under way {} after the last had come, and count as "
+                      "failed.",
+                      one.name, grouped(measures.unfinished), span_text(simulate::longest_tail)));
+  }
+  return remarks;
+}
+
+}  // namespace reprise::comparison

@@ -1,0 +1,70 @@
+// One picture that stands for itself: the load of the upstream under each policy, side by side.
+#include <fmt/format.h>
+
+#include "proxy/comparison/courses.hpp"
+#include "proxy/comparison/words.hpp"
+
+namespace reprise::comparison {
+namespace {
+
+constexpr double panel = 196;
+constexpr double gap = 12;
+constexpr double head = 74;
+constexpr double chart_height = 132;
+constexpr std::size_t most_in_row = 5;
+
+std::string recovery_words(const Measures& measures) {
+  if (!measures.trouble_ended) return fmt::format("{} attempts a request", times(measures.amplification()));
+  return measures.recovered ? "recovered " + recovery_text(measures) : "not recovered";
+}
+
+std::string panel_of(const Report& report, std::size_t place, double x, double y) {
+  const Compared& one = report.compared[place];
+  Chart chart = load_chart(report, place);
+  chart.width = panel;
+  chart.height = chart_height;
+  std::string out = fmt::format("<g transform=\"translate({:.0f} {:.0f})\">", x, y);
+  out += fmt::format(R"(<text class="name" x="0" y="14">{}</text>)", escaped(one.name));
+  out += fmt::format(R"(<text class="figure {}" x="0" y="40">{}</text>)", colour_of(place),
+                     percent(one.measures.success_share()));
+  out += fmt::format(R"(<text class="tick" x="0" y="56">succeed; {}</text>)", recovery_words(one.measures));
+  return out + "<g transform=\"translate(0 62)\">" + draw(chart) + "</g></g>\n";
+}
+
+}  // namespace
+
+std::string to_svg(const Report& report) {
+  const std::size_t count = report.compared.size();
+  const std::size_t in_row = std::max<std::size_t>(1, std::min(count, most_in_row));
+  const std::size_t rows = (count + in_row - 1) / in_row;
+  const double width = 2 * gap + static_cast<double>(in_row) * (panel + gap) - gap;
+  const double row = 62 + chart_height + gap;
+  const double height = head + static_cast<double>(rows) * row + 10;
+  std::string out = fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {:.0f} {:.0f}" width="{:.0f}" height="{:.0f}" role="img" aria-labelledby="t d">)",
+      width, height, width, height);
+  out += "\n<title id=\"t\">Load of an upstream under " + std::to_string(count) +
+         " retry policies</title>\n<desc id=\"d\">";
+  for (const Compared& one : report.compared) {
+    out += fmt::format("{}: {} succeed, {} attempts a request, peak {}, recovered {}. ", escaped(one.name),
+                       percent(one.measures.success_share()), times(one.measures.amplification()),
+                       per_second(one.measures.peak_load()), recovery_text(one.measures));
+  }
+  out += "</desc>\n<style>" + chart_style() +
+         "svg .back{fill:var(--card)}svg .title{font-size:16px;font-weight:600}svg "
+         ".name{font-size:13px;font-weight:600}"
+         "svg .figure{font-size:21px;font-weight:600;fill:var(--c)}</style>\n";
+  out += fmt::format(R"(<rect class="back" width="{:.0f}" height="{:.0f}" rx="8"/>)", width, height);
+  out +=
+      fmt::format(R"(<text class="title" x="{:.0f}" y="26">Attempts a second at the upstream</text>)", gap);
+  out += fmt::format(
+      R"(<text class="tick" x="{:.0f}" y="44">Red: it is down. Thin line: the requests that came. Dashed: what it can serve.</text>)",
+      gap);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = gap + static_cast<double>(i % in_row) * (panel + gap);
+    out += "\n" + panel_of(report, i, x, head - 6 + static_cast<double>(i / in_row) * row);
+  }
+  return out + "</svg>\n";
+}
+
+}  // namespace reprise::comparison

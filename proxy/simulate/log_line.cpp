@@ -1,0 +1,166 @@
+#include "proxy/simulate/log_line.hpp"
+
+#include <array>
+#include <boost/json.hpp>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "proxy/match/enumerators.hpp"
+
+namespace reprise::simulate {
+namespace {
+
+namespace json = boost::json;
+
+/// Thrown and caught in this file alone: what is wrong, from deep inside a line.
+struct Wrong {
+  std::string why;
+};
+
+constexpr std::size_t most_shown = 40;
+
+std::string shown(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, most_shown)) out += c >= ' ' && c <= '~' ? c : '?';
+  return "\"" + out + (text.size() > most_shown ? "...\"" : "\"");
+}
+
+const json::value& member(const json::object& of, std::string_view name) {
+  const json::value* const found = of.if_contains(name);
+  if (found == nullptr) throw Wrong{"it has no \"" + std::string(name) + "\""};
+  return *found;
+}
+
+std::string_view text_of(const json::object& of, std::string_view name) {
+  const json::string* const text = member(of, name).if_string();
+  if (text == nullptr) throw Wrong{"its \"" + std::string(name) + "\" is no text"};
+  return {text->data(), text->size()};
+}
+
+double number_of(const json::object& of, std::string_view name, double highest) {
+  json::error_code failed;
+  const auto number = member(of, name).to_number<double>(failed);
+  if (failed || !(number >= 0) || number > highest)
+    throw Wrong{"its \"" + std::string(name) + "\" is no such number"};
+  return number;
+}
+
+Duration span_of(const json::object& of, std::string_view name) {
+  constexpr double week = 7 * 86'400e3;
+  return Duration(std::llround(number_of(of, name, week) * 1e6));
+}
+
+template <typename Enum>
+Enum word_of(const json::object& of, std::string_view name) {
+  const std::string_view word = text_of(of, name);
+  for (std::size_t i = 0; i < policy::count_of<Enum>; ++i) {
+    if (policy::names_of<Enum>[i] == word) return static_cast<Enum>(i);
+  }
+  throw Wrong{
+      "its \"" + std::string(name) + "\" is " + shown(word) +
+      ", which this version does not know: the log is of another version of reprise; play it with that one"};
+}
+
+unsigned digits(std::string_view text, std::size_t at, std::size_t count) {
+  unsigned number = 0;
+  const char* const end = text.data() + at + count;
+  const auto [stopped, failed] = std::from_chars(text.data() + at, end, number);
+  if (failed != std::errc() || stopped != end) throw Wrong{"its \"time\" is no time"};
+  return number;
+}
+
+// As observe writes it: 2026-01-02T10:03:12.345Z.
+std::int64_t time_of(std::string_view text) {
+  if (text.size() != 24 || text[4] != '-' || text[10] != 'T' || text[19] != '.' || text[23] != 'Z')
+    throw Wrong{"its \"time\" is " + shown(text) + ", not such as 2026-01-02T10:03:12.345Z"};
+  namespace chrono = std::chrono;
+  const chrono::year_month_day day{chrono::year(static_cast<int>(digits(text, 0, 4))),
+                                   chrono::month(digits(text, 5, 2)), chrono::day(digits(text, 8, 2))};
+  // What nanoseconds of 64 bits can tell.
+  if (!day.ok() || day.year() < chrono::year(1970) || day.year() > chrono::year(2261))
+    throw Wrong{"its \"time\" is no day"};
+  const std::int64_t days = chrono::sys_days(day).time_since_epoch().count();
+  const std::int64_t seconds =
+      ((days * 24 + digits(text, 11, 2)) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);
+  return (seconds * 1000 + digits(text, 20, 3)) * 1'000'000;
+}
+
+LoggedAttempt attempt_of(const json::value& value) {
+  const json::object* const of = value.if_object();
+  if (of == nullptr) throw Wrong{"its \"attempts\" are none of ours"};
+  LoggedAttempt attempt;
+  if (of->contains("error")) {
+    attempt.outcome =
+        policy::Failed{word_of<policy::Stage>(*of, "stage"), word_of<policy::Cause>(*of, "error")};
+  } else {
+    policy::Answered answered{static_cast<int>(number_of(*of, "status", 599)), {}};
+    answered.hints.said_no = word_of<policy::Reason>(*of, "reason") == policy::Reason::upstream_said_no;
+    attempt.outcome = answered;
+  }
+  attempt.took = span_of(*of, "ms");
+  attempt.wait = span_of(*of, "wait_ms");
+  return attempt;
+}
+
+void take_attempts(const json::object& of, const json::array& attempts, LogLine& line) {
+  unsigned next = 1;
+  for (const json::value& value : attempts) {
+    const LoggedAttempt attempt = attempt_of(value);
+    const auto number = static_cast<unsigned>(number_of(value.get_object(), "n", 1e9));
+    if (number != next++) {
+      line.has_gap = true;
+      return;
+    }
+    line.attempts.push_back(attempt);
+  }
+  line.has_gap = of.contains("attempts_left_out");
+}
+
+LogLine request_of(const json::object& of, const json::array& attempts) {
+  LogLine line;
+  line.written = time_of(text_of(of, "time"));
+  line.method = text_of(of, "method");
+  line.host = text_of(of, "host");
+  line.ending = word_of<observe::Ending>(of, "ending");
+  line.reason = word_of<policy::Reason>(of, "reason");
+  if (of.contains("port")) line.port = static_cast<std::uint16_t>(number_of(of, "port", 65535));
+  if (of.contains("path")) line.path = text_of(of, "path");
+  if (!member(of, "status").is_null()) line.status = static_cast<int>(number_of(of, "status", 599));
+  line.took = span_of(of, "ms");
+  line.tunnel = of.contains("tunnel");
+  take_attempts(of, attempts, line);
+  return line;
+}
+
+BadLine no_json(std::string_view line, json::error_code why) {
+  const bool ours = line.starts_with("{\"time\":\"");
+  if (why == json::error::incomplete && ours) return {"it breaks off: half a line", true};
+  if (line.starts_with("\x1f\x8b"))
+    return {"the file is compressed: zcat FILE | reprise simulate --replay -"};
+  if (!line.starts_with("{"))
+    return {"it is no JSON: a log to be played is written with log: {format: json}"};
+  return {"it is no JSON: " + why.message()};
+}
+
+}  // namespace
+
+ReadLine read_line(std::string_view line) {
+  std::array<unsigned char, 16384> room;  // NOLINT(cppcoreguidelines-pro-type-member-init): it is only room
+  json::monotonic_resource memory(room.data(), room.size());
+  json::error_code failed;
+  const json::value value = json::parse({line.data(), line.size()}, failed, &memory);
+  if (failed) return no_json(line, failed);
+  const json::object* const of = value.if_object();
+  if (of == nullptr || !of->contains("time") || !of->contains("level"))
+    return BadLine{"it is JSON, and not of reprise's log: --replay takes the access log of reprise run"};
+  const json::value* const attempts = of->if_contains("attempts");
+  if (attempts == nullptr || !attempts->is_array()) return OtherLine{};
+  try {
+    return request_of(*of, attempts->get_array());
+  } catch (const Wrong& wrong) {
+    return BadLine{wrong.why};
+  }
+}
+
+}  // namespace reprise::simulate

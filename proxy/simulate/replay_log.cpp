@@ -1,0 +1,284 @@
+#include "proxy/simulate/replay_log.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+namespace reprise::simulate {
+namespace {
+
+using policy::Answered;
+using policy::Cause;
+using policy::Failed;
+using policy::Outcome;
+using policy::Reason;
+
+// The first of the table: what an attempt meets that the log does not know and that is taken to succeed, and
+// one of a request that was not sent at all.
+constexpr std::uint16_t recovered = 0;
+constexpr std::uint16_t unreachable = 1;
+
+std::uint32_t microseconds(Duration span) {
+  const auto count = std::chrono::duration_cast<std::chrono::microseconds>(span).count();
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(count, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+bool is_good(const LogLine& line) {
+  return line.ending == observe::Ending::answered && line.status && *line.status < 500 &&
+         *line.status != 408 && *line.status != 429;
+}
+
+// What was ended from outside, or after its response had begun, says too little of what would have been.
+bool is_open(const LogLine& line) {
+  if (line.ending != observe::Ending::answered) return true;
+  return std::any_of(line.attempts.begin(), line.attempts.end(), [](const LoggedAttempt& attempt) {
+    const auto* failed = std::get_if<Failed>(&attempt.outcome);
+    return failed != nullptr && (failed->stage == policy::Stage::body || failed->cause == Cause::cancelled);
+  });
+}
+
+bool was_turned_away(const LogLine& line) {
+  return line.reason == Reason::circuit_open || line.reason == Reason::host_paused;
+}
+
+class Reader {
+ public:
+  Reader(const std::vector<const policy::RouteTable*>& tables, bool lenient)
+      : tables_(tables), lenient_(lenient) {
+    log_.outcomes = {Answered{200, {}}, Failed{policy::Stage::connect, Cause::refused}};
+  }
+
+  /// True while it may go on.
+  bool take(std::string_view text, bool whole) {
+    ++log_.lines;
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (text.empty()) return true;
+    const ReadLine read = read_line(text);
+    if (const auto* bad = std::get_if<BadLine>(&read)) return refuse(*bad, whole);
+    if (const auto* line = std::get_if<LogLine>(&read)) return add(*line);
+    ++log_.other_lines;
+    return true;
+  }
+
+  bool too_long() { return refuse({"it is longer than 1 MiB, which no line of ours is"}, true); }
+
+  std::variant<ReplayLog, LogFault> end() {
+    if (fault_) return *fault_;
+    if (log_.requests.empty()) {
+      return LogFault{
+          0,
+          "no request is in it: --replay takes the access log of reprise run, with log: {format: json, "
+          "level: info}"};
+    }
+    sort();
+    if (log_.duration > longest_log) {
+      return LogFault{0,
+                      "from its first request to its last is more than a year: is it one log, and were its "
+                      "clocks right?"};
+    }
+    return std::move(log_);
+  }
+
+ private:
+  bool refuse(const BadLine& bad, bool whole) {
+    if (!whole && bad.broken_off) {
+      log_.half_line = true;
+      return true;
+    }
+    if (lenient_) {
+      ++log_.bad_lines;
+      return true;
+    }
+    fault_ = LogFault{log_.lines, bad.why + " (--lenient leaves such lines out)"};
+    return false;
+  }
+
+  bool add(const LogLine& line) {
+    if (is_open(line)) {
+      ++log_.left_out;
+      return true;
+    }
+    if (line.attempts.empty() && !was_turned_away(line)) {
+      ++log_.other_lines;
+      return true;
+    }
+    if (log_.requests.size() >= most_logged) {
+      fault_ = LogFault{log_.lines,
+                        "more than 5000000 requests: play a part of it, such as head -n 5000000 FILE | "
+                        "reprise simulate --replay -"};
+      return false;
+    }
+    const auto kind = kind_of(line);
+    if (!kind) return false;
+    ReplayLog::Request request;
+    request.at = line.written - line.took.count();
+    request.first = log_.attempts.size();
+    request.took = microseconds(line.took);
+    request.kind = *kind;
+    request.attempts = static_cast<std::uint8_t>(std::min<std::size_t>(line.attempts.size(), 255));
+    request.gap = line.has_gap;
+    request.good = is_good(line);
+    request.reason = line.reason;
+    Duration after{};
+    for (std::size_t i = 0; i < request.attempts; ++i) {
+      const LoggedAttempt& attempt = line.attempts[i];
+      after += attempt.wait;
+      log_.attempts.push_back({microseconds(after), microseconds(attempt.took), outcome_of(attempt.outcome)});
+      after += attempt.took;
+      const auto* answered = std::get_if<Answered>(&attempt.outcome);
+      if (answered != nullptr && answered->status < 400) good_.add(attempt.took);
+    }
+    log_.requests.push_back(request);
+    return true;
+  }
+
+  std::optional<std::uint32_t> kind_of(const LogLine& line) {
+    RequestKind kind{line.method, line.host, line.port, line.path, {}, {}, 1, line.tunnel};
+    std::string key =
+        line.method + ' ' + line.host + ':' + std::to_string(line.port) + (line.tunnel ? " t" : " r");
+    for (const policy::RouteTable* table : tables_)
+      key += ' ' + std::to_string(table->find({line.method, line.host, line.port, line.path, {}, &nothing_}));
+    const auto [found, fresh] =
+        kinds_.try_emplace(std::move(key), static_cast<std::uint32_t>(log_.kinds.size()));
+    if (!fresh) return found->second;
+    if (log_.kinds.size() >= most_kinds) {
+      fault_ =
+          LogFault{log_.lines, "more than 10000 hosts, methods and routes: play the part of it that matters"};
+      return std::nullopt;
+    }
+    log_.kinds.push_back(std::move(kind));
+    return found->second;
+  }
+
+  std::uint16_t outcome_of(const Outcome& outcome) {
+    const auto* answered = std::get_if<Answered>(&outcome);
+    const auto* failed = std::get_if<Failed>(&outcome);
+    const unsigned code =
+        answered != nullptr
+            ? static_cast<unsigned>(answered->status) * 2 + (answered->hints.said_no ? 1 : 0)
+            : 2000 + static_cast<unsigned>(failed->stage) * 256 + static_cast<unsigned>(failed->cause);
+    const auto [found, fresh] = outcomes_.try_emplace(code, static_cast<std::uint16_t>(log_.outcomes.size()));
+    if (fresh) log_.outcomes.push_back(outcome);
+    return found->second;
+  }
+
+  // A line is written when its request has ended.
+  void sort() {
+    auto& requests = log_.requests;
+    std::stable_sort(requests.begin(), requests.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
+    const std::int64_t first = requests.front().at;
+    for (ReplayLog::Request& request : requests) request.at -= first;
+    log_.duration = std::max<Duration>(Duration(requests.back().at + 1), std::chrono::milliseconds(100));
+    log_.usual = good_.count() == 0 ? std::chrono::milliseconds(50) : good_.percentile(0.5);
+  }
+
+  class NoFields final : public policy::FieldLines {
+   public:
+    bool has(std::string_view, std::string_view) const override { return false; }
+  };
+
+  const std::vector<const policy::RouteTable*>& tables_;
+  const bool lenient_;
+  const NoFields nothing_;
+  ReplayLog log_;
+  Histogram good_;
+  std::optional<LogFault> fault_;
+  std::unordered_map<std::string, std::uint32_t> kinds_;
+  std::unordered_map<unsigned, std::uint16_t> outcomes_;
+};
+
+}  // namespace
+
+std::variant<ReplayLog, LogFault> read_log(std::istream& stream,
+                                           const std::vector<const policy::RouteTable*>& tables,
+                                           bool lenient) {
+  Reader reader(tables, lenient);
+  std::string kept;
+  std::string block(std::size_t{64} * 1024, '\0');
+  bool skipping = false;
+  bool goes_on = true;
+  while (goes_on && stream.good()) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    std::string_view rest(block.data(), static_cast<std::size_t>(stream.gcount()));
+    while (goes_on && !rest.empty()) {
+      const std::size_t end = rest.find('\n');
+      if (!skipping) kept.append(rest.substr(0, end));
+      if (!skipping && kept.size() > longest_line) {
+        skipping = true;
+        kept.clear();
+      }
+      if (end == std::string_view::npos) break;
+      goes_on = skipping ? reader.take({}, true) && reader.too_long() : reader.take(kept, true);
+      kept.clear();
+      skipping = false;
+      rest.remove_prefix(end + 1);
+    }
+  }
+  if (goes_on && stream.bad()) return LogFault{0, "it cannot be read to its end"};
+  if (goes_on && skipping) goes_on = reader.take({}, true) && reader.too_long();
+  if (goes_on && !kept.empty()) static_cast<void>(reader.take(kept, false));
+  return reader.end();
+}
+
+Measures as_logged(const ReplayLog& log) {
+  Measures measures;
+  measures.policy = "as it was";
+  measures.step = step_of(log.duration);
+  measures.steps.resize(static_cast<std::size_t>((log.duration - Duration(1)) / measures.step) + 1);
+  for (const ReplayLog::Request& request : log.requests) {
+    ++measures.requests;
+    ++measures.decided_by_log;
+    ++measures.ended[static_cast<std::size_t>(request.reason)];
+    Step& step = measures.steps[static_cast<std::size_t>(Duration(request.at) / measures.step)];
+    ++step.requests;
+    const Duration took = std::chrono::microseconds(request.took);
+    measures.latency_of_all.add(took);
+    if (request.good) {
+      ++step.succeeded;
+      ++measures.succeeded;
+      measures.latency.add(took);
+    }
+    measures.attempts += request.attempts;
+    if (request.attempts > 0) measures.retries += request.attempts - 1U;
+    for (std::uint64_t i = request.first; i < request.first + request.attempts; ++i) {
+      const Duration at = Duration(request.at) + std::chrono::microseconds(log.attempts[i].after);
+      const auto place = static_cast<std::size_t>(at / measures.step);
+      if (place < measures.steps.size()) ++measures.steps[place].attempts;
+    }
+  }
+  return measures;
+}
+
+std::optional<Arrival> RecordedWorld::next() {
+  if (next_ >= log_.requests.size()) return std::nullopt;
+  const ReplayLog::Request& request = log_.requests[next_];
+  return Arrival{Instant{} + Duration(request.at), request.kind, 0, next_++};
+}
+
+Begun RecordedWorld::begin(const Ticket& ticket, const Arrival& arrival, unsigned nth, Instant now,
+                           EventQueue& events, Measures& measures) {
+  const ReplayLog::Request& request = log_.requests[arrival.record];
+  ReplayLog::Attempt meets{0, microseconds(log_.usual), recovered};
+  if (nth <= request.attempts) {
+    meets = log_.attempts[request.first + nth - 1];
+  } else {
+    ++measures.assumed;
+    if (beyond_ == Beyond::repeat) {
+      meets = request.attempts > 0 ? log_.attempts[request.first + request.attempts - 1]
+                                   : ReplayLog::Attempt{0, 1000, unreachable};
+    }
+  }
+  const auto* failed = std::get_if<Failed>(&log_.outcomes[meets.outcome]);
+  const bool silent = failed != nullptr && failed->stage >= policy::Stage::send &&
+                      (failed->cause == Cause::attempt_timeout || failed->cause == Cause::response_timeout);
+  // How long it may be silent is for the policy to say.
+  if (silent) return {};
+  const Instant ends = now + std::chrono::microseconds(meets.took);
+  events.push({Event::Kind::reply, meets.outcome, ticket, ends});
+  return {ends};
+}
+
+}  // namespace reprise::simulate

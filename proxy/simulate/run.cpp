@@ -1,0 +1,268 @@
+#include "proxy/simulate/run.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "proxy/policy/gates.hpp"
+#include "proxy/simulate/host_accounts.hpp"
+
+namespace reprise::simulate {
+namespace {
+
+using namespace policy;
+
+constexpr std::uint64_t progress_every = 4096;
+
+bool is_good(const LedgerEntry& entry) {
+  const auto* response = std::get_if<Answered>(&entry.outcome);
+  return response != nullptr && response->status < 500 && response->status != 408 && response->status != 429;
+}
+
+class Run {
+ public:
+  Run(const Subject& subject, World& world, const RunOptions& options)
+      : world_(world),
+        options_(options),
+        kinds_(judge_kinds(world.kinds(), subject.routes)),
+        accounts_(world.clients(), world.kinds(), kinds_),
+        dice_(seed_of(options.seed, 5)) {
+    measures_.policy = subject.name;
+    measures_.step = step_of(options.duration);
+    measures_.steps.resize(static_cast<std::size_t>((options.duration - Duration(1)) / measures_.step) + 1);
+    step_end_ = Instant{} + measures_.step;
+  }
+
+  Measures play() {
+    std::optional<Arrival> coming = world_.next();
+    Instant end = Instant::max();
+    while (coming || (under_way_ > 0 && !events_.empty())) {
+      const bool arrives = coming && (events_.empty() || coming->at <= events_.next_at());
+      const Instant now = arrives ? coming->at : events_.next_at();
+      if (now > end) break;
+      look_at_budgets(now);
+      ++measures_.events;
+      if (arrives) {
+        arrive(*coming);
+        coming = world_.next();
+        if (!coming) end = now + longest_tail;
+      } else {
+        happen(events_.pop());
+      }
+    }
+    measures_.unfinished = under_way_;
+    look_at_budgets(Instant{} + options_.duration);
+    measures_.trouble_ended = options_.trouble_ended;
+    find_recovery(measures_, options_.trouble_from.value_or(Duration::zero()));
+    return std::move(measures_);
+  }
+
+ private:
+  /// A request under way.
+  struct Place {
+    std::optional<Exchange> machine;
+    Arrival arrival;
+    std::uint32_t life = 0;
+    unsigned nth = 0;                   ///< attempts that it has begun
+    std::array<unsigned, 2> running{};  ///< their numbers; 0: none
+    std::array<HeadLimit, 2> limits{};  ///< of these
+    bool knows_all = true;              ///< the log does, so far
+
+    std::size_t find(unsigned number) const {
+      return running[0] == number ? 0 : running[1] == number ? 1 : 2;
+    }
+  };
+
+  void look_at_budgets(Instant now) {
+    while (now >= step_end_ && looked_ < measures_.steps.size()) {
+      measures_.steps[looked_++].budget = accounts_.worst_budget(step_end_);
+      step_end_ += measures_.step;
+    }
+  }
+
+  Step* step_at(Instant at) {
+    const auto place = static_cast<std::size_t>(at.time_since_epoch() / measures_.step);
+    return place < measures_.steps.size() ? &measures_.steps[place] : nullptr;
+  }
+
+  void arrive(const Arrival& arrival) {
+    ++measures_.requests;
+    if (Step* step = step_at(arrival.at)) ++step->requests;
+    if (options_.progress && measures_.requests % progress_every == 0) options_.progress(measures_.requests);
+    const JudgedKind& judged = kinds_[arrival.kind];
+    if (judged.unknown) ++measures_.unknown_rule;
+    if (under_way_ >= most_under_way) {
+      ++measures_.turned_away;
+      return;
+    }
+    const std::uint32_t at = take_place();
+    Place& place = places_[at];
+    place.arrival = arrival;
+    place.nth = 0;
+    place.running = {};
+    place.knows_all = true;
+    place.machine.emplace(*judged.policy, judged.facts, accounts_.share(arrival.client, arrival.kind),
+                          arrival.at, accounts_.latency(arrival.client, arrival.kind));
+    if (options_.patience)
+      events_.push({Event::Kind::departure, 0, {at, place.life, 0}, arrival.at + *options_.patience});
+    obey(at, place.machine->begin(arrival.at, dice_), arrival.at);
+  }
+
+  std::uint32_t take_place() {
+    ++under_way_;
+    if (free_.empty()) {
+      places_.emplace_back();
+      return static_cast<std::uint32_t>(places_.size() - 1);
+    }
+    const std::uint32_t at = free_.back();
+    free_.pop_back();
+    return at;
+  }
+
+  void happen(const Event& event) {
+    const Instant now = event.at;
+    const bool worker = event.kind == Event::Kind::served || event.kind == Event::Kind::refusal;
+    if (worker) world_.free_worker(now, events_);
+    if (event.kind == Event::Kind::refusal) return;
+    Place& place = places_[event.ticket.place];
+    const std::uint32_t at = event.ticket.place;
+    const bool lives = place.life == event.ticket.life && place.machine;
+    const unsigned number = event.ticket.attempt;
+    const bool waited_for = lives && number != 0 && place.find(number) < 2;
+    if (event.kind == Event::Kind::served && !waited_for) ++measures_.in_vain;
+    if (!lives) return;
+    Exchange& machine = *place.machine;
+    switch (event.kind) {
+      case Event::Kind::reply:
+      case Event::Kind::served:
+        if (waited_for) end_attempt(at, number, world_.outcome(event.outcome), now);
+        break;
+      case Event::Kind::time_out:
+        if (waited_for)
+          end_attempt(at, number, Failed{Stage::await_head, place.limits[place.find(number)].cause}, now);
+        break;
+      case Event::Kind::wake: obey(at, machine.waited(now), now); break;
+      case Event::Kind::hedge:
+        if (waited_for && machine.hedge_at())
+          obey(at, machine.hedge_due(report(place, number, {}), now), now);
+        break;
+      case Event::Kind::departure: obey(at, machine.client_reset(now), now); break;
+      case Event::Kind::refusal: break;
+    }
+  }
+
+  AttemptReport report(const Place& place, unsigned number, const Outcome& outcome) const {
+    const auto* failed = std::get_if<Failed>(&outcome);
+    const bool unsent = failed != nullptr && failed->stage < Stage::send;
+    return {false, unsent ? Sent::nothing : Sent::maybe, true, kinds_[place.arrival.kind].facts.idempotent,
+            number};
+  }
+
+  void end_attempt(std::uint32_t at, unsigned number, const Outcome& outcome, Instant now) {
+    Place& place = places_[at];
+    place.running[place.find(number)] = 0;
+    const auto* answered = std::get_if<Answered>(&outcome);
+    Exchange& machine = *place.machine;
+    const AttemptReport told = report(place, number, outcome);
+    obey(at,
+         answered != nullptr ? machine.answered(told, *answered, now, dice_)
+                             : machine.failed(told, std::get<Failed>(outcome), now, dice_),
+         now);
+  }
+
+  void obey(std::uint32_t at, const Actions& actions, Instant now) {
+    for (const Action& action : actions) {
+      Place& place = places_[at];
+      if (const auto* start = std::get_if<Start>(&action)) {
+        begin_attempt(at, start->number, now);
+      } else if (const auto* wait = std::get_if<Wait>(&action)) {
+        // A response is short here: it has been read before the wait is over.
+        place.machine->response_kept();
+        events_.push({Event::Kind::wake, 0, {at, place.life, 0}, wait->until});
+      } else if (const auto* cancel = std::get_if<Cancel>(&action)) {
+        if (place.find(cancel->number) < 2) place.running[place.find(cancel->number)] = 0;
+      } else if (const auto* deliver = std::get_if<Deliver>(&action)) {
+        const bool good = is_good(place.machine->ledger()[deliver->number - 1]);
+        place.machine->delivered();
+        end_request(at, good, now);
+      } else {
+        end_request(at, false, now);
+      }
+    }
+  }
+
+  void begin_attempt(std::uint32_t at, unsigned number, Instant now) {
+    Place& place = places_[at];
+    const JudgedKind& judged = kinds_[place.arrival.kind];
+    ++measures_.attempts;
+    if (Step* step = step_at(now)) ++step->attempts;
+    const std::size_t slot = place.running[0] == 0 ? 0 : 1;
+    if (slot == 1) ++measures_.hedges;
+    place.running[slot] = number;
+    const HeadLimit limit = head_limit(*judged.policy, is_repeatable(judged.facts, *judged.policy, true), now,
+                                       place.machine->deadline());
+    place.limits[slot] = limit;
+    const Ticket ticket{at, place.life, number};
+    const std::uint64_t assumed = measures_.assumed;
+    const Begun begun = world_.begin(ticket, place.arrival, ++place.nth, now, events_, measures_);
+    if (measures_.assumed != assumed) place.knows_all = false;
+    if (!begun.ends || *begun.ends > limit.at) events_.push({Event::Kind::time_out, 0, ticket, limit.at});
+    const auto hedge = place.machine->hedge_at();
+    if (number == 1 && hedge && (!begun.ends || *begun.ends > *hedge))
+      events_.push({Event::Kind::hedge, 0, ticket, *hedge});
+  }
+
+  void end_request(std::uint32_t at, bool good, Instant now) {
+    Place& place = places_[at];
+    const Ledger& ledger = place.machine->ledger();
+    const Duration took = now - place.arrival.at;
+    measures_.latency_of_all.add(took);
+    ++measures_.ended[static_cast<std::size_t>(ledger.reason)];
+    if (place.nth > 0) measures_.retries += place.nth - 1;
+    if (place.knows_all) ++measures_.decided_by_log;
+    if (good) {
+      ++measures_.succeeded;
+      measures_.latency.add(took);
+      if (Step* step = step_at(place.arrival.at)) ++step->succeeded;
+    }
+    place.machine.reset();
+    ++place.life;
+    free_.push_back(at);
+    --under_way_;
+  }
+
+  World& world_;
+  const RunOptions& options_;
+  const std::vector<JudgedKind> kinds_;
+  HostAccounts accounts_;
+  SeededDice dice_;
+  EventQueue events_;
+  std::deque<Place> places_;
+  std::vector<std::uint32_t> free_;
+  std::size_t under_way_ = 0;
+  Measures measures_;
+  std::size_t looked_ = 0;
+  Instant step_end_{};
+};
+
+}  // namespace
+
+RunOptions options_for(const Model& model) {
+  RunOptions options;
+  options.seed = model.seed;
+  options.duration = model.duration;
+  options.patience = model.patience;
+  const auto trouble = [&](Duration from, Duration to) {
+    options.trouble_from = std::min(options.trouble_from.value_or(from), from);
+    options.trouble_ended = std::max(options.trouble_ended.value_or(to), to);
+  };
+  for (const Outage& outage : model.outages)
+    trouble(outage.from, std::min(outage.from + outage.length, model.duration));
+  for (const Burst& burst : model.bursts) trouble(burst.at, burst.at);
+  return options;
+}
+
+Measures run(const Subject& subject, World& world, const RunOptions& options) {
+  return Run(subject, world, options).play();
+}
+
+}  // namespace reprise::simulate

@@ -1,0 +1,144 @@
+#include "proxy/comparison/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "proxy/comparison/courses.hpp"
+#include "proxy/comparison/words.hpp"
+#include "tests/simulate/worlds.hpp"
+
+namespace reprise::comparison {
+namespace {
+
+using namespace simulate;
+
+Report two_policies() {
+  Report report;
+  report.configuration = "a<b>&\"c\".yaml";
+  report.model = Model{};
+  report.duration = report.model->duration;
+  for (const char* word : {"no-budget", "config"}) {
+    const Subject subject = *policy_of(word, policy::RouteTable({}, policy::Route{}));
+    ModelledWorld world(*report.model);
+    report.compared.push_back(
+        {subject.name, subject.sentence, run(subject, world, options_for(*report.model)), {}});
+  }
+  return report;
+}
+
+bool has(const std::string& text, std::string_view what) { return text.find(what) != std::string::npos; }
+
+TEST(Report, TextHasATableChartsAndWhatIsToBeKnown) {
+  const Report report = two_policies();
+  const std::string text = to_text(report, {false, false});
+  EXPECT_TRUE(has(text, "requests       500 requests/s for 1m from 20 clients (by chance, seed 1)\n"))
+      << text;
+  EXPECT_TRUE(has(text, "down from 15s to 17s (503); 1% of attempts: 503")) << text;
+  EXPECT_TRUE(has(text, "\nwithout budget   ")) << text;
+  EXPECT_TRUE(has(text, "^^  ")) << text;
+  EXPECT_TRUE(has(text, "without budget: had not recovered when the last request came; what ")) << text;
+  EXPECT_TRUE(
+      std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+  const std::string coloured = to_text(report, {true, true});
+  EXPECT_TRUE(has(coloured, "\x1b[31m"));
+  EXPECT_TRUE(has(coloured, "\u2588"));
+}
+
+TEST(Report, HtmlAsksForNothingFromElsewhereAndEscapesWhatIsNotItsOwn) {
+  const std::string html = to_html(two_policies());
+  EXPECT_TRUE(has(html, "a&lt;b&gt;&amp;&quot;c&quot;.yaml"));
+  for (const char* never : {"http:", "https:", "<script", " src=", "@import", "url("})
+    EXPECT_FALSE(has(html, never)) << never;
+  EXPECT_TRUE(has(html, "default-src 'none'"));
+  EXPECT_TRUE(has(html, "prefers-color-scheme:dark"));
+  EXPECT_TRUE(has(html, "<caption>"));
+}
+
+TEST(Report, SvgStandsForItself) {
+  const std::string svg = to_svg(two_policies());
+  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  EXPECT_TRUE(has(svg, "<title id=\"t\">Load of an upstream under 2 retry policies</title>"));
+  EXPECT_TRUE(has(svg, "not recovered"));
+  Report calm_one = two_policies();
+  calm_one.compared[0].measures.trouble_ended.reset();
+  EXPECT_TRUE(has(to_svg(calm_one), "attempts a request</text>"));
+}
+
+TEST(Report, OfAReplayTellsBothEnds) {
+  Report report = two_policies();
+  report.model.reset();
+  report.replayed = Replayed{"access.log", 100, 90, 3, 2, 5};
+  Compared& one = report.compared[1];
+  one.hopeful = one.measures;
+  one.hopeful->succeeded += 100;
+  one.measures.decided_by_log = 1000;
+  one.measures.assumed = 12345;
+  one.measures.unknown_rule = 17;
+  report.notes = {"A note."};
+  const std::string text = to_text(report, {});
+  EXPECT_TRUE(has(
+      text, "access.log: 90 requests in 60 s; 3 other lines passed over; 2 bad lines left out; 5 taken out"))
+      << text;
+  EXPECT_TRUE(has(text, " % .. ")) << text;
+  EXPECT_TRUE(has(text, "as configured: the log decides 1,000 of 29,859 requests.")) << text;
+  EXPECT_TRUE(has(text, "12,345 attempts assumed")) << text;
+  EXPECT_TRUE(has(text, "17 requests are idempotent or not by headers")) << text;
+  EXPECT_TRUE(has(text, "A note.")) << text;
+  EXPECT_TRUE(has(to_json(report), "\"if_unknown_attempts_succeed\":{"));
+  EXPECT_TRUE(has(to_html(report), "The requests of a log, once more"));
+}
+
+TEST(Report, SaysWhatTheModelAsksTooMuchOf) {
+  Report report = two_policies();
+  report.model->rate = 900;
+  report.model->limit = RateLimit{50, std::chrono::seconds(2)};
+  report.model->patience = std::chrono::seconds(3);
+  report.model->bursts = {{std::chrono::seconds(1), 1000}};
+  report.model->mix = {{"GET", "a", 80, "/", "", {}, 0.9, false}, {"POST", "a", 80, "/", "", {}, 0.1, false}};
+  report.compared[0].measures.turned_away = 4;
+  report.compared[0].measures.unfinished = 5;
+  const std::string text = to_text(report, {});
+  for (const char* told :
+       {"More come than the upstream can serve (900/s of 706/s)", "4 requests found 250,000 under way",
+        "5 requests were still under way", "429 beyond 50/s, Retry-After 2s", "gives up after 3s",
+        "1,000 at once at 1s", "90% GET 10% POST"})
+    EXPECT_TRUE(has(text, told)) << told << text;
+  report.model = calm();
+  const std::string calmly = to_text(report, {});
+  EXPECT_TRUE(has(calmly, "any number at a time, each fixed:1us")) << calmly;
+  EXPECT_TRUE(has(calmly, "trouble        none")) << calmly;
+}
+
+TEST(Words, AreAsPeopleReadThem) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(percent(1), "100 %");
+  EXPECT_EQ(percent(0.99999), "99.99 %");
+  EXPECT_EQ(span_text(std::chrono::microseconds(400)), "0.4 ms");
+  EXPECT_EQ(span_text(milliseconds(57)), "57 ms");
+  EXPECT_EQ(span_text(milliseconds(1234)), "1.2 s");
+  EXPECT_EQ(span_text(seconds(75)), "75 s");
+  EXPECT_EQ(percentile_text(Histogram{}, 0.5), "-");
+  EXPECT_EQ(escaped("a\n\x1b"), "a  ");
+}
+
+TEST(Charts, ScalesAreRoundAndCurvesStayInside) {
+  EXPECT_EQ(round_up(0), 1);
+  EXPECT_EQ(round_up(1), 1);
+  EXPECT_EQ(round_up(3179), 4000);
+  EXPECT_EQ(round_up(0.011), 0.015);
+  EXPECT_EQ(round_up(95), 100);
+  Chart chart;
+  chart.highest = 10;
+  chart.curves = {{{1, -1, 5, 50}, "p0", true}, {{-1, -1}, "p1", false}};
+  chart.limit = 12;
+  const std::string drawn = draw(chart);
+  EXPECT_FALSE(has(drawn, "limit"));
+  EXPECT_FALSE(has(drawn, "p1"));
+  EXPECT_FALSE(has(drawn, "V-"));
+  EXPECT_EQ(std::count(drawn.begin(), drawn.end(), 'Z'), 2);
+}
+
+}  // namespace
+}  // namespace reprise::comparison

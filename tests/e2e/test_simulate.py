@@ -1,0 +1,262 @@
+"""reprise simulate: what it prints, writes and refuses, and a log of a real proxy played again."""
+import contextlib
+import json
+import os
+import pty
+import re
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+from harness import Curl, Reprise, equal, options
+from upstream import Upstream
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def simulate(*arguments, given=None, locale="C.UTF-8"):
+    """(exit code, standard output, standard error)"""
+    environment = {**os.environ, "LC_ALL": locale}
+    done = subprocess.run([options.binary, "simulate", *arguments], input=given, capture_output=True, timeout=240, check=False,
+                          cwd=ROOT, env=environment)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@contextlib.contextmanager
+def written(text):
+    """A file with that text."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.yaml"
+        file.write_text(text, encoding="utf-8")
+        yield str(file)
+
+
+def test_the_defaults_show_something_worth_seeing():
+    code, out, err = simulate()
+    equal((code, err), (0, ""))
+    rows = {line[:18].strip(): line for line in out.split("load:")[0].splitlines()}
+    for name in ("no retry", "immediate retries", "without jitter", "without budget", "as configured"):
+        assert re.search(r"\d %\s", rows[name]), out
+    assert rows["without budget"].rstrip().endswith("no") and "after" in rows["as configured"], out
+    assert "█" in out and "\x1b" not in out, out
+    assert max(len(line) for line in out.split("\n\n")[1].splitlines()) < 110, out
+    code, plain, _ = simulate(locale="C")
+    assert code == 0 and plain.isascii(), plain
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    with tempfile.TemporaryDirectory() as folder:
+        made = []
+        for name in ("one", "two"):
+            code, out, _ = simulate("--format", "json", "--html", f"{folder}/{name}.html", "--svg", f"{folder}/{name}.svg", "--duration", "20s")
+            equal(code, 0)
+            made.append((out, Path(f"{folder}/{name}.html").read_bytes(), Path(f"{folder}/{name}.svg").read_bytes()))
+        equal(made[0], made[1])
+        assert simulate("--format", "json", "--duration", "20s", "--seed", "2")[1] != made[0][0]
+
+
+def has_numbers(value, *keys):
+    for key in keys:
+        assert isinstance(value[key], (int, float)) and value[key] >= 0, (key, value[key])
+
+
+def test_json_has_what_programs_need():
+    code, out, _ = simulate("--format", "json", "--policy", "none,config")
+    told = json.loads(out)
+    equal((code, told["version"], told["duration_ms"], told["seed"]), (0, 1, 60000, 1))
+    equal([policy["policy"] for policy in told["policies"]], ["no retry", "as configured"])
+    for policy in told["policies"]:
+        has_numbers(policy, "requests", "succeeded", "success", "attempts", "retries", "hedges", "amplification", "peak_attempts_per_second",
+                    "lowest_budget_left", "turned_away_by_full_queue", "turned_away_by_limit", "served_in_vain", "unfinished", "no_room",
+                    "recovered_ms", "step_ms")
+        for latency in ("latency_ms", "latency_of_all_ms"):
+            has_numbers(policy[latency], "mean", "p50", "p90", "p99", "p999", "highest")
+        equal(sum(policy["ended"].values()), policy["requests"])
+        equal(sum(step["requests"] for step in policy["steps"]), policy["requests"])
+        equal(len(policy["steps"]) * policy["step_ms"], 60000)
+        for step in policy["steps"]:
+            has_numbers(step, "requests", "succeeded", "attempts", "amplification", "budget_left")
+    first, second = told["policies"]
+    equal(first["requests"], second["requests"], "each policy meets the same requests")
+    equal(first["attempts"], first["requests"])
+
+
+class Page(HTMLParser):
+    """Every tag and its attributes; whether what is opened is closed."""
+
+    void = {"meta", "br", "hr", "link", "img", "input"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        equal(self.open.pop(), tag, "what is closed is what was opened last")
+
+
+def test_the_page_is_well_formed_and_asks_for_nothing():
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = simulate("--html", f"{folder}/page.html", "--svg", f"{folder}/chart.svg", "-c", "config/examples/orders.yaml")
+        equal((code, err), (0, ""))
+        text = Path(f"{folder}/page.html").read_text(encoding="utf-8")
+        page = Page(text)
+        equal(page.open, [])
+        names = [tag for tag, _ in page.tags]
+        for tag, attributes in page.tags:
+            assert not {"src", "href", "srcset", "action", "data"} & set(attributes), (tag, attributes)
+            assert not [name for name in attributes if name.startswith("on")], (tag, attributes)
+        assert not {"script", "iframe", "object", "embed", "link", "img", "base", "form"} & set(names), set(names)
+        assert not re.search(r"url\(|@import|https?:", text), "nothing from elsewhere"
+        pictures = [attributes for tag, attributes in page.tags if tag == "svg"]
+        assert len(pictures) >= 11 and all(one.get("role") == "img" and one.get("aria-labelledby") for one in pictures), pictures
+        ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+        equal(len(ids), len(set(ids)))
+        for one in pictures:
+            assert set(one["aria-labelledby"].split()) <= set(ids), one
+        assert names.count("caption") == names.count("table") == 3
+        tree = ElementTree.parse(f"{folder}/chart.svg").getroot()
+        equal(tree.tag, "{http://www.w3.org/2000/svg}svg")
+        assert not re.search(r"url\(|@import|href|<script", Path(f"{folder}/chart.svg").read_text(encoding="utf-8"))
+
+
+def test_a_million_requests_are_all_counted():
+    code, out, _ = simulate("--rate", "10000/s", "--duration", "100s", "--arrivals", "even", "--capacity", "1000", "--queue", "4000", "--policy",
+                            "config", "--format", "json")
+    equal(code, 0)
+    policy = json.loads(out)["policies"][0]
+    equal((policy["requests"], sum(policy["ended"].values()), policy["unfinished"], policy["no_room"]), (1_000_000, 1_000_000, 0, 0))
+
+
+def test_a_model_may_be_a_file_and_the_command_line_comes_before_it():
+    requests = []
+    with written("version: 1\nrate: 50/s\narrivals: even\nduration: 10s\noutage: none\nerror: [50%:503]\ncapacity: unlimited\n") as file:
+        for more in ((), ("--rate", "70/s")):
+            code, out, err = simulate("--model", file, *more, "--format", "json", "--policy", "none")
+            equal((code, err), (0, ""))
+            requests.append(json.loads(out)["policies"][0]["requests"])
+    equal(requests, [500, 700])
+
+
+def test_bad_models_are_told_with_their_place():
+    for text, code, told in (("version: 1\nrate: 5\nratee: 1\n", 78, ":2:7: error: rate: \"5\" has no unit"),
+                             ("version: 1\nrate: 5\nratee: 1\n", 78, ":3:1: error: ratee: no key of a model (did you mean rate?)"),
+                             ("version: 1\nrate: 1000000/s\nduration: 1h\n", 78, ": error: duration: that is about 3600000000 requests"),
+                             ("version: 1\nbad: [\n", 78, "error:"), ("\x00", 78, "error:"), ("", 78, "the file is empty")):
+        with written(text) as file:
+            got, out, err = simulate("--model", file)
+        equal((got, out), (code, ""), text)
+        assert told in err, err
+    for arguments, told in ((("--rate", "5"), '--rate: "5" has no unit'), (("--outage", "2m+1s"), "--outage: one begins at 2m"),
+                            (("--error", "60%:503", "--error", "50%:500"), "--error: the shares come to more than 100%"),
+                            (("--mix", "GET 40%"), "--mix: the shares come to 40%"), (("--seed", "x"), "--seed: "),
+                            (("--clients", "0"), "--clients: "), (("--policy", "best"), 'no policy is called "best"'),
+                            (("--lenient",), "--lenient is about the log"), (("--rats", "5"), "see reprise help simulate"),
+                            (("--rate",), "--rate needs a value")):
+        code, out, err = simulate(*arguments)
+        equal((code, out), (2, ""), arguments)
+        assert told in err and err.count("\n") == 1, err
+    for arguments in (("--model", "/nowhere/model.yaml"), ("--model", str(ROOT)), ("-c", "/nowhere/reprise.yaml"),
+                      ("-c", "tests/golden/config/tabs.yaml"), ("--policy", "none,tests/golden/config/tabs.yaml")):
+        code, out, err = simulate(*arguments)
+        equal((code, out), (78, ""), arguments)
+        assert "error" in err, err
+
+
+def test_a_file_that_cannot_be_written_is_told():
+    code, out, err = simulate("--html", "/nowhere/page.html", "--duration", "5s", "--outage", "none")
+    equal((code, out), (1, ""))
+    assert "cannot write /nowhere/page.html: No such file or directory" in err, err
+    if Path("/dev/full").exists():
+        code, _, err = simulate("--svg", "/dev/full", "--duration", "5s", "--outage", "none")
+        equal(code, 1)
+        assert "No space left" in err, err
+
+
+def test_another_configuration_is_a_policy_too():
+    code, out, err = simulate("--policy", "config,config/examples/legacy-daemon.yaml", "--duration", "20s")
+    equal((code, err), (0, ""))
+    assert re.search(r"^config/examples/legacy-daemon.yaml +\d", out, re.M), out
+
+
+def test_a_terminal_gets_colours_and_a_line_of_progress():
+    here, there = pty.openpty()
+    with subprocess.Popen([options.binary, "simulate", "--rate", "10000/s", "--duration", "40s", "--capacity", "1000", "--policy", "none,config"], stdout=there, stderr=there,
+                          env={**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": ""}, cwd=ROOT) as process:
+        os.close(there)
+        said = b""
+        while True:
+            try:
+                block = os.read(here, 65536)
+            except OSError:
+                break
+            if not block:
+                break
+            said += block
+        os.close(here)
+        equal(process.wait(), 0)
+    assert b"\x1b[1m" in said, said[:400]
+    assert re.search(rb"\rreprise simulate: +\d+ %", said) and b"\r\x1b[K" in said, said[:400]
+
+
+def test_the_log_of_a_real_proxy_is_played_again():
+    paths = [f"/x{number}" for number in range(20)]
+    with Upstream({path: [503, 200] for path in paths}) as upstream, Reprise(log={"format": "json", "level": "info"}) as proxy:
+        for path in paths:
+            equal(Curl(proxy, upstream.url(path)).status, 200)
+        proxy.requests(len(paths))
+        log = proxy.text()
+    code, out, err = simulate("--replay", "-", "--format", "json", given=log.encode())
+    equal((code, err), (0, ""))
+    by_name = {policy["policy"]: policy for policy in json.loads(out)["policies"]}
+    was = by_name["as it was"]
+    equal((was["requests"], was["attempts"], was["succeeded"]), (20, 40, 20))
+    equal(by_name["no retry"]["succeeded"], 0)
+    configured = by_name["as configured"]
+    equal((configured["succeeded"], configured["attempts"], configured["decided_by_log"], configured["assumed_attempts"]), (20, 40, 20, 0))
+
+
+LINE = ('{"time":"2026-01-02T10:00:00.000Z","level":"info","route":"default","method":"GET","host":"a","port":80,"path":"/","status":503,'
+        '"ending":"answered","reason":"retries_off","attempts":[{"n":1,"status":503,"ms":9.000,"wait_ms":0.000,"reason":"retries_off",'
+        '"reused":false}],"request_bytes":0,"response_bytes":0,"ms":9.000}\n')
+
+
+def test_what_a_log_cannot_tell_is_said():
+    code, out, err = simulate("--replay", "-", given=(LINE * 10).encode())
+    equal((code, err), (0, ""))
+    assert "as configured: the log decides 0 of 10 requests." in out and "0.00 % .. 100 %" in out, out
+
+
+def test_bad_logs_are_told_with_their_line():
+    whole = LINE.encode()
+    for given, told in ((b"", "-: error: no request is in it"), (b"10.0.0.1 - - GET\n", "-:1: error: it is no JSON: a log to be played is"),
+                        (whole + b'{"a":1}\n', "-:2: error: it is JSON, and not of reprise's log"),
+                        (whole[:100] + b"\n" + whole, "-:1: error: it breaks off: half a line (--lenient"),
+                        (whole.replace(b"retries_off", b"warp", 1), '"warp", which this version does not know'),
+                        (bytes(range(256)) * 40, "-:1: error: "), (b"\x1f\x8b\x08\x00", "zcat FILE"),
+                        (b"{" * 3_000_000, "-:1: error: it is longer than 1 MiB")):
+        code, out, err = simulate("--replay", "-", given=given)
+        equal((code, out), (2, ""), given[:60])
+        assert told in err and err.count("\n") == 1, err
+    code, out, err = simulate("--replay", "-", given=whole + whole[:100])
+    equal((code, err), (0, "-:2: warning: half a line at the end: it is left out\n"))
+    code, out, err = simulate("--replay", "-", "--lenient", given=b"junk\n" + whole)
+    equal((code, err), (0, ""))
+    assert "1 bad lines left out" in out, out
+    for arguments, told in ((("--replay", "/nowhere/log"), "cannot read /nowhere/log: No such file"), (("--replay", str(ROOT)), "Is a directory"),
+                            (("--replay", "x", "--rate", "5/s"), "--replay and --rate do not go together"),
+                            (("--replay", "x", "--model", "m"), "--replay and --model do not go together")):
+        code, out, err = simulate(*arguments)
+        equal((code, out), (2, ""), arguments)
+        assert told in err, err

@@ -1,0 +1,205 @@
+// What is known of retries and queues by other means, and what the simulation makes of it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/simulate/worlds.hpp"
+
+namespace reprise::simulate {
+namespace {
+
+using policy::Jitter;
+using policy::Reason;
+
+double milliseconds_of(Duration span) { return std::chrono::duration<double, std::milli>(span).count(); }
+
+// (1 - p^n) / (1 - p) attempts, and 1 - p^n succeed; the bounds are five deviations of 100,000 requests.
+TEST(KnownResults, AttemptsUnderIndependentFailures) {
+  for (const auto& [p, n] :
+       std::vector<std::pair<double, unsigned>>{{0.05, 6}, {0.3, 3}, {0.5, 6}, {0.9, 4}}) {
+    Model model = calm();
+    model.rate = 10'000;
+    model.duration = seconds(10);
+    model.arrivals = Arrivals::even;
+    model.errors = {{p, status(503)}};
+    const Measures measures = simulated(model, plain(n));
+    ASSERT_EQ(measures.requests, 100'000U);
+    const double all_fail = std::pow(p, n);
+    const double attempts = (1 - all_fail) / (1 - p);
+    EXPECT_NEAR(measures.amplification(), attempts, 5 * n / 2.0 / std::sqrt(100'000)) << p << ' ' << n;
+    EXPECT_NEAR(measures.success_share(), 1 - all_fail, 5 * std::sqrt(all_fail * (1 - all_fail) / 100'000))
+        << p;
+    EXPECT_EQ(measures.retries + measures.requests, measures.attempts);
+    EXPECT_EQ(ended(measures, Reason::success) + ended(measures, Reason::attempts_spent), 100'000U);
+  }
+}
+
+// One wait between two attempts of no length; the turn of each is 1 us.
+TEST(KnownResults, MeansOfEachJitter) {
+  struct Row {
+    Jitter jitter;
+    double mean;
+    double deviation;
+  };
+  // d = 400 ms. additive adds 0 to 1000 ms; decorrelated draws from d to 3 d.
+  for (const Row& row :
+       {Row{Jitter::none, 400, 0}, Row{Jitter::full, 200, 115.5}, Row{Jitter::equal, 300, 57.8},
+        Row{Jitter::additive, 900, 289}, Row{Jitter::decorrelated, 800, 231}}) {
+    Model model = calm();
+    model.rate = 2000;
+    model.duration = seconds(10);
+    model.arrivals = Arrivals::even;
+    model.errors = {{1, status(503)}};
+    policy::RoutePolicy policy = plain(2);
+    policy.retry.backoff = {milliseconds(400), 2, seconds(8), row.jitter};
+    const Measures measures = simulated(model, policy);
+    EXPECT_NEAR(milliseconds_of(measures.latency_of_all.mean()), row.mean + 0.002,
+                5 * row.deviation / std::sqrt(20'000) + 0.002)
+        << static_cast<int>(row.jitter);
+  }
+}
+
+// Everything fails, so that every request asks for as much as it may: retries = ratio * requests, but for the
+// last tenth of a window, whose firsts count no longer and whose retries do still.
+TEST(KnownResults, BudgetRatio) {
+  for (const double ratio : {0.1, 0.2, 0.5}) {
+    Model model = calm();
+    model.rate = 1000;
+    model.duration = seconds(100);
+    model.errors = {{1, status(503)}};
+    policy::RoutePolicy policy = plain();
+    policy.budget = policy::BudgetPolicy{ratio, 0, seconds(10)};
+    const Measures measures = simulated(model, policy);
+    const double spent = static_cast<double>(measures.retries) / static_cast<double>(measures.requests);
+    EXPECT_LE(spent, ratio);
+    EXPECT_GE(spent, ratio * 0.9);
+    EXPECT_LT(measures.lowest_budget(), 0.02);
+  }
+  // The floor alone: 7/s.
+  Model model = calm();
+  model.rate = 500;
+  model.errors = {{1, status(503)}};
+  policy::RoutePolicy policy = plain();
+  policy.budget = policy::BudgetPolicy{0, 7, seconds(10)};
+  const Measures measures = simulated(model, policy);
+  EXPECT_LE(measures.retries, 7U * 60 + 70);
+  EXPECT_GE(measures.retries, 7U * 60 * 9 / 10);
+}
+
+// Two thousand at once, down for a second. Without jitter each wave comes within one step; with it they are
+// spread.
+TEST(KnownResults, SynchronisedWavesWithoutJitter) {
+  Model model = calm();
+  model.rate = 0;
+  model.duration = seconds(10);
+  model.bursts = {{Duration::zero(), 2000}};
+  model.outages = {{Duration::zero(), seconds(1), status(503)}};
+  policy::RoutePolicy policy = plain();
+  policy.retry.backoff = {milliseconds(250), 2, seconds(8), Jitter::none};
+  const Measures waves = simulated(model, policy);
+  EXPECT_EQ(waves.succeeded, 2000U);
+  std::uint64_t crests = 0;
+  for (const Step& step : waves.steps) {
+    EXPECT_TRUE(step.attempts == 0 || step.attempts == 2000) << step.attempts;
+    crests += step.attempts > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(crests, 4U);  // at 0, 0.25, 0.75 and 1.75 s
+  policy.retry.backoff.jitter = Jitter::equal;
+  const Measures spread = simulated(model, policy);
+  EXPECT_EQ(spread.steps[0].attempts, 2000U);
+  // The first retry comes after 126 to 251 ms, evenly: in the second step (100 to 200 ms) 59 of 100, in the
+  // third 41.
+  EXPECT_NEAR(static_cast<double>(spread.steps[1].attempts) / 2000, 74.0 / 125, 0.055);
+  for (std::size_t i = 3; i < spread.steps.size(); ++i) EXPECT_LT(spread.steps[i].attempts, 1000U) << i;
+  EXPECT_EQ(spread.succeeded, 2000U);
+}
+
+// The default model: turning away costs work, and so does each retry of what was turned away.
+TEST(KnownResults, MetastableOverloadWithoutABudgetAndRecoveryWithOne) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
+    Model model;
+    model.seed = seed;
+    policy::RoutePolicy policy;
+    const Measures with = simulated(model, policy);
+    ASSERT_TRUE(with.recovered) << seed;
+    EXPECT_LE(*with.recovered, seconds(5)) << seed;
+    policy.budget.reset();
+    const Measures without = simulated(model, policy);
+    EXPECT_FALSE(without.recovered) << seed;
+    EXPECT_GT(without.amplification(), 3) << seed;
+    EXPECT_LT(without.success_share(), 0.6) << seed;
+    // And nothing is wrong with the upstream: without retries it is well at once.
+    policy.mode = policy::Mode::off;
+    EXPECT_EQ(simulated(model, policy).recovered, Duration::zero()) << seed;
+  }
+}
+
+// The other way into it: who waits in a long queue gives up and asks again, and the work for the first is
+// done in vain.
+TEST(KnownResults, MetastableOverloadByTimeouts) {
+  Model model = calm();
+  model.latency = {Latency::Kind::exponential, milliseconds(50), {}, 0};
+  model.capacity = 20;  // 400/s
+  model.rate = 280;
+  model.queue = 2000;
+  model.refusal = Duration::zero();
+  model.duration = seconds(120);
+  model.outages = {{seconds(20), seconds(4), {policy::Answered{503, {}}, true, "hang"}}};
+  policy::RoutePolicy policy = plain(4);
+  policy.retry.backoff = {milliseconds(100), 2, seconds(2), Jitter::equal};
+  policy.retry.attempt_timeout = milliseconds(800);
+  model.bursts = {{seconds(24), 800}};
+  const Measures without = simulated(model, policy);
+  EXPECT_FALSE(without.recovered);
+  EXPECT_GT(without.in_vain, 20'000U);
+  policy.budget = policy::BudgetPolicy{0.1, 1, seconds(10)};
+  const Measures with = simulated(model, policy);
+  ASSERT_TRUE(with.recovered);
+  EXPECT_LE(*with.recovered, seconds(30));
+  EXPECT_LT(with.in_vain, without.in_vain / 4);
+}
+
+// M/M/1: the time in the system is exponential with mean 1 / (mu - lambda): 20 ms here.
+TEST(KnownResults, OneWorkerAndAQueue) {
+  Model model = calm();
+  model.latency = {Latency::Kind::exponential, milliseconds(10), {}, 0};
+  model.capacity = 1;
+  model.queue = 100'000;
+  model.rate = 50;
+  model.duration = seconds(4000);
+  const Measures measures = simulated(model, plain());
+  EXPECT_EQ(measures.succeeded, measures.requests);
+  EXPECT_NEAR(milliseconds_of(measures.latency.mean()), 20, 0.8);
+  EXPECT_NEAR(milliseconds_of(measures.latency.percentile(0.5)), 13.86, 0.9);
+  EXPECT_NEAR(milliseconds_of(measures.latency.percentile(0.99)), 92.1, 7);
+}
+
+// Erlang B: five workers, no queue, an offered load of four: 19.91 % are turned away, whatever the
+// distribution.
+TEST(KnownResults, WorkersWithoutAQueue) {
+  for (const Latency::Kind kind : {Latency::Kind::exponential, Latency::Kind::fixed}) {
+    Model model = calm();
+    model.latency = {kind, milliseconds(40), {}, 0};
+    model.capacity = 5;
+    model.queue = 0;
+    model.refusal = Duration::zero();
+    model.rate = 100;
+    model.duration = seconds(2000);
+    const Measures measures = simulated(model, plain(1));
+    EXPECT_NEAR(static_cast<double>(measures.refused) / static_cast<double>(measures.requests), 0.1991,
+                0.006);
+  }
+}
+
+// A bucket of one second: so many at once, then so many a second.
+TEST(KnownResults, ARateLimitLetsItsRateThrough) {
+  Model model = calm();
+  model.rate = 300;
+  model.limit = RateLimit{100, std::nullopt};
+  const Measures measures = simulated(model, plain(1));
+  EXPECT_NEAR(static_cast<double>(measures.succeeded), 100 * 60 + 100, 2);
+  EXPECT_EQ(measures.limited, measures.requests - measures.succeeded);
+}
+
+}  // namespace
+}  // namespace reprise::simulate

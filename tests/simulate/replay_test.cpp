@@ -1,0 +1,237 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "proxy/observe/access_log.hpp"
+#include "proxy/simulate/replay_log.hpp"
+#include "tests/simulate/worlds.hpp"
+
+namespace reprise::simulate {
+namespace {
+
+/// An attempt as a line has it.
+std::string answered(int n, int status, double wait = 0, double ms = 10) {
+  return R"({"n":)" + std::to_string(n) + R"(,"status":)" + std::to_string(status) + R"(,"ms":)" +
+         std::to_string(ms) + R"(,"wait_ms":)" + std::to_string(wait) +
+         R"(,"reason":"success","reused":false})";
+}
+
+std::string failed(int n, const std::string& stage, const std::string& error) {
+  return R"({"n":)" + std::to_string(n) + R"(,"stage":")" + stage + R"(","error":")" + error +
+         R"(","ms":5.000,"wait_ms":0.000,"reason":"not_retryable","reused":false})";
+}
+
+/// A line that was written so many milliseconds after ten o'clock, of a request that took 10 ms.
+std::string line(int at, const std::string& attempts, const std::string& status = "200",
+                 const std::string& more = R"("ending":"answered","reason":"success")",
+                 const std::string& method = "GET") {
+  char time[40];
+  std::snprintf(time, sizeof time, "2026-01-02T10:00:%02d.%03dZ", at / 1000, at % 1000);
+  return R"({"time":")" + std::string(time) + R"(","level":"info","route":"default","method":")" + method +
+         R"(","host":"a.example","port":80,"path":"/x","status":)" + status + "," + more +
+         R"(,"attempts":[)" + attempts + R"(],"request_bytes":0,"response_bytes":0,"ms":10.000})" + "\n";
+}
+
+std::variant<ReplayLog, LogFault> read(const std::string& text, bool lenient = false) {
+  static const Subject one = subject(policy::RoutePolicy{});
+  std::istringstream stream(text);
+  return read_log(stream, {&one.routes}, lenient);
+}
+
+ReplayLog good(const std::string& text, bool lenient = false) {
+  auto read_anew = read(text, lenient);
+  if (const auto* fault = std::get_if<LogFault>(&read_anew)) {
+    ADD_FAILURE() << fault->line << ": " << fault->why;
+    return {};
+  }
+  return std::get<ReplayLog>(std::move(read_anew));
+}
+
+std::string fault(const std::string& text, bool lenient = false) {
+  const auto read_anew = read(text, lenient);
+  const auto* found = std::get_if<LogFault>(&read_anew);
+  return found == nullptr ? std::string("none") : std::to_string(found->line) + ": " + found->why;
+}
+
+Measures played(const ReplayLog& log, policy::RoutePolicy policy, Beyond beyond) {
+  RecordedWorld world(log, beyond);
+  RunOptions options;
+  options.duration = log.duration;
+  return run(subject(std::move(policy)), world, options);
+}
+
+TEST(ReplayLog, ReadsWhatTheAccessLogWrites) {
+  std::ifstream file(REPRISE_SOURCE_DIR "/tests/golden/observe/access.jsonl");
+  std::stringstream text;
+  std::size_t lines = 0;
+  for (std::string read_line_text; std::getline(file, read_line_text);) {
+    if (!read_line_text.starts_with("{\"time\"")) continue;
+    text << read_line_text << '\n';
+    ++lines;
+  }
+  ASSERT_GT(lines, 5U);
+  const ReplayLog log = good(text.str());
+  EXPECT_EQ(log.lines, lines);
+  EXPECT_EQ(log.requests.size() + log.other_lines + log.left_out, lines);
+  EXPECT_GT(log.requests.size(), 3U);
+}
+
+TEST(ReplayLog, RequestsComeInTheOrderOfTheirBeginning) {
+  const ReplayLog log =
+      good(line(2000, answered(1, 200)) + line(1000, answered(1, 503) + "," + answered(2, 200, 90)) + "\n" +
+           line(3000, answered(1, 404), "404", R"("ending":"answered","reason":"not_retryable")"));
+  ASSERT_EQ(log.requests.size(), 3U);
+  EXPECT_EQ(log.requests[0].attempts, 2);
+  EXPECT_EQ(log.requests[1].at, 1'000'000'000);
+  EXPECT_EQ(log.kinds.size(), 1U);
+  const Measures was = as_logged(log);
+  EXPECT_EQ(was.requests, 3U);
+  EXPECT_EQ(was.succeeded, 3U);
+  EXPECT_EQ(was.attempts, 4U);
+  EXPECT_EQ(was.retries, 1U);
+}
+
+TEST(ReplayLog, AnotherPolicyMeetsWhatTheLogKnows) {
+  const std::string text =
+      line(1000, answered(1, 503) + "," + answered(2, 503, 50) + "," + answered(3, 200, 90)) +
+      line(2000, answered(1, 503), "503", R"("ending":"answered","reason":"retries_off")");
+  const ReplayLog log = good(text);
+  const Measures once = played(log, plain(1), Beyond::repeat);
+  EXPECT_EQ(once.succeeded, 0U);
+  EXPECT_EQ(once.assumed, 0U);
+  EXPECT_EQ(once.decided_by_log, 2U);
+  const Measures low = played(log, plain(6), Beyond::repeat);
+  EXPECT_EQ(low.succeeded, 1U);
+  EXPECT_EQ(low.decided_by_log, 1U);
+  EXPECT_EQ(low.assumed, 5U);
+  EXPECT_EQ(low.attempts, 9U);
+  const Measures high = played(log, plain(6), Beyond::recover);
+  EXPECT_EQ(high.succeeded, 2U);
+  EXPECT_EQ(high.assumed, 1U);
+  EXPECT_EQ(high.attempts, 5U);
+}
+
+TEST(ReplayLog, WhatTimedOutIsSilentForAsLongAsThePolicyWaits) {
+  const ReplayLog log = good(line(1000, failed(1, "await_head", "attempt_timeout") + "," + answered(2, 200)));
+  policy::RoutePolicy policy = plain(2);
+  policy.retry.attempt_timeout = milliseconds(300);
+  const Measures measures = played(log, policy, Beyond::repeat);
+  EXPECT_EQ(measures.succeeded, 1U);
+  EXPECT_GE(measures.latency.mean(), milliseconds(320));
+}
+
+TEST(ReplayLog, WhatSaysTooLittleIsLeftOutAndCounted) {
+  const std::string gone = R"("ending":"client_gone","reason":"client_gone")";
+  const std::string cut = R"("ending":"cut","reason":"response_started")";
+  const std::string resumed = R"("ending":"answered","reason":"success")";
+  const ReplayLog log =
+      good(line(1, answered(1, 200)) + line(2, answered(1, 503), "null", gone) +
+           line(3, failed(1, "body", "truncated"), "200", cut) +
+           line(4, failed(1, "body", "truncated") + "," + answered(2, 206), "200", resumed) +
+           line(5, "", "400", R"("ending":"answered","reason":"not_retryable")") +
+           line(6, "", "503", R"("ending":"answered","reason":"circuit_open")") +
+           "{\"time\":\"2026-01-02T10:00:00.000Z\",\"level\":\"info\",\"message\":\"listening\"}\n");
+  EXPECT_EQ(log.requests.size(), 2U);
+  EXPECT_EQ(log.left_out, 3U);
+  EXPECT_EQ(log.other_lines, 2U);
+  // Of the one that was turned away here nothing is known of the upstream.
+  const Measures low = played(log, plain(2), Beyond::repeat);
+  EXPECT_EQ(low.succeeded, 1U);
+  EXPECT_EQ(low.assumed, 2U);
+  EXPECT_EQ(played(log, plain(2), Beyond::recover).succeeded, 2U);
+}
+
+TEST(ReplayLog, AttemptsBehindAGapAreUnknown) {
+  const std::string gap = line(1, answered(1, 503) + "," + answered(33, 200), "200");
+  const ReplayLog log = good(gap);
+  EXPECT_EQ(log.requests[0].attempts, 1);
+  EXPECT_TRUE(log.requests[0].gap);
+  EXPECT_EQ(played(log, plain(2), Beyond::repeat).assumed, 1U);
+}
+
+TEST(ReplayLog, KindsAreWhatSomeConfigurationTellsApart) {
+  const ReplayLog log =
+      good(line(1, answered(1, 200)) +
+           line(2, answered(1, 200), "200", R"("ending":"answered","reason":"success")", "POST") +
+           line(3, answered(1, 200)));
+  EXPECT_EQ(log.kinds.size(), 2U);
+  EXPECT_EQ(log.requests[0].kind, log.requests[2].kind);
+}
+
+TEST(ReplayLog, HalfALineAtTheEndIsLeftOutAndNowhereElse) {
+  const std::string whole = line(1, answered(1, 200));
+  const ReplayLog log = good(whole + whole.substr(0, 90));
+  EXPECT_TRUE(log.half_line);
+  EXPECT_EQ(log.requests.size(), 1U);
+  EXPECT_EQ(fault(whole + whole.substr(0, 90) + "\n" + whole),
+            "2: it breaks off: half a line (--lenient leaves such lines out)");
+  EXPECT_EQ(good(whole + whole.substr(0, 90) + "\n" + whole, true).bad_lines, 1U);
+  // Whole without its line end, and with that of another system.
+  EXPECT_EQ(good(whole.substr(0, whole.size() - 1)).requests.size(), 1U);
+  EXPECT_EQ(good(whole.substr(0, whole.size() - 1) + "\r\n").requests.size(), 1U);
+}
+
+TEST(ReplayLog, WhatIsNotOursIsTold) {
+  const std::string whole = line(1, answered(1, 200));
+  EXPECT_EQ(fault("127.0.0.1 - - [10/Oct/2000] \"GET /\" 200 12\n").substr(0, 20), "1: it is no JSON: a ");
+  EXPECT_EQ(fault(whole + "{\"a\":1}\n").substr(0, 42), "2: it is JSON, and not of reprise's log: -");
+  EXPECT_EQ(fault("[1]\n").substr(0, 26), "1: it is JSON, and not of ");
+  EXPECT_EQ(fault("{]\n").substr(0, 17), "1: it is no JSON:");
+  EXPECT_NE(fault("\x1f\x8b\x08stuff\n").find("zcat FILE | reprise"), std::string::npos);
+  EXPECT_EQ(fault("").substr(0, 25), "0: no request is in it: -");
+  EXPECT_EQ(fault(std::string(3 * longest_line, 'x') + "\n" + whole).substr(0, 26),
+            "1: it is longer than 1 MiB");
+  EXPECT_EQ(fault(whole + std::string(2 * longest_line, '{')).substr(0, 26), "2: it is longer than 1 MiB");
+  EXPECT_EQ(good(std::string(3 * longest_line, 'x') + "\n" + whole, true).bad_lines, 1U);
+}
+
+TEST(ReplayLog, AnotherVersionIsTold) {
+  const std::string whole =
+      line(1, failed(1, "connect", "refused"), "502", R"("ending":"answered","reason":"attempts_spent")");
+  const auto changed = [&](const std::string& what, const std::string& to) {
+    std::string text = whole;
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return fault(text.replace(at, what.size(), to));
+  };
+  for (const auto& [what, to] :
+       {std::pair{"\"refused\"", "\"warped\""}, std::pair{"\"connect\"", "\"warped\""},
+        std::pair{"\"attempts_spent\"", "\"warped\""}, std::pair{"\"answered\"", "\"warped\""}}) {
+    EXPECT_NE(
+        changed(what, to).find("\"warped\", which this version does not know: the log is of another version"),
+        std::string::npos)
+        << what;
+  }
+  EXPECT_EQ(changed("\"host\":\"a.example\"", "\"hast\":1").substr(0, 20), "1: it has no \"host\" ");
+  EXPECT_EQ(changed("\"method\":\"GET\"", "\"method\":7").substr(0, 26), "1: its \"method\" is no text");
+  EXPECT_EQ(changed("\"port\":80", "\"port\":70000").substr(0, 29), "1: its \"port\" is no such numb");
+  EXPECT_EQ(changed("\"ms\":10.000", "\"ms\":-1").substr(0, 20), "1: its \"ms\" is no su");
+  EXPECT_EQ(changed("\"attempts\":[{", "\"attempts\":[7,{").substr(0, 18), "1: its \"attempts\" ");
+  EXPECT_EQ(changed("\"time\":\"2026-01", "\"time\":\"2026-13").substr(0, 23), "1: its \"time\" is no day");
+  EXPECT_EQ(changed("\"time\":\"2026-01", "\"time\":\"2026x01").substr(0, 17), "1: its \"time\" is ");
+  EXPECT_EQ(changed("T10:00", "T1x:00").substr(0, 23), "1: its \"time\" is no tim");
+  EXPECT_EQ(fault(std::string(5000, '[') + "\n").substr(0, 17), "1: it is no JSON:");
+}
+
+TEST(ReplayLog, IsOfAYearAtMost) {
+  std::string late = line(1, answered(1, 200));
+  late.replace(late.find("2026"), 4, "2028");
+  EXPECT_EQ(fault(line(1, answered(1, 200)) + late).substr(0, 44),
+            "0: from its first request to its last is mor");
+  late.replace(late.find("2028"), 4, "9999");
+  EXPECT_EQ(fault(late).substr(0, 23), "1: its \"time\" is no day");
+}
+
+TEST(ReplayLog, APushbackIsKept) {
+  std::string text = line(1, answered(1, 503), "503", R"("ending":"answered","reason":"upstream_said_no")");
+  const std::size_t at = text.find(R"("reason":"success")");
+  text.replace(at, 18, R"("reason":"upstream_said_no")");
+  const Measures measures = played(good(text), plain(6), Beyond::recover);
+  EXPECT_EQ(measures.attempts, 1U);
+  EXPECT_EQ(ended(measures, policy::Reason::upstream_said_no), 1U);
+}
+
+}  // namespace
+}  // namespace reprise::simulate

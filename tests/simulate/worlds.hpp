@@ -1,0 +1,57 @@
+// Small models and policies for the tests of the simulation.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "proxy/simulate/modelled_world.hpp"
+#include "proxy/simulate/policies.hpp"
+#include "proxy/simulate/run.hpp"
+
+namespace reprise::simulate {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// An upstream without limits and without trouble, that takes no time to speak of.
+inline Model calm() {
+  Model model;
+  model.latency = {Latency::Kind::fixed, std::chrono::microseconds(1), {}, 0};
+  model.capacity.reset();
+  model.outages.clear();
+  model.errors.clear();
+  model.clients = 1;
+  return model;
+}
+
+inline Trouble status(int code, policy::Hints hints = {}) {
+  return {policy::Answered{code, hints}, false, std::to_string(code)};
+}
+
+/// The defaults of a route without a budget and with short waits that are the same for all.
+inline policy::RoutePolicy plain(unsigned attempts = 6) {
+  policy::RoutePolicy policy;
+  policy.retry.max_attempts = attempts;
+  policy.retry.backoff = {milliseconds(10), 2, seconds(8), policy::Jitter::none};
+  policy.budget.reset();
+  return policy;
+}
+
+inline Subject subject(policy::RoutePolicy policy) {
+  policy::Route route;
+  route.name = "default";
+  route.policy = std::move(policy);
+  return {"tested", "", policy::RouteTable({}, std::move(route))};
+}
+
+inline Measures simulated(const Model& model, policy::RoutePolicy policy) {
+  EXPECT_FALSE(contradiction(model)) << contradiction(model)->why;
+  ModelledWorld world(model);
+  return run(subject(std::move(policy)), world, options_for(model));
+}
+
+inline std::uint64_t ended(const Measures& measures, policy::Reason reason) {
+  return measures.ended[static_cast<std::size_t>(reason)];
+}
+
+}  // namespace reprise::simulate
