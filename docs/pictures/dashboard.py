@@ -37,10 +37,10 @@ class Ailing(Upstream):
     """Fails the share of its requests that `percent` says, spread evenly; some are slower than others."""
 
     def __init__(self):
-        super().__init__(otherwise=[self.answer])
+        super().__init__(otherwise=[self.respond])
         self.percent = self.count = 0
 
-    def answer(self, connection, request):
+    def respond(self, connection, request):
         with self.lock:
             self.count += 1
             turn = self.count

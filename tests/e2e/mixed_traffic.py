@@ -117,15 +117,15 @@ class Trouble:
         self.reset_in_the_middle()
         with Client(self.reprise.forward) as client:
             client.send(b"GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
-            equal(client.read_answer().status, 400)
+            equal(client.read_response().status, 400)
         with Client(self.reprise.forward) as client:
             client.send(b"GET http://a/ HT")
-            equal(client.read_answer().status, 408)
+            equal(client.read_response().status, 408)
         for port, said in ((self.talker.port, b"\x16\x03\x01 no handshake"), (self.shop.port, b"")):
             with Client(self.reprise.forward) as client:
                 authority = f"127.0.0.1:{port}"
                 client.send(head_of("CONNECT", authority, authority))
-                equal(client.read_answer("CONNECT").status, 200)
+                equal(client.read_response("CONNECT").status, 200)
                 client.send(said or b"GET /fine HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % authority.encode())
                 client.finish()
                 assert client.read_to_end(), "what came through the tunnel"

@@ -79,8 +79,8 @@ class Prometheus:
 
     def get(self, path):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"http://{LOOPBACK}:{self.port}{path}", timeout=PATIENCE) as answer:
-            return answer.read().decode()
+        with opener.open(f"http://{LOOPBACK}:{self.port}{path}", timeout=PATIENCE) as response:
+            return response.read().decode()
 
     def api(self, what, **parameters):
         try:
