@@ -144,13 +144,13 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
   pen.put(span_text(record.ended - record.started));
   if (has_story(record)) put_story(pen, *record.ledger);
   put_ending(pen, record);
-  if (!record.client.empty()) {
-    pen.put("  ");
-    pen.put(fmt::format("from {}", record.client), dim);
-  }
   if (!record.id.empty()) {
     pen.put("  ");
     pen.put(record.id, dim);
+  }
+  if (!record.client.empty()) {
+    pen.put("  ");
+    pen.put(fmt::format("from {}", record.client), dim);
   }
   pen.put("\n");
 }

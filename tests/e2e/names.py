@@ -61,6 +61,7 @@ class NameServer:
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
         self.tcp = Server(self._serve_tcp, bound(LOOPBACK, 53)).__enter__()
+        self._lay_over("/etc/nsswitch.conf", "hosts: files dns\n")  # whatever this machine asks besides, mDNS say
         self._lay_over("/etc/resolv.conf", f"nameserver {LOOPBACK}\n{self.options}\n")
         if self.hosts:
             with open("/etc/hosts", encoding="utf-8") as file:
