@@ -57,7 +57,7 @@ THIRD = {
             r"|asio/buffers?(_iterator|s_iterator)?\.hpp|system/.*\.hpp|version\.hpp)|fmt/.*\.h",
     "probe": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "settings": None,
-    "yaml": r"yaml-cpp/.*\.h",
+    "yaml": r"yaml-cpp/.*\.h|fcntl\.h|unistd\.h|sys/stat\.h",
     "presets": None,
     "keys": r"arpa/inet\.h",
     "config": r"arpa/inet\.h",
