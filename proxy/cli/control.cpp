@@ -6,6 +6,7 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 #include "proxy/control/ask_control.hpp"
+#include "proxy/observe/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -51,6 +52,13 @@ int tell(const ControlArguments& given, const std::string& command) {
   const std::string path = path_of(given, code);
   if (path.empty()) return code;
   const net::ControlAnswer answer = net::ask_control(path, command, given.waits ? long_patience : patience);
+  // What is JSON itself is told as it is.
+  if (given.format == "json" && !(answer.succeeded && command == "status json")) {
+    std::string text = answer.succeeded ? R"({"ok":true,"message":)" : R"({"ok":false,"message":)";
+    observe::append_json(text, answer.text);
+    std::printf("%s}\n", text.c_str());
+    return answer.succeeded ? exit_ok : exit_runtime;
+  }
   if (!answer.succeeded) {
     std::fprintf(stderr, "%s\n", answer.text.c_str());
     return exit_runtime;
@@ -66,6 +74,7 @@ Given place(CLI::App* command, const char* example) {
       command->add_option("--control", given->path, "the control socket of the running proxy");
   command->add_option("-c,--config", given->file, "the configuration file that names it (admin.control)")
       ->excludes(path);
+  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer(example);
   return given;
 }
@@ -87,7 +96,6 @@ void add_reload(CLI::App& app, int& code) {
 void add_status(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("status", "how a running proxy fares");
   const Given given = place(command, "reprise status -c /etc/reprise/reprise.yaml");
-  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->callback(
       [given, &code] { code = tell(*given, given->format == "json" ? "status json" : "status"); });
 }
