@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "config/checks.hpp"
@@ -16,6 +13,7 @@
 #include "config/listeners.hpp"
 #include "config/reader.hpp"
 #include "config/shape.hpp"
+#include "config/yaml/file_text.hpp"
 #include "config/yaml/replace.hpp"
 #include "config/yaml/yaml_mistake.hpp"
 
@@ -79,12 +77,6 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   return build(*root, report);
 }
 
-Loaded unreadable(std::error_code why) {
-  Loaded loaded;
-  loaded.problems.push_back({Problem::Severity::error, 0, 0, {}, "cannot read the file: " + why.message()});
-  return loaded;
-}
-
 // Those of TLS, of the parent and of the authority; each once.
 void add_files_of(const Settings& settings, std::vector<std::string>& files) {
   const auto add = [&](const std::optional<std::string>& file) {
@@ -115,16 +107,12 @@ Loaded load_text(std::string_view text, const Environment& environment) {
 }
 
 Loaded load_file(const std::string& path, const Environment& environment) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return unreadable({errno == 0 ? EIO : errno, std::generic_category()});
-  // One byte more than is allowed, so that a file that is too large shows as such.
-  std::string text(largest_file + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file.eof() && file.gcount() == 0))
-    return unreadable({errno == 0 ? EIO : errno, std::generic_category()});
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return load_text(text, environment);
+  const FileText file = text_of_file(path, largest_file);
+  if (file.trouble.empty()) return load_text(file.text, environment);
+  Loaded unreadable;
+  unreadable.problems.push_back(
+      {Problem::Severity::error, 0, 0, {}, "cannot read the file: " + file.trouble});
+  return unreadable;
 }
 
 Settings built_in() {

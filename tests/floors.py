@@ -63,7 +63,7 @@ THIRD = {
     "repeat": None,
     "probe": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "settings": None,
-    "yaml": r"yaml-cpp/.*\.h",
+    "yaml": r"yaml-cpp/.*\.h|fcntl\.h|unistd\.h|sys/stat\.h",
     "presets": None,
     "keys": r"arpa/inet\.h",
     "config": r"arpa/inet\.h",

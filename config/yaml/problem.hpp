@@ -8,7 +8,8 @@
 
 namespace reprise::config {
 
-/// Lines and columns count from 1; 0:0 is the file as a whole (it cannot be read, a key is missing in it).
+/// Lines and columns count from 1; 0:0 is the file as a whole (it cannot be read, a key is missing in it), a
+/// column of 0 the line as a whole.
 struct Problem {
   enum class Severity : std::uint8_t { error, warning };
   Severity severity = Severity::error;

@@ -1,8 +1,9 @@
 #include "config/yaml/replace.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
+
+#include "config/yaml/file_text.hpp"
 
 namespace reprise::config {
 namespace {
@@ -42,12 +43,9 @@ Replacement from_file(std::string_view path) {
   if (!path.starts_with('/'))
     return {std::nullopt, "the path " + quoted(path) + " is not absolute: write ${file:/path}"};
   if (has_control(path)) return {std::nullopt, "the path " + quoted(path) + " has a control character in it"};
-  std::ifstream file{std::string(path), std::ios::binary};
-  std::string text(largest_replacement + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  // A folder opens and only then fails to read.
-  if (file.bad() || (file.gcount() == 0 && !file.eof())) return {std::nullopt, "cannot read " + quoted(path)};
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  FileText file = text_of_file(std::string(path), largest_replacement);
+  if (!file.trouble.empty()) return {std::nullopt, "cannot read " + quoted(path) + ": " + file.trouble};
+  std::string& text = file.text;
   if (text.size() > largest_replacement)
     return {std::nullopt,
             quoted(path) + " is larger than " + std::to_string(largest_replacement / 1024) + " KiB"};

@@ -47,8 +47,8 @@ std::string to_line(const Problem& problem, std::string_view file) {
 
 std::string to_line(const Problem& problem, std::string_view file, std::string_view severity) {
   std::string line(file);
-  if (problem.line > 0)
-    line.append(":").append(std::to_string(problem.line)).append(":").append(std::to_string(problem.column));
+  if (problem.line > 0) line.append(":").append(std::to_string(problem.line));
+  if (problem.column > 0) line.append(":").append(std::to_string(problem.column));
   line.append(": ");
   if (!severity.empty()) line.append(severity).append(": ");
   if (!problem.path.empty()) line.append(problem.path).append(": ");

@@ -8,8 +8,10 @@
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
+#include "proxy/cli/progress.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/intercept/trust.hpp"
+#include "proxy/observe/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -38,7 +40,34 @@ std::string fingerprint_text(X509* certificate) {
   return text;
 }
 
-void print(const config::Intercept& intercept, const Authority& authority) {
+struct CaArguments {
+  std::string file;
+  std::string format = "text";
+};
+
+std::string json_text(std::string_view text) {
+  std::string out;
+  observe::append_json(out, text);
+  return out;
+}
+
+void print_json(const config::Intercept& intercept, const Authority& authority) {
+  std::string hosts;
+  for (const std::string& host : authority.permitted())
+    hosts.append(hosts.empty() ? "" : ",").append(json_text(host));
+  const auto& bundle = intercept.bundle;
+  std::printf(
+      R"({"certificate":%s,"key":%s,"hosts":[%s],"expires":%lld,"sha256":%s,"bundle":%s,"truststore":%s})"
+      "\n",
+      json_text(intercept.certificate).c_str(), json_text(intercept.key).c_str(), hosts.c_str(),
+      static_cast<long long>(authority.expires()),
+      json_text(fingerprint_text(authority.certificate())).c_str(),
+      bundle ? json_text(*bundle).c_str() : "null",
+      bundle ? json_text(net::truststore_file(*bundle)).c_str() : "null");
+}
+
+void print(const CaArguments& given, const config::Intercept& intercept, const Authority& authority) {
+  if (given.format == "json") return print_json(intercept, authority);
   std::string hosts;
   for (const std::string& host : authority.permitted()) hosts.append(hosts.empty() ? "" : ", ").append(host);
   std::printf("certificate  %s\nkey          %s\n", intercept.certificate.c_str(), intercept.key.c_str());
@@ -55,32 +84,44 @@ Authority certified(net::PrivateKey key, const config::Intercept& intercept) {
   return {std::move(made), std::move(key)};
 }
 
-void write(const config::Intercept& intercept, const Authority& authority) {
+void write(const config::Intercept& intercept, const Authority& authority, Progress& progress) {
+  progress.step("the certificate " + intercept.certificate);
   net::replace_file(intercept.certificate, authority.certificate_text());
-  if (intercept.bundle) net::write_trust(*intercept.bundle, authority);
+  if (!intercept.bundle) return;
+  progress.step("what clients trust, " + *intercept.bundle);
+  net::write_trust(*intercept.bundle, authority);
 }
 
-void init(const config::Intercept& intercept) {
+std::size_t steps_of(const config::Intercept& intercept) { return intercept.bundle ? 3 : 2; }
+
+void init(const CaArguments& given, const config::Intercept& intercept) {
+  Progress progress(steps_of(intercept));
+  progress.step("the key " + intercept.key);
   net::PrivateKey key = Authority::make_key();
   net::write_new_key(intercept.key, key.get());
   const Authority authority = certified(std::move(key), intercept);
-  write(intercept, authority);
-  print(intercept, authority);
+  write(intercept, authority, progress);
+  progress.clear();
+  print(given, intercept, authority);
 }
 
-void renew(const config::Intercept& intercept, const std::string& file) {
-  const Authority authority = certified(net::read_key(intercept, file), intercept);
-  write(intercept, authority);
-  print(intercept, authority);
+void renew(const CaArguments& given, const config::Intercept& intercept) {
+  Progress progress(steps_of(intercept));
+  progress.step("the key that is there, " + intercept.key);
+  const Authority authority = certified(net::read_key(intercept, given.file), intercept);
+  write(intercept, authority, progress);
+  progress.clear();
+  print(given, intercept, authority);
 }
 
-void show(const config::Intercept& intercept, const std::string& file) {
-  const auto authority = net::read_authority(intercept, file);
-  print(intercept, *authority);
-  net::check_authority(*authority, intercept, file, wall_seconds());
+void show(const CaArguments& given, const config::Intercept& intercept) {
+  const auto authority = net::read_authority(intercept, given.file);
+  print(given, intercept, *authority);
+  net::check_authority(*authority, intercept, given.file, wall_seconds());
 }
 
-int ca(std::string_view verb, const std::string& file) {
+int ca(std::string_view verb, const CaArguments& given) {
+  const std::string& file = given.file;
   const config::Loaded loaded = load_configuration(file);
   if (!loaded.settings) return exit_bad_configuration;
   if (!loaded.settings->intercept) {
@@ -94,9 +135,9 @@ int ca(std::string_view verb, const std::string& file) {
   const config::Intercept& intercept = *loaded.settings->intercept;
   net::reserve_secret_memory();
   try {
-    if (verb == "init") init(intercept);
-    if (verb == "renew") renew(intercept, file);
-    if (verb == "show") show(intercept, file);
+    if (verb == "init") init(given, intercept);
+    if (verb == "renew") renew(given, intercept);
+    if (verb == "show") show(given, intercept);
   } catch (const net::InterceptError& error) {
     return tell_intercept_error(file, error);
   } catch (const std::runtime_error& error) {
@@ -118,9 +159,11 @@ void add_ca(CLI::App& app, int& code) {
        {"renew", "make a new certificate of the same key for the hosts that are listed now"}}};
   for (const auto& [verb, sentence] : verbs) {
     CLI::App* one = command->add_subcommand(verb, sentence);
-    const CLI::Option* file = one->add_option("-c,--config,config", "configuration file")->required();
+    const auto given = std::make_shared<CaArguments>();
+    one->add_option("-c,--config,config", given->file, "configuration file")->required();
+    one->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
     one->footer("reprise ca " + std::string(verb) + " -c reprise.yaml");
-    one->callback([file, verb = std::string_view(verb), &code] { code = ca(verb, given_file(file)); });
+    one->callback([given, verb = std::string_view(verb), &code] { code = ca(verb, *given); });
   }
 }
 

@@ -1,70 +1,72 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
+#include <memory>
 #include <string>
-#include <system_error>
+#include <vector>
 
+#include "proxy/cli/checked.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
-#include "proxy/intercept/secret_memory.hpp"
-#include "proxy/replay/temporary_file.hpp"
+#include "proxy/cli/progress.hpp"
 
 namespace reprise::cli {
 namespace {
 
-/// Why no temporary file can be made where request bodies go; empty: one was.
-std::string trouble_with_folder(const config::Limits& limits) {
-  if (limits.replay_disk_bytes == 0) return {};
-  const int descriptor = net::system_file_calls().open(limits.replay_folder);
-  if (descriptor < 0)
-    return "limits.replay_folder " + limits.replay_folder +
-           " cannot be used: " + std::generic_category().message(errno);
-  ::close(descriptor);
-  return {};
+struct CheckArguments {
+  std::vector<std::string> files;
+  std::string format = "text";
+};
+
+void tell(const Checked& checked) {
+  const char* const file = checked.file.c_str();
+  for (const config::Problem& problem : checked.problems)
+    std::fprintf(stderr, "%s\n", config::to_line(problem, checked.file).c_str());
+  for (const std::string& note : checked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  if (checked.is_good()) {
+    std::printf("%s: good, %zu routes and the default\n", file, checked.routes);
+  } else {
+    std::fprintf(stderr, "%s: %zu %s\n", file, checked.errors(), checked.errors() == 1 ? "error" : "errors");
+  }
+  // The two streams may be one: lines stay in the order of the files.
+  std::fflush(stdout);
 }
 
-int check(const std::string& file) {
-  config::Loaded loaded = read_configuration(file);
-  const std::vector<std::string> notes = fit_to(cgroup::read_limits(), loaded, file);
-  print_problems(loaded, file);
-  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-  if (!loaded.settings) {
-    const auto errors = std::count_if(
-        loaded.problems.begin(), loaded.problems.end(),
-        [](const config::Problem& problem) { return problem.severity == config::Problem::Severity::error; });
-    std::fprintf(stderr, "%s: %td %s\n", file.c_str(), errors, errors == 1 ? "error" : "errors");
-    return exit_bad_configuration;
+int check(const CheckArguments& given) {
+  if (std::count_if(given.files.begin(), given.files.end(), is_standard_input) > 1) {
+    std::fputs("reprise check: - is there twice: standard input can be read once; see reprise help check\n",
+               stderr);
+    return exit_usage;
   }
-  if (const auto trouble = trouble_with_folder(loaded.settings->limits); !trouble.empty()) {
-    std::fprintf(stderr, "%s: error: %s\n", file.c_str(), trouble.c_str());
-    return exit_bad_configuration;
+  const bool as_text = given.format == "text";
+  const cgroup::Limits limits = cgroup::read_limits();
+  std::vector<Checked> all;
+  std::size_t bad = 0;
+  Progress progress(given.files.size());
+  for (const std::string& file : given.files) {
+    progress.step(file);
+    all.push_back(check_file(file, limits));
+    progress.clear();
+    if (as_text) tell(all.back());
+    if (!all.back().is_good()) ++bad;
   }
-  try {
-    const auto& parent = loaded.settings->parent;
-    const net::TlsClients loads(*loaded.settings->routes, parent && parent->tls ? &*parent->tls : nullptr);
-    if (loaded.settings->intercept) {
-      net::reserve_secret_memory();
-      net::load_authority(*loaded.settings->intercept, file, wall_seconds());
-    }
-  } catch (const net::TlsSettingsError& error) {
-    return tell_tls_error(file, error);
-  } catch (const net::InterceptError& error) {
-    return tell_intercept_error(file, error);
+  if (!as_text) {
+    std::fputs(as_json(all).c_str(), stdout);
+  } else if (all.size() > 1) {
+    std::printf("%zu files: %zu good, %zu with errors\n", all.size(), all.size() - bad, bad);
   }
-  std::printf("%s: good, %zu routes and the default\n", file.c_str(), loaded.settings->routes->size() - 1);
-  return exit_ok;
+  return bad == 0 ? exit_ok : exit_bad_configuration;
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("check", "say everything that is wrong with a configuration file");
-  const CLI::Option* file =
-      command->add_option("-c,--config,config", "configuration file; - for standard input")->required();
+  CLI::App* command = app.add_subcommand("check", "say everything that is wrong with configuration files");
+  const auto given = std::make_shared<CheckArguments>();
+  command->add_option("-c,--config,config", given->files, "configuration files; - for standard input")
+      ->required();
+  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer("reprise check -c reprise.yaml");
-  command->callback([file, &code] { code = check(given_file(file)); });
+  command->callback([given, &code] { code = check(*given); });
 }
 
 }  // namespace reprise::cli

@@ -1,5 +1,6 @@
 #include "proxy/cli/configuration.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
+#include "proxy/tls/file_digest.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -23,6 +25,8 @@ std::string read_standard_input() {
   text.resize(static_cast<std::size_t>(std::cin.gcount()));
   return text;
 }
+
+net::WatchedFile held_now(const std::string& file) { return {file, net::digest_of_files({&file, 1})}; }
 
 }  // namespace
 
@@ -45,10 +49,18 @@ config::Loaded read_configuration(const std::string& file) {
 
 bool is_standard_input(const std::string& file) { return file == standard_input; }
 
-std::vector<std::string> files_of(const config::Loaded& loaded, const std::string& file) {
-  std::vector<std::string> files{file};
-  files.insert(files.end(), loaded.files.begin(), loaded.files.end());
-  return files;
+// Which files it names is not known before it is read: where there are any it is read once more.
+config::Loaded read_for_watch(const std::string& file, std::vector<net::WatchedFile>& watched) {
+  watched = {held_now(file)};
+  config::Loaded loaded = read_configuration(file);
+  if (loaded.files.empty()) return loaded;
+  for (const std::string& named : loaded.files) watched.push_back(held_now(named));
+  loaded = read_configuration(file);
+  for (const std::string& named : loaded.files) {
+    const auto is_it = [&](const net::WatchedFile& other) { return other.path == named; };
+    if (std::none_of(watched.begin(), watched.end(), is_it)) watched.push_back({named});
+  }
+  return loaded;
 }
 
 std::vector<std::string> fit_to(const cgroup::Limits& limits, config::Loaded& loaded,
@@ -69,11 +81,10 @@ std::vector<std::string> fit_to(const cgroup::Limits& limits, config::Loaded& lo
 }
 
 net::NewConfiguration read_again(const std::string& file, const cgroup::Limits& limits) {
-  config::Loaded loaded = read_configuration(file);
-  fit_to(limits, loaded, file);
   net::NewConfiguration read;
+  config::Loaded loaded = read_for_watch(file, read.files);
+  fit_to(limits, loaded, file);
   read.hash = loaded.hash;
-  read.files = files_of(loaded, file);
   // Where it is not to be used, warnings are not what one has to know.
   for (const config::Problem& problem : loaded.problems) {
     const bool is_error = problem.severity == config::Problem::Severity::error;

@@ -27,13 +27,14 @@ std::string given_file(const CLI::Option* option);
 /// problem is an error.
 config::Loaded read_configuration(const std::string& file);
 bool is_standard_input(const std::string& file);
+/// The same of a file that is then watched: what it and those that it names held before they were read stands
+/// in `watched`.
+config::Loaded read_for_watch(const std::string& file, std::vector<net::WatchedFile>& watched);
 /// Puts in force what the limits of this process make of it: the notes that it returns say what was lowered,
 /// with the file; what they cannot bear and the file says is one more warning of it.
 std::vector<std::string> fit_to(const cgroup::Limits&, config::Loaded&, const std::string& file);
-/// What a running proxy reads when the file has changed, under the limits that it found at its start; and the
-/// files whose change is one of it.
+/// What a running proxy reads when the file has changed, under the limits that it found at its start.
 net::NewConfiguration read_again(const std::string& file, const cgroup::Limits&);
-std::vector<std::string> files_of(const config::Loaded&, const std::string& file);
 /// Prints every problem.
 void print_problems(const config::Loaded&, const std::string& file);
 /// Both.

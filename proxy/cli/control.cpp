@@ -6,6 +6,7 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
 #include "proxy/control/ask_control.hpp"
+#include "proxy/observe/json_text.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -52,6 +53,13 @@ int tell(const ControlArguments& given, const std::string& command) {
   if (path.empty()) return code;
   const net::ControlResponse response =
       net::ask_control(path, command, given.waits ? long_patience : patience);
+  // What is JSON itself is told as it is.
+  if (given.format == "json" && !(response.succeeded && command == "status json")) {
+    std::string text = response.succeeded ? R"({"ok":true,"message":)" : R"({"ok":false,"message":)";
+    observe::append_json(text, response.text);
+    std::printf("%s}\n", text.c_str());
+    return response.succeeded ? exit_ok : exit_runtime;
+  }
   if (!response.succeeded) {
     std::fprintf(stderr, "%s\n", response.text.c_str());
     return exit_runtime;
@@ -67,6 +75,7 @@ Given place(CLI::App* command, const char* example) {
       command->add_option("--control", given->path, "the control socket of the running proxy");
   command->add_option("-c,--config", given->file, "the configuration file that names it (admin.control)")
       ->excludes(path);
+  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->footer(example);
   return given;
 }
@@ -88,7 +97,6 @@ void add_reload(CLI::App& app, int& code) {
 void add_status(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("status", "how a running proxy fares");
   const Given given = place(command, "reprise status -c /etc/reprise/reprise.yaml");
-  command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->callback(
       [given, &code] { code = tell(*given, given->format == "json" ? "status json" : "status"); });
 }

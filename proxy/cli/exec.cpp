@@ -119,7 +119,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   std::ofstream report;
   if (!given.report.empty()) report.open(given.report);
   if (log < 0 || (!given.report.empty() && !report)) {
-    std::fprintf(stderr, "reprise exec: %s cannot be written\n",
+    std::fprintf(stderr, "reprise exec: %s cannot be written: name a file in a folder that is there\n",
                  (log < 0 ? given.log : given.report).c_str());
     return exit_usage;
   }

@@ -39,7 +39,8 @@ std::optional<std::string> contents(const std::string& path) {
     const std::string why = text.size() > largest_manifest
                                 ? "it is larger than 64 MiB"
                                 : std::generic_category().message(errno == 0 ? EIO : errno);
-    std::fprintf(stderr, "reprise inject: cannot read %s: %s\n", path.c_str(), why.c_str());
+    std::fprintf(stderr, "reprise inject: cannot read %s: %s; name a manifest, or - for standard input\n",
+                 path.c_str(), why.c_str());
     return std::nullopt;
   }
   return text;

@@ -1,7 +1,9 @@
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "proxy/cli/commands.hpp"
+#include "proxy/observe/json_text.hpp"
 #include "proxy/policy/reason.hpp"
 
 namespace reprise::cli {
@@ -20,12 +22,27 @@ std::string reasons_markdown() {
   return text;
 }
 
+std::string reasons_json() {
+  std::string text = "[";
+  for (const policy::Reason reason : policy::all_reasons()) {
+    text.append(text.size() == 1 ? "\n" : ",\n").append(R"({"reason":)");
+    observe::append_json(text, policy::word(reason));
+    text.append(R"(,"retry":)").append(policy::is_retry(reason) ? "true" : "false").append(R"(,"meaning":)");
+    observe::append_json(text, policy::meaning(reason));
+    text.append("}");
+  }
+  return text + "\n]\n";
+}
+
 }  // namespace
 
 void add_reasons(CLI::App& app, int&) {
-  CLI::App* command = app.add_subcommand("reasons", "print the table of reasons, as Markdown");
+  CLI::App* command = app.add_subcommand("reasons", "print the table of reasons");
   command->footer("reprise reasons | grep not_idempotent");
-  command->callback([] { std::fputs(reasons_markdown().c_str(), stdout); });
+  const auto format = std::make_shared<std::string>("markdown");
+  command->add_option("--format", *format, "markdown or json")->check(CLI::IsMember({"markdown", "json"}));
+  command->callback(
+      [format] { std::fputs((*format == "json" ? reasons_json() : reasons_markdown()).c_str(), stdout); });
 }
 
 }  // namespace reprise::cli

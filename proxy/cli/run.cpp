@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/configuration.hpp"
@@ -36,15 +38,15 @@ void listen_to_service_manager(net::ProxyOptions& options) {
     ::unsetenv(name);
 }
 
-int serve(config::Loaded loaded, const std::string& file) {
+int serve(config::Loaded loaded, const std::string& file, std::vector<net::WatchedFile> watched) {
   prepare_process(loaded.settings->limits);
   net::ProxyOptions options = proxy_options(loaded, file);
   options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
   listen_to_service_manager(options);
   try {
-    if (!file.empty() && !is_standard_input(file)) {
+    if (!watched.empty()) {
       options.reload = [file, limits = options.limits] { return read_again(file, limits); };
-      options.watched_files = files_of(loaded, file);
+      options.watched_files = std::move(watched);
     }
     net::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();
@@ -67,10 +69,12 @@ int run(const RunArguments& given) {
   if (!given.listeners.empty()) {
     FromArguments made = configuration_of(given.listeners);
     for (const std::string& fault : made.faults) std::fprintf(stderr, "reprise run: %s\n", fault.c_str());
-    return made.faults.empty() ? serve(std::move(made.loaded), {}) : exit_usage;
+    return made.faults.empty() ? serve(std::move(made.loaded), {}, {}) : exit_usage;
   }
-  config::Loaded loaded = read_configuration(given.file);
-  if (loaded.settings) return serve(std::move(loaded), given.file);
+  const bool is_file = !given.file.empty() && !is_standard_input(given.file);
+  std::vector<net::WatchedFile> watched;
+  config::Loaded loaded = is_file ? read_for_watch(given.file, watched) : read_configuration(given.file);
+  if (loaded.settings) return serve(std::move(loaded), given.file, std::move(watched));
   print_problems(loaded, given.file);
   return exit_bad_configuration;
 }

@@ -1,5 +1,7 @@
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "proxy/command_line/about_itself.hpp"
 #include "proxy/command_line/exit_codes.hpp"
@@ -9,22 +11,29 @@ namespace reprise::cli {
 
 void add_help(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("help", "say what there is, or how a command is used");
-  const CLI::Option* wanted = command->add_option("command", "one of the commands");
+  const auto wanted = std::make_shared<std::vector<std::string>>();
+  command->add_option("command", *wanted, "one of the commands, such as ca init");
   command->footer("reprise help exec");
   command->callback([&app, wanted, &code] {
-    if (wanted->count() == 0) {
+    if (wanted->empty()) {
       // help() would be that of the command that was parsed: this one.
       std::fputs(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str(),
                  stdout);
       return;
     }
-    const auto name = wanted->as<std::string>();
-    if (const CLI::App* found = find_command(app, name)) {
-      std::fputs(found->help("reprise").c_str(), stdout);
-    } else {
-      std::fprintf(stderr, "reprise: %s\n", unknown_command(app, name).c_str());
-      code = exit_usage;
+    const CLI::App* found = &app;
+    std::string before = "reprise";
+    for (const std::string& name : *wanted) {
+      const CLI::App* below = find_command(*found, name);
+      if (below == nullptr) {
+        std::fprintf(stderr, "%s: %s\n", before.c_str(), unknown_command(*found, name).c_str());
+        code = exit_usage;
+        return;
+      }
+      if (found != &app) before.append(" ").append(found->get_name());
+      found = below;
     }
+    std::fputs(found->help(before).c_str(), stdout);
   });
 }
 

@@ -33,12 +33,18 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return text;
 }
 
+/// What was meant by a word that is none of its commands.
+std::string meant_command(const CLI::App& command, std::string_view word) {
+  return std::string(config::nearest(word, names_of_commands(command)));
+}
+
 /// In the order in which they came.
 std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> extras = app.remaining(true);
   std::string text = quoted_list(extras) + (extras.size() == 1 ? " is" : " are") + " not understood";
   for (const std::string& extra : extras) {
-    const std::string meant = extra.starts_with("-") ? meant_option(command, extra) : std::string();
+    const std::string meant =
+        extra.starts_with("-") ? meant_option(command, extra) : meant_command(command, extra);
     if (meant.empty()) continue;
     text.append(" (did you mean ").append(meant).append("?)");
     break;
@@ -69,14 +75,21 @@ std::string unknown_command(const CLI::App& app, std::string_view word) {
 }
 
 std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> parsed = app.get_subcommands();
-  const CLI::App& command = parsed.empty() ? app : *parsed.front();
-  const std::string name = parsed.empty() ? "" : " " + command.get_name();
+  const CLI::App* deepest = &app;
+  std::string name;
+  while (!deepest->get_subcommands().empty()) {
+    deepest = deepest->get_subcommands().front();
+    name.append(" ").append(deepest->get_name());
+  }
+  const CLI::App& command = *deepest;
   std::string what = error.what();
   if (!app.remaining(true).empty()) {
     what = told_of_extras(app, command);
-  } else if (parsed.empty()) {
+  } else if (name.empty()) {
     what = "a command is missing";
+  } else if (!commands_of(command).empty()) {
+    what = "one of its commands is missing:";
+    for (const std::string_view below : names_of_commands(command)) what.append(" ").append(below);
   } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     what = first_word(what) + " is missing";
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {

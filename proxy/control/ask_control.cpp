@@ -92,7 +92,8 @@ ControlResponse ask_control(const std::string& path, std::string_view command,
   int error = line.send(std::string(command) + "\n");
   if (error == 0) error = line.read_all(text);
   if (error == EAGAIN || error == EWOULDBLOCK)
-    return {false, path + ": no answer within " + std::to_string(patience.count()) + " s"};
+    return {false, path + ": no answer within " + std::to_string(patience.count()) +
+                       " s; look at its log, and ask reprise status"};
   if (error != 0) return {false, path + ": " + words_of(error)};
   if (text.ends_with('\n')) text.pop_back();
   const std::size_t end = text.find('\n');

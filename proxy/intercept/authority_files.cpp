@@ -85,7 +85,7 @@ PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
 
 PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
   const std::string& file = settings.key;
-  const OpenFile opened(file, O_RDONLY);
+  const OpenFile opened(file, O_RDONLY | O_NONBLOCK);  // a pipe: nothing is in it
   if (!opened)
     refuse(key_path, file,
            "cannot be read: " + error_words() +
@@ -112,6 +112,8 @@ PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
 namespace {
 
 Certificate read_certificate(const std::string& file, const std::string& at) {
+  if (const std::string trouble = trouble_with_kind(file); !trouble.empty())
+    refuse(certificate_path, file, "cannot be used: " + trouble);
   const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
   if (opened == nullptr)
     refuse(certificate_path, file,

@@ -56,11 +56,15 @@ FileWatch::~FileWatch() {
   ::close(wishes_);
 }
 
-void FileWatch::watch(const std::vector<std::string>& files) {
+void FileWatch::watch(const std::vector<WatchedFile>& files) {
   std::map<std::string, std::string> held;
-  for (const std::string& file : files) {
-    const auto known = held_.find(file);
-    held[file] = known != held_.end() ? known->second : digest_of_files({&file, 1});
+  for (const auto& [path, digest] : files) {
+    const auto known = held_.find(path);
+    if (known != held_.end()) {
+      held[path] = known->second;
+    } else {
+      held[path] = digest.empty() ? digest_of_files({&path, 1}) : digest;
+    }
   }
   held_ = std::move(held);
   watch_folders();

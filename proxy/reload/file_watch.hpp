@@ -18,6 +18,13 @@ struct WatchTimes {
   Duration look = std::chrono::seconds(10);
 };
 
+struct WatchedFile {
+  std::string path;
+  /// Of what it held before somebody read it (`digest_of_files`), so that no change is missed between that
+  /// and the beginning of the watch; empty: what it holds then is what was read.
+  std::string digest{};
+};
+
 /// What files hold is compared, and their folders are watched (inotify) so that it is known when: a file that
 /// is written, renamed over, deleted, or reached by a link that is turned (`..data` of a ConfigMap). Where
 /// the kernel gives no sign (no watch left, a file system of another host) the slow look finds it. Used by
@@ -32,7 +39,7 @@ class FileWatch {
   FileWatch& operator=(const FileWatch&) = delete;
 
   /// From now on these. What one of them held that was watched before is still what it is compared with.
-  void watch(const std::vector<std::string>& files);
+  void watch(const std::vector<WatchedFile>& files);
   /// Blocks until one holds something else than when this last returned, or somebody asks or stops it.
   Woken wait();
   /// Makes `wait` return, the present one or the next.

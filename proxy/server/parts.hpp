@@ -26,7 +26,7 @@ struct Proxy::Parts {
     std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<const ListenerSet> listeners;
     std::string hash;
-    std::vector<std::string> files;
+    std::vector<WatchedFile> files;
     ReloadReport last;  ///< reload
   };
 

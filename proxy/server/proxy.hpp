@@ -27,7 +27,7 @@ struct NewConfiguration {
   std::optional<config::Settings> settings;  ///< absent: it is not to be used
   std::string hash;
   std::vector<std::string> problems;  ///< with file:line:col; warnings where there are settings
-  std::vector<std::string> files;     ///< whose change is to be noticed
+  std::vector<WatchedFile> files;     ///< whose change is to be noticed
 };
 
 struct ProxyOptions {
@@ -51,7 +51,7 @@ struct ProxyOptions {
   std::optional<Duration> first_words_limit;
   /// Reads the configuration again, on a thread that may wait; empty: there is nothing to read.
   std::function<NewConfiguration()> reload;
-  std::vector<std::string> watched_files;  ///< whose change is to be noticed
+  std::vector<WatchedFile> watched_files;  ///< whose change is to be noticed
   WatchTimes watch_times;
   NotifySocket notify;               ///< told when it is ready, and when it stops
   std::optional<Duration> watchdog;  ///< how often it is told that every io thread turns its loop

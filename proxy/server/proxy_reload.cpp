@@ -143,7 +143,7 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
 ReloadReport Proxy::Parts::reload() {
   options.notify.tell(reloading_state());
   NewConfiguration read = options.reload();
-  std::vector<std::string> files = read.files;
+  std::vector<WatchedFile> files = read.files;
   const bool is_whole = read.settings.has_value();
   ReloadReport report = take_up(std::move(read));
   report.unix_time = Clock::wall_nanoseconds() / 1'000'000'000;
@@ -155,8 +155,9 @@ ReloadReport Proxy::Parts::reload() {
     if (is_whole) {
       current.files = std::move(files);
     } else {
-      for (std::string& file : files) {
-        if (std::find(current.files.begin(), current.files.end(), file) == current.files.end())
+      for (WatchedFile& file : files) {
+        const auto is_it = [&](const WatchedFile& other) { return other.path == file.path; };
+        if (std::none_of(current.files.begin(), current.files.end(), is_it))
           current.files.push_back(std::move(file));
       }
     }

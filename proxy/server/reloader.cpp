@@ -4,7 +4,7 @@
 
 namespace reprise::net {
 
-Reloader::Reloader(std::function<ReloadReport()> reload, std::function<std::vector<std::string>()> files,
+Reloader::Reloader(std::function<ReloadReport()> reload, std::function<std::vector<WatchedFile>()> files,
                    WatchTimes times)
     : reload_(std::move(reload)), files_(std::move(files)), watch_(times) {
   watch_.watch(files_());

@@ -26,7 +26,7 @@ class Reloader {
 
   /// `reload` is called on the thread and returns what became of it; `files` says, after it, which files to
   /// watch.
-  Reloader(std::function<ReloadReport()> reload, std::function<std::vector<std::string>()> files,
+  Reloader(std::function<ReloadReport()> reload, std::function<std::vector<WatchedFile>()> files,
            WatchTimes times = {});
   ~Reloader() { stop(); }
   Reloader(const Reloader&) = delete;
@@ -45,7 +45,7 @@ class Reloader {
   std::vector<Told> take_waiting();
 
   const std::function<ReloadReport()> reload_;
-  const std::function<std::vector<std::string>()> files_;
+  const std::function<std::vector<WatchedFile>()> files_;
   FileWatch watch_;
   std::mutex mutex_;
   std::vector<Told> waiting_;  ///< under the mutex

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,7 +33,10 @@ void add_file(const Digest& digest, const std::string& file) {
     why = errno;
   } else {
     constexpr std::uint64_t most = 64 * 1024 * 1024;
-    for (;;) {
+    struct stat found {};
+    const bool is_file = ::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
+    if (!is_file) why = -static_cast<int>(found.st_mode & S_IFMT);
+    while (is_file) {
       const ssize_t count = ::read(descriptor, piece.data(), piece.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) why = errno;

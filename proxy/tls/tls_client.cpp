@@ -32,7 +32,12 @@ int keep_session(SSL* connection, SSL_SESSION* session) {
   return 1;
 }
 
+void refuse_special(const std::string& key, const std::string& file) {
+  if (const std::string trouble = trouble_with_kind(file); !trouble.empty()) refuse(key, file, trouble);
+}
+
 void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
+  if (ca_file) refuse_special("ca_file", *ca_file);
   if (!ca_file) {
     if (SSL_CTX_set_default_verify_paths(settings) != 1) refuse("ca_file", "system", tls_words());
   } else if (SSL_CTX_load_verify_file(settings, ca_file->c_str()) != 1) {
@@ -44,6 +49,8 @@ void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
 
 void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
   if (!policy.certificate || !policy.key) return;
+  refuse_special("certificate", *policy.certificate);
+  refuse_special("key", *policy.key);
   SSL_CTX_set_default_passwd_cb(settings, no_password);
   if (SSL_CTX_use_certificate_chain_file(settings, policy.certificate->c_str()) != 1)
     refuse("certificate", *policy.certificate, trouble_with(*policy.certificate, TlsFile::certificate));

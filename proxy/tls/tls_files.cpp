@@ -1,5 +1,7 @@
 #include "proxy/tls/tls_files.hpp"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -39,10 +41,20 @@ std::string trouble_in(std::string_view text, TlsFile kind, const std::string& c
 
 }  // namespace
 
+std::string trouble_with_kind(const std::string& file) {
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0 || S_ISDIR(found.st_mode)) return {};
+  if (S_ISFIFO(found.st_mode)) return "it is a pipe: write what comes through it into a file";
+  if (!S_ISREG(found.st_mode)) return "it is no regular file";
+  if (found.st_size > most_bytes) return "it is larger than 16 MiB";
+  return {};
+}
+
 std::string trouble_with(const std::string& file, TlsFile kind, const std::string& certificate) {
   const std::string words = tls_words();
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown)) return "it is a folder";
+  if (std::string trouble = trouble_with_kind(file); !trouble.empty()) return trouble;
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return std::generic_category().message(errno == 0 ? EIO : errno);

@@ -1,8 +1,11 @@
 #include "config/load.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -91,6 +94,26 @@ TEST(Load, a_missing_file_is_a_problem_of_the_whole_file) {
   EXPECT_FALSE(loaded.settings);
   EXPECT_EQ(loaded.hash, "");
   EXPECT_EQ(lines(load_file("/", {})), "f.yaml: error: cannot read the file: Is a directory\n");
+  EXPECT_EQ(lines(load_file("/dev/zero", {})),
+            "f.yaml: error: cannot read the file: it is no regular file: name a file\n");
+}
+
+TEST(Load, a_pipe_that_nobody_writes_to_is_not_waited_for) {
+  const std::string pipe = testing::TempDir() + "reprise-pipe-" + std::to_string(::getpid());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(lines(load_file(pipe, {})),
+            "f.yaml: error: cannot read the file: it is a pipe: write what comes through it into a file\n");
+  EXPECT_NE(first_line("version: 1\nthreads: ${file:" + pipe + "}").find("it is a pipe"), std::string::npos);
+  EXPECT_NE(first_line("version: 1\nthreads: ${file:/dev/zero}").find("no regular file"), std::string::npos);
+  ::unlink(pipe.c_str());
+}
+
+TEST(Load, a_file_of_ten_gigabytes_is_not_read_whole) {
+  const std::string file = testing::TempDir() + "reprise-large-" + std::to_string(::getpid());
+  std::ofstream(file) << "version: 1\n";
+  std::filesystem::resize_file(file, 10'000'000'000);
+  EXPECT_NE(lines(load_file(file, {})).find("1 MiB"), std::string::npos) << lines(load_file(file, {}));
+  ::unlink(file.c_str());
 }
 
 TEST(Load, reads_a_file) {

@@ -58,7 +58,11 @@ def test_a_file_is_an_argument_of_run_as_of_check():
 
 def test_arguments_that_are_not_understood_are_told_as_they_came():
     for arguments, told in (
-            (("check", "a", "b", "c"), 'reprise check: "b", "c" are not understood; see reprise help check\n'),
+            (("run", "a", "b", "c"), 'reprise run: "b", "c" are not understood; see reprise help run\n'),
+            (("ca", "shwo"), 'reprise ca: "shwo" is not understood (did you mean show?); see reprise help ca\n'),
+            (("ca",), "reprise ca: one of its commands is missing: init show renew; see reprise help ca\n"),
+            (("ca", "init", "--fromat", "json"), 'reprise ca init: "--fromat" is not understood (did you mean --format?); see reprise help ca init\n'),
+            (("check", "-", "-"), "reprise check: - is there twice: standard input can be read once; see reprise help check\n"),
             (("explain", "--hedaer", "x", "GET", "http://h/", "more"),
              'reprise explain: "--hedaer", "http://h/", "more" are not understood (did you mean --header?); see reprise help explain\n'),
             (("run", "--cofnig", "x"), 'reprise run: "--cofnig" is not understood (did you mean --config?); see reprise help run\n'),
@@ -141,5 +145,6 @@ def test_check_looks_at_the_files_that_a_configuration_names():
             assert code == 78 and f"tls.ca_file {value} cannot be used: {told}" in err, err
         folder_of = "version: 1\nlimits: {replay_folder: /nowhere%s}\n"
         equal(command("check", "-", given=folder_of % ""),
-              (78, "", "-: error: limits.replay_folder /nowhere cannot be used: No such file or directory\n"))
+              (78, "", "-: error: limits.replay_folder /nowhere cannot be used: No such file or directory; name a folder that reprise may write to\n"
+               "-: 1 error\n"))
         equal(command("check", "-", given=folder_of % ", replay_disk: 0")[0], 0)

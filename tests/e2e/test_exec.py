@@ -75,7 +75,7 @@ def test_wrong_use_runs_nothing():
     equal(ran("exec"), (2, "", missing))
     equal(ran("exec", "--"), (2, "", missing))
     equal(ran("exec", "true"), (2, "", 'reprise exec: "true" is not understood; see reprise help exec\n'))
-    equal(ran("exec", "--report", "/nowhere/report", "--", "true"), (2, "", "reprise exec: /nowhere/report cannot be written\n"))
+    equal(ran("exec", "--report", "/nowhere/report", "--", "true"), (2, "", "reprise exec: /nowhere/report cannot be written: name a file in a folder that is there\n"))
     equal(ran("exec", "-c", "/nowhere/file", "--", "true")[0], 78)
 
 

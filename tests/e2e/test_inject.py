@@ -56,7 +56,7 @@ def test_nothing_is_printed_where_one_document_is_wrong():
 def test_a_file_that_cannot_be_read_is_told():
     with tempfile.TemporaryDirectory() as folder:
         for path, why in ((folder, "Is a directory"), (folder + "/none.yaml", "No such file or directory")):
-            equal(inject("-f", path), (1, b"", f"reprise inject: cannot read {path}: {why}\n"))
+            equal(inject("-f", path), (1, b"", f"reprise inject: cannot read {path}: {why}; name a manifest, or - for standard input\n"))
     code, out, err = inject()
     equal((code, out), (2, b""))
     assert "--file" in err or "file is missing" in err, err
@@ -77,4 +77,4 @@ def test_a_large_file_and_one_that_is_too_large():
     equal((code, err, out.count(b"- name: reprise\n")), (0, "", count))
     with tempfile.NamedTemporaryFile() as file:
         file.truncate(64 * 1024 * 1024 + 1)
-        equal(inject("-f", file.name), (1, b"", f"reprise inject: cannot read {file.name}: it is larger than 64 MiB\n"))
+        equal(inject("-f", file.name), (1, b"", f"reprise inject: cannot read {file.name}: it is larger than 64 MiB; name a manifest, or - for standard input\n"))

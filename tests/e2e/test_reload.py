@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import subprocess
 import tempfile
 import threading
 from pathlib import Path
@@ -130,6 +132,11 @@ def broken_files(reprise):
         path.unlink()
         path.symlink_to("nowhere")
 
+    def swap_for(make):
+        def swap():
+            path.unlink()
+            make(path)
+        return swap
     return [
         ("garbage", lambda: path.write_bytes(os.urandom(3000)), "reprise.yaml:1:"),
         ("half a file", lambda: path.write_text("version: 1\nlisteners: [{mode: forw", encoding="ascii"), "reprise.yaml:2:"),
@@ -138,6 +145,9 @@ def broken_files(reprise):
         ("a folder", swap_for_folder, "cannot read the file"),
         ("deleted", path.unlink, "cannot read the file"),
         ("a link to nowhere", swap_for_dangling_link, "cannot read the file"),
+        ("a pipe that nobody writes to", swap_for(os.mkfifo), "cannot read the file: it is a pipe"),
+        ("a device that never ends", swap_for(lambda path: path.symlink_to("/dev/zero")), "cannot read the file: it is no regular file"),
+        ("ten gigabytes", lambda: os.truncate(path, 10_000_000_000), "the file is larger than 1 MiB"),
     ]
 
 
@@ -145,7 +155,7 @@ def make_whole(reprise):
     path = Path(reprise.config_file)
     if path.is_dir():
         path.rmdir()
-    if path.is_symlink():
+    if path.is_symlink() or path.is_fifo():
         path.unlink()
     reprise.change()
 
@@ -174,6 +184,59 @@ def test_a_file_that_is_no_configuration_changes_nothing_and_is_told():
             eventually(lambda whole=whole: reprise.reloads("success") > whole, f"after {name} it is whole again")
             whole = reprise.reloads("success")
         equal(attempts(reprise, upstream), 2)
+
+
+def waits_in(process, call):
+    """The process is in that function of the kernel, or in one that is called like it."""
+    with open(f"/proc/{process.pid}/wchan", encoding="ascii") as file:
+        return call in file.read()
+
+
+def test_what_changes_between_the_first_reading_and_the_watch_is_found():
+    """A control socket whose listener takes nobody holds a start up: behind the reading of the file, before the watch."""
+    with failing() as upstream:
+        reprise = Controlled(defaults=TWICE)
+        deaf = socket.socket(socket.AF_UNIX)
+        deaf.bind(reprise.control_path)
+        deaf.listen(0)
+        callers = [socket.socket(socket.AF_UNIX) for _ in range(2)]
+        for caller in callers:
+            caller.setblocking(False)
+            caller.connect_ex(reprise.control_path)
+
+        def change_meanwhile():
+            eventually(lambda: reprise.process is not None and waits_in(reprise.process, "unix_"), "it waits for the socket")
+            reprise.change(defaults=THRICE)
+            deaf.close()
+        changer = threading.Thread(target=change_meanwhile)
+        changer.start()
+        with reprise:
+            changer.join()
+            reprise.expect_reload("success")
+            equal(attempts(reprise, upstream), 3)
+        for caller in callers:
+            caller.close()
+
+
+def test_a_start_with_what_is_no_file_says_so():
+    with tempfile.TemporaryDirectory() as folder:
+        pipe, large = os.path.join(folder, "pipe"), os.path.join(folder, "large")
+        os.mkfifo(pipe)
+        with open(large, "wb") as file:
+            file.truncate(10_000_000_000)
+        named = os.path.join(folder, "named.yaml")
+        for key in ("ca_file", "certificate"):
+            more = f", key: {pipe}" if key == "certificate" else ""
+            Path(named).write_text(f"version: 1\ndefaults: {{tls: {{originate: true, {key}: {pipe}{more}}}}}\n", encoding="ascii")
+            for command in ("check", "run"):
+                done = subprocess.run([options.binary, command, named], capture_output=True, text=True, timeout=PATIENCE, check=False)
+                equal(done.returncode, 78, done.stderr)
+                assert f"tls.{key} {pipe} cannot be used: it is a pipe" in done.stderr, done.stderr
+        for file, words in ((pipe, "it is a pipe"), ("/dev/zero", "it is no regular file"), (large, "the file is larger than 1 MiB"),
+                            (folder, "Is a directory")):
+            for command in ("check", "run"):
+                done = subprocess.run([options.binary, command, file], capture_output=True, text=True, timeout=PATIENCE, check=False)
+                equal((done.returncode, words in done.stderr), (78, True), f"{command} {file}: {done.stderr}")
 
 
 def test_a_file_that_changes_without_a_pause_is_taken_up_all_the_same():

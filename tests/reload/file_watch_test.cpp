@@ -1,6 +1,7 @@
 #include "proxy/reload/file_watch.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "proxy/tls/file_digest.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 
 namespace reprise::net {
@@ -44,7 +46,7 @@ class FileWatchTest : public ::testing::Test {
 TEST_F(FileWatchTest, AChangeIsSeenHoweverItIsMade) {
   write("f", "one");
   FileWatch watch(by_sign);
-  watch.watch({path("f")});
+  watch.watch({{path("f")}});
   write("f", "two");
   EXPECT_EQ(watch.wait(), Woken::changed) << "written in place";
   replace("f", "three");
@@ -71,7 +73,7 @@ TEST_F(FileWatchTest, ALinkThatIsTurnedAboveTheFileIsSeen) {
   fs::create_symlink("1", path("..data"));
   fs::create_symlink("..data/f", path("f"));
   FileWatch watch(by_sign);
-  watch.watch({path("f")});
+  watch.watch({{path("f")}});
   fs::create_symlink("2", path("..data_tmp"));
   fs::rename(path("..data_tmp"), path("..data"));
   EXPECT_EQ(watch.wait(), Woken::changed);
@@ -82,7 +84,7 @@ TEST_F(FileWatchTest, ALinkThatIsTurnedAboveTheFileIsSeen) {
 TEST_F(FileWatchTest, WhatHoldsTheSameHasNotChanged) {
   write("f", "one");
   FileWatch watch(by_sign);
-  watch.watch({path("f")});
+  watch.watch({{path("f")}});
   write("f", "one");
   replace("f", "one");
   fs::last_write_time(path("f"), fs::file_time_type::clock::now());
@@ -95,7 +97,7 @@ TEST_F(FileWatchTest, WhatHoldsTheSameHasNotChanged) {
 TEST_F(FileWatchTest, WithoutASignTheLookFindsIt) {
   write("f", "one");
   FileWatch watch(by_look);
-  watch.watch({path("f")});
+  watch.watch({{path("f")}});
   std::thread writer([&] { write("f", "two"); });
   EXPECT_EQ(watch.wait(), Woken::changed);
   writer.join();
@@ -104,7 +106,7 @@ TEST_F(FileWatchTest, WithoutASignTheLookFindsIt) {
 TEST_F(FileWatchTest, AFileThatChangesWithoutAPauseIsLookedAtAllTheSame) {
   write("f", "0");
   FileWatch watch({std::chrono::hours(1), milliseconds(20), std::chrono::hours(1)});
-  watch.watch({path("f")});
+  watch.watch({{path("f")}});
   std::atomic<bool> ended{false};
   std::thread writer([&] {
     for (int i = 1; !ended; ++i) write("f", std::to_string(i));
@@ -114,12 +116,36 @@ TEST_F(FileWatchTest, AFileThatChangesWithoutAPauseIsLookedAtAllTheSame) {
   writer.join();
 }
 
+TEST_F(FileWatchTest, WhatChangedSinceItWasReadIsSeenAtOnce) {
+  write("f", "one");
+  const std::string read = path("f");
+  const std::string digest = digest_of_files({&read, 1});
+  write("f", "two");
+  FileWatch watch(by_sign);
+  watch.watch({{path("f"), digest}});
+  EXPECT_EQ(watch.wait(), Woken::changed);
+  write("g", "one");
+  watch.watch({{path("f"), digest}, {path("g"), digest}});
+  watch.ask();
+  EXPECT_EQ(watch.wait(), Woken::asked) << "f is known since, and g holds what it did";
+}
+
+TEST_F(FileWatchTest, WhatIsNoFileIsNotRead) {
+  const std::string pipe = path("pipe");
+  const std::string zero = "/dev/zero";
+  const std::string folder = folder_.string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(digest_of_files({&pipe, 1}), digest_of_files({&pipe, 1}));
+  EXPECT_NE(digest_of_files({&pipe, 1}), digest_of_files({&zero, 1}));
+  EXPECT_NE(digest_of_files({&folder, 1}), digest_of_files({&zero, 1}));
+}
+
 TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
   write("f", "one");
   FileWatch watch(by_look);
-  watch.watch({path("f")});
+  watch.watch({{path("f")}});
   write("f", "two");
-  watch.watch({path("f"), path("more")});
+  watch.watch({{path("f")}, {path("more")}});
   EXPECT_EQ(watch.wait(), Woken::changed) << "of a file that was watched before";
   write("more", "x");
   EXPECT_EQ(watch.wait(), Woken::changed);
@@ -133,14 +159,14 @@ TEST_F(FileWatchTest, I6_without_a_descriptor_there_is_none) {
 
 TEST_F(FileWatchTest, AFileInTheFolderOfTheProcessIsWatchedByItsName) {
   FileWatch watch(by_look);
-  watch.watch({"no-such-file-of-reprise", "/no-such-file-of-reprise"});
+  watch.watch({{"no-such-file-of-reprise"}, {"/no-such-file-of-reprise"}});
   watch.ask();
   EXPECT_EQ(watch.wait(), Woken::asked) << "neither is there, which is no change";
 }
 
 TEST_F(FileWatchTest, AskingIsAnsweredOnceAndStoppingForGood) {
   FileWatch watch(by_sign);
-  watch.watch({path("nothing/at/all")});
+  watch.watch({{path("nothing/at/all")}});
   watch.ask();
   watch.ask();
   EXPECT_EQ(watch.wait(), Woken::asked);
