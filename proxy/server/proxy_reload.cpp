@@ -135,6 +135,14 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
     const std::lock_guard lock(mutex);
     current = next;
   }
+  // A shutdown may have closed the listeners of the one before while these came into force.
+  if (stopping) {
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      asio::post(workers[i]->io, [this, i] {
+        if (workers[i]->draining) close_listeners(i);
+      });
+    }
+  }
   std::erase_if(retired, [](const auto& old) { return old.use_count() == 1; });
   retired.push_back(before.snapshot);
   return report;
