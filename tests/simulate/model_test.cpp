@@ -212,7 +212,7 @@ TEST(ModelFile, OptionsComeBeforeIt) {
 TEST(ModelFile, AFaultIsTheFilesOrTheOptions) {
   EXPECT_EQ(fault_of({"m", {}, {}}, "version: 1\nrat: 5/s\n"),
             "file m:2:1: error: rat: no key of a model (did you mean rate?)");
-  EXPECT_EQ(fault_of({"m", {}, "x"}, "version: 1\n").substr(0, 38),
+  EXPECT_EQ(fault_of({"m", {}, "x"}, "version: 1\n").substr(0, 39),
             "option reprise simulate: --seed: \"x\" is");
   EXPECT_EQ(fault_of({"", {{"rate", {"5"}}}, {}}, "").substr(0, 48),
             "option reprise simulate: --rate: \"5\" has no unit");
