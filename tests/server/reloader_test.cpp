@@ -15,7 +15,7 @@ ReloadReport ask(Reloader& reloader) {
   return told.get_future().get();
 }
 
-std::vector<std::string> no_files() { return {}; }
+std::vector<WatchedFile> no_files() { return {}; }
 
 TEST(Reloader, tells_what_became_of_it) {
   int times = 0;

@@ -43,7 +43,7 @@ class Reloading {
   config::Settings settings;             ///< as it was begun with
   std::optional<config::Settings> next;  ///< what the next reload reads
   std::vector<std::string> problems;
-  std::vector<std::string> files;  ///< whose change it notices from then on
+  std::vector<WatchedFile> files;  ///< whose change it notices from then on
   RunningProxy proxy;
 };
 
@@ -243,11 +243,11 @@ TEST(ProxyReload, AMistakeInAFileThatIsWatchedIsTakenBackByWritingIt) {
   write(named, "1");
   Reloading world(wishing(1));
   world.next = world.settings;
-  world.files = {main, named};
+  world.files = {{main}, {named}};
   ASSERT_TRUE(world.reload().succeeded);
   world.next.reset();
   world.problems = {"f:1:1: error: no"};
-  world.files = {main};
+  world.files = {{main}};
   ASSERT_FALSE(world.reload().succeeded);
   write(named, "2");
   const auto failed = [&] { return world.proxy.metric(R"(reprise_config_reloads_total{outcome="failed"})"); };
