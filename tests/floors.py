@@ -46,9 +46,11 @@ LINKS = {
     "child": ("http", "observe"),
     "cgroup": ("keys",),
     "command_line": ("keys",),
+    "terminal": ("observe",),
+    "startup": ("server", "config", "reference", "child", "command_line"),
     "inject": ("child",),
     "redirect": ("http", "settings"),
-    "cli": ("inject", "redirect", "server", "explain", "comparison", "config", "reference", "redirect", "child", "command_line"),
+    "cli": ("inject", "redirect", "startup", "explain", "comparison", "terminal"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -74,6 +76,8 @@ THIRD = {
     "explain": r"fmt/.*\.h",
     "simulate": r"boost/json(/.*)?\.hpp",
     "comparison": r"fmt/.*\.h",
+    "terminal": r"fmt/.*\.h|sys/ioctl\.h|unistd\.h",
+    "startup": r"CLI/.*\.hpp|" + SOCKETS,
     "command_line": r"CLI/.*\.hpp|fmt/.*\.h",
     "inject": r"yaml-cpp/.*\.h",
     "child": r"fmt/.*\.h|" + POSIX,

@@ -9,7 +9,7 @@
 
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

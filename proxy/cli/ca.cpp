@@ -7,8 +7,8 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
-#include "proxy/cli/progress.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/terminal/progress.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/observe/json_text.hpp"
@@ -84,7 +84,7 @@ Authority certified(net::PrivateKey key, const config::Intercept& intercept) {
   return {std::move(made), std::move(key)};
 }
 
-void write(const config::Intercept& intercept, const Authority& authority, Progress& progress) {
+void write(const config::Intercept& intercept, const Authority& authority, StepProgress& progress) {
   progress.step("the certificate " + intercept.certificate);
   net::replace_file(intercept.certificate, authority.certificate_text());
   if (!intercept.bundle) return;
@@ -95,7 +95,7 @@ void write(const config::Intercept& intercept, const Authority& authority, Progr
 std::size_t steps_of(const config::Intercept& intercept) { return intercept.bundle ? 3 : 2; }
 
 void init(const CaArguments& given, const config::Intercept& intercept) {
-  Progress progress(steps_of(intercept));
+  StepProgress progress(steps_of(intercept));
   progress.step("the key " + intercept.key);
   net::PrivateKey key = Authority::make_key();
   net::write_new_key(intercept.key, key.get());
@@ -106,7 +106,7 @@ void init(const CaArguments& given, const config::Intercept& intercept) {
 }
 
 void renew(const CaArguments& given, const config::Intercept& intercept) {
-  Progress progress(steps_of(intercept));
+  StepProgress progress(steps_of(intercept));
   progress.step("the key that is there, " + intercept.key);
   const Authority authority = certified(net::read_key(intercept, given.file), intercept);
   write(intercept, authority, progress);

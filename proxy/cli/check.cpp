@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/cli/checked.hpp"
+#include "proxy/startup/checked.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
-#include "proxy/cli/progress.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/terminal/progress.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -41,7 +41,7 @@ int check(const CheckArguments& given) {
   const cgroup::Limits limits = cgroup::read_limits();
   std::vector<Checked> all;
   std::size_t bad = 0;
-  Progress progress(given.files.size());
+  StepProgress progress(given.files.size());
   for (const std::string& file : given.files) {
     progress.step(file);
     all.push_back(check_file(file, limits));

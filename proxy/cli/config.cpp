@@ -6,7 +6,7 @@
 #include "config/reference/reference.hpp"
 #include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

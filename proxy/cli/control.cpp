@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 #include "proxy/control/ask_control.hpp"
 #include "proxy/observe/json_text.hpp"
 

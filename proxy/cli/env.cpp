@@ -5,7 +5,7 @@
 
 #include "proxy/child/client_environment.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

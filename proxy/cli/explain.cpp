@@ -11,7 +11,7 @@
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/before_dialling.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 #include "proxy/cli/explain_story.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"

@@ -9,7 +9,7 @@
 namespace reprise::cli {
 namespace {
 
-constexpr net::Duration patience = std::chrono::seconds(10);
+constexpr net::Duration longest_silence = std::chrono::seconds(10);
 
 // As one segment of a path (RFC 3986 2.1 and 2.3).
 std::string segment(const std::string& text) {
@@ -37,7 +37,7 @@ int explain_story(const std::string& id, const std::string& admin, const std::st
   const auto at = admin_address(admin, file, code);
   if (!at) return code;
   const std::string query = format == "text" ? "?format=text" : "";
-  const AdminResponse told = ask_admin(*at, "/stories/" + segment(id) + query, patience);
+  const AdminResponse told = ask_admin(*at, "/stories/" + segment(id) + query, longest_silence);
   if (told.status == 200) {
     std::fputs(told.body.c_str(), stdout);
     return exit_ok;

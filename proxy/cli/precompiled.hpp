@@ -11,4 +11,4 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"

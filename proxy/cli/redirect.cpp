@@ -3,7 +3,7 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 #include "proxy/redirect/redirect_rules.hpp"
 
 namespace reprise::cli {

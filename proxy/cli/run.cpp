@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
-#include "proxy/cli/listener_arguments.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/startup/listener_arguments.hpp"
 #include "proxy/control/control_socket.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/session/listen.hpp"

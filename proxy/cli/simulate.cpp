@@ -18,8 +18,8 @@
 
 #include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/cli/configuration.hpp"
-#include "proxy/command_line/progress_line.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/terminal/progress.hpp"
 #include "proxy/comparison/report.hpp"
 #include "proxy/simulate/model_file.hpp"
 #include "proxy/simulate/model_keys.hpp"
@@ -159,7 +159,7 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
   report.configuration = told_of_configuration(given);
   report.duration = model->duration;
   report.model = *model;
-  ProgressLine line(::isatty(STDERR_FILENO) == 1, subjects->size(), simulate::expected_requests(*model));
+  ShareProgress line("reprise simulate", subjects->size(), simulate::expected_requests(*model));
   simulate::RunOptions options = simulate::options_for(*model);
   options.progress = [&](std::uint64_t requests) { line.tell(requests); };
   for (const simulate::Subject& subject : *subjects) {
@@ -218,8 +218,7 @@ int simulate_replay(const SimulateArguments& given, const config::Settings& sett
                                          log->bad_lines,
                                          log->left_out};
   report.compared.push_back({"as it was", "by the log itself", simulate::as_logged(*log), {}});
-  ProgressLine line(::isatty(STDERR_FILENO) == 1, 2 * subjects->size(),
-                    static_cast<double>(log->requests.size()));
+  ShareProgress line("reprise simulate", 2 * subjects->size(), static_cast<double>(log->requests.size()));
   simulate::RunOptions options;
   options.seed = model->seed;
   options.duration = log->duration;

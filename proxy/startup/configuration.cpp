@@ -1,4 +1,4 @@
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -8,7 +8,7 @@
 
 #include "config/yaml/document.hpp"
 #include "proxy/cgroup/fit.hpp"
-#include "proxy/cli/commands.hpp"
+#include "proxy/command_line/exit_codes.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/tls/file_digest.hpp"

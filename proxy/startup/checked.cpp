@@ -1,4 +1,4 @@
-#include "proxy/cli/checked.hpp"
+#include "proxy/startup/checked.hpp"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "proxy/cli/configuration.hpp"
+#include "proxy/startup/configuration.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/observe/json_text.hpp"
 #include "proxy/replay/temporary_file.hpp"

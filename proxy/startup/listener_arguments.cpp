@@ -1,4 +1,4 @@
-#include "proxy/cli/listener_arguments.hpp"
+#include "proxy/startup/listener_arguments.hpp"
 
 #include <optional>
 #include <string_view>
