@@ -24,6 +24,7 @@ enum class Kind : std::uint8_t {
   rate,
   endpoint,
   upstream,  // http[s]://host[:port][/prefix]
+  collector,  // http://host:port[/path]
   parent,    // http://[user:password@]proxy:port: a secret
   network,
   ports,
