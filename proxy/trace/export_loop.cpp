@@ -110,9 +110,9 @@ bool SpanExporter::Loop::take_batch() {
 Task<void> SpanExporter::Loop::deliver() {
   for (unsigned tries = 1; in_hand_ > 0; ++tries) {
     if (failures_ > 0 && !all_.finishing_) co_await pause(asked_pause_);
+    const std::uint64_t changes = all_.changes_;
     const auto collector = wanted();
     if (!collector) co_return drop(observe::SpanDrop::switched_off);
-    const std::uint64_t changes = all_.changes_;
     const Posted posted = co_await client_.post(*collector, body_, times_.post);
     if (changes != all_.changes_) {
       // Another one is meant from now on: it begins with a clean slate.

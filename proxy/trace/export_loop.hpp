@@ -23,7 +23,7 @@ class SpanExporter::Loop {
   void drop_all(observe::SpanDrop);
 
  private:
-  class Io final : public asio::io_context {
+  class Io : public asio::io_context {
    public:
     using asio::io_context::io_context;
     void destroy_handlers() { shutdown(); }

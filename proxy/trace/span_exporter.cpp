@@ -16,6 +16,7 @@ SpanExporter::SpanExporter(SpanQueues& queues, Resolver& resolver, observe::Metr
 SpanExporter::~SpanExporter() { finish(true); }
 
 void SpanExporter::send_to(const std::optional<config::Collector>& collector) {
+  if (finishing_) return;
   if (loop_ == nullptr && collector) {
     auto loop = make_loop_();
     thread_ = std::thread([made = loop.get()] { made->run(); });
