@@ -137,7 +137,7 @@ struct Collector {
 
 struct Trace {
   std::optional<Collector> otlp;  ///< absent: no spans
-  double sample = 1;  ///< 0 to 1: of requests without a traceparent that went well at once
+  double sample = 1;              ///< 0 to 1: of requests without a traceparent that went well at once
 };
 
 /// Immutable once loaded; shared by all threads.

@@ -55,7 +55,8 @@ Parsed<Collector> parse_collector(std::string_view text) {
   collector.port = where.value->port;
   const std::string_view path = rest.substr(slash);
   if (!is_plain_path(path))
-    return refuse("has a query, a fragment, a blank or more than 1024 bytes behind the host: only a path may follow");
+    return refuse(
+        "has a query, a fragment, a blank or more than 1024 bytes behind the host: only a path may follow");
   if (collector.port == 0) {
     collector.port = standard_port;
     return refuse("has no port: OTLP over HTTP is usually at 4318",
@@ -82,7 +83,7 @@ void check_collector(const Node& root, const Settings& settings, Report& report)
                  "is a listener of this very proxy: every span sent there would make the next one");
   if (collector.port == grpc_port)
     report.warning(otlp->line, otlp->column, "trace.otlp",
-                "has port 4317, where collectors take OTLP over gRPC: over HTTP they take it at 4318");
+                   "has port 4317, where collectors take OTLP over gRPC: over HTTP they take it at 4318");
 }
 
 }  // namespace reprise::config

@@ -11,8 +11,8 @@
 
 namespace reprise::config {
 
-/// `http://host:port[/path]`; without a path, `/v1/traces` (OTLP 1.3, OTLP/HTTP Request). The port must be written:
-/// what a URL means without one is 80, and no collector listens there.
+/// `http://host:port[/path]`; without a path, `/v1/traces` (OTLP 1.3, OTLP/HTTP Request). The port must be
+/// written: what a URL means without one is 80, and no collector listens there.
 Parsed<Collector> parse_collector(std::string_view);
 std::string collector_text(const Collector&);
 /// Warns of what is most likely a mistake, refuses one of our own listeners.

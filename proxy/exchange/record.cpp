@@ -71,7 +71,8 @@ void record(Worker& worker, const Request& request, const Served& served) {
   const std::int64_t wall = Clock::wall_nanoseconds();
   const bool path = log.path == config::LogPath::full;
   if (kept) worker.stories->keep(exchange, wall, path);
-  if (traced) offer_spans(*worker.spans, worker.shared.metrics, exchange, wall, path, trace.sample, worker.dice);
+  if (traced)
+    offer_spans(*worker.spans, worker.shared.metrics, exchange, wall, path, trace.sample, worker.dice);
   if (!log.access && !exhausted) return;
   std::string id;
   if (kept) worker.shared.stories->append_id(id, request.number);

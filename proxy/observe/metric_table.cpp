@@ -83,7 +83,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::trace_spans, "reprise_trace_spans_total", Type::Counter, "",
      "Spans that the collector of `trace.otlp` has taken."},
     {Metric::trace_dropped, "reprise_trace_dropped_total", Type::Counter, "cause",
-     "Spans that no collector has: queue_full (it is slower than requests end) unreachable busy (it asked to be "
+     "Spans that no collector has: queue_full (it is slower than requests end) unreachable busy (it asked to "
+     "be "
      "spared, again and again) refused (the whole batch) rejected (single ones of a batch) switched_off "
      "shutting_down."},
     {Metric::build_version, "reprise_build_info", Type::Gauge, "version",

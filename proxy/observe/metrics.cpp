@@ -156,9 +156,7 @@ void Metrics::count_reload(ReloadOutcome outcome) {
   add_one(cells_->reloads[static_cast<std::size_t>(outcome)]);
 }
 
-void Metrics::count_spans(std::uint64_t taken) {
-  cells_->spans.fetch_add(taken, std::memory_order_relaxed);
-}
+void Metrics::count_spans(std::uint64_t taken) { cells_->spans.fetch_add(taken, std::memory_order_relaxed); }
 
 void Metrics::count_dropped_spans(SpanDrop cause, std::uint64_t number) {
   cells_->dropped_spans[static_cast<std::size_t>(cause)].fetch_add(number, std::memory_order_relaxed);

@@ -97,8 +97,8 @@ struct Proxy::Parts {
   std::vector<std::unique_ptr<Worker>> workers;
   SpanQueues spans;
   std::unique_ptr<SpanExporter> exporter;  ///< on a thread of its own, once there is a collector
-  std::unique_ptr<NameService> names;  ///< null where the options say how names are looked up
-  std::unique_ptr<Resolver> resolver;  ///< goes before the loops that its waiters run on
+  std::unique_ptr<NameService> names;      ///< null where the options say how names are looked up
+  std::unique_ptr<Resolver> resolver;      ///< goes before the loops that its waiters run on
   asio::thread_pool helper{1};
   AdminPages pages;
   std::unique_ptr<Signals> signals;
@@ -111,7 +111,7 @@ struct Proxy::Parts {
   std::atomic<bool> stopping{false};
   std::atomic<bool> leaving{false};
   std::atomic<bool> hurried{false};  ///< nobody is waited for any more
-  std::atomic<bool> ended{false};  ///< the loops: nothing that is posted to them is done
+  std::atomic<bool> ended{false};    ///< the loops: nothing that is posted to them is done
   std::int64_t started_unix = Clock::wall_nanoseconds() / 1'000'000'000;
 };
 

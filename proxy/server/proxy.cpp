@@ -46,7 +46,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   shared->spans = &spans;
   exporter = std::make_unique<SpanExporter>(
       spans, *resolver, metrics, log, resource(),
-      [this](std::uint64_t number) { return stories ? stories->id_of(number) : std::string(); }, random_number());
+      [this](std::uint64_t number) { return stories ? stories->id_of(number) : std::string(); },
+      random_number());
   shared->witness = options.witness;
   if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (const config::Listener& listener : given.listeners) {
@@ -162,14 +163,12 @@ void Proxy::Parts::end_connections_politely() {
 void Proxy::Parts::begin() {
   Worker& first = *workers.front();
   if (options.handle_signals) {
-    signals = std::make_unique<Signals>(
-        first.io,
-        Signals::Responses{[this] { stop(); },
-                           [this] {
-                             hurried = true;
-                             stop_now();
-                           },
-                           [this] { ask_to_reload({}); }});
+    signals = std::make_unique<Signals>(first.io, Signals::Responses{[this] { stop(); },
+                                                                     [this] {
+                                                                       hurried = true;
+                                                                       stop_now();
+                                                                     },
+                                                                     [this] { ask_to_reload({}); }});
   }
   const auto roles = roles_of(current.snapshot->settings, *current.listeners);
   for (std::size_t i = 0; i < workers.size(); ++i)

@@ -155,8 +155,12 @@ std::byte* put_attempts(std::byte* at, const ExchangeRecord& record, std::uint64
 StoredStory::StoredStory(const ExchangeRecord& record, std::int64_t ended_wall, bool path)
     : record_(record),
       ended_wall_(ended_wall),
-      texts_{clipped(record.method), clipped(record.host),       path ? clipped(record.path) : std::string_view(),
-             clipped(record.client), clipped(record.request_id), clipped(record.traceparent)},
+      texts_{clipped(record.method),
+             clipped(record.host),
+             path ? clipped(record.path) : std::string_view(),
+             clipped(record.client),
+             clipped(record.request_id),
+             clipped(record.traceparent)},
       left_out_(attempts_left_out(record.ledger->size())),
       attempts_(record.ledger->size() - left_out_),
       bytes_(sizeof(StoredRequest) + attempts_ * sizeof(StoredAttempt)) {

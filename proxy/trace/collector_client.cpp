@@ -59,8 +59,8 @@ std::unique_ptr<Parser> fresh_parser() {
 
 }  // namespace
 
-CollectorClient::CollectorClient(Tick& tick, asio::any_io_executor executor, Resolver& resolver, std::string version,
-                                 std::string via)
+CollectorClient::CollectorClient(Tick& tick, asio::any_io_executor executor, Resolver& resolver,
+                                 std::string version, std::string via)
     : tick_(tick),
       executor_(std::move(executor)),
       resolver_(resolver),
@@ -68,7 +68,8 @@ CollectorClient::CollectorClient(Tick& tick, asio::any_io_executor executor, Res
       via_(std::move(via)),
       limit_(executor_) {}
 
-Task<Posted> CollectorClient::post(const config::Collector& collector, std::string_view body, Duration limit) {
+Task<Posted> CollectorClient::post(const config::Collector& collector, std::string_view body,
+                                   Duration limit) {
   posting_ = true;
   stopped_ = Posted::End::answered;
   const Instant due = due_ = Tick::now() + limit;
@@ -171,8 +172,8 @@ Task<Posted> CollectorClient::receive() {
     beast::error_code error;
     while (held > 0 && !error && !parser->is_done()) {
       const std::size_t taken = parser->put(asio::buffer(buffer.data(), held), error);
-      std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(taken), buffer.begin() + static_cast<std::ptrdiff_t>(held),
-                buffer.begin());
+      std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(taken),
+                buffer.begin() + static_cast<std::ptrdiff_t>(held), buffer.begin());
       held -= taken;
       if (taken == 0) break;
     }

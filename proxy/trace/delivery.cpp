@@ -61,7 +61,8 @@ std::string words_of(const Posted& posted) {
     case Posted::End::unconnected: return "it was not reached";
     case Posted::End::timed_out: return "it gave no response in time";
     case Posted::End::broken: return "the connection ended before a response";
-    case Posted::End::malformed: return "what it gave is no HTTP/1.1 response: is that the port of OTLP over HTTP?";
+    case Posted::End::malformed:
+      return "what it gave is no HTTP/1.1 response: is that the port of OTLP over HTTP?";
     case Posted::End::cancelled: return "it was given up";
     case Posted::End::answered: break;
   }

@@ -34,16 +34,16 @@ struct Decision {
   std::uint64_t rejected = 0;                                ///< of `taken`: so many spans were not
 };
 
-/// OTLP 1.3, OTLP/HTTP Response: 2xx is taken, but for what its partialSuccess rejects; 429, 502, 503 and 504 are tried
-/// again, like whatever ended without a response; everything else is final. `tries`: this one included; `most`: then it
-/// is dropped; `spans`: in the batch.
+/// OTLP 1.3, OTLP/HTTP Response: 2xx is taken, but for what its partialSuccess rejects; 429, 502, 503 and 504
+/// are tried again, like whatever ended without a response; everything else is final. `tries`: this one
+/// included; `most`: then it is dropped; `spans`: in the batch.
 Decision decide(const Posted&, unsigned tries, unsigned most, std::uint64_t spans);
 
 /// True for what may be otherwise in a while.
 bool is_passing(const Posted&);
 
-/// For the log, in a few words: `refused the connection`, `gave status 400: unknown field`. What the collector said is
-/// clipped, and escaped by the log.
+/// For the log, in a few words: `refused the connection`, `gave status 400: unknown field`. What the
+/// collector said is clipped, and escaped by the log.
 std::string words_of(const Posted&);
 
 }  // namespace reprise::net

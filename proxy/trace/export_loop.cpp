@@ -19,8 +19,9 @@ int duplicate(int descriptor) {
 
 }  // namespace
 
-SpanExporter::Loop::Loop(SpanExporter& all, Resolver& resolver, observe::Log& log, const TraceResource& resource,
-                         std::function<std::string(std::uint64_t)> id_of, std::uint64_t seed, const ExportTimes& times)
+SpanExporter::Loop::Loop(SpanExporter& all, Resolver& resolver, observe::Log& log,
+                         const TraceResource& resource, std::function<std::string(std::uint64_t)> id_of,
+                         std::uint64_t seed, const ExportTimes& times)
     : all_(all),
       log_(log),
       id_of_(std::move(id_of)),
@@ -114,8 +115,8 @@ Task<void> SpanExporter::Loop::deliver() {
     const auto collector = wanted();
     if (!collector) co_return drop(observe::SpanDrop::switched_off);
     const Posted posted = co_await client_.post(*collector, body_, times_.post);
-    if (changes != all_.changes_) {
-      // Another one is meant from now on: it begins with a clean slate.
+    if (changes != all_.changes_ || posted.end == Posted::End::cancelled) {
+      // Another collector is meant from now on: it begins with a clean slate.
       failures_ = tries = 0;
       if (posted.end != Posted::End::answered) continue;
     }
@@ -125,7 +126,8 @@ Task<void> SpanExporter::Loop::deliver() {
 }
 
 // What the collector's word means for this batch, and for how long nothing is sent.
-void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision, const config::Collector& collector) {
+void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
+                                const config::Collector& collector) {
   tell(posted, decision, collector);
   if (is_passing(posted)) {
     waited_ = policy::draw_wait(times_.backoff, failures_, waited_, dice_);
@@ -163,7 +165,8 @@ void SpanExporter::Loop::drop_all(observe::SpanDrop cause) {
 }
 
 // Once for each kind of trouble, and once when it is over.
-void SpanExporter::Loop::tell(const Posted& posted, const Decision& decision, const config::Collector& collector) {
+void SpanExporter::Loop::tell(const Posted& posted, const Decision& decision,
+                              const config::Collector& collector) {
   const bool fine = decision.kind == Decision::Kind::taken && decision.rejected == 0;
   const std::string kind =
       fine ? "" : std::to_string(static_cast<int>(posted.end)) + "/" + std::to_string(posted.status);

@@ -11,8 +11,8 @@ namespace reprise::net {
 /// Used by its own thread, until `run` has returned.
 class SpanExporter::Loop {
  public:
-  Loop(SpanExporter&, Resolver&, observe::Log&, const TraceResource&, std::function<std::string(std::uint64_t)> id_of,
-       std::uint64_t seed, const ExportTimes&);
+  Loop(SpanExporter&, Resolver&, observe::Log&, const TraceResource&,
+       std::function<std::string(std::uint64_t)> id_of, std::uint64_t seed, const ExportTimes&);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -57,13 +57,13 @@ class SpanExporter::Loop {
   Timer last_{io_};   ///< the end of all
   asio::posix::stream_descriptor bell_;
   CollectorClient client_;
-  std::uint64_t in_hand_ = 0;      ///< spans of the batch that is neither delivered nor dropped
+  std::uint64_t in_hand_ = 0;  ///< spans of the batch that is neither delivered nor dropped
   std::size_t next_queue_ = 0;
   std::uint64_t seen_changes_ = 0;
-  unsigned failures_ = 0;          ///< in a row, of whatever batch
-  Duration asked_pause_{};         ///< by the last one
+  unsigned failures_ = 0;   ///< in a row, of whatever batch
+  Duration asked_pause_{};  ///< by the last one
   Duration waited_{};
-  std::string trouble_;            ///< what was said last of a collector that does not take spans; empty: it does
+  std::string trouble_;  ///< what was said last of a collector that does not take spans; empty: it does
 };
 
 }  // namespace reprise::net

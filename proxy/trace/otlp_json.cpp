@@ -15,16 +15,17 @@ using observe::StoryAttempt;
 
 enum Kind : std::uint8_t { server = 2, client = 3 };  // SpanKind of the OTLP's trace.proto
 
-constexpr unsigned sampled = 0x001;         // W3C Trace Context 2.2.6
-constexpr unsigned knows_parent = 0x100;    // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
-constexpr unsigned remote_parent = 0x200;   // SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
+constexpr unsigned sampled = 0x001;        // W3C Trace Context 2.2.6
+constexpr unsigned knows_parent = 0x100;   // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
+constexpr unsigned remote_parent = 0x200;  // SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
 
 void append_hex(std::string& out, std::uint64_t number) {
   constexpr std::string_view digits = "0123456789abcdef";
   for (unsigned shift = 64; shift > 0;) out += digits[(number >> (shift -= 4)) & 15U];
 }
 
-// What the conventions know: RFC 9110 9, and PATCH (RFC 5789). Anything else is a word that a client has made up.
+// What the conventions know: RFC 9110 9, and PATCH (RFC 5789). Anything else is a word that a client has made
+// up.
 bool is_known_method(std::string_view method) {
   static constexpr std::array<std::string_view, 9> known{"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
                                                          "CONNECT", "OPTIONS", "TRACE", "PATCH"};
@@ -148,7 +149,8 @@ bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
   return true;
 }
 
-void append_attempt_span(std::string& out, const SpanHead& head, const Story& story, const StoryAttempt& attempt) {
+void append_attempt_span(std::string& out, const SpanHead& head, const Story& story,
+                         const StoryAttempt& attempt) {
   open_span(out, head, story.method);
   OtlpAttributes to(out);
   add_request(to, story);
@@ -203,17 +205,18 @@ void OtlpJson::add(const Story& story, std::uint64_t random) {
   const std::string id = draw_id();
   const std::int64_t start = story.ended_wall - story.took.count();
   if (spans_++ > 0) text_ += ',';
-  append_request_span(text_,
-                      {trace_id, id, parent.empty() ? std::string_view() : parent.substr(36, 16),
-                       sampled | knows_parent | (parent.empty() ? 0U : remote_parent), server, start, story.ended_wall},
-                      story);
+  append_request_span(
+      text_,
+      {trace_id, id, parent.empty() ? std::string_view() : parent.substr(36, 16),
+       sampled | knows_parent | (parent.empty() ? 0U : remote_parent), server, start, story.ended_wall},
+      story);
   for (const StoryAttempt& attempt : story.attempts) {
     ++spans_;
     text_ += ',';
     const std::string attempt_id = draw_id();
     append_attempt_span(text_,
-                        {trace_id, attempt_id, id, sampled | knows_parent, client, start + attempt.started.count(),
-                         start + attempt.ended.count()},
+                        {trace_id, attempt_id, id, sampled | knows_parent, client,
+                         start + attempt.started.count(), start + attempt.ended.count()},
                         story, attempt);
   }
 }

@@ -1,5 +1,5 @@
-// Stories as the body of an OTLP/HTTP request in JSON (OTLP 1.3): batches of spans with the attributes of OpenTelemetry's
-// semantic conventions for HTTP.
+// Stories as the body of an OTLP/HTTP request in JSON (OTLP 1.3): batches of spans with the attributes of
+// OpenTelemetry's semantic conventions for HTTP.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ struct TraceResource {
   std::int64_t process = 0;
 };
 
-/// One batch at a time: `begin`, any number of stories, `end`. Used by one thread. Ids are drawn from the dice.
+/// One batch at a time: `begin`, any number of stories, `end`. Used by one thread. Ids are drawn from the
+/// dice.
 class OtlpJson {
  public:
   OtlpJson(const TraceResource&, policy::Dice&);

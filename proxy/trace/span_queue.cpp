@@ -33,8 +33,8 @@ void SpanBell::call() const {
   if (const int descriptor = descriptor_; descriptor >= 0) ::eventfd_write(descriptor, 1);
 }
 
-// Sequentially consistent, like all that is asked and written here: either the exporter sees the story, or its thread
-// sees that it has to ring.
+// Sequentially consistent, like all that is asked and written here: either the exporter sees the story, or
+// its thread sees that it has to ring.
 void SpanBell::reset() {
   pressed_ = false;
   rung_ = false;

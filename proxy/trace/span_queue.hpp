@@ -30,8 +30,8 @@ class SpanBell {
   bool pressed() const { return pressed_; }
   /// The exporter's thread, before it empties the queues: what comes from now on rings again.
   void reset();
-  /// An eventfd, readable since one of the above was called. Throws std::system_error where there is none left. Until
-  /// it was asked for, `rung` and `pressed` are all there is. The exporter's.
+  /// An eventfd, readable since one of the above was called. Throws std::system_error where there is none
+  /// left. Until it was asked for, `rung` and `pressed` are all there is. The exporter's.
   int open();
 
  private:

@@ -33,12 +33,14 @@ TEST(CollectorText, IsAHostAPortAndAPath) {
 TEST(CollectorText, WhatIsNoneSaysWhatToWrite) {
   EXPECT_NE(problems_with("https://collector:4318").find("a collector on this host"), std::string::npos);
   EXPECT_NE(problems_with("collector:4318").find("did you mean http://collector:4318?"), std::string::npos);
-  EXPECT_NE(problems_with("http://collector/x").find("did you mean http://collector:4318/x?"), std::string::npos);
+  EXPECT_NE(problems_with("http://collector/x").find("did you mean http://collector:4318/x?"),
+            std::string::npos);
   EXPECT_NE(problems_with("http://collector:0").find("1 to 65535"), std::string::npos);
   EXPECT_NE(problems_with("http://co llector:1").find("is no collector"), std::string::npos);
   EXPECT_NE(problems_with("collector").find("is no collector"), std::string::npos);
   EXPECT_NE(problems_with("grpc://collector:4317").find("is no collector"), std::string::npos);
-  EXPECT_NE(problems_with("http://c:1/" + std::string(1024, 'x')).find("more than 1024 bytes"), std::string::npos);
+  EXPECT_NE(problems_with("http://c:1/" + std::string(1024, 'x')).find("more than 1024 bytes"),
+            std::string::npos);
   const std::string secret = problems_with("http://user:secret@collector:4318");
   EXPECT_NE(secret.find("no credentials"), std::string::npos);
   EXPECT_EQ(secret.find("secret@"), std::string::npos) << secret;
@@ -47,7 +49,8 @@ TEST(CollectorText, WhatIsNoneSaysWhatToWrite) {
 TEST(CollectorText, OneOfOurOwnListenersIsRefused) {
   const std::string own = "listeners: [{mode: forward, bind: \"0.0.0.0:4318\", allow_remote: true}]\n";
   EXPECT_NE(problems_with("http://127.0.0.1:4318", own).find("very proxy"), std::string::npos);
-  EXPECT_NE(problems_with("http://127.0.0.1:3129").find("very proxy"), std::string::npos) << "the admin listener";
+  EXPECT_NE(problems_with("http://127.0.0.1:3129").find("very proxy"), std::string::npos)
+      << "the admin listener";
   EXPECT_NE(problems_with("http://LOCALHOST:3128").find("very proxy"), std::string::npos);
   EXPECT_EQ(problems_with("http://127.0.0.1:4318"), "");
   EXPECT_EQ(problems_with("http://127.0.0.2:3128"), "");

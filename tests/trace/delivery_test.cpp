@@ -13,17 +13,22 @@ using observe::SpanDrop;
 Posted answered(int status, std::string body = {}) { return {End::answered, status, {}, std::move(body)}; }
 
 TEST(Delivery, TakenIsTaken) {
-  for (const int status : {200, 202, 204, 299}) EXPECT_EQ(decide(answered(status), 1, 5, 9).kind, Kind::taken) << status;
-  for (const char* body : {"", "{}", "\x08\x01", "[]", "{\"partialSuccess\":{}}", "{\"partialSuccess\":null}",
-                           "{\"partialSuccess\":{\"rejectedSpans\":\"0\"}}", "{\"partialSuccess\":{\"rejectedSpans\":true}}",
-                           "{\"partialSuccess\":{\"rejectedSpans\":-3}}"})
+  for (const int status : {200, 202, 204, 299})
+    EXPECT_EQ(decide(answered(status), 1, 5, 9).kind, Kind::taken) << status;
+  for (const char* body :
+       {"", "{}", "\x08\x01", "[]", "{\"partialSuccess\":{}}", "{\"partialSuccess\":null}",
+        "{\"partialSuccess\":{\"rejectedSpans\":\"0\"}}", "{\"partialSuccess\":{\"rejectedSpans\":true}}",
+        "{\"partialSuccess\":{\"rejectedSpans\":-3}}"})
     EXPECT_EQ(decide(answered(200, body), 1, 5, 9).rejected, 0U) << body;
 }
 
 TEST(Delivery, WhatIsRejectedOfABatchIsCounted) {
-  EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})"), 1, 5, 9).rejected, 3U);
+  EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})"), 1, 5, 9)
+                .rejected,
+            3U);
   EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":3}})"), 1, 5, 9).rejected, 3U);
-  EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":"99"}})"), 1, 5, 9).rejected, 9U) << "never more";
+  EXPECT_EQ(decide(answered(200, R"({"partialSuccess":{"rejectedSpans":"99"}})"), 1, 5, 9).rejected, 9U)
+      << "never more";
 }
 
 TEST(Delivery, OnlyWhatTheProtocolNamesIsTriedAgain) {
@@ -42,7 +47,8 @@ TEST(Delivery, OnlyWhatTheProtocolNamesIsTriedAgain) {
 }
 
 TEST(Delivery, WhatEndedWithoutAResponseIsTriedAgain) {
-  for (const End end : {End::unresolved, End::unconnected, End::timed_out, End::broken, End::malformed, End::cancelled}) {
+  for (const End end :
+       {End::unresolved, End::unconnected, End::timed_out, End::broken, End::malformed, End::cancelled}) {
     const Posted posted{end};
     EXPECT_TRUE(is_passing(posted));
     EXPECT_EQ(decide(posted, 1, 2, 9).kind, Kind::again);
@@ -57,7 +63,8 @@ TEST(Delivery, IsToldInWords) {
   EXPECT_EQ(words_of(answered(413)), "it gave status 413");
   EXPECT_EQ(words_of(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":"old"}})")),
             "it gave status 200: old");
-  EXPECT_EQ(words_of(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":7}})")), "it gave status 200");
+  EXPECT_EQ(words_of(answered(200, R"({"partialSuccess":{"rejectedSpans":"3","errorMessage":7}})")),
+            "it gave status 200");
   EXPECT_LT(words_of(answered(400, std::string(100'000, 'x'))).size(), 300U);
   EXPECT_NE(words_of({End::malformed}).find("port"), std::string::npos);
 }

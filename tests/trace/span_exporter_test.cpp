@@ -64,7 +64,8 @@ class SpanExporterTest : public testing::Test {
   /// Two spans.
   void request() {
     ScriptedRequest made("plain", "GET", "/x");
-    made.attempt(observe::status(200), 1, observe::stop(Reason::success)).ends(observe::Ending::answered, 200);
+    made.attempt(observe::status(200), 1, observe::stop(Reason::success))
+        .ends(observe::Ending::answered, 200);
     observe::ExchangeRecord record = made.record();
     record.number = 5;
     offer_spans(queues.of(0), *metrics, record, observe::story_wall, true, 1, dice);
@@ -75,7 +76,9 @@ class SpanExporterTest : public testing::Test {
     return at == std::string::npos ? 0 : std::stod(text.substr(at + series.size() + 2));
   }
   double sent() { return value("reprise_trace_spans_total"); }
-  double dropped(const std::string& cause) { return value("reprise_trace_dropped_total{cause=\"" + cause + "\"}"); }
+  double dropped(const std::string& cause) {
+    return value("reprise_trace_dropped_total{cause=\"" + cause + "\"}");
+  }
   template <typename Check>
   bool eventually(Check check) {
     for (int i = 0; i < patience_ms; ++i) {
@@ -87,9 +90,11 @@ class SpanExporterTest : public testing::Test {
 
   std::unique_ptr<observe::Metrics> metrics = make_metrics();
   play::LogFile log_file;
-  observe::Log log{{config::LogLevel::debug, config::LogFormat::json}, {"default"}, log_file.descriptor(), false};
+  observe::Log log{
+      {config::LogLevel::debug, config::LogFormat::json}, {"default"}, log_file.descriptor(), false};
   play::Names names;
-  std::unique_ptr<Resolver> resolver = std::make_unique<Resolver>(names.query(), Resolver::Limits{}, *metrics);
+  std::unique_ptr<Resolver> resolver =
+      std::make_unique<Resolver>(names.query(), Resolver::Limits{}, *metrics);
   SpanQueues queues{2};
   policy::SeededDice dice{3};
   ExportTimes times;
@@ -106,11 +111,13 @@ TEST_F(SpanExporterTest, PostsBatchesOverOneConnection) {
   ASSERT_TRUE(eventually([&] { return sent() == 4; }));
   EXPECT_EQ(upstream.connections(), 1U);
   const std::string first = heard.at(0);
-  EXPECT_TRUE(first.starts_with("POST /v1/traces HTTP/1.1\r\nHost: " + upstream.authority() + "\r\n")) << first;
+  EXPECT_TRUE(first.starts_with("POST /v1/traces HTTP/1.1\r\nHost: " + upstream.authority() + "\r\n"))
+      << first;
   EXPECT_NE(first.find("\r\nContent-Type: application/json\r\n"), std::string::npos);
   EXPECT_NE(first.find("\r\nVia: 1.1 reprise-test\r\n"), std::string::npos);
   EXPECT_NE(first.find("{\"stringValue\":\"id-5\"}"), std::string::npos);
-  EXPECT_NE(first.find("{\"key\":\"reprise.route\",\"value\":{\"stringValue\":\"default\"}}"), std::string::npos);
+  EXPECT_NE(first.find("{\"key\":\"reprise.route\",\"value\":{\"stringValue\":\"default\"}}"),
+            std::string::npos);
   EXPECT_EQ(spans_in(first), 2U);
 }
 
@@ -133,7 +140,7 @@ TEST_F(SpanExporterTest, AHalfFullQueueDoesNotWaitForItsTime) {
   ScriptedUpstream upstream(collector(heard));
   start(upstream.port());
   ASSERT_TRUE(eventually([&] {
-    request();
+    for (int i = 0; i < 100; ++i) request();
     return sent() > 0;
   }));
 }
@@ -174,7 +181,7 @@ TEST_F(SpanExporterTest, WhatRefusesIsNotAskedTwice) {
   EXPECT_EQ(sent(), 1);
   EXPECT_EQ(heard.size(), 3U);
   ASSERT_TRUE(eventually([&] { return log_file.says("it rejects single spans"); }));
-  EXPECT_TRUE(log_file.says("it gave status 400: no such\\nfield"));
+  EXPECT_TRUE(log_file.says("it gave status 400: no such\\u000afield"));
 }
 
 TEST_F(SpanExporterTest, WhatIsBusyIsAskedSoOftenAndNoMore) {
@@ -200,7 +207,8 @@ TEST_F(SpanExporterTest, APauseThatIsAskedForIsKept) {
 
 TEST_F(SpanExporterTest, APauseMayBeADate) {
   Heard heard;
-  ScriptedUpstream upstream(collector(heard, {response(503, "", "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n")}));
+  ScriptedUpstream upstream(
+      collector(heard, {response(503, "", "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n")}));
   start(upstream.port());
   request();
   ASSERT_TRUE(eventually([&] { return log_file.says("it gave status 503"); }));
@@ -220,7 +228,8 @@ TEST_F(SpanExporterTest, WhatNeverAnswersIsGivenUp) {
 }
 
 TEST_F(SpanExporterTest, WhatClosesInItsResponse) {
-  const std::vector<std::string> broken{"", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 503 No\r\nContent-Length: 9\r\n\r\nx",
+  const std::vector<std::string> broken{"", "HTTP/1.1 200 OK\r\nContent-",
+                                        "HTTP/1.1 503 No\r\nContent-Length: 9\r\n\r\nx",
                                         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"};
   std::atomic<std::size_t> connection{0};
   ScriptedUpstream upstream([&](Peer& peer) {
@@ -236,7 +245,8 @@ TEST_F(SpanExporterTest, WhatClosesInItsResponse) {
 TEST_F(SpanExporterTest, WhatIsNoHttpIsToldSo) {
   times.tries = 1;
   ScriptedUpstream upstream([&](Peer& peer) {
-    if (!peer.read_request().empty()) peer.send(std::string("\x00\x00\x06\x04\x00\x00\x00\x00\x00", 9) + std::string(8192, 'x'));
+    if (!peer.read_request().empty())
+      peer.send(std::string("\x00\x00\x06\x04\x00\x00\x00\x00\x00", 9) + std::string(8192, 'x'));
   });
   start(upstream.port());
   request();
@@ -247,7 +257,8 @@ TEST_F(SpanExporterTest, WhatIsNoHttpIsToldSo) {
 TEST_F(SpanExporterTest, AHugeResponseIsNotRead) {
   Heard heard;
   const std::string huge = "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n" + std::string(200'000, 'x');
-  ScriptedUpstream upstream(collector(heard, {huge, "HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'h') + "\r\n\r\n"}));
+  ScriptedUpstream upstream(
+      collector(heard, {huge, "HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'h') + "\r\n\r\n"}));
   times.tries = 1;
   start(upstream.port());
   request();
@@ -344,7 +355,8 @@ TEST_F(SpanExporterTest, ACollectorThatIsGoneAtTheEndIsAskedOnce) {
 
 TEST_F(SpanExporterTest, WithoutACollectorThereIsNoThread) {
   exporter = std::make_unique<SpanExporter>(
-      queues, *resolver, *metrics, log, TraceResource{}, [](std::uint64_t) { return std::string(); }, 7, times);
+      queues, *resolver, *metrics, log, TraceResource{}, [](std::uint64_t) { return std::string(); }, 7,
+      times);
   exporter->send_to(std::nullopt);
   exporter->finish();
   EXPECT_EQ(sent(), 0);
@@ -354,7 +366,7 @@ TEST_F(SpanExporterTest, AQueueThatIsFullDropsAndHarmsNobody) {
   const play::SilentPort silent;
   start(silent.number());
   ASSERT_TRUE(eventually([&] {
-    request();
+    for (int i = 0; i < 100; ++i) request();
     return dropped("queue_full") > 0;
   }));
   Heard heard;

@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-
 #include "proxy/trace/sampling.hpp"
 #include "tests/support/scripted_request.hpp"
 
@@ -19,8 +18,10 @@ using policy::Reason;
 ScriptedRequest request(const std::string& path, int attempts = 1) {
   ScriptedRequest made("queued", "GET", path);
   for (int i = 1; i < attempts; ++i)
-    made.attempt(observe::status(503), 1, observe::retry_in(std::chrono::milliseconds(1), Reason::retryable_status));
-  return made.attempt(observe::status(200), 1, observe::stop(Reason::success)).ends(observe::Ending::answered, 200);
+    made.attempt(observe::status(503), 1,
+                 observe::retry_in(std::chrono::milliseconds(1), Reason::retryable_status));
+  return made.attempt(observe::status(200), 1, observe::stop(Reason::success))
+      .ends(observe::Ending::answered, 200);
 }
 
 bool push(SpanQueue& queue, const ScriptedRequest& scripted, std::uint64_t random) {
@@ -70,12 +71,14 @@ TEST(Sampling, WhatIsOfferedIsQueuedOrCounted) {
     ASSERT_LT(++offered, 100);
   }
   EXPECT_GT(offered, 2);
-  EXPECT_EQ(metric(metrics, "reprise_trace_dropped_total{cause=\"queue_full\"}"), 4) << "one and its three attempts";
+  EXPECT_EQ(metric(metrics, "reprise_trace_dropped_total{cause=\"queue_full\"}"), 4)
+      << "one and its three attempts";
   const auto queued = queues.of(0).pop();
   ASSERT_TRUE(queued);
   EXPECT_EQ(queued->story.path, "") << "it is not to be told";
   offer_spans(queues.of(0), metrics, request("/y").record(), 1, false, 0, dice);
-  while (const auto next = queues.of(0).pop()) EXPECT_EQ(next->story.attempts.size(), 3U) << "one was not sampled";
+  while (const auto next = queues.of(0).pop())
+    EXPECT_EQ(next->story.attempts.size(), 3U) << "one was not sampled";
 }
 
 TEST(SpanQueue, GivesWhatItWasGivenInTurnWhateverTheSizes) {
@@ -93,7 +96,7 @@ TEST(SpanQueue, GivesWhatItWasGivenInTurnWhateverTheSizes) {
       } else {
         ++refused;
       }
-      for (int i = round % 3; i > 0; --i) {
+      for (int i = round % 3 == 0 ? 2 : 0; i > 0; --i) {
         const auto queued = queue.pop();
         if (!queued) break;
         ASSERT_EQ(queued->random, out++) << bytes;
@@ -126,8 +129,8 @@ TEST(SpanQueue, RingsOnceForABatchAndOnceWhenItIsHalfFull) {
   EXPECT_FALSE(bell.pressed() || bell.rung());
 }
 
-// One thread writes as fast as it can, another reads: nothing is lost but what was refused, nothing is torn, and the
-// reader is never left asleep on a story.
+// One thread writes as fast as it can, another reads: nothing is lost but what was refused, nothing is torn,
+// and the reader is never left asleep on a story.
 TEST(SpanQueue, TwoThreadsAgree) {
   SpanQueues queues(1, 8 * 1024);
   SpanBell& bell = queues.bell();
