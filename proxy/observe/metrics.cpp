@@ -109,8 +109,6 @@ std::size_t Metrics::route(std::string_view name) {
   return routes.size() - 1;
 }
 
-std::string_view Metrics::route_name(std::size_t number) const { return cells_->routes[number].name; }
-
 void Metrics::count(const ExchangeRecord& record) {
   RouteCells& cells = cells_->routes[record.route].cells;
   const policy::Ledger& ledger = *record.ledger;

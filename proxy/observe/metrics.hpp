@@ -92,8 +92,6 @@ class Metrics {
   /// Where a route of that name is counted, for the life of this: for `ExchangeRecord::route`. Of names
   /// beyond what can be told apart, the last one's.
   std::size_t route(std::string_view name);
-  /// The name that such a number stands for.
-  std::string_view route_name(std::size_t number) const;
   /// A retry is counted per entry whose verdict says retry; a refusal once per request, by the ledger's final
   /// reason, unless that is `success` or a yes row: so a wait that was ended counts under what ended it.
   /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous:

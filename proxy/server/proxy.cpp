@@ -23,8 +23,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       budgets(given.limits.upstreams),
       host_guards(given.limits.upstreams),
       replay(given.limits, options.files, metrics, log),
-      spans(given.threads),
-      builder(metrics, log, options.authority, options.config_file) {
+      builder(metrics, log, options.authority, options.config_file),
+      spans(given.threads) {
   metrics.set_config_hash(options.config_hash);
   for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
   for (const std::string& note : options.notes) say(config::LogLevel::info, note);

@@ -99,7 +99,7 @@ bool SpanExporter::Loop::take_batch() {
     }
     empty = 0;
     observe::Story& story = queued->story;
-    story.route_name = all_.metrics_.route_name(story.route);
+    story.route_name = log_.route_name(story.route);
     if (story.number != 0) story.id = id_of_(story.number);
     json_.add(story, queued->random);
   }
