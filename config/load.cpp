@@ -8,6 +8,7 @@
 #include "config/clear_text.hpp"
 #include "config/deny.hpp"
 #include "config/intercept.hpp"
+#include "config/keys/collector.hpp"
 #include "config/keys/fields.hpp"
 #include "config/keys/parent.hpp"
 #include "config/listeners.hpp"
@@ -44,6 +45,7 @@ Settings build(const Node& root, Report& report) {
   check_deny(root, settings.security.deny, report);
   check_intercept(root, report);
   check_parent(root, report);
+  check_collector(root, settings, report);
   policy::Route fallback = std::move(built.routes.back());
   built.routes.pop_back();
   settings.routes = std::make_shared<const policy::RouteTable>(std::move(built.routes), std::move(fallback));

@@ -127,6 +127,19 @@ struct Log {
   LogPath path = LogPath::full;
 };
 
+/// Who takes spans: OTLP over HTTP, in clear text.
+struct Collector {
+  std::string host;  ///< name or literal, without brackets, lower case
+  std::uint16_t port = 4318;
+  std::string path = "/v1/traces";
+  bool operator==(const Collector&) const = default;
+};
+
+struct Trace {
+  std::optional<Collector> otlp;  ///< absent: no spans
+  double sample = 1;              ///< 0 to 1: of requests without a traceparent that went well at once
+};
+
 /// Immutable once loaded; shared by all threads.
 struct Settings {
   std::vector<Listener> listeners{Listener{}};
@@ -140,6 +153,7 @@ struct Settings {
   Pool pool;
   Shutdown shutdown;
   Log log;
+  Trace trace;
   unsigned threads = 1;
 };
 

@@ -130,6 +130,8 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("log.format", settings.log.format);
   fields.field("log.access", settings.log.access);
   fields.field("log.path", settings.log.path);
+  fields.field("trace.otlp", settings.trace.otlp);
+  fields.field("trace.sample", settings.trace.sample);
   fields.field("threads", settings.threads);
 }
 

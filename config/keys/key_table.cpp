@@ -7,7 +7,6 @@ namespace {
 
 using enum Kind;
 constexpr std::string_view year = "8760h";
-constexpr Built no = Built::no;
 
 // clang-format off
 constexpr auto table = std::to_array<Key>({
@@ -152,7 +151,8 @@ constexpr auto table = std::to_array<Key>({
   {.path = "log.path", .kind = word, .standard = "full", .sentence = "What a line names: the path without query, or the route alone.", .words = "full route"},
 
   {.path = "trace", .kind = mapping, .standard = "", .sentence = "Spans for a collector."},
-  {.path = "trace.otlp", .kind = text, .standard = "none", .sentence = "Where spans go.", .built = no, .neutral = "none"},
+  {.path = "trace.otlp", .kind = collector, .standard = "none", .sentence = "Where spans are posted as OTLP/HTTP JSON, in clear text: `http://host:port`, to `/v1/traces` where no path is written.", .words = "none"},
+  {.path = "trace.sample", .kind = ratio, .standard = "100%", .sentence = "How many requests without `traceparent` get spans, of those that went well at once: what was retried, refused, cut or failed always gets them. With a `traceparent`, its sampled flag decides alone."},
 
   {.path = "threads", .kind = whole, .standard = "1", .sentence = "Each has its own connections; a sidecar needs one. More than the processors that the control group allows are warned of.", .lowest = "1", .highest = "64"},
 });

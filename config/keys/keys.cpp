@@ -56,6 +56,7 @@ std::string_view article(Kind kind) {
     case Kind::rate: return "a rate such as 10/s";
     case Kind::endpoint: return "an address and port such as 127.0.0.1:3128";
     case Kind::upstream: return "an upstream such as http://orders.internal:8080/base";
+    case Kind::collector: return "a collector such as http://127.0.0.1:4318";
     case Kind::parent: return "a proxy such as http://proxy.internal:3128";
     case Kind::network: return "a network such as 10.0.0.0/8";
     case Kind::ports: return "a port, or a range such as 1024-65535";
@@ -95,6 +96,7 @@ Form form_of(Kind kind) {
     case Kind::rate:
     case Kind::endpoint:
     case Kind::upstream:
+    case Kind::collector:
     case Kind::parent:
     case Kind::network:
     case Kind::ports:

@@ -23,8 +23,9 @@ enum class Kind : std::uint8_t {
   ratio,
   rate,
   endpoint,
-  upstream,  // http[s]://host[:port][/prefix]
-  parent,    // http://[user:password@]proxy:port: a secret
+  upstream,   // http[s]://host[:port][/prefix]
+  collector,  // http://host:port[/path]
+  parent,     // http://[user:password@]proxy:port: a secret
   network,
   ports,
   status,  // 503, 500-599, 5xx or one of `words`

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/keys/address.hpp"
+#include "config/keys/collector.hpp"
 #include "config/keys/parent.hpp"
 #include "config/keys/patterns.hpp"
 #include "config/keys/predicates.hpp"
@@ -62,6 +63,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::rate: return check_range(key, text, parse_rate);
     case Kind::endpoint: return check(parse_endpoint(text));
     case Kind::upstream: return check(parse_upstream(text));
+    case Kind::collector: return check(parse_collector(text));
     case Kind::parent: return check(parse_parent(text));
     case Kind::network: return check(parse_network(text));
     case Kind::ports: return check(parse_ports(text));
@@ -91,7 +93,8 @@ bool has_control(std::string_view text) {
 
 // What may hold a password is not printed, however wrong it is.
 std::string name_of(const Node& scalar, Kind kind) {
-  return kind == Kind::parent ? "the value" : shown(scalar);
+  const bool credentials = kind == Kind::collector && scalar.text.find('@') != std::string::npos;
+  return kind == Kind::parent || credentials ? "the value" : shown(scalar);
 }
 
 template <typename T>
@@ -208,6 +211,10 @@ void assign(const Key& key, const Node& node, std::optional<Parent>& target) {
   if (target->tls && file != nullptr && ca_file != nullptr) assign(*ca_file, *file, target->tls->ca_file);
 }
 void assign(const Key&, const Node& node, Parent& target) { put(parse_parent(node.text), target); }
+
+void assign(const Key&, const Node& node, std::optional<Collector>& target) {
+  target = parse_collector(node.text).value;
+}
 
 void assign(const Key& key, const Node& node, std::optional<std::string>& target) {
   put_optional(key, node, target);

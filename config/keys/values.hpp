@@ -42,6 +42,7 @@ void assign(const Key&, const Node&, Endpoint&);
 void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);
 void assign(const Key&, const Node&, std::optional<Parent>&);
+void assign(const Key&, const Node&, std::optional<Collector>&);
 void assign(const Key&, const Node&, Deny&);
 /// Absent where the word stands in the place of the list.
 void assign(const Key&, const Node&, std::optional<PortRanges>&);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "config/keys/address.hpp"
+#include "config/keys/collector.hpp"
 #include "config/keys/parent.hpp"
 #include "config/keys/patterns.hpp"
 #include "config/keys/scalar.hpp"
@@ -79,6 +80,10 @@ Rendered render(const Key&, Duration value) { return duration_text(value); }
 Rendered render(const Key&, unsigned value) { return std::to_string(value); }
 Rendered render(const Key&, const Endpoint& value) { return yaml_scalar(endpoint_text(value)); }
 Rendered render(const Key&, const GatewayUpstream& value) { return yaml_scalar(upstream_text(value)); }
+
+Rendered render(const Key& key, const std::optional<Collector>& value) {
+  return value ? yaml_scalar(collector_text(*value)) : absent_word(key);
+}
 
 Rendered render(const Key& key, double value) {
   if (key.kind == Kind::ratio) return ratio_text(value);

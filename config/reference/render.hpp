@@ -32,6 +32,7 @@ Rendered render(const Key&, const Endpoint&);
 Rendered render(const Key&, const GatewayUpstream&);
 /// The password of a parent is not in it.
 Rendered render(const Key&, const std::optional<Parent>&);
+Rendered render(const Key&, const std::optional<Collector>&);
 Rendered render(const Key&, const Deny&);
 Rendered render(const Key&, const std::optional<PortRanges>&);
 Rendered render(const Key&, const policy::RetryOn&);

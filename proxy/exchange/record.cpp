@@ -3,6 +3,7 @@
 #include "proxy/match/ascii.hpp"
 #include "proxy/observe/json_text.hpp"
 #include "proxy/observe/line_parts.hpp"
+#include "proxy/trace/sampling.hpp"
 
 namespace reprise::net {
 namespace {
@@ -61,12 +62,17 @@ void record(Worker& worker, const Request& request, const Served& served) {
   const config::Log log = worker.shared.log.settings();
   const bool exhausted = policy::is_exhausted(request.ledger().reason);
   const bool kept = worker.stories != nullptr && request.number != 0;
+  const config::Trace& trace = request.snapshot->settings.trace;
+  const bool traced = trace.otlp.has_value() && worker.spans != nullptr;
   // Whoever wants no access lines is still told what was given up (row L15, clause R24).
-  if (!kept && !log.access && !exhausted) return;
+  if (!kept && !traced && !log.access && !exhausted) return;
   exchange.traceparent = well_formed(value_of(request.head, "traceparent"));
   exchange.request_id = value_of(request.head, "X-Request-Id");
   const std::int64_t wall = Clock::wall_nanoseconds();
-  if (kept) worker.stories->keep(exchange, wall, log.path == config::LogPath::full);
+  const bool path = log.path == config::LogPath::full;
+  if (kept) worker.stories->keep(exchange, wall, path);
+  if (traced)
+    offer_spans(*worker.spans, worker.shared.metrics, exchange, wall, path, trace.sample, worker.dice);
   if (!log.access && !exhausted) return;
   std::string id;
   if (kept) worker.shared.stories->append_id(id, request.number);

@@ -112,6 +112,12 @@ MetricFamily counters(Metric metric, const std::string& label, const std::array<
   return out;
 }
 
+MetricFamily counter(Metric metric, const Counter& cell) {
+  MetricFamily out = family(metric);
+  add_counter(out, {}, value_of(cell));
+  return out;
+}
+
 }  // namespace
 
 void Distribution::observe(double value, std::uint64_t times) {
@@ -211,8 +217,6 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
   MetricFamily reloaded = family(Metric::config_reloads);
   for (std::size_t i = 0; i < reloads.size(); ++i)
     add_counter(reloaded, {{"outcome", std::string(reload_words[i])}}, value_of(reloads[i]));
-  MetricFamily dropped = family(Metric::log_dropped);
-  add_counter(dropped, {}, value_of(log_dropped));
 
   std::vector<MetricFamily> all{
       by_route.requests,
@@ -240,7 +244,9 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       rejected_requests,
       counters(Metric::limits_hit, "limit", limit_words, limits),
       reloaded,
-      dropped,
+      counter(Metric::log_dropped, log_dropped),
+      counter(Metric::trace_spans, spans),
+      counters(Metric::trace_dropped, "cause", span_drop_words, dropped_spans),
   };
   std::erase_if(all, [](const MetricFamily& each) { return each.metric.empty(); });
   return all;

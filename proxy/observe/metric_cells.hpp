@@ -91,6 +91,7 @@ inline constexpr auto& tunnel_words = policy::names_of<TunnelOutcome>;
 inline constexpr auto& protocol_words = policy::names_of<Protocol>;
 inline constexpr auto& interception_words = policy::names_of<Interception>;
 inline constexpr auto& reload_words = policy::names_of<ReloadOutcome>;
+inline constexpr auto& span_drop_words = policy::names_of<SpanDrop>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
 // Two have a label that is older than their name.
 inline constexpr auto limit_words = [] {
@@ -131,6 +132,8 @@ struct Metrics::Cells final : prometheus::Collectable {
   UpstreamTable by_upstream;
   std::array<Counter, reload_words.size()> reloads{};
   Counter log_dropped{0};
+  Counter spans{0};
+  std::array<Counter, span_drop_words.size()> dropped_spans{};
   Level client_connections{0};
   std::array<Level, replay_words.size()> replay_bytes{};
   std::array<Level, replay_words.size()> replay_limits{};

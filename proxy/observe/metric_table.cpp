@@ -80,6 +80,13 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Configurations that were read while running: success (in force) failed (the one before goes on)."},
     {Metric::log_dropped, "reprise_log_dropped_total", Type::Counter, "",
      "Log lines dropped because the log could not be written."},
+    {Metric::trace_spans, "reprise_trace_spans_total", Type::Counter, "",
+     "Spans that the collector of `trace.otlp` has taken."},
+    {Metric::trace_dropped, "reprise_trace_dropped_total", Type::Counter, "cause",
+     "Spans that no collector has: queue_full (it is slower than requests end) unreachable busy (it asked to "
+     "be "
+     "spared, again and again) refused (the whole batch) rejected (single ones of a batch) switched_off "
+     "shutting_down."},
     {Metric::build_version, "reprise_build_info", Type::Gauge, "version",
      "1, with the version of this program."},
     {Metric::process_cpu, "process_cpu_seconds_total", Type::Counter, "",

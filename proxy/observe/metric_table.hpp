@@ -44,6 +44,8 @@ enum class Metric : std::uint8_t {
   config_hash,
   config_reloads,
   log_dropped,
+  trace_spans,
+  trace_dropped,
   build_version,
   process_cpu,
   process_resident_memory,

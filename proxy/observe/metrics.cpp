@@ -154,6 +154,12 @@ void Metrics::count_reload(ReloadOutcome outcome) {
   add_one(cells_->reloads[static_cast<std::size_t>(outcome)]);
 }
 
+void Metrics::count_spans(std::uint64_t taken) { cells_->spans.fetch_add(taken, std::memory_order_relaxed); }
+
+void Metrics::count_dropped_spans(SpanDrop cause, std::uint64_t number) {
+  cells_->dropped_spans[static_cast<std::size_t>(cause)].fetch_add(number, std::memory_order_relaxed);
+}
+
 void Metrics::count_limit(LimitHit limit) { add_one(cells_->limits[static_cast<std::size_t>(limit)]); }
 
 void Metrics::set_log_dropped(std::uint64_t total) {
@@ -195,6 +201,8 @@ void Metrics::set_circuit_state(std::string_view upstream, policy::Circuit::Stat
 std::string_view word(LimitHit limit) { return limit_words[static_cast<std::size_t>(limit)]; }
 
 std::string_view word(ReloadOutcome outcome) { return reload_words[static_cast<std::size_t>(outcome)]; }
+
+std::string_view word(SpanDrop cause) { return span_drop_words[static_cast<std::size_t>(cause)]; }
 
 std::string_view word(Interception outcome) { return interception_words[static_cast<std::size_t>(outcome)]; }
 

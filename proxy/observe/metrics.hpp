@@ -61,6 +61,19 @@ enum class ReloadOutcome : std::uint8_t { success, failed };
 /// The metric label: the enumerator's own name.
 std::string_view word(ReloadOutcome);
 
+/// Why spans were dropped: `reprise_trace_dropped_total{cause}`.
+enum class SpanDrop : std::uint8_t {
+  queue_full,     // they come faster than the collector takes them
+  unreachable,    // it was not reached, or gave no whole response, in all tries
+  busy,           // it asked for another try each time: 429, 502, 503, 504
+  refused,        // it wants no such batch: any other status
+  rejected,       // it took the batch but for these
+  switched_off,   // a reload took the collector away
+  shutting_down,  // there was no time left
+};
+/// The metric label: the enumerator's own name.
+std::string_view word(SpanDrop);
+
 /// Where `reprise_replay_bytes` are held: the label `store`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
@@ -95,6 +108,8 @@ class Metrics {
   void count_lookup(LookupOutcome);
   void count_limit(LimitHit);
   void count_reload(ReloadOutcome);
+  void count_spans(std::uint64_t taken);
+  void count_dropped_spans(SpanDrop, std::uint64_t number);
   void set_log_dropped(std::uint64_t total);
   void set_config_hash(std::string_view hash);
   void client_connected();

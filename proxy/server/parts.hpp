@@ -17,6 +17,7 @@
 #include "proxy/server/reloader.hpp"
 #include "proxy/server/signals.hpp"
 #include "proxy/server/snapshot_builder.hpp"
+#include "proxy/trace/span_exporter.hpp"
 
 namespace reprise::net {
 
@@ -42,6 +43,7 @@ struct Proxy::Parts {
     const std::lock_guard lock(mutex);
     return current;
   }
+  TraceResource resource() const;
   void close_unwanted(const std::vector<InheritedSocket>&);
   void begin();
 
@@ -93,8 +95,10 @@ struct Proxy::Parts {
   EventLoop binding{1};
   std::unique_ptr<Shared> shared;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::unique_ptr<NameService> names;  ///< null where the options say how names are looked up
-  std::unique_ptr<Resolver> resolver;  ///< goes before the loops that its waiters run on
+  SpanQueues spans;
+  std::unique_ptr<SpanExporter> exporter;  ///< on a thread of its own, once there is a collector
+  std::unique_ptr<NameService> names;      ///< null where the options say how names are looked up
+  std::unique_ptr<Resolver> resolver;      ///< goes before the loops that its waiters run on
   asio::thread_pool helper{1};
   AdminPages pages;
   std::unique_ptr<Signals> signals;
@@ -106,7 +110,8 @@ struct Proxy::Parts {
   std::atomic<bool> ready{false};
   std::atomic<bool> stopping{false};
   std::atomic<bool> leaving{false};
-  std::atomic<bool> ended{false};  ///< the loops: nothing that is posted to them is done
+  std::atomic<bool> hurried{false};  ///< nobody is waited for any more
+  std::atomic<bool> ended{false};    ///< the loops: nothing that is posted to them is done
   std::int64_t started_unix = Clock::wall_nanoseconds() / 1'000'000'000;
 };
 

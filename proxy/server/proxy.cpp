@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/co_spawn.hpp>
+#include <climits>
 #include <thread>
 
 #include "proxy/http/rejection.hpp"
@@ -21,7 +23,8 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       budgets(given.limits.upstreams),
       host_guards(given.limits.upstreams),
       replay(given.limits, options.files, metrics, log),
-      builder(metrics, log, options.authority, options.config_file) {
+      builder(metrics, log, options.authority, options.config_file),
+      spans(given.threads) {
   metrics.set_config_hash(options.config_hash);
   for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
   for (const std::string& note : options.notes) say(config::LogLevel::info, note);
@@ -40,6 +43,11 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
                     given.limits.story_bytes);
     shared->stories = &*stories;
   }
+  shared->spans = &spans;
+  exporter = std::make_unique<SpanExporter>(
+      spans, *resolver, metrics, log, resource(),
+      [this](std::uint64_t number) { return stories ? stories->id_of(number) : std::string(); },
+      random_number());
   shared->witness = options.witness;
   if (options.first_words_limit) shared->first_words_limit = *options.first_words_limit;
   for (const config::Listener& listener : given.listeners) {
@@ -69,12 +77,19 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
                                           options.watch_times);
 }
 
+TraceResource Proxy::Parts::resource() const {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  if (::gethostname(host.data(), HOST_NAME_MAX) != 0) host.front() = '\0';
+  return {options.version, shared->pseudonym, host.data(), ::getpid()};
+}
+
 // No job of another thread comes back to a loop that is gone.
 Proxy::Parts::~Parts() {
   ended = true;
   if (reloader) reloader->stop();
   replay.stop();
   builder.stop();
+  exporter->finish(true);
 }
 
 void Proxy::Parts::close_unwanted(const std::vector<InheritedSocket>& inherited) {
@@ -148,15 +163,19 @@ void Proxy::Parts::end_connections_politely() {
 void Proxy::Parts::begin() {
   Worker& first = *workers.front();
   if (options.handle_signals) {
-    signals = std::make_unique<Signals>(
-        first.io,
-        Signals::Responses{[this] { stop(); }, [this] { stop_now(); }, [this] { ask_to_reload({}); }});
+    signals = std::make_unique<Signals>(first.io, Signals::Responses{[this] { stop(); },
+                                                                     [this] {
+                                                                       hurried = true;
+                                                                       stop_now();
+                                                                     },
+                                                                     [this] { ask_to_reload({}); }});
   }
   const auto roles = roles_of(current.snapshot->settings, *current.listeners);
   for (std::size_t i = 0; i < workers.size(); ++i)
     put_in_force(i, current.snapshot, *current.listeners, roles, nullptr);
   if (control) control->serve(commands());
   const config::Settings& settings = current.snapshot->settings;
+  exporter->send_to(settings.trace.otlp);
   const auto& bound = current.listeners->all();
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const std::string_view mode = bound[i]->is_admin ? "admin" : word(settings.listeners[i].mode);
@@ -189,13 +208,16 @@ void Proxy::run() {
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards;
   for (const auto& worker : parts.workers) guards.push_back(asio::make_work_guard(worker->io));
   parts.begin();
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < parts.workers.size(); ++i) {
-    threads.emplace_back([&parts, i] { parts.options.turn(parts.workers[i]->io); });
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < parts.workers.size(); ++i) {
+      threads.emplace_back([&parts, i] { parts.options.turn(parts.workers[i]->io); });
+    }
+    parts.options.turn(parts.workers.front()->io);
+    parts.ended = true;
+    if (parts.reloader) parts.reloader->stop();
   }
-  parts.options.turn(parts.workers.front()->io);
-  parts.ended = true;
-  if (parts.reloader) parts.reloader->stop();
+  parts.exporter->finish(parts.hurried);
 }
 
 }  // namespace reprise::net

@@ -118,6 +118,7 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
     next.snapshot = builder.build(std::move(*read.settings), listeners.endpoints(), before.snapshot.get());
     listeners.open_on(workers);
     next.listeners = std::make_shared<const ListenerSet>(std::move(listeners));
+    exporter->send_to(next.snapshot->settings.trace.otlp);
   } catch (const TlsSettingsError& error) {
     const std::string line = error.line() == 0 ? std::string() : ":" + std::to_string(error.line());
     return failure({options.config_file + line + ": error: " + error.what()});

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "proxy/stories/story.hpp"
+#include "proxy/stories/stored_story.hpp"
 
 namespace reprise::observe {
 
@@ -43,8 +43,7 @@ class StoryRing {
   std::size_t count_after(std::uint64_t number) const;
   std::size_t next(std::size_t at) const;
   std::uint64_t number_at(std::size_t at) const;
-  std::string_view request_id_at(std::size_t at) const;
-  Story decode(std::size_t at) const;
+  Story decode(std::size_t at) const { return told_story(bytes_.get() + at); }
   std::byte* make_room(std::size_t bytes);
   void drop_first();
 

@@ -17,7 +17,8 @@ Worker::Worker(Shared& all, std::shared_ptr<const Snapshot> first, std::uint64_t
       dice(seed),
       pool(tick, snapshot->settings.pool, snapshot->settings.limits.upstreams, all.budgets, all.host_guards,
            all.metrics),
-      stories(all.stories == nullptr ? nullptr : &all.stories->book(thread)) {
+      stories(all.stories == nullptr ? nullptr : &all.stories->book(thread)),
+      spans(all.spans == nullptr ? nullptr : &all.spans->of(thread)) {
   take_up(snapshot);
 }
 

@@ -20,6 +20,7 @@
 #include "proxy/replay/replay_store.hpp"
 #include "proxy/resolve/resolver.hpp"
 #include "proxy/stories/stories.hpp"
+#include "proxy/trace/span_queue.hpp"
 #include "proxy/upstream/budget_table.hpp"
 #include "proxy/upstream/host_guards.hpp"
 #include "proxy/upstream/pool.hpp"
@@ -50,6 +51,7 @@ struct Shared {
   LinkFactory links = {};
   OwnDials own_dials = {};
   observe::Stories* stories = nullptr;  ///< null: none are kept
+  SpanQueues* spans = nullptr;          ///< null: there are never any
 };
 
 /// An io_context that can destroy what waits on it while everything else still stands.
@@ -88,6 +90,7 @@ struct Worker {
   ReserveDescriptor reserve;
   unsigned turning_away = 0;    ///< clients that get a 503 and are not gone yet
   observe::StoryBook* stories;  ///< of this thread; null: none are kept
+  SpanQueue* spans;             ///< of this thread; null: there are never any
   bool draining = false;
   bool leaving = false;  ///< told to drain: a response ends its connection, and says so
 

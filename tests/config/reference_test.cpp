@@ -218,6 +218,8 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"log.format", "json"},
       {"log.access", "false"},
       {"log.path", "route"},
+      {"trace.otlp", "\"http://127.0.0.1:4318/spans\""},
+      {"trace.sample", "10%"},
       {"threads", "2"},
   };
   return values;

@@ -67,6 +67,9 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.count_lookup(LookupOutcome::hit);
   metrics_.count_lookup(LookupOutcome::failed);
   metrics_.set_log_dropped(5);
+  metrics_.count_spans(12);
+  metrics_.count_dropped_spans(SpanDrop::queue_full, 3);
+  metrics_.count_dropped_spans(SpanDrop::refused, 2);
   metrics_.set_config_hash("deadbeef");
   metrics_.client_connected();
   metrics_.client_connected();

@@ -1,0 +1,89 @@
+#include "config/keys/collector.hpp"
+
+#include <algorithm>
+
+#include "config/keys/address.hpp"
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::config {
+namespace {
+
+constexpr std::string_view scheme = "http://";
+constexpr std::string_view secure_scheme = "https://";
+constexpr std::uint16_t standard_port = 4318;
+constexpr std::uint16_t grpc_port = 4317;
+constexpr std::size_t longest_path = 1024;
+
+Parsed<Collector> refuse(std::string reason, std::string suggestion = {}) {
+  return {std::nullopt, std::move(reason), std::move(suggestion)};
+}
+
+bool is_plain_path(std::string_view path) {
+  const auto plain = [](char c) { return c > ' ' && c < 0x7f && c != '?' && c != '#'; };
+  return path.size() <= longest_path && std::all_of(path.begin(), path.end(), plain);
+}
+
+bool is_at(const Collector& collector, const Endpoint& listener) {
+  const bool local = policy::lower(collector.host) == "localhost";
+  if (collector.port != listener.port) return false;
+  return local ? is_loopback(listener) : collide({collector.host, collector.port}, listener);
+}
+
+}  // namespace
+
+Parsed<Collector> parse_collector(std::string_view text) {
+  const std::string form = "is no collector: write http://collector:4318, or http://collector:4318/path";
+  const std::string lowered = policy::lower(text.substr(0, secure_scheme.size()));
+  if (lowered == secure_scheme)
+    return refuse(
+        "is reached over TLS, which is not supported here: write http:// and a collector on this host or in "
+        "this pod, which forwards over TLS");
+  if (!lowered.starts_with(scheme)) {
+    const bool bare = text.find("://") == std::string_view::npos && text.find('/') == std::string_view::npos;
+    const auto where = bare ? parse_authority(text, form) : Parsed<Endpoint>{};
+    return refuse(form, where && where.value->port != 0 ? std::string(scheme).append(text) : std::string());
+  }
+  const std::string_view rest = text.substr(scheme.size());
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  const std::string_view authority = rest.substr(0, slash);
+  if (authority.find('@') != std::string_view::npos)
+    return refuse("has a user name: no credentials are sent to a collector");
+  const auto where = parse_authority(authority, form);
+  if (!where) return refuse(where.reason);
+  Collector collector;
+  collector.host = where.value->address;
+  collector.port = where.value->port;
+  const std::string_view path = rest.substr(slash);
+  if (!is_plain_path(path))
+    return refuse(
+        "has a query, a fragment, a blank or more than 1024 bytes behind the host: only a path may follow");
+  if (collector.port == 0) {
+    collector.port = standard_port;
+    return refuse("has no port: OTLP over HTTP is usually at 4318",
+                  std::string(scheme).append(authority).append(":4318").append(path));
+  }
+  if (path.size() > 1) collector.path = std::string(path);
+  return {std::move(collector), {}, {}};
+}
+
+std::string collector_text(const Collector& collector) {
+  return std::string(scheme).append(endpoint_text({collector.host, collector.port})).append(collector.path);
+}
+
+void check_collector(const Node& root, const Settings& settings, Report& report) {
+  const Node* const section = root.find("trace");
+  const Node* const otlp = section == nullptr ? nullptr : section->find("otlp");
+  if (otlp == nullptr || !settings.trace.otlp) return;
+  const Collector& collector = *settings.trace.otlp;
+  const bool is_own = is_at(collector, settings.admin.bind) ||
+                      std::any_of(settings.listeners.begin(), settings.listeners.end(),
+                                  [&](const Listener& listener) { return is_at(collector, listener.bind); });
+  if (is_own)
+    report.error(otlp->line, otlp->column, "trace.otlp",
+                 "is a listener of this very proxy: every span sent there would make the next one");
+  if (collector.port == grpc_port)
+    report.warning(otlp->line, otlp->column, "trace.otlp",
+                   "has port 4317, where collectors take OTLP over gRPC: over HTTP they take it at 4318");
+}
+
+}  // namespace reprise::config

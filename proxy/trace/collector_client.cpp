@@ -1,0 +1,204 @@
+#include "proxy/trace/collector_client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <charconv>
+
+#include "proxy/http/date.hpp"
+
+namespace reprise::net {
+namespace {
+
+namespace beast = boost::beast;
+using Parser = beast::http::response_parser<beast::http::string_body>;
+
+constexpr std::size_t most_header = 16 * 1024;
+constexpr std::size_t most_body = 64 * 1024;
+constexpr Duration dial_limit = std::chrono::seconds(3);  // for one address, and for a name
+constexpr Duration longest_pause = std::chrono::minutes(5);
+
+std::string authority_of(const config::Collector& collector) {
+  const bool v6 = collector.host.find(':') != std::string::npos;
+  return (v6 ? "[" + collector.host + "]" : collector.host) + ":" + std::to_string(collector.port);
+}
+
+// RFC 9110 10.2.3; nothing for junk, zero and the past. Nobody is obeyed for longer than five minutes.
+std::optional<Duration> pause_of(std::string_view text) {
+  std::int64_t seconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (read.ec == std::errc::result_out_of_range) return longest_pause;
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) {
+    const std::int64_t now = Clock::wall_nanoseconds() / 1'000'000'000;
+    const auto date = http::parse_date(text, now);
+    seconds = date ? *date - now : 0;
+  }
+  if (seconds <= 0) return std::nullopt;
+  return std::min<Duration>(std::chrono::seconds(std::min<std::int64_t>(seconds, 3600)), longest_pause);
+}
+
+Posted posted(Parser& parser) {
+  Posted result{Posted::End::answered, static_cast<int>(parser.get().result_int())};
+  const auto field = parser.get().find(beast::http::field::retry_after);
+  if (field != parser.get().end()) {
+    const auto value = field->value();
+    result.retry_after = pause_of({value.data(), value.size()});
+  }
+  result.body = std::move(parser.get().body());
+  return result;
+}
+
+std::unique_ptr<Parser> fresh_parser() {
+  auto parser = std::make_unique<Parser>();
+  parser->header_limit(most_header);
+  parser->body_limit(most_body);
+  parser->eager(true);
+  return parser;
+}
+
+}  // namespace
+
+CollectorClient::CollectorClient(Tick& tick, asio::any_io_executor executor, Resolver& resolver,
+                                 std::string version, std::string via)
+    : tick_(tick),
+      executor_(std::move(executor)),
+      resolver_(resolver),
+      version_(std::move(version)),
+      via_(std::move(via)),
+      limit_(executor_) {}
+
+Task<Posted> CollectorClient::post(const config::Collector& collector, std::string_view body,
+                                   Duration limit) {
+  posting_ = true;
+  stopped_ = Posted::End::answered;
+  const Instant due = due_ = Tick::now() + limit;
+  limit_.expires_at(due);
+  // One that has fired late belongs to the post before.
+  limit_.async_wait([this, due](const ErrorCode& error) {
+    if (!error && posting_ && due_ == due) stop(Posted::End::timed_out);
+  });
+  Posted result = co_await run(collector, body);
+  posting_ = false;
+  limit_.cancel();
+  result.end = judged(result.end);
+  if (result.end != Posted::End::answered) stream_.reset();
+  co_return result;
+}
+
+void CollectorClient::cancel() {
+  if (posting_) stop(Posted::End::cancelled);
+}
+
+void CollectorClient::stop(Posted::End why) {
+  stopped_ = why;
+  if (lookup_) lookup_->cancel();
+  if (stream_) stream_->cancel();
+}
+
+Posted::End CollectorClient::judged(Posted::End end) const {
+  const bool stopped = stopped_ != Posted::End::answered;
+  return stopped && end != Posted::End::answered ? stopped_ : end;
+}
+
+Task<Posted> CollectorClient::run(const config::Collector& collector, std::string_view body) {
+  const bool reused = is_connected_to(collector);
+  if (!reused) {
+    if (const Posted::End end = co_await dial(collector); end != Posted::End::answered) co_return Posted{end};
+  }
+  // Who refuses a body may say so before all of it was sent, and close.
+  const bool cut_short = static_cast<bool>(co_await send(collector, body));
+  const Posted result = co_await receive();
+  if (cut_short) stream_.reset();
+  const bool again = reused && result.end == Posted::End::broken && stopped_ == Posted::End::answered;
+  if (!again) co_return result;
+  // It had been closed while it rested: that says nothing of the collector.
+  stream_.reset();
+  co_return co_await run(collector, body);
+}
+
+bool CollectorClient::is_connected_to(const config::Collector& collector) {
+  if (stream_ == nullptr) return false;
+  if (connected_to_ == collector && stream_->unread() == Unread::nothing) return true;
+  stream_.reset();
+  return false;
+}
+
+Task<std::vector<asio::ip::address>> CollectorClient::addresses_of(const std::string& host) {
+  ErrorCode none;
+  const auto literal = asio::ip::make_address(host, none);
+  if (!none) co_return std::vector<asio::ip::address>{literal};
+  lookup_ = resolver_.start(host, executor_);
+  const auto found = co_await lookup_->wait(dial_limit);
+  lookup_.reset();
+  co_return found ? found->list : std::vector<asio::ip::address>{};
+}
+
+Task<Posted::End> CollectorClient::dial(const config::Collector& collector) {
+  const auto addresses = co_await addresses_of(collector.host);
+  if (addresses.empty()) co_return Posted::End::unresolved;
+  for (const auto& address : addresses) {
+    if (stopped_ != Posted::End::answered) break;
+    stream_ = std::make_unique<Stream>(tick_, tcp::socket(executor_));
+    const ErrorCode error =
+        co_await stream_->connect({address, collector.port}, std::min(due_, Tick::now() + dial_limit));
+    if (!error) {
+      stream_->tune();
+      connected_to_ = collector;
+      co_return Posted::End::answered;
+    }
+    stream_.reset();
+  }
+  resolver_.forget(collector.host);
+  co_return Posted::End::unconnected;
+}
+
+Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::string_view body) {
+  std::string head = "POST " + collector.path + " HTTP/1.1\r\nHost: " + authority_of(collector);
+  head.append("\r\nUser-Agent: reprise/").append(version_).append("\r\nVia: 1.1 ").append(via_);
+  head.append("\r\nContent-Type: application/json\r\nContent-Length: ").append(std::to_string(body.size()));
+  head.append("\r\n\r\n");
+  Gather gather;
+  gather.add(head);
+  gather.add(body);
+  co_return co_await stream_->write_all(gather, std::max(due_ - Tick::now(), Duration::zero()));
+}
+
+Task<Posted> CollectorClient::receive() {
+  auto parser = fresh_parser();
+  std::array<char, 4096> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::size_t held = 0;
+  for (;;) {
+    beast::error_code error;
+    while (held > 0 && !error && !parser->is_done()) {
+      const std::size_t taken = parser->put(asio::buffer(buffer.data(), held), error);
+      std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(taken),
+                buffer.begin() + static_cast<std::ptrdiff_t>(held), buffer.begin());
+      held -= taken;
+      if (taken == 0) break;
+    }
+    const bool needs_more = error == beast::http::error::need_more;
+    if (parser->is_done() && parser->get().result_int() < 200) {
+      parser = fresh_parser();  // an interim response
+      continue;
+    }
+    if (parser->is_done()) break;
+    const bool full = held == buffer.size();
+    if ((error && !needs_more) || full) {
+      stream_.reset();
+      // A status is one, however long or broken what follows it.
+      co_return parser->is_header_done() ? posted(*parser) : Posted{Posted::End::malformed};
+    }
+    const auto [failure, bytes] =
+        co_await stream_->read_some(asio::buffer(buffer.data() + held, buffer.size() - held));
+    held += bytes;
+    if (!failure) continue;
+    const bool known = parser->is_header_done() && stopped_ == Posted::End::answered;
+    stream_.reset();
+    co_return known ? posted(*parser) : Posted{Posted::End::broken};
+  }
+  if (!parser->get().keep_alive() || held > 0) stream_.reset();
+  co_return posted(*parser);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,53 @@
+// The one connection to a collector, over which batches of spans are posted.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "config/settings.hpp"
+#include "proxy/io/stream.hpp"
+#include "proxy/resolve/resolver.hpp"
+#include "proxy/trace/delivery.hpp"
+
+namespace reprise::net {
+
+/// A client of its own, which goes through no proxy, not even this one. Used by one thread.
+class CollectorClient {
+ public:
+  /// `via`: our name, by which a request that comes back to us is known as a loop.
+  CollectorClient(Tick&, asio::any_io_executor, Resolver&, std::string version, std::string via);
+
+  /// Over the connection that is there, or a new one; within `limit`, whatever the other side does. One at a
+  /// time.
+  Task<Posted> post(const config::Collector&, std::string_view body, Duration limit);
+  /// Ends a post under way.
+  void cancel();
+
+ private:
+  Task<Posted> run(const config::Collector&, std::string_view body);
+  Task<Posted::End> dial(const config::Collector&);
+  Task<std::vector<asio::ip::address>> addresses_of(const std::string& host);
+  /// Whether the connection that is there leads to it, and nothing has come over it meanwhile.
+  bool is_connected_to(const config::Collector&);
+  Task<ErrorCode> send(const config::Collector&, std::string_view body);
+  Task<Posted> receive();
+  /// What `end` is called where the limit or somebody else ended it.
+  Posted::End judged(Posted::End end) const;
+  void stop(Posted::End why);
+
+  Tick& tick_;
+  const asio::any_io_executor executor_;
+  Resolver& resolver_;
+  const std::string version_;
+  const std::string via_;
+  Timer limit_;
+  Instant due_{};
+  std::unique_ptr<Stream> stream_;  ///< null: there is no connection
+  std::shared_ptr<Lookup> lookup_;  ///< under way
+  config::Collector connected_to_;
+  Posted::End stopped_ = Posted::End::answered;  ///< otherwise why nothing goes on
+  bool posting_ = false;
+};
+
+}  // namespace reprise::net

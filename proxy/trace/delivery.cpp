@@ -1,0 +1,81 @@
+#include "proxy/trace/delivery.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "proxy/observe/json_text.hpp"
+
+namespace reprise::net {
+namespace {
+
+namespace json = boost::json;
+
+// An int64 is a string in OTLP's JSON; a number is taken, too. What is none is 0.
+std::uint64_t whole_of(const json::value& value) {
+  std::int64_t number = 0;
+  if (value.is_int64()) number = value.get_int64();
+  if (const json::string* const text = value.if_string())
+    std::from_chars(text->data(), text->data() + text->size(), number);
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0));
+}
+
+json::object partial_success(const std::string& body) {
+  json::error_code error;
+  json::value whole = json::parse(body, error);
+  if (error || !whole.is_object()) return {};
+  json::value* const partial = whole.get_object().if_contains("partialSuccess");
+  return partial != nullptr && partial->is_object() ? std::move(partial->get_object()) : json::object();
+}
+
+std::uint64_t rejected_of(const Posted& posted, std::uint64_t spans) {
+  const json::object partial = partial_success(posted.body);
+  const json::value* const rejected = partial.if_contains("rejectedSpans");
+  return rejected == nullptr ? 0 : std::min(whole_of(*rejected), spans);
+}
+
+bool is_taken(const Posted& posted) {
+  return posted.end == Posted::End::answered && posted.status >= 200 && posted.status < 300;
+}
+
+}  // namespace
+
+bool is_passing(const Posted& posted) {
+  if (posted.end != Posted::End::answered) return true;
+  const int status = posted.status;
+  return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+Decision decide(const Posted& posted, unsigned tries, unsigned most, std::uint64_t spans) {
+  using Kind = Decision::Kind;
+  using observe::SpanDrop;
+  if (is_taken(posted)) return {Kind::taken, {}, rejected_of(posted, spans)};
+  if (!is_passing(posted)) return {Kind::dropped, SpanDrop::refused, 0};
+  if (tries < most) return {Kind::again, {}, 0};
+  return {Kind::dropped, posted.end == Posted::End::answered ? SpanDrop::busy : SpanDrop::unreachable, 0};
+}
+
+std::string words_of(const Posted& posted) {
+  switch (posted.end) {
+    case Posted::End::unresolved: return "its name has no address";
+    case Posted::End::unconnected: return "it was not reached";
+    case Posted::End::timed_out: return "it gave no response in time";
+    case Posted::End::broken: return "the connection ended before a response";
+    case Posted::End::malformed:
+      return "what it gave is no HTTP/1.1 response: is that the port of OTLP over HTTP?";
+    case Posted::End::cancelled: return "it was given up";
+    case Posted::End::answered: break;
+  }
+  std::string text = "it gave status " + std::to_string(posted.status);
+  std::string_view said = posted.body;
+  json::object partial;
+  if (is_taken(posted)) {
+    partial = partial_success(posted.body);
+    const json::value* const message = partial.if_contains("errorMessage");
+    said = message != nullptr && message->is_string() ? std::string_view(message->get_string()) : "";
+  }
+  if (!said.empty()) text.append(": ").append(observe::clipped(said));
+  return text;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,192 @@
+#include "proxy/trace/export_loop.hpp"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace reprise::net {
+namespace {
+
+int duplicate(int descriptor) {
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) throw std::system_error(errno, std::generic_category(), "dup");
+  return copy;
+}
+
+}  // namespace
+
+SpanExporter::Loop::Loop(SpanExporter& all, Resolver& resolver, observe::Log& log,
+                         const TraceResource& resource, std::function<std::string(std::uint64_t)> id_of,
+                         std::uint64_t seed, const ExportTimes& times)
+    : all_(all),
+      log_(log),
+      id_of_(std::move(id_of)),
+      times_(times),
+      dice_(seed),
+      json_(resource, dice_),
+      bell_(io_, duplicate(all.queues_.bell().open())),
+      client_(tick_, io_.get_executor(), resolver, resource.version, resource.instance) {}
+
+// What is suspended goes first, while all that it uses is there.
+SpanExporter::Loop::~Loop() { io_.destroy_handlers(); }
+
+void SpanExporter::Loop::run() {
+  asio::co_spawn(io_, listen(), or_abort);
+  asio::co_spawn(io_, work(), or_abort);
+  io_.run();
+}
+
+// Ends whatever `work` waits for when something has changed.
+Task<void> SpanExporter::Loop::listen() {
+  bool ending = false;
+  for (;;) {
+    co_await bell_.async_wait(asio::posix::stream_descriptor::wait_read, as_result);
+    eventfd_t ignored = 0;
+    ::eventfd_read(bell_.native_handle(), &ignored);
+    if (all_.finishing_ && !std::exchange(ending, true)) {
+      if (all_.at_once_) io_.stop();
+      last_.expires_after(times_.last);
+      last_.async_wait([this](const ErrorCode& error) {
+        if (!error) io_.stop();
+      });
+    }
+    if (std::exchange(seen_changes_, all_.changes_.load()) != seen_changes_) client_.cancel();
+    timer_.cancel();
+  }
+}
+
+Task<void> SpanExporter::Loop::work() {
+  while (!all_.finishing_) {
+    co_await wait_for_stories();
+    co_await deliver_all();
+  }
+  co_await deliver_all();
+  io_.stop();
+}
+
+Task<void> SpanExporter::Loop::sleep_until(Instant due) {
+  timer_.expires_at(due);
+  co_await timer_.async_wait(as_result);
+}
+
+// A batch begins with the first story; it goes out when its time is over, or a queue is half full.
+Task<void> SpanExporter::Loop::wait_for_stories() {
+  SpanBell& bell = all_.queues_.bell();
+  constexpr auto long_time = std::chrono::hours(1);
+  while (!all_.finishing_ && !bell.rung()) co_await sleep_until(Tick::now() + long_time);
+  const Instant due = Tick::now() + times_.batch;
+  while (!all_.finishing_ && !bell.pressed() && Tick::now() < due) co_await sleep_until(due);
+  bell.reset();
+}
+
+Task<void> SpanExporter::Loop::deliver_all() {
+  while (take_batch()) co_await deliver();
+}
+
+// From the queues by turns, so that no io thread's stories wait for another's.
+bool SpanExporter::Loop::take_batch() {
+  json_.begin();
+  SpanQueues& queues = all_.queues_;
+  for (std::size_t empty = 0; empty < queues.size() && json_.spans() < batch_spans;) {
+    auto queued = queues.of(next_queue_++ % queues.size()).pop();
+    if (!queued) {
+      ++empty;
+      continue;
+    }
+    empty = 0;
+    observe::Story& story = queued->story;
+    story.route_name = log_.route_name(story.route);
+    if (story.number != 0) story.id = id_of_(story.number);
+    json_.add(story, queued->random);
+  }
+  in_hand_ = json_.spans();
+  body_ = json_.end();
+  return in_hand_ > 0;
+}
+
+Task<void> SpanExporter::Loop::deliver() {
+  for (unsigned tries = 1; in_hand_ > 0; ++tries) {
+    if (failures_ > 0 && !all_.finishing_) co_await pause(asked_pause_);
+    const std::uint64_t changes = all_.changes_;
+    const auto collector = wanted();
+    if (!collector) co_return drop(observe::SpanDrop::switched_off);
+    const Posted posted = co_await client_.post(*collector, body_, times_.post);
+    if (changes != all_.changes_ || posted.end == Posted::End::cancelled) {
+      // Another collector is meant from now on: it begins with a clean slate.
+      failures_ = tries = 0;
+      if (posted.end != Posted::End::answered) continue;
+    }
+    settle(posted, decide(posted, tries, all_.finishing_ ? 1 : times_.tries, in_hand_), *collector);
+    if (all_.finishing_ && failures_ > 0) co_return drop_all(observe::SpanDrop::shutting_down);
+  }
+}
+
+// What the collector's word means for this batch, and for how long nothing is sent.
+void SpanExporter::Loop::settle(const Posted& posted, const Decision& decision,
+                                const config::Collector& collector) {
+  tell(posted, decision, collector);
+  if (is_passing(posted)) {
+    waited_ = policy::draw_wait(times_.backoff, failures_, waited_, dice_);
+    asked_pause_ = std::max(waited_, posted.retry_after.value_or(Duration::zero()));
+    ++failures_;
+  } else {
+    failures_ = 0;
+  }
+  if (decision.kind == Decision::Kind::dropped) drop(decision.cause);
+  if (decision.kind != Decision::Kind::taken) return;
+  const std::uint64_t rejected = std::min(decision.rejected, in_hand_);
+  all_.metrics_.count_spans(in_hand_ - rejected);
+  if (rejected > 0) all_.metrics_.count_dropped_spans(observe::SpanDrop::rejected, rejected);
+  in_hand_ = 0;
+}
+
+// Ended by a new collector, and by the end of all.
+Task<void> SpanExporter::Loop::pause(Duration span) {
+  const std::uint64_t changes = all_.changes_;
+  const Instant due = Tick::now() + span;
+  while (!all_.finishing_ && changes == all_.changes_ && Tick::now() < due) co_await sleep_until(due);
+}
+
+void SpanExporter::Loop::drop(observe::SpanDrop cause) {
+  all_.metrics_.count_dropped_spans(cause, std::exchange(in_hand_, 0));
+}
+
+void SpanExporter::Loop::drop_all(observe::SpanDrop cause) {
+  if (in_hand_ > 0) drop(cause);
+  SpanQueues& queues = all_.queues_;
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    while (const auto queued = queues.of(i).pop())
+      all_.metrics_.count_dropped_spans(cause, 1 + queued->story.attempts.size());
+  }
+}
+
+// Once for each kind of trouble, and once when it is over.
+void SpanExporter::Loop::tell(const Posted& posted, const Decision& decision,
+                              const config::Collector& collector) {
+  const bool fine = decision.kind == Decision::Kind::taken && decision.rejected == 0;
+  const std::string kind =
+      fine ? "" : std::to_string(static_cast<int>(posted.end)) + "/" + std::to_string(posted.status);
+  if (kind == std::exchange(trouble_, kind)) return;
+  const std::string where =
+      "trace.otlp, " + collector.host + " port " + std::to_string(collector.port) + collector.path + ": ";
+  if (fine) return say(config::LogLevel::info, where + "it takes spans again");
+  const std::string lost = "; what is lost meanwhile is in reprise_trace_dropped_total";
+  if (decision.kind == Decision::Kind::taken)
+    return say(config::LogLevel::warn, where + "it rejects single spans: " + words_of(posted) + lost);
+  say(config::LogLevel::warn, where + "spans are not delivered: " + words_of(posted) + lost);
+}
+
+void SpanExporter::Loop::say(config::LogLevel level, const std::string& text) {
+  log_.message(level, text, Clock::wall_nanoseconds());
+}
+
+std::optional<config::Collector> SpanExporter::Loop::wanted() {
+  const std::lock_guard lock(all_.mutex_);
+  return all_.wanted_;
+}
+
+}  // namespace reprise::net

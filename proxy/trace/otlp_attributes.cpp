@@ -1,0 +1,43 @@
+#include "proxy/trace/otlp_attributes.hpp"
+
+#include "proxy/observe/json_text.hpp"
+#include "proxy/observe/line_parts.hpp"
+
+namespace reprise::net {
+
+OtlpAttributes::OtlpAttributes(std::string& out) : out_(out) { out_ += "\"attributes\":["; }
+
+void OtlpAttributes::name(std::string_view key, std::string_view type) {
+  if (!first_) out_ += ',';
+  first_ = false;
+  out_.append("{\"key\":\"").append(key).append("\",\"value\":{\"").append(type).append("\":");
+}
+
+void OtlpAttributes::text(std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  name(key, "stringValue");
+  observe::append_json(out_, value);
+  out_ += "}}";
+}
+
+void OtlpAttributes::whole(std::string_view key, std::int64_t value) {
+  name(key, "intValue");
+  out_ += '"';
+  observe::append_number(out_, value);
+  out_ += "\"}}";
+}
+
+void OtlpAttributes::flag(std::string_view key, bool value) {
+  name(key, "boolValue");
+  out_.append(value ? "true" : "false").append("}}");
+}
+
+void OtlpAttributes::milliseconds(std::string_view key, policy::Duration value) {
+  name(key, "doubleValue");
+  observe::append_milliseconds(out_, value);
+  out_ += "}}";
+}
+
+void OtlpAttributes::close() { out_ += ']'; }
+
+}  // namespace reprise::net

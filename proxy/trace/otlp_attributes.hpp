@@ -1,0 +1,32 @@
+// The attributes of one span as OTLP's JSON has them: a list of keys, each with a value that names its type.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/pacing/instant.hpp"
+
+namespace reprise::net {
+
+/// Writes `"attributes":[...]` from its construction to `close`. Keys are our own words.
+class OtlpAttributes {
+ public:
+  explicit OtlpAttributes(std::string& out);
+
+  /// Nothing where the text is empty.
+  void text(std::string_view key, std::string_view value);
+  /// An int64: a string in JSON (Protocol Buffers, ProtoJSON Format).
+  void whole(std::string_view key, std::int64_t value);
+  void flag(std::string_view key, bool value);
+  void milliseconds(std::string_view key, policy::Duration value);
+  void close();
+
+ private:
+  void name(std::string_view key, std::string_view type);
+
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,229 @@
+#include "proxy/trace/otlp_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "proxy/observe/json_text.hpp"
+#include "proxy/trace/otlp_attributes.hpp"
+
+namespace reprise::net {
+namespace {
+
+using observe::Story;
+using observe::StoryAttempt;
+
+enum Kind : std::uint8_t { server = 2, client = 3 };  // SpanKind of the OTLP's trace.proto
+
+constexpr unsigned sampled = 0x001;        // W3C Trace Context 2.2.6
+constexpr unsigned knows_parent = 0x100;   // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
+constexpr unsigned remote_parent = 0x200;  // SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
+
+void append_hex(std::string& out, std::uint64_t number) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (unsigned shift = 64; shift > 0;) out += digits[(number >> (shift -= 4)) & 15U];
+}
+
+// What the conventions know: RFC 9110 9, and PATCH (RFC 5789). Anything else is a word that a client has made
+// up.
+bool is_known_method(std::string_view method) {
+  static constexpr std::array<std::string_view, 9> known{"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                                         "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+  return std::find(known.begin(), known.end(), method) != known.end();
+}
+
+struct SpanHead {
+  std::string_view trace_id;
+  std::string_view id;
+  std::string_view parent;  ///< empty: it has none
+  unsigned flags = 0;
+  Kind kind = server;
+  std::int64_t start = 0;  ///< nanoseconds since 1970
+  std::int64_t end = 0;
+};
+
+void open_span(std::string& out, const SpanHead& head, std::string_view method) {
+  out.append("{\"traceId\":\"").append(head.trace_id).append("\",\"spanId\":\"").append(head.id);
+  if (!head.parent.empty()) out.append("\",\"parentSpanId\":\"").append(head.parent);
+  out += "\",\"flags\":";
+  observe::append_number(out, std::uint64_t{head.flags});
+  out.append(",\"name\":\"").append(is_known_method(method) ? method : "HTTP").append("\",\"kind\":");
+  observe::append_number(out, std::uint64_t{head.kind});
+  out += ",\"startTimeUnixNano\":\"";
+  observe::append_number(out, head.start);
+  out += "\",\"endTimeUnixNano\":\"";
+  observe::append_number(out, std::max(head.start, head.end));
+  out += "\",";
+}
+
+void close_span(std::string& out, bool error) {
+  if (error) out += ",\"status\":{\"code\":2}";
+  out += '}';
+}
+
+void add_request(OtlpAttributes& to, const Story& story) {
+  if (is_known_method(story.method)) {
+    to.text("http.request.method", story.method);
+  } else {
+    to.text("http.request.method", "_OTHER");
+    to.text("http.request.method_original", story.method);
+  }
+  to.text("server.address", story.host);
+  to.whole("server.port", story.port);
+}
+
+std::string_view scheme_of(const Story& story) { return story.over_tls ? "https" : "http"; }
+
+// Without the query, which is never kept. Empty where there is no path, or it is not ours to tell.
+std::string url_of(const Story& story) {
+  if (story.tunnel || !story.path.starts_with('/')) return {};
+  const bool literal = story.host.find(':') != std::string::npos && !story.host.starts_with('[');
+  std::string url(scheme_of(story));
+  url.append("://").append(literal ? "[" + story.host + "]" : story.host);
+  if (story.port != (story.over_tls ? 443 : 80)) url.append(":").append(std::to_string(story.port));
+  return url.append(story.path);
+}
+
+void add_client(OtlpAttributes& to, const std::string& client) {
+  const std::size_t colon = client.rfind(':');
+  if (colon == std::string::npos) return;
+  std::string_view address = std::string_view(client).substr(0, colon);
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  to.text("client.address", address);
+}
+
+std::string request_error(const Story& story) {
+  if (story.ending != observe::Ending::answered) return std::string(word(story.ending));
+  return story.status >= 500 ? std::to_string(story.status) : std::string();
+}
+
+void append_request_span(std::string& out, const SpanHead& head, const Story& story) {
+  open_span(out, head, story.method);
+  OtlpAttributes to(out);
+  add_request(to, story);
+  if (!story.tunnel) {
+    to.text("url.scheme", scheme_of(story));
+    to.text("url.path", story.path);
+  }
+  add_client(to, story.client);
+  if (story.status != 0) to.whole("http.response.status_code", story.status);
+  const std::string error = request_error(story);
+  to.text("error.type", error);
+  to.text("reprise.route", story.route_name);
+  to.text("reprise.reason", policy::word(story.reason));
+  to.whole("reprise.attempts", static_cast<std::int64_t>(story.attempts.size() + story.attempts_left_out));
+  to.text("reprise.id", story.id);
+  if (story.own_response) to.flag("reprise.own_response", true);
+  if (story.recovered) to.flag("reprise.recovered", true);
+  if (story.ambiguous) to.flag("reprise.ambiguous", true);
+  if (story.hedge != policy::HedgeOutcome::none) to.text("reprise.hedge", policy::word(story.hedge));
+  to.close();
+  close_span(out, !error.empty());
+}
+
+void add_peer(OtlpAttributes& to, const policy::UpstreamAddress& address) {
+  if (!address.known()) return;
+  const std::string text = observe::text_of(address);
+  std::string_view host = std::string_view(text).substr(0, text.rfind(':'));
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  to.text("network.peer.address", host);
+  to.whole("network.peer.port", address.port);
+}
+
+// What it came to; true for an error. An attempt that we stopped, as the slower of two copies, is none.
+bool add_outcome(OtlpAttributes& to, const policy::Outcome& outcome) {
+  to.text("reprise.outcome", policy::outcome_label(outcome));
+  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
+    to.text("reprise.stage", word(failed->stage));
+    if (failed->cause == policy::Cause::cancelled) return false;
+    to.text("error.type", word(failed->cause));
+    return true;
+  }
+  const auto& answered = std::get<policy::Answered>(outcome);
+  to.whole("http.response.status_code", answered.status);
+  if (answered.hints.retry_after) to.milliseconds("reprise.retry_after_ms", *answered.hints.retry_after);
+  if (answered.hints.said_no) to.flag("reprise.said_no", true);
+  if (answered.body_listed) to.flag("reprise.body_listed", true);
+  if (answered.status < 400) return false;
+  to.text("error.type", std::to_string(answered.status));
+  return true;
+}
+
+void append_attempt_span(std::string& out, const SpanHead& head, const Story& story,
+                         const StoryAttempt& attempt) {
+  open_span(out, head, story.method);
+  OtlpAttributes to(out);
+  add_request(to, story);
+  to.text("url.full", url_of(story));
+  add_peer(to, attempt.address);
+  if (attempt.number > 1) to.whole("http.request.resend_count", std::int64_t{attempt.number} - 1);
+  const bool error = add_outcome(to, attempt.outcome);
+  to.text("reprise.reason", policy::word(attempt.verdict.reason));
+  to.flag("reprise.retry", attempt.verdict.retry);
+  to.milliseconds("reprise.wait_ms", attempt.wait);
+  to.flag("reprise.reused", attempt.reused);
+  to.flag("reprise.may_have_sent", attempt.may_have_sent);
+  to.close();
+  close_span(out, error);
+}
+
+}  // namespace
+
+OtlpJson::OtlpJson(const TraceResource& resource, policy::Dice& dice) : dice_(dice) {
+  opening_ = "{\"resourceSpans\":[{\"resource\":{";
+  OtlpAttributes to(opening_);
+  to.text("service.name", "reprise");
+  to.text("service.version", resource.version);
+  to.text("service.instance.id", resource.instance);
+  to.text("host.name", resource.host);
+  to.whole("process.pid", resource.process);
+  to.close();
+  opening_ += "},\"scopeSpans\":[{\"scope\":{\"name\":\"reprise\",\"version\":";
+  observe::append_json(opening_, resource.version);
+  opening_ += "},\"spans\":[";
+}
+
+void OtlpJson::begin() {
+  text_ = opening_;
+  spans_ = 0;
+}
+
+// Never all zeros: that is no id.
+std::string OtlpJson::draw_id() {
+  std::string id;
+  append_hex(id, 1 + dice_.roll(std::numeric_limits<std::uint64_t>::max() - 1));
+  return id;
+}
+
+void OtlpJson::add(const Story& story, std::uint64_t random) {
+  const std::string_view parent = story.traceparent;
+  std::string trace_id(parent.empty() ? std::string_view() : parent.substr(3, 32));
+  if (parent.empty()) {
+    trace_id = draw_id();
+    append_hex(trace_id, random);
+  }
+  const std::string id = draw_id();
+  const std::int64_t start = story.ended_wall - story.took.count();
+  if (spans_++ > 0) text_ += ',';
+  append_request_span(
+      text_,
+      {trace_id, id, parent.empty() ? std::string_view() : parent.substr(36, 16),
+       sampled | knows_parent | (parent.empty() ? 0U : remote_parent), server, start, story.ended_wall},
+      story);
+  for (const StoryAttempt& attempt : story.attempts) {
+    ++spans_;
+    text_ += ',';
+    const std::string attempt_id = draw_id();
+    append_attempt_span(text_,
+                        {trace_id, attempt_id, id, sampled | knows_parent, client,
+                         start + attempt.started.count(), start + attempt.ended.count()},
+                        story, attempt);
+  }
+}
+
+std::string_view OtlpJson::end() {
+  text_ += "]}]}]}";
+  return text_;
+}
+
+}  // namespace reprise::net

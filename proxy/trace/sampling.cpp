@@ -1,0 +1,27 @@
+#include "proxy/trace/sampling.hpp"
+
+#include <limits>
+
+namespace reprise::net {
+
+bool is_sampled(std::string_view traceparent, bool worth_telling, double ratio, std::uint64_t random) {
+  constexpr std::size_t flags_digit = 54;  // the lower one of the two
+  if (traceparent.size() > flags_digit) {
+    constexpr std::string_view odd = "13579bdf";
+    return odd.find(traceparent[flags_digit]) != std::string_view::npos;
+  }
+  constexpr std::uint64_t all = std::uint64_t{1} << 56;
+  const auto threshold = static_cast<std::uint64_t>((1 - ratio) * static_cast<double>(all));
+  return worth_telling || random % all >= threshold;
+}
+
+void offer_spans(SpanQueue& queue, observe::Metrics& metrics, const observe::ExchangeRecord& record,
+                 std::int64_t ended_wall, bool path, double ratio, policy::Dice& dice) {
+  const std::uint64_t random = dice.roll(std::numeric_limits<std::uint64_t>::max());
+  if (!is_sampled(record.traceparent, observe::is_worth_telling(record), ratio, random)) return;
+  const observe::StoredStory story(record, ended_wall, path);
+  if (!queue.push(story, random))
+    metrics.count_dropped_spans(observe::SpanDrop::queue_full, 1 + story.attempts());
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,44 @@
+#include "proxy/trace/span_exporter.hpp"
+
+#include <utility>
+
+#include "proxy/trace/export_loop.hpp"
+
+namespace reprise::net {
+
+SpanExporter::SpanExporter(SpanQueues& queues, Resolver& resolver, observe::Metrics& metrics,
+                           observe::Log& log, TraceResource resource,
+                           std::function<std::string(std::uint64_t)> id_of, std::uint64_t seed,
+                           ExportTimes times)
+    : queues_(queues), metrics_(metrics), make_loop_([=, this, &resolver, &log] {
+        return std::make_unique<Loop>(*this, resolver, log, resource, id_of, seed, times);
+      }) {}
+
+SpanExporter::~SpanExporter() { finish(true); }
+
+void SpanExporter::send_to(const std::optional<config::Collector>& collector) {
+  if (finishing_) return;
+  if (loop_ == nullptr && collector) {
+    auto loop = make_loop_();
+    thread_ = std::thread([made = loop.get()] { made->run(); });
+    loop_ = std::move(loop);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (wanted_ == collector) return;
+    wanted_ = collector;
+  }
+  ++changes_;
+  queues_.bell().call();
+}
+
+void SpanExporter::finish(bool at_once) {
+  at_once_ = at_once_ || at_once;
+  finishing_ = true;
+  queues_.bell().call();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  loop_->drop_all(observe::SpanDrop::shutting_down);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,265 @@
+"""Spans: what a collector gets of each request, and that no collector, however bad, costs a request anything."""
+import signal
+import time
+
+from client import ask
+from control import Controlled
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually
+from otlp import CLIENT, SERVER, TAKEN, Collector, MESSAGES, NotOtlp, hold, spans_of
+from server import Server, bound
+from upstream import Say, Upstream
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT = "00f067aa0ba902b7"
+QUICK = {"retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}
+
+
+def traced(collector, **more):
+    return {"otlp": collector if isinstance(collector, str) else collector.otlp, **more}
+
+
+def tree(spans):
+    """The one request and its attempts."""
+    (request,) = [span for span in spans if span.kind == SERVER]
+    return request, [span for span in spans if span.kind == CLIENT]
+
+
+def test_a_retried_request_is_a_tree_of_spans():
+    with Upstream({"/x": [Say(503, fields=[("Retry-After", "0")]), "reset", 200]}) as upstream, Collector() as collector:
+        with Reprise(trace=traced(collector)) as reprise:
+            before = time.time_ns()
+            answer = ask(reprise, "GET", upstream.url("/x?secret=1"), fields=[("traceparent", f"00-{TRACE}-{PARENT}-01")])
+            equal((answer.status, answer.attempts), (200, 3))
+            request, attempts = tree(collector.spans(4))
+            equal([span.trace for span in collector.all()], [TRACE] * 4)
+            equal((request.parent, request.flags), (PARENT, 0x301))
+            equal([span.parent for span in attempts], [request.id] * 3)
+            equal(len({span.id for span in [request, *attempts]}), 4)
+            equal((request.name, request.status, request["http.response.status_code"]), ("GET", 0, 200))
+            equal((request["reprise.route"], request["reprise.reason"], request["reprise.attempts"]), ("default", "success", 3))
+            assert request["reprise.recovered"] is True
+            equal((request["server.address"], request["server.port"], request["url.path"]), (LOOPBACK, upstream.port, "/x"))
+            equal((request["url.scheme"], request["client.address"]), ("http", LOOPBACK))
+            equal([span.get("http.request.resend_count") for span in attempts], [None, 1, 2])
+            equal([span.get("error.type") for span in attempts], ["503", "reset", None])
+            equal([span.status for span in attempts], [2, 2, 0])
+            equal([span["reprise.reason"] for span in attempts], ["retryable_status", "retryable_failure", "success"])
+            equal([span["reprise.retry"] for span in attempts], [True, True, False])
+            equal([span["url.full"] for span in attempts], [upstream.url("/x")] * 3, "no query")
+            equal([(span["network.peer.address"], span["network.peer.port"]) for span in attempts], [(LOOPBACK, upstream.port)] * 3)
+            assert attempts[1]["reprise.wait_ms"] > 0, attempts[1].attributes
+            assert before <= request.start <= attempts[0].start <= attempts[0].end <= attempts[1].start, "in order"
+            assert attempts[2].end <= request.end <= time.time_ns(), "in order"
+            equal((request.resource["service.name"], request.resource["process.pid"]), ("reprise", reprise.process.pid))
+            # What goes on to the upstream is what came, letter by letter.
+            equal(upstream.seen(3)[2].field("traceparent"), f"00-{TRACE}-{PARENT}-01")
+            reprise.expect_metric(4, "reprise_trace_spans_total")
+            equal(reprise.metric("reprise_trace_dropped_total"), 0)
+
+
+def test_a_story_and_its_span_have_one_id():
+    with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
+        ask(reprise, "GET", upstream.url("/x"))
+        (line,) = reprise.requests(1)
+        request, _ = tree(collector.spans(2))
+        equal(request["reprise.id"], line["id"])
+
+
+def test_who_began_the_trace_has_decided():
+    with Upstream({"/down": [503]}) as upstream, Collector() as collector, Reprise(defaults=QUICK, trace=traced(collector, sample="0%")) as reprise:
+        def get(path, flags=None, parent=None):
+            parent = parent or f"00-{TRACE}-{PARENT}-{flags}"
+            return ask(reprise, "GET", upstream.url(path), fields=[("traceparent", parent)] if flags or parent != "none" else [])
+        get("/down", "00")
+        get("/x", "00")
+        get("/quiet", parent="none")
+        get("/down", parent="none")
+        get("/marked", "01")
+        # What is no traceparent is as good as none.
+        get("/junk", parent="00-zz-01")
+        spans = collector.spans(9)
+        equal(sorted(span["url.path"] for span in spans if span.kind == SERVER), ["/down", "/marked"])
+        down = [span for span in spans if span.kind == SERVER and span["url.path"] == "/down"]
+        assert down[0].parent is None and down[0].trace != TRACE, "a trace of its own"
+        equal((down[0].status, down[0]["error.type"]), (2, "503"))
+        ask(reprise, "GET", upstream.url("/last"), fields=[("traceparent", f"00-{TRACE}-{PARENT}-01")])
+        equal([span["url.path"] for span in collector.spans(11) if span.kind == SERVER].count("/junk"), 0)
+
+
+def test_a_share_of_ordinary_requests():
+    with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector, sample="50%")) as reprise:
+        for _ in range(200):
+            ask(reprise, "GET", upstream.url("/x"))
+        reprise.process.send_signal(signal.SIGTERM)
+        reprise.process.wait(PATIENCE)
+        requests = len(collector.all()) / 2
+        assert 50 < requests < 150, requests  # 7 standard deviations
+
+
+def test_paths_that_are_kept_out_of_the_log_are_in_no_span():
+    with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector), log={"path": "route"}) as reprise:
+        ask(reprise, "GET", upstream.url("/secret"))
+        collector.spans(2)
+        assert all(b"secret" not in request.body for request in collector.posts())
+
+
+def test_a_tunnel_has_spans_too():
+    with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
+        held, port = closed_port()
+        ask(reprise, "CONNECT", f"http://{LOOPBACK}:{port}")
+        held.close()
+        request, attempts = tree(collector.spans(2))
+        equal((request.name, request.get("url.scheme"), request.get("url.path")), ("CONNECT", None, None))
+        equal(attempts[0]["error.type"], "refused")
+        assert upstream.connections == 0
+
+
+def test_what_a_client_makes_up_is_still_json():
+    with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
+        ask(reprise, "M-SEARCH", upstream.url("/\"\\%00'"), fields=[("X-Request-Id", "\"\\\x01")])
+        request, _ = tree(collector.spans(2))
+        equal((request.name, request["http.request.method"], request["http.request.method_original"]), ("HTTP", "_OTHER", "M-SEARCH"))
+
+
+def serving(reprise, upstream, requests=30):
+    """Requests get their answers, whatever becomes of spans."""
+    for _ in range(requests):
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+
+
+def dropped(reprise, **labels):
+    return reprise.metric("reprise_trace_dropped_total", **labels)
+
+
+def test_a_collector_that_is_down_costs_no_request():
+    held, port = closed_port()
+    with Upstream() as upstream, Reprise(trace=traced(f"http://{LOOPBACK}:{port}")) as reprise:
+        serving(reprise, upstream)
+        reprise.expect_log("spans are not delivered: it was not reached")
+        serving(reprise, upstream)
+        # It comes, and gets what is still held.
+        held.listen(8)
+        with Collector(listener=held) as collector:
+            collector.spans(120)
+            reprise.expect_log("it takes spans again")
+            reprise.expect_metric(120, "reprise_trace_spans_total")
+            equal(dropped(reprise), 0)
+
+
+def test_a_collector_that_never_answers_costs_no_request_and_no_end():
+    silent = bound()
+    silent.listen(16)
+    with Upstream() as upstream, Reprise(trace=traced("http://%s:%d" % silent.getsockname())) as reprise:
+        serving(reprise, upstream)
+        reprise.process.send_signal(signal.SIGTERM)
+        equal(reprise.process.wait(PATIENCE), 0)
+    silent.close()
+
+
+def test_what_a_collector_refuses_is_counted_and_said():
+    with Upstream() as upstream, Collector([Say(400, body=b"no such field"), Say(413, body=b""), TAKEN]) as collector:
+        with Reprise(trace=traced(collector)) as reprise:
+            ask(reprise, "GET", upstream.url("/x"))
+            eventually(lambda: dropped(reprise, cause="refused") == 2, "the first are refused")
+            reprise.expect_log("it gave status 400: no such field")
+            ask(reprise, "GET", upstream.url("/x"))
+            eventually(lambda: dropped(reprise, cause="refused") == 4, "and the second")
+            ask(reprise, "GET", upstream.url("/x"))
+            reprise.expect_metric(2, "reprise_trace_spans_total")
+            equal(len(collector.posts()), 3, "none was sent twice")
+
+
+def test_a_collector_that_is_busy_gets_them_again():
+    busy = Say(503, body=b"", fields=[("Retry-After", "1")])
+    with Upstream() as upstream, Collector([busy, Say(429, body=b""), "reset", TAKEN]) as collector, Reprise(trace=traced(collector)) as reprise:
+        ask(reprise, "GET", upstream.url("/x"))
+        reprise.expect_metric(2, "reprise_trace_spans_total")
+        bodies = {request.body for request in collector.posts(4)}
+        equal(len(bodies), 1, "the same spans each time")
+        equal(dropped(reprise), 0)
+
+
+def test_a_queue_that_is_full_is_counted_and_its_memory_bounded():
+    """Some thousand requests with 32 told attempts each, for a collector that never answers."""
+    silent = bound()
+    silent.listen(16)
+    many = {"retry": {"max_attempts": 40, "backoff": {"initial": "0ms", "maximum": "0ms"}}, "budget": "off"}
+    with Upstream({"/down": [503]}) as upstream:
+        with Reprise(threads=1, defaults=many, trace=traced("http://%s:%d" % silent.getsockname()), log={"access": False}) as reprise:
+            def full():
+                equal(ask(reprise, "GET", upstream.url("/down")).attempts, 40)
+                return dropped(reprise, cause="queue_full") > 100
+            eventually(full, "the queue is full")
+            before = memory(reprise)
+            for _ in range(200):
+                full()
+            grown = memory(reprise) - before
+            assert grown < 2 * 1024, f"{grown} KiB more"
+            reprise.process.send_signal(signal.SIGTERM)
+            equal(reprise.process.wait(PATIENCE), 0)
+    silent.close()
+
+
+def memory(reprise):
+    with open(f"/proc/{reprise.process.pid}/status", encoding="ascii") as file:
+        return int(next(line for line in file if line.startswith("VmRSS:")).split()[1])
+
+
+def test_the_end_of_the_process_sends_what_is_left():
+    with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
+        serving(reprise, upstream, 20)
+        reprise.process.send_signal(signal.SIGTERM)
+        equal(reprise.process.wait(PATIENCE), 0)
+        equal(len(collector.all()), 40)
+
+
+def test_a_reload_turns_spans_on_elsewhere_and_off():
+    with Upstream() as upstream, Collector() as one, Collector(path="/two") as two, Controlled() as reprise:
+        ask(reprise, "GET", upstream.url("/before"))
+        threads = reprise.metric("process_threads")
+        reprise.change(trace=traced(one))
+        reprise.expect_reload("success")
+        ask(reprise, "GET", upstream.url("/one"))
+        equal(sorted(span["url.path"] for span in one.spans(2) if span.kind == SERVER), ["/one"])
+        assert reprise.metric("process_threads") == threads + 1
+        reprise.change(trace=traced(two))
+        equal(reprise.tell("reload")[0], 0)
+        ask(reprise, "GET", upstream.url("/two"))
+        equal(sorted(span["url.path"] for span in two.spans(2) if span.kind == SERVER), ["/two"])
+        reprise.change(trace={"otlp": "none"})
+        equal(reprise.tell("reload")[0], 0)
+        ask(reprise, "GET", upstream.url("/off"))
+        reprise.requests(4)
+        equal((len(one.all()), len(two.all())), (2, 2))
+
+
+def test_spans_that_come_back_to_their_proxy_make_no_more():
+    """A gateway to the collector on the very proxy: named by another address, the configuration cannot know."""
+    with Upstream() as upstream, Collector() as collector:
+        listeners = [{"mode": "forward", "bind": "127.0.0.1:0"},
+                     {"mode": "gateway", "bind": "127.0.0.1:0", "upstream": collector.url().rstrip("/")}]
+        with Controlled(listeners=listeners) as reprise:
+            reprise.change(trace=traced("http://%s:%d" % reprise.gateway))
+            equal(reprise.tell("reload")[0], 0)
+            ask(reprise, "GET", upstream.url("/x"))
+            eventually(lambda: dropped(reprise, cause="refused") == 2, "what comes back is a loop")
+            reprise.expect_log("it gave status 508")
+            equal(len(reprise.requests(1)), 1)
+            equal(collector.connections, 0)
+
+
+def test_the_collector_of_the_tests_sees_what_is_wrong():
+    """The schema refuses what OTLP/JSON is not."""
+    good = {"traceId": TRACE, "spanId": PARENT, "name": "GET", "kind": 2, "startTimeUnixNano": "1", "endTimeUnixNano": "2"}
+    hold("Span", good, "good")
+    wrong = [{"trace_id": TRACE}, {"kind": "SPAN_KIND_SERVER"}, {"startTimeUnixNano": 1}, {"spanId": "S/BnqgupArc="}, {"traceId": "0" * 32},
+             {"endTimeUnixNano": "0"}, {"flags": "1"}, {"status": {"code": 3}}, {"name": ""}, {"parentSpanId": ""},
+             {"attributes": [{"key": "a", "value": {"intValue": 1}}]}, {"attributes": [{"key": "a", "value": {}}]},
+             {"attributes": [{"key": "a", "value": {"stringValue": "b"}}] * 2}]
+    for change in wrong:
+        try:
+            hold("Span", {**good, **change}, "wrong")
+        except NotOtlp:
+            continue
+        raise AssertionError(f"taken: {change}")
+    assert "Span" in MESSAGES and callable(spans_of)

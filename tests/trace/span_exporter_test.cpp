@@ -1,0 +1,383 @@
+// The exporter against collectors that behave and collectors that do not, over loopback.
+#include "proxy/trace/span_exporter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "proxy/trace/sampling.hpp"
+#include "tests/support/log_file.hpp"
+#include "tests/support/metrics.hpp"
+#include "tests/support/names.hpp"
+#include "tests/support/scripted_request.hpp"
+#include "tests/support/scripted_upstream.hpp"
+#include "tests/support/silent_port.hpp"
+
+namespace reprise::net {
+namespace {
+
+using observe::ScriptedRequest;
+using play::Heard;
+using play::Peer;
+using play::response;
+using play::ScriptedUpstream;
+using policy::Reason;
+using std::chrono::milliseconds;
+
+constexpr int patience_ms = 60'000;
+
+std::uint64_t spans_in(const std::string& request) {
+  const std::string body = request.substr(request.find("\r\n\r\n") + 4);
+  const auto whole = boost::json::parse(body);
+  return whole.at("resourceSpans").at(0).at("scopeSpans").at(0).at("spans").as_array().size();
+}
+
+/// Remembers what it is sent, and gives these in turn; the last one stays.
+ScriptedUpstream::Script collector(Heard& heard, std::vector<std::string> in_turn = {response(200, "{}")}) {
+  return [&heard, in_turn](Peer& peer) {
+    for (std::string request = peer.read_request(); !request.empty(); request = peer.read_request()) {
+      heard.add(request);
+      peer.send(in_turn[std::min(heard.size(), in_turn.size()) - 1]);
+    }
+  };
+}
+
+class SpanExporterTest : public testing::Test {
+ protected:
+  SpanExporterTest() {
+    times.batch = milliseconds(1);
+    times.backoff = {milliseconds(1), 2, milliseconds(5), policy::Jitter::none};
+    // Above what a machine may stall: a test that it ends sets its own.
+    times.post = std::chrono::seconds(30);
+    times.last = std::chrono::seconds(30);
+  }
+  ~SpanExporterTest() override {
+    if (exporter) exporter->finish(true);
+    resolver.reset();
+  }
+  void start(std::uint16_t port, const std::string& host = "127.0.0.1") {
+    exporter = std::make_unique<SpanExporter>(
+        queues, *resolver, *metrics, log, TraceResource{"1.2", "reprise-test", "here", 1},
+        [](std::uint64_t number) { return "id-" + std::to_string(number); }, 7, times);
+    exporter->send_to(config::Collector{host, port, "/v1/traces"});
+  }
+  /// Two spans.
+  void request() {
+    ScriptedRequest made("plain", "GET", "/x");
+    made.attempt(observe::status(200), 1, observe::stop(Reason::success))
+        .ends(observe::Ending::answered, 200);
+    observe::ExchangeRecord record = made.record();
+    record.number = 5;
+    offer_spans(queues.of(0), *metrics, record, observe::story_wall, true, 1, dice);
+  }
+  double value(const std::string& series) {
+    const std::string text = metrics->text();
+    const std::size_t at = text.find("\n" + series + " ");
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + series.size() + 2));
+  }
+  double sent() { return value("reprise_trace_spans_total"); }
+  double dropped(const std::string& cause) {
+    return value("reprise_trace_dropped_total{cause=\"" + cause + "\"}");
+  }
+  template <typename Check>
+  bool eventually(Check check) {
+    for (int i = 0; i < patience_ms; ++i) {
+      if (check()) return true;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return false;
+  }
+
+  std::unique_ptr<observe::Metrics> metrics = make_metrics();
+  play::LogFile log_file;
+  observe::Log log{
+      {config::LogLevel::debug, config::LogFormat::json}, {"default"}, log_file.descriptor(), false};
+  play::Names names;
+  std::unique_ptr<Resolver> resolver =
+      std::make_unique<Resolver>(names.query(), Resolver::Limits{}, *metrics);
+  SpanQueues queues{2};
+  policy::SeededDice dice{3};
+  ExportTimes times;
+  std::unique_ptr<SpanExporter> exporter;
+};
+
+TEST_F(SpanExporterTest, PostsBatchesOverOneConnection) {
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard));
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 2; }));
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 4; }));
+  EXPECT_EQ(upstream.connections(), 1U);
+  const std::string first = heard.at(0);
+  EXPECT_TRUE(first.starts_with("POST /v1/traces HTTP/1.1\r\nHost: " + upstream.authority() + "\r\n"))
+      << first;
+  EXPECT_NE(first.find("\r\nContent-Type: application/json\r\n"), std::string::npos);
+  EXPECT_NE(first.find("\r\nVia: 1.1 reprise-test\r\n"), std::string::npos);
+  EXPECT_NE(first.find("{\"stringValue\":\"id-5\"}"), std::string::npos);
+  EXPECT_NE(first.find("{\"key\":\"reprise.route\",\"value\":{\"stringValue\":\"default\"}}"),
+            std::string::npos);
+  EXPECT_EQ(spans_in(first), 2U);
+}
+
+TEST_F(SpanExporterTest, ABatchIsBounded) {
+  times.batch = std::chrono::hours(1);
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard));
+  start(upstream.port());
+  for (int i = 0; i < 400; ++i) request();
+  exporter->finish();
+  EXPECT_EQ(sent(), 800) << "the last flush";
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_EQ(spans_in(heard.at(0)), 512U);
+  EXPECT_EQ(spans_in(heard.at(1)), 288U);
+}
+
+TEST_F(SpanExporterTest, AHalfFullQueueDoesNotWaitForItsTime) {
+  times.batch = std::chrono::hours(1);
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard));
+  start(upstream.port());
+  ASSERT_TRUE(eventually([&] {
+    for (int i = 0; i < 100; ++i) request();
+    return sent() > 0;
+  }));
+}
+
+TEST_F(SpanExporterTest, ACollectorThatIsDownCostsTheSpansAndIsToldOnce) {
+  const play::RefusingPort port;
+  start(port.number());
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 4; }));
+  ASSERT_TRUE(eventually([&] { return log_file.says("spans are not delivered: it was not reached"); }));
+  EXPECT_FALSE(log_file.says("not delivered", 2));
+}
+
+TEST_F(SpanExporterTest, ACollectorThatComesBackIsTold) {
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard, {response(503, ""), response(503, ""), response(200, "{}")}));
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 2; }));
+  EXPECT_EQ(heard.size(), 3U);
+  EXPECT_EQ(heard.at(0), heard.at(2)) << "the same spans";
+  ASSERT_TRUE(eventually([&] { return log_file.says("it takes spans again"); }));
+}
+
+TEST_F(SpanExporterTest, WhatRefusesIsNotAskedTwice) {
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard, {response(400, "no such\nfield"), response(413, ""),
+                                              response(200, R"({"partialSuccess":{"rejectedSpans":"1"}})")}));
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("refused") == 2; }));
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("refused") == 4; }));
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("rejected") == 1; }));
+  EXPECT_EQ(sent(), 1);
+  EXPECT_EQ(heard.size(), 3U);
+  ASSERT_TRUE(eventually([&] { return log_file.says("it rejects single spans"); }));
+  EXPECT_TRUE(log_file.says("it gave status 400: no such\\u000afield"));
+}
+
+TEST_F(SpanExporterTest, WhatIsBusyIsAskedSoOftenAndNoMore) {
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard, {response(429, "", "Retry-After: 0\r\n")}));
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("busy") == 2; }));
+  EXPECT_EQ(heard.size(), times.tries);
+}
+
+TEST_F(SpanExporterTest, APauseThatIsAskedForIsKept) {
+  Heard heard;
+  const std::string busy = response(503, "", "Retry-After: 3600\r\n");
+  ScriptedUpstream upstream(collector(heard, {busy}));
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return log_file.says("it gave status 503"); }));
+  exporter->finish();
+  EXPECT_EQ(heard.size(), 2U) << "one more at the end, and none before";
+  EXPECT_EQ(dropped("busy") + dropped("shutting_down"), 2);
+}
+
+TEST_F(SpanExporterTest, APauseMayBeADate) {
+  Heard heard;
+  ScriptedUpstream upstream(
+      collector(heard, {response(503, "", "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n")}));
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return log_file.says("it gave status 503"); }));
+  exporter->finish(true);
+  EXPECT_EQ(heard.size(), 1U);
+  EXPECT_EQ(dropped("shutting_down"), 2);
+}
+
+TEST_F(SpanExporterTest, WhatNeverAnswersIsGivenUp) {
+  times.post = milliseconds(20);
+  times.tries = 2;
+  const play::SilentPort port;
+  start(port.number());
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
+  EXPECT_TRUE(eventually([&] { return log_file.says("it gave no response in time"); }));
+}
+
+TEST_F(SpanExporterTest, WhatClosesInItsResponse) {
+  const std::vector<std::string> broken{"", "HTTP/1.1 200 OK\r\nContent-",
+                                        "HTTP/1.1 503 No\r\nContent-Length: 9\r\n\r\nx",
+                                        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"};
+  std::atomic<std::size_t> connection{0};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    if (peer.read_request().empty()) return;
+    peer.send(broken[std::min<std::size_t>(connection++, broken.size() - 1)]);
+  });
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 2; })) << "a status is one, although its body broke";
+  EXPECT_EQ(connection, broken.size());
+}
+
+TEST_F(SpanExporterTest, WhatIsNoHttpIsToldSo) {
+  times.tries = 1;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    if (!peer.read_request().empty())
+      peer.send(std::string("\x00\x00\x06\x04\x00\x00\x00\x00\x00", 9) + std::string(8192, 'x'));
+  });
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
+  EXPECT_TRUE(eventually([&] { return log_file.says("is that the port of OTLP over HTTP?"); }));
+}
+
+TEST_F(SpanExporterTest, AHugeResponseIsNotRead) {
+  Heard heard;
+  const std::string huge = "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n" + std::string(200'000, 'x');
+  ScriptedUpstream upstream(
+      collector(heard, {huge, "HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'h') + "\r\n\r\n"}));
+  times.tries = 1;
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 2; }));
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
+}
+
+TEST_F(SpanExporterTest, InterimResponsesAreNone) {
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard, {"HTTP/1.1 100 Continue\r\n\r\n" + response(200, "{}")}));
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 2; }));
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 4; }));
+  EXPECT_EQ(upstream.connections(), 1U);
+}
+
+TEST_F(SpanExporterTest, AConnectionThatWasClosedMeanwhileCostsNothing) {
+  Heard heard;
+  ScriptedUpstream upstream([&](Peer& peer) {
+    heard.add(peer.read_request());
+    if (!heard.at(heard.size() - 1).empty()) peer.send(response(200, "{}"));
+  });
+  times.tries = 1;
+  start(upstream.port());
+  for (int i = 1; i <= 5; ++i) {
+    request();
+    ASSERT_TRUE(eventually([&] { return sent() == 2 * i; }));
+  }
+  EXPECT_EQ(dropped("unreachable"), 0);
+  EXPECT_FALSE(log_file.says("not delivered"));
+}
+
+TEST_F(SpanExporterTest, NamesAreLookedUp) {
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard));
+  names.set("collector.test", {asio::ip::make_address("127.0.0.1")});
+  names.fail("collector.test", 2);
+  start(upstream.port(), "collector.test");
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 2; }));
+  EXPECT_TRUE(eventually([&] { return log_file.says("its name has no address"); }));
+  EXPECT_EQ(names.asked("collector.test"), 3);
+}
+
+TEST_F(SpanExporterTest, ANameThatHangsIsGivenUp) {
+  times.post = milliseconds(20);
+  times.tries = 2;
+  names.hold_back("collector.test");
+  start(1, "collector.test");
+  request();
+  EXPECT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
+}
+
+TEST_F(SpanExporterTest, AnotherCollectorTakesOverWhatTheFirstDidNotTake) {
+  const play::SilentPort silent;
+  start(silent.number());
+  request();
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard));
+  exporter->send_to(config::Collector{"127.0.0.1", upstream.port(), "/other"});
+  ASSERT_TRUE(eventually([&] { return sent() == 2; }));
+  EXPECT_TRUE(heard.at(0).starts_with("POST /other "));
+  exporter->send_to(std::nullopt);
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("switched_off") == 2; }));
+  exporter->send_to(config::Collector{"127.0.0.1", upstream.port(), "/again"});
+  request();
+  ASSERT_TRUE(eventually([&] { return sent() == 4; }));
+}
+
+TEST_F(SpanExporterTest, TheEndIsBounded) {
+  times.last = milliseconds(20);
+  const play::SilentPort silent;
+  start(silent.number());
+  for (int i = 0; i < 600; ++i) request();
+  exporter->finish();
+  EXPECT_EQ(dropped("shutting_down"), 1200);
+  exporter->finish();
+  exporter->send_to(config::Collector{"127.0.0.1", 1, "/"});
+  EXPECT_EQ(dropped("shutting_down"), 1200);
+}
+
+TEST_F(SpanExporterTest, ACollectorThatIsGoneAtTheEndIsAskedOnce) {
+  times.batch = std::chrono::hours(1);
+  const play::RefusingPort port;
+  start(port.number());
+  for (int i = 0; i < 600; ++i) request();
+  exporter->finish();
+  EXPECT_EQ(dropped("unreachable") + dropped("shutting_down"), 1200);
+}
+
+TEST_F(SpanExporterTest, WithoutACollectorThereIsNoThread) {
+  exporter = std::make_unique<SpanExporter>(
+      queues, *resolver, *metrics, log, TraceResource{}, [](std::uint64_t) { return std::string(); }, 7,
+      times);
+  exporter->send_to(std::nullopt);
+  exporter->finish();
+  EXPECT_EQ(sent(), 0);
+}
+
+TEST_F(SpanExporterTest, AQueueThatIsFullDropsAndHarmsNobody) {
+  const play::SilentPort silent;
+  start(silent.number());
+  ASSERT_TRUE(eventually([&] {
+    for (int i = 0; i < 100; ++i) request();
+    return dropped("queue_full") > 0;
+  }));
+  Heard heard;
+  ScriptedUpstream upstream(collector(heard));
+  exporter->send_to(config::Collector{"127.0.0.1", upstream.port(), "/v1/traces"});
+  exporter->finish();
+  std::uint64_t spans = 0;
+  for (std::size_t i = 0; i < heard.size(); ++i) spans += spans_in(heard.at(i));
+  EXPECT_EQ(sent(), static_cast<double>(spans));
+  EXPECT_GT(spans, 1000U);
+}
+
+}  // namespace
+}  // namespace reprise::net
