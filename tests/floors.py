@@ -37,7 +37,7 @@ LINKS = {
     "replay": ("io", "observe"),
     "tunnel": ("io", "observe"),
     "message": ("replay", "upstream", "probe", "repeat"),
-    "trace": ("stories", "resolve", "probe"),
+    "trace": ("stories", "resolve", "probe", "repeat"),
     "worker": ("message", "dial", "trace"),
     "exchange": ("worker", "tunnel"),
     "session": ("exchange", "systemd"),

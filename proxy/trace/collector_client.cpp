@@ -6,7 +6,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <charconv>
 
-#include "proxy/http/date.hpp"
+#include "proxy/repeat/date.hpp"
 
 namespace reprise::net {
 namespace {
