@@ -258,9 +258,7 @@ TEST(EveryKey, changes_the_settings_and_survives_printing) {
   const std::string with_route = effective_yaml(load("version: 1\nroutes: [{name: r}]\n"));
   for (const Key& key : all_keys()) {
     const bool section = key.kind == Kind::mapping && key.words.empty();
-    if (section || key.path == "version" || key.path == "routes" ||
-        key.path == "routes[].policy")
-      continue;
+    if (section || key.path == "version" || key.path == "routes" || key.path == "routes[].policy") continue;
     const auto value = other_values().find(key.path);
     ASSERT_NE(value, other_values().end()) << key.path << " needs a value in this test";
     const Settings settings = load(file_with(key.path, value->second));
