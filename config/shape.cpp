@@ -100,7 +100,6 @@ class Checker {
   void value(const Place& place, const Key& key) {
     const Node& node = place.node;
     if (node.broken) return;
-    if (key.built == Built::no) return not_built(place, key);
     if (node.kind == Node::Kind::nothing)
       return error(place, "has no value: remove the key, or write " + expectation(key));
     // Both forms of `parent`: what it is, or what there is to say of it.
@@ -113,14 +112,6 @@ class Checker {
       case Form::pairs: return check_pairs(place, key);
       case Form::scalar: return scalar(place, key);
     }
-  }
-
-  void not_built(const Place& place, const Key& key) {
-    const bool asks_nothing = place.node.kind == Node::Kind::scalar && place.node.text == key.neutral;
-    if (asks_nothing && !key.neutral.empty()) return;
-    std::string message = "is not supported yet: remove the key";
-    if (!key.neutral.empty()) message.append(", or write ").append(key.neutral);
-    error(place, std::move(message));
   }
 
   void mapping(const Place& place, const Key& key) {

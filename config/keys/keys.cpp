@@ -142,16 +142,6 @@ std::vector<const Key*> keys_under(std::string_view path) {
   return found;
 }
 
-bool has_effect(const Key& key) {
-  if (key.built == Built::no) return false;
-  const std::string item = std::string(key.path) + "[]";
-  auto below = keys_under(key.path);
-  const auto in_items = keys_under(item);
-  below.insert(below.end(), in_items.begin(), in_items.end());
-  return below.empty() ||
-         std::any_of(below.begin(), below.end(), [](const Key* k) { return has_effect(*k); });
-}
-
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 std::vector<std::string_view> split_words(std::string_view words) {

@@ -47,9 +47,6 @@ enum class Kind : std::uint8_t {
 enum class Form : std::uint8_t { mapping, list, pairs, rule, predicates, scalar };
 Form form_of(Kind);
 
-/// Whether the key has its effect in this release.
-enum class Built : std::uint8_t { yes, no };
-
 struct Key {
   std::string_view
       path;  ///< `retry.on` of every route is under `defaults.`; list items are `[]`, any name `*`
@@ -62,10 +59,6 @@ struct Key {
   std::string_view highest{};  ///< inclusive
   Kind item{Kind::mapping};    ///< of a list
   std::string_view instead{};  ///< of a list: the word that may stand in its place
-  Built built = Built::yes;
-  std::string_view
-      neutral{};  ///< of a key that is not built: the value that asks for nothing, which is accepted
-  std::string_view planned{};  ///< words that are known and not built
 };
 
 /// In the order of the reference page.
@@ -76,8 +69,6 @@ const Key* find_key(std::string_view path);
 std::vector<const Key*> keys_under(std::string_view path);
 /// `routes[].retry.on` is described at `defaults.retry.on`; empty: nothing is inherited there.
 std::string inherited_path(std::string_view path);
-/// True if the key, or any key below it, is built.
-bool has_effect(const Key&);
 /// The last part of a path.
 std::string_view last_part(std::string_view path);
 /// "a b c" in parts.

@@ -129,7 +129,6 @@ std::optional<std::string> complaint(const Key& key, const Node& scalar) {
   if (has_control(text)) return "the value has a line break or another control character in it";
   const Kind kind = key.kind == Kind::list ? key.item : key.kind;
   if (kind != Kind::word && contains(split_words(key.words), text)) return std::nullopt;
-  if (contains(split_words(key.planned), text)) return shown(scalar) + " is not supported yet";
   auto found = check_kind(key, kind, text);
   if (!found) return std::nullopt;
   // A misspelt word of a kind that also takes words: `conect` in retry.on.

@@ -13,8 +13,7 @@
 
 namespace reprise::config {
 
-/// Why the node's text cannot stand at that key, as one message; nothing if it can. A word that is planned is
-/// refused as not supported yet.
+/// Why the node's text cannot stand at that key, as one message; nothing if it can.
 std::optional<std::string> complaint(const Key&, const Node& scalar);
 
 /// Position of the text among the words of the key; nothing if it is none of them.

@@ -30,7 +30,6 @@ One YAML file, given with `-c`. Every key has a default; a file needs only `vers
 | address and port | `127.0.0.1:3128` `"[::1]:3128"` | numeric addresses only; port 0 binds a free one |
 
 Unknown keys, duplicate keys, anchors, aliases, tags, tabs, a file over 1 MiB and nesting over 32 levels are errors.
-A key that is known and not built yet is refused as `not supported yet`, never ignored.
 
 **Replaced text.** In values, never in keys: `${env:NAME}` is a variable of the environment, `${env:NAME:-default}`
 has a default, `${file:/path}` is the content of a file of up to 64 KiB without its last line end. `$${` is a literal
@@ -104,23 +103,15 @@ replaces Host by the authority that it is asked for (RFC 9112 3.2.2).
 **Refused as a whole.** `retry.max_attempts` and `retry.deadline` both unlimited; a maximum wait below the initial one;
 a deadline that no first wait fits into; a listener that other machines reach without `allow_remote: true`; two
 listeners on one address and port; a `json` condition where `replay.memory` is 0, or in a route whose methods,
-`Content-Type` or `Content-Encoding` leave no JSON body; two presets with the same routes.
+`Content-Type` or `Content-Encoding` leave no JSON body; two presets with the same routes; a
+`trace.otlp` that is one of the listeners.
 )";
 
 std::string code(std::string_view text) { return text.empty() ? "" : "`" + std::string(text) + "`"; }
 
 void add_row(std::string& page, const Key& key, std::string_view shown) {
-  const bool built = has_effect(key);
-  std::string sentence(key.sentence);
-  if (!key.planned.empty() && built)
-    sentence.append(" Not supported yet: ").append(either(split_words(key.planned))).append(".");
-  if (!built) {
-    sentence.insert(0, "**Not supported yet");
-    sentence.insert(
-        19, key.neutral.empty() ? ".** " : "; only `" + std::string(key.neutral) + "` is accepted.** ");
-  }
   page.append("| ").append(code(shown)).append(" | ").append(expectation(key)).append(" | ");
-  page.append(code(key.standard)).append(" | ").append(sentence).append(" |\n");
+  page.append(code(key.standard)).append(" | ").append(key.sentence).append(" |\n");
 }
 
 constexpr std::string_view head = "\n| key | value | default | meaning |\n|---|---|---|---|\n";

@@ -156,7 +156,6 @@ Json shape_of(const Key& key) {
 Members properties_of(std::string_view path) {
   Members properties;
   for (const Key* key : keys_under(path)) {
-    if (!has_effect(*key)) continue;
     const std::string name(last_part(key->path));
     // A route's copy of a shared key points to the one description of it.
     if ((path == "routes[]" || path == "presets[]") && key->path.starts_with("defaults.")) {

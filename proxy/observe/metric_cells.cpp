@@ -214,9 +214,6 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
   for (std::size_t i = 0; i < rejected.size(); ++i) {
     add_if_touched(rejected_requests, {{"cause", rejections[i]}}, rejected[i]);
   }
-  MetricFamily reloaded = family(Metric::config_reloads);
-  for (std::size_t i = 0; i < reloads.size(); ++i)
-    add_counter(reloaded, {{"outcome", std::string(reload_words[i])}}, value_of(reloads[i]));
 
   std::vector<MetricFamily> all{
       by_route.requests,
@@ -243,7 +240,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
       rejected_requests,
       counters(Metric::limits_hit, "limit", limit_words, limits),
-      reloaded,
+      counters(Metric::config_reloads, "outcome", reload_words, reloads),
       counter(Metric::log_dropped, log_dropped),
       counter(Metric::trace_spans, spans),
       counters(Metric::trace_dropped, "cause", span_drop_words, dropped_spans),

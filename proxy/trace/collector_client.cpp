@@ -16,6 +16,7 @@ using Parser = beast::http::response_parser<beast::http::string_body>;
 
 constexpr std::size_t most_header = 16 * 1024;
 constexpr std::size_t most_body = 64 * 1024;
+constexpr std::size_t piece_bytes = 16 * 1024;
 constexpr Duration dial_limit = std::chrono::seconds(3);  // for one address, and for a name
 constexpr Duration longest_pause = std::chrono::minutes(5);
 
@@ -158,10 +159,18 @@ Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::s
   head.append("\r\nUser-Agent: reprise/").append(version_).append("\r\nVia: 1.1 ").append(via_);
   head.append("\r\nContent-Type: application/json\r\nContent-Length: ").append(std::to_string(body.size()));
   head.append("\r\n\r\n");
+  // In pieces: while the kernel copies one, and carries it over loopback, no request on the same core is
+  // served.
   Gather gather;
   gather.add(head);
-  gather.add(body);
-  co_return co_await stream_->write_all(gather, std::max(due_ - Tick::now(), Duration::zero()));
+  ErrorCode error;
+  do {
+    gather.add(body.substr(0, piece_bytes));
+    body.remove_prefix(std::min(body.size(), piece_bytes));
+    error = co_await stream_->write_all(gather, std::max(due_ - Tick::now(), Duration::zero()));
+    gather = {};
+  } while (!error && !body.empty());
+  co_return error;
 }
 
 Task<Posted> CollectorClient::receive() {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <cerrno>
@@ -35,6 +36,9 @@ SpanExporter::Loop::Loop(SpanExporter& all, Resolver& resolver, observe::Log& lo
 SpanExporter::Loop::~Loop() { io_.destroy_handlers(); }
 
 void SpanExporter::Loop::run() {
+  // Where there is one core for all, requests come first; in Linux this is of the calling thread alone.
+  constexpr int second_to_requests = 10;
+  ::setpriority(PRIO_PROCESS, 0, second_to_requests);
   asio::co_spawn(io_, listen(), or_abort);
   asio::co_spawn(io_, work(), or_abort);
   io_.run();

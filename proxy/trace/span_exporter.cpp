@@ -7,8 +7,8 @@
 namespace reprise::net {
 
 SpanExporter::SpanExporter(SpanQueues& queues, Resolver& resolver, observe::Metrics& metrics,
-                           observe::Log& log, TraceResource resource,
-                           std::function<std::string(std::uint64_t)> id_of, std::uint64_t seed,
+                           observe::Log& log, const TraceResource& resource,
+                           const std::function<std::string(std::uint64_t)>& id_of, std::uint64_t seed,
                            ExportTimes times)
     : queues_(queues), metrics_(metrics), make_loop_([=, this, &resolver, &log] {
         return std::make_unique<Loop>(*this, resolver, log, resource, id_of, seed, times);

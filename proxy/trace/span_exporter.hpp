@@ -39,8 +39,9 @@ class SpanExporter {
 
   /// `id_of`: a story's id as text. All that is passed by reference outlives it; the resolver goes before it
   /// does.
-  SpanExporter(SpanQueues&, Resolver&, observe::Metrics&, observe::Log&, TraceResource,
-               std::function<std::string(std::uint64_t)> id_of, std::uint64_t seed, ExportTimes times = {});
+  SpanExporter(SpanQueues&, Resolver&, observe::Metrics&, observe::Log&, const TraceResource&,
+               const std::function<std::string(std::uint64_t)>& id_of, std::uint64_t seed,
+               ExportTimes times = {});
   ~SpanExporter();
   SpanExporter(const SpanExporter&) = delete;
   SpanExporter& operator=(const SpanExporter&) = delete;

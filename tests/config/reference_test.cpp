@@ -62,12 +62,12 @@ TEST(DefaultFile, loads_to_exactly_the_built_in_settings) {
   EXPECT_EQ(effective_yaml(*loaded.settings), effective_yaml(built_in()));
 }
 
-TEST(DefaultFile, mentions_every_supported_key) {
+TEST(DefaultFile, mentions_every_key) {
   const std::string file = golden::in_source("config/reprise.yaml");
   const std::string text = golden::read(file);
   for (const Key& key : all_keys()) {
     const std::string_view name = last_part(key.path);
-    if (!has_effect(key) || name == "*") continue;
+    if (name == "*") continue;
     EXPECT_NE(text.find(std::string(name) + ":"), std::string::npos) << key.path;
   }
 }
@@ -111,7 +111,7 @@ TEST(Examples, all_load_without_a_word) {
   EXPECT_GE(count, 2U);
 }
 
-// For every supported key below a section: a value that is not its default.
+// For every key below a section: a value that is not its default.
 const std::map<std::string, std::string, std::less<>>& other_values() {
   static const std::map<std::string, std::string, std::less<>> values{
       {"listeners", "[{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}]"},
@@ -258,9 +258,7 @@ TEST(EveryKey, changes_the_settings_and_survives_printing) {
   const std::string with_route = effective_yaml(load("version: 1\nroutes: [{name: r}]\n"));
   for (const Key& key : all_keys()) {
     const bool section = key.kind == Kind::mapping && key.words.empty();
-    if (!has_effect(key) || section || key.path == "version" || key.path == "routes" ||
-        key.path == "routes[].policy")
-      continue;
+    if (section || key.path == "version" || key.path == "routes" || key.path == "routes[].policy") continue;
     const auto value = other_values().find(key.path);
     ASSERT_NE(value, other_values().end()) << key.path << " needs a value in this test";
     const Settings settings = load(file_with(key.path, value->second));
@@ -283,22 +281,10 @@ TEST(EveryKey, of_defaults_works_in_a_policy_and_a_route) {
   }
 }
 
-TEST(EveryKey, that_is_not_built_is_refused) {
-  std::size_t count = 0;
-  for (const Key& key : all_keys()) {
-    if (key.built == Built::yes) continue;
-    ++count;
-    const Loaded refused = load_text(file_with(key.path, "{x: 1}"), {});
-    EXPECT_NE(problems_of(refused).find("is not supported yet"), std::string::npos) << key.path;
-    if (!key.neutral.empty()) load(file_with(key.path, std::string(key.neutral)));
-  }
-  EXPECT_GE(count, 1U);
-}
-
 TEST(EveryKey, default_text_is_the_default) {
   const std::string plain = effective_yaml(built_in());
   for (const Key& key : all_keys()) {
-    if (!has_effect(key) || key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
+    if (key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
     // There is no parent by default.
     if (key.path == "version" || key.path == "parent.ca_file") continue;
     // Below a section that is off, a key's default is what it has once the section is on.

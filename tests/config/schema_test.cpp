@@ -67,9 +67,9 @@ TEST(Schema, is_draft_07_json_that_is_closed) {
   EXPECT_FALSE(root.at("definitions").at("policy").at("additionalProperties").as_bool());
 }
 
-TEST(Schema, has_every_supported_key_and_no_other) {
+TEST(Schema, has_every_key_and_no_other) {
   const json::value root = schema();
-  for (const Key& key : all_keys()) EXPECT_EQ(has_key(root, key.path), has_effect(key)) << key.path;
+  for (const Key& key : all_keys()) EXPECT_TRUE(has_key(root, key.path)) << key.path;
   for (const char* path : {"routes[].retry.backoff.jitter", "policies.*.retry.on", "routes[].budget.ratio"})
     EXPECT_TRUE(has_key(root, path)) << path;
   EXPECT_FALSE(has_key(root, "policies.*.match"));

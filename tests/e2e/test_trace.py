@@ -2,7 +2,7 @@
 import signal
 import time
 
-from client import ask
+from client import Client, ask, head_of
 from control import Controlled
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually
 from otlp import CLIENT, SERVER, TAKEN, Collector, MESSAGES, NotOtlp, hold, spans_of
@@ -104,19 +104,21 @@ def test_paths_that_are_kept_out_of_the_log_are_in_no_span():
 
 
 def test_a_tunnel_has_spans_too():
-    with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
-        held, port = closed_port()
-        ask(reprise, "CONNECT", f"http://{LOOPBACK}:{port}")
-        held.close()
+    held, port = closed_port()
+    with Collector() as collector, Reprise(defaults={"retry": {"max_attempts": 1}}, trace=traced(collector)) as reprise:
+        with Client(reprise.forward) as client:
+            client.send(head_of("CONNECT", f"{LOOPBACK}:{port}", f"{LOOPBACK}:{port}"))
+            equal(client.read_response("CONNECT").status, 502)
         request, attempts = tree(collector.spans(2))
         equal((request.name, request.get("url.scheme"), request.get("url.path")), ("CONNECT", None, None))
-        equal(attempts[0]["error.type"], "refused")
-        assert upstream.connections == 0
+        equal((attempts[0]["error.type"], attempts[0]["reprise.stage"]), ("refused", "connect"))
+        equal(request["server.port"], port)
+    held.close()
 
 
 def test_what_a_client_makes_up_is_still_json():
     with Upstream() as upstream, Collector() as collector, Reprise(trace=traced(collector)) as reprise:
-        ask(reprise, "M-SEARCH", upstream.url("/\"\\%00'"), fields=[("X-Request-Id", "\"\\\x01")])
+        ask(reprise, "M-SEARCH", upstream.url("/\"\\%00'"), fields=[("X-Request-Id", "\"\\\xff\t")])
         request, _ = tree(collector.spans(2))
         equal((request.name, request["http.request.method"], request["http.request.method_original"]), ("HTTP", "_OTHER", "M-SEARCH"))
 
