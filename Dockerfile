@@ -2,11 +2,12 @@
 #
 #   docker build -t reprise .                                  the image
 #   docker build --target tests .                              the unit tests, in the same surroundings
+#   docker build --target tests --build-arg ROOMS="policy io" .   those of some rooms (folders of tests/)
 #   docker build --target sbom --output build/image .          its bill of materials: reprise.spdx.json
 #   docker build --build-context package=FOLDER -t reprise .   from the Debian package in FOLDER; nothing is compiled
 ARG BASE=debian:12-slim
 
-FROM ${BASE} AS build
+FROM ${BASE} AS source
 WORKDIR /src
 COPY deploy/packages.sh deploy/packages.sh
 RUN bash -c 'source deploy/packages.sh && install_missing "${build_packages[@]}" dpkg-dev file' && rm -rf /var/lib/apt/lists/*
@@ -16,16 +17,20 @@ COPY config config
 COPY deploy/debian deploy/debian
 COPY deploy/systemd deploy/systemd
 COPY proxy proxy
+
+FROM source AS build
 RUN cmake --preset release -DREPRISE_TESTS=OFF \
  && cmake --build build/release --target reprise \
  && cd build/release && cpack -B /package
 
-FROM build AS tests
+FROM source AS tests
+ARG ROOMS=""
 COPY tests tests
 RUN bash -c 'source deploy/packages.sh && install_missing libgtest-dev openssl' && rm -rf /var/lib/apt/lists/* \
  && cmake --preset release -DREPRISE_TESTS=ON \
- && cmake --build build/release \
- && ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 900 -j "$(nproc)"
+ && cmake --build build/release ${ROOMS:+--target $(printf '%s_test ' $ROOMS)} \
+ && ctest --test-dir build/release -R "^($(printf '%s' "${ROOMS:-.*}" | tr ' ' '|'))[.]" \
+      --output-on-failure --no-tests=error --timeout 900 -j "$(nproc)"
 
 FROM scratch AS package
 COPY --from=build /package/*.deb /

@@ -47,7 +47,7 @@ TARGETS = {
     "exchange": (192, None, 20_000, ()),
     "scalars": (64, "yaml", 20_000, ()),
     "net_story": (512, None, 300, ()),
-    "inject": (1024, "kubernetes", 300, ()),
+    "inject": (1024, "kubernetes", 2_000, ()),
     "config": (1024, "yaml", 300, ("tests/golden/config", "config/examples")),
 }
 TOLERANCE = 5  # a busy machine shares caches as well: only a disaster is below a fifth

@@ -17,17 +17,18 @@ USER = "65532:65532"
 CONTAIN = Path(__file__).with_name("contain.py")
 
 
-def buildah(stage):
-    return ["buildah", "--root", str(stage.folder / "storage"), "--runroot", str(stage.folder / "runroot"), "--storage-driver", "vfs"]
+def buildah(stage, storage=None):
+    folder = storage or stage.folder
+    return ["buildah", "--root", str(folder / "storage"), "--runroot", str(folder / "runroot"), "--storage-driver", "vfs"]
 
 
-def import_base(stage):
+def import_base(stage, storage=None):
     """The base as an image: what mmdebstrap has made."""
-    made = run(*buildah(stage), "from", "scratch").strip()
-    tar = stage.folder / "base.tar"
+    made = run(*buildah(stage, storage), "from", "scratch").strip()
+    tar = (storage or stage.folder) / "base.tar"
     run("tar", "-C", stage.base(), "-cf", tar, ".")
-    run(*buildah(stage), "add", "-q", made, tar, "/")
-    run(*buildah(stage), "commit", "-q", "--rm", made, "localhost/base")
+    run(*buildah(stage, storage), "add", "-q", made, tar, "/")
+    run(*buildah(stage, storage), "commit", "-q", "--rm", made, "localhost/base")
     tar.unlink()
 
 
@@ -191,3 +192,19 @@ def test_its_file_can_be_wrong_and_it_says_so(stage):
 
 def test_its_bill_of_materials_is_true(stage):
     materials.check(stage, built(stage), ROOT / "build/image/reprise.spdx.json", regular_files(built(stage)))
+
+
+# Whose tests the stage plays here: what all of them cost to compile, group release has paid already.
+ROOMS_OF_THE_STAGE = "cgroup"
+
+
+def test_the_stage_of_the_tests_plays_them(stage):
+    """Sources and compiler in an image: on a disk, which has more room than the memory of the rest."""
+    need("buildah")
+    with tempfile.TemporaryDirectory(prefix="reprise-stage-", dir="/var/tmp") as folder:
+        storage = Path(folder)
+        import_base(stage, storage)
+        said = run(*buildah(stage, storage), "build", "--isolation", "chroot", "--build-arg", "BASE=localhost/base", "--target", "tests",
+                   "--build-arg", f"ROOMS={ROOMS_OF_THE_STAGE}", ".", cwd=ROOT, patience=900)
+    played = re.search(r"100% tests passed, 0 tests failed out of (\d+)", said)
+    assert played and int(played[1]) >= 20, said[-3000:]

@@ -20,9 +20,9 @@ def need(*programs):
             raise NotPlayed(f"there is no {program} here")
 
 
-def run(*command, **more):
-    """What a command says; it must succeed."""
-    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300,
+def run(*command, patience=300, **more):
+    """What a command says; it must succeed, within so many seconds."""
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=patience,
                           **more).stdout
 
 
