@@ -175,6 +175,7 @@ int simulate_model(const SimulateArguments& given, const config::Settings& setti
 std::optional<simulate::ReplayLog> log_of(const SimulateArguments& given,
                                           const std::vector<simulate::Subject>& subjects) {
   std::vector<const policy::RouteTable*> tables;
+  tables.reserve(subjects.size());
   for (const simulate::Subject& subject : subjects) tables.push_back(&subject.routes);
   std::ifstream opened;
   errno = 0;

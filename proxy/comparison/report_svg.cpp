@@ -61,8 +61,9 @@ std::string to_svg(const Report& report) {
       R"(<text class="tick" x="{:.0f}" y="44">Red: it is down. Thin line: the requests that came. Dashed: what it can serve.</text>)",
       gap);
   for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t above = i / in_row;
     const double x = gap + static_cast<double>(i % in_row) * (panel + gap);
-    out += "\n" + panel_of(report, i, x, head - 6 + static_cast<double>(i / in_row) * row);
+    out += "\n" + panel_of(report, i, x, head - 6 + static_cast<double>(above) * row);
   }
   return out + "</svg>\n";
 }

@@ -91,7 +91,7 @@ std::optional<Impossible> contradiction(const Model& model) {
                                      config::duration_text(model.duration)};
     }
   }
-  if (const auto outages = contradiction_of_outages(model)) return outages;
+  if (auto outages = contradiction_of_outages(model)) return outages;
   return contradiction_of_shares(model);
 }
 

@@ -59,6 +59,7 @@ std::optional<Subject> policy_of(std::string_view word, const policy::RouteTable
   for (const Row& row : rows) {
     if (row.word != word) continue;
     std::vector<policy::Route> routes;
+    routes.reserve(config.size());
     for (std::size_t i = 0; i < config.size(); ++i) {
       routes.push_back(config[i]);
       row.change(routes.back().policy);
