@@ -16,7 +16,7 @@ short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
 all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy package tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
-socket_rooms=(io systemd cgroup control reload tls intercept resolve upstream dial replay tunnel message worker server whole)
+socket_rooms=(io systemd cgroup control reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
 jobs=$(nproc)
 counts=$PWD/build/asan/counts   # which lines were run under the sanitizers
 counted_units=false counted_stories=false   # by this run

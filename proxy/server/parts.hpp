@@ -11,7 +11,7 @@
 #include "proxy/control/control_socket.hpp"
 #include "proxy/observe/status.hpp"
 #include "proxy/resolve/name_service.hpp"
-#include "proxy/server/admin.hpp"
+#include "proxy/admin/admin.hpp"
 #include "proxy/server/listener_set.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/server/reloader.hpp"

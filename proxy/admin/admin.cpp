@@ -1,4 +1,4 @@
-#include "proxy/server/admin.hpp"
+#include "proxy/admin/admin.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -9,7 +9,7 @@
 
 #include "proxy/io/descriptors.hpp"
 #include "proxy/match/ascii.hpp"
-#include "proxy/server/admin_visits.hpp"
+#include "proxy/admin/admin_visits.hpp"
 #include "proxy/upstream/address.hpp"
 
 namespace reprise::net {

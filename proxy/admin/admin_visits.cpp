@@ -1,4 +1,4 @@
-#include "proxy/server/admin_visits.hpp"
+#include "proxy/admin/admin_visits.hpp"
 
 namespace reprise::net {
 
