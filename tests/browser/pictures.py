@@ -11,6 +11,6 @@ def show(page, scene):
 
 
 def renew(browser, folder):
-    with Scene() as scene, Page(browser, width=1280, height=1180) as page:
+    with Scene() as scene, Page(browser, width=1180, height=960) as page:
         show(page, scene)
         page.picture(folder / "status-page.png", whole=False)
