@@ -14,6 +14,9 @@ test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llv
 # For the Debian package and the image alone.
 # shellcheck disable=SC2034
 package_packages=(dpkg-dev file lintian mmdebstrap systemd-container buildah)
+# To look at the status page with.
+# shellcheck disable=SC2034
+browser_packages=(chromium fonts-dejavu-core)
 # PACKAGE: what succeeds where it, or what stands for it, is there. For tests of real clients alone.
 # shellcheck disable=SC2034
 client_packages=(

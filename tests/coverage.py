@@ -27,7 +27,7 @@ MERGED = COUNTS / "all.profdata"
 FIGURES = ROOT / "build/figures"
 # Per cent of lines and of branches that must have been run.
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "sockets": (95, 85)}
-SOCKETS = ("io", "systemd", "tls", "intercept", "resolve", "upstream", "dial", "replay", "tunnel", "message", "worker", "exchange", "session", "reload", "control", "cgroup", "server")
+SOCKETS = ("io", "systemd", "tls", "intercept", "resolve", "upstream", "dial", "replay", "tunnel", "message", "worker", "exchange", "session", "reload", "control", "cgroup", "admin", "server")
 # The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
 NOT_JUDGED = r"^proxy/explain/explain_report|^proxy/match/enumerators"
 # Each program, and how it is played.

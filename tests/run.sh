@@ -13,10 +13,10 @@ source deploy/packages.sh
 
 fast_groups=(format floors release e2e)
 short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
-all_groups=(format floors release e2e interop asan simulation tsan fuzz coverage heavy package tidy docs)
+all_groups=(format floors release e2e browser interop asan simulation tsan fuzz coverage heavy package tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
-socket_rooms=(io systemd cgroup control reload tls intercept resolve upstream dial replay tunnel message worker server whole)
+socket_rooms=(io systemd cgroup control reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
 jobs=$(nproc)
 counts=$PWD/build/asan/counts   # which lines were run under the sanitizers
 counted_units=false counted_stories=false   # by this run
@@ -121,6 +121,13 @@ group_release() {
 group_e2e() {
   [ -x build/release/reprise ] || check "build release" build release || return
   run_e2e release --fault-figures build/figures/faults.json
+}
+
+# The status page in a browser, which only a full run brings. Where there is none, that is told.
+group_browser() {
+  [ -x build/release/reprise ] || check "build release" build release || return
+  ! $is_full || install_missing "${browser_packages[@]}" || echo "without ${browser_packages[*]}"
+  counted "browser" python3 tests/browser/run.py
 }
 
 # Real clients. One that cannot be installed is skipped by name.

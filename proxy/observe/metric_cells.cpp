@@ -133,6 +133,14 @@ std::uint64_t Distribution::count() const {
   return total;
 }
 
+std::vector<std::uint64_t> Distribution::counts() const {
+  std::vector<std::uint64_t> out;
+  for (std::size_t i = 0; i <= bounds_.size(); ++i) out.push_back(value_of(counts_[i]));
+  return out;
+}
+
+std::span<const double> request_duration_bounds() { return duration_bounds; }
+
 ClientMetric::Histogram Distribution::collect() const {
   ClientMetric::Histogram out;
   for (std::size_t i = 0; i <= bounds_.size(); ++i) {

@@ -42,6 +42,9 @@ class Distribution {
   /// `times`: so many observations of that value.
   void observe(double value, std::uint64_t times = 1);
   std::uint64_t count() const;
+  /// What each bucket holds; the last one is above every bound.
+  std::vector<std::uint64_t> counts() const;
+  std::span<const double> bounds() const { return bounds_; }
   prometheus::ClientMetric::Histogram collect() const;
 
  private:
@@ -102,6 +105,9 @@ inline constexpr auto limit_words = [] {
 }();
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
+
+/// Of request durations; they outlive everything.
+std::span<const double> request_duration_bounds();
 
 /// A route's name and its cells.
 struct RouteCount {

@@ -69,6 +69,26 @@ std::uint64_t sum(const Cells& cells) {
   return total;
 }
 
+std::uint64_t now_in(const Counter& counter) { return counter.load(std::memory_order_relaxed); }
+
+void add_if_any(Metrics::Counts& to, std::string_view word, std::uint64_t count) {
+  if (count > 0) to.emplace_back(word, count);
+}
+
+Metrics::Counts responses_of(const RouteCells& cells) {
+  constexpr std::array<std::string_view, 5> classes{"1xx", "2xx", "3xx", "4xx", "5xx"};
+  Metrics::Counts responses;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const auto first = cells.statuses.begin() + static_cast<std::ptrdiff_t>(100 * (i + 1));
+    std::uint64_t count = 0;
+    for (auto status = first; status != first + 100; ++status) count += now_in(*status);
+    add_if_any(responses, classes[i], count);
+  }
+  add_if_any(responses, "cut", now_in(cells.cut));
+  add_if_any(responses, "client_gone", now_in(cells.client_gone));
+  return responses;
+}
+
 std::uint64_t requests_of(const RouteCells& cells) {
   return sum(cells.statuses) + cells.cut.load(std::memory_order_relaxed) +
          cells.client_gone.load(std::memory_order_relaxed);
@@ -228,6 +248,11 @@ Metrics::Totals Metrics::totals() const {
   }
   totals.rejected = sum(cells_->rejected);
   totals.client_connections = cells_->client_connections.load(std::memory_order_relaxed);
+  const auto level = [&](UpstreamState state) {
+    return cells_->upstreams[static_cast<std::size_t>(state)].load(std::memory_order_relaxed);
+  };
+  totals.upstream_active = level(UpstreamState::active);
+  totals.upstream_idle = level(UpstreamState::idle);
   return totals;
 }
 
@@ -238,11 +263,24 @@ Metrics::RouteTotals Metrics::totals_of(std::size_t route) const {
   totals.retries = sum(cells.retries);
   totals.recovered = cells.recovered.load(std::memory_order_relaxed);
   totals.exhausted = sum(cells.exhausted);
-  for (std::size_t i = 0; i < cells.refused.size(); ++i) {
-    const std::uint64_t count = cells.refused[i].load(std::memory_order_relaxed);
-    if (count > 0) totals.refused.emplace_back(policy::word(static_cast<Reason>(i)), count);
-  }
+  for (std::size_t i = 0; i < cells.refused.size(); ++i)
+    add_if_any(totals.refused, policy::word(static_cast<Reason>(i)), now_in(cells.refused[i]));
+  totals.responses = responses_of(cells);
+  if (cells.duration.count() > 0) totals.durations = cells.duration.counts();
   return totals;
+}
+
+std::span<const double> Metrics::duration_bounds() { return request_duration_bounds(); }
+
+std::vector<Metrics::UpstreamTotals> Metrics::upstream_totals() const {
+  std::vector<UpstreamTotals> all;
+  cells_->by_upstream.each([&](const UpstreamCells& cells) {
+    UpstreamTotals one{cells.label, {}};
+    for (std::size_t i = 0; i < cells.attempts.size(); ++i)
+      add_if_any(one.attempts, policy::outcome_labels[i], now_in(cells.attempts[i]));
+    if (!one.attempts.empty()) all.push_back(std::move(one));
+  });
+  return all;
 }
 
 }  // namespace reprise::observe

@@ -129,15 +129,33 @@ class Metrics {
   struct Totals {
     std::uint64_t requests = 0, attempts = 0, retries = 0, recovered = 0, exhausted = 0, rejected = 0;
     std::int64_t client_connections = 0;
+    std::int64_t upstream_active = 0, upstream_idle = 0;  ///< connections
   };
   Totals totals() const;
+
+  /// By word of a closed list, in its order; only what happened.
+  using Counts = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
   /// What has become of the requests of one route.
   struct RouteTotals {
     std::uint64_t requests = 0, retries = 0, recovered = 0, exhausted = 0;
-    std::vector<std::pair<std::string_view, std::uint64_t>> refused;  ///< by reason; only what happened
+    Counts refused;    ///< by reason
+    Counts responses;  ///< by what was sent: `1xx` to `5xx`, `cut`, `client_gone`
+    /// How many took at most the bound of duration_bounds() at that place, and more than the one before; the
+    /// last one: longer. Empty where there was none. Tunnels are not in it.
+    std::vector<std::uint64_t> durations;
   };
   RouteTotals totals_of(std::size_t route) const;
+  /// Seconds, ascending.
+  static std::span<const double> duration_bounds();
+
+  /// Attempts at one upstream, by outcome. Its name is its label, good for the life of this.
+  struct UpstreamTotals {
+    std::string_view name;
+    Counts attempts;
+  };
+  /// By name, then `other`; without those that nothing was sent to.
+  std::vector<UpstreamTotals> upstream_totals() const;
 
  private:
   struct Cells;

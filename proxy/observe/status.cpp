@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 #include "proxy/observe/json_text.hpp"
 
@@ -47,16 +48,44 @@ void append_route(std::string& out, const policy::Route& route) {
   fmt::format_to(to, R"(,"idempotent":{})", quoted(policy::describe(route.policy.idempotent)));
 }
 
-void append_route_totals(std::string& out, const Metrics::RouteTotals& totals) {
-  fmt::format_to(std::back_inserter(out),
-                 R"(,"requests":{},"retries":{},"recovered":{},"exhausted":{},"refused":{{)", totals.requests,
-                 totals.retries, totals.recovered, totals.exhausted);
+void append_counts(std::string& out, std::string_view member, const Metrics::Counts& counts) {
+  fmt::format_to(std::back_inserter(out), R"(,"{}":{{)", member);
   const char* separator = "";
-  for (const auto& [reason, count] : totals.refused) {
-    fmt::format_to(std::back_inserter(out), R"({}"{}":{})", separator, reason, count);
+  for (const auto& [word, count] : counts) {
+    fmt::format_to(std::back_inserter(out), R"({}"{}":{})", separator, word, count);
     separator = ",";
   }
   out += '}';
+}
+
+void append_route_totals(std::string& out, const Metrics::RouteTotals& totals) {
+  fmt::format_to(std::back_inserter(out), R"(,"requests":{},"retries":{},"recovered":{},"exhausted":{})",
+                 totals.requests, totals.retries, totals.recovered, totals.exhausted);
+  append_counts(out, "refused", totals.refused);
+  append_counts(out, "responses", totals.responses);
+  fmt::format_to(std::back_inserter(out), R"(,"durations":[{}])", fmt::join(totals.durations, ","));
+}
+
+void append_upstream(std::string& out, const StatusFacts::Upstream& upstream) {
+  fmt::format_to(std::back_inserter(out), R"({{"name":{})", quoted(upstream.name));
+  append_counts(out, "attempts", upstream.attempts);
+  if (upstream.budget_left)
+    fmt::format_to(std::back_inserter(out), R"(,"budget_left":{:.3f})", *upstream.budget_left);
+  if (upstream.circuit)
+    fmt::format_to(std::back_inserter(out), R"(,"circuit":"{}")",
+                   policy::names_of<policy::Circuit::State>[static_cast<std::size_t>(*upstream.circuit)]);
+  if (upstream.pause_seconds)
+    fmt::format_to(std::back_inserter(out), R"(,"pause_seconds":{:.3f})", *upstream.pause_seconds);
+  out += '}';
+}
+
+void append_upstreams(std::string& out, const StatusFacts& facts) {
+  out += R"("upstreams":[)";
+  for (const StatusFacts::Upstream& upstream : facts.upstreams) {
+    if (&upstream != &facts.upstreams.front()) out += ',';
+    append_upstream(out, upstream);
+  }
+  out += ']';
 }
 
 void append_reload(std::string& out, const StatusFacts& facts) {
@@ -103,38 +132,44 @@ void append_budgets(std::string& out, const StatusFacts& facts) {
 void append_totals(std::string& out, const Metrics::Totals& totals) {
   fmt::format_to(std::back_inserter(out),
                  R"({{"requests":{},"attempts":{},"retries":{},"recovered":{},"exhausted":{},"rejected":{},)"
-                 R"("client_connections":{}}})",
+                 R"("client_connections":{},"upstream_connections":{{"active":{},"idle":{}}}}})",
                  totals.requests, totals.attempts, totals.retries, totals.recovered, totals.exhausted,
-                 totals.rejected, totals.client_connections);
+                 totals.rejected, totals.client_connections, totals.upstream_active, totals.upstream_idle);
 }
 
 }  // namespace
 
 std::string status_json(const StatusFacts& facts, const config::Settings& settings,
-                        const Metrics::Totals& totals) {
+                        const Metrics::Totals& totals, const RouteChoice& chosen) {
   std::string out;
   fmt::format_to(std::back_inserter(out),
-                 R"({{"version":{},"started":{},"uptime_seconds":{},"ready":{},"draining":{},)"
+                 R"({{"version":{},"started":{},"uptime_seconds":{},"clock":{:.3f},"ready":{},"draining":{},)"
                  R"("config":{{"file":{},"hash":{}}},"threads":{},)",
                  quoted(facts.version), facts.started_unix,
-                 std::max<std::int64_t>(0, facts.now_unix - facts.started_unix), boolean(facts.ready),
-                 boolean(facts.draining), facts.config_file.empty() ? "null" : quoted(facts.config_file),
-                 quoted(facts.config_hash), settings.threads);
+                 std::max<std::int64_t>(0, facts.now_unix - facts.started_unix), facts.clock_seconds,
+                 boolean(facts.ready), boolean(facts.draining),
+                 facts.config_file.empty() ? "null" : quoted(facts.config_file), quoted(facts.config_hash),
+                 settings.threads);
   append_limits(out, facts.limits, settings);
   out += R"(,"listeners":[)";
   for (const std::string& listener : facts.listeners) {
     if (&listener != &facts.listeners.front()) out += ',';
     append_json(out, listener);
   }
-  out += R"(],"routes":[)";
+  fmt::format_to(std::back_inserter(out), R"(],"duration_bounds":[{}],"routes":[)",
+                 fmt::join(Metrics::duration_bounds(), ","));
+  const char* separator = "";
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
-    if (i > 0) out += ',';
+    if (i < chosen.size() && !chosen[i]) continue;
+    out += std::exchange(separator, ",");
     append_route(out, (*settings.routes)[i]);
     if (i < facts.routes.size()) append_route_totals(out, facts.routes[i]);
     out += '}';
   }
   out += "],";
   append_budgets(out, facts);
+  out += ',';
+  append_upstreams(out, facts);
   out += ',';
   append_reload(out, facts);
   out += R"(,"totals":)";

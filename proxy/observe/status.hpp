@@ -19,6 +19,7 @@ struct StatusFacts {
   std::string_view config_hash;
   std::int64_t started_unix = 0;
   std::int64_t now_unix = 0;
+  double clock_seconds = 0;  ///< of a clock that does not jump: what lies between two documents
   /// What this process's control group allows it; absent: nothing is known.
   struct Limits {
     std::optional<std::uint64_t> memory_bytes;
@@ -35,6 +36,15 @@ struct StatusFacts {
   std::vector<Metrics::RouteTotals> routes;
   /// Upstreams of whose budgets something was drawn, and what is left of them, 0 to 1.
   std::vector<std::pair<std::string, double>> budgets;
+  /// What is known of an upstream; absent: nothing, which is a full budget, a closed circuit, no pause.
+  struct Upstream {
+    std::string name;                   ///< "host:port"; or `other`, of which only attempts are known
+    Metrics::Counts attempts;           ///< by outcome, if it has a label of its own
+    std::optional<double> budget_left;  ///< 0 to 1
+    std::optional<policy::Circuit::State> circuit;
+    std::optional<double> pause_seconds;  ///< until its pause ends
+  };
+  std::vector<Upstream> upstreams;  ///< by name
   struct Reload {
     bool succeeded = false;
     std::int64_t unix_time = 0;
@@ -43,7 +53,12 @@ struct StatusFacts {
   std::optional<Reload> reload;  ///< the last one; absent: there was none
 };
 
-std::string status_json(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
+/// Which routes a document tells of: those at which it is true, by their place; empty: all of them.
+using RouteChoice = std::vector<bool>;
+
+/// One line.
+std::string status_json(const StatusFacts&, const config::Settings&, const Metrics::Totals&,
+                        const RouteChoice& routes = {});
 /// The same for people, without a line end.
 std::string status_text(const StatusFacts&, const config::Settings&, const Metrics::Totals&);
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "proxy/admin/admin.hpp"
 #include "proxy/control/control_socket.hpp"
 #include "proxy/observe/status.hpp"
 #include "proxy/resolve/name_service.hpp"
-#include "proxy/server/admin.hpp"
 #include "proxy/server/listener_set.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/server/reloader.hpp"
@@ -59,6 +59,8 @@ struct Proxy::Parts {
   Task<void> shut_down();
   Task<void> wait_for_sessions(Instant limit);
   void close_listeners(std::size_t index);
+  /// The last listener to be closed; who reads /events is told.
+  Task<void> close_admin();
   /// What SIGTERM does; a second one does not wait for anybody.
   void stop();
   void stop_now();
@@ -74,6 +76,7 @@ struct Proxy::Parts {
   static std::vector<std::shared_ptr<const ListenerRole>> roles_of(const config::Settings&,
                                                                    const ListenerSet&);
   observe::StatusFacts status_facts(const Current&);
+  std::vector<observe::StatusFacts::Upstream> upstream_facts();
   std::string status();
   std::string status_words();
   std::string metrics_text();
@@ -81,6 +84,9 @@ struct Proxy::Parts {
   std::string advice_for(const observe::Story&) const;
   /// A JSON array of those that are worth telling, the newest last.
   std::string newest_stories() const;
+  /// On the helper thread: for readers of /events.
+  Edition edition(bool whole);
+  void append_new_stories(std::string& events);
   /// By an id (Stories::find); absent: it is gone, or never was.
   std::optional<std::string> story(std::string_view id, StoryForm) const;
 
@@ -107,6 +113,13 @@ struct Proxy::Parts {
   Current current;                                       ///< under the mutex
   std::vector<std::shared_ptr<const Snapshot>> retired;  ///< the reloader's: freed there, not on an io thread
   std::unique_ptr<Reloader> reloader;                    ///< null: there is nothing to reload
+  /// What the edition before has told readers of; the helper thread's.
+  struct Edited {
+    std::string hash;
+    std::vector<std::uint64_t> requests;  ///< by route
+    std::vector<std::uint64_t> stories;   ///< their numbers
+  };
+  Edited edition_before;
   std::atomic<bool> ready{false};
   std::atomic<bool> stopping{false};
   std::atomic<bool> leaving{false};

@@ -67,10 +67,12 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
   current.listeners = std::make_shared<const ListenerSet>(std::move(listeners));
   current.hash = options.config_hash;
   current.files = options.watched_files;
-  pages = {[this] { return ready && !leaving; }, [this] { return status(); },
+  pages = {[this] { return ready && !leaving; },
+           [this] { return status(); },
            [this] { return newest_stories(); },
            [this](std::string_view id, StoryForm form) { return story(id, form); },
-           [this] { return metrics_text(); }};
+           [this] { return metrics_text(); },
+           [this](bool whole) { return edition(whole); }};
   if (control_path) control = std::make_unique<ControlSocket>(workers.front()->io, *control_path);
   if (options.reload)
     reloader = std::make_unique<Reloader>([this] { return reload(); }, [this] { return now().files; },
@@ -116,6 +118,15 @@ Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
   }
 }
 
+// Everything that this stirs is done within some turns of the loop, or is not worth another: the end of a
+// process ends its connections, too.
+Task<void> Proxy::Parts::close_admin() {
+  constexpr int turns = 16;
+  ErrorCode ignored;
+  now().listeners->admin().admin->close(ignored);
+  for (int i = 0; i < turns; ++i) co_await asio::post(workers.front()->io, asio::use_awaitable);
+}
+
 Task<void> Proxy::Parts::shut_down() {
   say(config::LogLevel::info, "shutting down");
   options.notify.tell("STOPPING=1");
@@ -132,6 +143,7 @@ Task<void> Proxy::Parts::shut_down() {
     asio::post(worker->io, [&worker = *worker] { abort(worker); });
   }
   co_await wait_for_sessions(Tick::now() + std::chrono::seconds(1));
+  co_await close_admin();
   say(config::LogLevel::info, "stopped");
   stop_now();
 }

@@ -1,10 +1,74 @@
 // What a running proxy says of itself.
+#include <algorithm>
+#include <functional>
+#include <map>
+
 #include "config/keys/scalar.hpp"
 #include "proxy/observe/status.hpp"
 #include "proxy/server/gauges.hpp"
 #include "proxy/server/parts.hpp"
 
 namespace reprise::net {
+namespace {
+
+using UpstreamFacts = observe::StatusFacts::Upstream;
+
+// One entry for each name, and no more of them than people can read: what is out of order comes first.
+class UpstreamList {
+ public:
+  /// Null where there is no room for another.
+  UpstreamFacts* at(std::string_view name) {
+    const auto known = by_name_.find(name);
+    if (known != by_name_.end()) return &known->second;
+    if (by_name_.size() >= most) return nullptr;
+    UpstreamFacts& fresh = by_name_[std::string(name)];
+    fresh.name = name;
+    return &fresh;
+  }
+  UpstreamFacts* find(std::string_view name) {
+    const auto known = by_name_.find(name);
+    return known == by_name_.end() ? nullptr : &known->second;
+  }
+  std::vector<UpstreamFacts> take() {
+    std::vector<UpstreamFacts> all;
+    for (auto& [name, facts] : by_name_) all.push_back(std::move(facts));
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t most = 128;
+  std::map<std::string, UpstreamFacts, std::less<>> by_name_;
+};
+
+}  // namespace
+
+std::vector<UpstreamFacts> Proxy::Parts::upstream_facts() {
+  UpstreamList list;
+  const policy::Instant time = Tick::now();
+  std::map<std::string, policy::Circuit::State> circuits;  // the worst of each host's
+  host_guards.each(time, [&](std::string_view host_port, policy::Circuit::State state) {
+    auto& worst = circuits.try_emplace(std::string(host_port), state).first->second;
+    worst = std::max(worst, state);
+  });
+  for (const auto& [host_port, state] : circuits) {
+    if (state != policy::Circuit::State::closed) list.at(host_port);
+  }
+  host_guards.each_pause(time, [&](std::string_view host_port, policy::Instant until) {
+    UpstreamFacts* const upstream = list.at(host_port);
+    if (upstream != nullptr) upstream->pause_seconds = std::chrono::duration<double>(until - time).count();
+  });
+  budgets.each(time, [&](std::string_view host_port, double ratio) {
+    UpstreamFacts* const upstream = ratio < 1 ? list.at(host_port) : nullptr;
+    if (upstream != nullptr) upstream->budget_left = std::min(ratio, upstream->budget_left.value_or(1));
+  });
+  for (observe::Metrics::UpstreamTotals& totals : metrics.upstream_totals()) {
+    if (UpstreamFacts* const upstream = list.at(totals.name)) upstream->attempts = std::move(totals.attempts);
+  }
+  for (const auto& [host_port, state] : circuits) {
+    if (UpstreamFacts* const upstream = list.find(host_port)) upstream->circuit = state;
+  }
+  return list.take();
+}
 
 observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
   const config::Settings& settings = in_force.snapshot->settings;
@@ -14,6 +78,7 @@ observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
   facts.config_hash = in_force.hash;
   facts.started_unix = started_unix;
   facts.now_unix = Clock::wall_nanoseconds() / 1'000'000'000;
+  facts.clock_seconds = std::chrono::duration<double>(Tick::now().time_since_epoch()).count();
   facts.limits = {options.limits.memory_bytes, options.limits.memory_file, options.limits.cpus,
                   options.limits.cpu_file,
                   cgroup::text_of(options.limits) + "; held request bodies " +
@@ -33,6 +98,7 @@ observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
   budgets.each(Tick::now(), [&](std::string_view host_port, double ratio) {
     if (ratio < 1 && facts.budgets.size() < most_budgets) facts.budgets.emplace_back(host_port, ratio);
   });
+  facts.upstreams = upstream_facts();
   if (in_force.last.unix_time != 0) {
     facts.reload = observe::StatusFacts::Reload{in_force.last.succeeded, in_force.last.unix_time, {}};
     if (!in_force.last.succeeded) facts.reload->errors = in_force.last.words;

@@ -40,4 +40,13 @@ void HostGuards::each(policy::Instant now,
   });
 }
 
+void HostGuards::each_pause(policy::Instant now,
+                            const std::function<void(std::string_view, policy::Instant)>& report) {
+  const std::scoped_lock lock(mutex_);
+  hosts_.each([&](std::string_view host_port, const Host& host) {
+    if (host.pause == nullptr) return;
+    if (const auto until = host.pause->until(now)) report(host_port, *until);
+  });
+}
+
 }  // namespace reprise::net

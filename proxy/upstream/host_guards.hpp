@@ -27,6 +27,9 @@ class HostGuards {
   /// Calls back with every circuit's host:port and state, for the gauge.
   void each(policy::Instant now,
             const std::function<void(std::string_view host_port, policy::Circuit::State)>&);
+  /// The same with every pause that is not over, and its end.
+  void each_pause(policy::Instant now,
+                  const std::function<void(std::string_view host_port, policy::Instant until)>&);
 
  private:
   struct Host {

@@ -317,5 +317,39 @@ TEST_F(MetricsTest, every_exported_name_is_in_the_table_and_the_table_in_the_rea
   EXPECT_NE(readme.find(reference), std::string::npos) << "the table must be:\n" << reference;
 }
 
+TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_came_to) {
+  using Counts = Metrics::Counts;
+  EXPECT_TRUE(metrics_.totals_of(0).responses.empty());
+  EXPECT_TRUE(metrics_.totals_of(0).durations.empty());
+  EXPECT_TRUE(metrics_.upstream_totals().empty());
+  const auto count = [this](Ending ending, int status, milliseconds took) {
+    ScriptedRequest story("x", "GET", "/");
+    ExchangeRecord record = story.ends(ending, status).took(took).record();
+    record.upstream = &metrics_.upstream("a.test:80");
+    metrics_.count(record);
+  };
+  for (const int status : {101, 200, 204, 304, 404, 500, 599})
+    count(Ending::answered, status, milliseconds(7));
+  count(Ending::cut, 200, std::chrono::hours(1));
+  count(Ending::client_gone, 0, milliseconds(0));
+  const Metrics::RouteTotals totals = metrics_.totals_of(0);
+  EXPECT_EQ(
+      totals.responses,
+      (Counts{{"1xx", 1}, {"2xx", 2}, {"3xx", 1}, {"4xx", 1}, {"5xx", 2}, {"cut", 1}, {"client_gone", 1}}));
+  ASSERT_EQ(totals.durations.size(), Metrics::duration_bounds().size() + 1);
+  EXPECT_EQ(totals.durations.front(), 1U);
+  EXPECT_EQ(totals.durations[3], 7U) << "above 5 ms, at most 10";
+  EXPECT_EQ(totals.durations.back(), 1U) << "above every bound";
+  EXPECT_TRUE(metrics_.upstream_totals().empty()) << "no attempt was made";
+  metrics_.upstream("a.test:80").attempts[3] = 4;
+  const auto upstreams = metrics_.upstream_totals();
+  ASSERT_EQ(upstreams.size(), 1U);
+  EXPECT_EQ(upstreams[0].attempts, (Counts{{"5xx", 4}}));
+  metrics_.upstream_changed(UpstreamState::active, 3);
+  metrics_.upstream_changed(UpstreamState::idle, 2);
+  EXPECT_EQ(metrics_.totals().upstream_active, 3);
+  EXPECT_EQ(metrics_.totals().upstream_idle, 2);
+}
+
 }  // namespace
 }  // namespace reprise::observe

@@ -79,7 +79,10 @@ TEST(Status, document_is_json_with_what_is_so) {
 
 StatusFacts busy() {
   StatusFacts busy = facts();
-  busy.routes = {{7, 3, 2, 1, {{"not_idempotent", 4}, {"client_gone", 1}}}, {}, {}};
+  busy.routes = {
+      {7, 3, 2, 1, {{"not_idempotent", 4}, {"client_gone", 1}}, {{"2xx", 6}, {"cut", 1}}, {0, 7}}, {}, {}};
+  busy.upstreams = {{"a.test:80", {{"2xx", 9}, {"connect", 1}}, 0.25, policy::Circuit::State::half_open, 1.5},
+                    {"other", {{"5xx", 1}}, {}, {}, {}}};
   busy.budgets = {{"a.test:80", 0.25}, {"b.test:80", 0.5}};
   busy.reload =
       StatusFacts::Reload{false, busy.now_unix - 90061, {"f:1:2: error: no", "f:2:1: error: nor this"}};
@@ -94,6 +97,32 @@ TEST(Status, what_routes_budgets_and_the_last_reload_have_come_to) {
   EXPECT_EQ(document.at("budgets").at("b.test:80").as_double(), 0.5);
   EXPECT_EQ(document.at("reload").at("outcome").as_string(), "failed");
   EXPECT_EQ(document.at("reload").at("errors").as_array().size(), 2U);
+}
+
+TEST(Status, what_was_sent_how_long_it_took_and_what_is_known_of_upstreams) {
+  const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
+  const auto& route = document.at("routes").as_array()[0];
+  EXPECT_EQ(route.at("responses"), boost::json::parse(R"({"2xx":6,"cut":1})"));
+  EXPECT_EQ(route.at("durations"), boost::json::parse("[0,7]"));
+  EXPECT_EQ(document.at("duration_bounds").as_array().size(), Metrics::duration_bounds().size());
+  const auto expected = boost::json::parse(R"([
+    {"name":"a.test:80","attempts":{"2xx":9,"connect":1},"budget_left":0.25,"circuit":"half_open","pause_seconds":1.5},
+    {"name":"other","attempts":{"5xx":1}}])");
+  EXPECT_EQ(document.at("upstreams"), expected);
+}
+
+TEST(Status, of_routes_only_those_that_were_chosen) {
+  const auto names = [](const RouteChoice& chosen) {
+    std::string all;
+    const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals(), chosen));
+    for (const auto& route : document.at("routes").as_array())
+      all += std::string(route.at("name").as_string()) + ";";
+    return all;
+  };
+  EXPECT_EQ(names({}), "orders \"write\";never-touch;default;");
+  EXPECT_EQ(names({false, true, false}), "never-touch;");
+  EXPECT_EQ(names({true, false, true}), "orders \"write\";default;");
+  EXPECT_EQ(names({false, false, false}), "");
 }
 
 TEST(Status, people_read_the_same) {

@@ -86,6 +86,20 @@ TEST(HostGuards, EachTellsEveryCircuitAndItsState) {
   EXPECT_EQ(told, "a:80 open ");
 }
 
+TEST(HostGuards, EachPauseTellsThoseThatAreNotOverAndTheirEnd) {
+  HostGuards host_guards(8);
+  host_guards.pause("a:80")->ask(epoch + 1s);
+  host_guards.pause("b:80")->ask(epoch + 3s);
+  host_guards.pause("c:80");
+  host_guards.circuit("d:80", quick);
+  std::string told;
+  host_guards.each_pause(epoch + 2s, [&](std::string_view host_port, policy::Instant until) {
+    told += host_port;
+    EXPECT_EQ(until, epoch + 3s);
+  });
+  EXPECT_EQ(told, "b:80");
+}
+
 TEST(HostGuards, L21_AnOpenCircuitAndAPauseThatSomebodyHoldsStay) {
   HostGuards host_guards(2);
   const auto open = host_guards.circuit("a:80", quick);

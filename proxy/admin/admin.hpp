@@ -1,5 +1,5 @@
-// The admin listener: /livez /readyz /metrics /status /stories. It answers questions,
-// changes nothing, and has limits of its own.
+// The admin listener: the status page, /events, /status, /stories, /metrics and the probes. It answers
+// questions, changes nothing, and has limits of its own.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/admin/event_feed.hpp"
 #include "proxy/worker/worker.hpp"
 
 namespace reprise::net {
@@ -24,13 +25,16 @@ struct AdminPages {
   /// io thread: one story by its id; absent: it is gone, or never was.
   std::function<std::optional<std::string>(std::string_view id, StoryForm)> story;
   std::function<std::string()> metrics;  ///< helper thread: the text takes milliseconds
+  EventFeed::Make edition;               ///< helper thread: what is new to the readers of /events
 };
 
 /// Serves connections until the acceptor is closed, at most `most` at a time: where there are more, the one
 /// that has waited longest for a request goes (row L9). A head has timers.header to come, a connection rests
 /// for timers.keep_alive. Anything but GET and HEAD is refused with 405. Only /livez, /readyz and /metrics
-/// answer other machines. Against DNS rebinding a Host has to be an address or `localhost`: for /status
-/// and /stories always (403, row H6), for those three where the acceptor is bound to loopback (421, row L23).
+/// answer other machines. Against DNS rebinding a Host has to be an address or `localhost`: for those three
+/// where the acceptor is bound to loopback (421, row L23), for everything else always (403, row H6), and
+/// there an Origin has to be this listener. /events has a quarter as many readers besides, 16 at most: one
+/// more gets a 503, one that does not read is let go (row L32).
 Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> acceptor, asio::thread_pool& helper,
                         const AdminPages& pages, std::size_t most);
 

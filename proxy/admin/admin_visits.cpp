@@ -1,4 +1,4 @@
-#include "proxy/server/admin_visits.hpp"
+#include "proxy/admin/admin_visits.hpp"
 
 namespace reprise::net {
 
@@ -10,7 +10,12 @@ AdminVisit::AdminVisit(AdminVisits& all, Tick& tick, tcp::socket socket)
 
 AdminVisit::~AdminVisit() {
   if (waits_) all_.waiting_.erase(place_);
-  if (socket_.is_open()) --all_.count_;
+  if (counted_ && socket_.is_open()) --all_.count_;
+}
+
+void AdminVisit::stop_counting() {
+  --all_.count_;
+  counted_ = false;
 }
 
 void AdminVisit::asked() {

@@ -26,6 +26,10 @@ class AdminVisit final : public Timed {
   void asked();
   /// From now on it waits for a request, as the last of all.
   void answered();
+  /// Nothing of it is waited for any more.
+  void lift_limit() { Tick::disarm(*this); }
+  /// From now on it is somebody else's to count. While its request is being answered.
+  void stop_counting();
 
  protected:
   void time_is_up() override;
@@ -38,6 +42,7 @@ class AdminVisit final : public Timed {
   tcp::socket socket_;
   std::list<AdminVisit*>::iterator place_;
   bool waits_ = true;
+  bool counted_ = true;
 };
 
 /// All of one admin listener, which outlives them.

@@ -1,0 +1,18 @@
+# Run as a script: writes the status page of FOLDER into OUTPUT, a C++ source. Its script is the files of SCRIPTS, in that order.
+set(script "\"use strict\";\n")
+foreach(file ${SCRIPTS})
+  file(READ ${FOLDER}/${file} text)
+  string(APPEND script "${text}")
+endforeach()
+file(READ ${FOLDER}/index.html document)
+file(READ ${FOLDER}/style.css style)
+file(WRITE ${OUTPUT} "#include \"proxy/admin/status_page.hpp\"
+
+namespace reprise::net {
+
+PageTexts page_texts() {
+  return {R\"page(${document})page\", R\"page(${style})page\", R\"page(${script})page\"};
+}
+
+}  // namespace reprise::net
+")

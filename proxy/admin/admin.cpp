@@ -1,0 +1,126 @@
+#include "proxy/admin/admin.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <memory>
+#include <tuple>
+
+#include "proxy/admin/admin_response.hpp"
+#include "proxy/admin/admin_visits.hpp"
+#include "proxy/admin/event_feed.hpp"
+#include "proxy/admin/event_text.hpp"
+#include "proxy/io/descriptors.hpp"
+#include "proxy/upstream/address.hpp"
+
+namespace reprise::net {
+namespace {
+
+namespace beast = boost::beast;
+namespace bhttp = boost::beast::http;
+
+constexpr Duration write_limit = std::chrono::seconds(60);
+constexpr Duration admin_accept_pause = std::chrono::milliseconds(100);
+constexpr std::uint32_t header_limit = 8192;
+
+/// What all connections have in common, and own together.
+struct AdminHouse {
+  Worker& worker;
+  asio::thread_pool& helper;
+  const AdminPages& pages;
+  bool loopback;  ///< bound to this machine alone
+  AdminVisits visits;
+  EventFeed feed;
+};
+
+// False where none comes, or not in time.
+Task<bool> read_query(Worker& worker, AdminVisit& visit, beast::flat_buffer& buffer,
+                      bhttp::request_parser<bhttp::empty_body>& parser) {
+  const config::Timers timers = worker.snapshot->settings.timers;
+  parser.header_limit(header_limit);
+  if (buffer.size() == 0) {
+    visit.limit(timers.keep_alive);
+    const auto [gone] = co_await visit.socket().async_wait(tcp::socket::wait_read, as_result);
+    if (gone) co_return false;
+  }
+  visit.limit(timers.header);
+  const auto [unread, bytes] = co_await bhttp::async_read(visit.socket(), buffer, parser, as_result);
+  co_return !unread;
+}
+
+Task<bool> send_page(AdminVisit& visit, const AdminResponse& page, bool head_only) {
+  visit.limit(write_limit);
+  bhttp::response_serializer<bhttp::string_body> serializer(page);
+  ErrorCode unsent;
+  if (head_only) {
+    std::tie(unsent, std::ignore) = co_await bhttp::async_write_header(visit.socket(), serializer, as_result);
+  } else {
+    std::tie(unsent, std::ignore) = co_await bhttp::async_write(visit.socket(), serializer, as_result);
+  }
+  co_return !unsent;
+}
+
+Task<void> serve_admin(std::shared_ptr<AdminHouse> shared, tcp::socket socket) {
+  AdminHouse& house = *shared;
+  AdminVisit visit(house.visits, house.worker.tick, std::move(socket));
+  beast::flat_buffer buffer;
+  ErrorCode no_peer;
+  const auto peer = visit.socket().remote_endpoint(no_peer);
+  const bool local = !no_peer && is_loopback(peer.address());
+  for (bool stays = true; stays; visit.answered()) {
+    bhttp::request_parser<bhttp::empty_body> parser;
+    if (!co_await read_query(house.worker, visit, buffer, parser)) co_return;
+    visit.asked();
+    const AdminVisitor visitor{local, house.loopback, house.feed.has_room()};
+    if (begins_events(parser.get(), visitor)) {
+      visit.stop_counting();
+      co_return co_await house.feed.serve(shared, visit, event_stream_head(parser.get().version()));
+    }
+    AdminResponse page = co_await respond_to(parser.get(), visitor, house.pages, house.helper);
+    page.prepare_payload();
+    stays = page.keep_alive() && !house.worker.draining;
+    page.keep_alive(stays);
+    if (!co_await send_page(visit, page, parser.get().method() == bhttp::verb::head)) co_return;
+  }
+  ErrorCode ignored;
+  visit.socket().shutdown(tcp::socket::shutdown_send, ignored);
+}
+
+// Where every connection is being answered, the new one goes.
+bool find_room(AdminHouse& house) {
+  if (house.visits.has_room()) return true;
+  if (!house.visits.make_room()) return false;
+  house.worker.shared.metrics.count_limit(observe::LimitHit::room);
+  return true;
+}
+
+}  // namespace
+
+Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> listening, asio::thread_pool& helper,
+                        const AdminPages& pages, std::size_t most) {
+  tcp::acceptor& acceptor = *listening;
+  ErrorCode unbound;
+  FeedLimits limits;
+  limits.readers = std::clamp<std::size_t>(most / 4, 1, limits.readers);
+  const std::shared_ptr<AdminHouse> house(
+      new AdminHouse{worker, helper, pages, is_loopback(acceptor.local_endpoint(unbound).address()),
+                     AdminVisits(most), EventFeed(worker.io, helper, pages.edition, limits)});
+  while (acceptor.is_open()) {
+    auto [error, socket] = co_await acceptor.async_accept(as_result);
+    if (error == asio::error::operation_aborted || !acceptor.is_open()) break;
+    if (!error) {
+      if (find_room(*house)) asio::co_spawn(worker.io, serve_admin(house, std::move(socket)), or_abort);
+      continue;
+    }
+    // Without a descriptor accept(2) fails whether somebody waits or not: once somebody does, an idle
+    // connection gives its own up.
+    const bool scarce = is_out_of_descriptors(error.value());
+    if (scarce) co_await acceptor.async_wait(tcp::acceptor::wait_read, as_result);
+    if (scarce && house->visits.make_room()) continue;
+    Timer pause(worker.io, admin_accept_pause);
+    co_await pause.async_wait(as_result);
+  }
+  house->feed.end();
+}
+
+}  // namespace reprise::net

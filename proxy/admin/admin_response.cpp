@@ -1,0 +1,154 @@
+#include "proxy/admin/admin_response.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/beast/http/verb.hpp>
+#include <charconv>
+#include <string>
+
+#include "proxy/admin/status_page.hpp"
+
+namespace reprise::net {
+namespace {
+
+namespace bhttp = boost::beast::http;
+
+using Query = AdminQuery;
+using Page = AdminResponse;
+
+Page text_page(const Query& query, bhttp::status status, std::string body) {
+  Page page(status, query.version());
+  page.set(bhttp::field::content_type, "text/plain; charset=utf-8");
+  page.set("X-Content-Type-Options", "nosniff");
+  page.body() = std::move(body);
+  page.keep_alive(query.keep_alive());
+  return page;
+}
+
+Task<std::string> render(const AdminPages& pages) { co_return pages.metrics(); }
+
+Page json_page(const Query& query, std::string body) {
+  Page page = text_page(query, bhttp::status::ok, std::move(body));
+  page.set(bhttp::field::content_type, "application/json");
+  return page;
+}
+
+constexpr std::string_view stories_path = "/stories";
+
+// What tells of requests and of the configuration is for this machine alone, and for its own pages.
+bool is_private(std::string_view path) {
+  return path == "/" || path == "/status" || path == "/events" || path.starts_with(stories_path);
+}
+
+std::string why_refused(const Query& query, std::string_view path, const AdminVisitor& visitor) {
+  if (!visitor.local) return std::string(path) + " answers this machine only\n";
+  if (!has_address_as_host(query)) return "Host must be an address or localhost\n";
+  if (is_from_elsewhere(query)) return "Origin must be this listener\n";
+  return {};
+}
+
+Page html_page(const Query& query) {
+  Page page = text_page(query, bhttp::status::ok, status_page().text);
+  page.set(bhttp::field::content_type, "text/html; charset=utf-8");
+  page.set(bhttp::field::cache_control, "no-store");
+  page.set("Content-Security-Policy", status_page().policy);
+  page.set("Referrer-Policy", "no-referrer");
+  page.set("Cross-Origin-Opener-Policy", "same-origin");
+  page.set("Cross-Origin-Resource-Policy", "same-origin");
+  return page;
+}
+
+Page no_more_readers(const Query& query) {
+  Page page = text_page(query, bhttp::status::service_unavailable,
+                        "/events has as many readers as it may have; /status and /stories tell the same\n");
+  page.set(bhttp::field::retry_after, "5");
+  return page;
+}
+
+// Of one segment of a path; what is no escape stays as it is (RFC 3986 2.1).
+std::string unescaped(std::string_view segment) {
+  std::string text;
+  for (std::size_t i = 0; i < segment.size(); ++i) {
+    unsigned char byte = 0;
+    const char* const end = segment.data() + std::min(i + 3, segment.size());
+    const bool escape = segment[i] == '%' && i + 2 < segment.size() &&
+                        std::from_chars(segment.data() + i + 1, end, byte, 16).ptr == end;
+    text += escape ? static_cast<char>(byte) : segment[i];
+    if (escape) i += 2;
+  }
+  return text;
+}
+
+Page story_page(const Query& query, std::string_view id, const AdminPages& pages) {
+  const std::string_view target(query.target().data(), query.target().size());
+  const StoryForm form = target.ends_with("?format=text") ? StoryForm::text : StoryForm::json;
+  auto told = pages.story(unescaped(id), form);
+  if (!told)
+    return text_page(query, bhttp::status::not_found,
+                     "no such request: it was never here, or newer ones have taken its place "
+                     "(limits.stories)\n");
+  return form == StoryForm::text ? text_page(query, bhttp::status::ok, std::move(*told))
+                                 : json_page(query, std::move(*told));
+}
+
+// To HEAD; a GET has a stream in this place.
+Page events_head(const Query& query) {
+  Page page = text_page(query, bhttp::status::ok, {});
+  page.set(bhttp::field::content_type, "text/event-stream");
+  page.set(bhttp::field::cache_control, "no-store");
+  return page;
+}
+
+Page private_page(const Query& query, std::string_view path, const AdminVisitor& visitor,
+                  const AdminPages& pages) {
+  if (std::string why = why_refused(query, path, visitor); !why.empty())
+    return text_page(query, bhttp::status::forbidden, std::move(why));
+  if (path == "/") return html_page(query);
+  if (path == "/events" && (!visitor.may_read_events || query.method() == bhttp::verb::get))
+    return no_more_readers(query);
+  if (path == "/events") return events_head(query);
+  if (path == "/status") return json_page(query, pages.status());
+  if (path == stories_path) return json_page(query, pages.stories());
+  if (path.size() > stories_path.size() + 1 && path[stories_path.size()] == '/')
+    return story_page(query, path.substr(stories_path.size() + 1), pages);
+  return text_page(query, bhttp::status::not_found, "a story is at /stories/ID\n");
+}
+
+}  // namespace
+
+bool begins_events(const AdminQuery& query, const AdminVisitor& visitor) {
+  const std::string_view path = path_of(query);
+  return query.method() == bhttp::verb::get && path == "/events" && visitor.may_read_events &&
+         why_refused(query, path, visitor).empty();
+}
+
+Task<AdminResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, const AdminPages& pages,
+                               asio::thread_pool& helper) {
+  if (query.method() != bhttp::verb::get && query.method() != bhttp::verb::head) {
+    Page page = text_page(query, bhttp::status::method_not_allowed, "only GET and HEAD\n");
+    page.set(bhttp::field::allow, "GET, HEAD");
+    co_return page;
+  }
+  const std::string_view path = path_of(query);
+  if (is_private(path)) co_return private_page(query, path, visitor, pages);
+  const bool known = path == "/livez" || path == "/readyz" || path == "/metrics";
+  if (known && visitor.loopback && is_rebound(query))
+    co_return text_page(query, bhttp::status::misdirected_request, "Host must be an address or localhost\n");
+  if (path == "/livez") co_return text_page(query, bhttp::status::ok, "alive\n");
+  if (path == "/readyz") {
+    const bool ready = pages.ready();
+    co_return text_page(query, ready ? bhttp::status::ok : bhttp::status::service_unavailable,
+                        ready ? "ready\n" : "draining\n");
+  }
+  if (path == "/metrics") {
+    Page page = text_page(query, bhttp::status::ok,
+                          co_await asio::co_spawn(helper, render(pages), asio::use_awaitable));
+    page.set(bhttp::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
+    co_return page;
+  }
+  co_return text_page(
+      query, bhttp::status::not_found,
+      "reprise admin: /livez /readyz /metrics /status /stories /events, and the status page at /\n");
+}
+
+}  // namespace reprise::net

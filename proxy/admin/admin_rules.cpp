@@ -1,0 +1,58 @@
+#include "proxy/admin/admin_rules.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <string>
+
+#include "proxy/match/ascii.hpp"
+
+namespace reprise::net {
+namespace {
+
+std::string_view value_of(const AdminQuery& query, boost::beast::http::field field) {
+  const auto value = query[field];
+  return {value.data(), value.size()};
+}
+
+// The host in Host, without its port; empty: there is none, or none that a browser would send.
+std::string host_of(const AdminQuery& query) {
+  std::string_view host = value_of(query, boost::beast::http::field::host);
+  if (host.starts_with('[')) {
+    host = host.substr(1, host.find(']') - 1);
+  } else {
+    host = host.substr(0, host.find(':'));
+  }
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return policy::lower(host);
+}
+
+bool is_an_address(const std::string& host) {
+  if (host == "localhost") return true;
+  boost::system::error_code error;
+  boost::asio::ip::make_address(host, error);
+  return !error;
+}
+
+}  // namespace
+
+std::string_view path_of(const AdminQuery& query) {
+  const std::string_view target(query.target().data(), query.target().size());
+  return target.substr(0, target.find('?'));
+}
+
+bool has_address_as_host(const AdminQuery& query) { return is_an_address(host_of(query)); }
+
+bool is_rebound(const AdminQuery& query) {
+  const std::string host = host_of(query);
+  return !host.empty() && !is_an_address(host);
+}
+
+bool is_from_elsewhere(const AdminQuery& query) {
+  std::string_view origin = value_of(query, boost::beast::http::field::origin);
+  if (origin.empty()) return false;
+  const std::size_t scheme = origin.find("://");
+  if (scheme == std::string_view::npos) return true;
+  origin.remove_prefix(scheme + 3);
+  return policy::lower(origin) != policy::lower(value_of(query, boost::beast::http::field::host));
+}
+
+}  // namespace reprise::net

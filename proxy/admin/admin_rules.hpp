@@ -1,0 +1,23 @@
+// Whose requests the admin listener answers: what a browser may have been made to send is turned away.
+#pragma once
+
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <string_view>
+
+namespace reprise::net {
+
+using AdminQuery = boost::beast::http::request<boost::beast::http::empty_body>;
+
+/// The target without its query.
+std::string_view path_of(const AdminQuery&);
+/// True if Host is an address or `localhost`, with whatever port: a name may have been made to point here
+/// (DNS rebinding).
+bool has_address_as_host(const AdminQuery&);
+/// True if Host is another name than that; false without one, as only a program can send it (row L23).
+bool is_rebound(const AdminQuery&);
+/// True if a page of another origin asks (RFC 6454 section 7): it could not read the response, but take a
+/// reader's place.
+bool is_from_elsewhere(const AdminQuery&);
+
+}  // namespace reprise::net

@@ -1,0 +1,143 @@
+#include "proxy/admin/event_feed.hpp"
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "proxy/admin/event_text.hpp"
+
+namespace reprise::net {
+namespace {
+
+Task<Edition> made_by(const EventFeed::Make& make, bool whole) { co_return make(whole); }
+
+}  // namespace
+
+EventFeed::Reader::Reader(EventFeed& all, AdminVisit& at)
+    : feed(all),
+      visit(at),
+      place(all.readers_.insert(all.readers_.end(), this)),
+      woken(at.socket().get_executor()) {
+  woken.expires_at(Instant::max());
+}
+
+EventFeed::Reader::~Reader() { feed.readers_.erase(place); }
+
+// An event that is longer than may wait is not a reader's fault: it goes where nothing else waits.
+void EventFeed::Reader::take(std::shared_ptr<const std::string> text) {
+  if (left || text->empty()) return;
+  if (bytes > 0 && bytes + text->size() > feed.limits_.unsent) return leave();
+  bytes += text->size();
+  unsent.push_back(std::move(text));
+  woken.cancel();
+}
+
+void EventFeed::Reader::leave() {
+  left = true;
+  ErrorCode ignored;
+  visit.socket().close(ignored);
+  woken.cancel();
+}
+
+EventFeed::EventFeed(asio::io_context& io, asio::thread_pool& helper, Make make, FeedLimits limits)
+    : helper_(helper), make_(std::move(make)), limits_(limits), next_(io) {}
+
+// Nothing more is expected of a reader: what can be read is its end, or bytes that nobody has asked for.
+void EventFeed::watch(const std::shared_ptr<Reader>& reader) {
+  reader->visit.socket().async_wait(tcp::socket::wait_read, [weak = std::weak_ptr(reader)](ErrorCode error) {
+    const auto there = weak.lock();
+    if (!there || there->left || error == asio::error::operation_aborted) return;
+    ErrorCode ignored;
+    if (error || there->visit.socket().available(ignored) == 0) there->leave();
+  });
+}
+
+Task<void> EventFeed::serve(std::shared_ptr<void> house, AdminVisit& visit, std::string head) {
+  ErrorCode error;
+  visit.socket().set_option(asio::socket_base::send_buffer_size(static_cast<int>(limits_.kernel_buffer)),
+                            error);
+  const auto reader = std::make_shared<Reader>(*this, visit);
+  reader->take(std::make_shared<const std::string>(std::move(head)));
+  watch(reader);
+  begin_handing_out(std::move(house));
+  while (!reader->left) {
+    if (reader->unsent.empty()) {
+      if (ended_) break;
+      co_await reader->woken.async_wait(as_result);
+      continue;
+    }
+    const auto text = reader->unsent.front();
+    visit.limit(limits_.patience);
+    const auto [failed, bytes] = co_await asio::async_write(visit.socket(), asio::buffer(*text), as_result);
+    if (failed) co_return;
+    reader->unsent.pop_front();
+    reader->bytes -= text->size();
+    // Between two events nobody is waited for.
+    if (reader->unsent.empty()) visit.lift_limit();
+  }
+  if (!reader->left) visit.socket().shutdown(tcp::socket::shutdown_send, error);
+}
+
+void EventFeed::begin_handing_out(std::shared_ptr<void> house) {
+  if (handing_out_) {
+    next_.cancel();
+    return;
+  }
+  handing_out_ = true;
+  asio::co_spawn(next_.get_executor(), hand_out(std::move(house)), or_abort);
+}
+
+bool EventFeed::somebody_is_new() const {
+  return std::any_of(readers_.begin(), readers_.end(), [](const Reader* each) { return !each->begun; });
+}
+
+Task<void> EventFeed::hand_out(std::shared_ptr<void> house) {
+  while (!readers_.empty() && !ended_) {
+    const Instant last = Clock::now();
+    give(co_await asio::co_spawn(helper_, made_by(make_, somebody_is_new()), asio::use_awaitable));
+    co_await rest(last);
+  }
+  handing_out_ = false;
+  house.reset();
+}
+
+// Somebody who comes ends it early: but a thousand of them cost no more than the least period allows.
+Task<void> EventFeed::rest(Instant last) {
+  while (!ended_ && !readers_.empty()) {
+    const Instant until = last + (somebody_is_new() ? limits_.least_period : limits_.period);
+    if (Clock::now() >= until) co_return;
+    next_.expires_at(until);
+    co_await next_.async_wait(as_result);
+  }
+}
+
+// Who came while it was made has the whole of it, too; or waits for the next, where nobody was new before.
+void EventFeed::give(Edition edition) {
+  const bool has_whole = !edition.whole.empty();
+  const auto whole = std::make_shared<const std::string>(std::move(edition.whole));
+  const auto changes = std::make_shared<const std::string>(std::move(edition.changes));
+  for (Reader* const reader : readers_) {
+    if (reader->begun) {
+      reader->take(changes);
+    } else if (has_whole) {
+      reader->begun = true;
+      reader->take(whole);
+    }
+  }
+}
+
+void EventFeed::end() {
+  if (std::exchange(ended_, true)) return;
+  std::string last;
+  append_event(last, "end", R"({"reason":"this listener is closed"})");
+  const auto text = std::make_shared<const std::string>(std::move(last));
+  for (Reader* const reader : readers_) {
+    reader->take(text);
+    reader->woken.cancel();
+  }
+  next_.cancel();
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,89 @@
+// Where everything comes from: /events while it lasts, /status and /stories while it does not.
+
+const LOOK_AGAIN = [1000, 2000, 4000, 8000];  // milliseconds, the last one from then on
+const SILENCE = 8000;                         // an open stream that has said nothing for so long is lost
+
+// Calls told.status(document, isWhole), told.stories(list), told.story(one), told.link(kind, text), told.lost(text), told.found().
+class Feed {
+  constructor(told) {
+    this.told = told;
+    this.failures = 0;
+    this.isLost = false;
+    this.isEnded = false;
+    // A page that is kept in the back of the browser lets its place go.
+    window.addEventListener("pagehide", () => this.close());
+    window.addEventListener("pageshow", (event) => { if (event.persisted) this.open(); });
+  }
+
+  open() {
+    this.close();
+    this.isEnded = false;
+    const source = this.source = new EventSource("/events");
+    const on = (name, take) => source.addEventListener(name, (event) => {
+      if (source === this.source) this.heard(take, event.data);
+    });
+    on("status", (status) => this.told.status(status, true));
+    on("change", (status) => this.told.status(status, false));
+    on("stories", (stories) => this.told.stories(stories));
+    on("story", (story) => this.told.story(story));
+    on("end", () => { this.isEnded = true; });
+    source.addEventListener("error", () => { if (source === this.source) this.failed(); });
+    this.watch();
+  }
+
+  close() {
+    if (this.source) this.source.close();
+    this.source = null;
+    clearTimeout(this.again);
+    clearTimeout(this.silent);
+  }
+
+  watch() {
+    clearTimeout(this.silent);
+    this.silent = setTimeout(() => this.failed(), SILENCE);
+  }
+
+  heard(take, text) {
+    this.failures = 0;
+    this.found("live");
+    this.watch();
+    take(JSON.parse(text));
+  }
+
+  found(text) {
+    this.told.link("good", text);
+    if (this.isLost) this.told.found();
+    this.isLost = false;
+  }
+
+  // The browser's own way back is not taken: it gives up after a 503, and tells nobody when it tries.
+  async failed() {
+    this.close();
+    const pause = LOOK_AGAIN[Math.min(this.failures, LOOK_AGAIN.length - 1)];
+    this.failures += 1;
+    if (await this.look()) {
+      this.found("every few seconds");
+    } else {
+      this.isLost = true;
+      this.told.link("bad", "connection lost");
+      this.told.lost(this.isEnded ? "The proxy has shut down, or its admin listener has moved." : "The connection to the proxy is lost.");
+    }
+    clearTimeout(this.again);
+    this.again = setTimeout(() => this.open(), pause);
+  }
+
+  async look() {
+    try {
+      const [status, stories] = await Promise.all(["/status", "/stories"].map(async (path) => {
+        const response = await fetch(path, {cache: "no-store", signal: AbortSignal.timeout(SILENCE)});
+        if (!response.ok) throw new Error(String(response.status));
+        return response.json();
+      }));
+      this.told.status(status, true);
+      this.told.stories(stories);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

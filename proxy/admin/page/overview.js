@@ -1,0 +1,120 @@
+// What is above everything: the state of the proxy, the last minute in six numbers, notices; and the configuration below.
+
+class Tiles {
+  constructor() {
+    this.recent = new Recent();
+    this.tiles = new Map();
+    for (const [key, title, unit] of [["requests", "Requests", "a second"], ["success", "Success", "last minute"], ["retries", "Retries", "a second"],
+                                      ["recovered", "Recovered", "last minute"], ["refused", "Not tried again", "last minute"],
+                                      ["p99", "p99", ""]]) {
+      const tile = {value: element("strong", {}), unit: element("span", {class: "soft"}, unit), spark: new Sparkline()};
+      tile.spark.node.classList.add(key);
+      this.tiles.set(key, tile);
+      byId("tiles").append(element("div", {class: "tile"}, element("dt", {}, title), element("dd", {}, tile.value, tile.unit),
+                                   element("dd", {class: "chart", "aria-hidden": "true"}, tile.spark.node)));
+    }
+    this.slow = [];  // p99 as it went
+  }
+
+  begin() {
+    this.recent = new Recent();
+    this.slow = [];
+  }
+
+  draw(routes, at, bounds) {
+    const values = {}, buckets = new Array(bounds.length + 1).fill(0);
+    for (const route of routes) {
+      for (const [name, value] of Object.entries(routeValues(route))) values[name] = (values[name] || 0) + value;
+      (route.durations || []).forEach((number, i) => { buckets[i] += number; });
+    }
+    const recent = this.recent;
+    recent.add(at, values, buckets);
+    const judged = recent.grown("judged");
+    const p99 = recent.quantile(0.99, bounds);
+    this.slow = this.slow.filter((point) => point.at > at - MINUTE);
+    this.slow.push({at, value: p99 ? p99.seconds : null});
+    this.set("requests", rateText(recent.rate("requests")), recent.rates("requests"), at);
+    this.set("success", shareText(recent.grown("good"), judged), shares(recent.rates("good"), recent.rates("judged")), at);
+    this.set("retries", rateText(recent.rate("retries")), recent.rates("retries"), at);
+    this.set("recovered", recent.seconds > 0 ? count(recent.grown("recovered")) : NONE, recent.rates("recovered"), at);
+    this.set("refused", recent.seconds > 0 ? count(recent.grown("refused")) : NONE, recent.rates("refused"), at);
+    this.set("p99", quantileText(p99), this.slow, at);
+    say(this.tiles.get("p99").unit, `p50 ${quantileText(recent.quantile(0.5, bounds))}`);
+  }
+
+  set(key, text, points, at) {
+    const tile = this.tiles.get(key);
+    say(tile.value, text);
+    tile.spark.draw(points, at);
+  }
+}
+
+// Of each second in which there was anything to judge.
+function shares(part, whole) {
+  return part.map((point, i) => ({at: point.at, value: whole[i].value > 0 ? point.value / whole[i].value : null}));
+}
+
+// Nothing is known of it any more.
+function drawUnknown() {
+  say(byId("state"), "not known");
+  mark(byId("state"), "pill idle");
+  document.title = "reprise, connection lost";
+}
+
+const STATES = {ready: ["ready", "pill good"], draining: ["draining", "pill warn"], not_ready: ["not ready", "pill bad"]};
+
+function drawHeader(status) {
+  const [text, look] = STATES[status.draining ? "draining" : status.ready ? "ready" : "not_ready"];
+  say(byId("state"), text);
+  mark(byId("state"), look);
+  say(byId("version"), status.version);
+  say(byId("uptime"), `up ${uptimeText(status.uptime_seconds)}`);
+  say(byId("listeners"), status.listeners.filter((listener) => !listener.startsWith("admin ")).join(", "));
+  document.title = `reprise, ${text}`;
+}
+
+// Notices by name: each says one thing that is not as it should be, as long as it lasts.
+class Notices {
+  constructor() { this.shown = new Map(); }
+
+  set(name, kind, title, lines = []) {
+    const text = JSON.stringify([kind, title, lines]);
+    const old = this.shown.get(name);
+    if (old && old.text === text) return;
+    const node = element("div", {class: `notice ${kind}`}, element("strong", {}, title),
+                         lines.length > 0 ? element("ul", {}, ...lines.map((line) => element("li", {}, element("code", {}, line)))) : null);
+    if (old) old.node.replaceWith(node);
+    else byId("notices").append(node);
+    this.shown.set(name, {text, node});
+  }
+
+  clear(name) {
+    if (!this.shown.has(name)) return;
+    this.shown.get(name).node.remove();
+    this.shown.delete(name);
+  }
+
+  take(status) {
+    const reload = status.reload;
+    if (reload && reload.outcome === "failed") {
+      this.set("reload", "bad", `The configuration was not reloaded at ${clockText(new Date(reload.time * 1000))}; the one before goes on.`, reload.errors);
+    } else {
+      this.clear("reload");
+    }
+    if (status.draining) this.set("draining", "warn", "Draining: not ready any more, and each response ends its connection.");
+    else this.clear("draining");
+  }
+}
+
+function drawSettings(status) {
+  const reload = status.reload;
+  const rows = [["File", status.config.file || "none: the built-in defaults"], ["Hash", status.config.hash || NONE],
+                ["Last reload", !reload ? "none since the start" : `${reload.outcome === "failed" ? "failed" : "succeeded"}, ${new Date(reload.time * 1000).toLocaleString("en-GB")}`],
+                ["Started", new Date(status.started * 1000).toLocaleString("en-GB")], ["Threads", String(status.threads)],
+                ["Listeners", status.listeners.join(", ")], ["Malformed", `${count(status.totals.rejected)} requests were rejected before any route`]];
+  const list = byId("settings");
+  rows.forEach(([name, text], i) => {
+    if (!list.children[i]) list.append(element("div", {}, element("dt", {}, name), element("dd", {})));
+    say(list.children[i].lastChild, text);
+  });
+}

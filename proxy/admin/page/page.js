@@ -1,0 +1,79 @@
+// Puts the parts together: what is told goes to each, and the whole is drawn once for it.
+
+class Page {
+  constructor() {
+    this.tiles = new Tiles();
+    this.routes = new Routes();
+    this.upstreams = new Upstreams();
+    this.stories = new Stories();
+    this.notices = new Notices();
+    this.status = null;
+    this.paused = false;
+    this.lastSeen = null;  // what the clock said when the connection was lost
+    byId("pause").addEventListener("click", () => this.pause(!this.paused));
+    this.feed = new Feed({
+      status: (status, isWhole) => this.take(status, isWhole),
+      stories: (stories) => { stories.forEach((story) => this.stories.take(story)); this.stories.show(); },
+      story: (story) => { this.stories.take(story); this.stories.show(); },
+      link: (kind, text) => this.showLink(kind, text),
+      lost: (text) => this.showLost(text),
+      found: () => { this.lastSeen = null; this.notices.clear("link"); },
+    });
+    this.feed.open();
+  }
+
+  showLink(kind, text) {
+    this.link = [kind, text];
+    const paused = this.paused && kind === "good";
+    say(byId("link"), paused ? "paused" : text);
+    mark(byId("link"), `pill ${paused ? "idle" : kind}`);
+  }
+
+  // Once: later looks that find nobody change nothing of when it was last seen.
+  showLost(text) {
+    if (this.lastSeen === null) this.lastSeen = clockText(new Date());
+    this.notices.set("link", "bad", `${text} What is shown is as it was at ${this.lastSeen}; the page looks again by itself.`);
+    drawUnknown();
+  }
+
+  // While paused, numbers go on being counted, so that the charts have no hole; they are not drawn.
+  pause(paused) {
+    this.paused = paused;
+    this.stories.held = paused;
+    const button = byId("pause");
+    button.setAttribute("aria-pressed", String(paused));
+    say(button, paused ? "Go on" : "Pause");
+    if (this.link) this.showLink(...this.link);
+    this.stories.settle();
+    if (this.status && !paused) this.draw(this.at);
+  }
+
+  take(status, isWhole) {
+    // Another process: its stories are all there are, and its numbers begin anew.
+    if (this.status && this.status.started !== status.started) this.begin();
+    this.status = status;
+    this.at = status.clock;
+    this.routes.take(status.routes, isWhole);
+    if (!this.paused) this.draw(this.at);
+  }
+
+  begin() {
+    this.stories.clear();
+    this.tiles.begin();
+    this.routes.begin();
+    this.upstreams.begin();
+  }
+
+  draw(at) {
+    const {status} = this;
+    const routes = [...this.routes.known.values()];
+    drawHeader(status);
+    this.notices.take(status);
+    this.tiles.draw(routes, at, status.duration_bounds);
+    this.routes.draw(at, status.duration_bounds);
+    this.upstreams.draw(status.upstreams, status.totals, at);
+    drawSettings(status);
+  }
+}
+
+const page = new Page();

@@ -1,0 +1,65 @@
+// Upstreams: attempts, what is left of their budget, circuits and pauses.
+
+const UPSTREAM_COLUMNS = [
+  {key: "name", title: "Upstream", kind: "name"},
+  {key: "rate", title: "Attempts/s", kind: "chart"},
+  {key: "failing", title: "Failing", about: "Attempts of the last minute that came to a 5xx, or to no response at all"},
+  {key: "budget", title: "Budget left", kind: "gauge", about: "What is left of its retry budget"},
+  {key: "circuit", title: "Circuit", kind: "word"},
+  {key: "pause", title: "Pause", about: "For how long it has asked to be left alone"},
+];
+
+const CIRCUITS = {closed: ["closed", ""], half_open: ["probing", "tag warn"], open: ["open", "tag bad"]};
+
+class Upstreams {
+  constructor() {
+    this.table = new Table("Upstreams", UPSTREAM_COLUMNS, {key: "rate", down: true});
+    byId("upstreams-table").append(this.table.node);
+  }
+
+  draw(upstreams, totals, at) {
+    this.table.keepOnly(new Set(upstreams.map((upstream) => upstream.name)));
+    for (const upstream of upstreams) this.drawOne(this.row(upstream.name), upstream, at);
+    this.table.order();
+    byId("upstreams-none").hidden = upstreams.length > 0;
+    this.table.node.hidden = upstreams.length === 0;
+    const pool = totals.upstream_connections || {active: 0, idle: 0};
+    say(byId("pools"), `Connections: ${count(pool.active)} in use, ${count(pool.idle)} idle; clients: ${count(totals.client_connections)}`);
+  }
+
+  begin() { this.table.begin(); }
+
+  row(name) {
+    return this.table.row(name, () => {
+      const part = (tag, kind) => element(tag, {class: kind || null});
+      const row = {recent: new Recent(), spark: new Sparkline(), sort: {}, label: part("span", "label"), rate: part("span", "value"),
+                   failing: part("span"), meter: element("meter", {min: 0, max: 1, low: 0.25, high: 0.5, optimum: 1}), budget: part("span", "value"),
+                   circuit: part("span"), pause: part("span")};
+      row.meter.setAttribute("aria-label", `Budget left of ${name}`);
+      row.cells = [[row.label], [row.spark.node, row.rate], [row.failing], [row.meter, row.budget], [row.circuit], [row.pause]];
+      return row;
+    });
+  }
+
+  drawOne(row, upstream, at) {
+    const recent = row.recent;
+    recent.add(at, upstreamValues(upstream));
+    const [attempts, failed] = [recent.grown("attempts"), recent.grown("failed")];
+    const budget = upstream.budget_left === undefined ? 1 : upstream.budget_left;
+    const [circuit, look] = CIRCUITS[upstream.circuit] || [NONE, ""];
+    const isOther = upstream.name === "other";
+    say(row.label, isOther ? "all others" : upstream.name);
+    say(row.rate, rateText(recent.rate("attempts")));
+    row.spark.draw(recent.rates("attempts"), at);
+    say(row.failing, shareText(failed, attempts));
+    mark(row.failing, attempts > 0 && failed > 0 ? (failed / attempts > 0.5 ? "bad-text" : "warn-text") : "");
+    row.meter.hidden = isOther;
+    row.meter.value = budget;
+    say(row.budget, isOther ? NONE : Math.floor(budget * 100) + "\u00a0%");
+    say(row.circuit, circuit);
+    mark(row.circuit, look);
+    say(row.pause, upstream.pause_seconds ? spanText(upstream.pause_seconds * 1000) : NONE);
+    row.sort = {name: upstream.name, rate: recent.rate("attempts"), failing: attempts > 0 ? failed / attempts : null, budget,
+                circuit: Object.keys(CIRCUITS).indexOf(upstream.circuit), pause: upstream.pause_seconds || 0};
+  }
+}

@@ -1,0 +1,181 @@
+// Readers of /events without a proxy around them: who is told what, and who is let go.
+#include "proxy/admin/event_feed.hpp"
+
+#include <atomic>
+
+#include "tests/support/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+/// A feed whose editions are numbered, with readers over loopback.
+class Readers {
+ public:
+  explicit Readers(FeedLimits limits = {}, std::string padding = {})
+      : feed_(std::make_shared<EventFeed>(bench_.io, helper_, numbered(std::move(padding)), limits)) {}
+  ~Readers() {
+    feed_->end();
+    EXPECT_TRUE(bench_.run_until([&] { return serving_ == 0; }));
+    helper_.join();
+  }
+
+  RawSocket join() {
+    tcp::acceptor acceptor(bench_.io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    RawSocket client = RawSocket::connect_to(acceptor.local_endpoint().port());
+    ++serving_;
+    asio::co_spawn(bench_.io, serve(acceptor.accept()), [this](const std::exception_ptr& failure) {
+      EXPECT_EQ(failure, nullptr);
+      --serving_;
+    });
+    return client;
+  }
+  /// Turns the loop until that reader has been sent this.
+  bool hears(RawSocket& client, std::string_view text) {
+    return bench_.run_until([&] {
+      client.read_more(milliseconds(0));
+      return client.received().find(text) != std::string::npos;
+    });
+  }
+  /// Turns the loop until so many are still served; `reading` goes on taking what it is sent.
+  bool is_left_by(int serving, RawSocket* reading = nullptr) {
+    return bench_.run_until([&] {
+      if (reading != nullptr) {
+        reading->read_more(milliseconds(0));
+        reading->take_all();
+      }
+      return serving_ == serving;
+    });
+  }
+
+  EventFeed& feed() { return *feed_; }
+  int made() const { return made_; }
+  int made_whole() const { return made_whole_; }
+
+ private:
+  EventFeed::Make numbered(std::string padding) {
+    return [this, padding = std::move(padding)](bool whole) {
+      const std::string number = std::to_string(++made_);
+      if (whole) ++made_whole_;
+      return Edition{whole ? "[whole " + number + padding + "]" : "", "[changes " + number + padding + "]"};
+    };
+  }
+
+  Task<void> serve(tcp::socket socket) {
+    AdminVisit visit(visits_, bench_.tick, std::move(socket));
+    visit.asked();
+    visit.stop_counting();
+    EXPECT_TRUE(visits_.has_room());
+    co_await feed_->serve(feed_, visit, "head;");
+  }
+
+  Bench bench_;
+  asio::thread_pool helper_{1};
+  AdminVisits visits_{1};
+  std::atomic<int> made_ = 0;
+  std::atomic<int> made_whole_ = 0;
+  int serving_ = 0;
+  std::shared_ptr<EventFeed> feed_;
+};
+
+FeedLimits quick() {
+  FeedLimits limits;
+  limits.period = milliseconds(20);
+  limits.least_period = milliseconds(1);
+  return limits;
+}
+
+TEST(EventFeed, a_reader_has_the_whole_first_and_then_what_changes) {
+  Readers readers(quick());
+  RawSocket client = readers.join();
+  ASSERT_TRUE(readers.hears(client, "[changes 3]"));
+  EXPECT_TRUE(client.received().starts_with("head;[whole 1][changes 2][changes 3]")) << client.received();
+  EXPECT_EQ(readers.made_whole(), 1);
+}
+
+TEST(EventFeed, one_edition_is_made_for_all_of_them_and_none_for_nobody) {
+  Readers readers(quick());
+  EXPECT_EQ(readers.made(), 0);
+  RawSocket first = readers.join();
+  ASSERT_TRUE(readers.hears(first, "[whole 1]"));
+  RawSocket second = readers.join();
+  ASSERT_TRUE(readers.hears(second, "[whole "));
+  const std::string last = "[changes " + std::to_string(readers.made() + 1) + "]";
+  EXPECT_TRUE(readers.hears(first, last));
+  EXPECT_TRUE(readers.hears(second, last));
+  first.close();
+  second.close();
+  EXPECT_TRUE(readers.is_left_by(0)) << "the end of a connection is noticed by itself";
+  const int made = readers.made();
+  RawSocket third = readers.join();
+  EXPECT_TRUE(readers.hears(third, "[whole "));
+  EXPECT_LE(readers.made(), made + 2) << "nothing was made while nobody was there";
+}
+
+TEST(EventFeed, who_comes_does_not_wait_for_the_next_second) {
+  FeedLimits limits = quick();
+  limits.period = std::chrono::hours(1);
+  Readers readers(limits);
+  RawSocket first = readers.join();
+  ASSERT_TRUE(readers.hears(first, "[whole 1]"));
+  RawSocket second = readers.join();
+  EXPECT_TRUE(readers.hears(second, "[whole 2]"));
+  EXPECT_TRUE(readers.hears(first, "[changes 2]"));
+}
+
+TEST(EventFeed, L32_who_does_not_read_is_let_go_and_the_others_are_not) {
+  FeedLimits limits = quick();
+  limits.patience = milliseconds(300);
+  limits.kernel_buffer = 4096;
+  Readers readers(limits, std::string(100'000, '.'));
+  RawSocket deaf = readers.join();
+  RawSocket reading = readers.join();
+  EXPECT_TRUE(readers.is_left_by(1, &reading));
+  EXPECT_NE(deaf.read_to_end(), Wire::open);
+}
+
+TEST(EventFeed, L32_no_more_is_kept_for_a_reader_than_it_may_leave_unread) {
+  FeedLimits limits = quick();
+  limits.patience = std::chrono::hours(1);
+  limits.kernel_buffer = 4096;
+  limits.unsent = 300'000;
+  Readers readers(limits, std::string(100'000, '.'));
+  RawSocket deaf = readers.join();
+  EXPECT_TRUE(readers.is_left_by(0)) << "without a limit of time it goes by its bytes";
+}
+
+TEST(EventFeed, L32_one_more_than_may_be_finds_no_room) {
+  FeedLimits limits = quick();
+  limits.readers = 2;
+  Readers readers(limits);
+  EXPECT_TRUE(readers.feed().has_room());
+  RawSocket first = readers.join();
+  RawSocket second = readers.join();
+  EXPECT_TRUE(readers.hears(second, "[whole "));
+  EXPECT_FALSE(readers.feed().has_room());
+  first.close();
+  EXPECT_TRUE(readers.is_left_by(1));
+  EXPECT_TRUE(readers.feed().has_room());
+}
+
+TEST(EventFeed, bytes_that_nobody_has_asked_for_end_nothing) {
+  Readers readers(quick());
+  RawSocket client = readers.join();
+  ASSERT_TRUE(readers.hears(client, "[whole 1]"));
+  EXPECT_TRUE(client.send("GET /livez HTTP/1.1\r\n\r\n"));
+  EXPECT_TRUE(readers.hears(client, "[changes " + std::to_string(readers.made() + 3) + "]"));
+}
+
+TEST(EventFeed, its_end_is_told_and_nobody_comes_in_any_more) {
+  Readers readers(quick());
+  RawSocket client = readers.join();
+  ASSERT_TRUE(readers.hears(client, "[whole 1]"));
+  readers.feed().end();
+  readers.feed().end();
+  EXPECT_FALSE(readers.feed().has_room());
+  EXPECT_TRUE(readers.hears(client, "event: end\ndata: {\"reason\":\"this listener is closed\"}\n\n"));
+  EXPECT_TRUE(readers.is_left_by(0));
+  EXPECT_EQ(client.read_to_end(), Wire::fin);
+}
+
+}  // namespace
+}  // namespace reprise::net

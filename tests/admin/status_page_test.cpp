@@ -1,0 +1,41 @@
+#include "proxy/admin/status_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace reprise::net {
+namespace {
+
+constexpr PageTexts small{"<html><!-- style -->b<!-- script --></html>", "p{}", "let a = 1;"};
+
+TEST(StatusPage, style_and_script_are_in_it_and_named_by_their_hashes) {
+  const StatusPage page = make_status_page(small);
+  EXPECT_EQ(page.text, "<html><style>p{}</style>b<script>let a = 1;</script></html>");
+  // printf 'p{}' | openssl sha256 -binary | base64, and the same of the script.
+  EXPECT_EQ(
+      page.policy,
+      "default-src 'none'; style-src 'sha256-gG2yISYereRMiG2lMXrbiUgi0Ubw9p7QCeWcroOvy9Y='; "
+      "script-src 'sha256-xY6QKfH9PRsQnLz56nj6MBwiK5oHg+im1Jkpdp1x/Ck='; connect-src 'self'; img-src data:; "
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+}
+
+TEST(StatusPage, without_a_place_for_either_there_is_none) {
+  PageTexts broken = small;
+  broken.document = "<html><!-- script --></html>";
+  EXPECT_THROW(make_status_page(broken), std::logic_error);
+  broken.document = "<html><!-- style --></html>";
+  EXPECT_THROW(make_status_page(broken), std::logic_error);
+}
+
+TEST(StatusPage, the_shipped_one_needs_nothing_from_outside_and_writes_no_markup) {
+  const std::string& text = status_page().text;
+  for (const char* outside : {"src=\"http", "href=\"http", "@import", "url(http", "//cdn", "innerHTML",
+                              "insertAdjacentHTML", "document.write", "eval(", " style=\"", " onclick=\""})
+    EXPECT_EQ(text.find(outside), std::string::npos) << outside;
+  EXPECT_TRUE(text.starts_with("<!doctype html>"));
+  EXPECT_LT(text.size(), 64U << 10);
+}
+
+}  // namespace
+}  // namespace reprise::net

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Plays the status page in Debian's Chromium: every function test_* of every test_*.py here, with a reprise that has traffic. Pictures
+of it go to build/screenshots; --pictures renews the one in docs/pictures."""
+import argparse
+import importlib
+import os
+import re
+import sys
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent)]
+
+import chance  # noqa: E402
+import chromium  # noqa: E402
+import harness  # noqa: E402
+import pictures  # noqa: E402
+from tally import Tally  # noqa: E402
+
+
+def cases(only):
+    for file in sorted(HERE.glob("test_*.py")):
+        module = importlib.import_module(file.stem)
+        for name, case in list(vars(module).items()):
+            if name.startswith("test_") and callable(case) and re.search(only, f"{file.stem}.{name}"):
+                yield f"{file.stem}.{name}", case
+
+
+def play(name, case, browser, tally):
+    start = time.monotonic()
+    try:
+        case(browser)
+        failure = ""
+        tally.passed += 1
+    except Exception:  # pylint: disable=broad-except
+        failure = traceback.format_exc()
+        tally.failed += 1
+    print(f"{'FAILED' if failure else 'ok    '} {time.monotonic() - start:6.2f} s  {name}\n{failure}", end="", flush=True)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--bin", default=os.environ.get("REPRISE_BIN", str(ROOT / "build/release/reprise")))
+    arguments.add_argument("--only", default="", metavar="PATTERN", help="a regular expression over module.case")
+    arguments.add_argument("--pictures", action="store_true", help="make docs/pictures/status-page.png again, and nothing else")
+    chance.add_option(arguments)
+    given = arguments.parse_args()
+    harness.options.binary = os.path.abspath(given.bin)
+    chance.use(given.seed)
+    tally = Tally()
+    if chromium.program() is None:
+        tally.skip("the status page", "there is no chromium")
+        return tally.end()
+    with chromium.Chromium() as browser:
+        if given.pictures:
+            pictures.renew(browser, ROOT / "docs/pictures")
+            return 0
+        for name, case in cases(given.only):
+            play(name, case, browser, tally)
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,349 @@
+"""The status page as people have it before them: what it shows while there is traffic, in light and dark, at every width, by keyboard,
+to a screen reader, and when the proxy goes away."""
+import contextlib
+import json
+import signal
+import time
+from pathlib import Path
+
+from client import Client, ask
+from control import Controlled
+from harness import Reprise, equal, eventually
+from traffic import Scene
+from upstream import Say, Upstream
+
+HERE = Path(__file__).resolve().parent
+PICTURES = HERE.parent.parent / "build/screenshots"
+MEASURES = (HERE / "measures.js").read_text(encoding="utf-8")
+WIDTHS = (320, 768, 1280, 2560)
+
+
+def measure(page, name):
+    return page.evaluate(f"{MEASURES}.{name}()")
+
+
+def settle(page):
+    """Waits until another size or scheme is what is seen."""
+    page.expect("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+    page.expect("document.getAnimations().length === 0")
+
+
+def admin_url(reprise):
+    return "http://%s:%d/" % reprise.addresses["admin"]
+
+
+@contextlib.contextmanager
+def opened(browser, url, **looks):
+    """A page on which nothing may go wrong; and which asks nobody but its own listener."""
+    with browser.page(**looks) as page:
+        page.open(url)
+        page.expect_text("#link", "live")
+        yield page
+        equal(page.errors, [], "what the console says")
+        strangers = [asked for asked in page.requested if not asked.startswith((url, "about:", "data:"))]
+        equal(strangers, [], "who else was asked")
+
+
+def test_it_shows_what_is_going_on_and_goes_on_showing_it(browser):
+    with Scene() as scene, opened(browser, scene.url) as page:
+        page.expect("document.querySelectorAll('#stories-list > li').length >= 8", "stories")
+        page.expect_text("#state", "ready")
+        equal(page.evaluate("[...document.querySelectorAll('#routes-table .label')].map(e => e.textContent)"),
+              ["catalog", "payments", "reports", "legacy-orders", "partner", "default"], "routes in the order of the file")
+        page.expect_text("#routes-table", "not idempotent")
+        page.expect_text("#routes-table", "attempts spent")
+        page.expect_text("#routes-table", "observe")
+        page.expect_text("#upstreams-table", f"127.0.0.1:{scene.upstream.port}")
+        page.expect_text("#upstreams-table", "open")
+        page.expect_text("#stories-list", "recovered, attempt 2")
+        page.expect_text("#stories-list", "What would change it:")
+        page.expect_text("#stories-list", "upstream said later")
+        page.expect_text("#pools", "clients:")
+        hash_of = json.loads(scene.reprise.admin("/status")[1])["config"]["hash"]
+        page.expect_text("#settings", hash_of)
+        page.expect(r"/^\d[\d.,]*$/.test(page.tiles.tiles.get('requests').value.textContent)", "a rate")
+        page.expect(r"/ms|s/.test(page.routes.table.rows.get('catalog').p99.textContent)", "a quantile")
+        before = page.evaluate("page.routes.known.get('catalog').requests")
+        page.expect(f"page.routes.known.get('catalog').requests > {before} + 20", "numbers that go on")
+        page.expect("page.tiles.recent.samples.length >= 8", "a line to be drawn")
+        assert page.evaluate("document.querySelector('.spark.requests .line').getAttribute('d').length") > 40
+        said = page.evaluate("page.routes.table.rows.get('catalog').requests.textContent.replaceAll(',', '')")
+        assert int(said) > before, said
+
+
+def test_its_figures_are_right(browser):
+    """Quantiles and rates by hand, and what the page makes of a counter that falls."""
+    with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        equal(page.evaluate("quantile(0.5, [0, 10, 0], [1, 2])"), {"seconds": 1.5, "above": False})
+        equal(page.evaluate("quantile(0.99, [1, 1, 98], [1, 2])"), {"seconds": 2, "above": True})
+        equal(page.evaluate("quantile(0.5, [0, 0], [1])"), None)
+        equal(page.evaluate("quantile(0.25, [4, 4], [8])"), {"seconds": 4, "above": False})
+        window = "(() => { const r = new Recent(60); for (let t = 0; t <= 100; ++t) r.add(t, {n: 3 * t}); return r; })()"
+        equal(page.evaluate(f"(r => [r.grown('n'), r.rate('n'), r.seconds, r.rates('n').length])({window})"), [180, 3, 60, 60])
+        equal(page.evaluate("(r => { r.add(0, {n: 9}); r.add(1, {n: 2}); r.add(2, {n: 4}); return [r.grown('n'), r.rate('n')]; })(new Recent())"),
+              [2, 2], "a counter of a new process")
+        equal(page.evaluate("new Recent().rate('n')"), None)
+        equal(page.evaluate("[shareText(0, 0), shareText(1, 1), shareText(9999, 10000), shareText(1, 100000)]"),
+              ["\u2013", "100\u00a0%", "99.9\u00a0%", "<0.1\u00a0%"])
+        equal(page.evaluate("[spanText(0.3), spanText(4.25), spanText(912.4), spanText(5230), spanText(61000)]"),
+              ["<1\u00a0ms", "4.3\u00a0ms", "912\u00a0ms", "5.23\u00a0s", "1\u00a0min 1\u00a0s"])
+        equal(page.evaluate("uptimeText(59) + uptimeText(3661) + uptimeText(90000)"), "59 s1 h 1 min1 d 1 h")
+
+
+def test_every_text_can_be_read_at_every_width_in_light_and_dark(browser):
+    with Scene() as scene:
+        scene.fail_a_reload()
+        with opened(browser, scene.url) as page:
+            page.expect("document.querySelectorAll('#stories-list > li').length >= 12", "stories")
+            page.expect_text("#notices", "was not reloaded")
+            page.evaluate("document.querySelector('#stories-list details').open = true")
+            for dark in (False, True):
+                page.scheme(dark)
+                for width in WIDTHS:
+                    page.resize(width)
+                    name = f"{'dark' if dark else 'light'}-{width}"
+                    settle(page)
+                    bad = [each for each in measure(page, "contrasts") if each["ratio"] < each["least"]]
+                    equal(bad, [], f"contrast, {name}")
+                    equal(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"), False, name)
+                    equal(measure(page, "overflowing"), [], f"beyond the window, {name}")
+                    equal(measure(page, "clipped"), [], f"cut off, {name}")
+                    equal(measure(page, "overlapping"), [], f"one over the other, {name}")
+                    equal(measure(page, "small"), [], f"too small to be hit, {name}")
+                    page.picture(PICTURES / f"{name}.png")
+            assert len(measure(page, "contrasts")) > 100, "there is something to be read"
+
+
+def test_the_measures_notice_what_they_must(browser):
+    with Reprise() as reprise, browser.page() as page:
+        page.open(admin_url(reprise))
+        page.expect_text("#link", "live")
+        plant = "((e, s) => { Object.assign(e.style, s); document.querySelector(%s).append(e); e.textContent = 'planted'; %s })(document.createElement('button'), %s)"
+        for name, where, how, after in (("contrasts", "main", {"color": "rgb(200, 200, 200)", "background": "rgb(255, 255, 255)"}, ""),
+                                        ("overflowing", "main", {"position": "absolute", "left": "1200px", "width": "400px"}, ""),
+                                        ("clipped", ".tile", {"width": "1000px"}, ""),
+                                        ("overlapping", ".facts", {"marginLeft": "-8rem"}, ""),
+                                        ("small", "main", {"height": "10px", "minHeight": "0", "padding": "0"}, ""),
+                                        ("focused", "main", {"outline": "none"}, "e.focus();")):
+            page.evaluate(plant % (json.dumps(where), after, json.dumps(how)))
+            found = measure(page, name)
+            if name == "contrasts":
+                found = [each["text"] for each in found if each["ratio"] < each["least"]]
+            if name == "focused":
+                found = [] if found["ring"] else [found["what"]]
+            assert any("planted" in each or "tile" in each for each in found), (name, found)
+            page.evaluate("[...document.querySelectorAll('button')].filter(e => e.textContent === 'planted').forEach(e => e.remove())")
+
+
+def test_a_fresh_start_says_that_there_is_nothing_yet(browser):
+    with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        page.expect_text("#stories-none", "Nothing yet")
+        page.expect_text("#upstreams-none", "No attempt has been made yet")
+        page.expect_text("#settings", "none since the start")
+        for dark in (False, True):
+            page.scheme(dark)
+            settle(page)
+            equal([each for each in measure(page, "contrasts") if each["ratio"] < each["least"]], [])
+            page.picture(PICTURES / f"fresh-{'dark' if dark else 'light'}.png")
+
+
+def test_what_clients_chose_is_text_and_never_markup(browser):
+    with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(defaults={"retry": {"max_attempts": 2}}) as reprise:
+        with opened(browser, admin_url(reprise)) as page:
+            path = "/<img/src=x/onerror=document.title='owned'>/<script>document.title='owned'</script>"
+            ask(reprise, "GET", upstream.url(path), fields=[("X-Request-Id", "<b>id</b>")])
+            page.expect_text("#stories-list", "<img/src=x")
+            equal(page.evaluate("document.querySelectorAll('#stories-list img, #stories-list script, #stories-list b').length"), 0)
+            equal(page.evaluate("document.title"), "reprise, ready")
+
+
+def test_a_story_tells_each_attempt_the_reason_and_the_advice(browser):
+    retry = {"max_attempts": 3, "backoff": {"initial": "20ms", "maximum": "40ms"}}
+    with Upstream({"/flaky": [503, "reset", 200], "/post": ["reset"]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        with opened(browser, admin_url(reprise)) as page:
+            equal(ask(reprise, "GET", upstream.url("/flaky")).status, 200)
+            ask(reprise, "POST", upstream.url("/post"), b"x")
+            page.expect("document.querySelectorAll('#stories-list > li').length === 2")
+            recovered, refused = "#stories-list > li:nth-child(2)", "#stories-list > li:nth-child(1)"
+            equal(page.evaluate(f"[...document.querySelectorAll('{recovered} .attempt')].map(e => e.classList[1])"), ["bad", "bad", "good"])
+            equal(page.evaluate(f"document.querySelectorAll('{recovered} .wait').length"), 2)
+            page.expect_text(recovered, "recovered, attempt 3")
+            page.expect_text(recovered, "retryable status")
+            page.expect_text(refused, "not idempotent: bytes may have reached the upstream")
+            page.expect_text(refused, "What would change it: ")
+            page.evaluate(f"document.querySelector('{recovered} summary').click()")
+            page.expect_text(recovered, "drawn from")
+            page.expect_text(recovered, f"127.0.0.1:{upstream.port}")
+            link = page.evaluate(f"document.querySelector('{recovered} a').getAttribute('href')")
+            status, text = reprise.admin(link)
+            equal(status, 200)
+            assert "attempt" in text, text
+
+
+def test_nothing_moves_under_who_reads_and_pause_holds_everything(browser):
+    with Upstream({"/no": ["reset"]}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        def refuse(path="/no"):
+            ask(reprise, "POST", upstream.url(path), b"x")
+        refuse()
+        page.expect("document.querySelectorAll('#stories-list > li').length === 1")
+        page.evaluate("document.querySelector('#stories-list summary').focus()")
+        refuse()
+        page.expect_text("#stories-more", "Show 1 newer")
+        equal(page.evaluate("document.querySelectorAll('#stories-list > li').length"), 1)
+        page.evaluate("document.activeElement.blur()")
+        page.expect("document.querySelectorAll('#stories-list > li').length === 2", "shown once nobody reads")
+        page.evaluate("document.querySelector('#pause').click()")
+        page.expect_text("#link", "paused")
+        before = page.evaluate("page.status.clock")
+        refuse()
+        page.expect(f"page.status.clock > {before} + 1", "it goes on listening")
+        page.expect_text("#stories-more", "Show 1 newer")
+        page.expect("page.routes.table.rows.get('default').requests.textContent === '2'")
+        page.evaluate("document.querySelector('#pause').click()")
+        page.expect("page.routes.table.rows.get('default').requests.textContent === '3'")
+        page.expect("document.querySelectorAll('#stories-list > li').length === 3")
+
+
+def test_tables_are_sorted_and_filtered(browser):
+    with Scene() as scene, opened(browser, scene.url) as page:
+        names = "[...document.querySelectorAll('#routes-table .label')].map(e => e.textContent)"
+        page.expect("page.routes.table.rows.get('reports').requests.textContent !== '0'")
+        page.evaluate("[...document.querySelectorAll('#routes-table thead button')].find(e => e.textContent === 'Requests').click()")
+        equal(page.evaluate("document.querySelector('#routes-table th[aria-sort]').textContent"), "Requests")
+        equal(page.evaluate("document.querySelector('#routes-table th[aria-sort]').getAttribute('aria-sort')"), "descending")
+        page.expect(f"{names}[0] === 'catalog'")
+        page.evaluate("document.querySelector('#routes-table th[aria-sort] button').click()")
+        page.expect(f"{names}[5] === 'catalog'")
+        page.evaluate("(e => { e.value = 'LEG'; e.dispatchEvent(new Event('input')); })(document.querySelector('#routes-filter'))")
+        equal(page.evaluate(names), ["legacy-orders"])
+        page.expect_text("#routes-note", "1 of 6")
+        page.expect("document.querySelectorAll('#stories-list > li').length >= 6")
+        page.evaluate("(e => { e.value = 'good'; e.dispatchEvent(new Event('change')); })(document.querySelector('#stories-kind'))")
+        page.expect("[...document.querySelectorAll('#stories-list > li')].every(e => e.classList.contains('good'))")
+        page.evaluate("(e => { e.value = 'no such thing'; e.dispatchEvent(new Event('input')); })(document.querySelector('#stories-filter'))")
+        page.expect("document.querySelectorAll('#stories-list > li').length === 0")
+
+
+def test_everything_is_reached_by_keyboard_and_seen_to_be(browser):
+    with Scene() as scene, opened(browser, scene.url) as page:
+        page.expect("document.querySelectorAll('#stories-list > li').length >= 3")
+        page.evaluate("document.querySelector('#pause').click()")  # nothing comes between two steps
+        page.evaluate("document.activeElement.blur(); window.getSelection().removeAllRanges()")
+        wanted = page.evaluate("""[...document.querySelectorAll('a, button, input, select, summary')]
+            .filter(e => e.checkVisibility() && !e.closest('details:not([open]) > :not(summary)')).length""")
+        steps = []
+        for _ in range(wanted + 5):
+            page.press("Tab")
+            at = measure(page, "focused")
+            if at is None or (steps and at["what"] == steps[0]["what"] and at["tag"] == steps[0]["tag"]):
+                break
+            steps.append(at)
+        equal(len(steps), wanted, f"steps: {[step['what'] for step in steps]}")
+        equal([step["what"] for step in steps if not step["ring"]], [], "focus that cannot be seen")
+        equal(steps[0]["what"], "Skip to the routes")
+        page.evaluate("document.querySelector('#stories-list summary').focus()")
+        page.press("Enter")
+        page.expect("document.querySelector('#stories-list details').open")
+        page.evaluate("document.querySelector('#pause').focus()")
+        page.press(" ")
+        page.expect("document.querySelector('#pause').getAttribute('aria-pressed') === 'false'")
+
+
+def test_a_screen_reader_is_told_what_is_what(browser):
+    with Scene() as scene, opened(browser, scene.url, width=320) as page:
+        page.expect("document.querySelectorAll('#stories-list > li').length >= 3")
+        told = page.accessible()
+        roles = [role for role, _ in told]
+        for role in ("banner", "main", "contentinfo"):
+            equal(roles.count(role), 1, role)
+        equal([name for role, name in told if role == "region"], ["Now", "Routes", "Retried and refused", "Upstreams", "Configuration"])
+        equal([name for role, name in told if role == "table"], ["Routes", "Upstreams"], "tables even where they look like lists")
+        headers = [name for role, name in told if role == "columnheader"]
+        assert {"Route", "Success", "p99", "Circuit"} <= {name.split("\u00a0")[0] for name in headers}, headers
+        assert "rowheader" in roles and roles.count("cell") >= 40, roles.count("cell")
+        nameless = [role for role, name in told if role in ("button", "link", "searchbox", "combobox", "meter", "heading") and not name.strip()]
+        equal(nameless, [])
+        live = page.evaluate("[...document.querySelectorAll('[role=status], [role=alert], [aria-live]')].map(e => e.id)")
+        equal(live, ["link", "notices"], "what is said unasked is little")
+        equal(page.evaluate("document.documentElement.lang"), "en")
+
+
+def test_who_wants_no_motion_sees_none(browser):
+    with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        page.scheme(False, motion="reduce")
+        moving = """[...document.querySelectorAll('*')].filter(e => { const s = getComputedStyle(e);
+            return parseFloat(s.transitionDuration) > 0 || s.animationName !== 'none'; }).length"""
+        equal(page.evaluate(moving), 0)
+
+
+def test_a_failed_reload_and_draining_are_told(browser):
+    with Controlled() as reprise, opened(browser, admin_url(reprise)) as page:
+        reprise.write("version: 1\nno_such_key: 1\n")
+        page.expect_text("#notices", "reprise.yaml:2:1: error: ")
+        page.expect_text("#settings", "failed")
+        reprise.change(defaults={"retry": {"max_attempts": 2}})
+        page.expect("document.querySelector('#notices').textContent === ''", "the notice goes")
+        page.expect_text("#settings", "succeeded")
+        reprise.tell("drain")
+        page.expect_text("#state", "draining")
+        page.expect_text("#notices", "Draining")
+        page.picture(PICTURES / "draining.png")
+
+
+def test_a_proxy_that_goes_is_missed_and_one_that_comes_is_found(browser):
+    """The second one has the same port; its counters begin at 0."""
+    with Upstream({"/flaky": [503, 200]}) as upstream, Reprise() as first, browser.page() as page:
+        page.open(admin_url(first))
+        ask(first, "GET", upstream.url("/flaky"))
+        page.expect("page.routes.table.rows.get('default')?.requests.textContent === '1'")
+        page.expect("document.querySelectorAll('#stories-list > li').length === 1")
+        first.process.send_signal(signal.SIGTERM)
+        first.wait()
+        page.expect_text("#link", "connection lost")
+        page.expect_text("#notices", "The proxy has shut down")
+        page.expect_text("#notices", "What is shown is as it was at")
+        page.expect_text("#state", "not known")
+        page.expect("document.title === 'reprise, connection lost'")
+        page.picture(PICTURES / "lost.png")
+        with Reprise(admin={"bind": "%s:%d" % first.addresses["admin"]}) as second:
+            page.expect_text("#link", "live")
+            page.expect("document.querySelector('#notices').textContent === ''")
+            page.expect_text("#state", "ready")
+            page.expect("page.routes.table.rows.get('default').requests.textContent === '0'")
+            page.expect("document.querySelectorAll('#stories-list > li').length === 0", "stories are the new one's")
+            equal(ask(second, "GET", upstream.url("/")).status, 200)
+            page.expect("page.routes.table.rows.get('default').requests.textContent === '1'")
+            page.expect("page.routes.table.rows.get('default').recent.samples.every(s => s.values.requests <= 1)")
+        # The browser tells of each look that found nobody; that is all it tells of.
+        others = [error for error in page.errors if "ERR_CONNECTION_REFUSED" not in error and "ERR_INCOMPLETE" not in error
+                  and "ERR_CONNECTION_RESET" not in error and "ERR_EMPTY_RESPONSE" not in error]
+        equal(others, [])
+
+
+def test_where_there_is_no_place_for_a_reader_the_page_asks_now_and_then(browser):
+    with Upstream({}) as upstream, Reprise(limits={"admin_connections": 4}) as reprise:
+        with Client(reprise.addresses["admin"]) as reader, browser.page() as page:
+            reader.send(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            equal(reader.read_final_head().status, 200)
+            page.open(admin_url(reprise))
+            page.expect_text("#link", "every few seconds")
+            ask(reprise, "GET", upstream.url("/"))
+            page.expect("page.routes.table.rows.get('default')?.requests.textContent === '1'")
+            reader.socket.close()
+            page.expect_text("#link", "live")
+
+
+def test_a_page_that_stays_open_does_not_grow(browser):
+    """Hundreds of stories go by: no more of them is kept than is shown."""
+    with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(
+            defaults={"retry": {"max_attempts": 1}}) as reprise, opened(browser, admin_url(reprise)) as page:
+        with Client(reprise.forward) as client:
+            limit = time.monotonic() + 60
+            while page.evaluate("page.stories.ids.size") < 100 and time.monotonic() < limit:
+                for _ in range(50):
+                    client.ask("GET", upstream.url("/x"))
+            for _ in range(300):
+                client.ask("GET", upstream.url("/x"))
+        eventually(lambda: page.evaluate("page.routes.known.get('default').requests") >= 300, "all of them are told")
+        equal(page.evaluate("[page.stories.all.length, page.stories.ids.size, document.querySelectorAll('#stories-list > li').length]"),
+              [100, 100, 100])

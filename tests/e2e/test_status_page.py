@@ -1,0 +1,230 @@
+"""The status page and the events that feed it: what they tell, whom, and that readers of any kind cost the proxy nothing. What a
+browser makes of the page is in tests/browser."""
+import contextlib
+import json
+import os
+import re
+import socket
+import time
+import urllib.request
+from base64 import b64encode
+from hashlib import sha256
+
+from client import Client, ask
+from control import Controlled
+from events import Events
+from harness import PATIENCE, Reprise, equal, eventually
+from upstream import Say, Upstream
+
+TWICE = {"retry": {"max_attempts": 2}}
+
+
+def status_of(reprise):
+    return json.loads(reprise.admin("/status")[1])
+
+
+def memory(reprise):
+    """Resident bytes that are its own."""
+    with open(f"/proc/{reprise.process.pid}/smaps_rollup", encoding="ascii") as file:
+        text = file.read()
+    return 1024 * sum(int(number) for number in re.findall(r"^Private_\w+: +(\d+) kB", text, re.M))
+
+
+def is_sanitized(reprise):
+    """Whether its memory is its own."""
+    with open(os.path.realpath(reprise.process.args[0]), "rb") as program:
+        return bool(re.search(rb"__[at]san_init", program.read()))
+
+
+def test_status_tells_classes_durations_and_upstreams():
+    with Upstream({"/ok": [200], "/bad": [503], "/flaky": [503, 200]}) as upstream, Reprise(defaults=TWICE) as reprise:
+        for path in ("/ok", "/bad", "/flaky"):
+            ask(reprise, "GET", upstream.url(path))
+        reprise.expect_metric(3, "reprise_requests_total")
+        status = status_of(reprise)
+        route = status["routes"][-1]
+        equal(route["responses"], {"2xx": 2, "5xx": 1})
+        equal(sum(route["durations"]), 3)
+        equal(len(route["durations"]), len(status["duration_bounds"]) + 1)
+        [mine] = [each for each in status["upstreams"] if each["name"] == f"127.0.0.1:{upstream.port}"]
+        equal(mine["attempts"], {"2xx": 2, "5xx": 3})
+        assert mine["budget_left"] < 1, mine
+        equal(set(status["totals"]["upstream_connections"]), {"active", "idle"})
+        later = status_of(reprise)
+        assert later["clock"] > status["clock"], "a clock that goes on"
+
+
+def test_status_tells_circuits_and_pauses():
+    circuit = {"failures": 0.5, "requests": 2, "window": "10s", "open": "1m"}
+    with Upstream({"/bad": [503]}) as upstream, Controlled(
+            defaults={"retry": {"max_attempts": 1}, "circuit": circuit}) as reprise:
+        for _ in range(3):
+            ask(reprise, "GET", upstream.url("/bad"))
+        reprise.tell("pause", f"127.0.0.1:{upstream.port}", "60")
+        [mine] = status_of(reprise)["upstreams"]
+        equal(mine["circuit"], "open")
+        assert 0 < mine["pause_seconds"] <= 60, mine
+
+
+def test_events_begin_with_everything_and_go_on_with_what_is_new():
+    with Upstream({"/flaky": [503, 200], "/no": ["reset"]}) as upstream, Reprise() as reprise, Events(reprise) as events:
+        equal(events.status, 200)
+        assert "Content-Type: text/event-stream" in events.head, events.head
+        name, status = events.next()
+        equal((name, set(status)), ("status", set(status_of(reprise))), "the same document")
+        equal(events.next(), ("stories", []))
+        ask(reprise, "GET", upstream.url("/flaky"))
+        story = events.until("story")
+        equal((story["recovered"], len(story["attempts"])), (True, 2))
+        ask(reprise, "POST", upstream.url("/no"), b"x")
+        story = events.until("story")
+        equal(story["reason"], "not_idempotent")
+        assert story["advice"] and story["meaning"], story
+        with Events(reprise) as late:
+            equal(late.next()[0], "status")
+            equal([each["id"] for each in late.until("stories")][-1], story["id"])
+
+
+def test_events_tell_of_routes_that_have_moved_and_of_no_others():
+    routes = [{"name": "a", "match": {"path": "/a"}}, {"name": "b", "match": {"path": "/b"}}]
+    with Upstream({}) as upstream, Reprise(routes=routes) as reprise, Events(reprise) as events:
+        equal([route["name"] for route in events.until("status")["routes"]], ["a", "b", "default"])
+        ask(reprise, "GET", upstream.url("/b"))
+        while True:
+            moved = events.until("change")["routes"]
+            if moved:
+                break
+        equal([(route["name"], route["requests"]) for route in moved], [("b", 1)])
+
+
+def test_events_tell_of_another_configuration_and_of_one_that_failed():
+    with Controlled(defaults=TWICE) as reprise, Events(reprise) as events:
+        before = events.until("status")["config"]["hash"]
+        reprise.change(defaults={"retry": {"max_attempts": 3}})
+        status = events.until("status")
+        assert status["config"]["hash"] != before
+        reprise.write("version: 1\nno_such_key: 1\n")
+        while True:
+            reload = events.until("change")["reload"]
+            if reload and reload["outcome"] == "failed":
+                break
+        assert re.search(r"reprise\.yaml:2:1: error: .*no_such_key", reload["errors"][0]), reload
+
+
+def test_events_end_with_a_word_when_the_proxy_does():
+    with Reprise(shutdown={"linger": "0s", "grace": "1s"}) as reprise, Events(reprise) as events:
+        events.until("stories")
+        reprise.terminate()
+        reprise.wait()
+        equal(events.to_end()[-1], ("end", {"reason": "this listener is closed"}))
+
+
+def test_events_tell_that_the_proxy_drains():
+    with Controlled() as reprise, Events(reprise) as events:
+        events.until("stories")
+        reprise.tell("drain")
+        while not events.until("change")["draining"]:
+            continue
+
+
+def test_H6_the_page_and_the_events_answer_no_foreign_name_and_no_other_origin():
+    with Reprise() as reprise:
+        with Client(reprise.addresses["admin"]) as client:
+            for path in ("/", "/events", "/status", "/stories"):
+                for host, fields in (("evil.example", []), ("localhost", [("Origin", "http://evil.example")])):
+                    fields = "".join(f"{name}: {value}\r\n" for name, value in fields)
+                    client.send(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n".encode())
+                    equal(client.read_response().status, 403, f"{path} for {host} {fields}")
+
+
+def test_the_page_is_whole_and_its_policy_lets_in_nothing_else():
+    with Reprise() as reprise:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open("http://%s:%d/" % reprise.addresses["admin"]) as answer:
+            fields, text = dict(answer.headers.items()), answer.read().decode()
+        policy = fields["Content-Security-Policy"]
+        for tag in ("style", "script"):
+            [inside] = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.S)
+            source = b64encode(sha256(inside.encode()).digest()).decode()
+            assert f"{tag}-src 'sha256-{source}'" in policy, (tag, policy)
+        assert "unsafe" not in policy and "default-src 'none'" in policy, policy
+        equal((fields["X-Content-Type-Options"], fields["Referrer-Policy"], fields["Cache-Control"]), ("nosniff", "no-referrer", "no-store"))
+        assert not re.search(r"""(src|href)=["']?(https?:)?//""", text), "nothing comes from outside"
+
+
+@contextlib.contextmanager
+def deaf_readers(reprise, count):
+    """Connections that ask for /events and never read."""
+    readers = []
+    try:
+        for _ in range(count):
+            reader = socket.socket()
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.connect(reprise.addresses["admin"])
+            reader.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            readers.append(reader)
+        yield readers
+    finally:
+        for reader in readers:
+            reader.close()
+
+
+def test_L32_a_hundred_readers_that_never_read_cost_nothing():
+    """Many routes make long events: 600 of them are some 150 KiB at the beginning, so that no buffer of a kernel hides the readers."""
+    routes = [{"name": f"route-{i:04}-{'x' * 40}", "match": {"path": f"/{i}"}} for i in range(600)]
+    with Upstream({}) as upstream, Reprise(routes=routes) as reprise, Client(reprise.forward) as client:
+        def ask_a_hundred():
+            start = time.monotonic()
+            for _ in range(100):
+                equal(client.ask("GET", upstream.url("/1")).status, 200)
+            return time.monotonic() - start
+        ask_a_hundred()
+        before = memory(reprise)
+        with deaf_readers(reprise, 100) as readers:
+            statuses = []
+            for reader in readers:
+                reader.settimeout(PATIENCE)
+                statuses.append(int(reader.recv(12, socket.MSG_WAITALL).split()[1]))
+            equal((statuses.count(200), statuses.count(503)), (16, 84))
+            took = ask_a_hundred()
+            assert took < 20, f"100 requests in {took:.1f} s"
+            equal(reprise.admin("/metrics")[0], 200)
+            equal(reprise.admin("/livez"), (200, "alive\n"))
+            grown = memory(reprise) - before
+            if not is_sanitized(reprise):
+                assert grown < 24 << 20, f"{grown >> 10} KiB for readers"
+
+            def a_place_is_free():
+                with Events(reprise) as events:
+                    return events.status == 200
+            eventually(a_place_is_free, "those that do not read are let go")
+        ask_a_hundred()
+
+
+def test_L32_a_page_that_is_loaded_a_thousand_times_leaves_nothing():
+    with Upstream({"/flaky": [503, 200]}) as upstream, Reprise() as reprise:
+        ask(reprise, "GET", upstream.url("/flaky"))
+
+        def load(times):
+            for _ in range(times):
+                with Client(reprise.addresses["admin"]) as client, socket.create_connection(reprise.addresses["admin"]) as reader:
+                    client.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    equal(client.read_response().status, 200)
+                    reader.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        load(100)
+        before, descriptors = memory(reprise), reprise.descriptors()
+        load(1000)
+        eventually(lambda: reprise.descriptors() <= descriptors, "every connection is gone")
+        grown = memory(reprise) - before
+        if not is_sanitized(reprise):
+            assert grown < 8 << 20, f"{grown >> 10} KiB more after 1,000 loads"
+        equal(ask(reprise, "GET", upstream.url("/")).status, 200)
+        with Events(reprise) as events:
+            equal(events.status, 200)
+
+
+def test_what_a_client_sends_stays_one_line_of_an_event():
+    with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(defaults=TWICE) as reprise, Events(reprise) as events:
+        events.until("stories")
+        ask(reprise, "GET", upstream.url("/%0Aevent:%20status%0Adata:%20{}/<script>"))
+        story = events.until("story")
+        assert story["path"].endswith("/<script>"), story["path"]
