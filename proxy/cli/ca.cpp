@@ -7,11 +7,11 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/terminal/progress.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/observe/json_text.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/terminal/progress.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "proxy/startup/checked.hpp"
 #include "proxy/cli/commands.hpp"
+#include "proxy/startup/checked.hpp"
 #include "proxy/startup/configuration.hpp"
 #include "proxy/terminal/progress.hpp"
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
 #include "proxy/control/ask_control.hpp"
 #include "proxy/observe/json_text.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -15,10 +15,10 @@
 #include "proxy/child/exec_tally.hpp"
 #include "proxy/child/private_folder.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/session/listen.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -11,7 +11,6 @@
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/before_dialling.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
 #include "proxy/cli/explain_story.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
@@ -23,6 +22,7 @@
 #include "proxy/probe/json_probe.hpp"
 #include "proxy/repeat/download.hpp"
 #include "proxy/session/listen.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

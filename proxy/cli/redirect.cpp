@@ -3,8 +3,8 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
 #include "proxy/redirect/redirect_rules.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {

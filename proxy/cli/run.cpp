@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/startup/listener_arguments.hpp"
 #include "proxy/control/control_socket.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/session/listen.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/startup/listener_arguments.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {

@@ -18,14 +18,14 @@
 
 #include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
-#include "proxy/startup/configuration.hpp"
-#include "proxy/terminal/progress.hpp"
 #include "proxy/comparison/report.hpp"
 #include "proxy/simulate/model_file.hpp"
 #include "proxy/simulate/model_keys.hpp"
 #include "proxy/simulate/modelled_world.hpp"
 #include "proxy/simulate/policies.hpp"
 #include "proxy/simulate/replay_log.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/terminal/progress.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
-#include "proxy/startup/configuration.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/observe/json_text.hpp"
 #include "proxy/replay/temporary_file.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {
