@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import ssl
 import subprocess
 import tempfile
@@ -161,13 +162,14 @@ func main() {
 """
 
 
-def recovered(command, host=HOST, certificate=None, **environment):
-    """The command, which gets its URL last, sees the one 200 behind two 503."""
+def recovered(command, host=HOST, certificate=None, comes_late=False, **environment):
+    """The command, which gets its URL last, sees the one 200 behind two 503. `comes_late`: on a busy machine it may say nothing for so long
+    that its first stream counts as silent (row G7), and is a request of its own."""
     with TlsUpstream({"/x": [503, 503, 200]}, certificate=certificate) as upstream:
         code, out, err = ran("exec", "--intercept", host, "--", *command, f"https://{host}:{upstream.port}/x",
                              environment={"SSL_CERT_FILE": authority().file, **environment})
         equal((code, out.removeprefix("\n")), (0, "answer 3 to /x\n"), err)
-        assert err.endswith(SUMMARY), err
+        assert re.search(r"reprise: [0-9]+ requests?, 1 retried, 1 recovered\n$" if comes_late else re.escape(SUMMARY) + "$", err), err
 
 
 def test_exec_and_python():
@@ -190,7 +192,7 @@ def test_exec_and_java():
                 with open(f"{folder}/Fetch.java", "w", encoding="ascii") as file:
                     file.write(source)
                 subprocess.run(["javac", "-d", folder, file.name], check=True, capture_output=True)
-                recovered(["java", "-cp", folder, "Fetch"], host="api.test")
+                recovered(["java", "-cp", folder, "Fetch"], host="api.test", comes_late=True)
 
 
 @isolated
