@@ -50,10 +50,11 @@ class Trouble:
         self.hasty, self.copied = Upstream(otherwise=[503]), Upstream(otherwise=[slow_first])
         self.reports, self.search, self.uploads = Upstream(otherwise=[503]), Upstream(otherwise=[503]), Upstream(otherwise=["hang"])
         self.talker = Server(echo)
+        self.collector = Upstream(otherwise=[every_other(Say(400), Say(200, b"{}"))])
         hasty = {"deadline": "100ms", "backoff": {"initial": "60ms", "maximum": "1s", "jitter": "none"}}
         patient = {"max_attempts": 3, "backoff": {"initial": "5ms", "maximum": "20ms"}}
         self.reprise = Controlled(
-            threads=threads, limits=LIMITS, shutdown={"grace": "0s"}, timers={"header": "200ms"}, log={"access": False},
+            threads=threads, limits=LIMITS, trace={"otlp": f"http://127.0.0.1:{self.collector.port}"}, shutdown={"grace": "0s"}, timers={"header": "200ms"}, log={"access": False},
             defaults={"retry": patient, "replay": {"memory": "256KiB", "disk": "1MiB"}},
             routes=[
                 self.route("shop", budget={"floor": "1000/s"}),
@@ -69,7 +70,7 @@ class Trouble:
         return {"name": name, "match": {"port": getattr(self, name).port}, **keys}
 
     def __enter__(self):
-        for server in (*(getattr(self, name) for name in self.routes), self.talker):
+        for server in (*(getattr(self, name) for name in self.routes), self.talker, self.collector):
             self.stack.enter_context(server)
         self.stack.enter_context(self.reprise)
         self.fill_the_store()
