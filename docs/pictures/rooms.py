@@ -15,8 +15,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 from drawing import Drawing  # noqa: E402
 from floors import LINKS, PURE  # noqa: E402
 
-WIDTH, MARGIN, TOP = 860, 26, 30
-BOX_HEIGHT, PITCH, GAP, PASSAGE = 28, 58, 18, 12
+WIDTH, MARGIN, TOP = 1000, 26, 30
+BOX_HEIGHT, PITCH, PASSAGE = 28, 58, 6
+GAPS = (14, 8, 3)  # between two rooms, a room and a line that passes, two lines
 ATTEMPTS, SWEEPS, STEPS, STEEPEST = 60, 12, 100, 0.7
 
 
@@ -68,6 +69,10 @@ class Layout:
     @staticmethod
     def width(node):
         return PASSAGE if isinstance(node, tuple) else 22 + 7.4 * len(node)
+
+    @staticmethod
+    def gap(one, other):
+        return GAPS[isinstance(one, tuple) + isinstance(other, tuple)]
 
     def crossings(self):
         total = 0
@@ -128,10 +133,10 @@ class Layout:
         room = WIDTH - 2 * MARGIN
         self.x.clear()
         for row in self.rows:
-            left = (room - sum(map(self.width, row)) - GAP * (len(row) - 1)) / 2
-            for node in row:
+            left = (room - sum(map(self.width, row)) - sum(map(self.gap, row, row[1:]))) / 2
+            for node, after in zip(row, [*row[1:], None]):
                 self.x[node] = left + self.width(node) / 2
-                left += self.width(node) + GAP
+                left += self.width(node) + (0 if after is None else self.gap(node, after))
         for step in range(STEPS):
             for row in self.rows if step % 2 == 0 else reversed(self.rows):
                 wanted = []
@@ -142,7 +147,7 @@ class Layout:
 
     def settle(self, row, wanted, room):
         """The places nearest to those wanted, in this order: from the left, from the right, and the mean of both."""
-        apart = [(self.width(a) + self.width(b)) / 2 + GAP for a, b in zip(row, row[1:])]
+        apart = [(self.width(a) + self.width(b)) / 2 + self.gap(a, b) for a, b in zip(row, row[1:])]
         from_left, from_right = list(wanted), list(wanted)
         for at in range(1, len(row)):
             from_left[at] = max(wanted[at], from_left[at - 1] + apart[at - 1])
@@ -165,7 +170,7 @@ class Layout:
 def kind(room):
     if room in PURE:
         return "blue"
-    return "amber" if room in ("cli", "child", "command_line", "inject") else "violet"
+    return "amber" if room in ("cli", "child", "command_line", "inject", "startup", "terminal", "top", "console") else "violet"
 
 
 LEGEND = [("amber", "the program and its commands"), ("violet", "sockets, files and time"),
