@@ -1,6 +1,8 @@
 #include "proxy/stories/stored_story.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 #include "proxy/observe/json_text.hpp"
@@ -178,8 +180,9 @@ void StoredStory::put(std::byte* at) const {
     request.lengths[i] = static_cast<std::uint16_t>(texts_[i].size());
   at = put_attempts(observe::put(at, request), record_, left_out_);
   for (const std::string_view text : texts_) {
-    std::memcpy(at, text.data(), text.size());
-    at += text.size();
+    // Not memcpy: an empty view may point nowhere.
+    const auto bytes = std::as_bytes(std::span(text));
+    at = std::copy(bytes.begin(), bytes.end(), at);
   }
 }
 
