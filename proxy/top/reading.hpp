@@ -1,0 +1,131 @@
+// What the admin listener's documents say, as values; what an older proxy does not tell is absent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "proxy/top/text.hpp"
+
+namespace reprise::top {
+
+/// By word, in the order of the document.
+using CountsByWord = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// Since the proxy has started, or between two readings.
+struct RouteCounts {
+  std::uint64_t requests = 0;
+  std::uint64_t retries = 0;
+  std::uint64_t recovered = 0;
+  std::uint64_t exhausted = 0;
+  CountsByWord refused;    ///< by reason
+  CountsByWord responses;  ///< `2xx`, `cut`, ...
+  /// How many took at most the bound at that place, and more than the one before; the last: longer.
+  std::vector<std::uint64_t> durations;
+};
+
+struct RouteReading {
+  std::string name;
+  std::string mode;
+  RouteCounts counts;
+  bool tells_responses = false;
+  bool tells_durations = false;
+};
+
+/// What an upstream has no word of is as it should be: a full budget, a closed circuit, no pause.
+struct UpstreamReading {
+  std::string name;
+  std::uint64_t attempts = 0;
+  std::optional<double> budget_left;  ///< 0 to 1
+  std::string circuit;                ///< empty: closed
+  std::optional<double> pause_seconds;
+};
+
+struct ReloadReading {
+  bool succeeded = false;
+  std::int64_t unix_time = 0;
+  std::vector<std::string> errors;
+};
+
+/// What /status says.
+struct Status {
+  std::string version;
+  std::int64_t started = 0;  ///< seconds since 1970
+  std::int64_t uptime = 0;   ///< seconds
+  bool ready = false;
+  bool draining = false;
+  std::optional<std::string> config_file;  ///< absent: built-in defaults
+  std::string config_hash;
+  std::vector<std::string> listeners;
+  std::vector<double> duration_bounds;  ///< seconds, ascending
+  std::vector<RouteReading> routes;
+  std::vector<UpstreamReading> upstreams;
+  std::optional<ReloadReading> reload;
+  std::uint64_t requests = 0;
+  std::uint64_t rejected = 0;
+  std::int64_t clients = 0;
+  std::optional<std::int64_t> upstream_active;  ///< connections
+  std::optional<std::int64_t> upstream_idle;
+};
+
+/// One attempt of a request. Spans are in milliseconds.
+struct AttemptReading {
+  std::uint64_t number = 0;
+  std::string address;
+  int status = 0;     ///< 0: there was none
+  std::string stage;  ///< of what failed
+  std::string error;
+  double at = 0;  ///< from the request's head
+  double took = 0;
+  double wait = 0;  ///< before it
+  bool reused = false;
+  std::uint64_t sent_bytes = 0;
+  std::string reason;
+  bool retried = false;
+  double delay = 0;  ///< drawn after it, of
+  double delay_lowest = 0;
+  double delay_highest = 0;
+  std::optional<std::int64_t> budget_left;  ///< retries
+};
+
+/// One request that is over, as /stories tells it.
+struct StoryReading {
+  std::string id;
+  std::string time;  ///< RFC 3339
+  std::string route;
+  std::string client;
+  std::string method;
+  std::string target;  ///< a URL without query; host:port of a tunnel
+  int status = 0;      ///< 0: no response
+  std::string ending;
+  bool idempotent = false;
+  bool own_response = false;
+  bool recovered = false;
+  bool ambiguous = false;
+  std::string reason;
+  std::string meaning;
+  std::string advice;  ///< what would change it; may be empty
+  double took = 0;     ///< milliseconds
+  std::uint64_t request_bytes = 0;
+  std::uint64_t response_bytes = 0;
+  std::vector<AttemptReading> attempts;
+  std::uint64_t left_out = 0;      ///< attempts between the first and the last ones
+  std::size_t before_the_gap = 0;  ///< how many stand before those
+};
+
+/// What a document says, or why it is none.
+template <typename T>
+struct Read {
+  std::optional<T> value;
+  std::string why;
+};
+
+/// With `charset`, every text is as `shown` gives it; null: as it came.
+Read<Status> read_status(std::string_view json, const Charset* charset);
+Read<std::vector<StoryReading>> read_stories(std::string_view json, const Charset* charset);
+
+}  // namespace reprise::top
