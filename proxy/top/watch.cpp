@@ -1,0 +1,157 @@
+#include "proxy/top/watch.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+namespace reprise::top {
+namespace {
+
+std::uint64_t count_of(const CountsByWord& counts, std::string_view word) {
+  for (const auto& [name, count] : counts)
+    if (name == word) return count;
+  return 0;
+}
+
+// Without what has not happened.
+CountsByWord difference(const CountsByWord& now, const CountsByWord& before) {
+  CountsByWord grown;
+  for (const auto& [word, count] : now) {
+    const std::uint64_t earlier = count_of(before, word);
+    if (count > earlier) grown.emplace_back(word, count - earlier);
+  }
+  return grown;
+}
+
+std::vector<std::uint64_t> difference(std::vector<std::uint64_t> now,
+                                      const std::vector<std::uint64_t>& before) {
+  for (std::size_t i = 0; i < std::min(now.size(), before.size()); ++i) now[i] -= std::min(now[i], before[i]);
+  return now;
+}
+
+RouteCounts difference(const RouteCounts& now, const RouteCounts& before) {
+  RouteCounts grown;
+  grown.requests = now.requests - before.requests;
+  grown.retries = now.retries - std::min(now.retries, before.retries);
+  grown.recovered = now.recovered - std::min(now.recovered, before.recovered);
+  grown.exhausted = now.exhausted - std::min(now.exhausted, before.exhausted);
+  grown.refused = difference(now.refused, before.refused);
+  grown.responses = difference(now.responses, before.responses);
+  grown.durations = difference(now.durations, before.durations);
+  return grown;
+}
+
+// A client that has gone was sent nothing, through nobody's fault here.
+std::optional<double> success_of(const CountsByWord& responses) {
+  const std::uint64_t all = sum_of(responses) - count_of(responses, "client_gone");
+  if (all == 0) return std::nullopt;
+  const std::uint64_t bad = count_of(responses, "5xx") + count_of(responses, "cut");
+  return static_cast<double>(all - bad) / static_cast<double>(all);
+}
+
+// What only another process can tell of: its counters begin anew.
+bool is_restart(const Status& before, const Status& now) {
+  return now.started != before.started || now.requests < before.requests;
+}
+
+}  // namespace
+
+std::uint64_t sum_of(const CountsByWord& counts) {
+  std::uint64_t sum = 0;
+  for (const auto& [word, count] : counts) sum += count;
+  return sum;
+}
+
+bool is_worth_telling(const StoryReading& story) {
+  if (story.attempts.size() > 1 || story.left_out > 0 || story.recovered) return true;
+  if (!story.ending.empty() && story.ending != "answered") return true;
+  return story.reason != "success" && story.reason != "not_retryable" && !story.reason.empty();
+}
+
+bool is_worth_telling(const UpstreamReading& upstream) {
+  return upstream.budget_left.value_or(1) < 1 || !upstream.circuit.empty() || upstream.pause_seconds;
+}
+
+std::optional<Quantile> quantile(double share, const std::vector<double>& bounds,
+                                 const std::vector<std::uint64_t>& counts) {
+  if (bounds.empty() || counts.size() != bounds.size() + 1) return std::nullopt;
+  double all = 0;
+  for (const std::uint64_t count : counts) all += static_cast<double>(count);
+  if (all <= 0) return std::nullopt;
+  double left = share * all;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const auto here = static_cast<double>(counts[i]);
+    if (left <= here && here > 0) {
+      const double lowest = i == 0 ? 0 : bounds[i - 1];
+      return Quantile{lowest + (bounds[i] - lowest) * (left / here), false};
+    }
+    left -= here;
+  }
+  return Quantile{bounds.back(), true};
+}
+
+void Watch::took(Status status, double at) {
+  loss_.reset();
+  if (!samples_.empty() && is_restart(samples_.back().status, status)) {
+    samples_.clear();
+    stories_.clear();
+    restarted_at_ = at;
+  }
+  samples_.push_back({std::move(status), at});
+  while (samples_.size() > window_ + 1) samples_.pop_front();
+}
+
+void Watch::lost(std::string why, double at) {
+  if (loss_) {
+    loss_->why = std::move(why);
+  } else {
+    loss_ = Loss{std::move(why), at};
+  }
+}
+
+std::vector<RouteFigures> Watch::routes() const {
+  std::vector<RouteFigures> all;
+  if (samples_.empty()) return all;
+  std::unordered_map<std::string_view, const RouteCounts*> before;
+  if (samples_.size() > 1)
+    for (const RouteReading& route : samples_.front().status.routes) before.emplace(route.name, &route.counts);
+  for (const RouteReading& route : status().routes) {
+    RouteFigures& figures = all.emplace_back();
+    figures.name = route.name;
+    figures.mode = route.mode;
+    figures.total = route.counts;
+    const auto found = before.find(route.name);
+    // A route that a reload brought has no past yet; one that counts from 0 again has none either.
+    if (found == before.end() || found->second->requests > route.counts.requests) continue;
+    figures.span = span();
+    figures.recent = difference(route.counts, *found->second);
+    if (route.tells_responses) figures.success = success_of(figures.recent.responses);
+    if (!route.tells_durations) continue;
+    figures.p50 = quantile(0.5, status().duration_bounds, figures.recent.durations);
+    figures.p99 = quantile(0.99, status().duration_bounds, figures.recent.durations);
+  }
+  return all;
+}
+
+std::vector<UpstreamFigures> Watch::upstreams() const {
+  std::vector<UpstreamFigures> all;
+  if (samples_.empty()) return all;
+  std::unordered_map<std::string_view, std::uint64_t> before;
+  for (const UpstreamReading& upstream : samples_.front().status.upstreams)
+    before.emplace(upstream.name, upstream.attempts);
+  for (const UpstreamReading& upstream : status().upstreams) {
+    UpstreamFigures& figures = all.emplace_back(UpstreamFigures{upstream, 0});
+    const auto found = before.find(upstream.name);
+    const std::uint64_t earlier = found == before.end() ? 0 : found->second;
+    if (span() > 0 && upstream.attempts > earlier)
+      figures.attempts_a_second = static_cast<double>(upstream.attempts - earlier) / span();
+  }
+  return all;
+}
+
+double Watch::rate() const {
+  if (span() <= 0) return 0;
+  return static_cast<double>(status().requests - samples_.front().status.requests) / span();
+}
+
+}  // namespace reprise::top
