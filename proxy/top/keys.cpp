@@ -16,9 +16,21 @@ struct Sequence {
 };
 
 constexpr auto sequences = std::to_array<Sequence>({
-    {"[A", Key::up},       {"OA", Key::up},    {"[B", Key::down},  {"OB", Key::down}, {"[5~", Key::page_up},
-    {"[6~", Key::page_down}, {"[H", Key::home}, {"OH", Key::home},  {"[1~", Key::home}, {"[7~", Key::home},
-    {"[F", Key::end},      {"OF", Key::end},   {"[4~", Key::end},  {"[8~", Key::end},  {"OM", Key::enter},
+    {"[A", Key::up},
+    {"OA", Key::up},
+    {"[B", Key::down},
+    {"OB", Key::down},
+    {"[5~", Key::page_up},
+    {"[6~", Key::page_down},
+    {"[H", Key::home},
+    {"OH", Key::home},
+    {"[1~", Key::home},
+    {"[7~", Key::home},
+    {"[F", Key::end},
+    {"OF", Key::end},
+    {"[4~", Key::end},
+    {"[8~", Key::end},
+    {"OM", Key::enter},
 });
 
 // How long the sequence is that begins with ESC; 0: its end has not come. ECMA-48 5.4: CSI, parameters (0x30

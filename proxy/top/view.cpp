@@ -39,8 +39,7 @@ Key as_motion(const KeyPress& press) {
 void move_route(View& view, Key key, const Watch& watch, std::size_t page) {
   const auto routes = sorted_routes(watch, view);
   if (routes.empty()) return;
-  const std::size_t place =
-      place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; });
+  const std::size_t place = place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; });
   view.route = routes[moved(key, place, routes.size(), page)].name;
 }
 
@@ -84,8 +83,7 @@ void enter(View& view, const Watch& watch) {
   } else if (view.page == Page::stories) {
     const auto stories = stories_of_route(watch, view);
     if (stories.empty()) return;
-    view.story =
-        stories[place_in(stories, [&](const StoryReading& one) { return one.id == view.story; })].id;
+    view.story = stories[place_in(stories, [&](const StoryReading& one) { return one.id == view.story; })].id;
     view.page = Page::story;
     view.scrolled = 0;
   }

@@ -24,17 +24,7 @@ struct Look {
 enum class Page : std::uint8_t { routes, stories, story, upstreams, help };
 
 /// In the order of the table and of the keys 1 to 9.
-enum class Column : std::uint8_t {
-  route,
-  rate,
-  success,
-  retries,
-  recovered,
-  refused,
-  exhausted,
-  p50,
-  p99
-};
+enum class Column : std::uint8_t { route, rate, success, retries, recovered, refused, exhausted, p50, p99 };
 inline constexpr std::size_t column_count = 9;
 
 /// A value; the first one is what is shown at start.

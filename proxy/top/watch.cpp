@@ -114,7 +114,8 @@ std::vector<RouteFigures> Watch::routes() const {
   if (samples_.empty()) return all;
   std::unordered_map<std::string_view, const RouteCounts*> before;
   if (samples_.size() > 1)
-    for (const RouteReading& route : samples_.front().status.routes) before.emplace(route.name, &route.counts);
+    for (const RouteReading& route : samples_.front().status.routes)
+      before.emplace(route.name, &route.counts);
   for (const RouteReading& route : status().routes) {
     RouteFigures& figures = all.emplace_back();
     figures.name = route.name;

@@ -1,0 +1,51 @@
+// What the keys do and the columns mean.
+#include <fmt/format.h>
+
+#include "proxy/top/bar.hpp"
+#include "proxy/top/columns.hpp"
+#include "proxy/top/pages.hpp"
+
+namespace reprise::top {
+namespace {
+
+struct Explained {
+  std::string_view keys;
+  std::string_view what;
+};
+
+constexpr Explained keys[] = {
+    {"j k, arrows", "choose a route or a request, or scroll"},
+    {"space b", "a page on, a page back (Page Down, Page Up); g and G: the first, the last"},
+    {"Enter", "the chosen route's last requests, then one of them in full"},
+    {"Esc", "back"},
+    {"1 to 9, s", "sort by that column, by the next one"},
+    {"r", "sort the other way round"},
+    {"u", "upstreams: circuits, pauses, budgets; the configuration and its last reload"},
+    {"p", "pause: nothing is asked, figures stay"},
+    {"q", "quit"},
+};
+
+}  // namespace
+
+std::vector<Line> help_page(const View& view, const Look& look, std::size_t rows) {
+  std::vector<Line> lines;
+  for (const Explained& one : keys) append_row(lines, one.keys, one.what, look);
+  lines.emplace_back();
+  for (std::size_t i = 0; i < column_count; ++i) {
+    const ColumnOutline& column = outline_of(static_cast<Column>(i));
+    append_row(lines, fmt::format("{} {}", i + 1, column.heading), column.meaning, look);
+  }
+  append_row(lines, "", "Per second, OK, P50 and P99 are of the last ten readings.", look);
+  lines.emplace_back();
+  append_row(
+      lines, "bars",
+      fmt::format("a request from its head to its end: {} a response that the client got, {} a response that "
+                  "was not the one, "
+                  "{} an attempt that failed, {} a wait, {} attempts that are not told",
+                  mark_of(Came::taken, look.charset), mark_of(Came::refused, look.charset),
+                  mark_of(Came::failed, look.charset), wait_mark(look.charset), gap_mark(look.charset)),
+      look);
+  return scrolled_to(std::move(lines), view.scrolled, rows);
+}
+
+}  // namespace reprise::top

@@ -1,0 +1,153 @@
+// One route's last requests, and one of them in full.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proxy/top/bar.hpp"
+#include "proxy/top/pages.hpp"
+
+namespace reprise::top {
+namespace {
+
+std::string milliseconds(double span) { return seconds_text(span / 1000); }
+
+// `2026-11-24T15:04:05.123Z`: the clock's part of it.
+std::string clock_of(const std::string& time) { return time.size() >= 19 ? time.substr(11, 8) : time; }
+
+std::string status_of(const StoryReading& story) {
+  if (story.ending == "cut") return "cut";
+  if (story.ending == "client_gone") return "gone";
+  return story.status == 0 ? "-" : std::to_string(story.status);
+}
+
+Style style_of_ending(const StoryReading& story) {
+  if (story.ending != "answered" || story.status == 0 || story.status >= 500) return Style::bad;
+  return story.status >= 400 ? Style::warning : Style::good;
+}
+
+std::string came_to(const AttemptReading& attempt) {
+  std::string text = attempt.status != 0 ? std::to_string(attempt.status)
+                                         : fmt::format("{} in stage {}", attempt.error, attempt.stage);
+  return text + fmt::format(" after {}, {} bytes sent", milliseconds(attempt.took), attempt.sent_bytes);
+}
+
+std::string what_then(const AttemptReading& attempt) {
+  std::string text = attempt.reason;
+  if (attempt.retried)
+    text += attempt.delay > 0 ? ": again in " + milliseconds(attempt.delay) : ": again at once";
+  if (attempt.delay_highest > 0)
+    text += fmt::format(", drawn from {} to {}", milliseconds(attempt.delay_lowest),
+                        milliseconds(attempt.delay_highest));
+  if (attempt.budget_left) text += fmt::format("; {} retries left in the budget", *attempt.budget_left);
+  return text;
+}
+
+void append_attempt(std::vector<Line>& lines, const AttemptReading& attempt, const Look& look) {
+  std::string text = "at " + milliseconds(attempt.at) + ": ";
+  text += attempt.address.empty() ? "nothing dialled" : attempt.address;
+  if (attempt.reused) text += ", a connection that was used before";
+  append_row(lines, fmt::format("attempt {}", attempt.number),
+             text + "; " + came_to(attempt) + "; " + what_then(attempt), look);
+}
+
+std::string client_got(const StoryReading& story) {
+  std::string text = story.status == 0 ? "no response" : std::to_string(story.status);
+  if (story.own_response) text += " from reprise";
+  text += fmt::format(" after {}, {} bytes of body", milliseconds(story.took), story.response_bytes);
+  if (story.ending != "answered" && !story.ending.empty()) text += "; " + story.ending;
+  if (story.recovered) text += "; recovered";
+  if (story.ambiguous) text += "; ambiguous: an earlier attempt may have taken effect";
+  return text;
+}
+
+std::string legend(const Look& look) {
+  const auto mark = [&look](Came came) { return mark_of(came, look.charset); };
+  return fmt::format("{} response taken  {} response not taken  {} failed  {} wait", mark(Came::taken),
+                     mark(Came::refused), mark(Came::failed), wait_mark(look.charset));
+}
+
+}  // namespace
+
+std::string reason_text(const StoryReading& story) {
+  std::string text = story.meaning.empty() ? story.reason : story.meaning;
+  if (story.recovered) text = "recovered by a retry";
+  if (!story.advice.empty()) text += "; to change: " + story.advice;
+  return text;
+}
+
+Line story_row(const StoryReading& story, bool with_route, const Look& look) {
+  const Charset& charset = look.charset;
+  constexpr std::size_t broad = 100, narrow = 60;
+  Line line(" " + padded(clock_of(story.time), 8, charset) + " ");
+  line.add(padded(status_of(story), 5, charset), style_of_ending(story));
+  line.add(padded(story.reason, 18, charset));
+  if (look.columns >= narrow) {
+    line.add(" ");
+    for (Piece& piece : bar_of(story, std::clamp<std::size_t>(look.columns / 5, 10, 60), charset))
+      line.pieces.push_back(std::move(piece));
+  }
+  line.add(padded_left(milliseconds(story.took), 8, charset));
+  if (with_route && look.columns >= broad) line.add(" " + padded(story.route, 16, charset), Style::faint);
+  return line.add(" " + story.method + " " + story.target);
+}
+
+std::vector<Line> story_lines(const StoryReading& story, const Look& look) {
+  std::vector<Line> lines;
+  append_row(lines, "request", story.method + " " + story.target, look);
+  Line bar(" ");
+  for (Piece& piece : bar_of(story, look.columns > 2 ? look.columns - 2 : 1, look.charset))
+    bar.pieces.push_back(std::move(piece));
+  lines.push_back(std::move(bar));
+  lines.emplace_back(" " + legend(look), Style::faint);
+  append_row(lines, "id", story.id + ", ended " + story.time, look);
+  if (!story.client.empty()) append_row(lines, "client", story.client, look);
+  append_row(lines, "idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into",
+             look);
+  for (std::size_t i = 0; i < story.attempts.size(); ++i) {
+    if (story.left_out > 0 && i == story.before_the_gap)
+      append_row(lines, "...", fmt::format("{} more", story.left_out), look);
+    append_attempt(lines, story.attempts[i], look);
+  }
+  append_row(lines, "ends", story.reason + ": " + story.meaning, look, Style::strong);
+  append_row(lines, "client got", client_got(story), look);
+  if (!story.advice.empty()) append_row(lines, "to change", story.advice, look, Style::strong);
+  return lines;
+}
+
+std::vector<Line> stories_page(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
+  const auto stories = stories_of_route(watch, view);
+  std::vector<Line> lines;
+  lines.emplace_back(fmt::format(" LAST REQUESTS OF {}: {}", view.route, stories.size()), Style::heading);
+  if (stories.empty()) {
+    lines.emplace_back(" none is known: the proxy tells of its last 100, as far as limits.stories keeps them",
+                       Style::faint);
+    return lines;
+  }
+  const std::size_t place = place_in(stories, [&](const StoryReading& one) { return one.id == view.story; });
+  // Below the list, the chosen one: where there is room for some of it.
+  constexpr std::size_t least_for_both = 14;
+  const std::size_t room = rows > 1 ? rows - 1 : 1;
+  const std::size_t listed = rows >= least_for_both ? std::min(stories.size(), room / 2) : room;
+  const std::size_t from = page_of(place, listed);
+  for (std::size_t i = from; i < std::min(stories.size(), from + listed); ++i) {
+    lines.push_back(story_row(stories[i], false, look));
+    if (i != place) continue;
+    lines.back().chosen = true;
+    lines.back().pieces.front().text.front() = '>';
+  }
+  if (rows < least_for_both) return lines;
+  lines.emplace_back();
+  for (Line& line : story_lines(stories[place], look)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<Line> story_page(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
+  const auto& all = watch.stories();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const StoryReading& one) { return one.id == view.story; });
+  if (found == all.end())
+    return {Line(" request " + view.story + " is no longer among the last ones", Style::faint)};
+  return scrolled_to(story_lines(*found, look), view.scrolled, rows);
+}
+
+}  // namespace reprise::top
