@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "proxy/cli/ask_admin.hpp"
+#include "proxy/cli/admin_address.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/match/ascii.hpp"
 
@@ -37,7 +37,7 @@ int explain_story(const std::string& id, const std::string& admin, const std::st
   const auto at = admin_address(admin, file, code);
   if (!at) return code;
   const std::string query = format == "text" ? "?format=text" : "";
-  const AdminResponse told = ask_admin(*at, "/stories/" + segment(id) + query, longest_silence);
+  const net::AdminResponse told = net::ask_admin(*at, "/stories/" + segment(id) + query, longest_silence);
   if (told.status == 200) {
     std::fputs(told.body.c_str(), stdout);
     return exit_ok;

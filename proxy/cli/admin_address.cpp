@@ -1,0 +1,60 @@
+#include "proxy/cli/admin_address.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <cstdio>
+
+#include "proxy/cli/assumption.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/startup/configuration.hpp"
+
+namespace reprise::cli {
+namespace {
+
+namespace asio = boost::asio;
+
+// What listens at every address is asked at this machine's own.
+std::string asked_at(const std::string& bound) {
+  boost::system::error_code ignored;
+  const auto address = asio::ip::make_address(bound, ignored);
+  if (ignored || !address.is_unspecified()) return bound;
+  return address.is_v6() ? "::1" : "127.0.0.1";
+}
+
+std::optional<net::AdminAddress> split(const std::string& given) {
+  const std::size_t colon = given.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == given.size()) return std::nullopt;
+  std::string host = given.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return net::AdminAddress{std::move(host), given.substr(colon + 1)};
+}
+
+}  // namespace
+
+std::optional<net::AdminAddress> admin_address(const std::string& given, const std::string& file, int& code) {
+  if (!given.empty()) {
+    auto at = split(given);
+    if (!at) throw BadUse("--admin " + given + ": write HOST:PORT, as in 127.0.0.1:3129");
+    return at;
+  }
+  config::Endpoint bound = config::Settings{}.admin.bind;
+  if (!file.empty()) {
+    const config::Loaded loaded = load_configuration(file);
+    if (!loaded.settings) {
+      code = exit_bad_configuration;
+      return std::nullopt;
+    }
+    bound = loaded.settings->admin.bind;
+  }
+  if (bound.port == 0) {
+    std::fprintf(
+        stderr,
+        "%s: error: admin.bind: its port is chosen at start (0): name it with --admin HOST:PORT, as the "
+        "log has it\n",
+        file.c_str());
+    code = exit_usage;
+    return std::nullopt;
+  }
+  return net::AdminAddress{asked_at(bound.address), std::to_string(bound.port)};
+}
+
+}  // namespace reprise::cli
