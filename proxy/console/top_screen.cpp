@@ -1,0 +1,200 @@
+#include "proxy/console/top_screen.hpp"
+
+#include <sys/epoll.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <utility>
+
+#include "proxy/console/terminal.hpp"
+#include "proxy/top/draw.hpp"
+
+namespace reprise::net {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+// A proxy that needs longer is told as one that does not respond.
+constexpr Duration patience = std::chrono::seconds(3);
+// A terminal sends what belongs to one key at once; over a slow line some of it may lag.
+constexpr Duration escape_wait = std::chrono::milliseconds(50);
+// Figures are of so many readings.
+constexpr std::size_t window = 10;
+
+double seconds_now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+// Becomes ready when `in` does. Asio makes what it waits for non-blocking, and that is a property of the open
+// file, which the shell has, too: so it waits for this in its place.
+int readiness_of(int in) {
+  const int ready = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (ready >= 0) epoll_ctl(ready, EPOLL_CTL_ADD, in, &event);
+  return ready;
+}
+
+class TopScreen {
+ public:
+  explicit TopScreen(const ScreenOptions& options)
+      : options_(options),
+        terminal_(options.in, options.out),
+        keys_ready_(io_, readiness_of(options.in)),
+        signals_(io_, SIGINT, SIGTERM, SIGHUP),
+        next_question_(io_),
+        escape_(io_) {
+    for (const int more : {SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT}) signals_.add(more);
+    look_.charset = options.charset;
+    look_.where = top::shown(authority_of(options.at), options.charset);
+    look_.interval = options.interval_text;
+  }
+
+  ScreenEnd run(top::Status first) {
+    watch_.took(std::move(first), seconds_now());
+    if (!terminal_.enter()) return {"it is no terminal, or it is gone", 0};
+    await_signal();
+    await_keys();
+    draw();
+    ask_stories();
+    io_.run();
+    terminal_.leave();
+    return {{}, signal_};
+  }
+
+ private:
+  void quit(int signal) {
+    signal_ = signal;
+    io_.stop();
+  }
+
+  void draw() {
+    const TerminalSize size = terminal_.size();
+    look_.columns = size.columns;
+    look_.rows = size.rows;
+    look_.now = seconds_now();
+    std::string frame = top::bytes_of(top::draw(watch_, view_, look_), options_.colour);
+    if (frame == drawn_) return;
+    drawn_ = std::move(frame);
+    if (!terminal_.write(drawn_)) quit(0);
+  }
+  void draw_anew() {
+    drawn_.clear();
+    draw();
+  }
+
+  void await_signal() {
+    signals_.async_wait([this](error_code error, int signal) {
+      if (error) return;
+      obey(signal);
+      await_signal();
+    });
+  }
+  void obey(int signal) {
+    switch (signal) {
+      case SIGWINCH: return draw_anew();
+      case SIGTSTP:
+        terminal_.leave();
+        raise(SIGSTOP);
+        return;
+      case SIGCONT:
+        if (!terminal_.enter()) return quit(0);
+        return draw_anew();
+      default: return quit(signal == SIGINT ? 0 : signal);
+    }
+  }
+
+  void await_keys() {
+    keys_ready_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code error) {
+      if (error) return;
+      const auto bytes = terminal_.read();
+      if (!bytes) return quit(0);
+      press(keys_.take(*bytes));
+      await_end_of_key();
+      await_keys();
+    });
+  }
+  void await_end_of_key() {
+    escape_.cancel();
+    if (!keys_.is_waiting()) return;
+    escape_.expires_after(escape_wait);
+    escape_.async_wait([this](error_code error) {
+      if (!error) press(keys_.silence());
+    });
+  }
+  void press(const std::vector<top::KeyPress>& keys) {
+    if (keys.empty()) return;
+    for (const top::KeyPress& key : keys) view_ = top::pressed(std::move(view_), key, watch_, look_);
+    if (view_.quits) return quit(0);
+    draw();
+  }
+
+  // One question at a time; the next comes an interval after the one before began.
+  void ask_status() {
+    if (view_.paused) return await_next();
+    asked_at_ = Clock::now();
+    ask_admin(io_, options_.at, "/status", patience, [this](AdminResponse response) {
+      auto status = top::read_status(response.body, &options_.charset);
+      if (response.status != 200 || !status.value) {
+        lose(not_understood(options_.at, response, status.why));
+        return await_next();
+      }
+      watch_.took(std::move(*status.value), seconds_now());
+      ask_stories();
+    });
+  }
+  void ask_stories() {
+    ask_admin(io_, options_.at, "/stories", patience, [this](AdminResponse response) {
+      auto stories = top::read_stories(response.body, &options_.charset);
+      // An older proxy has none to tell.
+      if (stories.value && response.status == 200) watch_.took(std::move(*stories.value));
+      draw();
+      await_next();
+    });
+  }
+  void lose(std::string why) {
+    watch_.lost(std::move(why), seconds_now());
+    draw();
+  }
+  void await_next() {
+    const Instant now = Clock::now();
+    next_question_.expires_at(std::max(now, asked_at_ + options_.interval));
+    if (view_.paused) next_question_.expires_at(now + options_.interval);
+    next_question_.async_wait([this](error_code error) {
+      if (!error) ask_status();
+    });
+  }
+
+  const ScreenOptions& options_;
+  asio::io_context io_;
+  Terminal terminal_;
+  asio::posix::stream_descriptor keys_ready_;
+  asio::signal_set signals_;
+  Timer next_question_;
+  Timer escape_;
+  Instant asked_at_ = Clock::now();
+  top::Watch watch_{window};
+  top::View view_;
+  top::Look look_;
+  top::KeyReader keys_;
+  std::string drawn_;  ///< the last frame: what is alike is not sent again
+  int signal_ = 0;
+};
+
+}  // namespace
+
+std::string not_understood(const AdminAddress& at, const AdminResponse& response, const std::string& why) {
+  if (response.status == 0) return response.body;
+  const std::string what = response.status == 200 ? why : "status " + std::to_string(response.status);
+  return "no admin listener of reprise at " + authority_of(at) + ": " + what +
+         "; name it with --admin HOST:PORT, or -c FILE";
+}
+
+ScreenEnd show_top(const ScreenOptions& options) {
+  const AdminResponse response = ask_admin(options.at, "/status", patience);
+  auto first = top::read_status(response.body, &options.charset);
+  if (response.status != 200 || !first.value) return {not_understood(options.at, response, first.why), 0};
+  return TopScreen(options).run(std::move(*first.value));
+}
+
+}  // namespace reprise::net
