@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_redirect(app, code);
   reprise::cli::add_inject(app, code);
   reprise::cli::add_control(app, code);
+  reprise::cli::add_top(app, code);
   reprise::cli::add_check(app, code);
   reprise::cli::add_config(app, code);
   reprise::cli::add_explain(app, code);

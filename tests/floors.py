@@ -25,6 +25,7 @@ LINKS = {
     "observe": ("settings",),
     "stories": ("observe",),
     "explain": ("http1", "probe", "stories", "keys"),
+    "top": ("observe", "probe"),
     "simulate": ("probe", "observe", "keys"),
     "comparison": ("simulate",),
     "io": ("http1",),
@@ -43,6 +44,7 @@ LINKS = {
     "session": ("exchange", "systemd"),
     "reload": ("tls",),
     "control": ("io",),
+    "console": ("control", "top"),
     "admin": ("worker",),
     "server": ("session", "intercept", "reload", "control", "cgroup", "explain", "admin"),
     "child": ("http", "observe"),
@@ -52,7 +54,7 @@ LINKS = {
     "startup": ("server", "config", "reference", "child", "command_line"),
     "inject": ("child",),
     "redirect": ("http", "settings"),
-    "cli": ("inject", "redirect", "startup", "explain", "comparison", "terminal"),
+    "cli": ("inject", "redirect", "startup", "explain", "comparison", "terminal", "console"),
 }
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
@@ -75,6 +77,7 @@ THIRD = {
     "redirect": None,
     "observe": r"prometheus/.*\.h|fmt/.*\.h|(sys/)?[a-z_0-9]+\.h|arpa/inet\.h",
     "stories": r"arpa/inet\.h",
+    "top": r"boost/json(/.*)?\.hpp|fmt/.*\.h",
     "explain": r"fmt/.*\.h",
     "simulate": r"boost/json(/.*)?\.hpp",
     "comparison": r"fmt/.*\.h",
@@ -90,7 +93,7 @@ THIRD = {
 SOCKET_HEADERS = {"sys/socket.h", "poll.h", "netdb.h", "sys/epoll.h"}
 # No clock, no chance, no sockets: they are arguments here.
 PURE = {"match", "pacing", "policy", "http", "repeat", "http1", "probe", "settings", "yaml", "presets", "keys", "config", "reference",
-        "observe", "stories", "explain", "simulate", "comparison"}
+        "observe", "stories", "explain", "simulate", "comparison", "top"}
 # A room with more is two.
 MOST_FILES = 29
 FORBIDDEN_TOKENS = ("::now(", "random_device", "awaitable")

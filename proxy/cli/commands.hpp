@@ -21,6 +21,7 @@ void add_env(CLI::App&, int& code);
 void add_ca(CLI::App&, int& code);
 void add_redirect(CLI::App&, int& code);
 void add_inject(CLI::App&, int& code);
+void add_top(CLI::App&, int& code);
 /// reload, drain, quit, status, log, pause: what is said to a running proxy.
 void add_control(CLI::App&, int& code);
 /// `words`: what stands behind `--`, which outlives the parsing.

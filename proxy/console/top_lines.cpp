@@ -10,7 +10,9 @@ namespace {
 
 constexpr Duration longest_patience = std::chrono::seconds(3);
 
-double in_seconds(Instant instant) { return std::chrono::duration<double>(instant.time_since_epoch()).count(); }
+double in_seconds(Instant instant) {
+  return std::chrono::duration<double>(instant.time_since_epoch()).count();
+}
 
 // True: it was read.
 bool take_reading(const LinesOptions& options, top::Watch& watch, std::string& why) {

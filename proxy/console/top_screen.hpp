@@ -23,9 +23,9 @@ struct ScreenEnd {
   int signal = 0;     ///< that is to end this process; 0: somebody quit
 };
 
-/// Blocks. The terminal is the shell's again when it returns, whatever ended it. A proxy that does not respond
-/// at the first question is an error; later it is shown, and asked again. SIGINT and a terminal that is gone
-/// quit; SIGTERM, SIGHUP and SIGQUIT end it; SIGTSTP stops this process.
+/// Blocks. The terminal is the shell's again when it returns, whatever ended it. A proxy that does not
+/// respond at the first question is an error; later it is shown, and asked again. SIGINT and a terminal that
+/// is gone quit; SIGTERM, SIGHUP and SIGQUIT end it; SIGTSTP stops this process.
 ScreenEnd show_top(const ScreenOptions&);
 
 /// What to say of a response that is none of an admin listener.

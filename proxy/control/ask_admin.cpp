@@ -32,11 +32,10 @@ class Question : public std::enable_shared_from_this<Question> {
   }
 
   void start() {
-    resolver_.async_resolve(at_.host, at_.port,
-                            [self = shared_from_this()](auto error, const auto& found) {
-                              if (error) return self->fail(error);
-                              self->connect(found);
-                            });
+    resolver_.async_resolve(at_.host, at_.port, [self = shared_from_this()](auto error, const auto& found) {
+      if (error) return self->fail(error);
+      self->connect(found);
+    });
   }
 
  private:
@@ -58,7 +57,8 @@ class Question : public std::enable_shared_from_this<Question> {
   void read() {
     bhttp::async_read(stream_, buffer_, parser_, [self = shared_from_this()](Error error, std::size_t) {
       if (error) return self->fail(error);
-      self->handler_({static_cast<int>(self->parser_.get().result_int()), std::move(self->parser_.get().body())});
+      self->handler_(
+          {static_cast<int>(self->parser_.get().result_int()), std::move(self->parser_.get().body())});
     });
   }
   void fail(Error error) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "proxy/observe/json_text.hpp"
 #include "proxy/observe/line_parts.hpp"
@@ -73,7 +72,8 @@ class RouteLine {
   void begin(std::string_view name) {
     if (!first_) *out_ += json_ ? ',' : ' ';
     first_ = false;
-    fmt::format_to(std::back_inserter(*out_), json_ ? "\"{}\":" : "{}=", name);
+    const std::string_view quote = json_ ? "\"" : "";
+    out_->append(quote).append(name).append(quote).append(json_ ? ":" : "=");
   }
 
   std::string* out_;

@@ -1,0 +1,119 @@
+// `reprise top`: a running proxy, seen in a terminal or as lines.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "config/keys/scalar.hpp"
+#include "proxy/cli/admin_address.hpp"
+#include "proxy/cli/assumption.hpp"
+#include "proxy/cli/commands.hpp"
+#include "proxy/console/terminal.hpp"
+#include "proxy/console/top_lines.hpp"
+#include "proxy/console/top_screen.hpp"
+#include "proxy/startup/configuration.hpp"
+
+namespace reprise::cli {
+namespace {
+
+struct TopArguments {
+  std::string admin;
+  std::string file;
+  std::string interval = "1s";
+  std::string format;
+  std::uint64_t count = 0;
+};
+
+net::Duration interval_of(const std::string& given) {
+  constexpr net::Duration shortest = std::chrono::milliseconds(100);
+  constexpr net::Duration longest = std::chrono::hours(1);
+  const auto parsed = config::parse_duration(given);
+  if (!parsed) throw BadUse("--interval: `" + given + "` " + parsed.reason);
+  if (*parsed.value < shortest || *parsed.value > longest)
+    throw BadUse("--interval " + given + ": write 100ms to 1h");
+  return *parsed.value;
+}
+
+bool is_set(std::string_view name) { return !variable_now(name).value_or("").empty(); }
+
+// One that can be drawn on: it knows of more than lines.
+bool has_screen() {
+  return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && is_set("TERM") &&
+         variable_now("TERM") != "dumb";
+}
+
+int show(const net::AdminAddress& at, net::Duration interval) {
+  net::ScreenOptions options;
+  options.at = at;
+  options.interval = interval;
+  options.interval_text = config::duration_text(interval);
+  options.colour = !is_set("NO_COLOR");
+  options.charset = net::charset_of_locale();
+  const net::ScreenEnd end = net::show_top(options);
+  if (!end.error.empty()) {
+    std::fprintf(stderr, "reprise top: %s\n", end.error.c_str());
+    return exit_runtime;
+  }
+  if (end.signal == 0) return exit_ok;
+  // Whoever waits for this process is to see what ended it.
+  std::signal(end.signal, SIG_DFL);
+  std::raise(end.signal);
+  return exit_runtime;
+}
+
+int print(const net::AdminAddress& at, net::Duration interval, const TopArguments& given) {
+  net::LinesOptions options;
+  options.at = at;
+  options.interval = interval;
+  options.form = given.format == "json" ? top::LineForm::json : top::LineForm::text;
+  options.count = given.count;
+  options.print = [](std::string_view lines) {
+    return std::fwrite(lines.data(), 1, lines.size(), stdout) == lines.size() && std::fflush(stdout) == 0;
+  };
+  options.warn = [](std::string_view sentence) {
+    std::fprintf(stderr, "reprise top: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
+  };
+  return net::print_top(options) ? exit_ok : exit_runtime;
+}
+
+int watch(const TopArguments& given) {
+  const net::Duration interval = interval_of(given.interval);
+  int code = exit_ok;
+  const auto at = admin_address(given.admin, given.file, code);
+  if (!at) return code;
+  const bool lines_wanted = !given.format.empty() || given.count > 0;
+  return has_screen() && !lines_wanted ? show(*at, interval) : print(*at, interval, given);
+}
+
+}  // namespace
+
+void add_top(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand(
+      "top", "watch a running proxy: routes, upstreams, and requests that were retried or refused");
+  const auto given = std::make_shared<TopArguments>();
+  CLI::Option* admin =
+      command->add_option("--admin", given->admin, "HOST:PORT of the running proxy's admin listener");
+  command->add_option("-c,--config", given->file, "the configuration file that names it (admin.bind)")
+      ->excludes(admin);
+  command->add_option("--interval", given->interval, "between two readings, 100ms to 1h; default 1s");
+  command
+      ->add_option("--format", given->format,
+                   "lines instead of a screen, as without a terminal: text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--count", given->count, "lines of so many intervals, then the end")
+      ->check(CLI::PositiveNumber);
+  command->footer("reprise top --format json --interval 10s --count 6");
+  command->callback([given, &code] {
+    try {
+      code = watch(*given);
+    } catch (const BadUse& error) {
+      std::fprintf(stderr, "reprise top: %s\n", error.what());
+      code = exit_usage;
+    }
+  });
+}
+
+}  // namespace reprise::cli

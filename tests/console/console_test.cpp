@@ -1,0 +1,379 @@
+// The terminal and what is drawn on it, over a pseudo-terminal of the test's own; and lines where there is
+// none.
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "proxy/console/terminal.hpp"
+#include "proxy/console/top_lines.hpp"
+#include "proxy/console/top_screen.hpp"
+#include "proxy/top/screen.hpp"
+#include "tests/support/refusing_port.hpp"
+#include "tests/support/scripted_upstream.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr int patience_ms = 120'000;
+
+// The end that the program does not have.
+class Pty {
+ public:
+  Pty() {
+    winsize size{24, 80, 0, 0};
+    if (openpty(&master_, &slave_, nullptr, nullptr, &size) != 0)
+      throw std::runtime_error("no pseudo-terminal");
+  }
+  ~Pty() {
+    hang_up();
+    close(slave_);
+  }
+
+  int slave() const { return slave_; }
+  void type(std::string_view keys) {
+    EXPECT_EQ(::write(master_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+  }
+  void resize(std::size_t columns, std::size_t rows) {
+    const winsize size{static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0, 0};
+    EXPECT_EQ(ioctl(master_, TIOCSWINSZ, &size), 0);
+  }
+  // What has come since the last time, up to the end of `text`.
+  std::string until(const std::string& text) {
+    while (true) {
+      const std::size_t found = came_.find(text);
+      if (found != std::string::npos) {
+        std::string part = came_.substr(0, found + text.size());
+        came_.erase(0, part.size());
+        return part;
+      }
+      pollfd ready{master_, POLLIN, 0};
+      char bytes[4096];
+      const ssize_t got = poll(&ready, 1, patience_ms) == 1 ? ::read(master_, bytes, sizeof bytes) : -1;
+      if (got <= 0) throw std::runtime_error("it never said " + text + ", but: " + came_);
+      came_.append(bytes, static_cast<std::size_t>(got));
+    }
+  }
+  termios modes() const {
+    termios modes{};
+    EXPECT_EQ(tcgetattr(slave_, &modes), 0);
+    return modes;
+  }
+  bool is_as_shells_have_it() const {
+    return (modes().c_lflag & (ICANON | ECHO | ISIG)) == (ICANON | ECHO | ISIG);
+  }
+  void hang_up() {
+    if (master_ >= 0) close(master_);
+    master_ = -1;
+  }
+
+ private:
+  int master_ = -1;
+  int slave_ = -1;
+  std::string came_;
+};
+
+std::string status(int uptime, int requests) {
+  return R"({"version":"0.1.0","started":1,"uptime_seconds":)" + std::to_string(uptime) +
+         R"(,"ready":true,"routes":[{"name":"payments","requests":)" + std::to_string(requests) +
+         R"(}],"totals":{"requests":)" + std::to_string(requests) + "}}";
+}
+
+// An admin listener whose counters grow by ten with each question.
+class Admin {
+ public:
+  Admin()
+      : upstream_([this](play::Peer& peer) {
+          const std::string asked = peer.read_request();
+          if (asked.starts_with("GET /status ")) {
+            const int number = ++asked_;
+            peer.send(play::response(broken_ ? 500 : 200, broken_ ? "no" : status(number, 10 * number)));
+          } else {
+            peer.send(play::response(
+                200, R"([{"id":"1-1","route":"payments","method":"GET","host":"h","port":80,"path":"/p",
+              "status":503,"ending":"answered","reason":"not_idempotent","meaning":"because"}])"));
+          }
+        }) {}
+
+  AdminAddress address() const { return {"127.0.0.1", std::to_string(upstream_.port())}; }
+  void set_broken(bool broken) { broken_ = broken; }
+  void forget() { asked_ = 0; }
+
+ private:
+  std::atomic<int> asked_{0};
+  std::atomic<bool> broken_{false};
+  play::ScriptedUpstream upstream_;
+};
+
+class OnTerminal : public testing::Test {
+ protected:
+  void begin() {
+    ScreenOptions options;
+    options.at = admin_.address();
+    options.interval = std::chrono::milliseconds(100);
+    options.interval_text = "100ms";
+    options.colour = false;
+    options.in = options.out = pty_.slave();
+    thread_ = std::thread([this, options] { end_ = show_top(options); });
+    pty_.until(std::string(top::enter_screen));
+  }
+  const ScreenEnd& end() {
+    thread_.join();
+    return end_;
+  }
+  void TearDown() override {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  Pty pty_;
+  Admin admin_;
+  std::thread thread_;
+  ScreenEnd end_;
+};
+
+TEST_F(OnTerminal, DrawsUntilSomebodyQuits) {
+  begin();
+  pty_.until("payments");
+  pty_.until("because");
+  EXPECT_EQ(pty_.modes().c_lflag & (ICANON | ECHO), 0U);
+  pty_.type("q");
+  pty_.until(std::string(top::leave_screen));
+  EXPECT_EQ(end().signal, 0);
+  EXPECT_EQ(end_.error, "");
+  EXPECT_TRUE(pty_.is_as_shells_have_it());
+  EXPECT_EQ(fcntl(pty_.slave(), F_GETFL) & O_NONBLOCK, 0) << "what the shell has open too is not changed";
+}
+
+TEST_F(OnTerminal, ObeysKeysAlsoInPieces) {
+  begin();
+  pty_.type("\r");
+  pty_.until("LAST REQUESTS OF payments");
+  pty_.type("\x1b");
+  pty_.until("ROUTE");
+  pty_.type("?");
+  pty_.until("the chosen route's last requests");
+  pty_.type("\x1b");
+  pty_.until("ROUTE");
+  pty_.type("p");
+  pty_.until("PAUSED");
+  pty_.type("pu");
+  pty_.until("UPSTREAM ");
+  pty_.type("q");
+  EXPECT_EQ(end().signal, 0);
+}
+
+TEST_F(OnTerminal, DrawsAnewInAnotherSize) {
+  begin();
+  pty_.until("payments");
+  pty_.resize(40, 10);
+  kill(getpid(), SIGWINCH);
+  // As many lines as it has now, and no more.
+  std::string frame;
+  do {
+    pty_.until("\x1b[H");
+    frame = pty_.until("\x1b[J");
+  } while (std::count(frame.begin(), frame.end(), '\n') != 9);
+  pty_.type("q");
+  EXPECT_EQ(end().signal, 0);
+}
+
+TEST_F(OnTerminal, ASignalEndsItAndTheTerminalIsTheShellsAgain) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGINT}) {
+    begin();
+    pty_.until("payments");
+    kill(getpid(), signal);
+    EXPECT_EQ(end().signal, signal == SIGINT ? 0 : signal);
+    EXPECT_TRUE(pty_.is_as_shells_have_it());
+    pty_.until(std::string(top::leave_screen));
+  }
+}
+
+TEST_F(OnTerminal, AContinuedProcessTakesTheTerminalAgain) {
+  begin();
+  pty_.until("payments");
+  termios modes = pty_.modes();
+  modes.c_lflag |= ICANON | ECHO;
+  EXPECT_EQ(tcsetattr(pty_.slave(), TCSANOW, &modes), 0) << "as the shell does while it is stopped";
+  kill(getpid(), SIGCONT);
+  pty_.until(std::string(top::enter_screen));
+  pty_.until("payments");
+  EXPECT_EQ(pty_.modes().c_lflag & (ICANON | ECHO), 0U);
+  pty_.type("q");
+  EXPECT_EQ(end().signal, 0);
+  EXPECT_TRUE(pty_.is_as_shells_have_it());
+}
+
+TEST_F(OnTerminal, EndsWhenTheTerminalIsGone) {
+  begin();
+  pty_.until("payments");
+  pty_.hang_up();
+  EXPECT_EQ(end().signal, 0);
+}
+
+TEST_F(OnTerminal, AProxyThatDoesNotRespondIsToldAndAskedAgain) {
+  begin();
+  pty_.until("payments");
+  admin_.set_broken(true);
+  pty_.until("NO RESPONSE");
+  pty_.until("status 500");
+  admin_.set_broken(false);
+  pty_.type("u");
+  pty_.until("UPSTREAM ");
+  std::string frame;
+  do {
+    pty_.until("\x1b[H");
+    frame = pty_.until("\x1b[J");
+  } while (frame.find("NO RESPONSE") != std::string::npos);
+  admin_.forget();
+  pty_.until("RESTARTED");
+  pty_.type("q");
+  EXPECT_EQ(end().signal, 0);
+}
+
+TEST(Screen, DoesNotBeginWhereNothingResponds) {
+  const play::RefusingPort nobody;
+  ScreenOptions options;
+  options.at = {"127.0.0.1", std::to_string(nobody.number())};
+  const ScreenEnd end = show_top(options);
+  EXPECT_NE(end.error.find("no response from the admin listener at 127.0.0.1:"), std::string::npos)
+      << end.error;
+}
+
+TEST(Screen, DoesNotBeginWithSomebodyElse) {
+  play::ScriptedUpstream other([](play::Peer& peer) {
+    peer.read_request();
+    peer.send(play::response(200, "<html>"));
+  });
+  ScreenOptions options;
+  options.at = {"127.0.0.1", std::to_string(other.port())};
+  const ScreenEnd end = show_top(options);
+  EXPECT_NE(end.error.find("no admin listener of reprise at"), std::string::npos) << end.error;
+}
+
+TEST(Screen, DoesNotBeginWithoutATerminal) {
+  const Admin admin;
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  ScreenOptions options;
+  options.at = admin.address();
+  options.in = options.out = pipe[0];
+  EXPECT_NE(show_top(options).error.find("no terminal"), std::string::npos);
+  close(pipe[0]);
+  close(pipe[1]);
+}
+
+TEST(Terminal, KnowsItsSizeOrTakesTheUsualOne) {
+  Pty pty;
+  pty.resize(300, 100);
+  EXPECT_EQ(Terminal(pty.slave(), pty.slave()).size().columns, 300U);
+  pty.resize(0, 0);
+  EXPECT_EQ(Terminal(pty.slave(), pty.slave()).size().rows, 24U);
+  pty.resize(60000, 60000);
+  EXPECT_LE(Terminal(pty.slave(), pty.slave()).size().columns, 1000U);
+  EXPECT_EQ(Terminal(-1, -1).size().columns, 80U);
+}
+
+TEST(Terminal, ThatIsGoneIsSaidToBe) {
+  Terminal none(-1, -1);
+  EXPECT_FALSE(none.enter());
+  EXPECT_FALSE(none.write("x"));
+  EXPECT_FALSE(none.read());
+}
+
+TEST(Terminal, WaitsWhereAnotherProgramMadeItNonBlocking) {
+  Pty pty;
+  fcntl(pty.slave(), F_SETFL, O_RDWR | O_NONBLOCK);
+  Terminal terminal(pty.slave(), pty.slave());
+  ASSERT_TRUE(terminal.enter());
+  EXPECT_EQ(terminal.read(), "");
+  const std::string much(1'000'000, 'x');
+  std::thread writer([&] { EXPECT_TRUE(terminal.write(much + "end")); });
+  pty.until("end");
+  writer.join();
+}
+
+TEST(Terminal, CharsetIsThatOfTheLocale) {
+  setenv("LC_ALL", "C", 1);
+  EXPECT_FALSE(charset_of_locale().utf8);
+  setenv("LC_ALL", "no_SUCH.UTF-8", 1);
+  EXPECT_FALSE(charset_of_locale().utf8);
+  setenv("LC_ALL", "C.UTF-8", 1);
+  const top::Charset charset = charset_of_locale();
+  EXPECT_TRUE(charset.utf8);
+  EXPECT_EQ(charset.columns(U'日'), 2);
+  unsetenv("LC_ALL");
+}
+
+struct Printed {
+  std::vector<std::string> lines, warnings;
+  bool right = false;
+};
+
+Printed print(const AdminAddress& at, std::uint64_t count,
+              const std::function<bool(std::size_t)>& goes_on = {}) {
+  Printed printed;
+  LinesOptions options;
+  options.at = at;
+  options.interval = std::chrono::milliseconds(5);
+  options.count = count;
+  options.print = [&](std::string_view lines) {
+    printed.lines.emplace_back(lines);
+    return !goes_on || goes_on(printed.lines.size());
+  };
+  options.warn = [&](std::string_view sentence) {
+    printed.warnings.emplace_back(sentence);
+    if (goes_on) goes_on(printed.lines.size());
+  };
+  printed.right = print_top(options);
+  return printed;
+}
+
+TEST(Lines, AreOfSoManyIntervals) {
+  const Admin admin;
+  const Printed printed = print(admin.address(), 3);
+  EXPECT_TRUE(printed.right);
+  ASSERT_EQ(printed.lines.size(), 3U);
+  for (const std::string& line : printed.lines)
+    EXPECT_NE(line.find(" route=payments "), std::string::npos) << line;
+  EXPECT_NE(printed.lines[2].find(" requests=10 "), std::string::npos) << printed.lines[2];
+  EXPECT_TRUE(printed.warnings.empty());
+}
+
+TEST(Lines, EndWhenNobodyReads) {
+  const Admin admin;
+  EXPECT_EQ(print(admin.address(), 0, [](std::size_t lines) { return lines < 2; }).lines.size(), 2U);
+}
+
+TEST(Lines, ALossIsToldOnceAndARestartEachTime) {
+  Admin admin;
+  const Printed printed = print(admin.address(), 0, [&](std::size_t lines) {
+    // After the first one it is broken until that is told, then it counts anew.
+    static bool was_broken = false;
+    if (lines == 1 && !was_broken)
+      admin.set_broken(was_broken = true);
+    else if (lines == 1) {
+      admin.set_broken(false);
+      admin.forget();
+    }
+    return lines < 4;
+  });
+  ASSERT_EQ(printed.warnings.size(), 2U);
+  EXPECT_NE(printed.warnings[0].find("status 500"), std::string::npos);
+  EXPECT_NE(printed.warnings[1].find("started anew"), std::string::npos);
+}
+
+TEST(Lines, WithoutAResponseAtFirstThereAreNone) {
+  const play::RefusingPort nobody;
+  const Printed printed = print({"127.0.0.1", std::to_string(nobody.number())}, 3);
+  EXPECT_FALSE(printed.right);
+  EXPECT_EQ(printed.warnings.size(), 1U);
+  EXPECT_TRUE(printed.lines.empty());
+}
+
+}  // namespace
+}  // namespace reprise::net

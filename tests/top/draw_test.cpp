@@ -1,0 +1,228 @@
+// Whole screens, as text; and what holds for a screen of any size.
+#include "proxy/top/draw.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/top/proxy_story.hpp"
+
+namespace reprise::top {
+namespace {
+
+std::string screen_of(const Watch& watch, const View& view, const Look& look) {
+  return text_of(draw(watch, view, look));
+}
+
+// What every screen keeps up, whatever is on it.
+void expect_fits(const Screen& screen, const Look& look) {
+  ASSERT_EQ(screen.size(), look.rows);
+  for (const Line& line : screen) {
+    std::string text;
+    for (const Piece& piece : line.pieces) text += piece.text;
+    EXPECT_LE(columns_of(text, look.charset), look.columns) << text;
+    EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](char byte) {
+      const auto code = static_cast<unsigned char>(byte);
+      return code < 0x20 || code == 0x7f;
+    })) << text;
+    if (!look.charset.utf8)
+      EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char byte) {
+        return static_cast<unsigned char>(byte) < 0x80;
+      })) << text;
+  }
+}
+
+std::string routes_json(int count, int each) {
+  std::string routes;
+  for (int i = 0; i < count; ++i)
+    routes +=
+        (i > 0 ? "," : "") + route_json("route-" + std::to_string(i),
+                                        R"("requests":)" + std::to_string(i * each) + R"(,"refused":{})");
+  return routes;
+}
+
+View on(Page page) {
+  View view;
+  view.page = page;
+  view.route = "payments";
+  view.story = "1-2e";
+  return view;
+}
+
+TEST(Draw, RoutesOfAnOrdinaryTerminal) {
+  expect_golden("routes-80x24.txt", screen_of(seen(after_json(), utf8()), {}, look_of(80, 24, utf8())));
+}
+
+TEST(Draw, RoutesOfABroadTerminal) {
+  expect_golden("routes-132x36.txt",
+                screen_of(seen(after_json(troubled), utf8()), {}, look_of(132, 36, utf8())));
+}
+
+TEST(Draw, RoutesOfASmallTerminal) {
+  expect_golden("routes-40x10.txt",
+                screen_of(seen(after_json(troubled), utf8()), {}, look_of(40, 10, utf8())));
+}
+
+TEST(Draw, WithoutUtf8WhatIsNotAsciiIsToldByItsCode) {
+  const Charset ascii;
+  expect_golden("routes-ascii-80x24.txt", screen_of(seen(after_json(), ascii), {}, look_of(80, 24, ascii)));
+}
+
+TEST(Draw, StoriesOfARoute) {
+  const Watch watch = seen(after_json(), utf8());
+  expect_golden("stories-100x30.txt", screen_of(watch, on(Page::stories), look_of(100, 30, utf8())));
+  expect_golden("stories-40x10.txt", screen_of(watch, on(Page::stories), look_of(40, 10, utf8())));
+  View none = on(Page::stories);
+  none.route = "nobody";
+  EXPECT_NE(screen_of(watch, none, look_of(100, 30, utf8())).find("none is known"), std::string::npos);
+}
+
+TEST(Draw, OneStoryInFull) {
+  const Watch watch = seen(after_json(), utf8());
+  expect_golden("story-80x24.txt", screen_of(watch, on(Page::story), look_of(80, 24, utf8())));
+  View scrolled = on(Page::story);
+  scrolled.scrolled = 1000;
+  const std::string end = screen_of(watch, scrolled, look_of(40, 10, utf8()));
+  EXPECT_NE(end.find("recovered"), std::string::npos) << end;
+  View gone = on(Page::story);
+  gone.story = "1-9";
+  EXPECT_NE(screen_of(watch, gone, look_of(80, 24, utf8())).find("no longer"), std::string::npos);
+}
+
+TEST(Draw, UpstreamsAndConfiguration) {
+  expect_golden("upstreams-80x24.txt",
+                screen_of(seen(after_json(troubled), utf8()), on(Page::upstreams), look_of(80, 24, utf8())));
+  const std::string none =
+      screen_of(seen(after_json(), utf8()), on(Page::upstreams), look_of(80, 24, utf8()));
+  EXPECT_NE(none.find("nothing is known of any"), std::string::npos) << none;
+}
+
+TEST(Draw, Help) {
+  expect_golden("help-80x40.txt",
+                screen_of(seen(after_json(), utf8()), on(Page::help), look_of(80, 40, utf8())));
+}
+
+TEST(Draw, ALossIsToldAboveFiguresOfBefore) {
+  Watch watch = seen(after_json(), utf8());
+  watch.lost("no response from the admin listener at 127.0.0.1:3129: Connection refused", 1011);
+  watch.lost("no response from the admin listener at 127.0.0.1:3129: Connection refused", 1012);
+  Look look = look_of(80, 24, utf8());
+  look.now = 1016;
+  expect_golden("lost-80x24.txt", screen_of(watch, {}, look));
+  look.rows = 10;
+  const std::string small = screen_of(watch, {}, look);
+  EXPECT_NE(small.find("NO RESPONSE for 00:00:05"), std::string::npos) << small;
+  watch.took(*read_status(after_json(), nullptr).value, 1017);
+  EXPECT_EQ(screen_of(watch, {}, look).find("NO RESPONSE"), std::string::npos);
+}
+
+TEST(Draw, ARestartIsToldForAWhile) {
+  Watch watch = seen(after_json(), utf8());
+  watch.took(*read_status(status_json(1, 5, routes_json(1, 5)), nullptr).value, 1011);
+  Look look = look_of(80, 24, utf8());
+  look.now = 1012;
+  EXPECT_NE(screen_of(watch, {}, look).find("RESTARTED"), std::string::npos);
+  look.now = 1040;
+  EXPECT_EQ(screen_of(watch, {}, look).find("RESTARTED"), std::string::npos);
+}
+
+TEST(Draw, APauseIsTold) {
+  View view;
+  view.paused = true;
+  EXPECT_NE(screen_of(seen(after_json(), utf8()), view, look_of(40, 10, utf8())).find("PAUSED"),
+            std::string::npos);
+}
+
+TEST(Draw, StatesOfTheProxyAreTold) {
+  const auto told = [](std::string json, const std::string& from, const std::string& to) {
+    json.replace(json.find(from), from.size(), to);
+    return screen_of(seen(json, utf8()), {}, look_of(80, 24, utf8()));
+  };
+  EXPECT_NE(told(after_json(), R"("ready":true)", R"("ready":false)").find("not ready"), std::string::npos);
+  EXPECT_NE(told(after_json(), R"("draining":false)", R"("draining":true)").find("draining"),
+            std::string::npos);
+  EXPECT_NE(
+      told(after_json(), R"("file":"/etc/reprise/reprise.yaml")", R"("file":null)").find("built-in defaults"),
+      std::string::npos);
+  const std::string small = screen_of(seen(after_json(troubled), utf8()), {}, look_of(80, 10, utf8()));
+  EXPECT_NE(small.find("reload FAILED"), std::string::npos) << small;
+}
+
+TEST(Draw, BeforeTheFirstReadingThereIsWhoIsAsked) {
+  const std::string text = screen_of(Watch(10), {}, look_of(60, 8, utf8()));
+  EXPECT_NE(text.find("reprise at 127.0.0.1:3129"), std::string::npos) << text;
+}
+
+TEST(Draw, AThousandRoutesAreTurnedPageByPage) {
+  Watch watch(10);
+  watch.took(*read_status(status_json(10, 0, routes_json(1000, 0)), nullptr).value, 1);
+  watch.took(*read_status(status_json(20, 999, routes_json(1000, 1)), nullptr).value, 11);
+  View view;
+  const Look look = look_of(80, 24, utf8());
+  EXPECT_NE(screen_of(watch, view, look).find(">route-999"), std::string::npos);
+  view.route = "route-500";
+  const std::string text = screen_of(watch, view, look);
+  EXPECT_NE(text.find(">route-500"), std::string::npos) << text;
+  EXPECT_NE(text.find(" of 1000"), std::string::npos) << text;
+}
+
+TEST(Draw, NoRoutesAndNoRequests) {
+  Watch watch(10);
+  watch.took(*read_status(status_json(10, 0, ""), nullptr).value, 1);
+  EXPECT_NE(screen_of(watch, {}, look_of(80, 24, utf8())).find("no routes"), std::string::npos);
+  EXPECT_EQ(chosen_route(watch, {}), "");
+}
+
+TEST(Draw, EveryPageFitsEverySize) {
+  for (const Charset& charset : {utf8(), Charset{}}) {
+    Watch watch = seen(after_json(troubled), charset);
+    watch.lost("why\x1b[2J", 1010);
+    for (const Page page : {Page::routes, Page::stories, Page::story, Page::upstreams, Page::help}) {
+      for (const std::size_t columns : {1U, 2U, 3U, 9U, 13U, 20U, 40U, 59U, 80U, 101U, 300U}) {
+        for (const std::size_t rows : {1U, 2U, 3U, 5U, 10U, 14U, 16U, 24U, 31U, 100U}) {
+          const Look look = look_of(columns, rows, charset);
+          expect_fits(draw(watch, on(page), look), look);
+        }
+      }
+    }
+  }
+}
+
+TEST(Draw, WhatTrafficSaysSteersNoTerminal) {
+  const char* const nasty =
+      R"([{"id":"1-1","time":"t","route":"payments","method":"GET","host":"a\u001b[2Jb","port":80,
+    "path":"/\u009b31m\u202e\u0301","status":503,"ending":"answered","reason":"not_idempotent","meaning":"m","ms":1e308,
+    "attempts":[{"n":1,"at_ms":-5,"ms":1e308,"error":"\u0007","stage":"x"},{"n":2,"at_ms":1e308,"ms":1e308}]}])";
+  const Watch watch = seen(after_json(), utf8(), nasty);
+  for (const Page page : {Page::routes, Page::stories, Page::story}) {
+    View view = on(page);
+    view.story = "1-1";
+    const Look look = look_of(120, 30, utf8());
+    const Screen screen = draw(watch, view, look);
+    expect_fits(screen, look);
+    EXPECT_NE(text_of(screen).find("a\\u001b[2Jb"), std::string::npos) << text_of(screen);
+    EXPECT_NE(text_of(screen).find("\\u202e"), std::string::npos) << text_of(screen);
+  }
+}
+
+TEST(Screen, IsSentLineByLineWithNothingLeftOfTheOneBefore) {
+  Screen screen;
+  screen.push_back(Line("a ", Style::bad).add("b"));
+  screen.emplace_back();
+  screen.back().add("c", Style::good);
+  screen.back().chosen = true;
+  EXPECT_EQ(bytes_of(screen, true), "\x1b[H\x1b[1;31ma \x1b[0mb\x1b[K\r\n\x1b[7mc\x1b[0m\x1b[K\x1b[J");
+  EXPECT_EQ(bytes_of(screen, false), "\x1b[H\x1b[1ma \x1b[0mb\x1b[K\r\n\x1b[7mc\x1b[0m\x1b[K\x1b[J");
+  EXPECT_EQ(text_of(screen), "a b\nc\n");
+}
+
+TEST(Screen, EveryStyleIsShownWithoutColourAsWithIt) {
+  for (const Style style :
+       {Style::plain, Style::strong, Style::faint, Style::heading, Style::good, Style::warning, Style::bad}) {
+    const std::string bytes = bytes_of({Line("x", style)}, false);
+    EXPECT_EQ(bytes.find("3"), std::string::npos) << bytes;
+    EXPECT_NE(bytes_of({Line("x", style)}, true).find("x"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace reprise::top

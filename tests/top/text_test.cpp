@@ -1,0 +1,131 @@
+// Text in columns, figures in words, and requests as bars.
+#include "proxy/top/text.hpp"
+
+#include "proxy/top/bar.hpp"
+#include "tests/top/proxy_story.hpp"
+
+namespace reprise::top {
+namespace {
+
+TEST(Text, IsAsBroadAsItsCharacters) {
+  EXPECT_EQ(columns_of("abc", utf8()), 3U);
+  EXPECT_EQ(columns_of("日本", utf8()), 4U);
+  EXPECT_EQ(columns_of("e\u0301", utf8()), 1U);
+  EXPECT_EQ(columns_of("äöü", Charset{true, nullptr}), 3U);
+}
+
+TEST(Text, IsCutBetweenCharacters) {
+  EXPECT_EQ(cut("abcdef", 6, utf8()), "abcdef");
+  EXPECT_EQ(cut("abcdef", 4, utf8()), "abc…");
+  EXPECT_EQ(cut("abcdef", 4, Charset{}), "abc~");
+  EXPECT_EQ(cut("日本語", 4, utf8()), "日…");
+  EXPECT_EQ(cut("日本語", 1, utf8()), "…");
+  EXPECT_EQ(cut("abc", 0, utf8()), "");
+  EXPECT_EQ(cut("ae\u0301b", 2, utf8()), "a…");
+  EXPECT_EQ(cut("e\u0301", 1, utf8()), "e\u0301") << "a mark belongs to its character";
+}
+
+TEST(Text, IsPaddedToItsColumns) {
+  EXPECT_EQ(padded("日", 4, utf8()), "日  ");
+  EXPECT_EQ(padded_left("日", 4, utf8()), "  日");
+  EXPECT_EQ(padded("日本語", 4, utf8()), "日… ");
+  EXPECT_EQ(padded_left("abcdef", 3, Charset{}), "ab~");
+}
+
+TEST(Text, WhatCannotBeShownIsToldByItsCode) {
+  EXPECT_EQ(shown("a\x1b[2J\x7f", utf8()), "a\\u001b[2J\\u007f");
+  EXPECT_EQ(shown("日本", Charset{}), "\\u65e5\\u672c");
+  EXPECT_EQ(shown("a\u202e\u0085", utf8()), "a\\u202e\\u0085");
+  EXPECT_EQ(shown("\u0301a\u0301", utf8()), "\\u0301a\u0301");
+  EXPECT_EQ(shown("\xff", utf8()), "\\ufffd");
+  EXPECT_EQ(shown("😀", Charset{}), "\\u1f600");
+}
+
+TEST(Text, IsBrokenAtBlanks) {
+  EXPECT_EQ(wrapped("one two three", 7, utf8()), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("abcdefgh ij", 3, utf8()), (std::vector<std::string>{"abc", "def", "gh", "ij"}));
+  EXPECT_EQ(wrapped("日本語", 1, utf8()).size(), 3U) << "one character at least";
+  EXPECT_EQ(wrapped("日本語", 0, utf8()).size(), 3U);
+  EXPECT_TRUE(wrapped("", 5, utf8()).empty());
+}
+
+TEST(Figures, AsPeopleReadThem) {
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(99999), "99999");
+  EXPECT_EQ(count_text(100000), "100.0k");
+  EXPECT_EQ(count_text(1234567), "1.2M");
+  EXPECT_EQ(count_text(1e30).back(), 'T');
+  EXPECT_EQ(rate_text(12.34), "12.3");
+  EXPECT_EQ(rate_text(1500), "1500");
+  EXPECT_EQ(share_text(1), "100%");
+  EXPECT_EQ(share_text(0.99999), "99.9%");
+  EXPECT_EQ(share_text(0.993), "99.3%");
+  EXPECT_EQ(seconds_text(0.0008), "0.8ms");
+  EXPECT_EQ(seconds_text(0.045), "45ms");
+  EXPECT_EQ(seconds_text(1.25), "1.25s");
+  EXPECT_EQ(seconds_text(12.3), "12.3s");
+  EXPECT_EQ(seconds_text(185), "3m05s");
+  EXPECT_EQ(seconds_text(7260), "2h01m");
+  EXPECT_EQ(age_text(-5), "00:00:00");
+  EXPECT_EQ(age_text(3725), "01:02:05");
+  EXPECT_EQ(age_text(2 * 86400 + 3 * 3600 + 60), "2d 03:01");
+}
+
+std::string drawn(const StoryReading& story, std::size_t columns, const Charset& charset = {}) {
+  std::string text;
+  for (const Piece& piece : bar_of(story, columns, charset)) text += piece.text;
+  return text;
+}
+
+StoryReading story_of(const std::string& members) {
+  return read_stories("[{" + members + "}]", nullptr).value->front();
+}
+
+TEST(Bar, IsTimeFromHeadToEnd) {
+  const StoryReading story = read_stories(stories_json, nullptr).value->at(1);
+  EXPECT_EQ(drawn(story, 12), "xx..##...===");
+  EXPECT_EQ(drawn(story, 12, utf8()), "░░··▓▓···███");
+  EXPECT_EQ(drawn(story, 3), "x#=");
+  EXPECT_EQ(drawn(story, 0), "");
+}
+
+TEST(Bar, ShowsEachAttemptHoweverShort) {
+  EXPECT_EQ(
+      drawn(
+          story_of(
+              R"("ms":1000,"status":200,"attempts":[{"at_ms":0,"ms":0.1,"status":503,"retry":true},{"at_ms":999.9,"ms":0.1,"status":200}])"),
+          10),
+      "#........=");
+  EXPECT_EQ(drawn(story_of(R"("ms":0,"attempts":[{"at_ms":0,"ms":0}])"), 4), "....")
+      << "nothing has a length here";
+}
+
+TEST(Bar, ShowsWhatIsLeftOutBetween) {
+  EXPECT_EQ(drawn(story_of(R"("ms":100,"attempts_left_out":7,"attempts_before_the_gap":1,
+    "attempts":[{"at_ms":0,"ms":20},{"at_ms":80,"ms":20}])"),
+                  10),
+            "xx~~~~~~xx");
+}
+
+TEST(Bar, SaysWhatEachAttemptCameTo) {
+  const auto came = [](const std::string& story, const std::string& attempt) {
+    const StoryReading read = story_of(story + R"(,"attempts":[{)" + attempt + "}]");
+    return came_of(read, read.attempts[0]);
+  };
+  EXPECT_EQ(came(R"("status":200)", R"("status":200)"), Came::taken);
+  EXPECT_EQ(came(R"("status":404)", R"("status":404,"reason":"not_retryable")"), Came::taken);
+  EXPECT_EQ(came(R"("status":503)", R"("status":503,"reason":"not_idempotent")"), Came::refused);
+  EXPECT_EQ(came(R"("status":504,"own_response":true)", R"("status":200)"), Came::refused);
+  EXPECT_EQ(came(R"("status":200)", R"("status":200,"retry":true)"), Came::refused);
+  EXPECT_EQ(came(R"("status":502)", R"("error":"reset")"), Came::failed);
+}
+
+TEST(Gauge, IsAShare) {
+  EXPECT_EQ(gauge_of(0.5, 12), "[#####-----]");
+  EXPECT_EQ(gauge_of(7, 4), "[##]");
+  EXPECT_EQ(gauge_of(-1, 4), "[--]");
+  EXPECT_EQ(gauge_of(1, 0), "[#]");
+}
+
+}  // namespace
+}  // namespace reprise::top

@@ -1,0 +1,203 @@
+// From documents to figures: rates, shares, quantiles; restarts, losses, routes that come and go.
+#include "proxy/top/watch.hpp"
+
+#include "proxy/top/lines.hpp"
+#include "tests/top/proxy_story.hpp"
+
+namespace reprise::top {
+namespace {
+
+Status status(int uptime, int requests, const std::string& routes, const std::string& more = "") {
+  return *read_status(status_json(uptime, requests, routes, more), nullptr).value;
+}
+
+std::string route(const std::string& name, int requests) {
+  return route_json(name, R"("requests":)" + std::to_string(requests) + R"(,"refused":{})");
+}
+
+TEST(Reading, WhatIsNoStatusIsSaidToBeNone) {
+  for (const char* text :
+       {"", "{", "nonsense", "[]", "{}", R"({"version":"1"})", "\xff", "{\"routes\":[],\"version\":\"\xc3\"}",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"}) {
+    const auto read = read_status(text, nullptr);
+    EXPECT_FALSE(read.value) << text;
+    EXPECT_FALSE(read.why.empty()) << text;
+    EXPECT_FALSE(read_stories(std::string(text) == "[]" ? "{}" : text, nullptr).value) << text;
+  }
+}
+
+TEST(Reading, WhatIsAbsentOrOfAnotherTypeIsAbsent) {
+  const auto read = read_status(
+      R"({"version":7,"routes":[1,{"name":null,"requests":"many","refused":[],"durations":[null]},{}],
+    "config":[],"reload":{"outcome":"success"},"totals":{"requests":-3,"client_connections":1e300},"budgets":{"a:1":0.25,"b:2":"x"},
+    "listeners":"x","ready":1})",
+      nullptr);
+  ASSERT_TRUE(read.value) << read.why;
+  EXPECT_EQ(read.value->version, "");
+  ASSERT_EQ(read.value->routes.size(), 2U);
+  EXPECT_EQ(read.value->routes[0].counts.requests, 0U);
+  EXPECT_FALSE(read.value->config_file);
+  EXPECT_TRUE(read.value->reload->succeeded);
+  EXPECT_EQ(read.value->requests, 0U);
+  EXPECT_FALSE(read.value->ready);
+  ASSERT_EQ(read.value->upstreams.size(), 1U);
+  EXPECT_EQ(read.value->upstreams[0].name, "a:1");
+  EXPECT_EQ(read.value->upstreams[0].budget_left, 0.25);
+  EXPECT_FALSE(read.value->upstream_active);
+}
+
+TEST(Reading, ABudgetIsThatOfItsUpstreamWhereBothAreTold) {
+  const Status read = status(
+      1, 1, "",
+      R"(,"upstreams":[{"name":"a:1","attempts":{"2xx":3,"5xx":1},"circuit":"half_open"}],"budgets":{"a:1":0.5})");
+  ASSERT_EQ(read.upstreams.size(), 1U);
+  EXPECT_EQ(read.upstreams[0].attempts, 4U);
+  EXPECT_EQ(read.upstreams[0].budget_left, 0.5);
+  EXPECT_EQ(read.upstreams[0].circuit, "half_open");
+}
+
+TEST(Reading, ATargetIsWrittenAsItWasAskedFor) {
+  const auto target = [](const std::string& members) {
+    return read_stories("[{" + members + "}]", nullptr).value->front().target;
+  };
+  EXPECT_EQ(target(R"("host":"a","port":80,"path":"/x")"), "http://a/x");
+  EXPECT_EQ(target(R"("host":"a","port":8080,"path":"/x")"), "http://a:8080/x");
+  EXPECT_EQ(target(R"("host":"a","port":443,"path":"/","tls":true)"), "https://a/");
+  EXPECT_EQ(target(R"("host":"::1","port":81)"), "http://[::1]:81");
+  EXPECT_EQ(target(R"("host":"a","port":443,"tunnel":true)"), "a:443");
+}
+
+TEST(Watch, RatesAreOfTheWindow) {
+  Watch watch(2);
+  for (int i = 0; i <= 5; ++i) watch.took(status(i, 100 * i, route("a", 10 * i * i)), i);
+  // Of the last two seconds: from 90 to 250.
+  EXPECT_DOUBLE_EQ(watch.routes()[0].rate(watch.routes()[0].recent.requests), 80);
+  EXPECT_DOUBLE_EQ(watch.rate(), 100);
+  EXPECT_EQ(watch.taken_at(), 5);
+}
+
+TEST(Watch, OneReadingHasNoRate) {
+  Watch watch(10);
+  EXPECT_TRUE(watch.empty());
+  EXPECT_TRUE(watch.routes().empty());
+  EXPECT_TRUE(watch.upstreams().empty());
+  watch.took(status(1, 5, route("a", 5)), 1);
+  EXPECT_EQ(watch.routes()[0].span, 0);
+  EXPECT_EQ(watch.routes()[0].rate(7), 0);
+  EXPECT_EQ(watch.rate(), 0);
+}
+
+TEST(Watch, FiguresOfAStory) {
+  const Watch watch = seen(after_json(troubled), utf8());
+  const RouteFigures payments = watch.routes()[0];
+  EXPECT_EQ(payments.recent.requests, 400U);
+  EXPECT_DOUBLE_EQ(*payments.success, 370.0 / 400.0);
+  EXPECT_EQ(payments.recent.refused, (CountsByWord{{"not_idempotent", 7}, {"budget_spent", 4}}));
+  ASSERT_TRUE(payments.p99);
+  EXPECT_GT(payments.p99->seconds, 2.5);
+  const auto upstreams = watch.upstreams();
+  ASSERT_EQ(upstreams.size(), 2U);
+  EXPECT_DOUBLE_EQ(upstreams[0].attempts_a_second, 53);
+}
+
+TEST(Watch, AClientThatLeftIsNoFailure) {
+  const auto with = [](const std::string& responses) {
+    Watch watch(1);
+    watch.took(status(1, 1, route_json("a", R"("requests":0,"responses":{})")), 1);
+    watch.took(status(2, 2, route_json("a", R"("requests":4,"responses":{)" + responses + "}")), 2);
+    return watch.routes()[0].success;
+  };
+  EXPECT_EQ(with(R"("2xx":3,"client_gone":1)"), 1.0);
+  EXPECT_EQ(with(R"("2xx":2,"4xx":1,"cut":1)"), 0.75);
+  EXPECT_FALSE(with(R"("client_gone":4)"));
+}
+
+TEST(Watch, ARestartBeginsAnew) {
+  for (const bool by_start : {true, false}) {
+    Watch watch(10);
+    watch.took(status(100, 1000, route("a", 1000)), 1);
+    watch.took(*read_stories(R"([{"id":"1-1"}])", nullptr).value);
+    Status next = status(2, by_start ? 2000 : 3, route("a", by_start ? 2000 : 3));
+    if (by_start) next.started += 99;
+    watch.took(next, 2);
+    EXPECT_EQ(watch.restarted_at(), 2.0);
+    EXPECT_EQ(watch.routes()[0].span, 0) << "it is compared with nothing of before";
+    EXPECT_TRUE(watch.stories().empty());
+  }
+}
+
+TEST(Watch, ARouteThatIsNewOrCountsAnewHasNoPast) {
+  Watch watch(10);
+  watch.took(status(1, 10, route("old", 5) + "," + route("anew", 5)), 1);
+  watch.took(status(2, 20, route("anew", 1) + "," + route("new", 9) + "," + route("old", 6)), 2);
+  const auto routes = watch.routes();
+  ASSERT_EQ(routes.size(), 3U);
+  EXPECT_EQ(routes[0].span, 0);
+  EXPECT_EQ(routes[1].span, 0);
+  EXPECT_EQ(routes[2].recent.requests, 1U);
+}
+
+TEST(Watch, ALossLastsUntilTheNextReading) {
+  Watch watch(10);
+  watch.lost("one", 3);
+  watch.lost("two", 4);
+  EXPECT_EQ(watch.loss()->why, "two");
+  EXPECT_EQ(watch.loss()->since, 3);
+  watch.took(status(1, 1, ""), 5);
+  EXPECT_FALSE(watch.loss());
+}
+
+TEST(Quantile, IsInterpolatedWithinItsBucket) {
+  const std::vector<double> three{1, 2, 4};
+  EXPECT_FALSE(quantile(0.5, three, {0, 0, 0, 0}));
+  EXPECT_FALSE(quantile(0.5, three, {1, 2}));
+  EXPECT_FALSE(quantile(0.5, {}, {1}));
+  EXPECT_DOUBLE_EQ(quantile(0.5, three, {10, 0, 0, 0})->seconds, 0.5);
+  EXPECT_DOUBLE_EQ(quantile(0.5, three, {0, 0, 10, 0})->seconds, 3);
+  EXPECT_DOUBLE_EQ(quantile(0.99, three, {50, 50, 0, 0})->seconds, 1.98);
+  const auto beyond = quantile(0.99, three, {1, 0, 0, 9});
+  EXPECT_TRUE(beyond->beyond);
+  EXPECT_EQ(beyond->seconds, 4);
+}
+
+TEST(Stories, WhatIsWorthTelling) {
+  const auto worth = [](const std::string& members) {
+    return is_worth_telling(read_stories("[{" + members + "}]", nullptr).value->front());
+  };
+  EXPECT_FALSE(worth(R"("reason":"success","ending":"answered","attempts":[{}])"));
+  EXPECT_FALSE(worth(R"("reason":"not_retryable","ending":"answered","attempts":[{}])"));
+  EXPECT_FALSE(worth(""));
+  EXPECT_TRUE(worth(R"("reason":"success","attempts":[{},{}])"));
+  EXPECT_TRUE(worth(R"("reason":"success","attempts_left_out":3)"));
+  EXPECT_TRUE(worth(R"("reason":"success","recovered":true)"));
+  EXPECT_TRUE(worth(R"("reason":"success","ending":"cut")"));
+  EXPECT_TRUE(worth(R"("reason":"not_idempotent","ending":"answered")"));
+}
+
+TEST(Lines, OneOfEachRouteAnInterval) {
+  constexpr std::int64_t wall = 1'767'348'000'000'000'000;
+  const Watch watch = [] {
+    Watch made(1);
+    made.took(*read_status(before_json(), nullptr).value, 1000);
+    made.took(*read_status(after_json(), nullptr).value, 1010);
+    return made;
+  }();
+  expect_golden("lines.txt", interval_lines(watch, LineForm::text, wall));
+  expect_golden("lines.jsonl", interval_lines(watch, LineForm::json, wall));
+}
+
+TEST(Lines, WhatIsUnknownIsSaidToBe) {
+  Watch watch(1);
+  EXPECT_EQ(interval_lines(watch, LineForm::text, 0), "");
+  watch.took(status(1, 1, route(R"(a \"b\"\u001b)", 1)), 1);
+  EXPECT_EQ(interval_lines(watch, LineForm::text, 0), "");
+  watch.took(status(2, 3, route(R"(a \"b\"\u001b)", 3)), 2);
+  EXPECT_EQ(interval_lines(watch, LineForm::text, 0),
+            "time=1970-01-01T00:00:00.000Z route=\"a \\\"b\\\"\\u001b\" seconds=1 requests=2 rate=2 "
+            "success=- retries=0 recovered=0 "
+            "exhausted=0 refused=- p50_ms=- p99_ms=-\n");
+  EXPECT_NE(interval_lines(watch, LineForm::json, 0).find(R"("success":null)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reprise::top
