@@ -24,10 +24,11 @@ void expect_fits(const Screen& screen, const Look& look) {
       const auto code = static_cast<unsigned char>(byte);
       return code < 0x20 || code == 0x7f;
     })) << text;
-    if (!look.charset.utf8)
+    if (!look.charset.utf8) {
       EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char byte) {
         return static_cast<unsigned char>(byte) < 0x80;
       })) << text;
+    }
   }
 }
 
