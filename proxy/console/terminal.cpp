@@ -32,7 +32,7 @@ bool Terminal::enter() {
   // Signals stay keys: Ctrl-C and Ctrl-Z are for whoever waits for this process, too.
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
   modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
-  modes.c_cc[VMIN] = 0;
+  modes.c_cc[VMIN] = 1;
   modes.c_cc[VTIME] = 0;
   if (!set_modes(in_, modes)) return false;
   entered_ = true;
@@ -60,11 +60,13 @@ TerminalSize Terminal::size() const {
 }
 
 std::optional<std::string> Terminal::read() {
+  // Another program may read here, too: what was there a moment ago may not be.
+  pollfd ready{in_, POLLIN, 0};
+  if (poll(&ready, 1, 0) == 0) return std::string();
   char bytes[256];
   const ssize_t got = ::read(in_, bytes, sizeof bytes);
   if (got > 0) return std::string(bytes, static_cast<std::size_t>(got));
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return std::string();
-  // Without bytes although it was ready: it hangs up.
   return std::nullopt;
 }
 

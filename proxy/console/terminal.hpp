@@ -35,7 +35,7 @@ class Terminal {
 
   /// Where the terminal does not know: 80 by 24.
   TerminalSize size() const;
-  /// What has been pressed; waits for nothing where `in` is ready. Absent: the terminal is gone.
+  /// What has been pressed, without waiting. Absent: the terminal is gone.
   std::optional<std::string> read();
   /// All of it. False: the terminal is gone.
   bool write(std::string_view bytes);

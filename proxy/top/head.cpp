@@ -56,16 +56,21 @@ Troubles troubles_of(const Status& status) {
 Line pools(const Status& status) {
   Line line("upstreams ", Style::strong);
   if (status.upstream_active || status.upstream_idle)
-    line.add(fmt::format("{} connections active, {} idle  ", status.upstream_active.value_or(0),
+    line.add(fmt::format("{} active, {} idle  ", status.upstream_active.value_or(0),
                          status.upstream_idle.value_or(0)));
   const Troubles troubles = troubles_of(status);
-  const auto add = [&line](std::size_t count, std::string_view what, Style style) {
-    line.add(fmt::format("{} {}  ", count, what), count > 0 ? style : Style::plain);
+  const auto add = [&line](std::size_t count, std::string_view what, std::string_view none, Style style) {
+    if (count == 0) {
+      line.add(std::string(none));
+    } else {
+      line.add(fmt::format("{} {}", count, what), style);
+    }
+    line.add("  ");
   };
-  add(troubles.circuits, "circuits not closed", Style::bad);
-  add(troubles.pauses, "paused", Style::warning);
-  add(troubles.budgets, "budgets drawn on", Style::warning);
-  if (status.rejected > 0) line.add(fmt::format("{} requests rejected", status.rejected));
+  add(troubles.circuits, "circuits not closed", "circuits closed", Style::bad);
+  add(troubles.pauses, "paused", "none paused", Style::warning);
+  add(troubles.budgets, "budgets drawn on", "budgets full", Style::warning);
+  if (status.rejected > 0) line.add(fmt::format("{} rejected", status.rejected));
   return line;
 }
 
@@ -74,10 +79,12 @@ std::vector<Line> notices(const Watch& watch, const View& view, const Look& look
   std::vector<Line> lines;
   if (watch.loss()) {
     const double seconds = std::max(0.0, look.now - watch.loss()->since);
-    lines.emplace_back(fmt::format("NO RESPONSE for {}; asking again every {}; figures are of before: {}",
-                                   age_text(static_cast<std::int64_t>(seconds)), look.interval,
-                                   shown(watch.loss()->why, look.charset)),
-                       Style::bad);
+    const std::string text = fmt::format(
+        "NO RESPONSE for {}; asking again every {}, and these are figures of before: {}",
+        age_text(static_cast<std::int64_t>(seconds)), look.interval, shown(watch.loss()->why, look.charset));
+    constexpr std::size_t most_lines = 4;
+    for (std::string& part : wrapped(text, look.columns, look.charset))
+      if (lines.size() < most_lines) lines.emplace_back(std::move(part), Style::bad);
   }
   if (watch.restarted_at() && look.now - *watch.restarted_at() < told_for)
     lines.emplace_back("RESTARTED: the proxy counts from 0 again", Style::warning);

@@ -11,7 +11,7 @@
 namespace reprise::top {
 namespace {
 
-Line table_heading(const TableShape& shape, const View& view, const Look& look) {
+Line table_heading(const TableShape& shape, const View& view, const Look& look, std::string_view names) {
   Line line;
   for (const Column column : shape.columns) {
     const ColumnOutline& outline = outline_of(column);
@@ -19,7 +19,7 @@ Line table_heading(const TableShape& shape, const View& view, const Look& look) 
     const bool rising = (column == Column::route) != view.reversed;
     const std::string mark = !sorted ? " " : rising ? "^" : "v";
     if (column == Column::route) {
-      line.add(mark + padded(outline.heading, shape.route, look.charset), Style::heading);
+      line.add(mark + padded(names, shape.route, look.charset), Style::heading);
     } else {
       line.add(" " + padded_left(mark + std::string(outline.heading), outline.width + 1, look.charset),
                Style::heading);
@@ -63,18 +63,17 @@ Table table_of(const std::vector<RouteFigures>& routes, const View& view, const 
   for (const RouteFigures& route : routes) longest = std::max(longest, columns_of(route.name, look.charset));
   const TableShape shape = shape_for(look.columns, longest);
   Table table;
-  table.lines.push_back(table_heading(shape, view, look));
   const std::size_t place = place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; });
   const std::size_t shown_rows = rows > 1 ? rows - 1 : 1;
+  // Where there are more than are seen, its place is told.
+  const std::string names = routes.size() > shown_rows ? fmt::format("{}/{}", place + 1, routes.size())
+                                                       : std::string(outline_of(Column::route).heading);
+  table.lines.push_back(table_heading(shape, view, look, names));
   const std::size_t from = page_of(place, shown_rows);
   for (std::size_t i = from; i < std::min(routes.size(), from + shown_rows); ++i)
     table.lines.push_back(table_row(routes[i], shape, i == place, look));
   if (routes.empty()) table.lines.emplace_back(" no routes", Style::faint);
   if (place < routes.size()) table.chosen = &routes[place];
-  if (routes.size() > shown_rows)
-    table.lines.front().add(
-        fmt::format("  {}-{} of {}", from + 1, std::min(routes.size(), from + shown_rows), routes.size()),
-        Style::faint);
   return table;
 }
 

@@ -127,6 +127,7 @@ class OnTerminal : public testing::Test {
     return end_;
   }
   void TearDown() override {
+    pty_.hang_up();
     if (thread_.joinable()) thread_.join();
   }
 
