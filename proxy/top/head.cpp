@@ -68,7 +68,7 @@ Line pools(const Status& status) {
     line.add("  ");
   };
   add(troubles.circuits, "circuits not closed", "circuits closed", Style::bad);
-  add(troubles.pauses, "paused", "none paused", Style::warning);
+  add(troubles.pauses, "paused", "no pause", Style::warning);
   add(troubles.budgets, "budgets drawn on", "budgets full", Style::warning);
   if (status.rejected > 0) line.add(fmt::format("{} rejected", status.rejected));
   return line;

@@ -283,7 +283,12 @@ TEST(Terminal, ThatIsGoneIsSaidToBe) {
   Terminal none(-1, -1);
   EXPECT_FALSE(none.enter());
   EXPECT_FALSE(none.write("x"));
-  EXPECT_FALSE(none.read());
+  Pty pty;
+  Terminal terminal(pty.slave(), pty.slave());
+  ASSERT_TRUE(terminal.enter());
+  pty.hang_up();
+  EXPECT_FALSE(terminal.read());
+  EXPECT_FALSE(terminal.write("x"));
 }
 
 TEST(Terminal, WaitsWhereAnotherProgramMadeItNonBlocking) {
