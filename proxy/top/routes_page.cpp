@@ -32,7 +32,7 @@ Line table_heading(const TableShape& shape, const View& view, const Look& look, 
 // Green and red are for what is plainly right or wrong.
 Style style_of(Column column, const RouteFigures& route) {
   if (column == Column::success && route.success)
-    return *route.success >= 0.99 ? Style::good : *route.success >= 0.9 ? Style::warning : Style::bad;
+    return *route.success >= 1 ? Style::good : *route.success >= 0.95 ? Style::warning : Style::bad;
   if (column == Column::route && route.mode != "active" && !route.mode.empty()) return Style::faint;
   return Style::plain;
 }

@@ -1,0 +1,117 @@
+"""A program on a pseudo-terminal that controls it, and the screen that its bytes come to."""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+
+from harness import PATIENCE, options, without_proxies
+
+FRAME = re.compile(r"\x1b\[H(.*?)\x1b\[J", re.S)
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+
+
+class OnTerminal:
+    """`reprise ARGUMENTS` on a terminal of that size. Its variables are those of a terminal; None takes one away."""
+
+    def __init__(self, *arguments, columns=80, rows=24, **variables):
+        environment = without_proxies(TERM="xterm-256color", LC_ALL="C.UTF-8", NO_COLOR="")
+        for name, value in variables.items():
+            if value is None:
+                environment.pop(name, None)
+            else:
+                environment[name] = value
+        self.came, self.code = "", None
+        self.process, self.terminal = pty.fork()
+        if self.process == 0:
+            os.execve(options.binary, [options.binary, *arguments], environment)
+        # Held, so that its modes can be seen when nobody else is left.
+        self.other_end = os.open(os.ptsname(self.terminal), os.O_RDWR | os.O_NOCTTY)
+        self.modes_before = termios.tcgetattr(self.other_end)
+        self.resize(columns, rows)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if self.code is None:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+        if kind is not None:
+            print(f"--- the screen\n{self.screen()}\n--- the last bytes\n{self.came[-500:]!r}")
+        os.close(self.other_end)
+        os.close(self.terminal)
+
+    def resize(self, columns, rows):
+        """The kernel tells the program with SIGWINCH."""
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def press(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def read(self, wait=0.05):
+        """Whatever has come."""
+        while select.select([self.terminal], [], [], wait)[0]:
+            try:
+                some = os.read(self.terminal, 65536)
+            except OSError:  # nobody has the other end any more
+                return
+            self.came += some.decode("utf-8", "replace")
+            wait = 0
+
+    def lines(self):
+        """Of the last whole frame."""
+        frames = FRAME.findall(self.came)
+        return [] if not frames else [STYLE.sub("", line).replace("\x1b[K", "") for line in frames[-1].split("\r\n")]
+
+    def screen(self):
+        return "\n".join(self.lines())
+
+    def until(self, check, what):
+        """Waits until `check(screen)`, or that the text `check` is on it."""
+        shown = (lambda screen: check in screen) if isinstance(check, str) else check
+        limit = time.monotonic() + PATIENCE
+        while not shown(self.screen()):
+            if time.monotonic() > limit:
+                raise AssertionError(f"not within {PATIENCE} s: {what}")
+            self.read()
+        return self.screen()
+
+    def sees(self, text):
+        return self.until(text, f"the screen has {text!r}")
+
+    def ended(self):
+        """Exit code, or minus the signal that ended it; the terminal must be as it was."""
+        limit = time.monotonic() + PATIENCE
+        while True:
+            pid, status = os.waitpid(self.process, os.WNOHANG)
+            self.read(0.02)
+            if pid:
+                break
+            if time.monotonic() > limit:
+                raise AssertionError(f"it does not end within {PATIENCE} s")
+        self.code = os.waitstatus_to_exitcode(status)
+        return self.code
+
+    def stopped(self):
+        """Waits until it is stopped."""
+        limit = time.monotonic() + PATIENCE
+        while time.monotonic() < limit:
+            self.read(0.02)  # it may wait for its bytes to be taken
+            pid, status = os.waitpid(self.process, os.WNOHANG | os.WUNTRACED)
+            if pid and os.WIFSTOPPED(status):
+                return
+        raise AssertionError("it was never stopped")
+
+    def is_given_back(self):
+        """Modes, screen, cursor and line breaks are the shell's."""
+        self.read()
+        assert termios.tcgetattr(self.other_end) == self.modes_before, "its modes are others than before"
+        assert self.came.count(ENTER) == self.came.count(LEAVE) > 0, "the screen is not the shell's"
+        assert self.came.rstrip().endswith("\x1b[?7h\x1b[?25h\x1b[?1049l"), self.came[-200:]
+        assert not fcntl.fcntl(self.other_end, fcntl.F_GETFL) & os.O_NONBLOCK

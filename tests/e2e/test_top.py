@@ -1,0 +1,277 @@
+"""`reprise top`: what it shows of a running proxy on a real pseudo-terminal, and its lines where there is none."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import unicodedata
+
+from client import ask
+from harness import PATIENCE, Reprise, closed_port, equal, eventually, options
+from terminal import OnTerminal
+from upstream import Upstream
+
+QUICK = ("--interval", "100ms")
+
+
+def admin_of(reprise):
+    return "%s:%d" % reprise.addresses["admin"]
+
+
+def on_terminal(reprise, *arguments, **look):
+    return OnTerminal("top", "--admin", admin_of(reprise), *QUICK, *arguments, **look)
+
+
+def top(*arguments, **variables):
+    """Exit code, standard output and error without a terminal."""
+    done = subprocess.run([options.binary, "top", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=PATIENCE, check=False, env={**os.environ, **variables})
+    return done.returncode, done.stdout, done.stderr
+
+
+def some_traffic(reprise, upstream):
+    equal(ask(reprise, "GET", upstream.url("/again")).status, 200)
+    equal(ask(reprise, "POST", upstream.url("/no"), b"x").status, 503)
+
+
+SCRIPT = {"/again": [503, 200], "/no": [503]}
+
+
+def columns_of(line):
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 0 if unicodedata.combining(one) else 1 for one in line)
+
+
+def test_it_shows_routes_and_what_was_retried_or_refused():
+    with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise) as terminal:
+        terminal.sees("ROUTE")
+        some_traffic(reprise, upstream)
+        terminal.sees("not_idempotent")
+        screen = terminal.sees("recovered by a retry")
+        assert "ready" in screen and admin_of(reprise) in screen and ">default" in screen, screen
+        assert "to change: " in screen, screen
+        # The figures are those of /status.
+        row = next(line for line in screen.splitlines() if line.startswith(">default")).split()
+        equal(row[4:7], ["1", "1", "0"], row)
+        assert row[2].endswith("%") and row[8].endswith(("ms", "s")), row
+        terminal.press("q")
+        equal(terminal.ended(), 0)
+        terminal.is_given_back()
+
+
+def test_keys_lead_to_stories_upstreams_and_help_and_back():
+    with Upstream(SCRIPT) as upstream, Reprise(routes=[{"name": "other", "match": {"host": "nobody.example"}}]) as reprise:
+        some_traffic(reprise, upstream)
+        with on_terminal(reprise, rows=40) as terminal:
+            terminal.sees("not_idempotent")
+            terminal.press("1")
+            terminal.until(lambda screen: screen.index("default ") < screen.index("other "), "sorted by name")
+            terminal.press("r")
+            terminal.until(lambda screen: screen.index("other ") < screen.index("default "), "sorted the other way round")
+            terminal.press("\x1b[H")
+            terminal.sees(">other")
+            terminal.press("\x1b[B")
+            terminal.sees(">default")
+            terminal.press("\r")
+            terminal.sees("LAST REQUESTS OF default: 2")
+            terminal.press("j")
+            terminal.sees("attempt 2")
+            terminal.press("\r")
+            assert "LAST REQUESTS" not in terminal.until(lambda screen: "LAST REQUESTS" not in screen, "one story in full")
+            screen = terminal.sees("client got")
+            assert "retryable_status: again in " in screen and ", drawn from 2.5ms to 5.0ms" in screen, screen
+            terminal.press("\x1b")
+            terminal.sees("LAST REQUESTS")
+            terminal.press("\x1b")
+            terminal.sees("ROUTE")
+            terminal.press("u")
+            terminal.sees(f"127.0.0.1:{upstream.port}")
+            assert "BUDGET LEFT" in terminal.sees("reprise.yaml")
+            terminal.press("?")
+            terminal.sees("sort the other way round")
+            terminal.press("\x1b")
+            terminal.sees("ROUTE")
+            terminal.press("p")
+            terminal.sees("PAUSED")
+            terminal.press("p")
+            terminal.until(lambda screen: "PAUSED" not in screen, "it goes on")
+            terminal.press("q")
+            equal(terminal.ended(), 0)
+
+
+def test_it_fits_every_size_and_follows_a_resize():
+    with Upstream(SCRIPT) as upstream, Reprise(routes=[{"name": "日本語の検索", "match": {"host": "nobody.example"}}]) as reprise:
+        some_traffic(reprise, upstream)
+        with on_terminal(reprise) as terminal:
+            terminal.sees("日本語の検索")
+            for columns, rows in ((40, 10), (300, 100), (10, 3), (1, 1), (132, 43)):
+                terminal.resize(columns, rows)
+                terminal.until(lambda screen, rows=rows: screen.count("\n") == rows - 1, f"{rows} rows")
+                terminal.until(lambda _, columns=columns: all(columns_of(line) <= columns for line in terminal.lines()), f"{columns} columns")
+            terminal.sees("BY REASON")
+            terminal.press("q")
+            equal(terminal.ended(), 0)
+
+
+def test_the_terminal_is_given_back_whatever_ends_it():
+    with Reprise() as reprise:
+        for end, code in (("q", 0), ("\x03", 0), ("\x1c", -signal.SIGQUIT), (signal.SIGTERM, -signal.SIGTERM),
+                          (signal.SIGHUP, -signal.SIGHUP), (signal.SIGINT, 0)):
+            with on_terminal(reprise) as terminal:
+                terminal.sees("ROUTE")
+                if isinstance(end, str):
+                    terminal.press(end)
+                else:
+                    os.kill(terminal.process, end)
+                equal(terminal.ended(), code, end)
+                terminal.is_given_back()
+
+
+def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again():
+    with Reprise() as reprise, on_terminal(reprise) as terminal:
+        terminal.sees("ROUTE")
+        # On this terminal nobody is its parent's session: a stop by the keyboard would be ignored there.
+        os.kill(terminal.process, signal.SIGTSTP)
+        terminal.stopped()
+        terminal.is_given_back()
+        terminal.came = ""
+        os.kill(terminal.process, signal.SIGCONT)
+        terminal.sees("ROUTE")
+        terminal.press("q")
+        equal(terminal.ended(), 0)
+
+
+def test_a_proxy_that_is_gone_is_told_and_one_that_comes_back_is_shown():
+    with contextlib.ExitStack() as stack:
+        running = stack.enter_context(Reprise())
+        address = admin_of(running)
+        terminal = stack.enter_context(on_terminal(running))
+        terminal.sees("ROUTE")
+        running.process.kill()
+        running.process.wait()
+        terminal.sees("NO RESPONSE for 00:00:0")
+        terminal.sees("Connection refused")
+        running.process.returncode = 0  # that it was killed is no failure here
+        with Reprise(admin={"bind": address}):
+            terminal.until(lambda screen: "NO RESPONSE" not in screen, "it responds again")
+            terminal.sees("RESTARTED")
+            terminal.press("q")
+            equal(terminal.ended(), 0)
+            terminal.is_given_back()
+
+
+def test_a_proxy_that_hangs_does_not_hang_the_keys():
+    with Reprise() as reprise, on_terminal(reprise) as terminal:
+        terminal.sees("ROUTE")
+        os.kill(reprise.process.pid, signal.SIGSTOP)
+        try:
+            terminal.press("?")
+            terminal.sees("sort the other way round")
+            terminal.sees("NO RESPONSE")
+        finally:
+            os.kill(reprise.process.pid, signal.SIGCONT)
+        terminal.until(lambda screen: "NO RESPONSE" not in screen, "it responds again")
+        terminal.press("q")
+        equal(terminal.ended(), 0)
+
+
+def test_a_thousand_routes_can_be_gone_through():
+    routes = [{"name": f"route-{number}", "match": {"host": f"h{number}.example"}} for number in range(1000)]
+    with Reprise(routes=routes) as reprise, on_terminal(reprise) as terminal:
+        terminal.sees("1/1001")
+        terminal.press("\x1b[F")
+        terminal.sees(">default")
+        terminal.press("\x1b[5~")
+        terminal.until(lambda screen: "1001/1001" not in screen and "/1001" in screen, "a page back")
+        terminal.press("g")
+        terminal.sees("1/1001")
+        terminal.press("q")
+        equal(terminal.ended(), 0)
+
+
+def test_a_locale_without_utf_8_sees_ascii_alone():
+    with Reprise(routes=[{"name": "日本", "match": {"host": "nobody.example"}}]) as reprise:
+        for locale in ("C", "no_SUCH.UTF-8"):
+            with on_terminal(reprise, LC_ALL=locale) as terminal:
+                terminal.sees("\\u65e5\\u672c")
+                assert terminal.came.isascii(), terminal.came
+                terminal.press("q")
+                equal(terminal.ended(), 0)
+
+
+def test_colours_are_for_who_wants_them():
+    with Reprise() as reprise:
+        for variable, coloured in (("", True), ("1", False)):
+            with on_terminal(reprise, NO_COLOR=variable) as terminal:
+                terminal.sees("ROUTE")
+                equal("\x1b[1;36m" in terminal.came, coloured)
+                terminal.press("q")
+                equal(terminal.ended(), 0)
+
+
+def test_lines_where_there_is_no_screen():
+    with Reprise() as reprise:
+        for terminal in (on_terminal(reprise, "--count", "1"), on_terminal(reprise, "--format", "text", "--count", "1"),
+                         on_terminal(reprise, "--count", "1", TERM="dumb"), on_terminal(reprise, "--count", "1", TERM=None)):
+            with terminal:
+                equal(terminal.ended(), 0)
+                assert " route=default " in terminal.came and "\x1b" not in terminal.came, terminal.came
+        for variables in ({"TERM": "dumb"}, {"TERM": None}):
+            with on_terminal(reprise, **variables) as terminal:
+                eventually(lambda terminal=terminal: terminal.read() or " route=default " in terminal.came, "lines on a dumb terminal")
+                assert "\x1b" not in terminal.came, terminal.came
+                terminal.press("\x03")
+                equal(terminal.ended(), -signal.SIGINT)
+
+
+def test_lines_of_so_many_intervals_are_piped():
+    with Upstream(SCRIPT) as upstream, Reprise() as reprise:
+        process = subprocess.Popen([options.binary, "top", "--admin", admin_of(reprise), "--format", "json", *QUICK],
+                                   stdout=subprocess.PIPE, text=True)
+        told = {"requests": 0, "retries": 0, "recovered": 0}
+        refused = {}
+        json.loads(process.stdout.readline())
+        some_traffic(reprise, upstream)
+        while told["requests"] < 2:
+            line = json.loads(process.stdout.readline())
+            equal(line["route"], "default")
+            for name in told:
+                told[name] += line[name]
+            refused.update(line["refused"])
+            if line["requests"]:
+                assert line["p50_ms"] > 0 and 0 <= line["success"] <= 1 and line["rate"] > 0, line
+            else:
+                equal((line["p50_ms"], line["success"]), (None, None))
+        equal((told, refused), ({"requests": 2, "retries": 1, "recovered": 1}, {"not_idempotent": 1}))
+        process.stdout.close()  # nobody reads any more
+        assert process.wait(PATIENCE) in (0, -signal.SIGPIPE)
+        code, out, err = top("--admin", admin_of(reprise), *QUICK, "--count", "2")
+        equal((code, err, out.count("\n")), (0, "", 2))
+        assert all(line.startswith("time=") and " route=default seconds=" in line for line in out.splitlines()), out
+
+
+def test_lines_go_on_while_the_proxy_is_away():
+    with Reprise() as reprise:
+        process = subprocess.Popen([options.binary, "top", "--admin", admin_of(reprise), *QUICK, "--count", "30"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        assert "route=default" in process.stdout.readline()
+    out, err = process.communicate(timeout=PATIENCE)
+    equal(process.returncode, 1, "nothing responded in the last interval")
+    equal(err.count("no response from the admin listener"), 1)
+    assert out.count("\n") < 30, out
+
+
+def test_wrong_use_and_nobody_there_are_told():
+    for arguments, words in ((["--interval", "1"], "--interval"), (["--interval", "1ms"], "100ms to 1h"), (["--admin", "nowhere"], "HOST:PORT"),
+                             (["--format", "yaml"], "--format"), (["--count", "0"], "--count"), (["--admin", "a:1", "-c", "x"], "--admin")):
+        code, out, err = top(*arguments)
+        equal((code, out), (2, ""), arguments)
+        assert words in err, err
+    _held, port = closed_port()
+    code, out, err = top("--admin", f"127.0.0.1:{port}")
+    equal((code, out), (1, ""))
+    assert f"no response from the admin listener at 127.0.0.1:{port}" in err and "--admin" in err, err
+    with Upstream({"/status": [200]}) as other:
+        code, out, err = top("--admin", f"127.0.0.1:{other.port}")
+        equal((code, out), (1, ""))
+        assert "no admin listener of reprise" in err, err
+    equal(top("-c", "/nowhere.yaml")[0], 78)
