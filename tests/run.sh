@@ -16,7 +16,7 @@ short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
 all_groups=(format floors release e2e browser interop asan simulation tsan fuzz coverage heavy package tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
-socket_rooms=(io systemd cgroup control reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
+socket_rooms=(io systemd cgroup control console reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
 jobs=$(nproc)
 counts=$PWD/build/asan/counts   # which lines were run under the sanitizers
 counted_units=false counted_stories=false   # by this run
@@ -251,7 +251,7 @@ group_heavy() {
 group_coverage() {
   local played=()
   ! $counted_units || ! $counted_stories || played=(--played)
-  check "build what is counted" build asan policy_test http_test config_test explain_test simulate_test comparison_test "${socket_rooms[@]/%/_test}" net_stories policy_stories || return
+  check "build what is counted" build asan policy_test http_test config_test explain_test simulate_test comparison_test top_test "${socket_rooms[@]/%/_test}" net_stories policy_stories || return
   fixed_addresses
   counted "coverage" "${wrapper[@]}" python3 tests/coverage.py "${played[@]}"
   wrapper=()

@@ -63,7 +63,7 @@ Line pools(const Status& status) {
     if (count == 0) {
       line.add(std::string(none));
     } else {
-      line.add(fmt::format("{} {}", count, what), style);
+      line.add(fmt::format("{}: {}", what, count), style);
     }
     line.add("  ");
   };

@@ -144,8 +144,10 @@ def test_a_proxy_that_is_gone_is_told_and_one_that_comes_back_is_shown():
     with contextlib.ExitStack() as stack:
         running = stack.enter_context(Reprise())
         address = admin_of(running)
+        upstream = stack.enter_context(Upstream(SCRIPT))
+        some_traffic(running, upstream)
         terminal = stack.enter_context(on_terminal(running))
-        terminal.sees("ROUTE")
+        terminal.sees("default: 2 requests")
         running.process.kill()
         running.process.wait()
         terminal.sees("NO RESPONSE for 00:00:0")

@@ -68,6 +68,19 @@ TEST(Draw, WithoutUtf8WhatIsNotAsciiIsToldByItsCode) {
   expect_golden("routes-ascii-80x24.txt", screen_of(seen(after_json(), ascii), {}, look_of(80, 24, ascii)));
 }
 
+std::string in_english(std::string json) {
+  const std::string name = "日本語の検索";
+  return json.replace(json.find(name), name.size(), "search");
+}
+
+TEST(Draw, ThePictureOfTheReadme) {
+  Watch watch(10);
+  watch.took(*read_status(in_english(before_json()), nullptr).value, 1000);
+  watch.took(*read_status(in_english(after_json(troubled)), nullptr).value, 1010);
+  watch.took(*read_stories(stories_json, nullptr).value);
+  expect_golden("readme.txt", screen_of(watch, {}, look_of(128, 21, utf8())));
+}
+
 TEST(Draw, StoriesOfARoute) {
   const Watch watch = seen(after_json(), utf8());
   expect_golden("stories-100x30.txt", screen_of(watch, on(Page::stories), look_of(100, 30, utf8())));
