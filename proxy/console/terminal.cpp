@@ -32,6 +32,7 @@ bool Terminal::enter() {
   // Signals stay keys: Ctrl-C and Ctrl-Z are for whoever waits for this process, too.
   modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
   modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
+  modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
   modes.c_cc[VMIN] = 1;
   modes.c_cc[VTIME] = 0;
   if (!set_modes(in_, modes)) return false;

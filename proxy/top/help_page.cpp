@@ -16,7 +16,7 @@ struct Explained {
 constexpr Explained keys[] = {
     {"j k, arrows", "choose a route or a request, or scroll"},
     {"space b", "a page on, a page back (Page Down, Page Up); g and G: the first, the last"},
-    {"Enter", "the chosen route's last requests, then one of them in full"},
+    {"Enter", "the chosen route's last retried or refused requests, then one of them in full"},
     {"Esc", "back"},
     {"1 to 9, s", "sort by that column, by the next one"},
     {"r", "sort the other way round"},

@@ -108,6 +108,7 @@ std::vector<Line> upstreams_in_trouble(const Watch& watch, const Look& look, std
 }
 
 std::vector<Line> last_stories(const Watch& watch, const Look& look, std::size_t rows) {
+  constexpr std::size_t indent = 10, most_lines = 4;
   std::vector<Line> lines;
   if (rows < 2) return lines;
   lines.emplace_back(" LAST RETRIED OR REFUSED", Style::heading);
@@ -115,7 +116,13 @@ std::vector<Line> last_stories(const Watch& watch, const Look& look, std::size_t
     if (!is_worth_telling(story)) continue;
     if (lines.size() + 2 > rows) break;
     lines.push_back(story_row(story, true, look));
-    lines.emplace_back("          " + reason_text(story), Style::faint);
+    auto why = wrapped(reason_text(story), look.columns > indent ? look.columns - indent : 1, look.charset);
+    if (why.size() > most_lines) {
+      why.resize(most_lines);
+      why.back() += " ...";
+    }
+    for (std::string& part : why)
+      if (lines.size() < rows) lines.emplace_back(std::string(indent, ' ') + std::move(part), Style::faint);
   }
   if (lines.size() == 1) lines.emplace_back(" none is known", Style::faint);
   return lines;

@@ -1,4 +1,4 @@
-// One route's last requests, and one of them in full.
+// One route's last requests that were retried or refused, and one of them in full.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,10 +117,12 @@ std::vector<Line> story_lines(const StoryReading& story, const Look& look) {
 std::vector<Line> stories_page(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
   const auto stories = stories_of_route(watch, view);
   std::vector<Line> lines;
-  lines.emplace_back(fmt::format(" LAST REQUESTS OF {}: {}", view.route, stories.size()), Style::heading);
+  lines.emplace_back(fmt::format(" LAST RETRIED OR REFUSED OF {}: {}", view.route, stories.size()),
+                     Style::heading);
   if (stories.empty()) {
-    lines.emplace_back(" none is known: the proxy tells of its last 100, as far as limits.stories keeps them",
-                       Style::faint);
+    lines.emplace_back(
+        " none is known: the proxy tells of the last 100 that were retried, refused, cut or failed",
+        Style::faint);
     return lines;
   }
   const std::size_t place = place_in(stories, [&](const StoryReading& one) { return one.id == view.story; });

@@ -101,6 +101,15 @@ void Watch::took(Status status, double at) {
   while (samples_.size() > window_ + 1) samples_.pop_front();
 }
 
+void Watch::took(std::vector<StoryReading> stories) {
+  // They come with the oldest first; of two that ended at one moment the latter is the newer one. Dates of
+  // RFC 3339 in UTC have their order as text.
+  std::reverse(stories.begin(), stories.end());
+  std::stable_sort(stories.begin(), stories.end(),
+                   [](const StoryReading& one, const StoryReading& other) { return one.time > other.time; });
+  stories_ = std::move(stories);
+}
+
 void Watch::lost(std::string why, double at) {
   if (loss_) {
     loss_->why = std::move(why);

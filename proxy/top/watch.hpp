@@ -51,13 +51,14 @@ class Watch {
 
   /// After a restart of the proxy, which is one of its counters too, everything begins anew.
   void took(Status, double at);
-  void took(std::vector<StoryReading> stories) { stories_ = std::move(stories); }
+  void took(std::vector<StoryReading>);
   void lost(std::string why, double at);
 
   bool empty() const { return samples_.empty(); }
   /// The newest; not if empty.
   const Status& status() const { return samples_.back().status; }
   double taken_at() const { return samples_.back().at; }
+  /// The newest first.
   const std::vector<StoryReading>& stories() const { return stories_; }
   const std::optional<Loss>& loss() const { return loss_; }
   /// When a restart was last noticed.

@@ -153,11 +153,11 @@ TEST_F(OnTerminal, DrawsUntilSomebodyQuits) {
 TEST_F(OnTerminal, ObeysKeysAlsoInPieces) {
   begin();
   pty_.type("\r");
-  pty_.until("LAST REQUESTS OF payments");
+  pty_.until("LAST RETRIED OR REFUSED OF payments");
   pty_.type("\x1b");
   pty_.until("ROUTE");
   pty_.type("?");
-  pty_.until("the chosen route's last requests");
+  pty_.until("the chosen route's last retried");
   pty_.type("\x1b");
   pty_.until("ROUTE");
   pty_.type("p");

@@ -4,8 +4,8 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
+import subprocess
 import termios
 import time
 
@@ -26,22 +26,21 @@ class OnTerminal:
                 environment.pop(name, None)
             else:
                 environment[name] = value
-        self.came, self.code = "", None
-        self.process, self.terminal = pty.fork()
-        if self.process == 0:
-            os.execve(options.binary, [options.binary, *arguments], environment)
-        # Held, so that its modes can be seen when nobody else is left.
-        self.other_end = os.open(os.ptsname(self.terminal), os.O_RDWR | os.O_NOCTTY)
+        self.came = ""
+        # Its end is held here, too, so that its modes can be seen when nobody else is left.
+        self.terminal, self.other_end = pty.openpty()
         self.modes_before = termios.tcgetattr(self.other_end)
         self.resize(columns, rows)
+        self.process = subprocess.Popen([options.binary, *arguments], env=environment, stdin=self.other_end, stdout=self.other_end,
+                                        stderr=self.other_end, start_new_session=True,
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        if self.code is None:
-            os.kill(self.process, signal.SIGKILL)
-            os.waitpid(self.process, 0)
+        self.process.kill()
+        self.process.wait()
         if kind is not None:
             print(f"--- the screen\n{self.screen()}\n--- the last bytes\n{self.came[-500:]!r}")
         os.close(self.other_end)
@@ -86,27 +85,21 @@ class OnTerminal:
         return self.until(text, f"the screen has {text!r}")
 
     def ended(self):
-        """Exit code, or minus the signal that ended it; the terminal must be as it was."""
-        limit = time.monotonic() + PATIENCE
-        while True:
-            pid, status = os.waitpid(self.process, os.WNOHANG)
-            self.read(0.02)
-            if pid:
-                break
-            if time.monotonic() > limit:
-                raise AssertionError(f"it does not end within {PATIENCE} s")
-        self.code = os.waitstatus_to_exitcode(status)
-        return self.code
+        """Exit code, or minus the signal that ended it."""
+        self.until(lambda _: self.process.poll() is not None, "it ends")
+        self.read()
+        return self.process.returncode
 
     def stopped(self):
         """Waits until it is stopped."""
-        limit = time.monotonic() + PATIENCE
-        while time.monotonic() < limit:
-            self.read(0.02)  # it may wait for its bytes to be taken
-            pid, status = os.waitpid(self.process, os.WNOHANG | os.WUNTRACED)
-            if pid and os.WIFSTOPPED(status):
-                return
-        raise AssertionError("it was never stopped")
+        def is_stopped(_):
+            with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+                return file.read().rpartition(")")[2].split()[0] == "T"
+        self.until(is_stopped, "it is stopped")
+        self.read()
+
+    def signal(self, number):
+        self.process.send_signal(number)
 
     def is_given_back(self):
         """Modes, screen, cursor and line breaks are the shell's."""

@@ -9,7 +9,7 @@ import unicodedata
 from client import ask
 from harness import PATIENCE, Reprise, closed_port, equal, eventually, options
 from terminal import OnTerminal
-from upstream import Upstream
+from upstream import Say, Upstream
 
 QUICK = ("--interval", "100ms")
 
@@ -72,20 +72,20 @@ def test_keys_lead_to_stories_upstreams_and_help_and_back():
             terminal.press("\x1b[B")
             terminal.sees(">default")
             terminal.press("\r")
-            terminal.sees("LAST REQUESTS OF default: 2")
+            terminal.sees("LAST RETRIED OR REFUSED OF default: 2")
             terminal.press("j")
             terminal.sees("attempt 2")
             terminal.press("\r")
-            assert "LAST REQUESTS" not in terminal.until(lambda screen: "LAST REQUESTS" not in screen, "one story in full")
+            terminal.until(lambda screen: "LAST RETRIED" not in screen, "one story in full")
             screen = terminal.sees("client got")
             assert "retryable_status: again in " in screen and ", drawn from 2.5ms to 5.0ms" in screen, screen
             terminal.press("\x1b")
-            terminal.sees("LAST REQUESTS")
+            terminal.sees("LAST RETRIED")
             terminal.press("\x1b")
             terminal.sees("ROUTE")
             terminal.press("u")
-            terminal.sees(f"127.0.0.1:{upstream.port}")
-            assert "BUDGET LEFT" in terminal.sees("reprise.yaml")
+            screen = terminal.sees("BUDGET LEFT")
+            assert f"127.0.0.1:{upstream.port}" in screen and "reprise.yaml" in screen, screen
             terminal.press("?")
             terminal.sees("sort the other way round")
             terminal.press("\x1b")
@@ -98,18 +98,27 @@ def test_keys_lead_to_stories_upstreams_and_help_and_back():
             equal(terminal.ended(), 0)
 
 
+def wide_proxy():
+    """Who tells of a route in wide characters, which a configuration cannot have, and of a host that would steer the terminal."""
+    route = {"name": "日本語の検索", "mode": "active", "requests": 7, "refused": {}}
+    story = {"id": "a-1", "time": "2026-01-01T00:00:00.000Z", "route": route["name"], "method": "GET", "host": "e\x1b[2J\u202e", "port": 80,
+             "status": 503, "reason": "not_idempotent", "meaning": "because", "ending": "answered", "attempts": [{"n": 1, "status": 503}]}
+    status = {"version": "9", "started": 1, "uptime_seconds": 1, "routes": [route], "totals": {"requests": 7}}
+    return Upstream({"/status": [Say(200, json.dumps(status).encode())], "/stories": [Say(200, json.dumps([story]).encode())]})
+
+
 def test_it_fits_every_size_and_follows_a_resize():
-    with Upstream(SCRIPT) as upstream, Reprise(routes=[{"name": "日本語の検索", "match": {"host": "nobody.example"}}]) as reprise:
-        some_traffic(reprise, upstream)
-        with on_terminal(reprise) as terminal:
-            terminal.sees("日本語の検索")
-            for columns, rows in ((40, 10), (300, 100), (10, 3), (1, 1), (132, 43)):
-                terminal.resize(columns, rows)
-                terminal.until(lambda screen, rows=rows: screen.count("\n") == rows - 1, f"{rows} rows")
-                terminal.until(lambda _, columns=columns: all(columns_of(line) <= columns for line in terminal.lines()), f"{columns} columns")
-            terminal.sees("BY REASON")
-            terminal.press("q")
-            equal(terminal.ended(), 0)
+    with wide_proxy() as proxy, OnTerminal("top", "--admin", f"127.0.0.1:{proxy.port}", *QUICK) as terminal:
+        terminal.sees("日本語の検索")
+        for columns, rows in ((40, 10), (300, 100), (10, 3), (1, 1), (132, 43)):
+            terminal.resize(columns, rows)
+            terminal.until(lambda screen, rows=rows: screen.count("\n") == rows - 1, f"{rows} rows")
+            terminal.until(lambda _, columns=columns: all(columns_of(line) <= columns for line in terminal.lines()), f"{columns} columns")
+        terminal.sees("BY REASON")
+        assert "e\\u001b[2J\\u202e" in terminal.screen(), terminal.screen()
+        assert "\x1b[2J" not in terminal.came and "\u202e" not in terminal.came
+        terminal.press("q")
+        equal(terminal.ended(), 0)
 
 
 def test_the_terminal_is_given_back_whatever_ends_it():
@@ -121,7 +130,7 @@ def test_the_terminal_is_given_back_whatever_ends_it():
                 if isinstance(end, str):
                     terminal.press(end)
                 else:
-                    os.kill(terminal.process, end)
+                    terminal.signal(end)
                 equal(terminal.ended(), code, end)
                 terminal.is_given_back()
 
@@ -129,12 +138,11 @@ def test_the_terminal_is_given_back_whatever_ends_it():
 def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again():
     with Reprise() as reprise, on_terminal(reprise) as terminal:
         terminal.sees("ROUTE")
-        # On this terminal nobody is its parent's session: a stop by the keyboard would be ignored there.
-        os.kill(terminal.process, signal.SIGTSTP)
+        terminal.press("\x1a")
         terminal.stopped()
         terminal.is_given_back()
         terminal.came = ""
-        os.kill(terminal.process, signal.SIGCONT)
+        terminal.signal(signal.SIGCONT)
         terminal.sees("ROUTE")
         terminal.press("q")
         equal(terminal.ended(), 0)
@@ -151,7 +159,7 @@ def test_a_proxy_that_is_gone_is_told_and_one_that_comes_back_is_shown():
         running.process.kill()
         running.process.wait()
         terminal.sees("NO RESPONSE for 00:00:0")
-        terminal.sees("Connection refused")
+        terminal.sees("Connection\nrefused")
         running.process.returncode = 0  # that it was killed is no failure here
         with Reprise(admin={"bind": address}):
             terminal.until(lambda screen: "NO RESPONSE" not in screen, "it responds again")
@@ -191,10 +199,11 @@ def test_a_thousand_routes_can_be_gone_through():
 
 
 def test_a_locale_without_utf_8_sees_ascii_alone():
-    with Reprise(routes=[{"name": "日本", "match": {"host": "nobody.example"}}]) as reprise:
+    with wide_proxy() as proxy:
         for locale in ("C", "no_SUCH.UTF-8"):
-            with on_terminal(reprise, LC_ALL=locale) as terminal:
+            with OnTerminal("top", "--admin", f"127.0.0.1:{proxy.port}", *QUICK, LC_ALL=locale) as terminal:
                 terminal.sees("\\u65e5\\u672c")
+                terminal.sees("because")
                 assert terminal.came.isascii(), terminal.came
                 terminal.press("q")
                 equal(terminal.ended(), 0)
