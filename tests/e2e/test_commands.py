@@ -35,7 +35,7 @@ def test_help_is_a_command_for_all_and_for_each():
 def test_a_word_that_is_no_command_is_told_with_what_was_meant():
     code, out, err = command("exlpain", "GET", "http://h/")
     equal((code, out), (2, ""))
-    assert err.startswith('reprise: unknown command "exlpain" (did you mean explain?); the commands are: run exec env ca redirect inject reload status drain quit log pause check'), err
+    assert err.startswith('reprise: unknown command "exlpain" (did you mean explain?); the commands are: run exec env ca redirect inject reload status drain quit log pause top check'), err
     code, _, err = command("help", "chekc")
     equal(code, 2)
     assert '"chekc" (did you mean check?)' in err, err
