@@ -4,12 +4,12 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include <wchar.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstring>
+#include <cwchar>
 
 #include "proxy/top/screen.hpp"
 

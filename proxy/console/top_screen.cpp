@@ -133,7 +133,7 @@ class TopScreen {
   void ask_status() {
     if (view_.paused) return await_next();
     asked_at_ = Clock::now();
-    ask_admin(io_, options_.at, "/status", patience, [this](AdminResponse response) {
+    ask_admin(io_, options_.at, "/status", patience, [this](const AdminResponse& response) {
       auto status = top::read_status(response.body, &options_.charset);
       if (response.status != 200 || !status.value) {
         lose(not_understood(options_.at, response, status.why));
@@ -144,7 +144,7 @@ class TopScreen {
     });
   }
   void ask_stories() {
-    ask_admin(io_, options_.at, "/stories", patience, [this](AdminResponse response) {
+    ask_admin(io_, options_.at, "/stories", patience, [this](const AdminResponse& response) {
       auto stories = top::read_stories(response.body, &options_.charset);
       // An older proxy has none to tell.
       if (stories.value && response.status == 200) watch_.took(std::move(*stories.value));

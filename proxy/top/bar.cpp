@@ -108,8 +108,8 @@ std::vector<Piece> bar_of(const StoryReading& story, std::size_t columns, const 
 
 std::string gauge_of(double share, std::size_t columns) {
   const std::size_t inside = columns > 2 ? columns - 2 : 1;
-  const std::size_t full = std::min(
-      inside, static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(inside) + 0.5));
+  const auto full =
+      static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(inside)));
   return "[" + std::string(full, '#') + std::string(inside - full, '-') + "]";
 }
 

@@ -20,7 +20,7 @@ struct Line {
   bool chosen = false;  ///< shown reversed
 
   Line() = default;
-  Line(std::string text, Style style = Style::plain) { add(std::move(text), style); }
+  explicit Line(std::string text, Style style = Style::plain) { add(std::move(text), style); }
   Line& add(std::string text, Style style = Style::plain) {
     pieces.push_back({std::move(text), style});
     return *this;
