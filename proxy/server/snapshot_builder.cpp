@@ -57,7 +57,7 @@ std::shared_ptr<ClientTls> SnapshotBuilder::make_client_tls(const config::Settin
   std::erase_if(made_, [](const Made& old) { return old.leaves.expired(); });
   // What was made for a configuration that never came into force is no earlier one.
   for (const Made& old : made_) {
-    const std::shared_ptr<ClientTls> leaves = old.leaves.lock();
+    std::shared_ptr<ClientTls> leaves = old.leaves.lock();
     if (before != nullptr && leaves == before->client_tls && old.held == held) return leaves;
   }
   auto leaves = std::make_shared<Leaves>(authority, intercept.hosts, settings.limits.upstreams);

@@ -51,6 +51,7 @@ constexpr std::array<Row, 5> rows{{
 
 std::vector<std::string_view> policy_words() {
   std::vector<std::string_view> words;
+  words.reserve(rows.size());
   for (const Row& row : rows) words.push_back(row.word);
   return words;
 }
