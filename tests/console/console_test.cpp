@@ -122,6 +122,8 @@ class OnTerminal : public testing::Test {
     thread_ = std::thread([this, options] { end_ = show_top(options); });
     pty_.until(std::string(top::enter_screen));
   }
+  // To the thread that draws, which is the only one where `reprise top` runs: Asio's handler reads, unlocked, what that thread wrote.
+  void raise_there(int signal) { pthread_kill(thread_.native_handle(), signal); }
   const ScreenEnd& end() {
     thread_.join();
     return end_;
@@ -172,7 +174,7 @@ TEST_F(OnTerminal, DrawsAnewInAnotherSize) {
   begin();
   pty_.until("payments");
   pty_.resize(40, 10);
-  kill(getpid(), SIGWINCH);
+  raise_there(SIGWINCH);
   // As many lines as it has now, and no more.
   std::string frame;
   do {
@@ -187,7 +189,7 @@ TEST_F(OnTerminal, ASignalEndsItAndTheTerminalIsTheShellsAgain) {
   for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGINT}) {
     begin();
     pty_.until("payments");
-    kill(getpid(), signal);
+    raise_there(signal);
     EXPECT_EQ(end().signal, signal == SIGINT ? 0 : signal);
     EXPECT_TRUE(pty_.is_as_shells_have_it());
     pty_.until(std::string(top::leave_screen));
@@ -200,7 +202,7 @@ TEST_F(OnTerminal, AContinuedProcessTakesTheTerminalAgain) {
   termios modes = pty_.modes();
   modes.c_lflag |= ICANON | ECHO;
   EXPECT_EQ(tcsetattr(pty_.slave(), TCSANOW, &modes), 0) << "as the shell does while it is stopped";
-  kill(getpid(), SIGCONT);
+  raise_there(SIGCONT);
   pty_.until(std::string(top::enter_screen));
   pty_.until("payments");
   EXPECT_EQ(pty_.modes().c_lflag & (ICANON | ECHO), 0U);
