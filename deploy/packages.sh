@@ -14,6 +14,9 @@ test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llv
 # For the Debian package and the image alone.
 # shellcheck disable=SC2034
 package_packages=(dpkg-dev file lintian mmdebstrap systemd-container buildah)
+# To count instructions, and to time single parts.
+# shellcheck disable=SC2034
+measure_packages=(valgrind libbenchmark-dev)
 # To look at the status page with.
 # shellcheck disable=SC2034
 browser_packages=(chromium fonts-dejavu-core)

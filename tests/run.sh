@@ -13,7 +13,7 @@ source deploy/packages.sh
 
 fast_groups=(format floors release e2e)
 short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
-all_groups=(format floors release e2e browser interop asan simulation tsan fuzz coverage heavy package tidy docs)
+all_groups=(format floors release e2e browser interop asan simulation tsan fuzz coverage heavy cost package tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
 socket_rooms=(io systemd cgroup control console reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
@@ -245,6 +245,15 @@ group_heavy() {
   check "build the soak" build release reprise reprise_soak || return
   check "executed-but-lost POSTs" bash tests/soak.sh --lost-posts 10000
   check "soak" bash tests/soak.sh 2
+}
+
+# What a request costs in instructions, which no other work on this machine changes; and that the micro-benchmarks run.
+group_cost() {
+  install_missing "${measure_packages[@]}" || echo "without ${measure_packages[*]}"
+  check "build what is measured" build release reprise micro_bench || return
+  check "the gate of instructions notices what it must" python3 tests/bench/instructions.py --self-test
+  check "instructions a request" python3 tests/bench/instructions.py
+  check "micro-benchmarks" build/release/tests/bench/micro/micro_bench --benchmark_min_time=0.01
 }
 
 # What the groups asan and simulation of this run have played counts; without both, the tests and fewer stories are played here.

@@ -81,15 +81,32 @@ def tables(samples, baseline, order):
     return "\n".join(lines)
 
 
+ABSOLUTE = ("p50_added", "p99_added", "rss_kib", "kib_a_client_1000", "kib_a_client_10000")   # kept as they are: no ratio says as much
+
+
+def absolutes(by_target):
+    """By metric, the medians of each target."""
+    kept = {}
+    for metric in ABSOLUTE:
+        medians = {name: round(statistics.median(metrics[metric]), 2) for name, metrics in by_target.items() if metrics.get(metric)}
+        if medians:
+            kept[metric] = medians
+    return kept
+
+
 def summary(samples, baseline):
-    """What results.py keeps: for each scenario the headline metric's ratios and medians."""
+    """What results.py keeps: for each scenario the headline metric's ratios and medians, and what is told as it is."""
     kept = {}
     for scenario, by_target in samples.items():
+        if kind_of(scenario) == "rate" and "direct" in by_target:
+            by_target = {name: with_added_latency(metrics, by_target["direct"]) for name, metrics in by_target.items() if name != "direct"}
+        if told := absolutes(by_target):
+            kept[scenario] = {"absolutes": told}
         if kind_of(scenario) not in HEADLINE or baseline not in by_target:
             continue
         metric, unit = HEADLINE[kind_of(scenario)]
         kept[scenario] = {
-            "unit": unit,
+            **kept.get(scenario, {}), "unit": unit,
             "ratios": {name: round(found, 2) for name in by_target if (found := ratio(by_target[name], by_target[baseline], metric)) is not None},
             "medians": {name: round(statistics.median(metrics[metric]), 2) for name, metrics in by_target.items() if metrics.get(metric)}}
     return kept

@@ -4,6 +4,9 @@ from pathlib import Path
 
 FILE = Path(__file__).resolve().parent / "results.json"
 BASELINE = "haproxy"
+ABSOLUTE = {   # metric: how it is told, and by what it is divided
+    "p50_added": ("added at 2,000 requests a second, p50, us", 1), "p99_added": ("... p99, us", 1), "rss_kib": ("resident with nobody, MB", 1024),
+    "kib_a_client_1000": ("KiB for each of 1,000 idle clients", 1), "kib_a_client_10000": ("... of 10,000", 1)}
 SHOWN = ("get_c64", "post_c64", "hdr20_c64", "tls", "intercept", "down64m_c4", "up64m_c4")   # in README.md
 
 
@@ -38,14 +41,30 @@ def sentence():
             f"HAProxy has the upstream's own certificate). CPU per GiB: {down} down, {up} up.\n")
 
 
+def row(cells):
+    return f"| {' | '.join(cells)} |"
+
+
 def table():
-    """For tests/bench/README.md: every scenario that was kept."""
+    """For tests/bench/README.md: every scenario that was kept, and what is told as it is."""
     kept = read()
-    names = sorted({name for figures in kept.values() for name in figures["ratios"]} - {"reprise", BASELINE, "direct"})
-    lines = ["| scenario | reprise | " + " | ".join(names) + " | CPU of reprise | measured |", "|---" * (4 + len(names)) + "|"]
+    told = [*(figures.get("ratios", {}) for figures in kept.values()),
+            *(medians for figures in kept.values() for medians in figures.get("absolutes", {}).values())]
+    names = ["reprise", *sorted({name for group in told for name in group} - {"reprise", BASELINE, "direct"})]
+    lines = [row(["scenario", *names, "CPU of reprise", "measured"]), "|---" * (3 + len(names)) + "|"]
     for scenario, figures in kept.items():
-        cells = [ratio(scenario, name) for name in ["reprise", *names]]
+        if "ratios" not in figures:
+            continue
         median = figures.get("medians", {}).get("reprise")
-        cells.append("-" if median is None else f"{median:,.6g} {figures['unit']}")
-        lines.append(f"| {scenario} | {' | '.join(cells)} | {figures['when']}, rounds: {figures['rounds']}, {figures['machine']} |")
+        lines.append(row([scenario, *(ratio(scenario, name) for name in names), "-" if median is None else f"{median:,.6g} {figures['unit']}", when(figures)]))
+    names = ["reprise", BASELINE, *names[1:]]
+    lines += ["", row(["as it is", *names, "measured"]), "|---" * (2 + len(names)) + "|"]
+    for figures in kept.values():
+        for metric, medians in figures.get("absolutes", {}).items():
+            words, by = ABSOLUTE[metric]
+            lines.append(row([words, *(f"{medians[name] / by:.1f}" if name in medians else "-" for name in names), when(figures)]))
     return "\n".join(lines) + "\n"
+
+
+def when(figures):
+    return f"{figures['when']}, rounds: {figures['rounds']}, {figures['machine']}"

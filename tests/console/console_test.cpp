@@ -122,7 +122,8 @@ class OnTerminal : public testing::Test {
     thread_ = std::thread([this, options] { end_ = show_top(options); });
     pty_.until(std::string(top::enter_screen));
   }
-  // To the thread that draws, which is the only one where `reprise top` runs: Asio's handler reads, unlocked, what that thread wrote.
+  // To the thread that draws, which is the only one where `reprise top` runs: Asio's handler reads, unlocked,
+  // what that thread wrote.
   void raise_there(int signal) { pthread_kill(thread_.native_handle(), signal); }
   const ScreenEnd& end() {
     thread_.join();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the fuzz targets, each until it has played so many inputs or so many seconds, several at once.
 
-    python3 tests/fuzz/run.py                            all, a million inputs or 25 seconds each
+    python3 tests/fuzz/run.py                            all, half a million inputs or 13 seconds each
     python3 tests/fuzz/run.py --short                    the short form: 20,000 inputs or 10 seconds each
     python3 tests/fuzz/run.py --only framing --seed fresh --keep --runs 100000000 --seconds 3600
 
@@ -113,8 +113,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--only", action="append", choices=TARGETS)
     arguments.add_argument("--short", action="store_true")
-    arguments.add_argument("--runs", type=int, default=1_000_000)
-    arguments.add_argument("--seconds", type=int, default=25)
+    arguments.add_argument("--runs", type=int, default=500_000)
+    arguments.add_argument("--seconds", type=int, default=13)
     arguments.add_argument("--keep", action="store_true")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     chance.add_option(arguments)

@@ -1,12 +1,12 @@
 // A load generator for HTTP/1.1 over loopback: one thread, epoll. Prints one JSON object.
 //
-//   loadgen closed --port P --conns N --secs S            every connection sends again as soon as it is
-//   answered loadgen rate   --port P --conns N --secs S --rate R   request i is due at i/R seconds; latency
-//   counts from then on loadgen idle   --port P --conns N                     one request on each of N
-//   connections, then waits for the end of standard input
+//   loadgen closed ...               every connection sends again as soon as it is answered
+//   loadgen rate ... --rate R        request i is due at i/R seconds; latency counts from then on
+//   loadgen idle ...                 one request on each connection, then waits for the end of standard input
 //
-// Also: --path TARGET, --host VALUE of Host, --body BYTES (then it is a POST), --warm SECS before it counts,
-// --count N answers at most. Answers have a Content-Length or end with their connection.
+// Also: --port P, --conns N, --secs S, --path TARGET, --host VALUE of Host, --headers N more request fields,
+// --body BYTES (then it is a POST), --warm SECS before it counts, --count N answers at most. Answers have a
+// Content-Length or end with their connection.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { latencies_kept = 8 << 20, batch = 512 };
+enum { latencies_kept = 8 << 20, batch = 512, most_headers = 50 };
 
 struct connection {
   int fd;
@@ -43,7 +43,7 @@ static struct {
   const char* mode;
   const char* path;
   const char* host;
-  int port, connections;
+  int port, connections, headers;
   double seconds, warm, rate;
   uint64_t body, count;
 } asked = {.mode = "", .path = "/", .host = NULL, .connections = 1, .seconds = 2, .warm = 0.3, .rate = 1000};
@@ -241,6 +241,8 @@ static void read_options(int count, char** arguments) {
       asked.path = value;
     else if (strcmp(name, "--host") == 0)
       asked.host = value;
+    else if (strcmp(name, "--headers") == 0)
+      asked.headers = atoi(value);
     else if (strcmp(name, "--body") == 0)
       asked.body = strtoull(value, NULL, 10);
     else if (strcmp(name, "--count") == 0)
@@ -250,7 +252,8 @@ static void read_options(int count, char** arguments) {
   }
   const bool known =
       strcmp(asked.mode, "closed") == 0 || strcmp(asked.mode, "rate") == 0 || strcmp(asked.mode, "idle") == 0;
-  if (!known || asked.port == 0 || asked.host == NULL || asked.connections < 1) {
+  if (!known || asked.port == 0 || asked.host == NULL || asked.connections < 1 ||
+      asked.headers > most_headers) {
     fprintf(
         stderr,
         "usage: loadgen closed|rate|idle --port P --host VALUE [--conns N] [--secs S] ...; see its source\n");
@@ -263,6 +266,9 @@ static void write_head(void) {
   memset(zeros, 'z', sizeof zeros);
   int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: %s\r\n",
                         asked.body > 0 ? "POST" : "GET", asked.path, asked.host);
+  for (int i = 0; i < asked.headers; ++i)
+    length += snprintf(request + length, sizeof request - (size_t)length,
+                       "X-Bench-Header-%02d: some-typical-value-%08x\r\n", i, (unsigned)i * 2654435761U);
   if (asked.body > 0)
     length += snprintf(request + length, sizeof request - (size_t)length, "Content-Length: %llu\r\n",
                        (unsigned long long)asked.body);

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""User-mode instructions a request, under callgrind: six scenarios, held to the figures of instructions.json.
+
+    python3 tests/bench/instructions.py             fails where one has become dearer by more than 3 %
+    python3 tests/bench/instructions.py --write     these are the figures from now on
+    python3 tests/bench/instructions.py --where     where they go: a table of the rooms and libraries, with cache misses
+
+Instructions do not depend on what else the machine does: one connection, one request after the other, the start not counted."""
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import chance  # noqa: E402
+import bench as benchmark  # noqa: E402
+import callgrind  # noqa: E402
+import processes  # noqa: E402
+import rooms_of_costs  # noqa: E402
+import scenarios  # noqa: E402
+import targets  # noqa: E402
+
+FILE = Path(__file__).resolve().parent / "instructions.json"
+ALLOWED = 1.03
+REQUESTS = 2000
+ONE, MANY = "reprise.yaml", "routes.yaml"
+SCENARIOS = {   # configuration, path, options of the load generator
+    "get": (ONE, "/", ()),
+    "post": (ONE, "/", ("--body", 1024)),
+    "hdr20": (ONE, "/", ("--headers", 20)),
+    "get10k": (ONE, "/10k", ()),
+    "flaky": (ONE, "/flaky", ()),
+    "routes_1000": (MANY, "/", ()),
+}
+
+
+def thousand_routes():
+    """The configuration of the benchmark, and a thousand routes of which none is for its origin."""
+    lines = (targets.HERE / ONE).read_text(encoding="utf-8").rstrip("\n").splitlines()
+    lines.append("routes:")
+    for number in range(500):
+        lines.append(f"  - {{name: host-{number}, match: {{host: host-{number}.example}}}}")
+        lines.append(f"  - {{name: kind-{number}, match: {{path: '/v1/kind-{number}/{{id}}'}}}}")
+    return "\n".join(lines) + "\n"
+
+
+def configuration(name, folder):
+    if name == ONE:
+        return targets.HERE / ONE
+    file = folder / name
+    file.write_text(thousand_routes(), encoding="utf-8")
+    return file
+
+
+def counted(given, names, *options):
+    """A count for each scenario; the proxy is started once for each configuration."""
+    counts = {}
+    with tempfile.TemporaryDirectory(prefix="bench-") as place:
+        folder = Path(place)
+        folder.chmod(0o755)
+        bench = scenarios.Bench(argparse.Namespace(pin="none"), folder, benchmark.build_tools(folder / "tools"))
+        bench.start_upstream()
+        try:
+            for config in (ONE, MANY):
+                chosen = [name for name in names if SCENARIOS[name][0] == config]
+                if not chosen:
+                    continue
+                target = targets.reprise(given.bin, processes.free_port(bench.taken_ports), configuration(config, folder))
+                run = callgrind.Callgrind(bench, target, *options)
+                try:
+                    for name in chosen:
+                        _, path, more = SCENARIOS[name]
+                        counts[name] = run.count(REQUESTS, path, *more)
+                finally:
+                    run.stop()
+        finally:
+            processes.stop(bench.upstream)
+    return counts
+
+
+def problems(figures, kept):
+    """What has become dearer, or is held to nothing."""
+    for name, now in figures.items():
+        if name not in kept:
+            yield f"{name}: {now:,.0f} instructions a request; no figure is kept: --write"
+        elif now > kept[name] * ALLOWED:
+            yield f"{name}: {now:,.0f} instructions a request, {now / kept[name] - 1:+.1%} beside the {kept[name]:,.0f} that are kept; 3 % are allowed"
+
+
+def self_test():
+    """That the gate notices what it must."""
+    assert not list(problems({"get": 1029}, {"get": 1000}))
+    assert len(list(problems({"get": 1031}, {"get": 1000}))) == 1
+    assert len(list(problems({"get": 1}, {}))) == 1
+    dump = "events: Ir I1mr\nob=(1) a\nfl=(1) b.cpp\nfn=(1) f\n1 10 1\n+2 5 0\ncfi=(2) c.hpp\ncfn=(2) g\ncalls=3 1\n* 900 9\nfi=(2)\n7 20 2\n"
+    read = callgrind.read(dump)
+    assert read.total == {"Ir": 35, "I1mr": 3}, read.total
+    assert read.by_file == {("a", "b.cpp"): {"Ir": 15, "I1mr": 1}, ("a", "c.hpp"): {"Ir": 20, "I1mr": 2}}, read.by_file
+    rooms_of_costs.self_test()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(targets.ROOT / "build/release/reprise"))
+    parser.add_argument("--write", action="store_true", help="keep the figures of this run")
+    parser.add_argument("--where", metavar="SCENARIO", nargs="?", const="get", choices=SCENARIOS, help="where the instructions of one go")
+    parser.add_argument("--self-test", action="store_true", help="that the gate notices what it must")
+    chance.add_option(parser)
+    given = parser.parse_args()
+    if given.self_test:
+        return self_test()
+    chance.use(given.seed)
+    if given.where:
+        count = counted(given, [given.where], "--cache-sim=yes")[given.where]
+        print(rooms_of_costs.table(count, REQUESTS), end="")
+        return 0
+    figures = {name: count.total["Ir"] / REQUESTS for name, count in counted(given, SCENARIOS).items()}
+    kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    for name, now in figures.items():
+        print(f"{name:12} {now:10,.0f} instructions a request" + (f", {now / kept[name] - 1:+.1%}" if name in kept else ""))
+    if given.write:
+        FILE.write_text(json.dumps({name: round(now) for name, now in figures.items()}, indent=1) + "\n", encoding="utf-8")
+        return 0
+    found = list(problems(figures, kept))
+    for problem in found:
+        print(f"FAILED {problem}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+// What a decision costs: of a response that is passed on, and of one that is tried again, with its roll of
+// the dice.
+#include <benchmark/benchmark.h>
+
+#include <limits>
+
+#include "proxy/pacing/dice.hpp"
+#include "proxy/policy/decide.hpp"
+
+namespace reprise::policy {
+namespace {
+
+void decide_of(benchmark::State& state, const Outcome& outcome) {
+  const Facts facts{Idempotency::yes, true, true};
+  const RoutePolicy policy;
+  Attempt attempt;
+  attempt.sent = Sent::maybe;
+  attempt.replayable = true;
+  SeededDice dice(7);
+  constexpr Instant now{std::chrono::hours(1)};
+  constexpr double plenty = std::numeric_limits<double>::infinity();
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        decide(facts, attempt, outcome, policy, now, now + std::chrono::minutes(1), dice, plenty));
+}
+
+void decide_a_success(benchmark::State& state) { decide_of(state, Answered{200, {}}); }
+BENCHMARK(decide_a_success);
+
+void decide_a_retry(benchmark::State& state) { decide_of(state, Answered{503, {}}); }
+BENCHMARK(decide_a_retry);
+
+}  // namespace
+}  // namespace reprise::policy

@@ -1,0 +1,54 @@
+"""Costs by whose source they are in: the rooms of this program, Asio, the language's library, the system's."""
+import re
+from collections import Counter
+
+EVENTS = {"Ir": "instructions", "I1mr": "code missing in the first cache", "ILmr": "in the last", "D1mr": "data missing in the first cache, read",
+          "D1mw": "written"}
+# The first that matches; what stands for it in the table.
+PLACES = [(re.compile(pattern), name) for pattern, name in (
+    (r"proxy/http1/guard|proxy/http1/scanner|proxy/http1/chunked", "framing guard"),
+    (r"proxy/http1/beast_check|boost/beast", "second reading: Beast"),
+    (r"proxy/http1/rewrite", "rewrite"),
+    (r"proxy/io/tick", "timers"),
+    (r"proxy/(\w+)/", r"\1"),
+    (r"config/", "settings"),
+    (r"boost/asio/(impl/)?(awaitable|use_awaitable|co_spawn)|boost/asio/.*awaitable|coroutine", "coroutines"),
+    (r"boost/asio|boost/system|boost/", "Asio"),
+    (r"c\+\+|/bits/|libstdc\+\+", "C++ library"),
+)]
+
+
+def place_of(binary, file):
+    for pattern, name in PLACES:
+        found = pattern.search(file)
+        if found:
+            return found.expand(name)
+    library = binary.rsplit("/", 1)[-1]
+    return "vDSO" if not library or library == "???" else "C library" if library.startswith(("libc.", "ld-")) else library
+
+
+def by_place(count):
+    places = {}
+    for (binary, file), costs in count.by_file.items():
+        places.setdefault(place_of(binary, file), Counter()).update(costs)
+    return places
+
+
+def table(count, requests):
+    """In Markdown, a request's share each; the dearest first."""
+    events = [event for event in EVENTS if event in count.total]
+    places = sorted(by_place(count).items(), key=lambda place: -place[1]["Ir"])
+    lines = ["| where | " + " | ".join(EVENTS[event] for event in events) + " | share |", "|---" * (len(events) + 2) + "|"]
+    for name, costs in [*places, ("all", count.total)]:
+        if costs["Ir"] >= count.total["Ir"] / 200:
+            cells = [f"{costs[event] / requests:,.0f}" if event == "Ir" else f"{costs[event] / requests:,.1f}" for event in events]
+            lines.append(f"| {name} | {' | '.join(cells)} | {costs['Ir'] / count.total['Ir']:.0%} |")
+    return "\n".join(lines) + "\n"
+
+
+def self_test():
+    assert place_of("/x/reprise", "/x/proxy/http1/guard.cpp") == "framing guard"
+    assert place_of("/x/reprise", "/x/proxy/exchange/attempt.cpp") == "exchange"
+    assert place_of("/x/reprise", "/usr/include/boost/asio/impl/awaitable.hpp") == "coroutines"
+    assert place_of("/x/reprise", "/usr/include/boost/asio/detail/scheduler.ipp") == "Asio"
+    assert place_of("/lib/x86_64-linux-gnu/libc.so.6", "./malloc/malloc.c") == "C library"

@@ -1,0 +1,1 @@
+// Only for the header that is compiled first.
