@@ -11,7 +11,7 @@ find_path(CARES_INCLUDE ares.h REQUIRED)
 find_library(CARES_LIBRARY cares REQUIRED)
 
 add_library(reprise_asio STATIC ${CMAKE_SOURCE_DIR}/cmake/asio_beast.cpp)
-target_link_libraries(reprise_asio PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+target_link_libraries(reprise_asio PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads PRIVATE reprise_whole_program)
 # The recycling cache holds as many coroutine frames per thread as a session is deep (2 by default); what it cannot serve
 # comes from operator new, whose small blocks are cheaper than aligned_alloc's.
 target_compile_definitions(reprise_asio PUBLIC

@@ -1,0 +1,53 @@
+# How the shipped program is optimized as a whole: by the linker, and by what the benchmark has shown to be run often.
+#
+# The objects of the rooms hold both, code and what the linker optimizes from: tests link the code, which takes seconds, the program
+# is made from the rest. cmake/profile/README.md says how the profile is made.
+option(REPRISE_LTO "optimize the program as a whole at its link; GCC" OFF)
+set(REPRISE_PROFILE "" CACHE STRING "use: compile by the profile in cmake/profile; make: count, for a new one; GCC")
+set(profile_archive ${CMAKE_SOURCE_DIR}/cmake/profile/release.tar.xz)
+
+add_library(reprise_whole_program INTERFACE)   # for what the program is made of
+add_library(reprise_whole_program_link INTERFACE)   # for the program
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  return()
+endif()
+if(REPRISE_LTO)
+  target_compile_options(reprise_whole_program INTERFACE -flto -ffat-lto-objects)
+  # GCC 12 names the frame of an inline coroutine anew in every file, and takes that for two definitions.
+  target_link_options(reprise_whole_program_link INTERFACE -flto=auto -fuse-linker-plugin -Wno-odr)
+  add_link_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:REPRISE_IS_PROGRAM>>>:-fno-lto>)
+endif()
+
+if(REPRISE_PROFILE STREQUAL "make")
+  # Whatever was counted by an earlier build is of that one.
+  file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/counts)
+  target_compile_options(reprise_whole_program INTERFACE -fprofile-generate=${CMAKE_BINARY_DIR}/counts -fprofile-update=prefer-atomic)
+  target_link_options(reprise_whole_program_link INTERFACE -fprofile-generate)
+elseif(REPRISE_PROFILE STREQUAL "use")
+  # Another version of GCC writes and reads profiles of its own.
+  string(REGEX MATCH "^[0-9]+" compiler ${CMAKE_CXX_COMPILER_VERSION})
+  file(READ ${CMAKE_SOURCE_DIR}/cmake/profile/compiler made_by)
+  string(STRIP "${made_by}" made_by)
+  if(NOT compiler STREQUAL made_by)
+    message(STATUS "without the profile: it is of GCC ${made_by}, this is ${compiler}")
+    return()
+  endif()
+  file(SHA256 ${profile_archive} digest)
+  set(profile ${CMAKE_BINARY_DIR}/profile)
+  if(NOT EXISTS ${profile}/default.profdata OR NOT EXISTS ${profile}/${digest})
+    file(REMOVE_RECURSE ${profile})
+    file(ARCHIVE_EXTRACT INPUT ${profile_archive} DESTINATION ${profile})
+    # GCC looks for a file's counts by its path from the root, with # for /.
+    string(REPLACE "/" "#" here "${CMAKE_BINARY_DIR}/")
+    file(GLOB counts RELATIVE ${profile} ${profile}/*.gcda)
+    foreach(file ${counts})
+      file(RENAME ${profile}/${file} "${profile}/${here}${file}")
+    endforeach()
+    # The one name of a profile that ccache knows of those that are there: what is cached is cached by its content.
+    file(WRITE ${profile}/default.profdata ${digest})
+    file(TOUCH ${profile}/${digest})
+  endif()
+  # What was changed since has no counts, or some that do not fit: it is compiled as without.
+  target_compile_options(reprise_whole_program INTERFACE -fprofile-use=${profile} -fprofile-correction -Wno-missing-profile
+                                                         -Wno-coverage-mismatch)
+endif()
