@@ -47,7 +47,8 @@ elseif(REPRISE_PROFILE STREQUAL "use")
     file(WRITE ${profile}/default.profdata ${digest})
     file(TOUCH ${profile}/${digest})
   endif()
-  # What was changed since has no counts, or some that do not fit: it is compiled as without.
+  # What was changed since has no counts, or some that do not fit, and what the benchmark does not do was never run: that is compiled as
+  # without. partial.specs says so, in a way that ccache takes.
   target_compile_options(reprise_whole_program INTERFACE -fprofile-use=${profile} -fprofile-correction -Wno-missing-profile
-                                                         -Wno-coverage-mismatch)
+                                                         -Wno-coverage-mismatch -specs=${CMAKE_SOURCE_DIR}/cmake/profile/partial.specs)
 endif()
