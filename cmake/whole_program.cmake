@@ -34,7 +34,11 @@ elseif(REPRISE_PROFILE STREQUAL "use")
   endif()
   file(SHA256 ${profile_archive} digest)
   set(profile ${CMAKE_BINARY_DIR}/profile)
-  if(NOT EXISTS ${profile}/default.profdata OR NOT EXISTS ${profile}/${digest})
+  set(unpacked "")
+  if(EXISTS ${profile}/default.profdata)
+    file(READ ${profile}/default.profdata unpacked)
+  endif()
+  if(NOT unpacked STREQUAL digest)
     file(REMOVE_RECURSE ${profile})
     file(ARCHIVE_EXTRACT INPUT ${profile_archive} DESTINATION ${profile})
     # GCC looks for a file's counts by its path from the root, with # for /.
@@ -43,9 +47,8 @@ elseif(REPRISE_PROFILE STREQUAL "use")
     foreach(file ${counts})
       file(RENAME ${profile}/${file} "${profile}/${here}${file}")
     endforeach()
-    # The one name of a profile that ccache knows of those that are there: what is cached is cached by its content.
+    # Last, so that half a profile is unpacked again. The name is one that ccache takes for a profile: it caches by what stands in it.
     file(WRITE ${profile}/default.profdata ${digest})
-    file(TOUCH ${profile}/${digest})
   endif()
   # What was changed since has no counts, or some that do not fit, and what the benchmark does not do was never run: that is compiled as
   # without. partial.specs says so, in a way that ccache takes.

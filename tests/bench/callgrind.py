@@ -38,9 +38,7 @@ def read(text):
             binary = named("ob", line[3:])
         elif line.startswith(("fl=", "fi=", "fe=")):
             file = named("file", line[3:])
-        elif line.startswith("cfi="):
-            named("file", line[4:])
-        elif line.startswith("cfl="):
+        elif line.startswith(("cfi=", "cfl=")):
             named("file", line[4:])
         elif line.startswith("cob="):
             named("ob", line[4:])

@@ -3,6 +3,7 @@ import json
 import re
 import statistics
 
+import results
 import scenarios
 
 COLUMNS = {   # metric, title, how it is shown, whether a ratio follows
@@ -81,13 +82,10 @@ def tables(samples, baseline, order):
     return "\n".join(lines)
 
 
-ABSOLUTE = ("p50_added", "p99_added", "rss_kib", "kib_a_client_1000", "kib_a_client_10000")   # kept as they are: no ratio says as much
-
-
 def absolutes(by_target):
-    """By metric, the medians of each target."""
+    """By metric, the medians of each target: of what is kept as it is."""
     kept = {}
-    for metric in ABSOLUTE:
+    for metric in results.ABSOLUTE:
         medians = {name: round(statistics.median(metrics[metric]), 2) for name, metrics in by_target.items() if metrics.get(metric)}
         if medians:
             kept[metric] = medians
