@@ -44,9 +44,18 @@ elseif(REPRISE_PROFILE STREQUAL "use")
     # GCC looks for a file's counts by its path from the root, with # for /.
     string(REPLACE "/" "#" here "${CMAKE_BINARY_DIR}/")
     file(GLOB counts RELATIVE ${profile} ${profile}/*.gcda)
+    set(sums "")
     foreach(file ${counts})
+      file(SHA256 ${profile}/${file} sum)
+      string(APPEND sums "${sum}  ${file}\n")
       file(RENAME ${profile}/${file} "${profile}/${here}${file}")
     endforeach()
+    # An archive that is cut, and a disk that is full, leave what could be read, and no error.
+    string(SHA256 came "${sums}")
+    file(STRINGS ${CMAKE_SOURCE_DIR}/cmake/profile/sum wanted)
+    if(NOT came STREQUAL wanted)
+      message(FATAL_ERROR "${profile_archive} was not unpacked whole into ${profile}: check the file out again, or make room")
+    endif()
     # Last, so that half a profile is unpacked again. The name is one that ccache takes for a profile: it caches by what stands in it.
     file(WRITE ${profile}/default.profdata ${digest})
   endif()

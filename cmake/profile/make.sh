@@ -22,5 +22,6 @@ prefix=$(tr / '#' <<<"$build/")
 cd "$build/counts"
 for file in *.gcda; do mv "$file" "${file#"$prefix"}"; done
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cJf "$OLDPWD/cmake/profile/release.tar.xz" -- *.gcda
+LC_ALL=C bash -c 'sha256sum *.gcda' | sha256sum | cut -d" " -f1 >"$OLDPWD/cmake/profile/sum"
 g++ -dumpversion | cut -d. -f1 >"$OLDPWD/cmake/profile/compiler"
 ls -l "$OLDPWD/cmake/profile/release.tar.xz"
