@@ -18,6 +18,10 @@ if(REPRISE_LTO)
   add_link_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:REPRISE_IS_PROGRAM>>>:-fno-lto>)
 endif()
 
+if(REPRISE_PROFILE)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/source SYMBOLIC)
+  list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/cmake/profile/relative.sh ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+endif()
 if(REPRISE_PROFILE STREQUAL "make")
   # Whatever was counted by an earlier build is of that one.
   file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/counts)
