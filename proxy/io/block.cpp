@@ -1,7 +1,10 @@
 #include "proxy/io/block.hpp"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 #ifdef REPRISE_WATCHES_VIEWS
@@ -14,70 +17,80 @@
 namespace reprise::net {
 namespace {
 
-// At most this much is kept after a burst: 4 MiB of each size per thread.
-constexpr std::size_t most_small = 256;
+// At most this much is kept after a burst: 1 MiB of small ones per thread, 4 MiB of each other size.
+constexpr std::size_t most_small = 64;
 constexpr std::size_t most_large = 64;
 constexpr std::size_t most_largest = 16;
 
 // What a body is read with once a read has filled a large block.
 constexpr std::size_t largest_block_bytes = 256 * 1024;
 
-struct FreeList {
-  explicit FreeList(std::size_t most_blocks) : most(most_blocks) { blocks.reserve(most); }
+// Pages of their own, which go back to the system at once: freed among what is small and lives long, the
+// blocks of a burst would stay with the process, in pieces. Where views are watched, memory whose ends are
+// watched too.
+char* make(std::size_t bytes) {
+  if constexpr (views_are_watched) return std::make_unique_for_overwrite<char[]>(bytes).release();
+  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<char*>(pages);
+}
+
+void destroy(char* memory, std::size_t bytes) {
+  if constexpr (views_are_watched) {
+    const std::unique_ptr<char[]> owned(memory);
+  } else {
+    ::munmap(memory, bytes);
+  }
+}
+
+/// Of blocks of one size.
+class FreeList {
+ public:
+  FreeList(std::size_t bytes, std::size_t most) : bytes_(bytes), most_(most) { blocks_.reserve(most); }
+  ~FreeList() {
+    for (char* const memory : blocks_) destroy(memory, bytes_);
+  }
+  FreeList(const FreeList&) = delete;
+  FreeList& operator=(const FreeList&) = delete;
 
   // The warmest one; where views are watched, the one that has rested longest, once no more may rest.
-  char* take_or_make(std::size_t bytes) {
-    if (blocks.size() < (views_are_watched ? most : 1))
-      return std::make_unique_for_overwrite<char[]>(bytes).release();
-    const auto place = views_are_watched ? blocks.begin() : blocks.end() - 1;
-    char* memory = place->release();
-    blocks.erase(place);
-    ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
+  char* take_or_make() {
+    if (blocks_.size() < (views_are_watched ? most_ : 1)) return make(bytes_);
+    const auto place = views_are_watched ? blocks_.begin() : blocks_.end() - 1;
+    char* const memory = *place;
+    blocks_.erase(place);
+    ASAN_UNPOISON_MEMORY_REGION(memory, bytes_);
     return memory;
   }
 
-  void give(char* memory, std::size_t bytes) {
-    std::unique_ptr<char[]> owned(memory);
-    if (blocks.size() >= most) return;
-    ASAN_POISON_MEMORY_REGION(memory, bytes);
-    blocks.push_back(std::move(owned));
+  void give(char* memory) {
+    if (blocks_.size() >= most_) return destroy(memory, bytes_);
+    ASAN_POISON_MEMORY_REGION(memory, bytes_);
+    blocks_.push_back(memory);
   }
 
-  std::size_t most;
-  std::vector<std::unique_ptr<char[]>> blocks;
+ private:
+  const std::size_t bytes_;
+  const std::size_t most_;
+  std::vector<char*> blocks_;
 };
 
-FreeList& small_blocks() {
-  thread_local FreeList list(most_small);
-  return list;
-}
-
-FreeList& large_blocks() {
-  thread_local FreeList list(most_large);
-  return list;
-}
-
-FreeList& largest_blocks() {
-  thread_local FreeList list(most_largest);
-  return list;
+/// The list of that size; null: such a block is made for its use and ends with it.
+FreeList* list_of(std::size_t bytes) {
+  thread_local FreeList small(block_bytes, most_small);
+  thread_local FreeList large(large_block_bytes, most_large);
+  thread_local FreeList largest(largest_block_bytes, most_largest);
+  if (bytes == block_bytes) return &small;
+  if (bytes == large_block_bytes) return &large;
+  return bytes == largest_block_bytes ? &largest : nullptr;
 }
 
 }  // namespace
 
-Block::Block(std::size_t bytes) {
-  if (bytes <= block_bytes) {
-    bytes_ = block_bytes;
-    memory_ = small_blocks().take_or_make(bytes_);
-  } else if (bytes <= large_block_bytes) {
-    bytes_ = large_block_bytes;
-    memory_ = large_blocks().take_or_make(bytes_);
-  } else if (bytes == largest_block_bytes) {
-    bytes_ = largest_block_bytes;
-    memory_ = largest_blocks().take_or_make(bytes_);
-  } else {
-    bytes_ = bytes;
-    memory_ = std::make_unique_for_overwrite<char[]>(bytes).release();
-  }
+Block::Block(std::size_t bytes)
+    : bytes_(bytes <= block_bytes ? block_bytes : (bytes <= large_block_bytes ? large_block_bytes : bytes)) {
+  FreeList* const list = list_of(bytes_);
+  memory_ = list != nullptr ? list->take_or_make() : make(bytes_);
 }
 
 Block& Block::operator=(Block&& other) noexcept {
@@ -91,14 +104,10 @@ Block& Block::operator=(Block&& other) noexcept {
 
 void Block::release() {
   if (memory_ == nullptr) return;
-  if (bytes_ == block_bytes) {
-    small_blocks().give(memory_, bytes_);
-  } else if (bytes_ == large_block_bytes) {
-    large_blocks().give(memory_, bytes_);
-  } else if (bytes_ == largest_block_bytes) {
-    largest_blocks().give(memory_, bytes_);
+  if (FreeList* const list = list_of(bytes_)) {
+    list->give(memory_);
   } else {
-    const std::unique_ptr<char[]> owned(memory_);
+    destroy(memory_, bytes_);
   }
   memory_ = nullptr;
   bytes_ = 0;

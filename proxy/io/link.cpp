@@ -5,7 +5,16 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
+
 namespace reprise::net {
+
+Unread unread_of(int descriptor) {
+  char byte = 0;
+  const auto got = ::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got > 0) return Unread::bytes;
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Unread::nothing : Unread::closed;
+}
 
 // poll(2) sees a FIN behind unread bytes too.
 Presence presence_of(int descriptor) {

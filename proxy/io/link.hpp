@@ -20,7 +20,8 @@ enum class Unread : std::uint8_t {
 /// Whether the other side still sends, even behind bytes that nobody has read.
 enum class Presence : std::uint8_t { present, finished, reset };
 
-/// Of a socket.
+/// Of a socket, each by a system call.
+Unread unread_of(int descriptor);
 Presence presence_of(int descriptor);
 
 /// Of a TCP socket (TCP_INFO; a system call): true if bytes of ours are unacknowledged that were sent again

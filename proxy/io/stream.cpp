@@ -216,13 +216,7 @@ void Stream::finish_sending() {
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-Unread Stream::unread() {
-  if (link_ != nullptr) return link_->unread();
-  char byte = 0;
-  const auto got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got > 0) return Unread::bytes;
-  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Unread::nothing : Unread::closed;
-}
+Unread Stream::unread() { return link_ != nullptr ? link_->unread() : unread_of(socket_.native_handle()); }
 
 Presence Stream::presence() {
   return link_ != nullptr ? link_->presence() : presence_of(socket_.native_handle());
@@ -246,8 +240,11 @@ void Stream::cut() {
 }
 
 void Stream::tune() {
-  if (link_ != nullptr) return;
-  const int descriptor = socket_.native_handle();
+  if (link_ == nullptr) net::tune(socket_);
+}
+
+void tune(tcp::socket& socket) {
+  const int descriptor = socket.native_handle();
   set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle_seconds);

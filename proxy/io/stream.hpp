@@ -45,6 +45,10 @@ class Gather {
 /// What a stream runs over: a socket, or a link of another kind.
 using Carrier = std::variant<tcp::socket, std::unique_ptr<Link>>;
 
+/// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:
+/// the connection works without.
+void tune(tcp::socket&);
+
 /// Used by one thread. One read and one write may be under way at a time. After `cancel` every verb fails at
 /// once with operation_aborted.
 class Stream final : public Cancellable {
@@ -127,8 +131,7 @@ class Stream final : public Cancellable {
   asio::any_io_executor executor() { return socket_.get_executor(); }
   bool open() const { return link_ == nullptr ? socket_.is_open() : link_->open(); }
 
-  /// TCP_NODELAY and keepalive, so that a host that died is noticed in about a minute. Failures are ignored:
-  /// the connection works without.
+  /// Of a plain socket; a link is tuned by whoever made it.
   void tune();
   /// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut; from 1 ms to what the
   /// kernel takes (row L24). A system call only where it changes.

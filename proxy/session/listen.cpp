@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-
 #include "proxy/http/origin.hpp"
 #include "proxy/match/enumerators.hpp"
 #include "proxy/session/original_destination.hpp"
@@ -72,7 +70,8 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   ErrorCode gone;
   if (mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
   if (mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
-  asio::co_spawn(worker_.io, serve(worker_, std::move(socket), listener_, ends), or_abort);
+  tune(socket);
+  serve(worker_, {std::move(socket), listener_, ends, place_of_client(shared)});
 }
 
 // Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before

@@ -1,5 +1,7 @@
 #include "proxy/session/session.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
 #include "proxy/exchange/deliver.hpp"
 #include "proxy/exchange/exchange_driver.hpp"
 #include "proxy/exchange/record.hpp"
@@ -7,6 +9,7 @@
 #include "proxy/http1/parse.hpp"
 #include "proxy/io/read_head.hpp"
 #include "proxy/session/lingering_close.hpp"
+#include "proxy/session/resting_client.hpp"
 #include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
@@ -21,35 +24,36 @@ constexpr Duration quiet = Tick::granule;
 
 }  // namespace
 
-Session::Session(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
-                 const ConnectionEnds& ends)
+ClientPlace place_of_client(Shared& shared) {
+  shared.metrics.client_connected();
+  return ClientPlace(&shared);
+}
+
+Session::Session(Worker& worker, ClientConnection connection)
     : worker_(worker),
-      stream_(worker.tick, std::move(carrier)),
+      stream_(worker.tick, std::move(connection.carrier)),
       pause_(worker.io.get_executor()),
-      listener_(std::move(listener)),
+      listener_(std::move(connection.listener)),
       role_(listener_->role),
-      ends_(ends) {
-  stream_.tune();
+      ends_(connection.ends),
+      place_(std::move(connection.place)),
+      took_risk_of_(connection.took_risk_of) {
   worker_.sessions.add(*this);
-  worker_.shared.metrics.client_connected();
 }
 
-Session::~Session() {
-  worker_.sessions.remove(*this);
-  worker_.shared.metrics.client_disconnected();
-  worker_.shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
+Session::~Session() { worker_.sessions.remove(*this); }
+
+ClientConnection Session::release() {
+  return {stream_.release(), listener_, ends_, std::move(place_), took_risk_of_};
 }
 
-Task<void> serve(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
-                 ConnectionEnds ends) {
-  Session session(worker, std::move(carrier), std::move(listener), ends);
-  co_await session.run();
-}
-
-Task<void> Session::run() {
-  if (role_->opens_streams() && !co_await begin_stream()) co_return;
+Task<Session::Ending> Session::run() {
+  if (role_->opens_streams() && !co_await begin_stream()) co_return Ending::over;
   for (;;) {
-    if (buffer_.empty() && !co_await wait_for_bytes()) co_return;
+    if (buffer_.empty()) {
+      const Came came = co_await wait_for_bytes();
+      if (came != Came::bytes) co_return came == Came::quiet ? Ending::rests : Ending::over;
+    }
     auto request = begin_request();
     Rejection why{};
     Heard heard = take_head(*request, why);
@@ -66,7 +70,7 @@ Task<void> Session::run() {
     }
     request->clear();
     worker_.give_back(std::move(request));
-    if (!again) co_return;
+    if (!again) co_return Ending::over;
     if (buffer_.empty()) {
       buffer_.clear();
     } else {
@@ -90,28 +94,37 @@ void Session::put_under_newest(Request& request) {
   request.is_last = listener_->closed || worker_.leaving;
 }
 
-// An idle client costs no block: after a tick without a byte it waits for readiness alone.
-Task<bool> Session::wait_for_bytes() {
-  if (worker_.draining) co_return false;
+// A connection of its own protocol, or with an upstream's connection of its own, has more to keep than a
+// socket.
+bool Session::can_wait_alone() const {
+  return stream_.is_socket() && !role_->opens_streams() && !inside_ && pin_.empty();
+}
+
+// An idle client costs no block: after a tick without a byte it waits for readiness alone, a plain one
+// without its session.
+Task<Session::Came> Session::wait_for_bytes() {
+  if (worker_.draining) co_return Came::nothing;
   idle_ = true;
   stream_.limit_read(quiet);
   auto [error, bytes] = co_await stream_.read_some(buffer_.room());
   stream_.unlimit_read();
   if (error && stream_.take_limit_hit()) {
+    if (worker_.draining) co_return Came::nothing;
     buffer_.give_back();
+    if (can_wait_alone()) co_return Came::quiet;
     stream_.limit_read(worker_.snapshot->settings.timers.keep_alive);
     worker_.resting.enter(*this, Tick::now());
     error = co_await stream_.wait_readable();
     worker_.resting.leave(*this);
     stream_.unlimit_read();
     if (error && stream_.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
-    if (error) co_return false;
+    if (error) co_return Came::nothing;
     std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
   }
   idle_ = false;
-  if (error) co_return false;
+  if (error) co_return Came::nothing;
   buffer_.commit(bytes);
-  co_return true;
+  co_return Came::bytes;
 }
 
 Session::Heard Session::take_head(Request& request, Rejection& why) {
@@ -210,6 +223,19 @@ bool Session::close_for_room() {
 void Session::abort() {
   if (watch_ != nullptr) watch_->report_reset();
   stream_.cancel();
+}
+
+namespace {
+
+Task<void> run_session(Worker& worker, ClientConnection connection) {
+  Session session(worker, std::move(connection));
+  if (co_await session.run() == Session::Ending::rests) rest(worker, session.release());
+}
+
+}  // namespace
+
+void serve(Worker& worker, ClientConnection connection) {
+  asio::co_spawn(worker.io, run_session(worker, std::move(connection)), or_abort);
 }
 
 }  // namespace reprise::net

@@ -47,16 +47,43 @@ struct ConnectionEnds {
   tcp::endpoint listener;
 };
 
+/// One of limits.connections, counted for as long as it is held.
+struct LeavePlace {
+  void operator()(Shared* shared) const {
+    shared->metrics.client_disconnected();
+    shared->client_connections.fetch_sub(1, std::memory_order_relaxed);
+  }
+};
+using ClientPlace = std::unique_ptr<Shared, LeavePlace>;
+/// Of a client that `client_connections` counts already.
+ClientPlace place_of_client(Shared&);
+
+/// A client's connection, and what is known of it from one request to the next.
+struct ClientConnection {
+  Carrier carrier;
+  std::shared_ptr<const Listener> listener;
+  ConnectionEnds ends;
+  ClientPlace place;
+  /// Whose connections carried the last request that is not repeatable.
+  const Upstream* took_risk_of = nullptr;
+};
+
 /// Lives in its own coroutine's frame, on one io thread.
 class Session final : public IdleClient, public ClientSession {
  public:
-  Session(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
-          const ConnectionEnds& ends);
+  enum class Ending : std::uint8_t {
+    over,
+    rests,  ///< nothing is under way, and nothing has come for a while: the connection can wait without us
+  };
+
+  Session(Worker& worker, ClientConnection connection);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  Task<void> run();
+  Task<Ending> run();
+  /// Of a session that has ended with `rests`: what goes on with the next request.
+  ClientConnection release();
   void drain() override;
   void abort() override;
 
@@ -73,13 +100,15 @@ class Session final : public IdleClient, public ClientSession {
     std::string dialled;    ///< the host, or, of what was redirected, its original address
   };
 
+  enum class Came : std::uint8_t { bytes, nothing, quiet };
   enum class Heard : std::uint8_t { request, more, refused, nothing };
   enum class Plan : std::uint8_t { exchange, response_here, refuse };
 
   std::unique_ptr<Request> begin_request();
   /// The configuration of this moment is the request's: once all of its head is there, for good.
   void put_under_newest(Request&);
-  Task<bool> wait_for_bytes();
+  Task<Came> wait_for_bytes();
+  bool can_wait_alone() const;
   Heard take_head(Request&, http::Rejection& why);
   Task<Heard> read_head(Request&, http::Rejection& why);
   Plan plan(Request&, http::Rejection& why);
@@ -117,13 +146,12 @@ class Session final : public IdleClient, public ClientSession {
   std::string wanted_host_;  ///< of a stream that began with no request
   std::string wanted_;       ///< the same with its port
   std::optional<Inside> inside_;
-  const Upstream* took_risk_of_ =
-      nullptr;  ///< whose connections carried the last request that is not repeatable
+  ClientPlace place_;
+  const Upstream* took_risk_of_;
   bool idle_ = false;
 };
 
-/// The coroutine to spawn for an accepted connection.
-Task<void> serve(Worker& worker, Carrier carrier, std::shared_ptr<const Listener> listener,
-                 ConnectionEnds ends);
+/// Spawns the coroutine of a connection on whose socket something has come, or soon will.
+void serve(Worker& worker, ClientConnection connection);
 
 }  // namespace reprise::net

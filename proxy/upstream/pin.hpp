@@ -16,6 +16,8 @@ class Pin {
   void rest(std::unique_ptr<UpstreamConnection> connection) { resting_ = std::move(connection); }
   /// The one at rest, if it is that upstream's and quiet; a dead one is closed.
   std::unique_ptr<UpstreamConnection> take(const Upstream&);
+  /// True if nothing rests here.
+  bool empty() const { return resting_ == nullptr; }
   /// True if what rests here is that upstream's.
   bool holds(const Upstream& upstream) const {
     return resting_ != nullptr && &resting_->upstream() == &upstream;

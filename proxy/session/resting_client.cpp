@@ -1,0 +1,69 @@
+#include "proxy/session/resting_client.hpp"
+
+#include <memory>
+
+namespace reprise::net {
+
+using observe::LimitHit;
+
+namespace {
+
+/// Owned by what waits on its socket. Whoever ends it closes the socket; the wait then ends, and this with
+/// it.
+class RestingClient final : public IdleClient, public ClientSession, private Timed {
+ public:
+  RestingClient(Worker& worker, ClientConnection connection)
+      : worker_(worker), connection_(std::move(connection)) {
+    worker_.sessions.add(*this);
+    worker_.resting.enter(*this, Tick::now());
+    worker_.tick.arm(*this, worker_.snapshot->settings.timers.keep_alive);
+  }
+  ~RestingClient() override {
+    worker_.resting.leave(*this);
+    worker_.sessions.remove(*this);
+  }
+  RestingClient(const RestingClient&) = delete;
+  RestingClient& operator=(const RestingClient&) = delete;
+
+  static void wait(std::unique_ptr<RestingClient> client) {
+    tcp::socket& socket = client->socket();
+    socket.async_wait(tcp::socket::wait_read, [client = std::move(client)](const ErrorCode& error) {
+      // The wait may have been over when the socket was closed.
+      if (!error && client->socket().is_open()) serve(client->worker_, std::move(client->connection_));
+    });
+  }
+
+  void drain() override { close(); }
+  void abort() override { close(); }
+
+ protected:
+  bool close_for_room() override {
+    if (unread_of(socket().native_handle()) == Unread::bytes) return false;
+    worker_.shared.metrics.count_limit(LimitHit::room);
+    close();
+    return true;
+  }
+
+  void time_is_up() override {
+    worker_.shared.metrics.count_limit(LimitHit::keep_alive);
+    close();
+  }
+
+ private:
+  tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
+  void close() {
+    ErrorCode ignored;
+    socket().close(ignored);
+  }
+
+  Worker& worker_;
+  ClientConnection connection_;
+};
+
+}  // namespace
+
+void rest(Worker& worker, ClientConnection connection) {
+  RestingClient::wait(std::make_unique<RestingClient>(worker, std::move(connection)));
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,42 @@
+"""Clients between two requests: what each costs, and that none is forgotten."""
+import contextlib
+import resource
+
+from client import Client
+from harness import NotPlayed, Reprise, equal, is_sanitized, part_not_played
+from test_rows_limits import resident, settled
+from upstream import Upstream
+
+FEW, MANY = 1000, 3000
+KIB_EACH = 1.5   # a socket's reading and its owner; a session of its own would be three
+
+
+def test_clients_that_rest_cost_a_kibibyte_and_go_on():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < MANY + 1000:
+        raise NotPlayed(f"{MANY} clients need more than {hard} open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, MANY + 1000), hard))
+    with Upstream() as upstream, contextlib.ExitStack() as stack, \
+            Reprise(threads=1, limits={"connections": MANY + 100}, log={"access": False}) as reprise:
+        clients = []
+
+        def come(count):
+            while len(clients) < count:
+                clients.append(stack.enter_context(Client(reprise.forward)))
+                equal(clients[-1].ask("GET", upstream.url()).status, 200)
+            return settled(lambda: resident(reprise))
+
+        few, many = come(FEW), come(MANY)
+        each = (many - few) / (MANY - FEW) / 1024
+        print(f"note: {each:.2f} KiB resident for each of {MANY - FEW} clients more")
+        for client in clients:
+            equal(client.ask("PUT", upstream.url("/again"), b"body").status, 200, "a client that has rested")
+        equal(upstream.count("/again"), MANY)
+        settled(lambda: resident(reprise))
+        reprise.terminate()
+        for client in clients:
+            equal(client.read_to_end(), b"", "shutdown")
+        if is_sanitized():
+            part_not_played("memory", "it is not its own under a sanitizer")
+        else:
+            assert each <= KIB_EACH, each
