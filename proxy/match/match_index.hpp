@@ -19,11 +19,9 @@ namespace reprise::policy {
 class MatchIndex {
  public:
   void add(const Match&);
-  /// How many were added.
-  std::size_t size() const { return size_; }
 
-  /// The least number whose match the request meets, or size(). `match_of` gives the match that was added
-  /// under a number.
+  /// The least number whose match the request meets, or how many were added. `match_of` gives the match that
+  /// was added under a number.
   template <typename MatchOf>
   std::size_t find(const RequestView& request, const MatchOf& match_of) const {
     std::size_t first = size_;

@@ -183,6 +183,22 @@ TEST(RouteTable, TheFirstMatchWins) {
   EXPECT_EQ(table.find(RequestView{"GET", "h", 80, "/", "", nullptr}), 3U);
 }
 
+// Capitals, and the dot at the end of a name that resolvers take as it is, make no other host.
+TEST(RouteTable, AHostMeetsItsRouteInWhateverSpelling) {
+  Route own = route("own", "/**");
+  own.match.host.text = "api.example";
+  Route any = route("any", "/**");
+  any.match.host.text = "*.example";
+  const RouteTable table({own, any}, route("default", "/**"));
+  const auto name_of = [&](std::string_view host) {
+    return table[table.find(RequestView{"GET", host, 80, "/", "", nullptr})].name;
+  };
+  EXPECT_EQ(name_of("api.example"), "own");
+  EXPECT_EQ(name_of("API.example."), "own");
+  EXPECT_EQ(name_of("www.example."), "any");
+  EXPECT_EQ(name_of("example."), "default");
+}
+
 TEST(RouteTable, OfNoRoutesHasTheFallback) {
   const RouteTable table({}, route("default", "/**"));
   EXPECT_EQ(table.size(), 1U);
