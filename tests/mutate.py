@@ -149,7 +149,7 @@ MUTANTS = [
     ("exchange", "answered->status < 500)", "answered->status < 400)"),
     ("exchange_hedge", "if (host_.circuit != nullptr) host_.circuit->forget(hedge.second.started);", ""),
     ("exchange_hedge", "if (host_.circuit != nullptr) host_.circuit->forget(slower.started);", ""),
-    ("exchange", "if (withdrawn_ && host_.budget != nullptr) host_.budget->refund(*withdrawn_, now);", "(void)now;"),
+    ("exchange", "if (withdrawn_) host_.budget->refund(*withdrawn_, now);", "(void)now;"),
     ("exchange", "  host_.budget->refund(*withdrawn_, now);\n  withdrawn_.reset();\n  return true;", "  return true;"),
     ("ledger", "    if (leaving == held_) {", "    if (false) {"),
     ("ledger", "  if (holds_middle_) forget(overflow_[held_place]);\n", ""),

@@ -259,7 +259,7 @@ Actions Exchange::stop_waiting(Reason reason, Instant now) {
 }
 
 void Exchange::end_wait(Reason reason, Instant now) {
-  if (withdrawn_ && host_.budget != nullptr) host_.budget->refund(*withdrawn_, now);
+  if (withdrawn_) host_.budget->refund(*withdrawn_, now);
   withdrawn_.reset();
   if (ledger_.empty()) return;
   Verdict& verdict = ledger_.back().verdict;

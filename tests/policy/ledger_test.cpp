@@ -107,6 +107,20 @@ TEST(Ledger, L25_never_forgets_the_attempt_whose_response_may_be_given) {
   EXPECT_EQ(ledger.forgotten()->attempts, 500U - 64U);
 }
 
+// It is forgotten after attempts that came later, and its effect was there before theirs all the same.
+TEST(Ledger, L25_a_held_attempt_that_is_forgotten_late_is_still_the_first_that_was_sent) {
+  Ledger ledger = of(39);
+  ledger.hold(40);
+  for (unsigned number = 40; number <= 200; ++number) {
+    LedgerEntry sent = entry(number, Answered{503, {}});
+    sent.attempt.sent = Sent::maybe;
+    ledger.add(sent);
+  }
+  EXPECT_EQ(ledger.forgotten()->first_sent, 41U);
+  ledger.hold(201);
+  EXPECT_EQ(ledger.forgotten()->first_sent, 40U);
+}
+
 }  // namespace
 }  // namespace reprise::policy
 
@@ -162,6 +176,21 @@ TEST(Exchange, L25_a_response_that_was_kept_long_ago_is_given) {
   EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
   EXPECT_EQ(std::get<policy::Deliver>(played.events[played.events.size() - 2].actions[0]).number, 40U);
   EXPECT_TRUE(played.ledger.keeps(39));
+}
+
+// What those that came after it did, forgotten or not, cannot be what this response speaks of.
+TEST(Exchange, L25_later_effects_leave_an_early_response_unambiguous) {
+  Scene scene = put();
+  scene.policy = endless();
+  scene.policy.retry.max_attempts = 300;
+  scene.policy.retry.on.statuses.set(409);
+  Script script{refused, status(409), reset};
+  const Played played = run(scene, script);
+  EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+  EXPECT_EQ(std::get<policy::Deliver>(played.events[played.events.size() - 2].actions[0]).number, 2U);
+  ASSERT_NE(played.ledger.forgotten(), nullptr);
+  EXPECT_GT(played.ledger.forgotten()->first_sent, 2U);
+  EXPECT_FALSE(played.ledger.ambiguous);
 }
 
 }  // namespace
