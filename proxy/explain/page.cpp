@@ -24,7 +24,7 @@ std::string span(policy::Duration duration) {
   std::string text;
   if (minutes >= 60) text += fmt::format("{}h", minutes / 60);
   if (minutes % 60 > 0) text += fmt::format("{}m", minutes % 60);
-  return rest >= 0.0005 || text.empty() ? text + number(rest) + "s" : text;
+  return rest >= 0.0005 ? text + number(rest) + "s" : text;
 }
 
 std::string between(Duration lowest, Duration highest) {

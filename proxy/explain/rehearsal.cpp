@@ -134,8 +134,8 @@ std::optional<Reason> rehearse_hedge(const RoutePolicy& policy, const Assumed& a
   if (policy.budget) budget.emplace(*policy.budget);
   Exchange exchange(timed, assumed.facts, budget ? &*budget : nullptr, head_at);
   LowestDice dice;
-  const Actions begun = exchange.begin(head_at, dice);
-  const auto due = begun.size() > 0 ? exchange.hedge_at() : std::nullopt;
+  static_cast<void>(exchange.begin(head_at, dice));  // the first attempt: nothing else can come of it here
+  const auto due = exchange.hedge_at();
   if (!due) return std::nullopt;
   const AttemptReport report{assumed.first.reused, Sent::maybe, assumed.first.replayable,
                              assumed.facts.idempotent};

@@ -121,7 +121,7 @@ Explanation as_seen(const Story& story) {
 }  // namespace
 
 std::string advice_for(const Story& story, const policy::RoutePolicy& policy) {
-  if (story.reason == Reason::success || policy::is_retry(story.reason)) return {};
+  if (story.reason == Reason::success) return {};
   return advice(story.reason, as_seen(story), policy);
 }
 

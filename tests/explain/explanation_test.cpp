@@ -409,6 +409,19 @@ TEST(Explanation, ACopyIsJudgedWhenItIsDue) {
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt) << "only the first attempt gets one";
 }
 
+// `explain` tells of no copy that the proxy would never send: two would be two tunnels, or two protocols.
+TEST(Explanation, WhatTurnsIntoATunnelGetsNoCopy) {
+  RoutePolicy policy;
+  policy.hedge.emplace();
+  Question question = get();
+  ASSERT_EQ(explain(only(policy), question).hedge, Reason::hedged);
+  question.may_switch = true;
+  EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
+  question.may_switch = false;
+  question.tunnel = true;
+  EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
+}
+
 TEST(Explanation, ATruncatedResponseThatIsHeldIsAFailure) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};

@@ -93,6 +93,63 @@ TEST(StoryReport, TellsWhatIsRare) {
     EXPECT_TRUE(has(text, words)) << words << "\n" << text;
 }
 
+std::string line_of(const std::string& text, std::string_view heading) {
+  const std::size_t begin = text.find("\n" + std::string(heading));
+  const std::size_t end = text.find('\n', begin + 1);
+  return begin == std::string::npos ? std::string() : text.substr(begin + 1, end - begin - 1);
+}
+
+// What can be copied out of it and asked for again.
+TEST(StoryReport, NamesTheRequestAsItsUrl) {
+  ScriptedRequest request("plain", "GET", "/x");
+  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  Story story = told(request);
+  const auto asked = [&](bool over_tls, std::uint16_t port) {
+    story.over_tls = over_tls;
+    story.port = port;
+    const std::string text = to_text(story, "");
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(asked(false, 80), "request     GET http://api.internal/x");
+  EXPECT_EQ(asked(false, 443), "request     GET http://api.internal:443/x");
+  EXPECT_EQ(asked(true, 443), "request     GET https://api.internal/x");
+  EXPECT_EQ(asked(true, 80), "request     GET https://api.internal:80/x");
+}
+
+TEST(StoryReport, NamesTheClientByWhateverIsKnownOfIt) {
+  ScriptedRequest request("named", "GET", "/x");
+  request.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200);
+  Story story = told(request);
+  const auto by_whom = [&] { return line_of(to_text(story, ""), "client  "); };
+  EXPECT_EQ(by_whom(), "") << "nothing is known";
+  story.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  EXPECT_EQ(by_whom(), "client      trace 0af7651916cd43dd8448eb211c80319c");
+  story.client = "192.0.2.1:40000";
+  EXPECT_EQ(by_whom(), "client      192.0.2.1:40000, trace 0af7651916cd43dd8448eb211c80319c");
+  story.request_id = "client-7";
+  story.traceparent.clear();
+  EXPECT_EQ(by_whom(), "client      192.0.2.1:40000, X-Request-Id client-7");
+}
+
+TEST(StoryReport, TellsOfARecoveryAndOfAConnectionThatWasUsedBefore) {
+  ScriptedRequest request("recovered", "GET", "/x");
+  request.attempt(failure(policy::Stage::await_head, policy::Cause::closed), 1,
+                  {true, {}, Reason::stale_connection}, true);
+  request.attempt(status(200), 4, stop(Reason::success)).ends(Ending::answered, 200);
+  Story story = told(request);
+  story.idempotent = true;
+  for (StoryAttempt& attempt : story.attempts) {
+    attempt.address.family = policy::UpstreamAddress::Family::v4;
+    attempt.address.bytes = {192, 0, 2, 7};
+    attempt.address.port = 80;
+  }
+  const std::string text = to_text(story, "");
+  EXPECT_EQ(line_of(text, "idempotent"), "idempotent  yes");
+  EXPECT_EQ(line_of(text, "attempt 1"), "attempt 1   at 0s: 192.0.2.7:80, a connection that was used before");
+  EXPECT_EQ(line_of(text, "attempt 2"), "attempt 2   at 1ms: 192.0.2.7:80");
+  EXPECT_EQ(line_of(text, "client got"), "client got  200 after 5ms, 0 bytes of body; recovered");
+}
+
 TEST(StoryAdvice, IsOfTheReasonThatEndedIt) {
   ScriptedRequest refused("refused", "POST", "/x");
   refused.attempt(status(503), 1, stop(Reason::not_idempotent)).ends(Ending::answered, 503);
@@ -105,6 +162,22 @@ TEST(StoryAdvice, IsOfTheReasonThatEndedIt) {
   Story opened = told(never);
   opened.reason = Reason::circuit_open;
   EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
+}
+
+// Listing the status is enough where a second execution does no harm, or where the first cannot have been
+// one.
+TEST(StoryAdvice, NamesTheSecondGateOnlyWhereItWouldStop) {
+  ScriptedRequest request("unlisted", "POST", "/x");
+  request.attempt(failure(policy::Stage::send, policy::Cause::reset), 1, stop(Reason::not_retryable));
+  request.ends(Ending::answered, 502);
+  Story story = told(request);
+  story.attempts[0].may_have_sent = true;
+  EXPECT_TRUE(has(advice_for(story, {}), "That alone is not enough"));
+  story.attempts[0].may_have_sent = false;
+  EXPECT_FALSE(has(advice_for(story, {}), "not enough")) << "nothing was sent";
+  story.attempts[0].may_have_sent = true;
+  story.idempotent = true;
+  EXPECT_FALSE(has(advice_for(story, {}), "not enough")) << "it may be sent twice";
 }
 
 TEST(StoryAdvice, IsEmptyWhereNothingWasRefused) {

@@ -1,0 +1,49 @@
+// Spans as people read them, and lines in two columns.
+#include "proxy/explain/page.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::explain {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Span, BelowASecondIsInMillisecondsWithoutZerosAtItsEnd) {
+  EXPECT_EQ(span(0s), "0s");
+  EXPECT_EQ(span(-1ms), "0s") << "clocks that were read in another order";
+  EXPECT_EQ(span(250ms), "250ms");
+  EXPECT_EQ(span(1500us), "1.5ms");
+  EXPECT_EQ(span(1us), "0.001ms");
+}
+
+TEST(Span, AboveIsInHoursMinutesAndSecondsWithoutWhatIsZero) {
+  EXPECT_EQ(span(1s), "1s");
+  EXPECT_EQ(span(1750ms), "1.75s");
+  EXPECT_EQ(span(1min), "1m");
+  EXPECT_EQ(span(105s), "1m45s");
+  EXPECT_EQ(span(61500ms), "1m1.5s");
+  EXPECT_EQ(span(1h), "1h");
+  EXPECT_EQ(span(1h + 1s), "1h1s");
+  EXPECT_EQ(span(25h + 30min + 5s), "25h30m5s");
+}
+
+TEST(Between, OneSpanIsSaidOnce) {
+  EXPECT_EQ(between(125ms, 250ms), "125ms to 250ms");
+  EXPECT_EQ(between(250ms, 250ms), "250ms");
+}
+
+TEST(Page, ALineWithTheHeadingOfTheOneAboveGoesOnWithIt) {
+  Page page;
+  page.line("route", "api");
+  page.line("attempt 1", "at 0s");
+  page.line("attempt 1", "503");
+  page.line("route", "again");
+  EXPECT_EQ(page.take(),
+            "route       api\n"
+            "attempt 1   at 0s\n"
+            "            503\n"
+            "route       again\n");
+}
+
+}  // namespace
+}  // namespace reprise::explain
