@@ -153,7 +153,7 @@ HTTP_MUTANTS = [
     ("chunked", "      if (c != '\\r') return Rejection::bad_chunk;\n", ""),
     ("chunked", "  if (c != '\\n') return Rejection::bad_chunk;\n", ""),
     ("chunked", "> overhead_allowance + body_bytes_", "> overhead_allowance"),
-    ("chunked", "      if (const auto refusal = count_overhead()) return fail(*refusal, at + 1);\n", ""),
+    ("chunked", "      ++overhead_bytes_;  // never too many: what a digit costs, the chunk before has brought\n", ""),
     ("chunked", "++digits_ > 16", "++digits_ > 17"),
     ("chunked", "left_ = left_ * 16 +", "left_ = left_ * 10 +"),
     ("chunked", "    return count_overhead();\n  }\n  if (digits_ == 0)", "    return std::nullopt;\n  }\n  if (digits_ == 0)"),

@@ -224,6 +224,19 @@ TEST(Chunked, A6_the_allowance_is_kept_to_the_byte) {
   expect_broken(start + "1;a=" + string(4093, 'b') + "\r\nx\r\n0\r\n\r\n", Rejection::bad_chunk);
 }
 
+// Chunks that are read in one look cost what the same bytes cost one by one, whoever has spent the allowance.
+TEST(Chunked, A6_small_chunks_behind_a_spent_allowance_cost_what_they_bring) {
+  string spent;
+  for (int i = 0; i < 3; ++i) spent += "1;a=" + string(4093, 'b') + "\r\nx\r\n";
+  spent += "1;a=" + string(4092, 'b') + "\r\nx\r\n";
+  string small;
+  for (int i = 0; i < 1000; ++i) small += "1\r\nx\r\n";
+  const string whole = spent + small + "0\r\n\r\n";
+  EXPECT_EQ(decode(whole).body.size(), 1004U);
+  EXPECT_EQ(decode_bytewise(whole), decode(whole));
+  expect_broken(spent + small + "01\r\nx\r\n", Rejection::bad_chunk);
+}
+
 TEST(Chunked, trailers_are_filtered) {
   const Decoded decoded = decode(
       "0\r\nX-Sum: 1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nHost: h\r\nAuthorization: x\r\n"

@@ -57,6 +57,7 @@ TEST(DownloadRequest, E11_signatures) {
   EXPECT_TRUE(fields_signed(sigv4 + ";If-Match, Signature=c\r\n"));
   EXPECT_FALSE(fields_signed(sigv4 + ";x-range;ranges, Signature=c\r\n"));
   EXPECT_TRUE(fields_signed("Signature-Input: sig=(\"@method\" \"if-range\");created=1\r\n"));
+  EXPECT_TRUE(fields_signed("Signature: keyId=\"k\",headers=\"date range\"\r\n"));
   EXPECT_TRUE(fields_signed("Authorization: Signature keyId=\"k\",headers=\"date range\"\r\n"));
   EXPECT_TRUE(fields_signed("", "X-Amz-SignedHeaders=host%3Brange&X-Amz-Signature=c"));
   EXPECT_TRUE(fields_signed("", "x-goog-signedheaders=range%3bhost"));

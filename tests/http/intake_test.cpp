@@ -299,6 +299,26 @@ TEST(Intake, C9_upgrades) {
                                   ReadResponse("HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n").head));
 }
 
+// A list may have empty members, which a recipient ignores (RFC 9110 5.6.1.2).
+TEST(Intake, C9_empty_members_offer_and_choose_nothing) {
+  const auto asking = [](const string& offers) {
+    return get("Connection: upgrade\r\nUpgrade: " + offers + "\r\n");
+  };
+  EXPECT_FALSE(asks_upgrade(ReadRequest(asking(",")).head));
+  EXPECT_FALSE(asks_upgrade(ReadRequest(asking(", h2c ,")).head));
+  EXPECT_TRUE(offers_only_tls(ReadRequest(asking("TLS, ,")).head));
+  EXPECT_TRUE(offers_only_tls(ReadRequest(asking("tls")).head));
+  EXPECT_FALSE(offers_only_tls(ReadRequest(asking("TLSv1, TLS")).head)) << "another protocol's name";
+  const ReadRequest asked(asking(" ,, websocket,"));
+  ASSERT_TRUE(asks_upgrade(asked.head));
+  const auto accepts = [&](const string& chosen) {
+    return is_offered_upgrade(asked.head,
+                              ReadResponse("HTTP/1.1 101 X\r\nUpgrade: " + chosen + "\r\n\r\n").head);
+  };
+  EXPECT_TRUE(accepts(", websocket ,"));
+  EXPECT_FALSE(accepts(",")) << "that it was offered does not make it a protocol";
+}
+
 TEST(Intake, L13_every_member_of_long_upgrade_lists_counts) {
   string many;
   for (int i = 0; i < 5000; ++i) many += "p" + std::to_string(i) + ",";

@@ -99,6 +99,13 @@ TEST(Reply, says_who_failed_where_and_why_it_stopped) {
   EXPECT_EQ(reply.reason, "attempts_spent");
 }
 
+TEST(Reply, says_what_the_library_of_tls_said) {
+  policy::Failed failed{policy::Stage::tls, policy::Cause::tls_certificate_error};
+  failed.why = "certificate has expired";
+  const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
+  EXPECT_NE(reply.body.find(" (certificate has expired)\n"), string::npos) << reply.body;
+}
+
 TEST(Reply, every_stage_has_its_phrase) {
   std::set<string> bodies;
   for (int stage = 0; stage <= static_cast<int>(policy::Stage::body); ++stage) {

@@ -35,6 +35,16 @@ TEST(Via, H5_what_a_comment_says_is_no_member) {
   EXPECT_TRUE(looped("1.1 a (b) , 1.1 reprise-x1"));
 }
 
+TEST(Via, H5_a_comment_without_an_end_reaches_to_the_end_of_its_line) {
+  const auto looped = [](const string& lines) {
+    return has_looped(ReadRequest(get(lines)).head, "reprise-x1");
+  };
+  EXPECT_TRUE(looped("Via: 1.1 reprise-x1 (no end, 1.1 b\r\n"));
+  EXPECT_FALSE(looped("Via: 1.1 a (no end, 1.1 reprise-x1\r\n"));
+  EXPECT_FALSE(looped("Via: 1.1 a (no end \\\r\n"));
+  EXPECT_TRUE(looped("Via: 1.1 a (no end\r\nVia: 1.1 reprise-x1\r\n"));
+}
+
 TEST(Via, H5_a_bracket_that_closes_no_comment_hides_nothing) {
   EXPECT_TRUE(has_looped(ReadRequest(get("Via: 1.1 a), 1.1 reprise-x1\r\n")).head, "reprise-x1"));
   EXPECT_TRUE(has_looped(ReadRequest(get("Via: 1.1 a (b)), 1.1 reprise-x1\r\n")).head, "reprise-x1"));
@@ -43,6 +53,16 @@ TEST(Via, H5_a_bracket_that_closes_no_comment_hides_nothing) {
 bool comes_from_reprise(const string& lines) {
   const ReadResponse read("HTTP/1.1 503 X\r\n" + lines + "Content-Length: 0\r\n\r\n");
   return read_hints(read.head, 0).from_reprise;
+}
+
+TEST(Via, D20_comments_and_empty_members_neither_hide_nor_make_a_reprise) {
+  EXPECT_TRUE(comes_from_reprise("Via: 1.1 a (one, two \\) three (four)), 1.1 reprise-7f3a\r\n"));
+  EXPECT_TRUE(comes_from_reprise("Via: 1.1 a), 1.1 reprise-7f3a\r\n"));
+  EXPECT_TRUE(comes_from_reprise("Via: nginx, , 1.1 reprise-7f3a (no end, x\r\n"));
+  EXPECT_TRUE(comes_from_reprise("Proxy-Status: , reprise-7f3a,\r\n"));
+  EXPECT_FALSE(comes_from_reprise("Via: 1.1 a (b \\), 1.1 reprise-7f3a)\r\n"));
+  EXPECT_FALSE(comes_from_reprise("Via: 1.1 a (no end, 1.1 reprise-7f3a\r\n"));
+  EXPECT_FALSE(comes_from_reprise("Via: reprise-7f3a\r\nProxy-Status: ,\r\n"));
 }
 
 TEST(Via, D20_another_reprise_names_itself_in_its_responses) {

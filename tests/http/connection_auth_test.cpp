@@ -1,0 +1,47 @@
+// Which heads belong to a connection for good: what was proved there holds for whatever is sent on it next.
+#include "proxy/http/connection_auth.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/http/reading.hpp"
+
+namespace reprise::http {
+namespace {
+
+using std::string;
+
+bool by_request(const string& lines) { return authenticates_connection(ReadRequest(get(lines)).head); }
+
+bool by_response(const string& lines, const string& status = "401") {
+  return authenticates_connection(
+      ReadResponse("HTTP/1.1 " + status + " X\r\nContent-Length: 0\r\n" + lines + "\r\n").head);
+}
+
+TEST(ConnectionAuth, F2_credentials_of_two_schemes_bind_the_connection) {
+  EXPECT_TRUE(by_request("Authorization: NTLM TlRMTVNTUAAB\r\n"));
+  EXPECT_TRUE(by_request("authorization: negotiate YII=\r\n"));
+  EXPECT_FALSE(by_request("Authorization: Basic TlRMTTo=\r\n"));
+  EXPECT_FALSE(by_request("Authorization: NTLMv3 x\r\n"));
+  EXPECT_FALSE(by_request("X-Authorization: NTLM TlRMTVNTUAAB\r\n"));
+  EXPECT_FALSE(by_request(""));
+}
+
+TEST(ConnectionAuth, F2_a_challenge_is_found_wherever_it_stands) {
+  EXPECT_TRUE(by_response("WWW-Authenticate: NTLM\r\n"));
+  EXPECT_TRUE(by_response("WWW-Authenticate: Basic realm=\"a\"\r\nwww-authenticate: Negotiate\r\n"));
+  EXPECT_TRUE(by_response("WWW-Authenticate: Basic realm=\"a, b\", , Negotiate\r\n"));
+  EXPECT_TRUE(by_response("WWW-Authenticate: NTLM, Basic realm=\"a\"\r\n"))
+      << "what stands behind it is no news";
+  EXPECT_TRUE(by_response("Proxy-Authenticate: NTLM\r\n", "407"));
+}
+
+TEST(ConnectionAuth, F2_another_scheme_or_another_status_binds_nothing) {
+  EXPECT_FALSE(by_response("WWW-Authenticate: ,\r\n"));
+  EXPECT_FALSE(by_response("WWW-Authenticate: Bearer scope=NTLM, Basic realm=\"Negotiate\"\r\n"));
+  EXPECT_FALSE(by_response("X-Authenticate: NTLM\r\n"));
+  EXPECT_FALSE(by_response("WWW-Authenticate: NTLM\r\n", "403"));
+  EXPECT_FALSE(by_response(""));
+}
+
+}  // namespace
+}  // namespace reprise::http
