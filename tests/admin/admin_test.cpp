@@ -82,6 +82,29 @@ TEST(Admin, L9_pipelined_requests_are_answered_in_turn) {
   EXPECT_EQ(client.read_response().status, 404);
 }
 
+// A balancer takes it out, and nobody restarts it before its last response.
+TEST(Admin, while_it_drains_it_is_alive_and_not_ready) {
+  std::atomic<bool> go{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    if (peer.read_request().empty()) return;
+    play::eventually([&] { return go.load(); });
+    peer.send(response(200, "x"));
+  });
+  RunningProxy proxy;
+  RawClient client = proxy.client();
+  client.send(play::get(upstream.authority()));
+  ASSERT_TRUE(play::eventually([&] { return upstream.connections() == 1; }));
+  const auto ask = [&](std::string_view path) { return visitor(proxy).ask(ask_for(path)); };
+  EXPECT_EQ(ask("/readyz").status, 200);
+  proxy.stop();
+  EXPECT_TRUE(play::eventually([&] { return ask("/readyz").status == 503; }));
+  EXPECT_EQ(ask("/readyz").body, "draining\n");
+  EXPECT_EQ(ask("/livez").status, 200);
+  EXPECT_NE(ask("/status").body.find("\"draining\":true"), std::string::npos);
+  go = true;
+  EXPECT_EQ(client.read_response().body, "x");
+}
+
 struct Named {
   std::string_view host;
   int loopback;  ///< what /metrics answers where the listener is for this machine alone

@@ -1,0 +1,94 @@
+// /stories and the story of one request as the admin listener of a running proxy serves them.
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+std::string query_for(std::string_view path) {
+  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+}
+
+/// A proxy that has served one request, tried again, by a client that calls it `order 7%z%`.
+class Told {
+ public:
+  Told() : upstream_(play::responses({response(503, "no"), response(200, "x")})), proxy_(keeping()) {
+    const std::string request = play::get(upstream_.authority(), "/v1/x", "X-Request-Id: order 7%z%\r\n");
+    EXPECT_EQ(proxy_.client().ask(request).body, "x");
+    EXPECT_TRUE(play::eventually([&] { return all().body != "[]\n"; }));
+  }
+  WireResponse ask(std::string_view path) const {
+    return RawClient(proxy_.admin_port()).ask(query_for(path));
+  }
+  WireResponse all() const { return ask("/stories"); }
+  std::string id() const {
+    constexpr std::string_view key = "\"id\":\"";
+    const std::string list = all().body;
+    const std::size_t begin = list.find(key) + key.size();
+    return list.substr(begin, list.find('"', begin) - begin);
+  }
+
+ private:
+  static Wishes keeping() {
+    Wishes wishes;
+    wishes.settings.limits.story_bytes = 1 << 20;
+    return wishes;
+  }
+
+  ScriptedUpstream upstream_;
+  RunningProxy proxy_;
+};
+
+TEST(AdminStories, the_list_is_json_and_names_each) {
+  const Told told;
+  const WireResponse list = told.all();
+  EXPECT_EQ(list.status, 200);
+  EXPECT_EQ(list.field("Content-Type"), "application/json");
+  EXPECT_NE(list.body.find("\"recovered\":true"), std::string::npos) << list.body;
+  EXPECT_NE(list.body.find("\"request_id\":\"order 7%z%\""), std::string::npos) << list.body;
+}
+
+TEST(AdminStories, one_is_told_as_json_or_as_text) {
+  const Told told;
+  const std::string path = "/stories/" + told.id();
+  const WireResponse json = told.ask(path);
+  EXPECT_EQ(json.status, 200);
+  EXPECT_EQ(json.field("Content-Type"), "application/json");
+  EXPECT_TRUE(json.body.starts_with("{\"id\":\"" + told.id() + "\""));
+  const WireResponse text = told.ask(path + "?format=text");
+  EXPECT_EQ(text.status, 200);
+  EXPECT_TRUE(text.field("Content-Type").starts_with("text/plain"));
+  EXPECT_NE(text.body.find("503 after "), std::string::npos) << text.body;
+  EXPECT_NE(text.body.find("; recovered\n"), std::string::npos) << text.body;
+}
+
+// It stands in the path as a client writes it there, escaped; what is no escape is itself.
+TEST(AdminStories, one_is_found_by_the_clients_own_id) {
+  const Told told;
+  for (const char* path : {"/stories/order%207%z%", "/stories/order%207%25z%25", "/stories/%6frder%207%z%"})
+    EXPECT_EQ(told.ask(path).status, 200) << path;
+  EXPECT_EQ(told.ask("/stories/order+7%z%").status, 404);
+  EXPECT_EQ(told.ask("/stories/order%207%z").status, 404);
+}
+
+TEST(AdminStories, what_is_not_there_is_told_with_the_limit_that_may_be_why) {
+  const Told told;
+  const WireResponse gone = told.ask("/stories/" + told.id() + "zz");
+  EXPECT_EQ(gone.status, 404);
+  EXPECT_NE(gone.body.find("limits.stories"), std::string::npos);
+  for (const char* path : {"/stories/", "/storiesx", "/storiesxy"}) {
+    const WireResponse nothing = told.ask(path);
+    EXPECT_EQ(nothing.status, 404) << path;
+    EXPECT_EQ(nothing.body, "a story is at /stories/ID\n") << path;
+  }
+}
+
+TEST(AdminStories, where_none_are_kept_the_list_is_empty) {
+  Wishes wishes;
+  wishes.settings.limits.story_bytes = 0;
+  const RunningProxy proxy(std::move(wishes));
+  EXPECT_EQ(RawClient(proxy.admin_port()).ask(query_for("/stories")).body, "[]\n");
+  EXPECT_EQ(RawClient(proxy.admin_port()).ask(query_for("/stories/1")).status, 404);
+}
+
+}  // namespace
+}  // namespace reprise::net
