@@ -1,0 +1,64 @@
+// What whoever wrote a file's name is told of it when it cannot be used.
+#include "proxy/tls/tls_files.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/support/own_folder.hpp"
+
+namespace reprise::net {
+namespace {
+
+class TlsFilesTest : public ::testing::Test {
+ protected:
+  std::string file() const { return folder_.path() + "/file"; }
+  std::string trouble(std::string_view text, TlsFile kind) const {
+    std::ofstream(file()) << text;
+    return trouble_with(file(), kind, "my.pem");
+  }
+
+  play::OwnFolder folder_;
+};
+
+constexpr std::string_view certificate = "-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n";
+constexpr std::string_view key = "-----BEGIN PRIVATE KEY-----\nMII=\n-----END PRIVATE KEY-----\n";
+
+TEST_F(TlsFilesTest, what_it_should_hold_is_named_with_what_it_holds) {
+  const std::string none =
+      "there is no certificate in it: it must be PEM, with a line -----BEGIN CERTIFICATE-----";
+  EXPECT_EQ(trouble("", TlsFile::certificate), none + "; the file is empty");
+  EXPECT_EQ(trouble("0\x82", TlsFile::trusted), none) << "DER, or anything";
+  EXPECT_EQ(trouble(key, TlsFile::certificate), none + "; this holds a private key");
+  EXPECT_EQ(trouble("-----BEGIN X509 CRL-----\n", TlsFile::trusted), none + "; this holds something else");
+  EXPECT_EQ(
+      trouble(certificate, TlsFile::key),
+      "there is no private key in it: it must be PEM, with a line -----BEGIN PRIVATE KEY-----; this holds "
+      "something else");
+}
+
+TEST_F(TlsFilesTest, a_key_with_a_password_is_told_apart_from_that_of_another_certificate) {
+  const std::string locked = trouble(
+      "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMII=\n-----END ENCRYPTED PRIVATE KEY-----\n", TlsFile::key);
+  EXPECT_NE(locked.find("protected by a password"), std::string::npos) << locked;
+  EXPECT_NE(locked.find("openssl pkey -in FILE -out NEW"), std::string::npos) << locked;
+  EXPECT_EQ(trouble(key, TlsFile::key), "it is not the key of my.pem: certificate and key belong together");
+}
+
+TEST_F(TlsFilesTest, what_is_no_file_of_some_size_is_not_read) {
+  EXPECT_EQ(trouble_with(folder_.path(), TlsFile::key), "it is a folder");
+  EXPECT_EQ(trouble_with(file(), TlsFile::key), "No such file or directory");
+  EXPECT_EQ(trouble_with("/dev/zero", TlsFile::trusted), "it is no regular file") << "it has no end";
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  EXPECT_EQ(trouble_with(file(), TlsFile::key), "it is a pipe: write what comes through it into a file");
+  ASSERT_EQ(::unlink(file().c_str()), 0);
+  std::ofstream(file()) << certificate;
+  EXPECT_EQ(trouble_with_kind(file()), "");
+  ASSERT_EQ(::truncate(file().c_str(), 16 * 1024 * 1024 + 1), 0);
+  EXPECT_EQ(trouble_with(file(), TlsFile::certificate), "it is larger than 16 MiB");
+}
+
+}  // namespace
+}  // namespace reprise::net
