@@ -88,13 +88,35 @@ TEST(Socks5, every_failure_has_its_reply) {
   EXPECT_EQ(code(socks_failure(Rejection::socks_address)), 8);
   EXPECT_EQ(code(socks_failure(Rejection::connect_port_denied)), 2);
   EXPECT_EQ(code(socks_failure(Rejection::socks_malformed)), 1);
-  EXPECT_EQ(code(socks_failure(policy::Cause::refused)), 5);
-  EXPECT_EQ(code(socks_failure(policy::Cause::unreachable)), 3);
-  EXPECT_EQ(code(socks_failure(policy::Cause::dns_error)), 4);
-  EXPECT_EQ(code(socks_failure(policy::Cause::connect_timeout)), 4);
-  EXPECT_EQ(code(socks_failure(policy::Cause::address_denied)), 2);
-  EXPECT_EQ(code(socks_failure(policy::Cause::address_is_self)), 2);
-  EXPECT_EQ(code(socks_failure(policy::Cause::cancelled)), 1);
+  // By what a client can do about it: wait, go elsewhere, or ask who set this up.
+  using policy::Cause;
+  const std::vector<std::pair<Cause, int>> codes{{Cause::dns_error, 4},
+                                                 {Cause::dns_timeout, 4},
+                                                 {Cause::refused, 5},
+                                                 {Cause::unreachable, 3},
+                                                 {Cause::connect_timeout, 4},
+                                                 {Cause::no_local_port, 1},
+                                                 {Cause::no_descriptor, 1},
+                                                 {Cause::address_denied, 2},
+                                                 {Cause::address_is_self, 2},
+                                                 {Cause::parent_unreachable, 3},
+                                                 {Cause::parent_timeout, 4},
+                                                 {Cause::parent_refused, 1},
+                                                 {Cause::tls_protocol_error, 1},
+                                                 {Cause::tls_certificate_error, 1},
+                                                 {Cause::closed, 1},
+                                                 {Cause::reset, 1},
+                                                 {Cause::keepalive_lost, 1},
+                                                 {Cause::unacknowledged, 1},
+                                                 {Cause::attempt_timeout, 1},
+                                                 {Cause::response_timeout, 1},
+                                                 {Cause::malformed_response, 1},
+                                                 {Cause::header_too_large, 1},
+                                                 {Cause::truncated, 1},
+                                                 {Cause::cancelled, 1},
+                                                 {Cause::replay_lost, 1}};
+  ASSERT_EQ(codes.size(), policy::cause_count);
+  for (const auto& [cause, wanted] : codes) EXPECT_EQ(code(socks_failure(cause)), wanted) << word(cause);
 }
 
 }  // namespace
