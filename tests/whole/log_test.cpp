@@ -30,6 +30,68 @@ TEST(ProxyLog, L15_what_was_given_up_is_told_without_access_lines) {
   EXPECT_FALSE(log.says("\"status\":200")) << "no access line";
 }
 
+// What a client or another proxy wrote there may be anything: only what is a trace is told as one (W3C Trace
+// Context 2.2).
+TEST(ProxyLog, a_line_names_the_trace_of_a_traceparent_that_is_well_formed) {
+  const std::string trace = "0af7651916cd43dd8448eb211c80319c";
+  const std::string span = "b7ad6b7169203331";
+  ScriptedUpstream upstream(play::responses({response(200, "x")}));
+  const LogFile log;
+  Wishes wishes;
+  wishes.log_descriptor = log.descriptor();
+  {
+    RunningProxy proxy(std::move(wishes));
+    RawClient client = proxy.client();
+    const auto ask = [&](const std::string& value, std::string_view path = "/bad") {
+      EXPECT_EQ(client.ask(play::get(upstream.authority(), path, "TraceParent: " + value + "\r\n")).status,
+                200);
+    };
+    ask("00-" + trace + "-" + span + "-01", "/good");
+    ask("01-" + trace + "-" + span + "-01-more", "/newer");
+    ask("00-" + trace + "-" + span + "-0");
+    ask("00-" + trace + "-" + span + "-01-more");
+    ask("ff-" + trace + "-" + span + "-01");
+    ask("0x-" + trace + "-" + span + "-01");
+    ask("00." + trace + "-" + span + "-01");
+    ask("00-" + trace + "." + span + "-01");
+    ask("00-" + trace + "-" + span + ".01");
+    ask("00-0AF7651916CD43DD8448EB211C80319C-" + span + "-01");
+    ask("00-" + trace + "-B7AD6B7169203331-01");
+    ask("00-" + trace + "-" + span + "-0x");
+    ask("00-" + std::string(32, '0') + "-" + span + "-01");
+    ask("00-" + trace + "-" + std::string(16, '0') + "-01");
+  }
+  EXPECT_TRUE(log.says("\"path\":\"/bad\"", 12)) << log.text();
+  EXPECT_TRUE(log.says("\"trace_id\":\"" + trace + "\"", 2)) << "of the good one and of the newer version";
+  EXPECT_FALSE(log.says("\"trace_id\"", 3));
+}
+
+TEST(ProxyLog, each_attempt_is_narrated_at_debug_with_what_comes_next) {
+  ScriptedUpstream upstream(
+      play::responses({response(503, "busy"), response(200, "x"), response(503, "busy")}));
+  const LogFile log;
+  const auto narrating = [&](policy::Mode mode, config::LogPath path) {
+    Wishes wishes;
+    wishes.log_descriptor = log.descriptor();
+    wishes.settings.log.level = config::LogLevel::debug;
+    wishes.settings.log.path = path;
+    wishes.route.mode = mode;
+    return wishes;
+  };
+  {
+    RunningProxy proxy(narrating(policy::Mode::active, config::LogPath::full));
+    EXPECT_EQ(proxy.client().ask(play::get(upstream.authority(), "/v1/told")).status, 200);
+  }
+  EXPECT_TRUE(log.says("/v1/told: attempt 1: 503, retryable_status, again in ")) << log.text();
+  EXPECT_TRUE(log.says("/v1/told: attempt 2: 200, success\""));
+  {
+    RunningProxy proxy(narrating(policy::Mode::observe, config::LogPath::route));
+    EXPECT_EQ(proxy.client().ask(play::get(upstream.authority(), "/v1/secret")).status, 503);
+  }
+  EXPECT_TRUE(log.says(": attempt 1: 503, observe_only, would be sent again in ")) << log.text();
+  EXPECT_FALSE(log.says("secret")) << "`log.path: route` keeps paths out";
+}
+
 // Asio's handler of signals reads what another thread of this process wrote at the proxy's start: in the
 // program itself both are the first thread's.
 #if defined(__has_feature)
