@@ -129,9 +129,7 @@ std::string to_text(const Story& story, std::string_view advice) {
   Page page;
   page.line("request", asked_for(story));
   page.line("id", story.id);
-  std::string time;
-  observe::append_timestamp(time, story.ended_wall);
-  page.line("ended", time);
+  page.line("ended", observe::timestamp(story.ended_wall));
   if (const std::string text = by_whom(story); !text.empty()) page.line("client", text);
   page.line("route", visible(story.route_name));
   page.line("idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into");

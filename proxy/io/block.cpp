@@ -75,14 +75,26 @@ class FreeList {
   std::vector<char*> blocks_;
 };
 
+FreeList& small_blocks() {
+  thread_local FreeList list(block_bytes, most_small);
+  return list;
+}
+
+FreeList& large_blocks() {
+  thread_local FreeList list(large_block_bytes, most_large);
+  return list;
+}
+
+FreeList& largest_blocks() {
+  thread_local FreeList list(largest_block_bytes, most_largest);
+  return list;
+}
+
 /// The list of that size; null: such a block is made for its use and ends with it.
 FreeList* list_of(std::size_t bytes) {
-  thread_local FreeList small(block_bytes, most_small);
-  thread_local FreeList large(large_block_bytes, most_large);
-  thread_local FreeList largest(largest_block_bytes, most_largest);
-  if (bytes == block_bytes) return &small;
-  if (bytes == large_block_bytes) return &large;
-  return bytes == largest_block_bytes ? &largest : nullptr;
+  if (bytes == block_bytes) return &small_blocks();
+  if (bytes == large_block_bytes) return &large_blocks();
+  return bytes == largest_block_bytes ? &largest_blocks() : nullptr;
 }
 
 }  // namespace

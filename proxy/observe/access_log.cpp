@@ -11,7 +11,7 @@ namespace {
 
 void write_json_message(config::LogLevel level, std::string_view text, std::int64_t wall, std::string& out) {
   out += "{\"time\":\"";
-  append_timestamp(out, wall);
+  out += timestamp(wall);
   out += "\",\"level\":\"";
   out += word(level);
   out += "\",\"message\":";
@@ -61,13 +61,16 @@ void Log::access(const ExchangeRecord& record, std::int64_t wall) {
   const std::string& route = routes_[record.route];
   const bool json = is_json(settings.format);
   if (settings.access && settings.level >= config::LogLevel::info) {
-    writer_->queue.append([&](std::string& out) {
-      if (json) {
-        write_json_line(record, route, settings.path, wall, out);
-      } else {
-        write_text_line(record, route, settings.path, wall, terminal_, out);
-      }
-    });
+    if (json) {
+      // Before the queue is locked, which all io threads share.
+      thread_local Line line;
+      line.clear();
+      write_json_line(record, route, settings.path, wall, line);
+      writer_->queue.append([&](std::string& out) { out += line.view(); });
+    } else {
+      writer_->queue.append(
+          [&](std::string& out) { write_text_line(record, route, settings.path, wall, terminal_, out); });
+    }
   }
   if (is_exhausted(record.ledger->reason) && !record.ledger->empty()) {
     writer_->queue.append(

@@ -14,6 +14,7 @@
 #include "config/settings.hpp"
 #include "proxy/observe/exchange_record.hpp"
 #include "proxy/observe/growing_list.hpp"
+#include "proxy/observe/line.hpp"
 
 namespace reprise::observe {
 
@@ -61,7 +62,7 @@ class Log {
 /// escaped and cut at 256 bytes (row H8); of more than 32 attempts the first 24 and the last 8 are
 /// shown. The text form gives local time.
 void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                     std::string& out);
+                     Line& out);
 void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                      bool colour, std::string& out);
 /// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or

@@ -10,14 +10,15 @@
 namespace reprise::observe {
 namespace {
 
-void append_opening(std::string& out, std::int64_t wall, config::LogLevel level) {
+template <typename Out>
+void append_opening(Out& out, std::int64_t wall, config::LogLevel level) {
   out += "{\"time\":\"";
-  append_timestamp(out, wall);
+  out += timestamp(wall);
   out += '"';
   word_member(out, "level", word(level));
 }
 
-void append_attempt(std::string& out, const policy::LedgerEntry& entry) {
+void append_attempt(Line& out, const policy::LedgerEntry& entry) {
   out += "{\"n\":";
   append_number(out, std::uint64_t{entry.attempt.number});
   if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome)) {
@@ -37,7 +38,7 @@ void append_attempt(std::string& out, const policy::LedgerEntry& entry) {
   out += entry.attempt.reused ? "true}" : "false}";
 }
 
-void append_attempts(std::string& out, const policy::Ledger& ledger) {
+void append_attempts(Line& out, const policy::Ledger& ledger) {
   const std::size_t left_out = attempts_left_out(ledger.size());
   name_member(out, "attempts");
   out += '[';
@@ -50,7 +51,7 @@ void append_attempts(std::string& out, const policy::Ledger& ledger) {
   if (left_out > 0) number_member(out, "attempts_left_out", left_out);
 }
 
-void append_hedge(std::string& out, const policy::Ledger& ledger) {
+void append_hedge(Line& out, const policy::Ledger& ledger) {
   if (ledger.hedge == policy::HedgeOutcome::none) return;
   word_member(out, "hedge", policy::word(ledger.hedge));
   if (ledger.hedge == policy::HedgeOutcome::refused) {
@@ -58,7 +59,8 @@ void append_hedge(std::string& out, const policy::Ledger& ledger) {
   }
 }
 
-void append_ids(std::string& out, const ExchangeRecord& record) {
+template <typename Out>
+void append_ids(Out& out, const ExchangeRecord& record) {
   if (!record.id.empty()) word_member(out, "id", record.id);
   // A request that its client has not named is called by our name for it.
   if (const std::string_view named = record.request_id.empty() ? record.id : record.request_id;
@@ -70,7 +72,7 @@ void append_ids(std::string& out, const ExchangeRecord& record) {
 }  // namespace
 
 void write_json_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                     std::int64_t wall, std::string& out) {
+                     std::int64_t wall, Line& out) {
   append_opening(out, wall, config::LogLevel::info);
   text_member(out, "route", route);
   if (!record.client.empty()) text_member(out, "client", record.client);

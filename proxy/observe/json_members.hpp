@@ -2,22 +2,68 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "proxy/observe/json_text.hpp"
+#include "proxy/observe/line.hpp"
 #include "proxy/policy/outcome.hpp"
 
 namespace reprise::observe {
 
-void name_member(std::string& out, std::string_view member);
+template <typename Out>
+void name_member(Out& out, std::string_view member) {
+  out += ",\"";
+  out += member;
+  out += "\":";
+}
+
+/// Into a line, by one append of a length that the compiler knows.
+template <std::size_t N>
+void name_member(Line& out, const char (&member)[N]) {
+  char* at = out.extend(N + 3);
+  *at++ = ',';
+  *at++ = '"';
+  std::memcpy(at, member, N - 1);
+  at += N - 1;
+  *at++ = '"';
+  *at = ':';
+}
+
 /// `value` needs no escapes: a word of a closed list, or of our own making.
-void word_member(std::string& out, std::string_view member, std::string_view value);
-void text_member(std::string& out, std::string_view member, std::string_view value);
-void number_member(std::string& out, std::string_view member, std::uint64_t value);
-/// Milliseconds with three decimals.
-void span_member(std::string& out, std::string_view member, policy::Duration value);
+template <typename Out, typename Name>
+void word_member(Out& out, const Name& member, std::string_view value) {
+  name_member(out, member);
+  out += '"';
+  out += value;
+  out += '"';
+}
+
+template <typename Out, typename Name>
+void text_member(Out& out, const Name& member, std::string_view value) {
+  name_member(out, member);
+  append_json(out, value);
+}
+
+template <typename Out, typename Name>
+void number_member(Out& out, const Name& member, std::uint64_t value) {
+  name_member(out, member);
+  append_number(out, value);
+}
+
+/// In milliseconds, as `append_milliseconds`.
+template <typename Out, typename Name>
+void span_member(Out& out, const Name& member, policy::Duration value) {
+  name_member(out, member);
+  append_milliseconds(out, value);
+}
+
 /// `true`: one that is not is left out.
-void flag_member(std::string& out, std::string_view member);
+template <typename Out, typename Name>
+void flag_member(Out& out, const Name& member) {
+  name_member(out, member);
+  out += "true";
+}
 
 }  // namespace reprise::observe

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
 
 namespace reprise::observe {
@@ -11,10 +12,16 @@ enum class Quoting : std::uint8_t { json, terminal };
 
 unsigned byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 
-bool is_plain(unsigned byte, Quoting quoting) {
+constexpr bool is_plain(unsigned byte, Quoting quoting) {
   if (byte < 0x20 || byte >= 0x7f) return false;
   return quoting == Quoting::terminal || (byte != '"' && byte != '\\');
 }
+
+constexpr auto plain_in_json = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned byte = 0; byte < plain.size(); ++byte) plain[byte] = is_plain(byte, Quoting::json);
+  return plain;
+}();
 
 struct Character {
   std::size_t length = 0;  // 0: no UTF-8
@@ -105,24 +112,21 @@ std::string_view clipped(std::string_view value) {
   return value.substr(0, end);
 }
 
-void append_json(std::string& out, std::string_view value) {
-  out += '"';
-  append_escaped(out, value, Quoting::json);
-  out += '"';
+// To the end, whatever it meets: values are short, and hardly any has one.
+bool is_plain_json(std::string_view value) {
+  bool plain = true;
+  for (const char byte : value) plain &= plain_in_json[static_cast<unsigned char>(byte)];
+  return plain;
+}
+
+std::string escaped_json(std::string_view value) {
+  std::string escaped;
+  append_escaped(escaped, value, Quoting::json);
+  return escaped;
 }
 
 void append_visible(std::string& out, std::string_view value) {
   append_escaped(out, value, Quoting::terminal);
-}
-
-void append_number(std::string& out, std::uint64_t value) {
-  const fmt::format_int text(value);
-  out.append(text.data(), text.size());
-}
-
-void append_number(std::string& out, std::int64_t value) {
-  const fmt::format_int text(value);
-  out.append(text.data(), text.size());
 }
 
 }  // namespace reprise::observe

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <iterator>
@@ -15,32 +16,47 @@ namespace {
 constexpr std::uint16_t http_port = 80;
 constexpr std::uint16_t https_port = 443;
 
-void append_padded(std::string& out, unsigned value, unsigned divisor) {
-  for (; divisor > 0; divisor /= 10) out += static_cast<char>('0' + value / divisor % 10);
+char* put_padded(char* at, unsigned value, unsigned divisor) {
+  for (; divisor > 0; divisor /= 10) *at++ = static_cast<char>('0' + value / divisor % 10);
+  return at;
+}
+
+constexpr std::size_t timestamp_bytes = std::string_view("2026-11-25T10:03:12.345Z").size();
+
+// Up to the dot, and the Z. Returns where the milliseconds belong.
+char* put_second(char* at, std::chrono::sys_seconds second) {
+  const auto day = std::chrono::floor<std::chrono::days>(second);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(second - day);
+  at[timestamp_bytes - 1] = 'Z';
+  at = put_padded(at, static_cast<unsigned>(static_cast<int>(date.year())), 1000);
+  *at++ = '-';
+  at = put_padded(at, static_cast<unsigned>(date.month()), 10);
+  *at++ = '-';
+  at = put_padded(at, static_cast<unsigned>(date.day()), 10);
+  *at++ = 'T';
+  at = put_padded(at, static_cast<unsigned>(time.hours().count()), 10);
+  *at++ = ':';
+  at = put_padded(at, static_cast<unsigned>(time.minutes().count()), 10);
+  *at++ = ':';
+  at = put_padded(at, static_cast<unsigned>(time.seconds().count()), 10);
+  *at++ = '.';
+  return at;
 }
 
 }  // namespace
 
-void append_timestamp(std::string& out, std::int64_t wall) {
-  using std::chrono::floor;
+// Thousands of lines have their second in common.
+std::string_view timestamp(std::int64_t wall) {
+  thread_local std::chrono::sys_seconds written{std::chrono::seconds::min()};
+  thread_local std::array<char, timestamp_bytes> text;
+  thread_local char* milliseconds = nullptr;
   const std::chrono::sys_time<std::chrono::nanoseconds> instant{std::chrono::nanoseconds(wall)};
-  const auto day = floor<std::chrono::days>(instant);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(floor<std::chrono::milliseconds>(instant - day));
-  append_padded(out, static_cast<unsigned>(static_cast<int>(date.year())), 1000);
-  out += '-';
-  append_padded(out, static_cast<unsigned>(date.month()), 10);
-  out += '-';
-  append_padded(out, static_cast<unsigned>(date.day()), 10);
-  out += 'T';
-  append_padded(out, static_cast<unsigned>(time.hours().count()), 10);
-  out += ':';
-  append_padded(out, static_cast<unsigned>(time.minutes().count()), 10);
-  out += ':';
-  append_padded(out, static_cast<unsigned>(time.seconds().count()), 10);
-  out += '.';
-  append_padded(out, static_cast<unsigned>(time.subseconds().count()), 100);
-  out += 'Z';
+  const auto second = std::chrono::floor<std::chrono::seconds>(instant);
+  if (second != written) milliseconds = put_second(text.data(), second);
+  written = second;
+  put_padded(milliseconds, static_cast<unsigned>((instant - second) / std::chrono::milliseconds(1)), 100);
+  return {text.data(), text.size()};
 }
 
 void append_clock(std::string& out, std::int64_t wall) {
@@ -48,14 +64,6 @@ void append_clock(std::string& out, std::int64_t wall) {
   std::tm local{};
   localtime_r(&seconds, &local);
   fmt::format_to(std::back_inserter(out), "{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
-}
-
-void append_milliseconds(std::string& out, policy::Duration span) {
-  const auto microseconds =
-      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::microseconds>(span).count());
-  append_number(out, microseconds / 1000);
-  out += '.';
-  append_padded(out, static_cast<unsigned>(microseconds % 1000), 100);
 }
 
 void append_span(std::string& out, policy::Duration span) {

@@ -11,12 +11,11 @@
 
 namespace reprise::observe {
 
-/// RFC 3339 in UTC with milliseconds. `wall`: nanoseconds since 1970.
-void append_timestamp(std::string& out, std::int64_t wall);
+/// RFC 3339 in UTC with milliseconds; valid until the thread's next call. `wall`: nanoseconds since 1970, and
+/// not before.
+std::string_view timestamp(std::int64_t wall);
 /// Local time of day, `10:03:12`.
 void append_clock(std::string& out, std::int64_t wall);
-/// Milliseconds with three decimals; a negative span is 0.
-void append_milliseconds(std::string& out, policy::Duration);
 /// For people: `0.4ms`, `812ms`, `1.2s`, `75s`.
 void append_span(std::string& out, policy::Duration);
 

@@ -58,7 +58,7 @@ void append_request(std::string& out, const Story& story) {
   append_json(out, story.id);
   name_member(out, "time");
   out += '"';
-  append_timestamp(out, story.ended_wall);
+  out += timestamp(story.ended_wall);
   out += '"';
   text_member(out, "route", story.route_name);
   if (!story.client.empty()) text_member(out, "client", story.client);

@@ -113,8 +113,7 @@ void append_route(std::string& out, const RouteFigures& route, LineForm form, st
 }  // namespace
 
 std::string interval_lines(const Watch& watch, LineForm form, std::int64_t wall) {
-  std::string time;
-  observe::append_timestamp(time, wall);
+  const std::string time(observe::timestamp(wall));
   std::string out;
   for (const RouteFigures& route : watch.routes())
     if (route.span > 0) append_route(out, route, form, time);

@@ -27,7 +27,9 @@ std::string lines(const ScriptedRequest& story, Form form, LogPath path) {
   const std::string route = route_name(record.route);
   std::string out;
   if (form == Form::json) {
-    write_json_line(record, route, path, story_wall, out);
+    Line line;
+    write_json_line(record, route, path, story_wall, line);
+    out = line.view();
   } else {
     write_text_line(record, route, path, story_wall, form == Form::colour, out);
   }
@@ -51,9 +53,9 @@ ScriptedRequest story(const std::string& name) {
 }
 
 boost::json::object parsed(const ScriptedRequest& of) {
-  std::string out;
-  write_json_line(of.record(), route_name(of.record().route), LogPath::full, story_wall, out);
-  return boost::json::parse(out).as_object();
+  Line line;
+  write_json_line(of.record(), route_name(of.record().route), LogPath::full, story_wall, line);
+  return boost::json::parse(line.view()).as_object();
 }
 
 class LogLines : public testing::Test {
