@@ -33,6 +33,7 @@ NEEDS = {"wrk": scenarios.REQUESTS, "strace": ["syscalls"], "valgrind": ["instr"
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=str(targets.ROOT / "build/release/reprise"), help="the reprise to measure; '' for none")
+    parser.add_argument("--logged", action="store_true", help="reprise with its access log, too: reprise-log")
     parser.add_argument("--peers", default="haproxy,nginx,dumbpipe", help="of " + ",".join(targets.PEERS))
     parser.add_argument("--proxy", action="append", default=[], metavar="NAME=COMMAND,PORT[,forward|reverse]",
                         help="another one; PORT may be auto; {port} {upstream} {dir} {tools} are filled in")
@@ -86,6 +87,7 @@ def build_tools(folder):
 def chosen(given, taken):
     """Every target that is asked for."""
     found = [targets.reprise(given.bin, processes.free_port(taken))] if given.bin else []
+    found += [targets.reprise(given.bin, processes.free_port(taken), logged=True)] if given.logged else []
     found += [targets.peer(name, processes.free_port(taken)) for name in given.peers.split(",") if name]
     found += [targets.other(text, taken) for text in given.proxy]
     names = [target.name for target in found]

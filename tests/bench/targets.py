@@ -125,13 +125,14 @@ def peer(name, port):
     return Target(name, kind, port, command, *rest)
 
 
-def reprise(program, port, configuration=HERE / "reprise.yaml"):
-    """The program of this tree, by the configuration beside this file or another."""
+def reprise(program, port, configuration=HERE / "reprise.yaml", logged=False):
+    """The program of this tree, by the configuration beside this file or another; with its access log, in JSON and to a file, or without."""
     program = Path(program).resolve()
     if not os.access(program, os.X_OK):
         sys.exit(f"there is no {program}: cmake --preset release && cmake --build --preset release --target reprise")
-    return Target("reprise", "forward", port, f"{shlex.quote(str(program))} run -c {shlex.quote(str(configuration))}",
-                  environment={"REPRISE_BENCH_PORT": "{port}"})
+    return Target("reprise-log" if logged else "reprise", "forward", port,
+                  f"{shlex.quote(str(program))} run -c {shlex.quote(str(configuration))}",
+                  environment={"REPRISE_BENCH_PORT": "{port}", "REPRISE_BENCH_ACCESS": str(logged).lower()})
 
 
 def other(text, taken):
