@@ -1,19 +1,10 @@
 // What people write who come from another tool: its words, and ours for them.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
 namespace reprise::config {
-
-struct Synonym {
-  std::string_view word;    ///< as `folded` makes it
-  std::string_view path;    ///< ours, in the key table
-  std::string_view note{};  ///< what to mind
-};
-
-std::span<const Synonym> all_synonyms();
 
 /// For a key that is none of those under `parent`: `retry.max_attempts? it counts the first attempt too`.
 /// Empty where nothing is known of the word. Style does not matter: maxRetries is max_retries.

@@ -2,64 +2,16 @@
 #include <fmt/format.h>
 
 #include "proxy/comparison/report.hpp"
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/observe/json_writer.hpp"
 
 namespace reprise::comparison {
 namespace {
 
+using observe::JsonWriter;
 using simulate::Histogram;
 using simulate::Step;
 
-/// An object or a list that is being written: commas come by themselves.
-class Json {
- public:
-  explicit Json(std::string& out) : out_(out) {}
-
-  void open(std::string_view key, char bracket) {
-    begin(key);
-    out_ += bracket;
-    first_ = true;
-  }
-  void close(char bracket) {
-    out_ += bracket;
-    first_ = false;
-  }
-  void text(std::string_view key, std::string_view value) {
-    begin(key);
-    observe::append_json(out_, value);
-  }
-  void number(std::string_view key, std::uint64_t value) {
-    begin(key);
-    observe::append_number(out_, value);
-  }
-  void share(std::string_view key, double value) {
-    begin(key);
-    out_ += fmt::format("{:.6f}", value);
-  }
-  void span(std::string_view key, std::optional<Duration> value) {
-    begin(key);
-    if (value) {
-      observe::append_milliseconds(out_, *value);
-    } else {
-      out_ += "null";
-    }
-  }
-
- private:
-  void begin(std::string_view key) {
-    if (!first_) out_ += ",";
-    first_ = false;
-    if (key.empty()) return;
-    observe::append_json(out_, key);
-    out_ += ":";
-  }
-
-  std::string& out_;
-  bool first_ = true;
-};
-
-void write_latency(std::string_view key, const Histogram& latency, Json& json) {
+void write_latency(std::string_view key, const Histogram& latency, JsonWriter& json) {
   json.open(key, '{');
   json.span("mean", latency.mean());
   json.span("p50", latency.percentile(0.5));
@@ -70,7 +22,7 @@ void write_latency(std::string_view key, const Histogram& latency, Json& json) {
   json.close('}');
 }
 
-void write_steps(const Measures& measures, Json& json) {
+void write_steps(const Measures& measures, JsonWriter& json) {
   json.span("step_ms", measures.step);
   json.open("steps", '[');
   for (const Step& step : measures.steps) {
@@ -78,28 +30,28 @@ void write_steps(const Measures& measures, Json& json) {
     json.number("requests", step.requests);
     json.number("succeeded", step.succeeded);
     json.number("attempts", step.attempts);
-    json.share(
-        "amplification",
-        step.requests == 0 ? 0 : static_cast<double>(step.attempts) / static_cast<double>(step.requests));
-    json.share("budget_left", step.budget);
+    json.real("amplification", step.requests == 0
+                                   ? 0
+                                   : static_cast<double>(step.attempts) / static_cast<double>(step.requests));
+    json.real("budget_left", step.budget);
     json.close('}');
   }
   json.close(']');
 }
 
-void write_measures(const Measures& measures, Json& json) {
+void write_measures(const Measures& measures, JsonWriter& json) {
   json.number("requests", measures.requests);
   json.number("succeeded", measures.succeeded);
-  json.share("success", measures.success_share());
+  json.real("success", measures.success_share());
   json.number("attempts", measures.attempts);
   json.number("retries", measures.retries);
   json.number("hedges", measures.hedges);
-  json.share("amplification", measures.amplification());
-  json.share("peak_attempts_per_second", measures.peak_load());
+  json.real("amplification", measures.amplification());
+  json.real("peak_attempts_per_second", measures.peak_load());
   write_latency("latency_ms", measures.latency, json);
   write_latency("latency_of_all_ms", measures.latency_of_all, json);
   json.span("recovered_ms", measures.recovered);
-  json.share("lowest_budget_left", measures.lowest_budget());
+  json.real("lowest_budget_left", measures.lowest_budget());
   json.number("turned_away_by_full_queue", measures.refused);
   json.number("turned_away_by_limit", measures.limited);
   json.number("served_in_vain", measures.in_vain);
@@ -114,7 +66,7 @@ void write_measures(const Measures& measures, Json& json) {
   write_steps(measures, json);
 }
 
-void write_compared(const Compared& one, const Report& report, Json& json) {
+void write_compared(const Compared& one, const Report& report, JsonWriter& json) {
   json.open("", '{');
   json.text("policy", one.name);
   json.text("is", one.sentence);
@@ -136,7 +88,7 @@ void write_compared(const Compared& one, const Report& report, Json& json) {
 
 std::string to_json(const Report& report) {
   std::string out;
-  Json json(out);
+  JsonWriter json(out);
   json.open("", '{');
   json.number("version", 1);
   json.open("premises", '{');

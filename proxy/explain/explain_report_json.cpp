@@ -2,62 +2,17 @@
 
 #include "proxy/explain/advice.hpp"
 #include "proxy/explain/explain_report.hpp"
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/observe/json_writer.hpp"
 
 namespace reprise::explain {
 namespace {
 
+using observe::JsonWriter;
 using policy::Duration;
-
-/// An object or a list that is being written: commas come by themselves.
-class Json {
- public:
-  explicit Json(std::string& out) : out_(out) {}
-
-  void open(std::string_view key, char bracket) {
-    begin(key);
-    out_ += bracket;
-    first_ = true;
-  }
-  void close(char bracket) {
-    out_ += bracket;
-    first_ = false;
-  }
-  void text(std::string_view key, std::string_view value) {
-    begin(key);
-    observe::append_json(out_, value);
-  }
-  void number(std::string_view key, std::uint64_t value) {
-    begin(key);
-    observe::append_number(out_, value);
-  }
-  void span(std::string_view key, Duration value) {
-    begin(key);
-    observe::append_milliseconds(out_, value);
-  }
-  /// `true`, `false` or `null`.
-  void word(std::string_view key, std::string_view value) {
-    begin(key);
-    out_ += value;
-  }
-
- private:
-  void begin(std::string_view key) {
-    if (!first_) out_ += ", ";
-    first_ = false;
-    if (key.empty()) return;
-    observe::append_json(out_, key);
-    out_ += ": ";
-  }
-
-  std::string& out_;
-  bool first_ = true;
-};
 
 std::string_view yes_or_no(bool value) { return value ? "true" : "false"; }
 
-void write_route(const ExplainReport& report, Json& json) {
+void write_route(const ExplainReport& report, JsonWriter& json) {
   const policy::Route& route = report.route();
   json.open("route", '{');
   json.text("name", route.name);
@@ -73,7 +28,7 @@ void write_route(const ExplainReport& report, Json& json) {
   json.close(']');
 }
 
-void write_judgement(const ExplainReport& report, Json& json) {
+void write_judgement(const ExplainReport& report, JsonWriter& json) {
   const Explanation& told = report.explanation;
   json.open("idempotent", '{');
   json.word("verdict", yes_or_no(told.facts.idempotent == policy::Idempotency::yes));
@@ -86,7 +41,7 @@ void write_judgement(const ExplainReport& report, Json& json) {
   json.close('}');
 }
 
-void write_verdict(std::string_view key, const policy::Verdict& verdict, Json& json) {
+void write_verdict(std::string_view key, const policy::Verdict& verdict, JsonWriter& json) {
   json.open(key, '{');
   json.word("retry", yes_or_no(verdict.retry));
   json.text("reason", policy::word(verdict.reason));
@@ -95,7 +50,7 @@ void write_verdict(std::string_view key, const policy::Verdict& verdict, Json& j
   json.close('}');
 }
 
-void write_course(std::string_view key, const Course& course, Json& json) {
+void write_course(std::string_view key, const Course& course, JsonWriter& json) {
   json.open(key, '{');
   write_verdict("first", course.first_verdict, json);
   json.number("last_attempt", course.last.number);
@@ -105,7 +60,7 @@ void write_course(std::string_view key, const Course& course, Json& json) {
   json.close('}');
 }
 
-void write_waits(const Explanation& told, Json& json) {
+void write_waits(const Explanation& told, JsonWriter& json) {
   json.open("waits", '[');
   for (const PlannedWait& wait : told.waits) {
     json.open("", '{');
@@ -120,7 +75,7 @@ void write_waits(const Explanation& told, Json& json) {
   json.word("waits_left_out", yes_or_no(told.waits_left_out));
 }
 
-void write_hedge(const ExplainReport& report, Json& json) {
+void write_hedge(const ExplainReport& report, JsonWriter& json) {
   const auto& after = report.route().policy.hedge->after;
   json.open("hedge", '{');
   if (after) {
@@ -132,7 +87,7 @@ void write_hedge(const ExplainReport& report, Json& json) {
   json.close('}');
 }
 
-void write_texts(std::string_view key, const std::vector<std::string>& texts, Json& json) {
+void write_texts(std::string_view key, const std::vector<std::string>& texts, JsonWriter& json) {
   json.open(key, '[');
   for (const std::string& text : texts) json.text("", text);
   json.close(']');
@@ -144,7 +99,7 @@ std::string to_json(const ExplainReport& report) {
   const Explanation& told = report.explanation;
   const policy::RoutePolicy& policy = report.route().policy;
   std::string out;
-  Json json(out);
+  JsonWriter json(out);
   json.open("", '{');
   json.text("method", report.method);
   json.text("url", report.url);

@@ -1,9 +1,6 @@
 #include "proxy/observe/metric_table.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <iterator>
 #include <string>
 
 #include "proxy/observe/metrics.hpp"
@@ -110,14 +107,6 @@ std::span<const MetricRow> metric_rows() { return rows; }
 prometheus::MetricFamily family(Metric metric) {
   const MetricRow& found = row(metric);
   return {std::string(found.name), std::string(found.help), found.type, {}};
-}
-
-std::string metrics_reference() {
-  std::string out = "| name | labels | meaning |\n|---|---|---|\n";
-  for (const MetricRow& each : rows) {
-    fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.labels, each.help);
-  }
-  return out;
 }
 
 }  // namespace reprise::observe

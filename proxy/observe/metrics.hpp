@@ -162,7 +162,4 @@ class Metrics {
   std::unique_ptr<Cells> cells_;
 };
 
-/// Every exported metric as a Markdown table: name, labels, meaning. What the docs are compared with.
-std::string metrics_reference();
-
 }  // namespace reprise::observe
