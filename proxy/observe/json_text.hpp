@@ -23,8 +23,8 @@ std::string_view clipped(std::string_view value);
 
 /// Whether every byte stands for itself in a JSON string, and is seen.
 bool is_plain_json(std::string_view value);
-/// What stands for `value` between the quotes of a JSON string (RFC 8259 section 7). Control characters, C1
-/// controls, and characters that hide or reorder text become \uXXXX; each byte that is no UTF-8 becomes
+/// What stands for `value` between the quotes of a JSON string (RFC 8259 section 7). Control characters
+/// (C1 controls too) and what hides or reorders text become \uXXXX; each byte that is no UTF-8 becomes
 /// \ufffd.
 std::string escaped_json(std::string_view value);
 
