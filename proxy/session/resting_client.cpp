@@ -51,7 +51,9 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
 
  private:
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
+  // Nothing more is told of it: the wait's end comes with a later turn.
   void close() {
+    Tick::disarm(*this);
     ErrorCode ignored;
     socket().close(ignored);
   }
