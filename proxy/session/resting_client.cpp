@@ -51,9 +51,10 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
 
  private:
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
-  // Nothing more is told of it: the wait's end comes with a later turn.
+  // It makes no room again and is told of no more: the wait's end comes with a later turn.
   void close() {
     Tick::disarm(*this);
+    worker_.resting.leave(*this);
     ErrorCode ignored;
     socket().close(ignored);
   }
