@@ -14,7 +14,7 @@ namespace {
 // Where it could come back to a transparent listener, that one has to know it.
 void begin(Dialer& dialer, Stream& stream, const tcp::endpoint& endpoint) {
   if (!dialer.own_dials.watched() || !stream.is_socket()) return;
-  stream.keep(dialer.own_dials.add([&] { return stream.begin_connect(endpoint); }));
+  stream.keep(dialer.own_dials.add(endpoint, [&] { return stream.begin_connect(endpoint); }));
 }
 
 }  // namespace

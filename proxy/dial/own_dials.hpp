@@ -1,11 +1,12 @@
-// The addresses that this process dials from at the moment: a connection that comes from one of them was
-// redirected to its own sender.
+// The connections that this process has dialled and not ended: one that is accepted from the same address, to
+// the same, was redirected to its own sender.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "proxy/io/task.hpp"
 
@@ -19,44 +20,53 @@ class OwnDials {
   void watch() { watched_ = true; }
   bool watched() const { return watched_.load(std::memory_order_relaxed); }
 
-  /// `begin` starts a connect, and returns the address that it goes out from; unset: it does not. That
-  /// address is one of ours until the result is gone. `has` waits meanwhile, so that what comes back at once
-  /// is judged after it.
+  /// `begin` starts a connect to `remote`, and returns the address that it goes out from; unset: it does not.
+  /// That connection is one of ours until the result is gone. `has` waits meanwhile, so that what comes back
+  /// at once is judged after it.
   template <typename Begin>
-  std::shared_ptr<void> add(Begin begin) {
+  std::shared_ptr<void> add(const tcp::endpoint& remote, Begin begin) {
     const std::scoped_lock lock(mutex_);
     const tcp::endpoint local = begin();
     if (local.port() == 0) return nullptr;
-    locals_.insert(local);
-    return std::make_shared<Entry>(*this, local);
+    const Ends ends{plain(local), plain(remote)};
+    dials_.insert(ends);
+    return std::make_shared<Entry>(*this, ends);
   }
-  /// An IPv4 address inside an IPv6 one is that IPv4 address.
-  bool has(const tcp::endpoint& client) const {
-    asio::ip::address address = client.address();
-    if (address.is_v6() && address.to_v6().is_v4_mapped())
-      address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  /// Whether a connection from `client` to `original`, where it went before any rule redirected it, is one of
+  /// ours. By both ends: the kernel gives one port to connections to several places. An IPv4 address inside
+  /// an IPv6 one is that IPv4 address.
+  bool has(const tcp::endpoint& client, const tcp::endpoint& original) const {
     const std::scoped_lock lock(mutex_);
-    return locals_.contains({address, client.port()});
+    return dials_.contains({plain(client), plain(original)});
   }
 
  private:
+  using Ends = std::pair<tcp::endpoint, tcp::endpoint>;
+
   struct Entry {
-    Entry(OwnDials& all, const tcp::endpoint& one) : dials(all), local(one) {}
-    ~Entry() { dials.remove(local); }
+    Entry(OwnDials& all, const Ends& one) : dials(all), ends(one) {}
+    ~Entry() { dials.remove(ends); }
     Entry(Entry&&) = delete;
     Entry& operator=(Entry&&) = delete;
 
     OwnDials& dials;
-    tcp::endpoint local;
+    Ends ends;
   };
 
-  void remove(const tcp::endpoint& local) {
+  static tcp::endpoint plain(const tcp::endpoint& endpoint) {
+    const asio::ip::address address = endpoint.address();
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return {address, endpoint.port()};
+    return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), endpoint.port()};
+  }
+
+  void remove(const Ends& ends) {
     const std::scoped_lock lock(mutex_);
-    locals_.erase(local);
+    // One of them: the next connection of the same ends may have begun before the last one's stream went.
+    if (const auto one = dials_.find(ends); one != dials_.end()) dials_.erase(one);
   }
 
   mutable std::mutex mutex_;
-  std::set<tcp::endpoint> locals_;
+  std::multiset<Ends> dials_;
   std::atomic<bool> watched_{false};
 };
 

@@ -65,7 +65,7 @@ Task<bool> Session::begin_redirected(Request& request) {
   const tcp::endpoint& original = ends_.listener;
   if (original.port() == 0) co_return false;
   ask_for(request, Entrance::transparent, address_text(original.address()), original.port());
-  if (worker_.shared.own_dials.has(ends_.client)) {
+  if (worker_.shared.own_dials.has(ends_.client, original)) {
     tell_refusal(request, Rejection::loop);
     stream_.cut();
     co_return false;

@@ -13,6 +13,9 @@ Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstre
   http::Heard heard{from_client.view()};
   FirstWords words = http::judge_first_words(heard, tunnel, longest_target);
   if (words != FirstWords::more) co_return words;
+  // One that has gone since it was last listened to says nothing more, and a read would not hear of it.
+  heard.waited_enough = bool(heard_end(client));
+  if (heard.waited_enough) co_return http::judge_first_words(heard, tunnel, longest_target);
   std::optional<FirstByteWatch> upstream_watch;
   if (upstream != nullptr) upstream_watch.emplace(*upstream, client);
   client.limit_read(limit);

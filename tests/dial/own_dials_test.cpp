@@ -7,23 +7,48 @@ namespace {
 
 tcp::endpoint at(const char* address, std::uint16_t port) { return {asio::ip::make_address(address), port}; }
 
-TEST(OwnDialsTest, AnAddressIsOursWhileItsDialLives) {
-  OwnDials dials;
-  EXPECT_FALSE(dials.watched());
-  dials.watch();
-  EXPECT_TRUE(dials.watched());
-  auto entry = dials.add([] { return at("127.0.0.1", 4000); });
-  EXPECT_TRUE(dials.has(at("127.0.0.1", 4000)));
-  EXPECT_TRUE(dials.has(at("::ffff:127.0.0.1", 4000))) << "as a listener for both families sees it";
-  EXPECT_FALSE(dials.has(at("127.0.0.1", 4001)));
-  EXPECT_FALSE(dials.has(at("::1", 4000)));
+class OwnDialsTest : public testing::Test {
+ protected:
+  auto dial(const tcp::endpoint& local, const tcp::endpoint& remote) {
+    return dials_.add(remote, [&] { return local; });
+  }
+
+  OwnDials dials_;
+  const tcp::endpoint here_ = at("127.0.0.1", 4000);
+  const tcp::endpoint there_ = at("127.0.0.2", 443);
+};
+
+TEST_F(OwnDialsTest, a_connection_is_ours_while_its_dial_lives) {
+  EXPECT_FALSE(dials_.watched());
+  dials_.watch();
+  EXPECT_TRUE(dials_.watched());
+  auto entry = dial(here_, there_);
+  EXPECT_TRUE(dials_.has(here_, there_));
+  EXPECT_TRUE(dials_.has(at("::ffff:127.0.0.1", 4000), at("::ffff:127.0.0.2", 443)))
+      << "as a listener for both families sees it";
+  EXPECT_FALSE(dials_.has(at("127.0.0.1", 4001), there_));
+  EXPECT_FALSE(dials_.has(at("::1", 4000), there_));
   entry.reset();
-  EXPECT_FALSE(dials.has(at("127.0.0.1", 4000)));
+  EXPECT_FALSE(dials_.has(here_, there_));
 }
 
-TEST(OwnDialsTest, ADialThatDoesNotGoOutIsNobodys) {
-  OwnDials dials;
-  EXPECT_EQ(dials.add([] { return tcp::endpoint(); }), nullptr);
+TEST_F(OwnDialsTest, a_client_that_was_given_our_port_for_another_place_is_not_us) {
+  const auto entry = dial(here_, there_);
+  EXPECT_FALSE(dials_.has(here_, at("127.0.0.3", 443)));
+  EXPECT_FALSE(dials_.has(here_, at("127.0.0.2", 80)));
+}
+
+TEST_F(OwnDialsTest, two_dials_from_one_port_end_each_for_itself) {
+  const tcp::endpoint elsewhere = at("127.0.0.3", 443);
+  auto first = dial(here_, there_);
+  const auto second = dial(here_, elsewhere);
+  first.reset();
+  EXPECT_FALSE(dials_.has(here_, there_));
+  EXPECT_TRUE(dials_.has(here_, elsewhere));
+}
+
+TEST_F(OwnDialsTest, a_dial_that_does_not_go_out_is_nobodys) {
+  EXPECT_EQ(dial(tcp::endpoint(), there_), nullptr);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+from pathlib import Path
 
 from client import Client
 from faults import Host, isolated
@@ -203,6 +204,25 @@ def test_a_server_that_speaks_first_and_a_client_that_says_nothing_known():
 
 
 @isolated
+def test_clients_that_go_without_a_word_take_their_connections_along():
+    """As those that look whether a port is open do; nobody waits for what they could still say."""
+    needs("nft")
+    script = """
+import socket, sys
+wires = [socket.create_connection((sys.argv[1], int(sys.argv[2]))) for _ in range(10)]
+for wire in wires:
+    wire.shutdown(socket.SHUT_WR)
+for wire in wires:
+    assert wire.recv(100) == b""
+"""
+    with Host() as host, upstream_on(host) as upstream, proxied("nft", timers={"handshake": "10m"}) as reprise:
+        done = subprocess.run(["python3", "-c", script, host.theirs, str(upstream.port)], timeout=PATIENCE, preexec_fn=as_nobody, check=False)
+        equal(done.returncode, 0)
+        reprise.expect_metric(10, "reprise_streams_total", protocol="silence")
+        upstream.all_closed()
+
+
+@isolated
 def test_rules_without_the_exception_do_not_loop():
     """HTTP, TLS and silence: each comes back once, is known for our own, and ends."""
     needs("nft")
@@ -225,6 +245,34 @@ def test_rules_without_the_exception_do_not_loop():
         assert reprise.metric("reprise_rejected_requests_total", cause="loop") <= 12, "and no more than there were dials"
         reprise.expect_log("rejected 508 loop")
         assert reprise.cpu_seconds() < 5, reprise.cpu_seconds()
+
+
+@isolated
+def test_a_client_with_the_port_of_a_dial_to_elsewhere_is_not_a_loop():
+    """The kernel gives one port to connections to several places, all the sooner where it has few."""
+    needs("nft")
+    script = """
+import socket, sys
+host, port, wanted = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+wires = []
+while not wires or wires[-1].getsockname()[1] != wanted:
+    wires.append(socket.create_connection((host, port)))
+wires[-1].sendall(b"GET /y HTTP/1.1\\r\\nHost: shop.test\\r\\nConnection: close\\r\\n\\r\\n")
+for wire in wires[:-1]:
+    wire.close()
+print(wires[-1].recv(100).decode())
+"""
+    ports = []
+    with Host() as host, upstream_on(host) as first, upstream_on(host) as second, proxied("nft"):
+        Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("61000 61031", encoding="ascii")
+        first.scripts = {"/x": [lambda connection, request: ports.append(connection.getpeername()[1]) or connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") or True]}
+        out, err = curl(f"http://{host.theirs}:{first.port}/x", "-i")
+        assert " 200 " in out, (out, err)
+        done = subprocess.run(["python3", "-c", script, host.theirs, str(second.port), str(ports[0])], capture_output=True, text=True,
+                              timeout=PATIENCE, preexec_fn=as_nobody, check=False)
+        equal(done.stdout[:12], "HTTP/1.1 200", done.stderr)
+        equal(first.connections, 1, "the dial's connection is kept meanwhile")
 
 
 @isolated

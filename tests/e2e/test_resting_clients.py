@@ -36,6 +36,7 @@ def test_clients_that_rest_cost_a_kibibyte_and_go_on():
         reprise.terminate()
         for client in clients:
             equal(client.read_to_end(), b"", "shutdown")
+        equal(reprise.wait(), 0)
         if is_sanitized():
             part_not_played("memory", "it is not its own under a sanitizer")
         else:
