@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -17,10 +19,11 @@
 namespace reprise::net {
 namespace {
 
-// At most this much is kept after a burst: 1 MiB of small ones per thread, 4 MiB of each other size.
-constexpr std::size_t most_small = 64;
-constexpr std::size_t most_large = 64;
-constexpr std::size_t most_largest = 16;
+// What is kept for good: 1 MiB of small ones per thread, 4 MiB of each other size. More rests while it is in
+// use now and then.
+constexpr std::size_t kept_small = 64;
+constexpr std::size_t kept_large = 64;
+constexpr std::size_t kept_largest = 16;
 
 // What a body is read with once a read has filled a large block.
 constexpr std::size_t largest_block_bytes = 256 * 1024;
@@ -46,47 +49,73 @@ void destroy(char* memory, std::size_t bytes) {
 /// Of blocks of one size.
 class FreeList {
  public:
-  FreeList(std::size_t bytes, std::size_t most) : bytes_(bytes), most_(most) { blocks_.reserve(most); }
-  ~FreeList() {
-    for (char* const memory : blocks_) destroy(memory, bytes_);
-  }
+  FreeList(std::size_t bytes, std::size_t kept) : bytes_(bytes), kept_(kept) { blocks_.reserve(kept); }
+  ~FreeList() { free_coldest(blocks_.size()); }
   FreeList(const FreeList&) = delete;
   FreeList& operator=(const FreeList&) = delete;
 
   // The warmest one; where views are watched, the one that has rested longest, once no more may rest.
   char* take_or_make() {
-    if (blocks_.size() < (views_are_watched ? most_ : 1)) return make(bytes_);
+    if (blocks_.size() < (views_are_watched ? kept_ : 1)) return make_with_a_place();
     const auto place = views_are_watched ? blocks_.begin() : blocks_.end() - 1;
     char* const memory = *place;
     blocks_.erase(place);
+    least_ = std::min(least_, blocks_.size());
     ASAN_UNPOISON_MEMORY_REGION(memory, bytes_);
     return memory;
   }
 
   void give(char* memory) {
-    if (blocks_.size() >= most_) return destroy(memory, bytes_);
+    if (views_are_watched && blocks_.size() >= kept_) {
+      --made_;
+      return destroy(memory, bytes_);
+    }
     ASAN_POISON_MEMORY_REGION(memory, bytes_);
     blocks_.push_back(memory);
   }
 
+  bool has_more_than_kept() const { return made_ > kept_; }
+  void free_spare() {
+    if (least_ > kept_) free_coldest(least_ - kept_);
+    least_ = blocks_.size();
+  }
+
  private:
+  // It may have to rest while nothing can be allocated.
+  char* make_with_a_place() {
+    if (made_ == blocks_.capacity()) blocks_.reserve(2 * made_);
+    char* const memory = make(bytes_);
+    ++made_;
+    least_ = 0;
+    return memory;
+  }
+
+  void free_coldest(std::size_t count) {
+    const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count);
+    for (auto place = blocks_.begin(); place != end; ++place) destroy(*place, bytes_);
+    blocks_.erase(blocks_.begin(), end);
+    made_ -= count;
+  }
+
   const std::size_t bytes_;
-  const std::size_t most_;
+  const std::size_t kept_;
+  std::size_t made_ = 0;   ///< that are lent or rest
+  std::size_t least_ = 0;  ///< that have rested at once since the last `free_spare`
   std::vector<char*> blocks_;
 };
 
 FreeList& small_blocks() {
-  thread_local FreeList list(block_bytes, most_small);
+  thread_local FreeList list(block_bytes, kept_small);
   return list;
 }
 
 FreeList& large_blocks() {
-  thread_local FreeList list(large_block_bytes, most_large);
+  thread_local FreeList list(large_block_bytes, kept_large);
   return list;
 }
 
 FreeList& largest_blocks() {
-  thread_local FreeList list(largest_block_bytes, most_largest);
+  thread_local FreeList list(largest_block_bytes, kept_largest);
   return list;
 }
 
@@ -98,6 +127,15 @@ FreeList* list_of(std::size_t bytes) {
 }
 
 }  // namespace
+
+bool has_more_blocks_than_kept() {
+  return small_blocks().has_more_than_kept() || large_blocks().has_more_than_kept() ||
+         largest_blocks().has_more_than_kept();
+}
+
+void free_spare_blocks() {
+  for (FreeList* const list : {&small_blocks(), &large_blocks(), &largest_blocks()}) list->free_spare();
+}
 
 Block::Block(std::size_t bytes)
     : bytes_(bytes <= block_bytes ? block_bytes : (bytes <= large_block_bytes ? large_block_bytes : bytes)) {

@@ -52,6 +52,12 @@ class Block {
   std::size_t bytes_ = 0;
 };
 
+/// Whether this thread has more blocks, lent or at rest, than it keeps for good.
+bool has_more_blocks_than_kept();
+/// Gives those of them back to the system that have rested, as many as at the least moment, ever since the last
+/// call on this thread.
+void free_spare_blocks();
+
 /// Bytes between a begin and an end inside a block. Empty and without memory until something is to be read.
 class Buffer {
  public:

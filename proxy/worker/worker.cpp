@@ -50,6 +50,7 @@ std::unique_ptr<Request> Worker::lend_request() {
 
 void Worker::give_back(std::unique_ptr<Request> request) {
   if (idle_requests_.size() < most_idle_requests) idle_requests_.push_back(std::move(request));
+  spare_blocks_.look();
 }
 
 std::string_view Worker::date() {

@@ -12,6 +12,7 @@
 
 #include "proxy/dial/dialer.hpp"
 #include "proxy/io/descriptors.hpp"
+#include "proxy/io/spare_blocks.hpp"
 #include "proxy/io/tick.hpp"
 #include "proxy/observe/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
@@ -95,6 +96,7 @@ struct Worker {
   bool leaving = false;  ///< told to drain: a response ends its connection, and says so
 
  private:
+  SpareBlocks spare_blocks_{tick};
   std::vector<std::unique_ptr<Request>> idle_requests_;
   std::vector<std::unique_ptr<policy::ObservedLatency>> latencies_;  ///< by route; null until asked for
   std::int64_t date_second_ = 0;

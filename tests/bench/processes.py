@@ -133,7 +133,7 @@ def listens(port, process, patience=20):
             socket.create_connection(("127.0.0.1", port), 1).close()
             return True
         except OSError:
-            time.sleep(0.05)
+            time.sleep(0.0005)
     return False
 
 

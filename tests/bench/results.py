@@ -6,7 +6,8 @@ FILE = Path(__file__).resolve().parent / "results.json"
 BASELINE = "haproxy"
 ABSOLUTE = {   # metric: how it is told, and by what it is divided
     "p50_added": ("added at 2,000 requests a second, p50, us", 1), "p99_added": ("... p99, us", 1), "rss_kib": ("resident with nobody, MB", 1024),
-    "kib_a_client_1000": ("KiB for each of 1,000 idle clients", 1), "kib_a_client_10000": ("... of 10,000", 1)}
+    "kib_a_client_1000": ("KiB for each of 1,000 idle clients", 1), "kib_a_client_10000": ("... of 10,000", 1),
+    "start_ms": ("from its start to the first connection, ms", 1)}
 SHOWN = ("get_c64", "post_c64", "hdr20_c64", "tls", "intercept", "down64m_c4", "up64m_c4")   # in README.md
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import resource
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -15,6 +16,9 @@ REQUESTS = {   # wrk: connections, path, method, bytes of body, extra request he
     "get_c1": (1, "/", "GET", 0, 0),
     "get_c64": (64, "/", "GET", 0, 0),
     "get_c256": (256, "/", "GET", 0, 0),
+    "get_c1024": (1024, "/", "GET", 0, 0),
+    "get_c8192": (8192, "/", "GET", 0, 0),
+    "path2k_c64": (64, "/?" + 2000 * "q", "GET", 0, 0),
     "hdr20_c64": (64, "/", "GET", 0, 20),
     "post_c64": (64, "/", "POST", 1024, 0),
     "get10k_c64": (64, "/10k", "GET", 0, 0),
@@ -26,6 +30,7 @@ STREAMS = {"down64m_c4": ("/64m", 0, 4), "up64m_c4": ("/", 64 << 20, 4)}   # pat
 RATES = {"lat": (16, "/", 0), "lat_post": (16, "/", 1024)}                # connections, path, bytes of body
 ALONE = ("syscalls", "instr", "rss")                                       # one target at a time
 ALL = [*REQUESTS, *STREAMS, *RATES, *ALONE]
+STARTS = 5
 WARM = 0.2   # seconds of a stream or a rate that are not counted
 
 
@@ -168,17 +173,20 @@ class Bench:
 
     # One target at a time.
     def memory_of(self, target):
-        """With nobody connected, then with that many idle clients that were answered once."""
-        target.stop()
-        if not target.start(self):
-            return
+        """With nobody connected, then with that many idle clients that were answered once. And how long a start takes."""
+        starts = []
+        for _ in range(STARTS):
+            target.stop()
+            if not target.start(self):
+                return
+            starts.append(target.start_milliseconds)
         rss, before = processes.memory(target.pids)
-        sample = {"rss_kib": rss, "pss_kib": before}
+        sample = {"rss_kib": rss, "pss_kib": before, "start_ms": statistics.median(starts)}
         for clients in self.options.idle:
             with subprocess.Popen(self.on_load_core(self.loadgen("idle", target, "/", "--conns", clients)), stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, text=True) as load:
                 ready = json.loads(load.stdout.readline() or '{"ready": 0}')["ready"]
-                time.sleep(1.0)
+                time.sleep(2.0)   # what a burst needed is let go of
                 target.pids = processes.tree(target.process.pid)
                 pss = processes.memory(target.pids)[1]
                 load.stdin.close()

@@ -35,11 +35,13 @@ class Target:
         argv = shlex.split(self.filled(self.command, words))
         environment = {**os.environ, **{name: self.filled(value, words) for name, value in self.environment.items()}}
         with open(self.folder / "output", "wb") as log:
+            begin = time.monotonic()
             self.process = processes.start(bench.on_proxy_core(argv), stdout=log, stderr=log, env=environment, cwd=self.folder)
         if not processes.listens(self.port, self.process, patience):
             self.stop()
             print(f"{self.name} does not listen:\n{(self.folder / 'output').read_text(errors='replace')[-800:]}", file=sys.stderr)
             return False
+        self.start_milliseconds = (time.monotonic() - begin) * 1000
         time.sleep(0.3)   # for workers that are forked after that
         self.pids = processes.tree(self.process.pid)
         return True

@@ -1,0 +1,36 @@
+// Gives blocks back to the system after a burst: as many as nobody has needed for a pause.
+#pragma once
+
+#include "proxy/io/block.hpp"
+#include "proxy/io/tick.hpp"
+
+namespace reprise::net {
+
+/// One per io thread; used on it only.
+class SpareBlocks final : public Timed {
+ public:
+  explicit SpareBlocks(Tick& tick, Duration pause = std::chrono::milliseconds(250))
+      : tick_(tick), pause_(pause) {}
+
+  /// To be called now and then while blocks are lent: they may all be given back at once, by whoever has
+  /// them.
+  void look() {
+    if (waits_ || !has_more_blocks_than_kept()) return;
+    waits_ = true;
+    tick_.arm(*this, pause_);
+  }
+
+ protected:
+  void time_is_up() override {
+    free_spare_blocks();
+    waits_ = false;
+    look();
+  }
+
+ private:
+  Tick& tick_;
+  const Duration pause_;
+  bool waits_ = false;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,21 @@
+// Blocks of a burst go back to the system a while after it, whoever gave them back.
+#include "proxy/io/spare_blocks.hpp"
+
+#include "tests/support/loopback.hpp"
+
+namespace reprise::net {
+namespace {
+
+TEST(SpareBlocks, go_back_when_nobody_has_needed_them_for_a_pause) {
+  Bench bench;
+  SpareBlocks spare(bench.tick, Tick::granule);
+  std::vector<Block> lent(300);
+  for (Block& block : lent) block = Block(block_bytes);
+  EXPECT_TRUE(has_more_blocks_than_kept());
+  spare.look();
+  lent.clear();
+  EXPECT_TRUE(bench.run_until([] { return !has_more_blocks_than_kept(); }));
+}
+
+}  // namespace
+}  // namespace reprise::net
