@@ -79,8 +79,11 @@ run_ctest() {
   tally ctest "ctest of $preset" "${PIPESTATUS[0]}" "$said/ctest" "build/$preset/Testing/Temporary/LastTest.log"
 }
 
-# build_and_ctest PRESET: the whole of one preset, but for the end-to-end cases.
-build_and_ctest() { check "build $1" build "$1" && run_ctest "$1"; }
+# over_sockets PRESET: the program, and the tests of the rooms above the sockets and of observe.
+over_sockets() {
+  check "build $1" build "$1" reprise "${socket_rooms[@]/%/_test}" observe_test &&
+    run_ctest "$1" -R "^($(IFS="|"; echo "${socket_rooms[*]}")|observe)\."
+}
 
 # End-to-end cases need the program; where the build failed, that is the failure.
 run_e2e() {
@@ -112,8 +115,13 @@ group_floors() {
   check "citations lead somewhere" python3 tests/citations.py
 }
 
+# The tests of the pure rooms ask nothing of a machine: a full run plays them once, under the sanitizers.
 group_release() {
-  build_and_ctest release
+  if $is_full; then
+    over_sockets release
+  else
+    check "build release" build release && run_ctest release
+  fi
   check "hardening notices what is missing" python3 tests/hardening.py --self-test
   check "the program is hardened" python3 tests/hardening.py --bin build/release/reprise
 }
@@ -169,11 +177,9 @@ group_asan() {
 
 # The parts that own threads: the tests of the rooms above the sockets and of observe, and the program with four io threads.
 group_tsan() {
-  local targets=(reprise "${socket_rooms[@]/%/_test}" observe_test)
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
-  check "build tsan" build tsan "${targets[@]}" || return
   fixed_addresses
-  run_ctest tsan -R "^($(IFS="|"; echo "${socket_rooms[*]}")|observe)\."
+  over_sockets tsan
   run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|replay|load|shutdown|tunnels)\.'
   wrapper=()
 }

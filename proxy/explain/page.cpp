@@ -3,28 +3,30 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdint>
 
 namespace reprise::explain {
 
 using policy::Duration;
 
+// Rounded first, so that 59.9999 s are a minute, and no sixty seconds.
 std::string span(policy::Duration duration) {
-  using Seconds = std::chrono::duration<double>;
-  const auto number = [](double value) {
-    std::string text = fmt::format("{:.3f}", value);
+  const auto thousandths = [](std::int64_t value) {
+    std::string text = fmt::format("{}.{:03}", value / 1000, value % 1000);
     text.erase(text.find_last_not_of('0') + 1);
     if (text.back() == '.') text.pop_back();
     return text;
   };
   if (duration <= Duration::zero()) return "0s";
-  const double seconds = Seconds(duration).count();
-  if (seconds < 1) return number(seconds * 1000) + "ms";
-  const auto minutes = static_cast<std::uint64_t>(seconds / 60);
-  const double rest = seconds - static_cast<double>(minutes) * 60;
+  const auto fine = std::chrono::round<std::chrono::microseconds>(duration);
+  if (fine < std::chrono::seconds(1)) return thousandths(fine.count()) + "ms";
+  const auto coarse = std::chrono::round<std::chrono::milliseconds>(duration).count();
+  const auto minutes = coarse / 60'000;
+  const auto rest = coarse % 60'000;
   std::string text;
   if (minutes >= 60) text += fmt::format("{}h", minutes / 60);
   if (minutes % 60 > 0) text += fmt::format("{}m", minutes % 60);
-  return rest >= 0.0005 ? text + number(rest) + "s" : text;
+  return rest > 0 ? text + thousandths(rest) + "s" : text;
 }
 
 std::string between(Duration lowest, Duration highest) {

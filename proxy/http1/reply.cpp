@@ -77,42 +77,17 @@ std::string_view error_of(const policy::Failed& failed) {
   return proxy_status_error(failed.cause);
 }
 
-struct Unattempted {
+struct Told {
   int status;
   std::string_view error;
 };
 
-/// Our response where no attempt was made: the reason alone says why.
-Unattempted without_attempt(policy::Reason reason) {
-  using policy::Reason;
-  switch (reason) {
-    case Reason::address_denied: return {403, "destination_ip_prohibited"};
-    case Reason::deadline_too_near: return {504, "http_response_timeout"};
-    case Reason::circuit_open:
-    case Reason::host_paused: return {503, "destination_unavailable"};
-    // The rest judges an attempt, or says that nobody waits for a response any more.
-    case Reason::success:
-    case Reason::not_retryable:
-    case Reason::retryable_status:
-    case Reason::retryable_failure:
-    case Reason::retryable_body:
-    case Reason::stale_connection:
-    case Reason::hedged:
-    case Reason::resumed:
-    case Reason::not_idempotent:
-    case Reason::not_replayable:
-    case Reason::attempts_spent:
-    case Reason::budget_spent:
-    case Reason::upstream_said_later:
-    case Reason::upstream_said_no:
-    case Reason::nested_retry:
-    case Reason::signature_expired:
-    case Reason::response_started:
-    case Reason::resume_mismatch:
-    case Reason::client_gone:
-    case Reason::shutting_down:
-    case Reason::observe_only:
-    case Reason::retries_off: break;
+Told told_of(policy::Unattempted unattempted) {
+  switch (unattempted) {
+    case policy::Unattempted::forbidden: return {403, "destination_ip_prohibited"};
+    case policy::Unattempted::too_late: return {504, "http_response_timeout"};
+    case policy::Unattempted::unavailable: return {503, "destination_unavailable"};
+    case policy::Unattempted::never: break;
   }
   return {503, "proxy_internal_response"};
 }
@@ -156,7 +131,7 @@ Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::str
   Reply reply;
   reply.reason = policy::word(ledger.reason);
   if (ledger.empty()) {
-    const Unattempted told = without_attempt(ledger.reason);
+    const Told told = told_of(policy::unattempted(ledger.reason));
     reply.status = told.status;
     ascii::append(reply.proxy_status, pseudonym, "; error=", told.error);
     reply.body = "reprise: no attempt was made\n";

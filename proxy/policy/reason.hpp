@@ -50,6 +50,14 @@ constexpr std::array<Reason, reason_count> all_reasons() {
   return all;
 }
 
+/// What becomes of a request that a reason ends before any attempt.
+enum class Unattempted : std::uint8_t {
+  never,        ///< the reason judges an attempt, or says that nobody waits for a response
+  forbidden,    ///< the upstream may not be asked
+  too_late,     ///< no response could come in time
+  unavailable,  ///< the upstream is not asked for a while
+};
+
 /// The enumerator's own name: the word used in verdicts, logs, metric labels, response headers and docs.
 std::string_view word(Reason);
 /// One sentence for the docs and for people.
@@ -58,5 +66,6 @@ std::string_view meaning(Reason);
 bool is_retry(Reason);
 /// True for the limits that end a request which would have been tried again.
 bool is_exhausted(Reason);
+Unattempted unattempted(Reason);
 
 }  // namespace reprise::policy

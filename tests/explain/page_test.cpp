@@ -22,6 +22,9 @@ TEST(Span, AboveIsInHoursMinutesAndSecondsWithoutWhatIsZero) {
   EXPECT_EQ(span(1min), "1m");
   EXPECT_EQ(span(105s), "1m45s");
   EXPECT_EQ(span(61500ms), "1m1.5s");
+  EXPECT_EQ(span(999'999'900ns), "1s");
+  EXPECT_EQ(span(59'999'900us), "1m");
+  EXPECT_EQ(span(3'599'999'900us), "1h");
   EXPECT_EQ(span(1h), "1h");
   EXPECT_EQ(span(1h + 1s), "1h1s");
   EXPECT_EQ(span(25h + 30min + 5s), "25h30m5s");

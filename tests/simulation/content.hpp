@@ -26,9 +26,9 @@ class Content {
     return true;
   }
   std::string text(std::uint64_t first, std::uint64_t end) const {
-    std::string bytes;
-    bytes.reserve(end - first);
-    for (std::uint64_t i = first; i < end; ++i) bytes.push_back(at(i));
+    std::string bytes(end - first, '\0');
+    char* to = bytes.data();
+    for (std::uint64_t i = first; i < end; ++i) *to++ = at(i);
     return bytes;
   }
 
