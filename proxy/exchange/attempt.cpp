@@ -183,7 +183,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   result.outcome = *came;
   talk->stall.end();
   watched.end();
-  response.connection->stream().unlimit_read();
+  response.connection->stream().end_limit();
   co_await talk->upload.stop();
 
   note_sent(*talk, response, result);

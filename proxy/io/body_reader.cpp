@@ -132,7 +132,7 @@ Task<BodyStep> BodyReader::read_more(std::string_view& piece) {
     }
     own_.commit(bytes);
   }
-  stream_->unlimit_read();
+  stream_->end_limit();
   co_return step;
 }
 

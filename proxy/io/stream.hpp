@@ -82,6 +82,12 @@ class Stream final : public Cancellable {
     tick_.arm_until(read_limit_, due);
   }
   void unlimit_read() { Tick::disarm(read_limit_); }
+  /// After a read that has come to something: a limit that was hit in the same turn is forgotten, too, or
+  /// what is read next without one would end at once.
+  void end_limit() {
+    unlimit_read();
+    limit_hit_ = false;
+  }
   /// True if the last failure was a limit of ours (and not the kernel's ETIMEDOUT). Cleared by the call.
   bool take_limit_hit() { return std::exchange(limit_hit_, false); }
 

@@ -58,11 +58,18 @@ bool is_hidden(unsigned code_point) {
   const auto within = [code_point](unsigned first, unsigned last) {
     return code_point >= first && code_point <= last;
   };
-  return within(0x80, 0x9f) || within(0x200b, 0x200f) || within(0x2028, 0x202e) || within(0x2060, 0x2069) ||
-         code_point == 0xfeff;
+  return within(0x80, 0x9f) || code_point == 0xad || code_point == 0x61c || code_point == 0x180e ||
+         within(0x200b, 0x200f) || within(0x2028, 0x202e) || within(0x2060, 0x2069) || code_point == 0xfeff ||
+         within(0xe0000, 0xe007f);
 }
 
+// Above 16 bits as a pair of surrogates (RFC 8259, 7).
 void append_code(std::string& out, unsigned code_point) {
+  if (code_point > 0xffff) {
+    append_code(out, 0xd800 + ((code_point - 0x10000) >> 10));
+    append_code(out, 0xdc00 + (code_point & 0x3ff));
+    return;
+  }
   fmt::format_to(std::back_inserter(out), "\\u{:04x}", code_point);
 }
 

@@ -71,7 +71,7 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   if (mode == config::ListenerMode::gateway) ends.listener = socket.local_endpoint(gone);
   if (mode == config::ListenerMode::transparent) ends.listener = original_destination(socket);
   tune(socket);
-  serve(worker_, {std::move(socket), listener_, ends, place_of_client(shared)});
+  serve(worker_, {std::move(socket), listener_, listener_->role, ends, place_of_client(shared)});
 }
 
 // Without a descriptor accept(2) fails whether somebody waits or not, so that it must not be tried before

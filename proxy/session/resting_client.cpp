@@ -44,7 +44,9 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
     return true;
   }
 
+  // A request that has just come is served: the wait's end is on its way.
   void time_is_up() override {
+    if (unread_of(socket().native_handle()) == Unread::bytes) return;
     worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     close();
   }

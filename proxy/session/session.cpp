@@ -34,7 +34,7 @@ Session::Session(Worker& worker, ClientConnection connection)
       stream_(worker.tick, std::move(connection.carrier)),
       pause_(worker.io.get_executor()),
       listener_(std::move(connection.listener)),
-      role_(listener_->role),
+      role_(std::move(connection.role)),
       ends_(connection.ends),
       place_(std::move(connection.place)),
       took_risk_of_(connection.took_risk_of) {
@@ -44,7 +44,7 @@ Session::Session(Worker& worker, ClientConnection connection)
 Session::~Session() { worker_.sessions.remove(*this); }
 
 ClientConnection Session::release() {
-  return {stream_.release(), listener_, ends_, std::move(place_), took_risk_of_};
+  return {stream_.release(), listener_, role_, ends_, std::move(place_), took_risk_of_};
 }
 
 Task<Session::Ending> Session::run() {
@@ -107,19 +107,20 @@ Task<Session::Came> Session::wait_for_bytes() {
   idle_ = true;
   stream_.limit_read(quiet);
   auto [error, bytes] = co_await stream_.read_some(buffer_.room());
-  stream_.unlimit_read();
-  if (error && stream_.take_limit_hit()) {
+  const bool is_quiet = error && stream_.take_limit_hit();
+  stream_.end_limit();
+  if (is_quiet) {
     if (worker_.draining) co_return Came::nothing;
     buffer_.give_back();
     if (can_wait_alone()) co_return Came::quiet;
     stream_.limit_read(worker_.snapshot->settings.timers.keep_alive);
     worker_.resting.enter(*this, Tick::now());
     error = co_await stream_.wait_readable();
+    // Over TLS that may be a part of a record, or one without data: the client rests on.
+    if (!error) std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
     worker_.resting.leave(*this);
-    stream_.unlimit_read();
     if (error && stream_.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
-    if (error) co_return Came::nothing;
-    std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
+    stream_.end_limit();
   }
   idle_ = false;
   if (error) co_return Came::nothing;
@@ -153,7 +154,7 @@ Task<Session::Heard> Session::read_head(Request& request, Rejection& why) {
     worker_.shared.metrics.count_limit(LimitHit::header);
     co_return Heard::refused;
   }
-  stream_.unlimit_read();
+  stream_.end_limit();
   co_return heard;
 }
 

@@ -62,6 +62,8 @@ ClientPlace place_of_client(Shared&);
 struct ClientConnection {
   Carrier carrier;
   std::shared_ptr<const Listener> listener;
+  /// What it is spoken to in, whatever a reload makes of the listener.
+  std::shared_ptr<const ListenerRole> role;
   ConnectionEnds ends;
   ClientPlace place;
   /// Whose connections carried the last request that is not repeatable.

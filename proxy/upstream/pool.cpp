@@ -231,7 +231,7 @@ void Pool::give_unused(std::unique_ptr<UpstreamConnection> connection) { rest(st
 
 void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   if (closing_ || connection->upstream_->forgotten) return;
-  connection->stream().unlimit_read();
+  connection->stream().end_limit();
   connection->stream().forget_sent();
   if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -14,6 +15,12 @@ from harness import PATIENCE, options, without_proxies
 FRAME = re.compile(r"\x1b\[H(.*?)\x1b\[J", re.S)
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+
+
+def as_from_a_shell():
+    """Whoever runs the tests may have ignored the interrupt, as a shell does for what it runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class OnTerminal:
@@ -32,8 +39,7 @@ class OnTerminal:
         self.modes_before = termios.tcgetattr(self.other_end)
         self.resize(columns, rows)
         self.process = subprocess.Popen([options.binary, *arguments], env=environment, stdin=self.other_end, stdout=self.other_end,
-                                        stderr=self.other_end, start_new_session=True,
-                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                                        stderr=self.other_end, start_new_session=True, preexec_fn=as_from_a_shell)
 
     def __enter__(self):
         return self

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import re
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -331,6 +332,24 @@ def test_a_client_that_takes_its_time():
         with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
             equal(plain.recv(100), b"220 hello\r\n")
         reprise.expect_metric(1, "reprise_streams_total", protocol="server_first")
+
+
+def test_a_client_that_rests_with_half_a_record_is_closed_after_keep_alive():
+    with TlsUpstream() as upstream, Intercepting(timers={"keep_alive": "300ms"}) as reprise:
+        with asked_for(reprise, f"{HOST}:{upstream.port}") as plain:
+            plain.settimeout(PATIENCE)
+            below = os.dup(plain.fileno())
+            with context_of(reprise.bundle).wrap_socket(plain, server_hostname=HOST) as wire, socket.socket(fileno=below) as raw:
+                client = Client(None, connection=wire)
+                client.send(b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n")
+                equal(client.read_response().status, 200)
+                raw.sendall(b"\x17\x03\x03\x40\x00")
+
+                def closed():
+                    with contextlib.suppress(OSError):
+                        raw.send(b"\0")
+                    return reprise.metric("reprise_limits_hit_total", limit="keep_alive") == 1
+                eventually(closed, "it is no request, whatever comes of it")
 
 
 def test_plain_http_behind_a_connect_to_a_listed_host():

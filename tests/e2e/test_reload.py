@@ -309,6 +309,23 @@ def test_a_gateway_leads_elsewhere_from_the_next_request_on():
                 equal(client.read_response().body, body)
 
 
+def test_a_connection_is_spoken_to_as_it_began_though_its_listener_changes_its_protocol():
+    """Whether it rests or is busy when that happens."""
+    port = bound()
+    number = port.getsockname()[1]
+    port.close()
+
+    def listener(mode):
+        return [{"mode": mode, "bind": f"{LOOPBACK}:{number}"}]
+    with Upstream({"/x": [200]}) as upstream, Controlled(listeners=listener("forward")) as reprise, \
+            Client((LOOPBACK, number)) as client:
+        equal(client.ask("GET", upstream.url("/x")).status, 200)
+        for times, mode in enumerate(("socks", "transparent"), 1):
+            reprise.change(listeners=listener(mode))
+            reprise.expect_reload("success", times)
+            equal(client.ask("GET", upstream.url("/x")).status, 200, mode)
+
+
 def test_a_request_keeps_the_configuration_that_it_began_under():
     """It waits while another is put in force that would not have let it go on."""
     gate = threading.Event()

@@ -36,6 +36,34 @@ struct StuckWrite {
   int rounds = 0;
 };
 
+// As where a turn of the loop takes longer than the limit: what was read is delivered behind it.
+Task<ErrorCode> read_again_after_a_late_limit(Bench& bench, Pair& pair, bool forgets) {
+  char bytes[1];
+  pair.raw.send("ab");
+  auto [error, count] = co_await pair.stream->read_some(asio::buffer(bytes));
+  if (error) co_return error;
+  pair.stream->limit_read(Tick::granule);
+  Timer later(bench.io);
+  later.expires_after(4 * Tick::granule);
+  co_await later.async_wait(as_result);
+  if (forgets) {
+    pair.stream->end_limit();
+  } else {
+    pair.stream->unlimit_read();
+  }
+  std::tie(error, count) = co_await pair.stream->read_some(asio::buffer(bytes));
+  co_return error;
+}
+
+TEST(Stream, a_limit_that_is_hit_behind_what_was_read_ends_no_later_read) {
+  for (const bool forgets : {true, false}) {
+    Bench bench;
+    Pair pair = connect_pair(bench);
+    const ErrorCode error = bench.run(read_again_after_a_late_limit(bench, pair, forgets));
+    EXPECT_EQ(error, forgets ? ErrorCode() : ErrorCode(asio::error::operation_aborted));
+  }
+}
+
 TEST(Stream, L29_a_write_goes_on_when_a_read_is_ended) {
   StuckWrite stuck;
   ASSERT_FALSE(stuck.over);

@@ -209,7 +209,7 @@ std::shared_ptr<Wire> Story::accept(std::uint64_t which) {
   auto wire = std::make_shared<Wire>(world_, faults_, Chance(what_.seed, Purpose::pieces, 1'000'000 + which));
   auto link = std::make_unique<WireLink>(worker_->io.get_executor(), world_, wire);
   shared_.client_connections.fetch_add(1);
-  net::serve(*worker_, {std::move(link), listener_, {}, net::place_of_client(shared_)});
+  net::serve(*worker_, {std::move(link), listener_, listener_->role, {}, net::place_of_client(shared_)});
   return wire;
 }
 
