@@ -54,8 +54,8 @@ class Block {
 
 /// Whether this thread has more blocks, lent or at rest, than it keeps for good.
 bool has_more_blocks_than_kept();
-/// Gives those of them back to the system that have rested, as many as at the least moment, ever since the last
-/// call on this thread.
+/// Gives those of them back to the system that have rested, as many as at the least moment, ever since the
+/// last call on this thread.
 void free_spare_blocks();
 
 /// Bytes between a begin and an end inside a block. Empty and without memory until something is to be read.
