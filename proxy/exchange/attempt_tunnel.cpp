@@ -30,8 +30,7 @@ Task<bool> read_hello(Worker& worker, Stream& client, Buffer& early) {
     early.commit(bytes);
     hello = http::judge_client_hello(early.view());
   }
-  client.unlimit_read();
-  static_cast<void>(client.take_limit_hit());
+  client.end_limit();
   co_return hello == Hello::whole;
 }
 
@@ -44,8 +43,7 @@ Task<std::optional<Cause>> offer_hello(Request& request, Stream& client, Stream&
   FirstByteWatch watch(client, upstream);
   upstream.limit_read(idle);
   co_await upstream.wait_readable();
-  upstream.unlimit_read();
-  static_cast<void>(upstream.take_limit_hit());
+  upstream.end_limit();
   co_await watch.stop();
   const ErrorCode end = heard_end(upstream);
   co_return end ? std::optional(cause_of(end)) : std::nullopt;

@@ -37,21 +37,17 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
   void abort() override { close(); }
 
  protected:
-  bool close_for_room() override {
+  bool close_for_room() override { return close_for(LimitHit::room); }
+  void time_is_up() override { close_for(LimitHit::keep_alive); }
+
+ private:
+  // Not over a request that has just come: the wait's end is on its way, and it is served.
+  bool close_for(LimitHit limit) {
     if (unread_of(socket().native_handle()) == Unread::bytes) return false;
-    worker_.shared.metrics.count_limit(LimitHit::room);
+    worker_.shared.metrics.count_limit(limit);
     close();
     return true;
   }
-
-  // A request that has just come is served: the wait's end is on its way.
-  void time_is_up() override {
-    if (unread_of(socket().native_handle()) == Unread::bytes) return;
-    worker_.shared.metrics.count_limit(LimitHit::keep_alive);
-    close();
-  }
-
- private:
   tcp::socket& socket() { return std::get<tcp::socket>(connection_.carrier); }
   // It makes no room again and is told of no more: the wait's end comes with a later turn.
   void close() {

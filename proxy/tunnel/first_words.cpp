@@ -26,8 +26,7 @@ Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstre
     heard = {from_client.view(), upstream_watch && upstream_watch->heard(), bool(error)};
     words = http::judge_first_words(heard, tunnel, longest_target);
   }
-  client.unlimit_read();
-  static_cast<void>(client.take_limit_hit());
+  client.end_limit();
   if (upstream_watch) co_await upstream_watch->stop();
   co_return words;
 }

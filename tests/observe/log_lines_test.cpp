@@ -198,12 +198,13 @@ TEST_F(LogLines, H8_hostile_values_stay_one_short_harmless_line) {
   EXPECT_EQ(line.at("request_id").as_string(), std::string("id\"\n\x01\0x", 7));
 }
 
+std::string json(std::string_view text) {
+  std::string out;
+  append_json(out, text);
+  return out;
+}
+
 TEST(JsonText, what_hides_or_reorders_text_is_escaped) {
-  const auto json = [](std::string_view text) {
-    std::string out;
-    append_json(out, text);
-    return out;
-  };
   EXPECT_EQ(json("a\xe2\x80\x8b\xef\xbb\xbf"), R"("a\u200b\ufeff")") << "of no width";
   EXPECT_EQ(json("\xd8\x9c\xe2\x80\xae"), R"("\u061c\u202e")") << "of direction";
   EXPECT_EQ(json("\xc2\xad\xe1\xa0\x8e"), R"("\u00ad\u180e")") << "a soft hyphen, a vowel separator";
@@ -212,11 +213,6 @@ TEST(JsonText, what_hides_or_reorders_text_is_escaped) {
 }
 
 TEST(JsonText, bad_utf8_is_replaced_byte_by_byte) {
-  const auto json = [](std::string_view text) {
-    std::string out;
-    append_json(out, text);
-    return out;
-  };
   EXPECT_EQ(json("a\xff"
                  "b"),
             R"("a\ufffdb")");
