@@ -43,9 +43,9 @@ bool is_local(const HostPattern& host) {
          host.text.ends_with(".localhost");
 }
 
-class Checker {
+class ClearTextChecker {
  public:
-  Checker(const Route& route, const RouteOrigin& origin, Report& report)
+  ClearTextChecker(const Route& route, const RouteOrigin& origin, Report& report)
       : route_(route), origin_(origin), report_(report) {}
 
   void run() {
@@ -109,7 +109,7 @@ bool is_reached_over_tls(std::string_view host) {
 
 void check_clear_text(const BuiltRoutes& built, Report& report) {
   for (std::size_t i = 0; i < built.routes.size(); ++i)
-    Checker(built.routes[i], built.origins[i], report).run();
+    ClearTextChecker(built.routes[i], built.origins[i], report).run();
 }
 
 }  // namespace reprise::config

@@ -23,9 +23,9 @@ struct Place {
   std::string schema;
 };
 
-class Checker {
+class ShapeChecker {
  public:
-  explicit Checker(Report& report) : report_(report) {}
+  explicit ShapeChecker(Report& report) : report_(report) {}
 
   void keys(const Place& place) {
     for (const Entry& entry : place.node.entries) {
@@ -208,6 +208,6 @@ class Checker {
 
 }  // namespace
 
-void check_shape(const Node& root, Report& report) { Checker(report).keys({root, {}, {}}); }
+void check_shape(const Node& root, Report& report) { ShapeChecker(report).keys({root, {}, {}}); }
 
 }  // namespace reprise::config

@@ -174,14 +174,14 @@ Parsed<Endpoint> parse_authority(std::string_view text, const std::string& form)
 
 Parsed<GatewayUpstream> parse_upstream(std::string_view text) {
   const std::string form = "is no upstream: write http://host, https://host:8443 or http://host/prefix";
-  const std::string lowered = lower(text.substr(0, 8));
-  const bool https = lowered.starts_with("https://");
-  if (!https && !lowered.starts_with("http://")) {
+  const std::string lowered = lower(text.substr(0, https_scheme.size()));
+  const bool https = lowered.starts_with(https_scheme);
+  if (!https && !lowered.starts_with(http_scheme)) {
     const bool bare =
         text.find("://") == std::string_view::npos && parse_host(text.substr(0, text.find(':')));
-    return refuse<GatewayUpstream>(form, bare ? std::string("http://").append(text) : std::string());
+    return refuse<GatewayUpstream>(form, bare ? std::string(http_scheme).append(text) : std::string());
   }
-  const std::string_view rest = text.substr(https ? 8 : 7);
+  const std::string_view rest = text.substr((https ? https_scheme : http_scheme).size());
   const std::size_t slash = rest.find('/');
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos)

@@ -11,6 +11,10 @@
 
 namespace reprise::config {
 
+/// What an address of each kind begins with.
+inline constexpr std::string_view http_scheme = "http://";
+inline constexpr std::string_view https_scheme = "https://";
+
 /// `127.0.0.1:3128` or `[::1]:3128`. Numeric addresses only: a name is not looked up when the proxy starts.
 Parsed<Endpoint> parse_endpoint(std::string_view);
 /// `10.0.0.0/8`, `fe80::/10` or a bare address, which gets /32 or /128. No bit may be set beyond the prefix.

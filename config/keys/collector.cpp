@@ -8,15 +8,9 @@
 namespace reprise::config {
 namespace {
 
-constexpr std::string_view scheme = "http://";
-constexpr std::string_view secure_scheme = "https://";
 constexpr std::uint16_t standard_port = 4318;
 constexpr std::uint16_t grpc_port = 4317;
 constexpr std::size_t longest_path = 1024;
-
-Parsed<Collector> refuse(std::string reason, std::string suggestion = {}) {
-  return {std::nullopt, std::move(reason), std::move(suggestion)};
-}
 
 bool is_plain_path(std::string_view path) {
   const auto plain = [](char c) { return c > ' ' && c < 0x7f && c != '?' && c != '#'; };
@@ -33,41 +27,44 @@ bool is_at(const Collector& collector, const Endpoint& listener) {
 
 Parsed<Collector> parse_collector(std::string_view text) {
   const std::string form = "is no collector: write http://collector:4318, or http://collector:4318/path";
-  const std::string lowered = policy::lower(text.substr(0, secure_scheme.size()));
-  if (lowered == secure_scheme)
-    return refuse(
+  const std::string lowered = policy::lower(text.substr(0, https_scheme.size()));
+  if (lowered == https_scheme)
+    return refuse<Collector>(
         "is reached over TLS, which is not supported here: write http:// and a collector on this host or in "
         "this pod, which forwards over TLS");
-  if (!lowered.starts_with(scheme)) {
+  if (!lowered.starts_with(http_scheme)) {
     const bool bare = text.find("://") == std::string_view::npos && text.find('/') == std::string_view::npos;
     const auto where = bare ? parse_authority(text, form) : Parsed<Endpoint>{};
-    return refuse(form, where && where.value->port != 0 ? std::string(scheme).append(text) : std::string());
+    return refuse<Collector>(
+        form, where && where.value->port != 0 ? std::string(http_scheme).append(text) : std::string());
   }
-  const std::string_view rest = text.substr(scheme.size());
+  const std::string_view rest = text.substr(http_scheme.size());
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos)
-    return refuse("has a user name: no credentials are sent to a collector");
+    return refuse<Collector>("has a user name: no credentials are sent to a collector");
   const auto where = parse_authority(authority, form);
-  if (!where) return refuse(where.reason);
+  if (!where) return refuse<Collector>(where.reason);
   Collector collector;
   collector.host = where.value->address;
   collector.port = where.value->port;
   const std::string_view path = rest.substr(slash);
   if (!is_plain_path(path))
-    return refuse(
+    return refuse<Collector>(
         "has a query, a fragment, a blank or more than 1024 bytes behind the host: only a path may follow");
   if (collector.port == 0) {
     collector.port = standard_port;
-    return refuse("has no port: OTLP over HTTP is usually at 4318",
-                  std::string(scheme).append(authority).append(":4318").append(path));
+    return refuse<Collector>("has no port: OTLP over HTTP is usually at 4318",
+                             std::string(http_scheme).append(authority).append(":4318").append(path));
   }
   if (path.size() > 1) collector.path = std::string(path);
   return {std::move(collector), {}, {}};
 }
 
 std::string collector_text(const Collector& collector) {
-  return std::string(scheme).append(endpoint_text({collector.host, collector.port})).append(collector.path);
+  return std::string(http_scheme)
+      .append(endpoint_text({collector.host, collector.port}))
+      .append(collector.path);
 }
 
 void check_collector(const Node& root, const Settings& settings, Report& report) {

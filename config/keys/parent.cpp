@@ -10,8 +10,6 @@
 namespace reprise::config {
 namespace {
 
-constexpr std::string_view scheme = "http://";
-constexpr std::string_view secure_scheme = "https://";
 constexpr std::string_view hidden = "***";
 
 std::optional<unsigned> hex_digit(char c) {
@@ -81,10 +79,10 @@ std::string read_credentials(std::string_view text, Parent& parent) {
 Parsed<Parent> parse_parent(std::string_view text) {
   const std::string form =
       "is no parent proxy: write http://proxy:3128, https://proxy:3128 or http://user:password@proxy:3128";
-  const std::string lowered = policy::lower(text.substr(0, secure_scheme.size()));
-  const bool secure = lowered == secure_scheme;
-  if (!secure && !lowered.starts_with(scheme)) return refuse<Parent>(form);
-  std::string_view rest = text.substr(secure ? secure_scheme.size() : scheme.size());
+  const std::string lowered = policy::lower(text.substr(0, https_scheme.size()));
+  const bool secure = lowered == https_scheme;
+  if (!secure && !lowered.starts_with(http_scheme)) return refuse<Parent>(form);
+  std::string_view rest = text.substr(secure ? https_scheme.size() : http_scheme.size());
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.find_first_of("/?# ") != std::string_view::npos)
     return refuse<Parent>(
@@ -107,7 +105,7 @@ Parsed<Parent> parse_parent(std::string_view text) {
 }
 
 std::string parent_text(const Parent& parent) {
-  std::string text(parent.tls ? secure_scheme : scheme);
+  std::string text(parent.tls ? https_scheme : http_scheme);
   if (!parent.user.empty()) text.append(parent.user).append(":").append(hidden).append("@");
   return text.append(endpoint_text({parent.host, parent.port}));
 }

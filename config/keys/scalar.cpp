@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "proxy/match/ascii.hpp"
+
 namespace reprise::config {
 namespace {
+
+using policy::lower;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -36,12 +39,6 @@ std::optional<double> plain_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
 }
 
 bool looks_like_true(std::string_view word) {

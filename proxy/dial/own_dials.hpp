@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "proxy/io/task.hpp"
+#include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
 
@@ -54,9 +55,7 @@ class OwnDials {
   };
 
   static tcp::endpoint plain(const tcp::endpoint& endpoint) {
-    const asio::ip::address address = endpoint.address();
-    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return {address, endpoint.port()};
-    return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), endpoint.port()};
+    return {unmapped(endpoint.address()), endpoint.port()};
   }
 
   void remove(const Ends& ends) {

@@ -5,8 +5,6 @@
 namespace reprise::inject {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 bool is_marker(std::string_view line, std::string_view marker) {
   if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   return line.starts_with(marker) &&

@@ -13,7 +13,6 @@ namespace reprise::inject {
 namespace {
 
 constexpr std::size_t deepest_nesting = 100;
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 struct Stop : std::exception {
   explicit Stop(Fault what) : fault(std::move(what)) {}

@@ -12,6 +12,9 @@
 
 namespace reprise::inject {
 
+/// What a file of some editors begins with.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// What is wrong, and where. Lines and columns from 1, in the text that was read.
 struct Fault {
   std::size_t line = 1;
