@@ -24,8 +24,7 @@ void World::drive(boost::asio::io_context& io) {
   driven_.push_back(&io);
 }
 
-// The kernel's timer, by which Asio looks at its own, fires a moment after it is set: nothing else can happen
-// in that moment.
+// A timer that is due has Asio look at all of them (kernel_timer.cpp).
 void World::fire_timers() {
   bool fired = false;
   nudge_->expires_at(beginning - std::chrono::hours(1));  // before every other
