@@ -64,17 +64,14 @@ build() {
   cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
 }
 
-# jobs_of PRESET: how many tests at once. Most wait for sockets more than they compute: half as many again as there are cores keep
-# the cores busy. A program with a sanitizer keeps several threads busy itself.
-jobs_of() {
-  if [ "$1" = release ]; then echo $(((3 * jobs + 1) / 2)); else echo "$jobs"; fi
-}
+# How many tests at once. Most wait for sockets more than they compute: half as many again as there are cores keep the cores busy.
+tests_at_once=$(((3 * jobs + 1) / 2))
 
 # run_ctest PRESET [ARGUMENT...]: the unit tests of a build, each counted.
 run_ctest() {
   local preset=$1
   shift
-  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$(jobs_of "$preset")" "$@" 2>&1 |
+  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$tests_at_once" "$@" 2>&1 |
     tee "$said/ctest" | grep --line-buffered -vE '^ +Start +[0-9]+:'
   tally ctest "ctest of $preset" "${PIPESTATUS[0]}" "$said/ctest" "build/$preset/Testing/Temporary/LastTest.log"
 }
@@ -90,7 +87,7 @@ run_e2e() {
   local preset=$1
   shift
   [ -x "build/$preset/reprise" ] || { check "there is a build/$preset/reprise" false; return; }
-  counted "e2e of $preset" "${wrapper[@]}" python3 tests/e2e/run.py --bin "build/$preset/reprise" --jobs "$(jobs_of "$preset")" "$@"
+  counted "e2e of $preset" "${wrapper[@]}" python3 tests/e2e/run.py --bin "build/$preset/reprise" --jobs "$tests_at_once" "$@"
 }
 
 sources() {
