@@ -17,14 +17,18 @@ all_groups=(format floors release e2e browser interop asan simulation tsan fuzz 
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
 socket_rooms=(io systemd cgroup control console reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
+# The program, and those tests with those of observe; and how ctest is told of them.
+socket_targets=(reprise "${socket_rooms[@]/%/_test}" observe_test)
+socket_tests="^($(IFS="|"; echo "${socket_rooms[*]}")|observe)\\."
 jobs=$(nproc)
 counts=$PWD/build/asan/counts   # which lines were run under the sanitizers
 counted_units=false counted_stories=false   # by this run
 broken=()   # the groups with a failure
 times=()
 wrapper=()   # what unit tests and e2e run under
+ahead='' ahead_of=''   # the process that works for a later group, and what it makes
 said=$(mktemp -d)   # what commands say, and the journal of what was played
-trap 'rm -rf "$said"' EXIT
+trap 'stop_what_is_ahead; rm -rf "$said"' EXIT
 
 # tally ACTION [NAME STATUS LOG...]: counts what a command has said; not 0 if it has failed. A count that breaks fails the run.
 tally() {
@@ -56,16 +60,38 @@ counted() {
   tally counted "$name" "${PIPESTATUS[0]}" "$said/counted"
 }
 
-# build PRESET [TARGET...]
+# build PRESET [TARGET...]: after what was begun ahead, which it finds built.
 build() {
+  await "$1"
+  build_now "$@"
+}
+
+build_now() {
   local preset=$1
   shift
-  cmake --preset "$preset" -DREPRISE_TESTS=ON >"$said/configure" || { cat "$said/configure"; return 1; }
+  cmake --preset "$preset" -DREPRISE_TESTS=ON >"$said/configure.$preset" || { cat "$said/configure.$preset"; return 1; }
   cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
 }
 
-# How many tests at once. Most wait for sockets more than they compute: half as many again as there are cores keep the cores busy.
-tests_at_once=$(((3 * jobs + 1) / 2))
+# do_ahead NAME COMMAND...: meanwhile, for a later group, with what tests leave of the cores while they wait for sockets. What fails is
+# told by that group, which does it again.
+do_ahead() {
+  await "$ahead_of"
+  set -m   # a group of processes of its own, that is ended as one
+  { renice -n 19 "$BASHPID" && "${@:2}"; } >"$said/ahead" 2>&1 </dev/null &
+  ahead=$! ahead_of=$1
+  set +m
+}
+
+# await NAME: until that was done. Who asks may be a subshell, whose child it is not.
+await() { [ -z "$ahead" ] || [ "$ahead_of" != "$1" ] || tail --pid="$ahead" -f /dev/null; }
+
+stop_what_is_ahead() { [ -z "$(jobs -pr)" ] || kill -- "-$ahead"; }
+
+is_to_come() { [[ " ${groups[*]} " == *" $1 "* ]]; }
+
+# How many tests at once. Most wait for sockets more than they compute: twice as many as there are cores keep the cores busy.
+tests_at_once=$((2 * jobs))
 
 # run_ctest PRESET [ARGUMENT...]: the unit tests of a build, each counted.
 run_ctest() {
@@ -74,12 +100,6 @@ run_ctest() {
   "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$tests_at_once" "$@" 2>&1 |
     tee "$said/ctest" | grep --line-buffered -vE '^ +Start +[0-9]+:'
   tally ctest "ctest of $preset" "${PIPESTATUS[0]}" "$said/ctest" "build/$preset/Testing/Temporary/LastTest.log"
-}
-
-# over_sockets PRESET: the program, and the tests of the rooms above the sockets and of observe.
-over_sockets() {
-  check "build $1" build "$1" reprise "${socket_rooms[@]/%/_test}" observe_test &&
-    run_ctest "$1" -R "^($(IFS="|"; echo "${socket_rooms[*]}")|observe)\."
 }
 
 # End-to-end cases need the program; where the build failed, that is the failure.
@@ -114,10 +134,12 @@ group_floors() {
 
 # The tests of the pure rooms ask nothing of a machine: a full run plays them once, under the sanitizers.
 group_release() {
-  if $is_full; then
-    over_sockets release
-  else
-    check "build release" build release && run_ctest release
+  local targets=() only=()
+  ! $is_full || targets=("${socket_targets[@]}") only=(-R "$socket_tests")
+  if check "build release" build release "${targets[@]}"; then
+    ! is_to_come short_fuzz || do_ahead asan build_now asan short_fuzz_targets
+    ! is_to_come asan || do_ahead asan build_now asan
+    run_ctest release "${only[@]}"
   fi
   check "hardening notices what is missing" python3 tests/hardening.py --self-test
   check "the program is hardened" python3 tests/hardening.py --bin build/release/reprise
@@ -164,6 +186,7 @@ group_asan() {
   fixed_addresses
   rm -rf "$counts"
   if check "build asan" build asan; then
+    ! is_to_come tsan || do_ahead tsan build_now tsan "${socket_targets[@]}"
     # %m: processes of one program add up in one of four files.
     LLVM_PROFILE_FILE="$counts/units-%4m.profraw" run_ctest asan
     counted_units=true
@@ -176,7 +199,7 @@ group_asan() {
 group_tsan() {
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   fixed_addresses
-  over_sockets tsan
+  check "build tsan" build tsan "${socket_targets[@]}" && run_ctest tsan -R "$socket_tests"
   run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|replay|load|shutdown|tunnels)\.'
   wrapper=()
 }
@@ -246,6 +269,8 @@ group_short_fuzz() {
 # What takes minutes by its nature: the shipped program under load and faults, with a ledger.
 group_heavy() {
   check "build the soak" build release reprise reprise_soak || return
+  # The soak leaves most of the cores alone. What has no findings is remembered.
+  ! is_to_come tidy || do_ahead tidy python3 tests/tidy.py --jobs "$jobs"
   check "executed-but-lost POSTs" bash tests/soak.sh --lost-posts 10000
   check "soak" bash tests/soak.sh 2
 }
@@ -274,6 +299,7 @@ mutants_are_of_this_code() { check "mutants are of this code" python3 tests/muta
 group_mutants() { mutants_are_of_this_code && counted "mutants" python3 tests/mutate.py --jobs "$jobs"; }
 
 group_tidy() {
+  await tidy
   mutants_are_of_this_code   # planted when asked for, but never out of date
   check "clang-tidy notices what it must" python3 tests/tidy.py --self-test
   check "configure asan" cmake --preset asan -DREPRISE_TESTS=ON &&

@@ -141,7 +141,7 @@ def main():
     arguments.add_argument("--bin", default=os.environ.get("REPRISE_BIN", str(HERE.parent.parent / "build/release/reprise")))
     arguments.add_argument("--only", default="", metavar="PATTERN", help="a regular expression over module.case")
     arguments.add_argument("--threads", type=int, default=1, help="io threads of reprise")
-    arguments.add_argument("--jobs", type=int, default=(3 * os.cpu_count() + 1) // 2, metavar="N", help="cases at once (default: %(default)s)")
+    arguments.add_argument("--jobs", type=int, default=2 * os.cpu_count(), metavar="N", help="cases at once (default: %(default)s)")
     arguments.add_argument("--load", type=int, default=10000, help="requests of the load case")
     arguments.add_argument("--fault-figures", metavar="FILE", help="where to tell which faults the kernel played, JSON")
     chance.add_option(arguments)
