@@ -227,7 +227,8 @@ stories() {
 # Every short story of the policy and a million random ones; and the canary: planted flaws that must be found.
 policy_stories() {
   local stories=build/release/tests/simulation/policy/policy_stories
-  check "build policy_stories" build release policy_stories || return
+  # And those of the whole proxy, which only the short form plays by this build.
+  check "build policy_stories" build release policy_stories net_stories || return
   mkdir -p build/figures
   check "policy stories" "$stories" --all --random 1000000 --figures build/figures/policy_stories.json
   check "canaries of policy stories are found" "$stories" --canary

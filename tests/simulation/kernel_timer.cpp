@@ -6,6 +6,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 
 // They stand in for the C library's, whose declarations say noexcept.
@@ -16,7 +17,6 @@ extern "C" int timerfd_settime(int fd, int flags, const itimerspec*, itimerspec*
   const bool is_due = (flags & TFD_TIMER_ABSTIME) != 0;
   std::uint64_t count = 1;
   if (is_due) return ::write(fd, &count, sizeof count) == sizeof count ? 0 : -1;
-  // Nothing to read: it was not due before, either.
-  static_cast<void>(::read(fd, &count, sizeof count));
-  return 0;
+  // With nothing to read it was not due before, either.
+  return ::read(fd, &count, sizeof count) == sizeof count || errno == EAGAIN ? 0 : -1;
 }
