@@ -114,3 +114,9 @@ function(reprise_io_room name)
     target_precompile_headers(reprise_${name} REUSE_FROM reprise_io)
   endif()
 endfunction()
+
+# reprise_as_units(TARGET): several files as one unit in every build, so that what they all include is read once.
+function(reprise_as_units target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()

@@ -232,8 +232,8 @@ std::string ports_text(const std::pair<std::uint16_t, std::uint16_t>& ports) {
 }
 
 std::string upstream_text(const GatewayUpstream& upstream) {
-  return (upstream.https ? "https://" : "http://") + endpoint_text({upstream.host, upstream.port}) +
-         upstream.path_prefix;
+  return std::string(upstream.https ? https_scheme : http_scheme) +
+         endpoint_text({upstream.host, upstream.port}) + upstream.path_prefix;
 }
 
 }  // namespace reprise::config
