@@ -2,7 +2,6 @@
 request is lost, or decided by half of each."""
 import json
 import os
-import random
 import shutil
 import signal
 import socket
@@ -11,6 +10,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import chance
 from client import Client, ask, head_of
 from control import Controlled
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, options
@@ -139,7 +139,7 @@ def broken_files(reprise):
             make(path)
         return swap
     return [
-        ("garbage", lambda: path.write_bytes(random.Random(1).randbytes(3000)), "reprise.yaml:1:"),
+        ("garbage", lambda: path.write_bytes(b"\xff" + chance.content("garbage", 3000)), "reprise.yaml:1:"),
         ("half a file", lambda: path.write_text("version: 1\nlisteners: [{mode: forw", encoding="ascii"), "reprise.yaml:2:"),
         ("empty", lambda: path.write_text("", encoding="ascii"), "version: 1 is missing"),
         ("an unknown key", lambda: path.write_text("version: 1\nretries: 3\n", encoding="ascii"), "reprise.yaml:2:1: error: "),
@@ -284,6 +284,32 @@ def test_a_listener_comes_and_goes():
             pass
         listeners = json.loads(reprise.admin("/status")[1])["listeners"]
         equal(listeners[0], f"forward {LOOPBACK}:{number}")
+
+
+def listeners_told(reprise):
+    return json.loads(reprise.tell("status", "--format", "json")[1])["listeners"]
+
+
+def test_a_listener_moves_to_every_address_and_back_at_its_port():
+    """Which no two sockets may have at once, unless both say so."""
+    with Upstream({"/x": [200]}) as upstream, Controlled() as reprise:
+        number, admin = reprise.forward[1], reprise.addresses["admin"][1]
+        for address in ("0.0.0.0", LOOPBACK):
+            wanted = [f"forward {address}:{number}", f"admin {address}:{admin}"]
+            with Client(reprise.forward) as client:
+                equal(client.ask("GET", upstream.url("/x")).status, 200)
+                reprise.change(listeners=[{"mode": "forward", "bind": f"{address}:{number}"}], admin={"bind": f"{address}:{admin}"})
+                # Not by the page: its listener moves, too.
+                eventually(lambda wanted=wanted: listeners_told(reprise) == wanted, f"{wanted}")
+                equal(client.ask("GET", upstream.url("/x")).field("Connection"), "close", "who is there is told to go")
+            with Client(reprise.forward) as client:
+                equal(client.ask("GET", upstream.url("/x")).status, 200)
+            equal(reprise.admin("/readyz")[0], 200)
+        second = Reprise(listeners=[{"mode": "forward", "bind": f"{LOOPBACK}:{number}"}])
+        done = subprocess.run(second.command(), capture_output=True, text=True, timeout=PATIENCE, check=False)
+        shutil.rmtree(second.folder)
+        equal(done.returncode, 69, "it is nobody else's")
+        assert f"cannot listen on {wanted[0]}" in done.stderr + done.stdout, done
 
 
 def test_a_port_that_is_taken_leaves_everything_as_it_was():

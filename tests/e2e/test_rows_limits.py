@@ -308,11 +308,11 @@ def resident(reprise):
 CONNECTIONS = 200
 
 
-def settled(value):
-    """The value once it stands still."""
+def settled(value, seconds=0.05):
+    """The value once it stands still for so long."""
     def stands():
         first = value()
-        time.sleep(0.05)
+        time.sleep(seconds)
         return first if value() == first else None
     return eventually(stands, "the value stands still")
 

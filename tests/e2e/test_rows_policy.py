@@ -111,20 +111,24 @@ def test_L25_endless_attempts_are_counted_and_not_kept():
     retry = {"max_attempts": "unlimited", "deadline": "2s", "backoff": {"initial": "0ms", "maximum": "1ms", "jitter": "none"}}
     held, port = closed_port()
     with held, Reprise(threads=1, defaults={"retry": retry, "budget": "off"}) as reprise:
-        before = settled(lambda: resident(reprise))
-        response = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
-        equal((response.status, response.reason), (502, "deadline_too_near"))
-        assert response.attempts > 64, response.attempts
-        line = reprise.requests(1)[0]
-        equal((len(line["attempts"]), line["attempts_left_out"]), (32, response.attempts - 32))
-        reprise.expect_metric(response.attempts, "reprise_attempts_total", outcome="connect")
-        equal(reprise.metric("reprise_retries_total"), response.attempts - 1)
-        equal(reprise.metric("reprise_backoff_seconds_count"), response.attempts - 1)
+        attempts = 0
+        for count in (1, 2):
+            # What the first request has touched is no growth.
+            before = settled(lambda: resident(reprise))
+            response = ask(reprise, "GET", f"http://{LOOPBACK}:{port}/")
+            attempts += response.attempts
+            equal((response.status, response.reason), (502, "deadline_too_near"))
+            assert response.attempts > 64, response.attempts
+            line = reprise.requests(count)[-1]
+            equal((len(line["attempts"]), line["attempts_left_out"]), (32, response.attempts - 32))
+            reprise.expect_metric(attempts, "reprise_attempts_total", outcome="connect")
+            equal(reprise.metric("reprise_retries_total"), attempts - count)
+            equal(reprise.metric("reprise_backoff_seconds_count"), attempts - count)
         if is_sanitized():
             part_not_played("memory", "it is not its own under a sanitizer")
             return
         grown = settled(lambda: resident(reprise)) - before
-        assert grown < 1024 * 1024 + 20 * response.attempts, f"{grown} bytes for {response.attempts} attempts"
+        assert grown < 128 * 1024 + 2 * response.attempts, f"{grown} bytes for {response.attempts} attempts"
 
 
 def test_L27_faults_of_ours_never_open_the_circuit():

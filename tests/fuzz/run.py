@@ -50,7 +50,7 @@ TARGETS = {
     "inject": (1024, "kubernetes", 2_000, ()),
     "config": (1024, "yaml", 300, ("tests/golden/config", "config/examples")),
 }
-TOLERANCE = 5  # a busy machine shares caches as well: only a disaster is below a fifth
+TOLERANCE = 20  # machines differ, and a busy one shares caches as well: only a disaster is below a twentieth
 # Their build takes minutes: the short form leaves them out.
 LONG_TARGETS = {"net_story": "its build takes minutes; the short form plays net stories from seeds"}
 SHORT_RUNS, SHORT_SECONDS = 20_000, 10
