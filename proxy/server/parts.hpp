@@ -123,6 +123,8 @@ struct Proxy::Parts {
   std::atomic<bool> ready{false};
   std::atomic<bool> stopping{false};
   std::atomic<bool> leaving{false};
+  std::atomic<std::size_t> listening{
+      0};                            ///< threads that have not closed their listeners, once they are told to
   std::atomic<bool> hurried{false};  ///< nobody is waited for any more
   std::atomic<bool> ended{false};    ///< the loops: nothing that is posted to them is done
   std::int64_t started_unix = Clock::wall_nanoseconds() / 1'000'000'000;

@@ -103,16 +103,15 @@ void Proxy::Parts::close_unwanted(const std::vector<InheritedSocket>& inherited)
 }
 
 void Proxy::Parts::close_listeners(std::size_t index) {
-  ErrorCode ignored;
   for (const auto& bound : now().listeners->all()) {
-    if (!bound->on_threads.empty()) bound->on_threads[index]->acceptor->close(ignored);
+    if (!bound->on_threads.empty()) close_listener(*workers[index], bound->on_threads[index]);
   }
   net::drain(*workers[index]);
 }
 
 Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
   Timer pause(workers.front()->io);
-  while (shared->client_connections.load() > 0 && Tick::now() < limit) {
+  while ((listening > 0 || shared->client_connections.load() > 0) && Tick::now() < limit) {
     pause.expires_after(std::chrono::milliseconds(10));
     co_await pause.async_wait(as_result);
   }
@@ -135,8 +134,12 @@ Task<void> Proxy::Parts::shut_down() {
   const config::Shutdown times = now().snapshot->settings.shutdown;
   Timer linger(workers.front()->io, times.linger);
   co_await linger.async_wait(as_result);
+  listening = workers.size();
   for (std::size_t i = 0; i < workers.size(); ++i) {
-    asio::post(workers[i]->io, [this, i] { close_listeners(i); });
+    asio::post(workers[i]->io, [this, i] {
+      close_listeners(i);
+      --listening;
+    });
   }
   co_await wait_for_sessions(Tick::now() + times.grace);
   for (const auto& worker : workers) {

@@ -1,6 +1,7 @@
 #include "proxy/session/listen.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "proxy/http/origin.hpp"
@@ -24,6 +25,7 @@ class AcceptLoop {
       : worker_(worker), listener_(std::move(listener)), acceptor_(*listener_->acceptor), pause_(worker.io) {}
 
   Task<void> run();
+  void close();
 
  private:
   void admit(tcp::socket, const tcp::endpoint& client);
@@ -51,6 +53,20 @@ Task<void> AcceptLoop::run() {
       co_await rest();
     }
   }
+}
+
+// A connection that nobody has accepted yet may have a request in it, and would be reset.
+void AcceptLoop::close() {
+  tcp::endpoint client;
+  ErrorCode nobody;
+  for (int left = asio::socket_base::max_listen_connections; left > 0; --left) {
+    tcp::socket socket(worker_.io);
+    acceptor_.accept(socket, client, nobody);
+    if (nobody) break;
+    admit(std::move(socket), client);
+  }
+  listener_->closed = true;
+  acceptor_.close(nobody);
 }
 
 void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
@@ -133,27 +149,35 @@ std::string describe(std::string_view mode, const tcp::endpoint& endpoint) {
   return std::string(mode) + " " + endpoint_text(endpoint);
 }
 
-tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const config::Endpoint& where) {
+void lend_port(tcp::acceptor& acceptor, Port port) {
+  const int lent = port == Port::lent ? 1 : 0;
+  ::setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_REUSEPORT, &lent, sizeof(lent));
+}
+
+tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const config::Endpoint& where,
+                            Port port) {
   const tcp::endpoint endpoint(asio::ip::make_address(where.address), where.port);
   tcp::acceptor acceptor(io);
   ErrorCode error;
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) lend_port(acceptor, port);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) acceptor.non_blocking(true, error);
   if (error)
     throw BindError("cannot listen on " + describe(mode, endpoint) + ": " + error.message() +
                     std::string(hint_for(error)));
+  lend_port(acceptor, Port::own);
   return acceptor;
 }
 
 tcp::acceptor take_or_bind(asio::io_context& io, std::string_view mode, const config::Endpoint& where,
-                           std::vector<InheritedSocket>& inherited) {
+                           std::vector<InheritedSocket>& inherited, Port port) {
   const tcp::endpoint wanted(asio::ip::make_address(where.address), where.port);
   const auto found = std::find_if(inherited.begin(), inherited.end(),
                                   [&](const InheritedSocket& one) { return one.bound == wanted; });
-  if (found == inherited.end()) return bind_listener(io, mode, where);
+  if (found == inherited.end()) return bind_listener(io, mode, where, port);
   tcp::acceptor acceptor(io, wanted.protocol(), found->descriptor);
   acceptor.non_blocking(true);
   inherited.erase(found);
@@ -171,6 +195,10 @@ tcp::acceptor duplicate(asio::io_context& io, tcp::acceptor& original) {
 Task<void> accept_clients(Worker& worker, std::shared_ptr<Listener> listener) {
   AcceptLoop loop(worker, std::move(listener));
   co_await loop.run();
+}
+
+void close_listener(Worker& worker, std::shared_ptr<Listener> listener) {
+  AcceptLoop(worker, std::move(listener)).close();
 }
 
 http::PortRanges connect_ports_of(const config::Security& security, const asio::ip::address& bound) {

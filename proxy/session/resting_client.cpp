@@ -33,7 +33,9 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
     });
   }
 
-  void drain() override { close(); }
+  void drain() override {
+    if (!has_asked()) close();
+  }
   void abort() override { close(); }
 
  protected:
@@ -41,9 +43,10 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
   void time_is_up() override { close_for(LimitHit::keep_alive); }
 
  private:
-  // Not over a request that has just come: the wait's end is on its way, and it is served.
+  // A request has just come: the wait's end is on its way, and it is served.
+  bool has_asked() { return unread_of(socket().native_handle()) == Unread::bytes; }
   bool close_for(LimitHit limit) {
-    if (unread_of(socket().native_handle()) == Unread::bytes) return false;
+    if (has_asked()) return false;
     worker_.shared.metrics.count_limit(limit);
     close();
     return true;

@@ -100,17 +100,20 @@ bool Session::can_wait_alone() const {
   return stream_.is_socket() && !role_->opens_streams() && !inside_ && pin_.empty();
 }
 
+// A request that has come, and that no read has told of yet, is not closed over.
+bool Session::has_asked() { return stream_.unread() == Unread::bytes; }
+
 // An idle client costs no block: after a tick without a byte it waits for readiness alone, a plain one
 // without its session.
 Task<Session::Came> Session::wait_for_bytes() {
-  if (worker_.draining) co_return Came::nothing;
+  if (worker_.draining && !has_asked()) co_return Came::nothing;
   idle_ = true;
   stream_.limit_read(quiet);
   auto [error, bytes] = co_await stream_.read_some(buffer_.room());
   const bool is_quiet = error && stream_.take_limit_hit();
   stream_.end_limit();
   if (is_quiet) {
-    if (worker_.draining) co_return Came::nothing;
+    if (worker_.draining && !has_asked()) co_return Came::nothing;
     buffer_.give_back();
     if (can_wait_alone()) co_return Came::quiet;
     stream_.limit_read(worker_.snapshot->settings.timers.keep_alive);
@@ -122,6 +125,9 @@ Task<Session::Came> Session::wait_for_bytes() {
     if (error && stream_.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     stream_.end_limit();
   }
+  // Drained, and yet it has asked before its end was seen.
+  if (error && worker_.draining && has_asked())
+    std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
   idle_ = false;
   if (error) co_return Came::nothing;
   buffer_.commit(bytes);
@@ -210,12 +216,12 @@ void Session::drain() {
   } else if (watch_ != nullptr) {
     watch_->shut_down();
   } else if (idle_) {
-    stream_.cancel();
+    stream_.end_read();
   }
 }
 
 bool Session::close_for_room() {
-  if (stream_.unread() == Unread::bytes) return false;
+  if (has_asked()) return false;
   worker_.shared.metrics.count_limit(LimitHit::room);
   stream_.close();
   return true;

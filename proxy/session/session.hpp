@@ -109,6 +109,7 @@ class Session final : public IdleClient, public ClientSession {
   std::unique_ptr<Request> begin_request();
   /// The configuration of this moment is the request's: once all of its head is there, for good.
   void put_under_newest(Request&);
+  bool has_asked();
   Task<Came> wait_for_bytes();
   bool can_wait_alone() const;
   Heard take_head(Request&, http::Rejection& why);

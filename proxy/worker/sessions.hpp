@@ -9,7 +9,8 @@ class ClientSession {
   ClientSession(const ClientSession&) = delete;
   ClientSession& operator=(const ClientSession&) = delete;
 
-  /// Shutdown: an idle connection closes, a wait ends with the last response, a tunnel ends once it is quiet.
+  /// Shutdown: an idle connection closes unless a request has just come, a wait ends with the last response,
+  /// a tunnel ends once it is quiet.
   virtual void drain() = 0;
   /// The grace is over: everything stops.
   virtual void abort() = 0;

@@ -1,0 +1,93 @@
+// A request that comes while the shutdown closes what is idle, behind each of its steps.
+#include <sys/socket.h>
+
+#include "tests/support/whole_proxy.hpp"
+
+namespace reprise::net {
+namespace {
+
+/// Who asks: one that has asked just now, one that has rested for long, one that was not there yet.
+enum class Asks : std::uint8_t { just_now, after_a_rest, first };
+
+/// Sends a request behind that handler of the loop, and on its thread.
+class LateRequest {
+ public:
+  LateRequest(const RunningProxy& proxy, std::string request, Asks asks, int step)
+      : proxy_(proxy), request_(std::move(request)), step_(step) {
+    if (asks != Asks::first) client_.emplace(proxy.client());
+  }
+
+  std::optional<RawClient>& client() { return client_; }
+  /// True if the connection was not closed yet, or could be made.
+  bool sent() const { return sent_; }
+
+  void ran_a_handler() {
+    if (++handlers_ != step_) return;
+    if (!client_) client_.emplace(proxy_.client());
+    if (!client_->socket().open() || is_closed()) return;
+    client_->send(request_);
+    sent_ = true;
+  }
+
+ private:
+  bool is_closed() {
+    char byte = 0;
+    return ::recv(client_->socket().descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  }
+
+  const RunningProxy& proxy_;
+  std::optional<RawClient> client_;
+  const std::string request_;
+  const int step_;
+  int handlers_ = 0;
+  std::atomic<bool> sent_{false};
+};
+
+/// True while the shutdown takes more than so many handlers before it closes what is idle.
+bool is_answered_if_sent(Asks asks, int step) {
+  ScriptedUpstream upstream([](Peer& peer) {
+    while (!peer.read_request().empty()) peer.send(response(200, "x"));
+  });
+  std::atomic<LateRequest*> late{nullptr};
+  Wishes wishes;
+  wishes.settings.shutdown.linger = {};
+  wishes.settings.shutdown.grace = seconds(60);
+  wishes.turn = [&late](boost::asio::io_context& io) {
+    while (!io.stopped()) {
+      io.run_one();
+      if (LateRequest* const there = late) there->ran_a_handler();
+    }
+  };
+  RunningProxy proxy(std::move(wishes));
+  LateRequest request(proxy, play::get(upstream.authority()), asks, step);
+  if (asks != Asks::first) {
+    EXPECT_EQ(request.client()->ask(play::get(upstream.authority())).status, 200);
+  }
+  const Instant asked = Tick::now();
+  if (asks == Asks::after_a_rest) {
+    EXPECT_TRUE(play::eventually([&] { return Tick::now() > asked + 4 * Tick::granule; }));
+  }
+  late = &request;
+  proxy.stop();
+  proxy.join();
+  if (!request.sent()) return false;
+  const WireResponse got = request.client()->read_response();
+  EXPECT_EQ(got.status, 200) << "sent behind handler " << step;
+  EXPECT_EQ(got.field("Connection"), "close");
+  EXPECT_EQ(request.client()->socket().read_to_end(), Wire::fin);
+  return true;
+}
+
+class ProxyDrain : public ::testing::TestWithParam<Asks> {};
+
+TEST_P(ProxyDrain, a_request_that_came_before_the_end_of_its_connection_is_answered) {
+  int step = 1;
+  while (is_answered_if_sent(GetParam(), step)) ++step;
+  EXPECT_GT(step, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Clients, ProxyDrain,
+                         ::testing::Values(Asks::just_now, Asks::after_a_rest, Asks::first));
+
+}  // namespace
+}  // namespace reprise::net
