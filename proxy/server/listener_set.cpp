@@ -5,36 +5,83 @@
 namespace reprise::net {
 namespace {
 
-bool same(const config::Endpoint& one, const config::Endpoint& other) {
-  return one.address == other.address && one.port == other.port;
+using Listeners = std::vector<std::shared_ptr<BoundListener>>;
+
+/// Where a configuration listens.
+struct Place {
+  std::string_view mode;
+  config::Endpoint where;
+  bool is_admin = false;
+};
+
+/// In its order; the admin listener last.
+std::vector<Place> places_of(const config::Settings& settings) {
+  std::vector<Place> places;
+  for (const config::Listener& listener : settings.listeners)
+    places.push_back({word(listener.mode), listener.bind});
+  places.push_back({"admin", settings.admin.bind, true});
+  return places;
+}
+
+/// The one of `old` that is there, which leaves that list; null if there is none.
+std::shared_ptr<BoundListener> take_over(Listeners& old, const Place& place) {
+  const auto kept = std::find_if(old.begin(), old.end(), [&](const auto& each) {
+    return each->is_admin == place.is_admin && each->wanted.address == place.where.address &&
+           each->wanted.port == place.where.port;
+  });
+  if (kept == old.end()) return nullptr;
+  const std::shared_ptr<BoundListener> taken = *kept;
+  old.erase(kept);
+  return taken;
+}
+
+bool moves_to(const BoundListener& leaves, const config::Endpoint& where) {
+  return leaves.endpoint.port() == where.port && leaves.wanted.address != where.address;
 }
 
 }  // namespace
 
+void BoundListener::lend(Port port) {
+  if (bound) {
+    lend_port(*bound, port);
+  } else {
+    lend_port(is_admin ? *admin : *on_threads.front()->acceptor, port);
+  }
+}
+
 ListenerSet ListenerSet::bind(const config::Settings& settings, asio::io_context& binding,
                               const ListenerSet* before, std::vector<InheritedSocket>& inherited) {
   ListenerSet set;
-  std::vector<std::shared_ptr<BoundListener>> old;
+  Listeners old;
   if (before != nullptr) old = before->listeners_;
-  const auto add = [&](std::string_view mode, const config::Endpoint& where, bool is_admin) {
-    const auto kept = std::find_if(old.begin(), old.end(), [&](const auto& each) {
-      return each->is_admin == is_admin && same(each->wanted, where);
-    });
-    if (kept != old.end()) {
-      set.listeners_.push_back(*kept);
-      old.erase(kept);
-      return;
-    }
+  const std::vector<Place> places = places_of(settings);
+  for (const Place& place : places) set.listeners_.push_back(take_over(old, place));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (set.listeners_[i] != nullptr) continue;
+    const auto& [mode, where, is_admin] = places[i];
+    const bool lent =
+        std::any_of(old.begin(), old.end(), [&](const auto& each) { return moves_to(*each, where); });
     auto fresh = std::make_shared<BoundListener>();
     fresh->wanted = where;
-    fresh->bound.emplace(take_or_bind(binding, mode, where, inherited));
+    fresh->bound.emplace(take_or_bind(binding, mode, where, inherited, lent ? Port::lent : Port::own));
     fresh->endpoint = fresh->bound->local_endpoint();
     fresh->is_admin = is_admin;
-    set.listeners_.push_back(std::move(fresh));
-  };
-  for (const config::Listener& listener : settings.listeners) add(word(listener.mode), listener.bind, false);
-  add("admin", settings.admin.bind, true);
+    set.listeners_[i] = std::move(fresh);
+  }
   return set;
+}
+
+Listeners ListenerSet::moved_by(const config::Settings& settings) const {
+  Listeners leave = listeners_;
+  std::vector<config::Endpoint> fresh;
+  for (const Place& place : places_of(settings)) {
+    if (take_over(leave, place) == nullptr) fresh.push_back(place.where);
+  }
+  std::erase_if(leave, [&](const auto& each) {
+    return std::none_of(fresh.begin(), fresh.end(),
+                        [&](const auto& where) { return moves_to(*each, where); });
+  });
+  return leave;
 }
 
 void ListenerSet::open_on(const std::vector<std::unique_ptr<Worker>>& workers) {

@@ -19,16 +19,23 @@ struct BoundListener {
   std::vector<std::shared_ptr<Listener>> on_threads;
   std::shared_ptr<tcp::acceptor> admin;
   bool is_admin = false;
+
+  /// Lends its port to a listener that takes its place at another address, or has it back. On the first io
+  /// thread once it is opened there.
+  void lend(Port);
 };
 
 /// The listeners of one configuration, in its order; the admin listener last.
 class ListenerSet {
  public:
   /// What `before` has at the same addresses is taken over, or else what `inherited` has, which leaves that
-  /// list; the rest is bound. Nothing is accepted yet, and nothing of `before` is changed. Throws BindError,
-  /// and then nothing stays bound that was not before.
+  /// list; the rest is bound, beside those of `before` that move. Nothing is accepted yet, and nothing of
+  /// `before` is changed. Throws BindError, and then nothing stays bound that was not before.
   static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
                           std::vector<InheritedSocket>& inherited);
+  /// Those whose port that configuration wants at another address alone: they have to lend it while it is
+  /// bound.
+  std::vector<std::shared_ptr<BoundListener>> moved_by(const config::Settings&) const;
   /// Gives every new one a socket on every io thread. Throws BindError where no descriptor is left.
   void open_on(const std::vector<std::unique_ptr<Worker>>& workers);
 

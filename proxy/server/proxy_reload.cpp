@@ -32,6 +32,34 @@ class Arrivals {
   std::size_t arrived_ = 0;
 };
 
+/// The ports of listeners that move, lent for as long as this lives. The acceptors are the first io thread's.
+class LentPorts {
+ public:
+  LentPorts(asio::io_context& io, std::vector<std::shared_ptr<BoundListener>> listeners,
+            const std::atomic<bool>& given_up)
+      : io_(io), listeners_(std::move(listeners)) {
+    if (listeners_.empty()) return;
+    const auto arrivals = std::make_shared<Arrivals>();
+    asio::post(io_, [listeners = listeners_, arrivals] {
+      for (const auto& each : listeners) each->lend(Port::lent);
+      arrivals->arrive();
+    });
+    arrivals->wait_for(1, given_up);
+  }
+  ~LentPorts() {
+    if (listeners_.empty()) return;
+    asio::post(io_, [listeners = listeners_] {
+      for (const auto& each : listeners) each->lend(Port::own);
+    });
+  }
+  LentPorts(const LentPorts&) = delete;
+  LentPorts& operator=(const LentPorts&) = delete;
+
+ private:
+  asio::io_context& io_;
+  const std::vector<std::shared_ptr<BoundListener>> listeners_;
+};
+
 std::string reloading_state() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -84,9 +112,7 @@ void Proxy::Parts::put_in_force(std::size_t index, const std::shared_ptr<const S
   for (const auto& old : before->all()) {
     if (wanted.has(*old)) continue;
     if (index == 0 && old->admin != nullptr) old->admin->close(ignored);
-    if (old->on_threads.empty()) continue;
-    old->on_threads[index]->closed = true;
-    old->on_threads[index]->acceptor->close(ignored);
+    if (!old->on_threads.empty()) close_listener(worker, old->on_threads[index]);
   }
 }
 
@@ -114,6 +140,7 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
     report.words.push_back(path + " can only change at a start: it stays as it was until then");
   try {
     std::vector<InheritedSocket> none;
+    const LentPorts lent(workers.front()->io, before.listeners->moved_by(*read.settings), ended);
     auto listeners = ListenerSet::bind(*read.settings, binding, before.listeners.get(), none);
     next.snapshot = builder.build(std::move(*read.settings), listeners.endpoints(), before.snapshot.get());
     listeners.open_on(workers);

@@ -298,7 +298,8 @@ def test_a_listener_moves_to_every_address_and_back_at_its_port():
             wanted = [f"forward {address}:{number}", f"admin {address}:{admin}"]
             with Client(reprise.forward) as client:
                 equal(client.ask("GET", upstream.url("/x")).status, 200)
-                reprise.change(listeners=[{"mode": "forward", "bind": f"{address}:{number}"}], admin={"bind": f"{address}:{admin}"})
+                reprise.change(listeners=[{"mode": "forward", "bind": f"{address}:{number}", "allow_remote": True}],
+                               admin={"bind": f"{address}:{admin}", "allow_remote": True})
                 # Not by the page: its listener moves, too.
                 eventually(lambda wanted=wanted: listeners_told(reprise) == wanted, f"{wanted}")
                 equal(client.ask("GET", upstream.url("/x")).field("Connection"), "close", "who is there is told to go")

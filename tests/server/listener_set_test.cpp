@@ -52,6 +52,37 @@ TEST_F(ListenerSetTest, a_client_port_is_no_admin_port) {
   EXPECT_THROW(bind(swapped, &first), BindError);
 }
 
+config::Settings at(std::string address, std::uint16_t port) {
+  config::Settings settings = listening_at({port});
+  settings.listeners.front().bind.address = std::move(address);
+  return settings;
+}
+
+TEST_F(ListenerSetTest, a_listener_moves_to_another_address_at_its_port_and_back) {
+  std::optional<ListenerSet> before = bind(listening_at({0}));
+  const std::uint16_t port = before->all().front()->endpoint.port();
+  EXPECT_THROW(bind(at("0.0.0.0", port), &*before), BindError) << "it is not lent";
+  for (const std::string_view address : {"0.0.0.0", "127.0.0.1"}) {
+    const config::Settings wanted = at(std::string(address), port);
+    const auto moved = before->moved_by(wanted);
+    ASSERT_EQ(moved, std::vector{before->all().front()}) << address;
+    moved.front()->lend(Port::lent);
+    ListenerSet next = bind(wanted, &*before);
+    EXPECT_EQ(next.all().front()->endpoint, tcp::endpoint(asio::ip::make_address(address), port));
+    EXPECT_THROW(bind(wanted), BindError) << "it is nobody else's";
+    EXPECT_TRUE(next.moved_by(wanted).empty());
+    before = std::move(next);
+  }
+}
+
+TEST_F(ListenerSetTest, what_stays_lends_nothing) {
+  const ListenerSet before = bind(listening_at({0}));
+  config::Settings more = listening_at({0});
+  more.listeners.push_back(at("0.0.0.0", before.all().front()->endpoint.port()).listeners.front());
+  EXPECT_TRUE(before.moved_by(more).empty());
+  EXPECT_THROW(bind(more, &before), BindError) << "one address holds the other, and both are wanted";
+}
+
 TEST_F(ListenerSetTest, a_port_that_is_taken_names_it_and_binds_nothing) {
   const ListenerSet first = bind(listening_at({0}));
   const std::uint16_t taken = first.all()[0]->endpoint.port();
