@@ -10,10 +10,11 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
+source tests/ahead.sh
 
 fast_groups=(format floors release e2e)
 short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
-all_groups=(format floors release e2e browser interop asan simulation tsan fuzz coverage heavy cost package tidy docs)
+all_groups=(format floors release e2e browser interop asan heavy simulation tsan fuzz coverage cost package tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
 socket_rooms=(io systemd cgroup control console reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
@@ -22,21 +23,24 @@ socket_targets=(reprise "${socket_rooms[@]/%/_test}" observe_test)
 socket_tests="^($(IFS="|"; echo "${socket_rooms[*]}")|observe)\\."
 jobs=$(nproc)
 counts=$PWD/build/asan/counts   # which lines were run under the sanitizers
-counted_units=false counted_stories=false   # by this run
 broken=()   # the groups with a failure
 times=()
 wrapper=()   # what unit tests and e2e run under
-ahead='' ahead_of=''   # the process that works for a later group, and what it makes
-said=$(mktemp -d)   # what commands say, and the journal of what was played
-trap 'stop_what_is_ahead; rm -rf "$said"' EXIT
+run=$(mktemp -d)   # what this run leaves for its own later groups
+said=$run   # what commands say, and the journal of what was played
+to_come=()   # the groups behind the one that is played
+trap 'stop_what_is_ahead; rm -rf "$run"' EXIT
 
 # tally ACTION [NAME STATUS LOG...]: counts what a command has said; not 0 if it has failed. A count that breaks fails the run.
 tally() {
   local status=0
   python3 tests/tally.py --journal "$said/journal" "$@" || status=$?
-  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || touch "$said/uncounted"
+  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || touch "$run/uncounted"
   return "$status"
 }
+
+# minutes SECONDS
+minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
 # check NAME COMMAND...: one test that is a command.
 check() {
@@ -73,22 +77,7 @@ build_now() {
   cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
 }
 
-# do_ahead NAME COMMAND...: meanwhile, for a later group, with what tests leave of the cores while they wait for sockets. What fails is
-# told by that group, which does it again.
-do_ahead() {
-  await "$ahead_of"
-  set -m   # a group of processes of its own, that is ended as one
-  { renice -n 19 "$BASHPID" && "${@:2}"; } >"$said/ahead" 2>&1 </dev/null &
-  ahead=$! ahead_of=$1
-  set +m
-}
-
-# await NAME: until that was done. Who asks may be a subshell, whose child it is not.
-await() { [ -z "$ahead" ] || [ "$ahead_of" != "$1" ] || tail --pid="$ahead" -f /dev/null; }
-
-stop_what_is_ahead() { [ -z "$(jobs -pr)" ] || kill -- "-$ahead"; }
-
-is_to_come() { [[ " ${groups[*]} " == *" $1 "* ]]; }
+is_to_come() { [[ " ${to_come[*]} " == *" $1 "* ]]; }
 
 # How many tests at once. Most wait for sockets more than they compute: twice as many as there are cores keep the cores busy.
 tests_at_once=$((2 * jobs))
@@ -124,6 +113,7 @@ group_format() { check "clang-format" unformatted; }
 
 group_floors() {
   check "the counting notices what it must" python3 tests/tally.py --self-test
+  check "what is played ahead is told in its turn" bash tests/ahead_test.sh
   check "floors notice what they must" python3 tests/floors.py --self-test
   check "floors" python3 tests/floors.py
   check "requirements notice what they must" python3 tests/requirements.py --self-test
@@ -154,6 +144,8 @@ group_e2e() {
 group_browser() {
   [ -x build/release/reprise ] || check "build release" build release || return
   ! $is_full || install_missing "${browser_packages[@]}" || echo "without ${browser_packages[*]}"
+  # Installed by one at a time.
+  ! is_to_come cost || { install_missing "${measure_packages[@]}"; play_ahead cost release; }
   counted "browser" python3 tests/browser/run.py
 }
 
@@ -189,7 +181,7 @@ group_asan() {
     ! is_to_come tsan || do_ahead tsan build_now tsan "${socket_targets[@]}"
     # %m: processes of one program add up in one of four files.
     LLVM_PROFILE_FILE="$counts/units-%4m.profraw" run_ctest asan
-    counted_units=true
+    touch "$run/counted-units"
   fi
   run_e2e asan --load 1500
   wrapper=()
@@ -202,6 +194,17 @@ group_tsan() {
   check "build tsan" build tsan "${socket_targets[@]}" && run_ctest tsan -R "$socket_tests"
   run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|replay|load|shutdown|tunnels)\.'
   wrapper=()
+}
+
+# What takes minutes by its nature: the shipped program under load and faults, with a ledger.
+group_heavy() {
+  check "build the soak" build release reprise reprise_soak || return
+  # The soak leaves most of the cores alone.
+  ! is_to_come simulation || play_ahead simulation release asan
+  # What has no findings is remembered.
+  ! is_to_come tidy || do_ahead tidy python3 tests/tidy.py --jobs "$jobs"
+  check "executed-but-lost POSTs" bash tests/soak.sh --lost-posts 10000
+  check "soak" bash tests/soak.sh 2
 }
 
 # canary_is_found STORIES CANARY: a defect of the stories themselves that a law must find within so many.
@@ -242,7 +245,7 @@ group_simulation() {
   check "build net_stories" build asan net_stories
   fixed_addresses
   LLVM_PROFILE_FILE="$counts/stories-%m.profraw" check "net stories" stories 200000
-  counted_stories=true
+  touch "$run/counted-stories"
   for canary in repeated-effect wrong-byte lost-end used-before one-connection old-name clear-text; do
     canary_is_found 1000 "$canary"
   done
@@ -267,15 +270,6 @@ group_short_fuzz() {
   check "build short fuzz" build asan short_fuzz_targets && counted "short fuzz" python3 tests/fuzz/run.py --short --jobs "$jobs"
 }
 
-# What takes minutes by its nature: the shipped program under load and faults, with a ledger.
-group_heavy() {
-  check "build the soak" build release reprise reprise_soak || return
-  # The soak leaves most of the cores alone. What has no findings is remembered.
-  ! is_to_come tidy || do_ahead tidy python3 tests/tidy.py --jobs "$jobs"
-  check "executed-but-lost POSTs" bash tests/soak.sh --lost-posts 10000
-  check "soak" bash tests/soak.sh 2
-}
-
 # What a request costs in instructions, which no other work on this machine changes; and that the micro-benchmarks run.
 group_cost() {
   install_missing "${measure_packages[@]}" || echo "without ${measure_packages[*]}"
@@ -288,7 +282,7 @@ group_cost() {
 # What the groups asan and simulation of this run have played counts; without both, the tests and fewer stories are played here.
 group_coverage() {
   local played=()
-  ! $counted_units || ! $counted_stories || played=(--played)
+  [ ! -e "$run/counted-units" ] || [ ! -e "$run/counted-stories" ] || played=(--played)
   check "build what is counted" build asan policy_test http_test config_test explain_test simulate_test comparison_test top_test "${socket_rooms[@]/%/_test}" net_stories policy_stories || return
   fixed_addresses
   counted "coverage" "${wrapper[@]}" python3 tests/coverage.py "${played[@]}"
@@ -300,11 +294,10 @@ mutants_are_of_this_code() { check "mutants are of this code" python3 tests/muta
 group_mutants() { mutants_are_of_this_code && counted "mutants" python3 tests/mutate.py --jobs "$jobs"; }
 
 group_tidy() {
-  await tidy
   mutants_are_of_this_code   # planted when asked for, but never out of date
+  check "configure asan" cmake --preset asan -DREPRISE_TESTS=ON || return
   check "clang-tidy notices what it must" python3 tests/tidy.py --self-test
-  check "configure asan" cmake --preset asan -DREPRISE_TESTS=ON &&
-    counted "clang-tidy" python3 tests/tidy.py --jobs "$jobs"
+  counted "clang-tidy" python3 tests/tidy.py --jobs "$jobs"
 }
 
 group_docs() {
@@ -347,14 +340,16 @@ install_missing "${build_packages[@]}" "${test_packages[@]}" || exit 1
 own_build_folder || exit 1
 begin=$SECONDS
 ! $is_full || rm -rf build/figures   # a full run tells of itself alone
+to_come=("${groups[@]}")
 for group in "${groups[@]}"; do
+  to_come=("${to_come[@]:1}")
   echo
   echo "=== $group"
   start=$SECONDS
   before=$(tally failures)
-  "group_$group"
+  play "$group"
   [ "$(tally failures)" -eq "$before" ] || broken+=("$group")
-  took=$(printf '%d:%02d' $(((SECONDS - start) / 60)) $(((SECONDS - start) % 60)))
+  took=$(minutes $((SECONDS - start)))
   times+=("$(printf '%-13s %6s min' "$group" "$took")")
   echo "=== $group: $took min"
 done
@@ -367,12 +362,12 @@ fi
 
 echo
 printf '%s\n' "${times[@]}"
-printf 'total         %3d:%02d min\n' $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60))
+printf '%-13s %6s min\n' total "$(minutes $((SECONDS - begin)))"
 left=()
 for group in "${all_groups[@]}"; do
   [[ " ${groups[*]} " == *" $group "* ]] || left+=("$group")
 done
 [ "${#left[@]}" -eq 0 ] || echo "groups not run: ${left[*]}"
 [ "${#broken[@]}" -eq 0 ] || echo "failing: ${broken[*]}"
-[ ! -e "$said/uncounted" ] || { echo "not everything was counted: tests/tally.py broke"; exit 1; }
+[ ! -e "$run/uncounted" ] || { echo "not everything was counted: tests/tally.py broke"; exit 1; }
 tally end

@@ -6,7 +6,8 @@
 
 A unit without findings is remembered in ~/.cache/reprise/tidy with a hash of each file of ours that it reads, and is not looked
 at again before one of them, the checks, its flags or clang-tidy has changed. In a unit, one file's `using` may make up for
-another's that nothing uses: that alone is seen less well than file by file."""
+another's that nothing uses: that alone is seen less well than file by file. And one file's includes make up for another's: of rooms that
+every build compiles as units, each file is compiled alone, too."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -110,8 +111,25 @@ def hashes_of(unit, flags):
     return {str(BUILD / name): digest((BUILD / name).read_bytes()) for name in names}
 
 
+def is_always_a_unit(source):
+    """Whether its room is compiled as units where others are not."""
+    for folder in source.parents:
+        if (folder / "CMakeLists.txt").exists():
+            return "reprise_as_units(" in (folder / "CMakeLists.txt").read_text(encoding="utf-8")
+    return False
+
+
+def misses_alone(sources, flags):
+    """What the compiler says of each file by itself; empty: nothing."""
+    for source in sources:
+        done = subprocess.run(["clang++", *flags, "-Wshadow", "-fsyntax-only", str(source)], cwd=BUILD, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return f"compiled alone:\n{done.stderr.strip()}"
+    return ""
+
+
 def findings(unit, flags, memory):
-    """What clang-tidy finds in one unit; empty: nothing."""
+    """What clang-tidy finds in one unit, and the compiler in its files; empty: nothing."""
     if memory.knows(unit, flags):
         return ""
     try:
@@ -123,8 +141,11 @@ def findings(unit, flags, memory):
                            # A unit includes sources; that is what it is for.
                            "--checks=-bugprone-suspicious-include", str(unit), "--", *flags], cwd=BUILD, capture_output=True, text=True, check=False)
     if done.returncode == 0 and "warning:" not in done.stdout and "error:" not in done.stdout:
-        memory.keep(unit, flags, hashes)
-        return ""
+        sources = sources_of(unit)
+        missing = misses_alone(filter(is_always_a_unit, sources), flags) if len(sources) > 1 else ""
+        if not missing:
+            memory.keep(unit, flags, hashes)
+        return missing
     return done.stdout.strip() or done.stderr.strip() or f"clang-tidy ended with {done.returncode}"
 
 
@@ -161,13 +182,23 @@ PLANTS = {
 }
 
 
+def wrong_alone():
+    """What is not seen of files that lean on another's includes."""
+    with tempfile.TemporaryDirectory() as folder:
+        clean, leaning = Path(folder) / "clean.cpp", Path(folder) / "leaning.cpp"
+        clean.write_text("#include <string>\nstd::string clean() { return {}; }\n", encoding="utf-8")
+        leaning.write_text("std::string leaning() { return {}; }\n", encoding="utf-8")
+        seen = [bool(misses_alone([source], ["-std=c++20"])) for source in (clean, leaning)]
+    return [] if seen == [False, True] else [f"a file that leans on another's includes: {seen}"]
+
+
 def self_test():
+    wrong = wrong_alone()
     with tempfile.TemporaryDirectory() as folder:
         room = Path(folder) / "proxy"
         room.mkdir()
         unit, flags, memory = Path(folder) / "unit.cxx", ["-std=c++20", f"-I{folder}"], Memory(Path(folder) / "remembered")
         unit.write_text(f'#include "{room}/plant.cpp"\n', encoding="utf-8")
-        wrong = []
         # The clean one first and last: what is remembered of it must not hide the others, nor be lost with them.
         for name in (*PLANTS, "clean"):
             header, source, words = PLANTS[name]
