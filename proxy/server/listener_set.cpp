@@ -58,14 +58,15 @@ ListenerSet ListenerSet::bind(const config::Settings& settings, asio::io_context
   for (const Place& place : places) set.listeners_.push_back(take_over(old, place));
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (set.listeners_[i] != nullptr) continue;
-    const auto& [mode, where, is_admin] = places[i];
+    const Place& place = places[i];
     const bool lent =
-        std::any_of(old.begin(), old.end(), [&](const auto& each) { return moves_to(*each, where); });
+        std::any_of(old.begin(), old.end(), [&](const auto& each) { return moves_to(*each, place.where); });
     auto fresh = std::make_shared<BoundListener>();
-    fresh->wanted = where;
-    fresh->bound.emplace(take_or_bind(binding, mode, where, inherited, lent ? Port::lent : Port::own));
+    fresh->wanted = place.where;
+    fresh->bound.emplace(
+        take_or_bind(binding, place.mode, place.where, inherited, lent ? Port::lent : Port::own));
     fresh->endpoint = fresh->bound->local_endpoint();
-    fresh->is_admin = is_admin;
+    fresh->is_admin = place.is_admin;
     set.listeners_[i] = std::move(fresh);
   }
   return set;
