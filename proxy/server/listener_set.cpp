@@ -30,7 +30,7 @@ std::shared_ptr<BoundListener> take_over(Listeners& old, const Place& place) {
            each->wanted.port == place.where.port;
   });
   if (kept == old.end()) return nullptr;
-  const std::shared_ptr<BoundListener> taken = *kept;
+  std::shared_ptr<BoundListener> taken = *kept;
   old.erase(kept);
   return taken;
 }
