@@ -41,13 +41,7 @@ bool moves_to(const BoundListener& leaves, const config::Endpoint& where) {
 
 }  // namespace
 
-void BoundListener::lend(Port port) {
-  if (bound) {
-    lend_port(*bound, port);
-  } else {
-    lend_port(is_admin ? *admin : *on_threads.front()->acceptor, port);
-  }
-}
+void BoundListener::lend(Port port) { lend_port(is_admin ? *admin : *on_threads.front()->acceptor, port); }
 
 ListenerSet ListenerSet::bind(const config::Settings& settings, asio::io_context& binding,
                               const ListenerSet* before, std::vector<InheritedSocket>& inherited) {

@@ -21,7 +21,7 @@ struct BoundListener {
   bool is_admin = false;
 
   /// Lends its port to a listener that takes its place at another address, or has it back. On the first io
-  /// thread once it is opened there.
+  /// thread, where it is opened.
   void lend(Port);
 };
 

@@ -66,7 +66,7 @@ TEST_F(ListenerSetTest, a_listener_moves_to_another_address_at_its_port_and_back
     const config::Settings wanted = at(std::string(address), port);
     const auto moved = before->moved_by(wanted);
     ASSERT_EQ(moved, std::vector{before->all().front()}) << address;
-    moved.front()->lend(Port::lent);
+    lend_port(*moved.front()->bound, Port::lent);
     ListenerSet next = bind(wanted, &*before);
     EXPECT_EQ(next.all().front()->endpoint, tcp::endpoint(asio::ip::make_address(address), port));
     EXPECT_THROW(bind(wanted), BindError) << "it is nobody else's";
