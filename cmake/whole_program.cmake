@@ -36,6 +36,7 @@ elseif(REPRISE_PROFILE STREQUAL "use")
     message(STATUS "without the profile: it is of GCC ${made_by}, this is ${compiler}")
     return()
   endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profile_archive})
   file(SHA256 ${profile_archive} digest)
   # Named by what it holds: with another profile everything is compiled anew.
   string(SUBSTRING ${digest} 0 8 short_digest)

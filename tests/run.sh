@@ -144,8 +144,6 @@ group_e2e() {
 group_browser() {
   [ -x build/release/reprise ] || check "build release" build release || return
   ! $is_full || install_missing "${browser_packages[@]}" || echo "without ${browser_packages[*]}"
-  # Installed by one at a time.
-  ! is_to_come cost || { install_missing "${measure_packages[@]}"; play_ahead cost release; }
   counted "browser" python3 tests/browser/run.py
 }
 
@@ -270,7 +268,7 @@ group_short_fuzz() {
   check "build short fuzz" build asan short_fuzz_targets && counted "short fuzz" python3 tests/fuzz/run.py --short --jobs "$jobs"
 }
 
-# What a request costs in instructions, which no other work on this machine changes; and that the micro-benchmarks run.
+# What a request costs in instructions, and that the micro-benchmarks run. Not ahead: beside other work the loop turns more often.
 group_cost() {
   install_missing "${measure_packages[@]}" || echo "without ${measure_packages[*]}"
   check "build what is measured" build release reprise micro_bench || return

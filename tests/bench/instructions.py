@@ -5,7 +5,8 @@
     python3 tests/bench/instructions.py --write     these are the figures from now on
     python3 tests/bench/instructions.py --where     where they go: a table of the rooms and libraries, with cache misses
 
-Instructions do not depend on what else the machine does: one connection, one request after the other, the start not counted."""
+One connection, one request after the other, the start not counted. Other work on the machine only adds to it: where answers are late
+the loop turns more often. So what is too dear is counted again, and the least of three counts."""
 import argparse
 import json
 import sys
@@ -24,6 +25,7 @@ import targets  # noqa: E402
 
 FILE = Path(__file__).resolve().parent / "instructions.json"
 ALLOWED = 1.03
+TRIES = 3
 REQUESTS = 2000
 ONE, MANY = "reprise.yaml", "routes.yaml"
 SCENARIOS = {   # configuration, path, options of the load generator
@@ -54,8 +56,8 @@ def configuration(name, folder):
     return file
 
 
-def counted(given, names, *options):
-    """A count for each scenario; the proxy is started once for each configuration."""
+def counted(given, names, *options, enough=lambda name, count: True):
+    """The least count of each scenario, by the first that is `enough` or by TRIES; the proxy is started once for each configuration."""
     counts = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         folder = Path(place)
@@ -72,7 +74,7 @@ def counted(given, names, *options):
                 try:
                     for name in chosen:
                         _, path, more = SCENARIOS[name]
-                        counts[name] = run.count(REQUESTS, path, *more)
+                        counts[name] = least(lambda: run.count(REQUESTS, path, *more), lambda count: enough(name, count))
                 finally:
                     run.stop()
         finally:
@@ -80,12 +82,35 @@ def counted(given, names, *options):
     return counts
 
 
+def least(count, enough):
+    """Of up to TRIES counts the one with the fewest instructions; none after one that is enough."""
+    best = None
+    for _ in range(TRIES):
+        tried = count()
+        if best is None or instructions(tried) < instructions(best):
+            best = tried
+        if enough(best):
+            break
+    return best
+
+
+def instructions(count):
+    """A request's, on average. Without libcrypto's: these scenarios speak in clear text, and every ten seconds it digests the
+    configuration, to see whether it is another."""
+    digests = sum(events["Ir"] for (binary, _), events in count.by_file.items() if "/libcrypto." in binary)
+    return (count.total["Ir"] - digests) / REQUESTS
+
+
+def is_dearer(now, kept):
+    return now > kept * ALLOWED
+
+
 def problems(figures, kept):
     """What has become dearer, or is held to nothing."""
     for name, now in figures.items():
         if name not in kept:
             yield f"{name}: {now:,.0f} instructions a request; no figure is kept: --write"
-        elif now > kept[name] * ALLOWED:
+        elif is_dearer(now, kept[name]):
             yield f"{name}: {now:,.0f} instructions a request, {now / kept[name] - 1:+.1%} beside the {kept[name]:,.0f} that are kept; 3 % are allowed"
 
 
@@ -94,6 +119,13 @@ def self_test():
     assert not list(problems({"get": 1029}, {"get": 1000}))
     assert len(list(problems({"get": 1031}, {"get": 1000}))) == 1
     assert len(list(problems({"get": 1}, {}))) == 1
+    counts = [callgrind.Count({"Ir": number * REQUESTS}, {}) for number in (1040, 1020, 1010)]
+    given = iter(counts)
+    assert least(lambda: next(given), lambda count: instructions(count) < 1030) is counts[1]   # and none after it
+    assert next(given) is counts[2]
+    given = iter(counts)
+    assert least(lambda: next(given), lambda count: False) is counts[2]
+    assert instructions(callgrind.Count({"Ir": 3 * REQUESTS}, {("/lib/libcrypto.so.3", "???"): {"Ir": REQUESTS}, ("a", "b"): {"Ir": REQUESTS}})) == 2
     dump = "events: Ir I1mr\nob=(1) a\nfl=(1) b.cpp\nfn=(1) f\n1 10 1\n+2 5 0\ncfi=(2) c.hpp\ncfn=(2) g\ncalls=3 1\n* 900 9\nfi=(2)\n7 20 2\n"
     read = callgrind.read(dump)
     assert read.total == {"Ir": 35, "I1mr": 3}, read.total
@@ -116,8 +148,12 @@ def main():
         count = counted(given, [given.where], "--cache-sim=yes")[given.where]
         print(rooms_of_costs.table(count, REQUESTS), end="")
         return 0
-    figures = {name: count.total["Ir"] / REQUESTS for name, count in counted(given, SCENARIOS).items()}
     kept = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+
+    def enough(name, count):
+        return name in kept and not is_dearer(instructions(count), kept[name])
+
+    figures = {name: instructions(count) for name, count in counted(given, SCENARIOS, enough=enough).items()}
     for name, now in figures.items():
         print(f"{name:12} {now:10,.0f} instructions a request" + (f", {now / kept[name] - 1:+.1%}" if name in kept else ""))
     if given.write:
