@@ -1,6 +1,9 @@
 // A request that comes while the shutdown closes what is idle, behind each of its steps.
 #include <sys/socket.h>
 
+#include <boost/asio/post.hpp>
+#include <future>
+
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::net {
@@ -48,14 +51,16 @@ bool is_answered_if_sent(Asks asks, int step) {
   ScriptedUpstream upstream([](Peer& peer) {
     while (!peer.read_request().empty()) peer.send(response(200, "x"));
   });
-  std::atomic<LateRequest*> late{nullptr};
+  std::promise<boost::asio::io_context*> turned;
+  LateRequest* late = nullptr;  // the loop's thread's
   Wishes wishes;
   wishes.settings.shutdown.linger = {};
   wishes.settings.shutdown.grace = seconds(60);
-  wishes.turn = [&late](boost::asio::io_context& io) {
+  wishes.turn = [&](boost::asio::io_context& io) {
+    turned.set_value(&io);
     while (!io.stopped()) {
       io.run_one();
-      if (LateRequest* const there = late) there->ran_a_handler();
+      if (late != nullptr) late->ran_a_handler();
     }
   };
   RunningProxy proxy(std::move(wishes));
@@ -67,8 +72,11 @@ bool is_answered_if_sent(Asks asks, int step) {
   if (asks == Asks::after_a_rest) {
     EXPECT_TRUE(play::eventually([&] { return Tick::now() > asked + 4 * Tick::granule; }));
   }
-  late = &request;
-  proxy.stop();
+  // From a handler of the loop: one that ran between would be taken for a part of the shutdown.
+  boost::asio::post(*turned.get_future().get(), [&] {
+    late = &request;
+    proxy.stop();
+  });
   proxy.join();
   if (!request.sent()) return false;
   const WireResponse got = request.client()->read_response();
