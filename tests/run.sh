@@ -216,9 +216,8 @@ stories() {
   local each=$((($1 + jobs - 1) / jobs)) players=() player status=0
   mkdir -p build/figures
   rm -f build/figures/net_stories.*.part
-  # Where memory came from is asked for by playing the story again: kept for every allocation, it takes a sixth of the time.
   for ((player = 0; player < jobs; player++)); do
-    ASAN_OPTIONS=malloc_context_size=1 "${wrapper[@]}" build/asan/tests/net_stories --threads 1 --seed $((player * each + 1)) --stories "$each" \
+    "${wrapper[@]}" build/asan/tests/net_stories --threads 1 --seed $((player * each + 1)) --stories "$each" \
       --figures "build/figures/net_stories.$player.part" &
     players+=($!)
   done
