@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""clang-tidy over proxy and config, a room at a time: files that are compiled as one unit are read as one, so that what they all include is read once.
+"""clang-tidy over proxy and config, some rooms at a time: what all of them include is most of what there is to read, and is read once.
 
     python3 tests/tidy.py              every unit of build/asan, which must be configured; the last line is `N passed, N failed, N skipped`
     python3 tests/tidy.py --self-test  planted findings are seen, and what is remembered is forgotten when it has changed
 
-A unit without findings is remembered in ~/.cache/reprise/tidy with a hash of each file of ours that it reads, and is not looked
-at again before one of them, the checks, its flags or clang-tidy has changed. In a unit, one file's `using` may make up for
+What has no findings is remembered in ~/.cache/reprise/tidy with a hash of each file of ours that it reads, and is not looked
+at again before one of them, the checks, its flags or clang-tidy has changed. Where files are read as one, one's `using` may make up for
 another's that nothing uses: that alone is seen less well than file by file. And one file's includes make up for another's: of rooms that
-every build compiles as units, each file is compiled alone, too."""
+every build compiles as units, each file is compiled alone, too. Rooms that cannot be one, for they give one name to two things, are read
+one by one."""
 import argparse
 import concurrent.futures
 import hashlib
@@ -18,6 +19,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 from tally import Tally
@@ -29,6 +32,8 @@ REMEMBERED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / 
 # In a unit a source is an included file, too.
 OURS = r"/(proxy|config)/.*\.[ch]pp$"
 INCLUDED = re.compile(r'^#include "(.*)"', re.M)
+# How many units are read as one. More take as much memory as a small machine has for two of them.
+UNITS_AT_ONCE = 4
 # What a compiler is told of its output, its speed and its instruments, and how many words that is.
 NOT_FOR_READING = {"-c": 2, "-o": 2, "-MD": 1, "-MT": 2, "-MF": 2, "-Winvalid-pch": 1}
 
@@ -46,7 +51,7 @@ def reading_flags(words):
         elif word in NOT_FOR_READING:
             at += NOT_FOR_READING[word]
         else:
-            if not re.match(r"-(O|g\d|fsanitize|fno-sanitize|fprofile|fcoverage|fpch)", word):
+            if not re.match(r"-(O|g\d|fsanitize|fno-sanitize|fprofile|fcoverage|ffp-contract|fpch)", word):
                 flags.append(word)
             at += 1
     return flags
@@ -61,14 +66,50 @@ def sources_of(unit):
     return [name for name in names if name.is_relative_to(ROOT / "proxy") or name.is_relative_to(ROOT / "config")]
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What is read at once: a unit of the build, or a file that includes some."""
+    file: Path
+    flags: tuple[str, ...]
+    parts: tuple["Reading", ...] = ()   # each unit by itself, where it is several
+
+    def sources(self):
+        return [source for part in self.parts or (self,) for source in sources_of(part.file)]
+
+
 def units():
-    """Every unit of the build that has sources of proxy or config, with its flags."""
-    found = {}
+    """Every unit of the build that has sources of proxy or config."""
+    found = []
     for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8")):
         path = Path(entry["file"])
         if "cmake_pch" not in path.name and path.exists() and sources_of(path):
-            found[path] = reading_flags(shlex.split(entry["command"]))
+            found.append(Reading(path, tuple(reading_flags(shlex.split(entry["command"])))))
     return found
+
+
+def flag_groups(flags):
+    """Flags with their values, where those are words of their own."""
+    groups, words = [], iter(flags)
+    for word in words:
+        groups.append((word, next(words)) if word in ("-isystem", "-include") else (word,))
+    return groups
+
+
+def as_one(file, parts):
+    """Several units as one file, which is written, and sees what any of them sees."""
+    flags = dict.fromkeys(group for part in parts for group in flag_groups(part.flags))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f'#include "{part.file}"\n' for part in parts), encoding="utf-8")
+    return Reading(file, tuple(word for group in flags for word in group), tuple(parts))
+
+
+def readings(found, folder):
+    """The units as they are read, in the order of the build. A file that is a unit stays alone: what it includes may exclude others'."""
+    alone, rooms = [], []
+    for unit in found:
+        (alone if unit.file.suffix == ".cpp" else rooms).append(unit)
+    several = [rooms[at:at + UNITS_AT_ONCE] for at in range(0, len(rooms), UNITS_AT_ONCE)]
+    return alone + [as_one(folder / f"{number}.cxx", parts) if len(parts) > 1 else parts[0] for number, parts in enumerate(several)]
 
 
 def digest(*texts):
@@ -87,26 +128,26 @@ class Memory:
         version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True, check=True).stdout
         self.judge = digest(version, CHECKS.read_bytes(), Path(__file__).read_bytes())
 
-    def place(self, unit, flags):
-        return self.folder / digest(self.judge, str(unit), *flags)
+    def place(self, reading):
+        return self.folder / digest(self.judge, str(reading.file), *reading.flags)
 
-    def knows(self, unit, flags):
+    def knows(self, reading):
         try:
-            hashes = json.loads(self.place(unit, flags).read_text(encoding="utf-8"))
+            hashes = json.loads(self.place(reading).read_text(encoding="utf-8"))
             return bool(hashes) and all(digest(Path(name).read_bytes()) == value for name, value in hashes.items())
         except (OSError, ValueError):
             return False
 
-    def keep(self, unit, flags, hashes):
+    def keep(self, reading, hashes):
         self.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=self.folder, delete=False, encoding="utf-8") as file:
             json.dump(hashes, file)
-        os.replace(file.name, self.place(unit, flags))
+        os.replace(file.name, self.place(reading))
 
 
-def hashes_of(unit, flags):
-    """Of each file that the unit reads, but for the system's, as they are now."""
-    told = subprocess.run(["clang++", *flags, "-MM", str(unit)], cwd=BUILD, capture_output=True, text=True, check=True).stdout
+def hashes_of(reading):
+    """Of each file that is read, but for the system's, as they are now."""
+    told = subprocess.run(["clang++", *reading.flags, "-MM", str(reading.file)], cwd=BUILD, capture_output=True, text=True, check=True).stdout
     names = shlex.split(told.replace("\\\n", " ").partition(":")[2])
     return {str(BUILD / name): digest((BUILD / name).read_bytes()) for name in names}
 
@@ -119,57 +160,98 @@ def is_always_a_unit(source):
     return False
 
 
-def misses_alone(sources, flags):
+class CompiledFirst:
+    """Headers that are put before many files, compiled once for each kind of flags."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.made = {}
+        self.lock = threading.Lock()   # one thread makes it, and others wait
+
+    def flags(self, flags):
+        """The same flags, with the compiled form of what they put before a file."""
+        groups = flag_groups(flags)
+        names = [group[1] for group in groups if group[0] == "-include"]
+        if not names:
+            return flags
+        others = [word for group in groups if group[0] != "-include" for word in group]
+        kind = (*names, *(word for word in others if not word.startswith("-I")))
+        with self.lock:
+            if kind not in self.made:
+                self.made[kind] = self.compiled(names, others)
+        return [*others, "-include-pch", str(self.made[kind])] if self.made[kind] else flags
+
+    def compiled(self, names, flags):
+        """Nothing, where it does not compile: whoever includes it tells why."""
+        header = self.folder / f"first-{len(self.made)}.hpp"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        header.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
+        done = subprocess.run(["clang++", *flags, "-x", "c++-header", str(header), "-o", f"{header}.pch"], cwd=BUILD, capture_output=True, check=False)
+        return Path(f"{header}.pch") if done.returncode == 0 else None
+
+
+def misses_alone(sources, flags, first):
     """What the compiler says of each file by itself; empty: nothing."""
     for source in sources:
-        done = subprocess.run(["clang++", *flags, "-Wshadow", "-fsyntax-only", str(source)], cwd=BUILD, capture_output=True, text=True, check=False)
+        done = subprocess.run(["clang++", *first.flags(flags), "-Wshadow", "-fsyntax-only", str(source)], cwd=BUILD, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return f"compiled alone:\n{done.stderr.strip()}"
     return ""
 
 
-def findings(unit, flags, memory):
-    """What clang-tidy finds in one unit, and the compiler in its files; empty: nothing."""
-    if memory.knows(unit, flags):
+def one_by_one(reading, said, memory, first):
+    """What is found in each of several units that cannot be read as one."""
+    error = next(line for line in said.splitlines() if "error:" in line)
+    print(f"the units of {reading.file} are read one by one, for they cannot be one: {error}", flush=True)
+    return "\n".join(filter(None, (findings(part, memory, first) for part in reading.parts)))
+
+
+def findings(reading, memory, first):
+    """What clang-tidy finds, and the compiler in each file; empty: nothing."""
+    if memory.knows(reading):
         return ""
     try:
         # Taken before the look: what is changed meanwhile is looked at again.
-        hashes = hashes_of(unit, flags)
+        hashes = hashes_of(reading)
     except subprocess.CalledProcessError as failure:
         return failure.stderr or "its includes could not be told"
     done = subprocess.run(["clang-tidy", "--quiet", "--warnings-as-errors=*", f"--config-file={CHECKS}", f"--header-filter={OURS}",
                            # A unit includes sources; that is what it is for.
-                           "--checks=-bugprone-suspicious-include", str(unit), "--", *flags], cwd=BUILD, capture_output=True, text=True, check=False)
+                           "--checks=-bugprone-suspicious-include", str(reading.file), "--", *reading.flags],
+                          cwd=BUILD, capture_output=True, text=True, check=False)
+    if reading.parts and "clang-diagnostic-" in done.stdout:
+        return one_by_one(reading, done.stdout, memory, first)
     if done.returncode == 0 and "warning:" not in done.stdout and "error:" not in done.stdout:
-        sources = sources_of(unit)
-        missing = misses_alone(filter(is_always_a_unit, sources), flags) if len(sources) > 1 else ""
+        missing = ""
+        for part in reading.parts or (reading,):
+            sources = part.sources()
+            missing += misses_alone(filter(is_always_a_unit, sources), part.flags, first) if len(sources) > 1 else ""
         if not missing:
-            memory.keep(unit, flags, hashes)
+            memory.keep(reading, hashes)
         return missing
     return done.stdout.strip() or done.stderr.strip() or f"clang-tidy ended with {done.returncode}"
 
 
 def unread(found):
     """Sources that are in no unit."""
-    read = {source for unit in found for source in sources_of(unit)}
+    read = {source for unit in found for source in unit.sources()}
     return sorted(str(path.relative_to(ROOT)) for folder in ("proxy", "config") for path in (ROOT / folder).rglob("*.cpp") if path not in read)
 
 
 def look_at_all(jobs, only):
-    found, memory, tally = units(), Memory(REMEMBERED), Tally()
+    found, memory, first, tally = units(), Memory(REMEMBERED), CompiledFirst(BUILD / "tidy"), Tally()
     for name in unread(found):
         print(f"FAILED {name}: in no unit of build/asan")
         tally.failed += 1
-    if only:
-        found = {unit: flags for unit, flags in found.items() if only in str(unit)}
+    found = readings([unit for unit in found if only in str(unit.file)], BUILD / "tidy")
     with concurrent.futures.ThreadPoolExecutor(jobs) as workers:
         # The largest first, so that no core waits for one.
-        order = sorted(found, key=lambda unit: -sum(source.stat().st_size for source in sources_of(unit)))
-        for unit, said in zip(order, workers.map(lambda unit: findings(unit, found[unit], memory), order)):
+        order = sorted(found, key=lambda reading: -sum(source.stat().st_size for source in reading.sources()))
+        for reading, said in zip(order, workers.map(lambda reading: findings(reading, memory, first), order)):
             tally.passed += not said
             tally.failed += bool(said)
             if said:
-                print(f"FAILED clang-tidy of {', '.join(str(source.relative_to(ROOT)) for source in sources_of(unit))}\n{said}", flush=True)
+                print(f"FAILED clang-tidy of {', '.join(str(source.relative_to(ROOT)) for source in reading.sources())}\n{said}", flush=True)
     return tally.end()
 
 
@@ -183,31 +265,57 @@ PLANTS = {
 
 
 def wrong_alone():
-    """What is not seen of files that lean on another's includes."""
+    """What is not seen of files that lean on another's includes, or on what is put before them."""
+    seen = {}
     with tempfile.TemporaryDirectory() as folder:
-        clean, leaning = Path(folder) / "clean.cpp", Path(folder) / "leaning.cpp"
-        clean.write_text("#include <string>\nstd::string clean() { return {}; }\n", encoding="utf-8")
-        leaning.write_text("std::string leaning() { return {}; }\n", encoding="utf-8")
-        seen = [bool(misses_alone([source], ["-std=c++20"])) for source in (clean, leaning)]
-    return [] if seen == [False, True] else [f"a file that leans on another's includes: {seen}"]
+        first, before = CompiledFirst(Path(folder)), Path(folder) / "before.hpp"
+        before.write_text("#include <string>\n", encoding="utf-8")
+        for name, source in (("clean", "#include <string>\nstd::string clean() { return {}; }\n"), ("leaning", "std::string leaning() { return {}; }\n")):
+            file = Path(folder) / f"{name}.cpp"
+            file.write_text(source, encoding="utf-8")
+            for flags in (["-std=c++20"], ["-std=c++20", "-include", str(before)]):
+                seen[name, len(flags)] = bool(misses_alone([file], flags, first))
+    right = {("clean", 1): False, ("clean", 3): False, ("leaning", 1): True, ("leaning", 3): False}
+    return [] if seen == right else [f"files that lean on another's includes: {seen}"]
+
+
+def written(folder, room, name, header, source):
+    """A unit of a room that is one source and its header."""
+    (folder / room).mkdir(parents=True, exist_ok=True)
+    (folder / room / f"{name}.hpp").write_text("#pragma once\n" + header, encoding="utf-8")
+    (folder / room / f"{name}.cpp").write_text(f'#include "{room}/{name}.hpp"\n' + source, encoding="utf-8")
+    (folder / room / "unit.cxx").write_text(f'#include "{folder}/{room}/{name}.cpp"\n', encoding="utf-8")
+    return Reading(folder / room / "unit.cxx", ("-std=c++20", f"-I{folder}"))
+
+
+def wrong_together():
+    """What is not seen of two rooms that are read as one, or that give one name to two things."""
+    wrong = []
+    two_names = ("namespace { int two = 2; }\nint twice(int value) { return two * value; }\n", "namespace { long two = 2; }\nlong much(int Value) { return two * Value; }\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, other in (("one", two_names[1].replace("two", "many")), ("two", two_names[1])):
+            for name, source in (("clean", other.replace("Value", "value")), ("planted", other)):
+                home = Path(folder) / kind / name
+                parts = [written(home, "proxy", "plant", "int twice(int value);\n", two_names[0]),
+                         written(home, "proxy/far", "other", "long much(int value);\n", source)]
+                said = findings(as_one(home / "together.cxx", parts), Memory(home / "remembered"), CompiledFirst(home))
+                if ("other.cpp:" in said and "readability-identifier-naming" in said) != (name == "planted") or bool(said) != (name == "planted"):
+                    wrong.append(f"rooms with {kind} name(s), {name}: {said or 'nothing was found'}")
+    return wrong
 
 
 def self_test():
-    wrong = wrong_alone()
+    wrong = wrong_alone() + wrong_together()
     with tempfile.TemporaryDirectory() as folder:
-        room = Path(folder) / "proxy"
-        room.mkdir()
-        unit, flags, memory = Path(folder) / "unit.cxx", ["-std=c++20", f"-I{folder}"], Memory(Path(folder) / "remembered")
-        unit.write_text(f'#include "{room}/plant.cpp"\n', encoding="utf-8")
+        memory = Memory(Path(folder) / "remembered")
         # The clean one first and last: what is remembered of it must not hide the others, nor be lost with them.
         for name in (*PLANTS, "clean"):
             header, source, words = PLANTS[name]
-            (room / "plant.hpp").write_text("#pragma once\n" + header, encoding="utf-8")
-            (room / "plant.cpp").write_text('#include "proxy/plant.hpp"\n' + source, encoding="utf-8")
-            said = findings(unit, flags, memory)
+            unit = written(Path(folder), "proxy", "plant", header, source)
+            said = findings(unit, memory, CompiledFirst(Path(folder)))
             if any(word not in said for word in words) or bool(said) != bool(words):
                 wrong.append(f"{name}: {said or 'nothing was found'}")
-            if memory.knows(unit, flags) == bool(words):
+            if memory.knows(unit) == bool(words):
                 wrong.append(f"{name}: remembered as what it is not")
     print("\n".join(wrong) or "every plant was seen")
     return 1 if wrong else 0

@@ -5,6 +5,7 @@
 
 #include "config/keys/address.hpp"
 #include "config/presets/presets.hpp"
+#include "config/yaml/raw_text.hpp"
 #include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
@@ -24,7 +25,6 @@ bool is_token(std::string_view text) {
 
 // Bytes above ASCII are no business of ours: targets have them raw.
 bool is_visible(char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; }
-bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }
 bool is_query_part(char c) { return is_visible(c) && c != '&' && c != '#'; }
 bool is_path_part(char c) { return is_visible(c) && c != '?' && c != '#'; }
 
@@ -167,8 +167,7 @@ Parsed<std::string> parse_version_field(std::string_view text) {
 }
 
 Parsed<Condition> parse_condition(Condition::Kind kind, std::string_view text) {
-  if (std::any_of(text.begin(), text.end(), is_control))
-    return refuse<Condition>("has a line break or another control character in it");
+  if (has_control(text)) return refuse<Condition>("has a line break or another control character in it");
   switch (kind) {
     case Condition::Kind::header: return parse_pair(kind, text, check_header);
     case Condition::Kind::query: return parse_pair(kind, text, check_query);

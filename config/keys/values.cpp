@@ -8,6 +8,7 @@
 #include "config/keys/patterns.hpp"
 #include "config/keys/predicates.hpp"
 #include "config/keys/rule.hpp"
+#include "config/yaml/raw_text.hpp"
 #include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
@@ -84,11 +85,6 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::text: break;
   }
   return std::nullopt;
-}
-
-bool has_control(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 // What may hold a password is not printed, however wrong it is.

@@ -25,10 +25,9 @@ std::size_t sequence_length(std::string_view text) {
   return first == 0xf4 && byte(1) > 0x8f ? 0 : 4;
 }
 
-bool is_unprintable(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-}
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+bool is_unprintable(char c) { return is_control(c) && c != '\n' && c != '\t'; }
 
 class Cleaner {
  public:
@@ -87,5 +86,7 @@ std::optional<CleanText> clean_text(std::string_view bytes, Report& report) {
   if (bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
   return Cleaner(bytes, report).run();
 }
+
+bool has_control(std::string_view text) { return std::any_of(text.begin(), text.end(), is_control); }
 
 }  // namespace reprise::config

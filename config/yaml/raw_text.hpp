@@ -17,4 +17,7 @@ struct CleanText {
 /// Nothing where the bytes are no text that a parser should see; the report says why.
 std::optional<CleanText> clean_text(std::string_view bytes, Report&);
 
+/// Whether a value has a line break or another control character in it, DEL included.
+bool has_control(std::string_view text);
+
 }  // namespace reprise::config

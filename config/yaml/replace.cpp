@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config/yaml/file_text.hpp"
+#include "config/yaml/raw_text.hpp"
 
 namespace reprise::config {
 namespace {
@@ -13,13 +14,6 @@ struct Replacement {
   std::optional<std::string> text;
   std::string problem;
 };
-
-bool has_control(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == 0x7f;
-  });
-}
 
 bool is_variable_name(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; };

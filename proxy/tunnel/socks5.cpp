@@ -18,7 +18,7 @@ constexpr std::size_t port_bytes = 2;
 enum class AddressType : std::uint8_t { ipv4 = 1, name = 3, ipv6 = 4 };
 
 // REP
-enum class Reply : char {
+enum class SocksReply : char {
   succeeded = 0,
   general_failure = 1,
   not_allowed = 2,
@@ -30,7 +30,7 @@ enum class Reply : char {
 };
 
 // The bound address is told to nobody: 0.0.0.0:0.
-std::string reply(Reply code) {
+std::string reply(SocksReply code) {
   std::string bytes(10, '\0');
   bytes[0] = version;
   bytes[1] = static_cast<char>(code);
@@ -106,13 +106,13 @@ std::string socks_method_reply(bool accepted) {
   return {version, accepted ? no_authentication : no_acceptable_method};
 }
 
-std::string socks_success() { return reply(Reply::succeeded); }
+std::string socks_success() { return reply(SocksReply::succeeded); }
 
 std::string socks_failure(Rejection cause) {
-  if (cause == Rejection::socks_command) return reply(Reply::command_not_supported);
-  if (cause == Rejection::socks_address) return reply(Reply::address_type_not_supported);
-  if (cause == Rejection::connect_port_denied) return reply(Reply::not_allowed);
-  return reply(Reply::general_failure);
+  if (cause == Rejection::socks_command) return reply(SocksReply::command_not_supported);
+  if (cause == Rejection::socks_address) return reply(SocksReply::address_type_not_supported);
+  if (cause == Rejection::connect_port_denied) return reply(SocksReply::not_allowed);
+  return reply(SocksReply::general_failure);
 }
 
 std::string socks_failure(policy::Cause cause) {
@@ -121,12 +121,12 @@ std::string socks_failure(policy::Cause cause) {
     case Cause::dns_error:
     case Cause::dns_timeout:
     case Cause::connect_timeout:
-    case Cause::parent_timeout: return reply(Reply::host_unreachable);
+    case Cause::parent_timeout: return reply(SocksReply::host_unreachable);
     case Cause::unreachable:
-    case Cause::parent_unreachable: return reply(Reply::network_unreachable);
-    case Cause::refused: return reply(Reply::refused);
+    case Cause::parent_unreachable: return reply(SocksReply::network_unreachable);
+    case Cause::refused: return reply(SocksReply::refused);
     case Cause::address_denied:
-    case Cause::address_is_self: return reply(Reply::not_allowed);
+    case Cause::address_is_self: return reply(SocksReply::not_allowed);
     case Cause::no_local_port:
     case Cause::no_descriptor:
     case Cause::parent_refused:
@@ -145,7 +145,7 @@ std::string socks_failure(policy::Cause cause) {
     case Cause::cancelled:
     case Cause::replay_lost: break;
   }
-  return reply(Reply::general_failure);
+  return reply(SocksReply::general_failure);
 }
 
 }  // namespace reprise::http
