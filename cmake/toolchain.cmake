@@ -123,3 +123,29 @@ function(reprise_as_units target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
+
+# reprise_off_the_data_path(TARGET): a room that no request waits for. Besides, it is not optimized under sanitizers, which takes half
+# the time; fuzz targets, whose speed counts, do not run it.
+function(reprise_off_the_data_path target)
+  reprise_as_units(${target})
+  if(NOT REPRISE_SANITIZE)
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE -O0)
+  # A compiled header serves only those that are optimized as it is.
+  get_target_property(shared ${target} PRECOMPILE_HEADERS_REUSE_FROM)
+  if(shared)
+    set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+    target_compile_options(${target} PRIVATE "SHELL:-include ${CMAKE_SOURCE_DIR}/proxy/io/precompiled.hpp")
+  endif()
+endfunction()
+
+# reprise_data_path_first(TARGET): of what several rooms have from a header the linker takes the first, which under sanitizers shall
+# be one that is optimized.
+function(reprise_data_path_first target)
+  if(REPRISE_SANITIZE)
+    foreach(room session exchange worker message tunnel replay dial upstream tls io)
+      target_link_options(${target} PRIVATE "LINKER:--whole-archive,$<TARGET_FILE:reprise_${room}>,--no-whole-archive")
+    endforeach()
+  endif()
+endfunction()

@@ -32,6 +32,7 @@ REMEMBERED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / 
 # In a unit a source is an included file, too.
 OURS = r"/(proxy|config)/.*\.[ch]pp$"
 INCLUDED = re.compile(r'^#include "(.*)"', re.M)
+AS_UNITS = re.compile(r"^reprise_(as_units|off_the_data_path)\(", re.M)
 # How many units are read as one. More take as much memory as a small machine has for two of them.
 UNITS_AT_ONCE = 4
 # What a compiler is told of its output, its speed and its instruments, and how many words that is.
@@ -156,7 +157,7 @@ def is_always_a_unit(source):
     """Whether its room is compiled as units where others are not."""
     for folder in source.parents:
         if (folder / "CMakeLists.txt").exists():
-            return "reprise_as_units(" in (folder / "CMakeLists.txt").read_text(encoding="utf-8")
+            return bool(AS_UNITS.search((folder / "CMakeLists.txt").read_text(encoding="utf-8")))
     return False
 
 
