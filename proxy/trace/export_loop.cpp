@@ -115,6 +115,8 @@ bool SpanExporter::Loop::take_batch() {
 Task<void> SpanExporter::Loop::deliver() {
   for (unsigned tries = 1; in_hand_ > 0; ++tries) {
     if (failures_ > 0 && !all_.finishing_) co_await pause(asked_pause_);
+    // Once the end has begun it is asked once more, whatever it says meanwhile to what was sent before.
+    const bool is_last_try = all_.finishing_;
     const std::uint64_t changes = all_.changes_;
     const auto collector = wanted();
     if (!collector) co_return drop(observe::SpanDrop::switched_off);
@@ -124,8 +126,8 @@ Task<void> SpanExporter::Loop::deliver() {
       failures_ = tries = 0;
       if (posted.end != Posted::End::answered) continue;
     }
-    settle(posted, decide(posted, tries, all_.finishing_ ? 1 : times_.tries, in_hand_), *collector);
-    if (all_.finishing_ && failures_ > 0) co_return drop_all(observe::SpanDrop::shutting_down);
+    settle(posted, decide(posted, tries, is_last_try ? 1 : times_.tries, in_hand_), *collector);
+    if (is_last_try && failures_ > 0) co_return drop_all(observe::SpanDrop::shutting_down);
   }
 }
 

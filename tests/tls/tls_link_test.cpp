@@ -106,13 +106,14 @@ class TlsLinkTest : public ::testing::Test {
   static void fill(int descriptor) {
     const std::string block(60000, 'x');
     EXPECT_TRUE(play::eventually([&] {
+      // First: what is acknowledged after a block was refused makes room for one.
+      tcp_info info{};
+      socklen_t size = sizeof info;
+      ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size);
       bool took = false;
       for (const std::size_t bytes : {block.size(), std::size_t{1}}) {
         while (::send(descriptor, block.data(), bytes, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) took = true;
       }
-      tcp_info info{};
-      socklen_t size = sizeof info;
-      ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size);
       return !took && info.tcpi_unacked == 0;
     }));
   }

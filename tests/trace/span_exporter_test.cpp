@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <boost/json.hpp>
 
 #include "proxy/trace/sampling.hpp"
 #include "tests/support/log_file.hpp"
 #include "tests/support/metrics.hpp"
 #include "tests/support/names.hpp"
+#include "tests/support/raw_socket.hpp"
 #include "tests/support/scripted_request.hpp"
 #include "tests/support/scripted_upstream.hpp"
 #include "tests/support/silent_port.hpp"
@@ -202,6 +204,27 @@ TEST_F(SpanExporterTest, APauseThatIsAskedForIsKept) {
   ASSERT_TRUE(eventually([&] { return log_file.says("it gave status 503"); }));
   exporter->finish();
   EXPECT_EQ(heard.size(), 2U) << "one more at the end, and none before";
+  EXPECT_EQ(dropped("busy") + dropped("shutting_down"), 2);
+}
+
+TEST_F(SpanExporterTest, WhatIsUnderWayAtTheEndIsAskedOnceMore) {
+  Heard heard;
+  std::atomic<bool> ending{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    for (std::string request = peer.read_request(); !request.empty(); request = peer.read_request()) {
+      heard.add(request);
+      while (!ending) play::yield_a_moment();
+      // So that the end has begun, as a rule; before it, the end asks once more anyway.
+      for (int i = 0; i < 20; ++i) play::yield_a_moment();
+      peer.send(response(503, "", "Retry-After: 3600\r\n"));
+    }
+  });
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return heard.size() == 1; }));
+  ending = true;
+  exporter->finish();
+  EXPECT_EQ(heard.size(), 2U);
   EXPECT_EQ(dropped("busy") + dropped("shutting_down"), 2);
 }
 
