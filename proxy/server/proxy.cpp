@@ -85,9 +85,11 @@ TraceResource Proxy::Parts::resource() const {
   return {options.version, shared->pseudonym, host.data(), ::getpid()};
 }
 
-// No job of another thread comes back to a loop that is gone.
+// No job of another thread reads a part that is gone, or comes back to a loop that is.
 Proxy::Parts::~Parts() {
   ended = true;
+  helper.stop();
+  helper.join();
   if (reloader) reloader->stop();
   replay.stop();
   builder.stop();
