@@ -32,7 +32,10 @@ REMEMBERED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / 
 # In a unit a source is an included file, too.
 OURS = r"/(proxy|config)/.*\.[ch]pp$"
 INCLUDED = re.compile(r'^#include "(.*)"', re.M)
+LIBRARY = re.compile(r"^#include <([\w-]+)/", re.M)
 AS_UNITS = re.compile(r"^reprise_(as_units|off_the_data_path)\(", re.M)
+# Those whose headers are much to read.
+LIBRARIES = ("CLI", "boost", "fmt", "prometheus", "yaml-cpp")
 # How many units are read as one. More take as much memory as a small machine has for two of them.
 UNITS_AT_ONCE = 4
 # What a compiler is told of its output, its speed and its instruments, and how many words that is.
@@ -104,11 +107,20 @@ def as_one(file, parts):
     return Reading(file, tuple(word for group in flags for word in group), tuple(parts))
 
 
+def libraries(unit):
+    """The libraries whose headers are named by its sources, by the headers of those, and by what is put before them."""
+    files = [BUILD / group[1] for group in flag_groups(unit.flags) if group[0] == "-include"]
+    files += [file for source in unit.sources() for file in (source, source.with_suffix(".hpp")) if file.exists()]
+    return sorted({name for file in files for name in LIBRARY.findall(file.read_text(encoding="utf-8"))} & set(LIBRARIES))
+
+
 def readings(found, folder):
-    """The units as they are read, in the order of the build. A file that is a unit stays alone: what it includes may exclude others'."""
+    """The units as they are read: those that include the same libraries together, for each library is looked at as often as it is
+    read. A file that is a unit stays alone: what it includes may exclude others'."""
     alone, rooms = [], []
     for unit in found:
         (alone if unit.file.suffix == ".cpp" else rooms).append(unit)
+    rooms.sort(key=lambda unit: (libraries(unit)[:1], -len(libraries(unit))))
     several = [rooms[at:at + UNITS_AT_ONCE] for at in range(0, len(rooms), UNITS_AT_ONCE)]
     return alone + [as_one(folder / f"{number}.cxx", parts) if len(parts) > 1 else parts[0] for number, parts in enumerate(several)]
 
