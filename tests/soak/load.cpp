@@ -1,10 +1,8 @@
 #include "tests/soak/load.hpp"
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "tests/soak/client.hpp"
 #include "tests/soak/content.hpp"
@@ -12,7 +10,6 @@
 namespace reprise::soak {
 namespace {
 
-constexpr auto outcome = asio::as_tuple(asio::use_awaitable);
 constexpr auto beat = std::chrono::milliseconds(5);
 // Longer than any request can take with the limits of tests/soak.sh.
 constexpr auto patience = std::chrono::seconds(240);
@@ -60,7 +57,7 @@ Task<void> Load::pace() {
   auto last = begin_;
   while (last - begin_ < settings_.length && (settings_.most == 0 || started_ < settings_.most)) {
     timer.expires_after(beat);
-    co_await timer.async_wait(outcome);
+    co_await timer.async_wait(as_result);
     const auto now = Clock::now();
     worst_stall_ = std::max(worst_stall_, now - last - beat);
     if (waiting_.size() > most_waiting) slipped += now - last;
@@ -80,7 +77,7 @@ Task<bool> Load::seat_down(Seat& seat) {
     if (paced_) co_return false;
     seat.busy_since = Clock::time_point::max();
     idle_.push_back(&seat.nudge);
-    co_await seat.nudge.async_wait(outcome);
+    co_await seat.nudge.async_wait(as_result);
   }
   co_return true;
 }
@@ -101,7 +98,7 @@ Task<void> Load::work(Seat& seat) {
     do {
       if (seat.line == nullptr) {
         tcp::socket socket(io_);
-        const auto [error] = co_await socket.async_connect(settings_.proxy, outcome);
+        const auto [error] = co_await socket.async_connect(settings_.proxy, as_result);
         if (error) ledger_.unjust(plan, "reprise took no connection: " + error.message());
         seat.line = std::make_unique<Wire>(std::move(socket));
       }

@@ -2,10 +2,8 @@
 
 #include <sys/socket.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "tests/soak/content.hpp"
 #include "tests/soak/performance.hpp"
@@ -13,7 +11,6 @@
 namespace reprise::soak {
 namespace {
 
-constexpr auto outcome = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t reset_one_in = 300;
 
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
@@ -60,7 +57,7 @@ std::uint16_t Upstream::port(Listener listener) const {
 
 Task<void> Upstream::accept(tcp::acceptor& acceptor) {
   for (;;) {
-    auto [error, socket] = co_await acceptor.async_accept(outcome);
+    auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) co_return;
     if (error) continue;
     Chance chance(ledger_.mix().seed, Purpose::connection, ++connections_);
@@ -90,7 +87,7 @@ Task<void> Upstream::flap() {
 
 Task<void> Upstream::accept_tunnels() {
   for (;;) {
-    auto [error, socket] = co_await tunnel_.async_accept(outcome);
+    auto [error, socket] = co_await tunnel_.async_accept(as_result);
     if (error == asio::error::operation_aborted || !tunnel_.is_open()) co_return;
     if (!error) asio::co_spawn(io_, perform_tunnel(ledger_, std::move(socket)), asio::detached);
   }

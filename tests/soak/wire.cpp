@@ -3,12 +3,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <utility>
@@ -16,7 +14,6 @@
 namespace reprise::soak {
 namespace {
 
-constexpr auto outcome = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t room_bytes = std::size_t{64} * 1024;
 
 }  // namespace
@@ -54,7 +51,7 @@ Task<bool> Wire::more() {
     begin_ = 0;
   }
   const auto free_room = asio::buffer(room_.data() + end_, room_.size() - end_);
-  const auto [error, bytes] = co_await socket_.async_read_some(free_room, outcome);
+  const auto [error, bytes] = co_await socket_.async_read_some(free_room, as_result);
   end_ += bytes;
   finished_ = error == asio::error::eof;
   co_return !error;
@@ -85,7 +82,7 @@ Task<std::optional<std::string>> Wire::read_line() {
 }
 
 Task<bool> Wire::write(std::string_view bytes) {
-  const auto [error, written] = co_await asio::async_write(socket_, asio::buffer(bytes), outcome);
+  const auto [error, written] = co_await asio::async_write(socket_, asio::buffer(bytes), as_result);
   co_return !error;
 }
 
@@ -150,7 +147,7 @@ Task<std::string_view> Body::next(std::size_t most) {
 
 Task<void> pause(std::uint64_t milliseconds) {
   asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::milliseconds(milliseconds));
-  co_await timer.async_wait(outcome);
+  co_await timer.async_wait(as_result);
 }
 
 }  // namespace reprise::soak

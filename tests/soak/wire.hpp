@@ -1,8 +1,10 @@
 // One end of one HTTP connection that shows every byte: heads, bodies by piece, and how it ended.
 #pragma once
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +20,8 @@ using asio::ip::tcp;
 using play::HttpReader;
 template <typename Result = void>
 using Task = asio::awaitable<Result>;
+/// A failure is a value.
+inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
 /// A message head: start line and fields, as they came.
 class Head {
