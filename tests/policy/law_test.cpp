@@ -6,21 +6,11 @@
 
 #include "tests/policy/stories.hpp"
 #include "tests/support/chance.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace reprise::play {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 #ifdef __OPTIMIZE__
 constexpr bool optimized = true;
 #else

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "tests/support/log_file.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::net {
@@ -92,20 +93,10 @@ TEST(ProxyLog, each_attempt_is_narrated_at_debug_with_what_comes_next) {
   EXPECT_FALSE(log.says("secret")) << "`log.path: route` keeps paths out";
 }
 
-// Asio's handler of signals reads what another thread of this process wrote at the proxy's start: in the
-// program itself both are the first thread's.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr bool signals_are_heard_elsewhere = true;
-#else
-constexpr bool signals_are_heard_elsewhere = false;
-#endif
-#else
-constexpr bool signals_are_heard_elsewhere = false;
-#endif
-
 TEST(ProxyLog, L18_a_hangup_with_nothing_to_read_again_is_told) {
-  if (signals_are_heard_elsewhere) GTEST_SKIP() << "the thread sanitizer sees the test's own arrangement";
+  // Asio's handler of signals reads what another thread of this process wrote at the proxy's start: in the
+  // program itself both are the first thread's.
+  if (play::thread_sanitized) GTEST_SKIP() << "the thread sanitizer sees the test's own arrangement";
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   const LogFile log;
   Wishes wishes;

@@ -5,6 +5,7 @@
 #include "proxy/http1/chunked.hpp"
 #include "tests/support/chance.hpp"
 #include "tests/support/running_proxy.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/scripted_disk.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
@@ -155,7 +156,8 @@ TEST_P(ProxyReplayProperty, D5_D17_never_a_part_as_the_whole_and_never_more_than
   std::printf("seeds %u to %u\n", first, first + each - 1);
   for (unsigned seed = first; seed < first + each && !HasFailure(); ++seed) play_case(seed);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, ProxyReplayProperty, ::testing::Range(0U, 8U));
+// What a race depends on is not the seed.
+INSTANTIATE_TEST_SUITE_P(Seeds, ProxyReplayProperty, ::testing::Range(0U, play::thread_sanitized ? 2U : 8U));
 
 }  // namespace
 }  // namespace reprise::net

@@ -9,6 +9,7 @@
 #include "tests/support/chance.hpp"
 #include "tests/support/range_server.hpp"
 #include "tests/support/running_proxy.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
 namespace reprise::net {
@@ -22,17 +23,7 @@ using play::ScriptedUpstream;
 using play::WireResponse;
 using play::Wishes;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned storm_cuts = 2'000;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr unsigned storm_cuts = 2'000;
-#else
-constexpr unsigned storm_cuts = 10'000;
-#endif
-#else
-constexpr unsigned storm_cuts = 10'000;
-#endif
+constexpr unsigned storm_cuts = play::sanitized ? 2'000 : 10'000;
 
 Wishes eager() {
   Wishes wishes;

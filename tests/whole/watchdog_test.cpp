@@ -2,6 +2,7 @@
 #include <boost/asio/io_context.hpp>
 #include <ctime>
 
+#include "tests/support/sanitized.hpp"
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::net {
@@ -10,8 +11,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 // A build without optimisation, or with a sanitizer, is another program.
-#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-constexpr int slowness = 1;
+#ifdef NDEBUG
+constexpr int slowness = play::sanitized ? 50 : 1;
 #else
 constexpr int slowness = 50;
 #endif
