@@ -45,7 +45,7 @@ void write_own_fields(const Worker& worker, const Request& request, const Ledger
 // What a client sent behind a CONNECT that failed was meant for the tunnel, and is no request (row G2).
 bool may_stay_open(const Worker& worker, const Request& request) {
   return !request.is_connect() && request.head.minor_version > 0 && request.head.keep_alive() &&
-         request.body.complete() && !worker.draining && !worker.leaving && !request.is_last;
+         request.body.complete() && !worker.draining && !is_last(worker, request);
 }
 
 // A refused upstream response after retries says so by RFC 9209 too.
@@ -121,6 +121,10 @@ Task<Delivered> refuse_proxy_authentication(Worker& worker, Request& request, Cl
 }
 
 }  // namespace
+
+bool is_last(const Worker& worker, const Request& request) {
+  return worker.leaving || *request.listener_closed;
+}
 
 void append_attempts(const policy::RoutePolicy& policy, unsigned attempts, std::string& lines) {
   if (!shows_outcome(policy)) return;

@@ -15,6 +15,8 @@ struct Delivered {
   policy::Cause cause = policy::Cause::truncated;
 };
 
+/// True while nobody new is let in where the request came in: its response ends the connection, and says so.
+bool is_last(const Worker&, const Request&);
 /// Our own line of how many attempts there were, where the route has such lines.
 void append_attempts(const policy::RoutePolicy&, unsigned attempts, std::string& lines);
 /// Our own line of why it ended so: a reason's word, or that of a rejection.

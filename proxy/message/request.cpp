@@ -31,7 +31,8 @@ void Request::clear() {
   entrance = Entrance::connect;
   tunnel = TunnelProgress::asked;
   number = 0;
-  upgrade = continue_sent = resuming = bound = is_last = false;
+  upgrade = continue_sent = resuming = bound = false;
+  listener_closed = &never_closed;
   freshness = Freshness::any;
   recent = {};
   pin = nullptr;

@@ -37,6 +37,8 @@ enum class TunnelProgress : std::uint8_t {
 };
 
 struct Request {
+  static constexpr bool never_closed = false;
+
   std::string_view client;    ///< `address:port` that it came from; the session's text
   std::string_view listener;  ///< `forward 127.0.0.1:3128`, where it came in; the listener's text
   http::RequestHead head;     ///< views into the session's buffer
@@ -73,8 +75,9 @@ struct Request {
   RecentConnections recent{};            ///< what its last attempt went out on
   /// It is authenticated by the connection that it goes out on: no other will do (row F2).
   bool bound = false;
-  bool is_last = false;  ///< its response ends the connection, and says so: nobody is let in there any more
-  Pin* pin = nullptr;    ///< the session's; null for CONNECT
+  /// Whether nobody is let in any more where it came in; the session's, which may hear of that meanwhile.
+  const bool* listener_closed = &never_closed;
+  Pin* pin = nullptr;  ///< the session's; null for CONNECT
 
   /// What was tried; empty where nothing was.
   const policy::Ledger& ledger() const;

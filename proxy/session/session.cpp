@@ -91,7 +91,7 @@ void Session::put_under_newest(Request& request) {
   if (listener_->role->settings.mode == role_->settings.mode) role_ = listener_->role;
   request.snapshot = worker_.snapshot;
   request.listener = role_->name;
-  request.is_last = listener_->closed || worker_.leaving;
+  request.listener_closed = &listener_->closed;
 }
 
 // A connection of its own protocol, or with an upstream's connection of its own, has more to keep than a
@@ -187,8 +187,8 @@ Task<bool> Session::carry_out(Request& request) {
 
 // Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).
 Task<bool> Session::response_here(Request& request) {
-  const bool stays =
-      !request.is_last && request.head.keep_alive() && request.head.framing.kind == http::Framing::Kind::none;
+  const bool stays = !is_last(worker_, request) && request.head.keep_alive() &&
+                     request.head.framing.kind == http::Framing::Kind::none;
   const std::string_view connection_field = stays ? "" : "Connection: close\r\n";
   http::write_response_here(request.head, worker_.date(), connection_field, request.response_head);
   Gather pieces;

@@ -126,6 +126,32 @@ TEST(ProxyReload, ListenersComeAndGo) {
   EXPECT_EQ(client.ask(play::get(upstream.authority())).field("Connection"), "");
 }
 
+TEST(ProxyReload, AResponseThroughAListenerThatIsTakenAwayMeanwhileIsTheLast) {
+  std::promise<void> asked;
+  std::promise<void> taken_away;
+  ScriptedUpstream upstream([&](play::Peer& peer) {
+    peer.read_request();
+    asked.set_value();
+    taken_away.get_future().wait();
+    peer.send(play::response(200, "x"));
+  });
+  Reloading world(wishing(1));
+  world.next = world.settings;
+  world.next->listeners.push_back(world.next->listeners.front());
+  ASSERT_TRUE(world.reload().succeeded);
+  play::RawClient client(world.proxy.ports_now()[1]);
+  client.send(play::get(upstream.authority()));
+  asked.get_future().wait();
+  world.next->listeners.pop_back();
+  const bool succeeded = world.reload().succeeded;
+  taken_away.set_value();
+  EXPECT_TRUE(succeeded);
+  const play::WireResponse response = client.read_response();
+  EXPECT_EQ(response.body, "x");
+  EXPECT_EQ(response.field("Connection"), "close");
+  EXPECT_EQ(client.socket().read_to_end(), play::Wire::fin);
+}
+
 TEST(ProxyReload, AParentIsGoneThroughFromTheNextRequestOn) {
   ScriptedUpstream upstream(play::responses({play::response(200, "direct")}));
   ScriptedUpstream parent(play::responses({play::response(200, "through the parent")}));
