@@ -15,7 +15,8 @@ inline constexpr bool thread_sanitized = __has_feature(thread_sanitizer);
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr bool sanitized = true;
 #else
-inline constexpr bool sanitized = thread_sanitized || __has_feature(address_sanitizer);
+inline constexpr bool sanitized =
+    thread_sanitized || __has_feature(address_sanitizer) || __has_feature(memory_sanitizer);
 #endif
 #ifdef REPRISE_FEATURES_ARE_NOT_TOLD
 #undef __has_feature
