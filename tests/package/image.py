@@ -1,8 +1,10 @@
 """The image: built by the Dockerfile as it is, small and bare, run in namespaces as a runtime would; and its bill of materials."""
+import functools
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,22 @@ CONTAIN = Path(__file__).with_name("contain.py")
 
 def buildah(stage, storage=None):
     folder = storage or stage.folder
-    return ["buildah", "--root", str(folder / "storage"), "--runroot", str(folder / "runroot"), "--storage-driver", "vfs"]
+    return with_storage(folder, driver_for(folder))
+
+
+def with_storage(folder, driver):
+    return ["buildah", "--root", str(folder / "storage"), "--runroot", str(folder / "runroot"), "--storage-driver", driver]
+
+
+@functools.cache
+def driver_for(folder):
+    """`overlay` lays one layer over another, `vfs` copies each; but a container's own files are often such layers, which bear no more."""
+    done = subprocess.run([*with_storage(folder, "overlay"), "info"], capture_output=True, check=False)
+    if done.returncode == 0:
+        return "overlay"
+    for left in "storage", "runroot":
+        shutil.rmtree(folder / left, ignore_errors=True)
+    return "vfs"
 
 
 def import_base(stage, storage=None):
