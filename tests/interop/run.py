@@ -9,6 +9,7 @@ What is not installed is skipped by name."""
 import argparse
 import concurrent.futures
 import contextlib
+import functools
 import os
 import re
 import shlex
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -236,6 +238,7 @@ def play(stage, client, way, scenario):
     judge(stage, client, scenario, ask, path or ask.path, got)
 
 
+@functools.cache
 def is_there(need):
     if " " not in need:
         return shutil.which(need) is not None
@@ -316,23 +319,25 @@ def apply_redirect(stage, reprise):
 def play_all(stage, only, tally):
     def one(case):
         name, *rest = case
-        missing = absent(*rest[:2])
+        missing, start = absent(*rest[:2]), time.monotonic()
+        told = None
         try:
             if missing:
                 raise NotPlayed(f"not installed: {missing}")
             play(stage, *rest)
-            return name, None, None
         except NotPlayed as why:
-            return name, None, str(why)
+            return name, 0, None, str(why)
         except Exception as error:  # pylint: disable=broad-except
-            return name, f"{type(error).__name__}: {error}", None
+            told = f"{type(error).__name__}: {error}"
+        return name, time.monotonic() - start, told, None
 
-    with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
-        for name, failure, why in pool.map(one, list(cases(only))):
+    # A client that starts computes, and then waits.
+    with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
+        for name, seconds, failure, why in pool.map(one, list(cases(only))):
             if why:
                 tally.skip(name, why)
                 continue
-            print(f"FAILED {name}\n{failure}" if failure else f"ok     {name}", flush=True)
+            print(f"FAILED {name}\n{failure}" if failure else f"ok     {seconds:6.2f} s  {name}", flush=True)
             tally.failed += failure is not None
             tally.passed += failure is None
 
