@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 
 #include "proxy/intercept/trust.hpp"
 #include "tests/support/own_folder.hpp"
@@ -161,19 +162,26 @@ TEST_F(AuthorityFiles, what_cannot_be_written_says_so_and_leaves_nothing) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "no file beside it";
 }
 
-/// SSL_CERT_FILE and SSL_CERT_DIR of the test's own, for as long as it lives.
-class OwnRoots {
+/// A variable of the environment with a value of the test's own, for as long as it lives.
+class OwnVariable {
  public:
-  OwnRoots(const string& file, const string& folders) {
-    ::setenv("SSL_CERT_FILE", file.c_str(), 1);
-    ::setenv("SSL_CERT_DIR", folders.c_str(), 1);
+  OwnVariable(const char* name, const string& value) : name_(name) {
+    if (const char* before = ::getenv(name)) before_ = before;
+    ::setenv(name, value.c_str(), 1);
   }
-  ~OwnRoots() {
-    ::unsetenv("SSL_CERT_FILE");
-    ::unsetenv("SSL_CERT_DIR");
-  }
-  OwnRoots(const OwnRoots&) = delete;
-  OwnRoots& operator=(const OwnRoots&) = delete;
+  ~OwnVariable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  OwnVariable(const OwnVariable&) = delete;
+  OwnVariable& operator=(const OwnVariable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<string> before_;
+};
+
+struct OwnRoots {
+  OwnVariable file, folders;
+  OwnRoots(const string& its_file, const string& its_folders)
+      : file("SSL_CERT_FILE", its_file), folders("SSL_CERT_DIR", its_folders) {}
 };
 
 TEST_F(AuthorityFiles, the_bundle_has_every_root_once_and_the_authority) {
