@@ -6,10 +6,10 @@
 declare -A ahead=()   # the process at work, by what it makes: a preset's build, a group
 newest_ahead=''
 
-# do_ahead "NAME..." COMMAND...: meanwhile, for later groups, with what tests leave of the cores while they wait for sockets; one after
+# do_ahead NAME COMMAND...: meanwhile, for later groups, with what tests leave of the cores while they wait for sockets; one after
 # another. What fails is told by the group that asks for NAME, which does it again.
 do_ahead() {
-  local name behind=$newest_ahead
+  local behind=$newest_ahead
   set -m   # a group of processes of its own, that is ended as one
   {
     renice -n 19 "$BASHPID"
@@ -19,7 +19,7 @@ do_ahead() {
   } >>"$run/ahead" 2>&1 </dev/null &
   newest_ahead=$!
   set +m
-  for name in $1; do ahead[$name]=$newest_ahead; done
+  ahead[$1]=$newest_ahead
 }
 
 # await NAME: until that was done. Who asks may be a subshell, whose child it is not.
@@ -30,10 +30,10 @@ stop_what_is_ahead() {
   for process in $(jobs -pr); do kill -- "-$process" 2>/dev/null || kill "$process"; done
 }
 
-# play_ahead GROUP PRESET...: a whole group that computes more than it waits, and builds in those.
+# play_ahead GROUP: a whole group that computes more than it waits. What it builds in was built by then, or is not built in meanwhile.
 play_ahead() {
   mkdir "$run/$1"
-  do_ahead "$*" play_for_later "$1"
+  do_ahead "$1" play_for_later "$1"
 }
 
 play_for_later() {

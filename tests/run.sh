@@ -14,11 +14,11 @@ source tests/ahead.sh
 
 fast_groups=(format floors release e2e)
 short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
-all_groups=(format floors release e2e browser interop asan heavy simulation tsan fuzz coverage cost package tidy docs)
+all_groups=(format floors release e2e browser interop package heavy asan simulation tsan fuzz coverage cost tidy docs)
 named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
 socket_rooms=(io systemd cgroup control console reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
-# The program, and those tests with those of observe; and how ctest is told of them.
+# The program, and those tests with those of observe; and what these are called.
 socket_targets=(reprise "${socket_rooms[@]/%/_test}" observe_test)
 socket_tests="^($(IFS="|"; echo "${socket_rooms[*]}")|observe)\\."
 jobs=$(nproc)
@@ -64,17 +64,27 @@ counted() {
   tally counted "$name" "${PIPESTATUS[0]}" "$said/counted"
 }
 
-# build PRESET [TARGET...]: after what was begun ahead, which it finds built.
+# build PRESET [TARGET...]: what this run has not built yet, after what was begun ahead. Two never build in one folder.
 build() {
+  is_built "$@" && return
   await "$1"
-  build_now "$@"
+  is_built "$@" || build_now "$@"
 }
 
 build_now() {
   local preset=$1
   shift
   cmake --preset "$preset" -DREPRISE_TESTS=ON >"$said/configure.$preset" || { cat "$said/configure.$preset"; return 1; }
-  cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
+  cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"} || return
+  mkdir -p "$run/built/$preset"
+  (cd "$run/built/$preset" && touch "${@:-all}")
+}
+
+is_built() {
+  local built=$run/built/$1 target
+  [ ! -e "$built/all" ] || return 0
+  for target in "${@:2}"; do [ -e "$built/$target" ] || return 1; done
+  [ $# -gt 1 ]
 }
 
 is_to_come() { [[ " ${to_come[*]} " == *" $1 "* ]]; }
@@ -82,13 +92,9 @@ is_to_come() { [[ " ${to_come[*]} " == *" $1 "* ]]; }
 # How many tests at once. Most wait for sockets more than they compute: twice as many as there are cores keep the cores busy.
 tests_at_once=$((2 * jobs))
 
-# run_ctest PRESET [ARGUMENT...]: the unit tests of a build, each counted.
-run_ctest() {
-  local preset=$1
-  shift
-  "${wrapper[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 900 -j "$tests_at_once" "$@" 2>&1 |
-    tee "$said/ctest" | grep --line-buffered -vE '^ +Start +[0-9]+:'
-  tally ctest "ctest of $preset" "${PIPESTATUS[0]}" "$said/ctest" "build/$preset/Testing/Temporary/LastTest.log"
+# run_unit_tests PRESET [PATTERN]: those of a build, or those whose names are like that.
+run_unit_tests() {
+  counted "unit tests of $1" "${wrapper[@]}" python3 tests/unit_tests.py "build/$1" --jobs "$tests_at_once" --rooms "${2:-}"
 }
 
 # End-to-end cases need the program; where the build failed, that is the failure.
@@ -113,6 +119,7 @@ group_format() { check "clang-format" unformatted; }
 
 group_floors() {
   check "the counting notices what it must" python3 tests/tally.py --self-test
+  check "each way in which a unit test ends is told" python3 tests/unit_tests.py --self-test
   check "what is played ahead is told in its turn" bash tests/ahead_test.sh
   check "floors notice what they must" python3 tests/floors.py --self-test
   check "floors" python3 tests/floors.py
@@ -124,15 +131,25 @@ group_floors() {
 
 # The tests of the pure rooms ask nothing of a machine: a full run plays them once, under the sanitizers.
 group_release() {
-  local targets=() only=()
-  ! $is_full || targets=("${socket_targets[@]}") only=(-R "$socket_tests")
+  local targets=() only=''
+  ! $is_full || targets=("${socket_targets[@]}") only=$socket_tests
   if check "build release" build release "${targets[@]}"; then
     ! is_to_come short_fuzz || do_ahead asan build_now asan short_fuzz_targets
-    ! is_to_come asan || do_ahead asan build_now asan
-    run_ctest release "${only[@]}"
+    ! $is_full || begin_what_computes
+    run_unit_tests release "$only"
   fi
   check "hardening notices what is missing" python3 tests/hardening.py --self-test
   check "the program is hardened" python3 tests/hardening.py --bin build/release/reprise
+}
+
+# For the groups of a full run that mostly wait: the builds of those to come, the stories, and clang-tidy, which remembers what
+# had no findings.
+begin_what_computes() {
+  do_ahead release build_now release reprise_soak policy_stories net_stories micro_bench
+  do_ahead asan build_now asan
+  play_ahead simulation
+  do_ahead tsan build_now tsan "${socket_targets[@]}"
+  do_ahead tidy python3 tests/tidy.py --jobs "$jobs"
 }
 
 group_e2e() {
@@ -165,6 +182,9 @@ group_package() {
   counted "package" python3 tests/package/run.py --bin build/release/reprise
 }
 
+# A story is played again by its seed, with what a report lacks.
+quick_sanitizer=malloc_context_size=3:quarantine_size_mb=16
+
 # The sanitizers of clang 14 cannot place their shadow where the kernel shuffles addresses more than this.
 fixed_addresses() {
   [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -le 28 ] || wrapper=(setarch -R)
@@ -174,11 +194,9 @@ fixed_addresses() {
 group_asan() {
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   fixed_addresses
-  rm -rf "$counts"
   if check "build asan" build asan; then
-    ! is_to_come tsan || do_ahead tsan build_now tsan "${socket_targets[@]}"
     # %m: processes of one program add up in one of four files.
-    LLVM_PROFILE_FILE="$counts/units-%4m.profraw" run_ctest asan
+    LLVM_PROFILE_FILE="$counts/units-%4m.profraw" run_unit_tests asan
     touch "$run/counted-units"
   fi
   run_e2e asan --load 1500
@@ -189,7 +207,7 @@ group_asan() {
 group_tsan() {
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   fixed_addresses
-  check "build tsan" build tsan "${socket_targets[@]}" && run_ctest tsan -R "$socket_tests"
+  check "build tsan" build tsan "${socket_targets[@]}" && run_unit_tests tsan "$socket_tests"
   run_e2e tsan --threads 4 --load 1000 --only 'test_(retries|replay|load|shutdown|tunnels)\.'
   wrapper=()
 }
@@ -197,17 +215,13 @@ group_tsan() {
 # What takes minutes by its nature: the shipped program under load and faults, with a ledger.
 group_heavy() {
   check "build the soak" build release reprise reprise_soak || return
-  # The soak leaves most of the cores alone.
-  ! is_to_come simulation || play_ahead simulation release asan
-  # What has no findings is remembered.
-  ! is_to_come tidy || do_ahead tidy python3 tests/tidy.py --jobs "$jobs"
   check "executed-but-lost POSTs" bash tests/soak.sh --lost-posts 10000
   check "soak" bash tests/soak.sh 2
 }
 
 # canary_is_found STORIES CANARY: a defect of the stories themselves that a law must find within so many.
 canary_is_found() {
-  check "canary $2 is found" "${wrapper[@]}" build/asan/tests/net_stories --threads "$jobs" --stories "$1" --canary "$2"
+  check "canary $2 is found" env ASAN_OPTIONS="$quick_sanitizer" "${wrapper[@]}" build/asan/tests/net_stories --threads "$jobs" --stories "$1" --canary "$2"
 }
 
 # stories COUNT: of the whole proxy, under the sanitizers of the build that group asan makes. A process for each core: threads
@@ -217,7 +231,7 @@ stories() {
   mkdir -p build/figures
   rm -f build/figures/net_stories.*.part
   for ((player = 0; player < jobs; player++)); do
-    "${wrapper[@]}" build/asan/tests/net_stories --threads 1 --seed $((player * each + 1)) --stories "$each" \
+    ASAN_OPTIONS=$quick_sanitizer "${wrapper[@]}" build/asan/tests/net_stories --threads 1 --seed $((player * each + 1)) --stories "$each" \
       --figures "build/figures/net_stories.$player.part" &
     players+=($!)
   done
@@ -338,6 +352,7 @@ install_missing "${build_packages[@]}" "${test_packages[@]}" || exit 1
 own_build_folder || exit 1
 begin=$SECONDS
 ! $is_full || rm -rf build/figures   # a full run tells of itself alone
+[[ " ${groups[*]} " != *" asan "* ]] || rm -rf "$counts"
 to_come=("${groups[@]}")
 for group in "${groups[@]}"; do
   to_come=("${to_come[@]:1}")

@@ -4,7 +4,7 @@
 A program that plays tests prints `FAILED NAME` or `SKIPPED NAME: WHY` for each that did not pass, and the sum last (`Tally` does it).
 tests/run.sh gives the output of each command to this one, which keeps the sum in a journal:
 
-    tally.py --journal FILE check|counted|ctest NAME STATUS LOG     adds a command that has ended with STATUS; 3 if that is a failure
+    tally.py --journal FILE check|counted NAME STATUS LOG           adds a command that has ended with STATUS; 3 if that is a failure
     tally.py --journal FILE failures                                how many there are so far
     tally.py --journal FILE end                                     tells it all; fails unless something passed and nothing failed
 
@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 ALLOWED = ROOT / "tests/allowed_skips.txt"
 SUM = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
 SKIPPED = re.compile(r"SKIPPED (.+?): (.+)")
-NOISE = re.compile(r" *|\[( RUN|  +OK|-+|=+|  PASSED) *\].*|Note: Google Test filter.*|Running main.*")
 TOLD_LINES, TOLD_FAILURES = 48, 9
 FAILED = 3  # the exit code; 1 and 2 are what a Python that breaks ends with
 
@@ -95,35 +94,6 @@ def of_counted(name, status, lines):
     return entry
 
 
-def reasons_in(text):
-    """{test: why it was skipped} from the log that ctest keeps of everything: a skipped test's output is shown nowhere else."""
-    found = {}
-    for block in re.split(r"^(?=\d+/\d+ Testing: )", text, flags=re.M):
-        name = re.search(r"^\d+/\d+ Testing: (.+)$", block, re.M)
-        why = re.search(r"^\S+:\d+: Skipped\n(.*)$", block, re.M)
-        if name and why:
-            found[name[1]] = why[1].strip()
-    return found
-
-
-def of_ctest(name, status, lines, reasons):
-    """The unit tests of a build. A test that is disabled is none of those that ctest counts; one that is skipped counts as passed there."""
-    told = next((match for match in map(re.compile(r"\d+% tests passed, (\d+) tests failed out of (\d+)").match, lines) if match), None)
-    if told is None or int(told[2]) == 0:
-        return Entry(failed=1, failures=[(f"{name} ran nothing", lines[-20:])])
-    unplayed = [match.groups() for match in map(re.compile(r"\s+\d+ - (.+) \((Skipped|Disabled)\)").fullmatch, lines) if match]
-    bad, total = int(told[1]), int(told[2])
-    entry = Entry(total - bad - sum(how == "Skipped" for _, how in unplayed), bad)
-    entry.skipped = [(f"{name}: {test}", reasons.get(test) or ("it says no reason" if how == "Skipped" else "disabled")) for test, how in unplayed]
-    # ctest marks a bad test by three stars: ***Failed, ***Timeout, ***Not Run; a skipped one, too.
-    found = parts(lines, re.compile(r" *\d+/\d+ Test +#\d+: .*[*]{3}(?!Skipped|Not Run \(Disabled)").match,
-                  re.compile(r" *\d+/\d+ Test +#| *Start +\d+:|\d+% tests passed").match)
-    entry.failures = [(f"{name}: {first.strip()}", rest) for first, rest in found]
-    if status != 0 and bad == 0:
-        entry.fail(f"{name} ended with {status}", lines[-20:])
-    return entry
-
-
 def patterns(text):
     """[(pattern, reason)] of a list of what may be skipped."""
     found = []
@@ -162,7 +132,7 @@ def tell(total, is_ci, allowed):
     each = max(5, TOLD_LINES // max(1, len(total.failures)))
     for title, said in total.failures[:TOLD_FAILURES]:
         lines += ["", f"FAILED: {title}"]
-        lines += [f"  {line[:400]}" for line in [line for line in said if not NOISE.fullmatch(line)][-(each - 1):]]
+        lines += [f"  {line[:400]}" for line in [line for line in said if line.strip()][-(each - 1):]]
     if len(total.failures) > TOLD_FAILURES:
         lines.append(f"and {len(total.failures) - TOLD_FAILURES} more")
     lines.append(sum_line(total.passed, total.failed, len(total.skipped)))
@@ -190,43 +160,13 @@ class Journal:
         return total
 
 
-CTEST = """\
-Test project /build
- 1/5 Test  #1: net.Block.lent ................***Skipped   0.01 sec
- 2/5 Test  #2: net.Block.kept ................   Passed    0.01 sec
- 3/5 Test  #3: net.Pool.F1_x .................***Failed    0.02 sec
-pool_test.cpp:7: Failure
- 4/5 Test  #4: net.Pool.slow .................***Timeout   9.00 sec
- 5/5 Test  #5: net.Pool.old ..................***Not Run (Disabled)   0.00 sec
-
-50% tests passed, 2 tests failed out of 4
-
-The following tests did not run:
-\t  1 - net.Block.lent (Skipped)
-\t  5 - net.Pool.old (Disabled)
-""".splitlines()
-LAST_TEST = """\
-----------------------------------------------------------
-1/5 Testing: net.Block.lent
-[ RUN      ] Block.lent
-/x/block_test.cpp:26: Skipped
-blocks rest where views are watched
-----------------------------------------------------------
-
-2/5 Testing: net.Block.kept
-"""
-
-
 def self_test():
     """Each kind of output is counted for what it is."""
-    one = of_ctest("unit", 8, CTEST, reasons_in(LAST_TEST))
+    one = of_counted("unit", 1, ["ok  net.Block.kept", "FAILED net.Pool.full", "  pool_test.cpp:7: Failure", "FAILED net.Pool.gone",
+                                 "SKIPPED net.Block.lent: views are watched", "SKIPPED net.Pool.old: disabled", "1 passed, 2 failed, 2 skipped"])
     assert (one.passed, one.failed) == (1, 2), vars(one)
-    assert one.skipped == [("unit: net.Block.lent", "blocks rest where views are watched"), ("unit: net.Pool.old", "disabled")], one.skipped
-    assert [rest for _, rest in one.failures] == [["pool_test.cpp:7: Failure"], []], one.failures
-    assert of_ctest("unit", 0, ["100% tests passed, 0 tests failed out of 7"], {}).passed == 7
-    assert of_ctest("unit", 8, ["100% tests passed, 0 tests failed out of 7"], {}).failed == 1
-    assert of_ctest("unit", 0, ["No tests were found!!!"], {}).failed == 1
-
+    assert one.skipped == [("unit: net.Block.lent", "views are watched"), ("unit: net.Pool.old", "disabled")], one.skipped
+    assert one.failures == [("unit: net.Pool.full", ["  pool_test.cpp:7: Failure"]), ("unit: net.Pool.gone", [])], one.failures
     said = ["ok  a", "FAILED  0.1 s  b", "why", "SKIPPED c.d: no: namespaces", "2 passed, 1 failed, 1 skipped"]
     two = of_counted("e2e", 1, said)
     assert (two.passed, two.failed, two.skipped) == (2, 1, [("e2e: c.d", "no: namespaces")]), vars(two)
@@ -264,8 +204,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--self-test", action="store_true", help="only check the counting")
     arguments.add_argument("--journal", type=Path, metavar="FILE")
-    arguments.add_argument("action", nargs="?", choices=("check", "counted", "ctest", "failures", "end"))
-    arguments.add_argument("command", nargs="*", metavar="NAME STATUS LOG", help="and for ctest, the log of all its tests")
+    arguments.add_argument("action", nargs="?", choices=("check", "counted", "failures", "end"))
+    arguments.add_argument("command", nargs="*", metavar="NAME STATUS LOG")
     given = arguments.parse_args()
     if given.self_test:
         self_test()
@@ -281,15 +221,12 @@ def main():
         lines, good = tell(journal.total(), os.environ.get("CI") == "true", allowed)
         print("\n".join(lines))
         return 0 if good else FAILED
-    name, status, *logs = given.command
-    texts = [Path(log).read_text(encoding="utf-8", errors="replace") if Path(log).exists() else "" for log in logs]
-    lines = texts[0].splitlines() if texts else []
+    name, status, log = given.command
+    lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines() if Path(log).exists() else []
     if given.action == "check":
         entry = of_check(name, int(status), lines)
-    elif given.action == "counted":
-        entry = of_counted(name, int(status), lines)
     else:
-        entry = of_ctest(name, int(status), lines, reasons_in("".join(texts[1:])))
+        entry = of_counted(name, int(status), lines)
     journal.add(entry)
     return FAILED if entry.failed else 0
 

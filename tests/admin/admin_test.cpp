@@ -1,4 +1,6 @@
 // The admin listener as a server: its limits, its timers, and whom it answers.
+#include <algorithm>
+
 #include "tests/support/descriptors.hpp"
 #include "tests/support/whole_proxy.hpp"
 
@@ -47,9 +49,12 @@ TEST(Admin, L9_many_silent_ones_neither_stop_it_nor_the_traffic) {
   RawClient client = visitor(proxy);
   EXPECT_TRUE(is_open(client));
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).body, "x");
-  int open = 0;
-  for (RawClient& one : silent) open += one.socket().read_to_end(milliseconds(0)) == Wire::open ? 1 : 0;
-  EXPECT_LT(open, 4);
+  // Where there is no processor for it, the last to make room is told so after the traffic was served.
+  EXPECT_TRUE(play::eventually([&] {
+    return std::count_if(silent.begin(), silent.end(), [](RawClient& one) {
+             return one.socket().read_to_end(milliseconds(0)) == Wire::open;
+           }) < 4;
+  }));
   silent.clear();
   // Both ends of what is left, and of what else this process has opened meanwhile.
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() < before + 20; }));
