@@ -18,6 +18,10 @@ option(REPRISE_COUNTS "count which lines and branches are run; clang" OFF)
 if(REPRISE_SANITIZE)
   add_compile_options(-fsanitize=${REPRISE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${REPRISE_SANITIZE})
+  # What sanitizers and counters lay beside the code is full of addresses: moving the program to another place takes longer than most
+  # of its tests.
+  add_compile_options(-fno-pie)
+  add_link_options(-no-pie)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 reports uninitialised or overflowing storage in sanitized coroutine frames and variants that has neither,
     # and takes Asio's own frame allocation for a mismatched one.
