@@ -8,11 +8,18 @@ set(profile_archive ${CMAKE_SOURCE_DIR}/cmake/profile/release.tar.xz)
 
 add_library(reprise_whole_program INTERFACE)   # for what the program is made of
 add_library(reprise_whole_program_link INTERFACE)   # for the program
+
+# reprise_in_program_alone(TARGET): no test links it. Its objects hold no code, and take half the time.
+function(reprise_in_program_alone target)
+  set_target_properties(${target} PROPERTIES REPRISE_IN_PROGRAM_ALONE ON)
+endfunction()
+
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   return()
 endif()
 if(REPRISE_LTO)
-  target_compile_options(reprise_whole_program INTERFACE -flto -ffat-lto-objects)
+  target_compile_options(reprise_whole_program INTERFACE
+    -flto $<IF:$<BOOL:$<TARGET_PROPERTY:REPRISE_IN_PROGRAM_ALONE>>,-fno-fat-lto-objects,-ffat-lto-objects>)
   # GCC 12 names the frame of an inline coroutine anew in every file, and takes that for two definitions.
   target_link_options(reprise_whole_program_link INTERFACE -flto=auto -fuse-linker-plugin -Wno-odr)
   add_link_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:REPRISE_IS_PROGRAM>>>:-fno-lto>)
