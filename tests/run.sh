@@ -74,9 +74,12 @@ build() {
 build_now() {
   local preset=$1
   shift
-  cmake --preset "$preset" -DREPRISE_TESTS=ON >"$said/configure.$preset" || { cat "$said/configure.$preset"; return 1; }
+  # Once in a run: where it is configured anew, ctest may be reading what its tests are.
+  if [ ! -d "$run/built/$preset" ]; then
+    cmake --preset "$preset" -DREPRISE_TESTS=ON >"$said/configure.$preset" || { cat "$said/configure.$preset"; return 1; }
+    mkdir -p "$run/built/$preset"
+  fi
   cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"} || return
-  mkdir -p "$run/built/$preset"
   (cd "$run/built/$preset" && touch "${@:-all}")
 }
 

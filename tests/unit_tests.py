@@ -90,7 +90,9 @@ class Program:
 
 def listed(build, rooms):
     """([Program], [name of a disabled test]) of a build, as ctest finds them."""
-    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", "-R", rooms or "."], capture_output=True, text=True, check=True)
+    done = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", "-R", rooms or "."], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"ctest cannot tell the tests of {build}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     programs, disabled = {}, []
     for test in json.loads(done.stdout)["tests"]:
         properties = {one["name"]: one["value"] for one in test.get("properties", ())}
