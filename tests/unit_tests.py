@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict, deque
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,7 +146,8 @@ class Play:
         """(exit code, lines) of a process; killed, it has a negative code."""
         with tempfile.TemporaryFile(mode="w+", errors="replace") as log:
             more = [] if program.is_test else [FILTER + ":".join(tests), "--gtest_color=no"]
-            with subprocess.Popen([*program.command, *more], cwd=program.folder, env={**os.environ, **program.environment}, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
+            with subprocess.Popen([*program.command, *more], cwd=program.folder, env={**os.environ, **program.environment},
+                                  stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
                 try:
                     process.wait(PATIENCE)
                 except subprocess.TimeoutExpired:

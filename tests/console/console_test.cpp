@@ -14,6 +14,7 @@
 #include "proxy/console/top_lines.hpp"
 #include "proxy/console/top_screen.hpp"
 #include "proxy/top/screen.hpp"
+#include "tests/support/own_variable.hpp"
 #include "tests/support/refusing_port.hpp"
 #include "tests/support/scripted_upstream.hpp"
 
@@ -307,15 +308,14 @@ TEST(Terminal, WaitsWhereAnotherProgramMadeItNonBlocking) {
 }
 
 TEST(Terminal, CharsetIsThatOfTheLocale) {
-  setenv("LC_ALL", "C", 1);
+  play::OwnVariable locale("LC_ALL", "C");
   EXPECT_FALSE(charset_of_locale().utf8);
-  setenv("LC_ALL", "no_SUCH.UTF-8", 1);
+  locale.set("no_SUCH.UTF-8");
   EXPECT_FALSE(charset_of_locale().utf8);
-  setenv("LC_ALL", "C.UTF-8", 1);
+  locale.set("C.UTF-8");
   const top::Charset charset = charset_of_locale();
   EXPECT_TRUE(charset.utf8);
   EXPECT_EQ(charset.columns(U'日'), 2);
-  unsetenv("LC_ALL");
 }
 
 struct Printed {

@@ -12,10 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <optional>
 
 #include "proxy/intercept/trust.hpp"
 #include "tests/support/own_folder.hpp"
+#include "tests/support/own_variable.hpp"
 
 namespace reprise::net {
 namespace {
@@ -162,24 +162,9 @@ TEST_F(AuthorityFiles, what_cannot_be_written_says_so_and_leaves_nothing) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "no file beside it";
 }
 
-/// A variable of the environment with a value of the test's own, for as long as it lives.
-class OwnVariable {
- public:
-  OwnVariable(const char* name, const string& value) : name_(name) {
-    if (const char* before = ::getenv(name)) before_ = before;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~OwnVariable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
-  OwnVariable(const OwnVariable&) = delete;
-  OwnVariable& operator=(const OwnVariable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<string> before_;
-};
-
+/// Whom OpenSSL trusts.
 struct OwnRoots {
-  OwnVariable file, folders;
+  play::OwnVariable file, folders;
   OwnRoots(const string& its_file, const string& its_folders)
       : file("SSL_CERT_FILE", its_file), folders("SSL_CERT_DIR", its_folders) {}
 };

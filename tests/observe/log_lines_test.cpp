@@ -11,6 +11,7 @@
 #include "proxy/observe/json_text.hpp"
 #include "proxy/observe/line_parts.hpp"
 #include "tests/observe/golden.hpp"
+#include "tests/support/own_variable.hpp"
 #include "tests/support/scripted_request.hpp"
 
 namespace reprise::observe {
@@ -60,10 +61,9 @@ boost::json::object parsed(const ScriptedRequest& of) {
 
 class LogLines : public testing::Test {
  protected:
-  void SetUp() override {
-    setenv("TZ", "UTC0", 1);
-    tzset();
-  }
+  LogLines() { tzset(); }
+
+  play::OwnVariable zone_{"TZ", "UTC0"};
 };
 
 TEST_F(LogLines, json_is_as_agreed) { expect_golden("access.jsonl", all_lines(Form::json, LogPath::full)); }
@@ -91,7 +91,7 @@ TEST_F(LogLines, text_tells_attempts_and_waits) {
 }
 
 TEST_F(LogLines, text_gives_local_time) {
-  setenv("TZ", "EST5", 1);
+  zone_.set("EST5");
   tzset();
   EXPECT_EQ(lines(story("plain"), Form::text, LogPath::full).substr(0, 9), "05:03:12 ");
 }
