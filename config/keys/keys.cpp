@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "config/keys/predicates.hpp"
@@ -18,10 +19,17 @@ std::string_view parent_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
+// A file of a thousand routes asks for some ten thousand.
+std::unordered_map<std::string_view, const Key*> by_path() {
+  std::unordered_map<std::string_view, const Key*> keys;
+  for (const Key& key : all_keys()) keys.emplace(key.path, &key);
+  return keys;
+}
+
 const Key* exact(std::string_view path) {
-  const auto keys = all_keys();
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.path == path; });
-  return found == keys.end() ? nullptr : &*found;
+  static const std::unordered_map<std::string_view, const Key*> keys = by_path();
+  const auto found = keys.find(path);
+  return found == keys.end() ? nullptr : found->second;
 }
 
 // Optimal string alignment: insert, delete, replace, swap two neighbours.
