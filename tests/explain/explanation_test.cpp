@@ -230,7 +230,7 @@ TEST(Explanation, NoRealRunLeavesItsBounds) {
     step.on_reused = question.first.reused;
     step.held = told.held;
     const play::Scene scene{routes[told.route].policy, told.facts};
-    const Ledger ledger = play::World(scene, {step}, rolls).run().ledger;
+    const Ledger ledger = play::run(scene, {step}, rolls).ledger;
     ASSERT_FALSE(ledger.empty());
     const bool by_budget = told.lowest.last_verdict.reason == Reason::budget_spent ||
                            told.highest.last_verdict.reason == Reason::budget_spent;

@@ -96,8 +96,8 @@ void judge(Input& input) {
   Script script(1 + input.upto(5));
   for (Step& one : script) one = step(input);
   policy::SeededDice dice(seed);
-  const Played played = World(where, script, dice).run();
-  const std::string_view broken = Laws(where, script, played).first_broken();
+  const Played played = run(where, script, dice);
+  const std::string_view broken = first_broken_law(where, script, played);
   if (!broken.empty()) {
     std::fprintf(stderr, "not so: %.*s\n%s", static_cast<int>(broken.size()), broken.data(),
                  transcript(played, script).c_str());
@@ -105,7 +105,7 @@ void judge(Input& input) {
   }
   if (seed % 16 != 1) return;
   policy::SeededDice same(seed);
-  law(transcript(World(where, script, same).run(), script) == transcript(played, script),
+  law(transcript(run(where, script, same), script) == transcript(played, script),
       "the same dice, the same story");
 }
 

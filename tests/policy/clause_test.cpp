@@ -39,7 +39,7 @@ std::string told(const Scene& scene, const Script& script) { return play(scene, 
 // How many attempts a script takes; a broken law fails the test.
 std::size_t attempts(const Scene& scene, const Script& script) {
   const Played played = run(scene, script);
-  EXPECT_EQ(Laws(scene, script, played).first_broken(), "") << transcript(played, script);
+  EXPECT_EQ(first_broken_law(scene, script, played), "") << transcript(played, script);
   return played.ledger.size();
 }
 
@@ -169,7 +169,7 @@ TEST(Clause, R14ChanceIsDrawnAnewForEveryRetry) {
   const Script script{status(503)};
   const Scene scene = documented(get()).no_deadline().attempts(1001);
   CountedDice dice(14);
-  const Played played = World(scene, script, dice).run();
+  const Played played = run(scene, script, dice);
   EXPECT_EQ(dice.tops.size(), 1000U);
   std::set<Duration> first_waits;
   for (int i = 0; i < 1000; ++i) {
@@ -248,7 +248,7 @@ TEST(Clause, R24TheLedgerTellsWhatTheErrorRecordNeeds) {
   };
   for (const Exhausted& one : cases) {
     const Played played = run(one.scene, one.script);
-    EXPECT_EQ(Laws(one.scene, one.script, played).first_broken(), "");
+    EXPECT_EQ(first_broken_law(one.scene, one.script, played), "");
     ASSERT_EQ(played.ledger.size(), one.attempts);
     EXPECT_EQ(played.ledger.reason, one.limit) << "which limit ended it";
     EXPECT_EQ(played.ledger.back().ended - played.ledger[0].started, one.elapsed);

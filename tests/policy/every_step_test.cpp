@@ -59,7 +59,7 @@ std::vector<Step> every_interruption(const Step& step) {
 
 ::testing::AssertionResult holds(const Story& story, const Script& script, std::size_t step) {
   const Played played = run(story.scene, script);
-  const std::string_view broken = Laws(story.scene, script, played).first_broken();
+  const std::string_view broken = first_broken_law(story.scene, script, played);
   if (broken.empty()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << story.name << ", step " << step + 1 << ": not so: " << broken << "\n"
                                      << transcript(played, script);

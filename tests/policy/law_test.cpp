@@ -22,7 +22,7 @@ constexpr std::size_t enumerated_attempts = optimized && !sanitized ? 4 : 3;
 
 testing::AssertionResult obeys(const Scene& scene, const Script& script, const Played& played,
                                std::uint64_t story) {
-  const std::string_view broken = Laws(scene, script, played).first_broken();
+  const std::string_view broken = first_broken_law(scene, script, played);
   if (broken.empty()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "story " << story << ": not so: " << broken << "\n"
                                      << transcript(played, script);
@@ -63,7 +63,7 @@ void enumerate(const Scene& scene, const std::vector<Step>& steps, Script& scrip
   for (const Step& step : steps) {
     script.push_back(step);
     LoadedDice dice = scene.dice;
-    const Played played = World(scene, script, dice).run();
+    const Played played = run(scene, script, dice);
     ASSERT_TRUE(obeys(scene, script, played, stories++));
     const bool went_on = played.ledger.size() > script.size();
     if (went_on && script.size() < most) enumerate(scene, steps, script, most, stories);
@@ -173,7 +173,7 @@ TEST(Law, HoldsForRandomStories) {
   for (std::uint64_t story = 0; story < random_stories; ++story) {
     const Scene scene = draw.scene();
     draw.script(script);
-    const Played played = World(scene, script, waits).run();
+    const Played played = run(scene, script, waits);
     ASSERT_TRUE(obeys(scene, script, played, story));
     ++ends[played.ledger.reason];
   }
@@ -195,7 +195,7 @@ TEST(Law, TheSameSeedTellsTheSameStories) {
     for (int i = 0; i < 1000; ++i) {
       const Scene scene = draw.scene();
       draw.script(script);
-      told += transcript(World(scene, script, waits).run(), script);
+      told += transcript(run(scene, script, waits), script);
     }
     return told;
   };
@@ -207,11 +207,11 @@ TEST(Law, IsNotBlind) {
   const Script script{status(503), status(200)};
   const Scene scene = put().budget(2);
   const Played good = run(scene, script);
-  ASSERT_EQ(Laws(scene, script, good).first_broken(), "");
+  ASSERT_EQ(first_broken_law(scene, script, good), "");
   const auto broken = [&](auto tamper) {
     Played bad = good;
     tamper(bad);
-    return std::string(Laws(scene, script, bad).first_broken());
+    return std::string(first_broken_law(scene, script, bad));
   };
   EXPECT_EQ(broken([](Played& p) { p.over = false; }),
             "every exchange ends in exactly one of deliver, fail, cut, leave");
@@ -227,17 +227,17 @@ TEST(Law, IsNotBlind) {
             "a response that our own attempt may have caused is called ambiguous");
   EXPECT_EQ(broken([](Played& p) { p.budget_after = p.budget_before; }),
             "the budget pays for started retries and for nothing else");
-  EXPECT_EQ(Laws(post(), script, good).first_broken(), "no effect is repeated");
-  EXPECT_EQ(Laws(scene.attempts(1), script, good).first_broken(), "attempts are bounded");
-  EXPECT_EQ(Laws(scene, {status(503).retry_after(1s), status(200)}, good).first_broken(),
+  EXPECT_EQ(first_broken_law(post(), script, good), "no effect is repeated");
+  EXPECT_EQ(first_broken_law(scene.attempts(1), script, good), "attempts are bounded");
+  EXPECT_EQ(first_broken_law(scene, {status(503).retry_after(1s), status(200)}, good),
             "never sooner than asked");
-  EXPECT_EQ(Laws(scene, {status(503).aws_retry_after(1s), status(200)}, good).first_broken(),
+  EXPECT_EQ(first_broken_law(scene, {status(503).aws_retry_after(1s), status(200)}, good),
             "never sooner than asked");
-  EXPECT_EQ(Laws(scene.signed_until(epoch), script, good).first_broken(),
+  EXPECT_EQ(first_broken_law(scene.signed_until(epoch), script, good),
             "nothing is sent again after the signature has run out");
-  EXPECT_EQ(Laws(scene, {status(501), status(200)}, good).first_broken(),
+  EXPECT_EQ(first_broken_law(scene, {status(501), status(200)}, good),
             "only what the route lists is retried");
-  EXPECT_EQ(Laws(scene, {status(503), refused}, good).first_broken(),
+  EXPECT_EQ(first_broken_law(scene, {status(503), refused}, good),
             "the client gets the last response at hand");
 }
 

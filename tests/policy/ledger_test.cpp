@@ -143,7 +143,7 @@ TEST(Exchange, L25_endless_attempts_are_bounded_in_memory_and_end_like_few) {
     Script script(failures, status(503));
     script.push_back(status(404));
     const Played played = run(scene, script);
-    EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+    EXPECT_EQ(first_broken_law(scene, script, played), "");
     EXPECT_EQ(played.ledger.size(), failures + 1);
     EXPECT_TRUE(played.ledger.ambiguous);
     EXPECT_LE(played.ledger.next(31), failures);
@@ -159,7 +159,7 @@ TEST(Exchange, L25_an_effect_that_is_forgotten_still_makes_the_response_ambiguou
     if (sent) script[50] = reset;
     script.push_back(status(409));
     const Played played = run(scene, script);
-    EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+    EXPECT_EQ(first_broken_law(scene, script, played), "");
     EXPECT_EQ(played.ledger.ambiguous, sent);
   }
 }
@@ -173,7 +173,7 @@ TEST(Exchange, L25_a_response_that_was_kept_long_ago_is_given) {
   script.push_back(status(503));
   script.push_back(refused);
   const Played played = run(scene, script);
-  EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+  EXPECT_EQ(first_broken_law(scene, script, played), "");
   EXPECT_EQ(std::get<policy::Deliver>(played.events[played.events.size() - 2].actions[0]).number, 40U);
   EXPECT_TRUE(played.ledger.keeps(39));
 }
@@ -186,7 +186,7 @@ TEST(Exchange, L25_later_effects_leave_an_early_response_unambiguous) {
   scene.policy.retry.on.statuses.set(409);
   Script script{refused, status(409), reset};
   const Played played = run(scene, script);
-  EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+  EXPECT_EQ(first_broken_law(scene, script, played), "");
   EXPECT_EQ(std::get<policy::Deliver>(played.events[played.events.size() - 2].actions[0]).number, 2U);
   ASSERT_NE(played.ledger.forgotten(), nullptr);
   EXPECT_GT(played.ledger.forgotten()->first_sent, 2U);

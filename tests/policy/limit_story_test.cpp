@@ -293,7 +293,7 @@ Scene document(Duration maximum, Duration deadline, Jitter jitter) {
 std::vector<double> starts_of(const Scene& scene) {
   const Script script{status(503)};
   const Played played = run(scene, script);
-  EXPECT_EQ(Laws(scene, script, played).first_broken(), "");
+  EXPECT_EQ(first_broken_law(scene, script, played), "");
   return starts(played);
 }
 
@@ -328,8 +328,8 @@ TEST(Clause, R18TwoRequestsDoNotWaitInStep) {
   const Script script{status(503)};
   const Scene scene = document(64s, 600s, Jitter::additive);
   policy::SeededDice dice(1);
-  const Played first = World(scene, script, dice).run();
-  const Played second = World(scene, script, dice).run();
+  const Played first = run(scene, script, dice);
+  const Played second = run(scene, script, dice);
   ASSERT_GT(first.ledger.size(), 2U);
   EXPECT_NE(starts(first), starts(second));
   EXPECT_LE(second.ledger[0].verdict.delay, 2s);  // n starts anew

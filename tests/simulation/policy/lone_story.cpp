@@ -41,10 +41,10 @@ void plant(Flaw flaw, LoneStory& story) {
 }
 
 play::Played run(const LoneStory& story, Flaw flaw, policy::Dice& dice) {
-  if (flaw == Flaw::none) return play::World(story.scene, story.script, dice).run();
+  if (flaw == Flaw::none) return play::run(story.scene, story.script, dice);
   LoneStory told = story;
   plant(flaw, told);
-  return play::World(told.scene, told.script, dice).run();
+  return play::run(told.scene, told.script, dice);
 }
 
 Ending ending(const play::Played& played) {
@@ -97,7 +97,7 @@ Judged judge(const LoneStory& story, Flaw flaw, policy::Dice& dice, CoverageMark
     marks->note(ending(played));
     for (const play::Event& event : played.events) marks->note(event.actions);
   }
-  return {play::Laws(story.scene, story.script, played).first_broken(), hash(played)};
+  return {play::first_broken_law(story.scene, story.script, played), hash(played)};
 }
 
 std::string transcript(const LoneStory& story, Flaw flaw, policy::Dice& dice) {
