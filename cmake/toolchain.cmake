@@ -23,10 +23,14 @@ if(REPRISE_SANITIZE)
   add_compile_options(-fno-pie)
   add_link_options(-no-pie)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC 12 reports uninitialised or overflowing storage in sanitized coroutine frames and variants that has neither,
-    # and takes Asio's own frame allocation for a mismatched one.
-    add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-mismatched-new-delete)
+    # GCC 12 reports uninitialised or overflowing storage in sanitized coroutine frames and variants that has neither.
+    add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow)
   endif()
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+  # GCC 12 takes Asio's own allocation of a coroutine's frame for a mismatched one, and the frames of two files of a unit for parts of
+  # an outer type.
+  add_compile_options(-Wno-mismatched-new-delete $<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-subobject-linkage>)
 endif()
 if(REPRISE_COUNTS)
   # Nothing is written but where LLVM_PROFILE_FILE says.

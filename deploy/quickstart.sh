@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Shows in a minute or two what reprise does: builds it, runs it beside an upstream that fails, and asks both with curl.
+# Shows in a minute or two what reprise does: builds it, runs it beside an upstream that fails, and asks both with curl. REPRISE_BIN is
+# one that is there already: nothing is built then.
 set -euo pipefail
+[ -z "${REPRISE_BIN:-}" ] || REPRISE_BIN=$(realpath "$REPRISE_BIN")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source deploy/packages.sh
 
@@ -53,14 +55,21 @@ ask() {
 step "1. Packages"
 install_missing "${build_packages[@]}"
 
-step "2. Build"
-explain "The first build compiles Boost.Asio and takes a few minutes; later ones take seconds."
-own_build_folder
-with_tests=OFF
-if is_installed libgtest-dev; then with_tests=ON; fi
-cmake --preset release -DREPRISE_TESTS=$with_tests >"$folder/configure" || { cat "$folder/configure"; exit 1; }
-cmake --build build/release --target reprise -j "$(nproc)"
-reprise=$PWD/build/release/reprise
+build_reprise() {
+  local with_tests=OFF
+  step "2. Build"
+  explain "The first build compiles Boost.Asio and takes a few minutes; later ones take seconds."
+  own_build_folder
+  if is_installed libgtest-dev; then with_tests=ON; fi
+  cmake --preset release -DREPRISE_TESTS=$with_tests >"$folder/configure" || { cat "$folder/configure"; return 1; }
+  cmake --build build/release --target reprise -j "$(nproc)"
+}
+
+reprise=${REPRISE_BIN:-}
+if [ -z "$reprise" ]; then
+  build_reprise
+  reprise=$PWD/build/release/reprise
+fi
 "$reprise" version
 
 step "3. An upstream that fails"

@@ -3,8 +3,8 @@
 # once more before it, so that the end of a log is enough.
 #
 #   bash tests/run.sh               the short form, at most a quarter of an hour on two cores with nothing built; with CI=true, all
-#   bash tests/run.sh all           every group, at most 55 minutes
-#   bash tests/run.sh fast          the groups for the loop: format floors release e2e
+#   bash tests/run.sh all           every group, of the program as it is shipped; at most 55 minutes
+#   bash tests/run.sh fast          the groups for the loop: format floors check e2e
 #   bash tests/run.sh tidy docs   only those groups
 #   bash tests/run.sh mutants       a long one, which no other call includes
 set -uo pipefail
@@ -12,10 +12,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 source tests/ahead.sh
 
-fast_groups=(format floors release e2e)
-short_groups=("${fast_groups[@]}" short_stories short_fuzz docs)
+fast_groups=(format floors check e2e)
+short_groups=(format floors e2e check short_stories short_fuzz docs)   # e2e first: the unit tests are built beside it
 all_groups=(format floors release e2e browser interop package heavy asan simulation tsan fuzz coverage cost tidy docs)
-named_groups=(short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
+named_groups=(check short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
 socket_rooms=(io systemd cgroup control console reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
 # The program, and those tests with those of observe; and what these are called.
@@ -29,6 +29,7 @@ wrapper=()   # what unit tests and e2e run under
 run=$(mktemp -d)   # what this run leaves for its own later groups
 said=$run   # what commands say, and the journal of what was played
 to_come=()   # the groups behind the one that is played
+tested=release   # the build whose program is tested; a developer's run asks for one that costs half the time
 trap 'stop_what_is_ahead; rm -rf "$run"' EXIT
 
 # tally ACTION [NAME STATUS LOG...]: counts what a command has said; not 0 if it has failed. A count that breaks fails the run.
@@ -132,12 +133,20 @@ group_floors() {
   check "citations lead somewhere" python3 tests/citations.py
 }
 
+# A developer's build: every assertion, and nothing that is optimized at the link. Full runs are of what is shipped.
+group_check() { check "build check" build check && run_unit_tests check; }
+
+# program [PRESET]: without it a group has nothing to do.
+program() {
+  local preset=${1:-$tested}
+  [ -x "build/$preset/reprise" ] || check "build $preset" build "$preset" reprise
+}
+
 # The tests of the pure rooms ask nothing of a machine: a full run plays them once, under the sanitizers.
 group_release() {
   local targets=() only=''
   ! $is_full || targets=("${socket_targets[@]}") only=$socket_tests
   if check "build release" build release "${targets[@]}"; then
-    ! is_to_come short_fuzz || do_ahead asan build_now asan short_fuzz_targets
     ! $is_full || begin_what_computes
     run_unit_tests release "$only"
   fi
@@ -148,7 +157,7 @@ group_release() {
 # For the groups of a full run that mostly wait: the builds of those to come, the stories, and clang-tidy, which remembers what
 # had no findings.
 begin_what_computes() {
-  do_ahead release build_now release reprise_soak policy_stories net_stories micro_bench
+  do_ahead release build_now release reprise_soak policy_stories micro_bench
   do_ahead asan build_now asan
   play_ahead simulation
   do_ahead tsan build_now tsan "${socket_targets[@]}"
@@ -156,13 +165,16 @@ begin_what_computes() {
 }
 
 group_e2e() {
-  [ -x build/release/reprise ] || check "build release" build release || return
-  run_e2e release --fault-figures build/figures/faults.json
+  # One that is there may be of older code.
+  if is_to_come check; then check "build the program" build check reprise; else program; fi || return
+  ! is_to_come check || do_ahead check build_now check
+  ! is_to_come short_fuzz || do_ahead asan build_now asan short_fuzz_targets
+  run_e2e "$tested" --fault-figures build/figures/faults.json
 }
 
 # The status page in a browser, which only a full run brings. Where there is none, that is told.
 group_browser() {
-  [ -x build/release/reprise ] || check "build release" build release || return
+  program || return
   ! $is_full || install_missing "${browser_packages[@]}" || echo "without ${browser_packages[*]}"
   counted "browser" python3 tests/browser/run.py
 }
@@ -170,7 +182,7 @@ group_browser() {
 # Real clients. One that cannot be installed is skipped by name.
 group_interop() {
   local entry missing=()
-  [ -x build/release/reprise ] || check "build release" build release || return
+  program || return
   for entry in "${client_packages[@]}"; do
     sh -c "${entry#*: }" >/dev/null 2>&1 || missing+=("${entry%%: *}")
   done
@@ -180,7 +192,7 @@ group_interop() {
 
 # What is shipped: the Debian package and the image, from the release build. What cannot be made or run here is skipped by name.
 group_package() {
-  [ -x build/release/reprise ] || check "build release" build release || return
+  program release || return
   install_missing "${package_packages[@]}" || echo "without some of ${package_packages[*]}"
   counted "package" python3 tests/package/run.py --bin build/release/reprise
 }
@@ -245,8 +257,7 @@ stories() {
 # Every short story of the policy and a million random ones; and the canary: planted flaws that must be found.
 policy_stories() {
   local stories=build/release/tests/simulation/policy/policy_stories
-  # And those of the whole proxy, which only the short form plays by this build.
-  check "build policy_stories" build release policy_stories net_stories || return
+  check "build policy_stories" build release policy_stories || return
   mkdir -p build/figures
   check "policy stories" "$stories" --all --random 1000000 --figures build/figures/policy_stories.json
   check "canaries of policy stories are found" "$stories" --canary
@@ -271,11 +282,11 @@ group_simulation() {
   wrapper=()
 }
 
-# The short stories, by the shipped build: as many of the whole proxy as group coverage plays. Figures are of the long groups.
+# The short stories: as many of the whole proxy as group coverage plays. Figures are of the long groups.
 group_short_stories() {
-  check "build the stories" build release net_stories policy_stories || return
-  check "short policy stories" build/release/tests/simulation/policy/policy_stories --all
-  check "short net stories" build/release/tests/net_stories --threads "$jobs" --stories 30000
+  check "build the stories" build "$tested" net_stories policy_stories || return
+  check "short policy stories" "build/$tested/tests/simulation/policy/policy_stories" --all
+  check "short net stories" "build/$tested/tests/net_stories" --threads "$jobs" --stories 30000
 }
 
 group_fuzz() { check "build fuzz" build asan fuzz_targets && counted "fuzz" python3 tests/fuzz/run.py --jobs "$jobs"; }
@@ -316,21 +327,24 @@ group_tidy() {
 }
 
 group_docs() {
-  [ -x build/release/reprise ] || check "build release" build release || return
-  counted "docs" python3 tests/docs.py --bin build/release/reprise
+  program || return
+  counted "docs" python3 tests/docs.py --bin "build/$tested/reprise"
   check "the table of figures" python3 tests/figures.py --docs
   # Prometheus comes in a package that starts a server: only a full run brings it.
   ! $is_full || install_missing prometheus || echo "without prometheus"
   if command -v prometheus >/dev/null; then
-    check "alert rules" python3 tests/alerts.py --bin build/release/reprise
-    check "dashboard" python3 tests/dashboard.py --bin build/release/reprise
+    check "alert rules" python3 tests/alerts.py --bin "build/$tested/reprise"
+    check "dashboard" python3 tests/dashboard.py --bin "build/$tested/reprise"
   else
     echo "the alert rules and the dashboard are played where Prometheus is, as in a full run"
   fi
   # That it works, not what it measures: this machine is busy.
-  check "the benchmark runs" python3 tests/bench/bench.py --peers dumbpipe --baseline dumbpipe --scenarios lat,down64m_c4,up64m_c4 \
+  check "the benchmark runs" python3 tests/bench/bench.py --bin "build/$tested/reprise" --peers dumbpipe --baseline dumbpipe --scenarios lat,down64m_c4,up64m_c4 \
     --secs 1 --rounds 1 --tries 1 --pin none
-  check "quickstart from another folder" bash -c 'script=$PWD/deploy/quickstart.sh; cd / && bash "$script"'
+  # With a program that is there already, but in a full run, which has made the one that is shipped.
+  local with=''
+  [ "$tested" = release ] || with=$PWD/build/$tested/reprise
+  check "quickstart from another folder" env REPRISE_BIN="$with" bash -c 'script=$PWD/deploy/quickstart.sh; cd / && bash "$script"'
 }
 
 is_full=false
@@ -357,6 +371,7 @@ begin=$SECONDS
 ! $is_full || rm -rf build/figures   # a full run tells of itself alone
 [[ " ${groups[*]} " != *" asan "* ]] || rm -rf "$counts"
 to_come=("${groups[@]}")
+! is_to_come check || tested=check
 for group in "${groups[@]}"; do
   to_come=("${to_come[@]:1}")
   echo
