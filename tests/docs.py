@@ -30,7 +30,8 @@ TRY_OUT = re.compile(r"<!-- try -->\n```\w*\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 METRIC = re.compile(r"\breprise_[a-z_]+[a-z]\b")
 MEASURED_PICTURES = {"dashboard"}  # of what a run has measured: no two are alike
-DRAWN_BY_HAND = "python3 docs/pictures/dashboard.py --bin build/release/reprise >docs/pictures/dashboard.svg"
+SHIPPED = "build/release/reprise"
+DRAWN_BY_HAND = f"python3 docs/pictures/dashboard.py --bin {SHIPPED} >docs/pictures/dashboard.svg"
 FOLDERS = [".", "config", "proxy", "proxy/cli", "proxy/decisions", "proxy/rules", "tests", "tests/bench", "deploy",
            "deploy/kubernetes", "deploy/systemd", "docs/pictures"]
 
@@ -183,15 +184,17 @@ class Docs:
         self.replace("README.md", CLIENTS, lambda _: client_table.markdown(), "the table of clients")
 
     def try_out(self):
-        """The block marked with <!-- try -->, on the ports that it names, in a network of its own: what it starts, then what it asks."""
+        """The block marked with <!-- try -->, on the ports that it names, in a network of its own: what it starts, then what it asks.
+        The program that it names is the one that is tested."""
         alone = ["unshare", "--map-root-user", "--net"]
         if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
             self.tally.skip("the try-out of README.md", "no network of its own is to be had here")
             return
-        block = TRY_OUT.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1)
+        block = TRY_OUT.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1).replace(SHIPPED, shlex.quote(self.binary))
         lines = [line.split("#")[0].strip() for line in block.splitlines()]
         starts, asks = ([line for line in lines if line.endswith("&") == wanted] for wanted in (True, False))
-        ready = [f"until (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; do sleep 0.05; done" for port in (3190, 3128)]
+        one_runs = '[ -n "$(jobs -pr)" ] || { echo "what was started has ended"; exit 1; }'
+        ready = [f"until (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; do {one_runs}; sleep 0.05; done" for port in (3190, 3128)]
         script = "\n".join(["ip link set lo up", "trap 'kill $(jobs -p)' EXIT", *(f"{line[:-1]} >/dev/null 2>&1 &" for line in starts),
                             *ready, *asks])
         kept = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
@@ -243,7 +246,7 @@ class Docs:
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--bin", default=str(ROOT / "build/release/reprise"))
+    arguments.add_argument("--bin", default=str(ROOT / SHIPPED))
     arguments.add_argument("--write", action="store_true", help="write the generated parts anew")
     given = arguments.parse_args()
     docs = Docs(str(Path(given.bin).resolve()), given.write)
