@@ -291,7 +291,7 @@ group_short_stories() {
 
 group_fuzz() { check "build fuzz" build asan fuzz_targets && counted "fuzz" python3 tests/fuzz/run.py --jobs "$jobs"; }
 
-# Every seed and twenty thousand more inputs for each target but those over the whole proxy, whose build takes minutes.
+# Every seed and twenty thousand more inputs for each target but those for which alone whole rooms would be built.
 group_short_fuzz() {
   check "build short fuzz" build asan short_fuzz_targets && counted "short fuzz" python3 tests/fuzz/run.py --short --jobs "$jobs"
 }
