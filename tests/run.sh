@@ -176,7 +176,7 @@ group_e2e() {
 group_browser() {
   program || return
   ! $is_full || install_missing "${browser_packages[@]}" || echo "without ${browser_packages[*]}"
-  counted "browser" python3 tests/browser/run.py
+  counted "browser" python3 tests/browser/run.py --bin "build/$tested/reprise"
 }
 
 # Real clients. One that cannot be installed is skipped by name.
@@ -187,7 +187,7 @@ group_interop() {
     sh -c "${entry#*: }" >/dev/null 2>&1 || missing+=("${entry%%: *}")
   done
   [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}" || echo "without some of ${missing[*]}"
-  counted "interop" python3 tests/interop/run.py
+  counted "interop" python3 tests/interop/run.py --bin "build/$tested/reprise"
 }
 
 # What is shipped: the Debian package and the image, from the release build. What cannot be made or run here is skipped by name.
@@ -339,8 +339,8 @@ group_docs() {
     echo "the alert rules and the dashboard are played where Prometheus is, as in a full run"
   fi
   # That it works, not what it measures: this machine is busy.
-  check "the benchmark runs" python3 tests/bench/bench.py --bin "build/$tested/reprise" --peers dumbpipe --baseline dumbpipe --scenarios lat,down64m_c4,up64m_c4 \
-    --secs 1 --rounds 1 --tries 1 --pin none
+  check "the benchmark runs" python3 tests/bench/bench.py --bin "build/$tested/reprise" --peers dumbpipe --baseline dumbpipe \
+    --scenarios lat,down64m_c4,up64m_c4 --secs 1 --rounds 1 --tries 1 --pin none
   # With a program that is there already, but in a full run, which has made the one that is shipped.
   local with=''
   [ "$tested" = release ] || with=$PWD/build/$tested/reprise

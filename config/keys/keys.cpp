@@ -19,7 +19,7 @@ std::string_view parent_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
 }
 
-// A file of a thousand routes asks for some ten thousand.
+// Every value that is read asks for its key.
 std::unordered_map<std::string_view, const Key*> by_path() {
   std::unordered_map<std::string_view, const Key*> keys;
   for (const Key& key : all_keys()) keys.emplace(key.path, &key);

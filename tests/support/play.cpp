@@ -174,31 +174,7 @@ class World {
   Played played_;
 };
 
-}  // namespace
-
-std::string milliseconds(Duration time) {
-  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-  std::string text = std::to_string(microseconds / 1000);
-  if (microseconds % 1000 != 0) text += "." + std::to_string(1000 + microseconds % 1000).substr(1);
-  return text + "ms";
-}
-
-std::string text(const policy::Outcome& outcome) {
-  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
-    return std::string(word(failed->stage)) + " " + std::string(word(failed->cause));
-  }
-  const auto& answered = std::get<policy::Answered>(outcome);
-  std::string line = std::to_string(answered.status);
-  if (answered.hints.retry_after) line += " Retry-After " + milliseconds(*answered.hints.retry_after);
-  if (answered.hints.aws_retry_after)
-    line += " x-amz-retry-after " + milliseconds(*answered.hints.aws_retry_after);
-  if (answered.hints.said_no) line += " said no";
-  if (answered.hints.from_reprise) line += " from reprise";
-  if (answered.body_listed) line += " with a listed body";
-  return line;
-}
-
-static std::string text(const policy::Action& action, const Event& event) {
+std::string words(const policy::Action& action, const Event& event) {
   const std::string because = " (" + std::string(word(event.reason)) + ")";
   if (const auto* start = std::get_if<policy::Start>(&action)) {
     return start->fresh ? "again at once" : "attempt " + std::to_string(start->number);
@@ -221,16 +197,9 @@ static std::string text(const policy::Action& action, const Event& event) {
   return (std::holds_alternative<policy::Cut>(action) ? "cut" : "leave") + because;
 }
 
-std::string text(const policy::Actions& actions, const Event& event) {
-  std::string line;
-  for (const policy::Action& action : actions) line += (line.empty() ? "" : ", ") + text(action, event);
-  return line.empty() ? "noted" : line;
-}
-
-static std::string line(const Event& event, const std::vector<policy::LedgerEntry>& entries,
-                        const Script& script) {
-  static constexpr std::string_view interruptions[] = {"", "FIN", "RST", "shutdown"};
-  static constexpr std::string_view places[] = {"attempt ", "the wait", "the body"};
+std::string line(const Event& event, const std::vector<policy::LedgerEntry>& entries, const Script& script) {
+  constexpr std::string_view interruptions[] = {"", "FIN", "RST", "shutdown"};
+  constexpr std::string_view places[] = {"attempt ", "the wait", "the body"};
   std::string before;
   switch (event.kind) {
     case Event::Kind::began:
@@ -258,6 +227,36 @@ static std::string line(const Event& event, const std::vector<policy::LedgerEntr
       break;
   }
   return before + " | " + text(event.actions, event) + "\n";
+}
+
+}  // namespace
+
+std::string milliseconds(Duration time) {
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  std::string text = std::to_string(microseconds / 1000);
+  if (microseconds % 1000 != 0) text += "." + std::to_string(1000 + microseconds % 1000).substr(1);
+  return text + "ms";
+}
+
+std::string text(const policy::Outcome& outcome) {
+  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
+    return std::string(word(failed->stage)) + " " + std::string(word(failed->cause));
+  }
+  const auto& answered = std::get<policy::Answered>(outcome);
+  std::string line = std::to_string(answered.status);
+  if (answered.hints.retry_after) line += " Retry-After " + milliseconds(*answered.hints.retry_after);
+  if (answered.hints.aws_retry_after)
+    line += " x-amz-retry-after " + milliseconds(*answered.hints.aws_retry_after);
+  if (answered.hints.said_no) line += " said no";
+  if (answered.hints.from_reprise) line += " from reprise";
+  if (answered.body_listed) line += " with a listed body";
+  return line;
+}
+
+std::string text(const policy::Actions& actions, const Event& event) {
+  std::string line;
+  for (const policy::Action& action : actions) line += (line.empty() ? "" : ", ") + words(action, event);
+  return line.empty() ? "noted" : line;
 }
 
 Breaking breaking(const Script& script, std::size_t number) {

@@ -1,10 +1,8 @@
 // A scripted world that obeys policy::Exchange on an invented clock, and writes down what happened.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tests/support/script.hpp"
