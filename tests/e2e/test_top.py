@@ -41,6 +41,10 @@ def columns_of(line):
     return sum(2 if unicodedata.east_asian_width(one) in "WF" else 0 if unicodedata.combining(one) else 1 for one in line)
 
 
+def row_of(screen, name):
+    return next(line for line in screen.splitlines() if line.startswith(name)).split()
+
+
 def test_it_shows_routes_and_what_was_retried_or_refused():
     with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise) as terminal:
         terminal.sees("ROUTE")
@@ -49,9 +53,9 @@ def test_it_shows_routes_and_what_was_retried_or_refused():
         screen = terminal.sees("recovered by a retry")
         assert "ready" in screen and admin_of(reprise) in screen and ">default" in screen, screen
         assert "to change: " in screen, screen
-        # The figures are those of /status.
-        row = next(line for line in screen.splitlines() if line.startswith(">default")).split()
-        equal(row[4:7], ["1", "1", "0"], row)
+        # The figures are those of /status, which is read before the stories: a frame may have those of a moment ago.
+        screen = terminal.until(lambda screen: row_of(screen, ">default")[4:7] == ["1", "1", "0"], "one recovered, one refused, none spent")
+        row = row_of(screen, ">default")
         assert row[2].endswith("%") and row[8].endswith(("ms", "s")), row
         terminal.press("q")
         equal(terminal.ended(), 0)
