@@ -163,7 +163,7 @@ endfunction()
 # reprise_data_path_first(TARGET): a program that is quick under sanitizers, too, though it has rooms that are not optimized there.
 function(reprise_data_path_first target)
   if(REPRISE_SANITIZE)
-    set(rooms session exchange worker message tunnel replay dial upstream tls io)
+    set(rooms session exchange attempt worker message tunnel replay dial upstream tls cancellation io)
     list(TRANSFORM rooms PREPEND reprise_)
     reprise_link_first(${target} ${rooms})
   endif()

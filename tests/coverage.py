@@ -27,11 +27,11 @@ MERGED = COUNTS / "all.profdata"
 FIGURES = ROOT / "build/figures"
 # Per cent of lines and of branches that must have been run.
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "top": (95, 85), "sockets": (95, 85)}
-SOCKETS = ("io", "systemd", "tls", "intercept", "resolve", "upstream", "dial", "replay", "tunnel", "message", "worker", "exchange", "session", "reload", "control", "console", "cgroup", "admin", "server")
+SOCKETS = ("io", "cancellation", "systemd", "tls", "intercept", "resolve", "upstream", "dial", "replay", "tunnel", "message", "worker", "attempt", "exchange", "session", "reload", "control", "console", "cgroup", "admin", "server")
 # The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
 NOT_JUDGED = r"^proxy/explain/explain_report|^proxy/match/enumerators"
 # Each program, and how it is played.
-PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "comparison", "top", *SOCKETS, "whole") if room not in ("exchange", "session")},
+PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "comparison", "top", *SOCKETS, "whole") if room not in ("cancellation", "attempt", "exchange", "session")},
             "net_stories": ("--stories", "30000", "--threads", "1"),
             "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}
 # Lines that no test can run, by file and a part of their text, and why.
@@ -94,7 +94,7 @@ def part_of(name):
     room = re.match(r"proxy/(\w+)/", name)
     if room is None or re.search(NOT_JUDGED, name):
         return None
-    parts = {"match": "policy", "pacing": "policy", "explain": "policy", "comparison": "simulate", "http1": "http", "probe": "http", "repeat": "http",
+    parts = {"match": "policy", "pacing": "policy", "verdict": "policy", "explain": "policy", "model": "simulate", "comparison": "simulate", "screen": "top", "http1": "http", "probe": "http", "repeat": "http",
              **dict.fromkeys(SOCKETS, "sockets")}
     name = parts.get(room.group(1), room.group(1))
     return name if name in BOUNDS else None

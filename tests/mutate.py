@@ -423,7 +423,7 @@ JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT
 
 
 # The rooms that a floor's test program judges, where there are several.
-ROOMS = {"policy": ("policy", "match", "pacing"), "http": ("http", "repeat", "http1", "probe", "tunnel", "message")}
+ROOMS = {"policy": ("policy", "verdict", "match", "pacing"), "http": ("http", "repeat", "http1", "probe", "tunnel", "message")}
 
 
 def room_and_file(mutant):

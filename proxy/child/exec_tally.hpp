@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "proxy/observe/exchange_record.hpp"
+#include "proxy/log/exchange_record.hpp"
 
 namespace reprise::cli {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "config/settings.hpp"
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::cli {
 

@@ -9,7 +9,7 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/intercept/trust.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/startup/configuration.hpp"
 #include "proxy/terminal/progress.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/control/ask_control.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
-#include "proxy/observe/json_text.hpp"
-#include "proxy/policy/reason.hpp"
+#include "proxy/log/json_text.hpp"
+#include "proxy/verdict/reason.hpp"
 
 namespace reprise::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/simulate/model.hpp"
+#include "proxy/model/model.hpp"
 
 namespace reprise::comparison {
 

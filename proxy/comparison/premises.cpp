@@ -6,7 +6,7 @@
 #include "config/keys/scalar.hpp"
 #include "proxy/comparison/report.hpp"
 #include "proxy/comparison/words.hpp"
-#include "proxy/simulate/model_keys.hpp"
+#include "proxy/model/model_keys.hpp"
 
 namespace reprise::comparison {
 namespace {

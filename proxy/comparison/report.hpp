@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/model/model.hpp"
 #include "proxy/simulate/measures.hpp"
-#include "proxy/simulate/model.hpp"
 
 namespace reprise::comparison {
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "proxy/comparison/report.hpp"
-#include "proxy/observe/json_writer.hpp"
+#include "proxy/log/json_writer.hpp"
 
 namespace reprise::comparison {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <cwchar>
 
-#include "proxy/top/screen.hpp"
+#include "proxy/screen/screen.hpp"
 
 namespace reprise::net {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/top/text.hpp"
+#include "proxy/screen/text.hpp"
 
 namespace reprise::net {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proxy/control/ask_admin.hpp"
-#include "proxy/top/text.hpp"
+#include "proxy/screen/text.hpp"
 
 namespace reprise::net {
 

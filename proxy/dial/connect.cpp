@@ -2,7 +2,7 @@
 
 #include "proxy/dial/dial.hpp"
 #include "proxy/dial/secure.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/upstream/warning.hpp"
 
 namespace reprise::net {

@@ -1,7 +1,7 @@
 #include "proxy/dial/dial.hpp"
 
 #include "proxy/dial/dial_race.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 
 namespace reprise::net {
 

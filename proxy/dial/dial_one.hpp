@@ -4,9 +4,9 @@
 #include <memory>
 #include <variant>
 
+#include "proxy/cancellation/attempt_cancel.hpp"
 #include "proxy/dial/dialer.hpp"
-#include "proxy/io/attempt_cancel.hpp"
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::net {
 

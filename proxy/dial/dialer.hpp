@@ -8,7 +8,7 @@
 
 #include "proxy/dial/own_dials.hpp"
 #include "proxy/io/stream.hpp"
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/resolve/resolver.hpp"
 #include "proxy/upstream/pool.hpp"

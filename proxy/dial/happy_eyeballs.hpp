@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "proxy/pacing/instant.hpp"
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::net {
 

@@ -2,7 +2,7 @@
 
 #include "proxy/http1/reply.hpp"
 #include "proxy/io/failure.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/tls/tls_link.hpp"
 #include "proxy/upstream/warning.hpp"
 

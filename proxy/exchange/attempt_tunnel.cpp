@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "proxy/attempt/lease.hpp"
 #include "proxy/exchange/deliver.hpp"
-#include "proxy/exchange/lease.hpp"
 #include "proxy/exchange/open_tunnel.hpp"
 #include "proxy/io/failure.hpp"
 #include "proxy/tunnel/client_hello.hpp"

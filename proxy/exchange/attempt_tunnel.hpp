@@ -2,7 +2,7 @@
 // ClientHello.
 #pragma once
 
-#include "proxy/exchange/attempt.hpp"
+#include "proxy/attempt/attempt.hpp"
 #include "proxy/exchange/client_side.hpp"
 
 namespace reprise::net {

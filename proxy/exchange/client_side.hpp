@@ -1,8 +1,8 @@
 // The client, as one exchange sees it.
 #pragma once
 
+#include "proxy/cancellation/client_watch.hpp"
 #include "proxy/io/block.hpp"
-#include "proxy/io/client_watch.hpp"
 #include "proxy/io/pause.hpp"
 #include "proxy/tunnel/tunnel.hpp"
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include "proxy/attempt/hedged_attempt.hpp"
 #include "proxy/exchange/client_side.hpp"
 #include "proxy/exchange/deliver.hpp"
-#include "proxy/exchange/hedged_attempt.hpp"
 #include "proxy/exchange/resume.hpp"
 #include "proxy/exchange/served.hpp"
 #include "proxy/message/request.hpp"

@@ -1,7 +1,7 @@
 #include "proxy/exchange/listen_to_client.hpp"
 
+#include "proxy/log/json_text.hpp"
 #include "proxy/match/ascii.hpp"
-#include "proxy/observe/json_text.hpp"
 #include "proxy/tls/client_tls.hpp"
 #include "proxy/tunnel/first_words.hpp"
 #include "proxy/tunnel/interception.hpp"

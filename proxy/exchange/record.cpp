@@ -1,8 +1,8 @@
 #include "proxy/exchange/record.hpp"
 
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
 #include "proxy/match/ascii.hpp"
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
 #include "proxy/trace/sampling.hpp"
 
 namespace reprise::net {

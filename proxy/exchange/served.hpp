@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "proxy/observe/exchange_record.hpp"
+#include "proxy/log/exchange_record.hpp"
 
 namespace reprise::net {
 

@@ -2,7 +2,7 @@
 
 #include "proxy/explain/advice.hpp"
 #include "proxy/explain/explain_report.hpp"
-#include "proxy/observe/json_writer.hpp"
+#include "proxy/log/json_writer.hpp"
 
 namespace reprise::explain {
 namespace {

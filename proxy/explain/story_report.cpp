@@ -6,8 +6,8 @@
 
 #include "proxy/explain/advice.hpp"
 #include "proxy/explain/page.hpp"
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
 
 namespace reprise::explain {
 namespace {

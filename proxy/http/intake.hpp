@@ -11,7 +11,7 @@
 
 #include "proxy/http/head.hpp"
 #include "proxy/http/target.hpp"
-#include "proxy/policy/verdict.hpp"
+#include "proxy/verdict/verdict.hpp"
 
 namespace reprise::http {
 

@@ -3,7 +3,7 @@
 
 #include "proxy/io/body_reader.hpp"
 #include "proxy/io/task.hpp"
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::net {
 

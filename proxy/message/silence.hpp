@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "proxy/io/attempt_cancel.hpp"
+#include "proxy/cancellation/attempt_cancel.hpp"
 #include "proxy/message/request.hpp"
 #include "proxy/message/response.hpp"
 

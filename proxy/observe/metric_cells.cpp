@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metric_table.hpp"
 
 namespace reprise::observe {

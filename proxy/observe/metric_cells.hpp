@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/observe/growing_list.hpp"
+#include "proxy/log/growing_list.hpp"
 #include "proxy/observe/metrics.hpp"
-#include "proxy/policy/outcome.hpp"
-#include "proxy/policy/reason.hpp"
+#include "proxy/verdict/outcome.hpp"
+#include "proxy/verdict/reason.hpp"
 
 namespace reprise::observe {
 

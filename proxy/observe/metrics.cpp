@@ -7,7 +7,7 @@
 #include <iterator>
 #include <variant>
 
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metric_cells.hpp"
 #include "proxy/observe/metric_table.hpp"
 #include "proxy/observe/process_stats.hpp"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/log/exchange_record.hpp"
 #include "proxy/match/enumerators.hpp"
-#include "proxy/observe/exchange_record.hpp"
 #include "proxy/observe/upstream_cells.hpp"
 #include "proxy/pacing/circuit.hpp"
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 
 namespace reprise::observe {
 namespace {

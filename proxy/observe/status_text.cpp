@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/log/line_parts.hpp"
 #include "proxy/observe/status.hpp"
 
 namespace reprise::observe {

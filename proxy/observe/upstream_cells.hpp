@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::observe {
 

@@ -4,7 +4,7 @@
 #include "proxy/pacing/backoff.hpp"
 #include "proxy/pacing/dice.hpp"
 #include "proxy/policy/route_policy.hpp"
-#include "proxy/policy/verdict.hpp"
+#include "proxy/verdict/verdict.hpp"
 
 namespace reprise::policy {
 

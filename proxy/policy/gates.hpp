@@ -2,7 +2,7 @@
 #pragma once
 
 #include "proxy/policy/route_policy.hpp"
-#include "proxy/policy/verdict.hpp"
+#include "proxy/verdict/verdict.hpp"
 
 namespace reprise::policy {
 

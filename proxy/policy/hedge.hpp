@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "proxy/pacing/latency.hpp"
-#include "proxy/policy/verdict.hpp"
+#include "proxy/verdict/verdict.hpp"
 
 namespace reprise::policy {
 

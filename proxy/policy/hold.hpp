@@ -7,7 +7,7 @@
 
 #include "proxy/match/body_predicate.hpp"
 #include "proxy/pacing/instant.hpp"
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::policy {
 

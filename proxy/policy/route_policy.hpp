@@ -18,8 +18,8 @@
 #include "proxy/pacing/host_pause.hpp"
 #include "proxy/policy/hedge.hpp"
 #include "proxy/policy/hold.hpp"
-#include "proxy/policy/outcome.hpp"
 #include "proxy/policy/tls_policy.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::policy {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "proxy/http/head.hpp"
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::http {
 

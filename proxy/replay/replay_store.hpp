@@ -13,7 +13,7 @@
 
 #include "config/settings.hpp"
 #include "proxy/io/task.hpp"
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/replay/replay_allowance.hpp"
 #include "proxy/replay/temporary_file.hpp"
 

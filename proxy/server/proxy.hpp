@@ -11,7 +11,7 @@
 #include "proxy/cgroup/cgroup_limits.hpp"
 #include "proxy/intercept/authority.hpp"
 #include "proxy/io/tick.hpp"
-#include "proxy/observe/exchange_record.hpp"
+#include "proxy/log/exchange_record.hpp"
 #include "proxy/reload/file_watch.hpp"
 #include "proxy/replay/temporary_file.hpp"
 #include "proxy/resolve/resolver.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "proxy/intercept/authority.hpp"
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/upstream/snapshot.hpp"
 

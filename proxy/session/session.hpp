@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "proxy/cancellation/client_watch.hpp"
 #include "proxy/http/intake.hpp"
-#include "proxy/io/client_watch.hpp"
 #include "proxy/io/pause.hpp"
 #include "proxy/message/request.hpp"
 #include "proxy/tunnel/tunnel.hpp"

@@ -1,5 +1,5 @@
 // What becomes of a request's head: where it goes, by which route, and on what terms; or why it is refused.
-#include "proxy/exchange/lease.hpp"
+#include "proxy/attempt/lease.hpp"
 #include "proxy/http/connection_auth.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/http/via.hpp"

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "proxy/model/model.hpp"
 #include "proxy/policy/route.hpp"
-#include "proxy/policy/verdict.hpp"
-#include "proxy/simulate/model.hpp"
+#include "proxy/verdict/verdict.hpp"
 
 namespace reprise::simulate {
 

@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "proxy/observe/exchange_record.hpp"
-#include "proxy/policy/outcome.hpp"
-#include "proxy/policy/reason.hpp"
+#include "proxy/log/exchange_record.hpp"
+#include "proxy/verdict/outcome.hpp"
+#include "proxy/verdict/reason.hpp"
 
 namespace reprise::simulate {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proxy/pacing/instant.hpp"
-#include "proxy/policy/reason.hpp"
+#include "proxy/verdict/reason.hpp"
 
 namespace reprise::simulate {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "proxy/model/model.hpp"
 #include "proxy/simulate/event_queue.hpp"
 #include "proxy/simulate/measures.hpp"
-#include "proxy/simulate/model.hpp"
 
 namespace reprise::simulate {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "proxy/intercept/secret_memory.hpp"
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/replay/temporary_file.hpp"
 #include "proxy/startup/configuration.hpp"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <type_traits>
 
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
 
 namespace reprise::observe {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/observe/exchange_record.hpp"
+#include "proxy/log/exchange_record.hpp"
 #include "proxy/policy/upstream_address.hpp"
 
 namespace reprise::observe {

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "proxy/observe/json_members.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/log/json_members.hpp"
+#include "proxy/log/line_parts.hpp"
 #include "proxy/stories/story.hpp"
 
 namespace reprise::observe {

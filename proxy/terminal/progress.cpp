@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 
 namespace reprise::cli {
 namespace {

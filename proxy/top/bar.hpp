@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "proxy/screen/screen.hpp"
 #include "proxy/top/reading.hpp"
-#include "proxy/top/screen.hpp"
 
 namespace reprise::top {
 

@@ -1,7 +1,7 @@
 // From what is known of a proxy and what somebody looks at to a screen of text: a pure function.
 #pragma once
 
-#include "proxy/top/screen.hpp"
+#include "proxy/screen/screen.hpp"
 #include "proxy/top/view.hpp"
 #include "proxy/top/watch.hpp"
 

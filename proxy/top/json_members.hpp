@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/top/text.hpp"
+#include "proxy/screen/text.hpp"
 
 namespace reprise::top {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
 
 namespace reprise::top {
 namespace {

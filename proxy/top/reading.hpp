@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/top/text.hpp"
+#include "proxy/screen/text.hpp"
 
 namespace reprise::top {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/top/keys.hpp"
+#include "proxy/screen/keys.hpp"
 #include "proxy/top/watch.hpp"
 
 namespace reprise::top {

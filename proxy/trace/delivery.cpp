@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 
 namespace reprise::net {
 namespace {

@@ -1,7 +1,7 @@
 #include "proxy/trace/otlp_attributes.hpp"
 
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
 
 namespace reprise::net {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "proxy/observe/json_text.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/trace/otlp_attributes.hpp"
 
 namespace reprise::net {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "config/settings.hpp"
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/pacing/backoff.hpp"
 #include "proxy/pacing/dice.hpp"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/upstream/pool.hpp"
 
 namespace reprise::net {

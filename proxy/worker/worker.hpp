@@ -14,7 +14,7 @@
 #include "proxy/io/descriptors.hpp"
 #include "proxy/io/spare_blocks.hpp"
 #include "proxy/io/tick.hpp"
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/pacing/dice.hpp"
 #include "proxy/pacing/latency.hpp"

@@ -48,7 +48,7 @@ def table(count, requests):
 
 def self_test():
     assert place_of("/x/reprise", "/x/proxy/http1/guard.cpp") == "framing guard"
-    assert place_of("/x/reprise", "/x/proxy/exchange/attempt.cpp") == "exchange"
+    assert place_of("/x/reprise", "/x/proxy/exchange/relay.cpp") == "exchange"
     assert place_of("/x/reprise", "/usr/include/boost/asio/impl/awaitable.hpp") == "coroutines"
     assert place_of("/x/reprise", "/usr/include/boost/asio/detail/scheduler.ipp") == "Asio"
     assert place_of("/lib/x86_64-linux-gnu/libc.so.6", "./malloc/malloc.c") == "C library"

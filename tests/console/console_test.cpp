@@ -13,7 +13,7 @@
 #include "proxy/console/terminal.hpp"
 #include "proxy/console/top_lines.hpp"
 #include "proxy/console/top_screen.hpp"
-#include "proxy/top/screen.hpp"
+#include "proxy/screen/screen.hpp"
 #include "tests/support/own_variable.hpp"
 #include "tests/support/refusing_port.hpp"
 #include "tests/support/scripted_upstream.hpp"

@@ -56,7 +56,7 @@ LONG_TARGETS = {
     "net_story": "its build takes minutes; the short form plays net stories from seeds",
     "tunnel": "of the rooms over sockets it alone needs three, with socks",
     "socks": "of the rooms over sockets it alone needs three, with tunnel",
-    "log_line": "it alone needs the model of simulate, and the metrics",
+    "log_line": "it alone needs the rooms model and simulate",
 }
 SHORT_RUNS, SHORT_SECONDS = 20_000, 10
 LEAST = 200  # a run that played fewer inputs than this has proved nothing

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "proxy/observe/access_log.hpp"
-#include "proxy/observe/json_text.hpp"
-#include "proxy/observe/line_parts.hpp"
+#include "proxy/log/access_log.hpp"
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
 #include "tests/observe/golden.hpp"
 #include "tests/support/own_variable.hpp"
 #include "tests/support/scripted_request.hpp"

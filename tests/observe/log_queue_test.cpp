@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "tests/support/scripted_request.hpp"
 
 namespace reprise::observe {

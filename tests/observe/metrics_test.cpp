@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metric_cells.hpp"
 #include "proxy/observe/metric_table.hpp"
 #include "proxy/observe/process_stats.hpp"

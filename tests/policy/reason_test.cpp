@@ -1,5 +1,5 @@
 // The closed list of reasons: every word once, every sentence there.
-#include "proxy/policy/reason.hpp"
+#include "proxy/verdict/reason.hpp"
 
 #include <gtest/gtest.h>
 

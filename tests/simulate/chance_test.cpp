@@ -1,11 +1,11 @@
-#include "proxy/simulate/chance.hpp"
+#include "proxy/model/chance.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "proxy/model/model.hpp"
 #include "proxy/simulate/event_queue.hpp"
-#include "proxy/simulate/model.hpp"
 
 namespace reprise::simulate {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "proxy/simulate/model_file.hpp"
-#include "proxy/simulate/model_keys.hpp"
-#include "proxy/simulate/values.hpp"
+#include "proxy/model/model_file.hpp"
+#include "proxy/model/model_keys.hpp"
+#include "proxy/model/values.hpp"
 
 namespace reprise::simulate {
 namespace {

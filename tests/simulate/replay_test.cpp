@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/simulate/replay_log.hpp"
 #include "tests/simulate/worlds.hpp"
 

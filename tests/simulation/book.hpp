@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/observe/exchange_record.hpp"
+#include "proxy/log/exchange_record.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace reprise::simulation {

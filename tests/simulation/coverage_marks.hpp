@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/observe/exchange_record.hpp"
+#include "proxy/log/exchange_record.hpp"
 #include "tests/simulation/fault.hpp"
 
 namespace reprise::simulation {

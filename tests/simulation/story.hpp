@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/observe/access_log.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/tls/tls_client.hpp"
 #include "proxy/upstream/address_filter.hpp"

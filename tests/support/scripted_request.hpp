@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/observe/exchange_record.hpp"
+#include "proxy/log/exchange_record.hpp"
 
 namespace reprise::observe {
 

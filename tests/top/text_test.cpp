@@ -1,5 +1,5 @@
 // Text in columns, figures in words, and requests as bars.
-#include "proxy/top/text.hpp"
+#include "proxy/screen/text.hpp"
 
 #include "proxy/top/bar.hpp"
 #include "tests/top/proxy_story.hpp"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <limits>
 
-#include "proxy/exchange/lease.hpp"
+#include "proxy/attempt/lease.hpp"
 #include "tests/support/loopback.hpp"
 #include "tests/support/whole_proxy.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "proxy/policy/outcome.hpp"
+#include "proxy/verdict/outcome.hpp"
 
 namespace reprise::simulation {
 

@@ -1,0 +1,204 @@
+#include "proxy/attempt/attempt.hpp"
+
+#include <algorithm>
+
+#include "proxy/attempt/head_reader.hpp"
+#include "proxy/attempt/lease.hpp"
+#include "proxy/http/connection_auth.hpp"
+#include "proxy/http1/rewrite.hpp"
+#include "proxy/message/continuable.hpp"
+#include "proxy/message/hold.hpp"
+#include "proxy/message/silence.hpp"
+#include "proxy/message/upload_stall.hpp"
+#include "proxy/policy/decide.hpp"
+
+namespace reprise::net {
+
+using policy::Answered;
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+namespace {
+
+// What an attempt's head ends with where the route wants the attempt header; else the head is whole already.
+std::string last_lines(const Request& request, unsigned number) {
+  if (!request.policy->attempt_header) return {};
+  return "Reprise-Attempt: " + std::to_string(number) + "\r\n\r\n";
+}
+
+// After the deadline nothing is tried again, so there is nothing to hold for.
+Instant hold_limit(const policy::HoldPolicy& hold, std::optional<Instant> deadline) {
+  const Instant until = Tick::now() + hold.time;
+  return deadline ? std::min(until, *deadline) : until;
+}
+
+// An upstream that speaks HTTP/1.0 cannot read chunks: it gets the body once all of it is there. What cannot
+// be held whole it gets chunked all the same, and says 411 or 505 for itself (row A10).
+Task<ClientState> frame_for_1_0(Stream& client, Request& request, AttemptCancel& cancel) {
+  if (waits_in_vain(request) && !co_await encourage(client, request)) co_return ClientState::gone;
+  const AttemptCancel::Target target(cancel, request.body);
+  const BodyStep step = co_await request.body.count(request.policy->idle_timeout);
+  if (step == BodyStep::malformed) co_return ClientState::malformed;
+  if (step != BodyStep::end && step != BodyStep::piece) co_return ClientState::gone;
+  if (step == BodyStep::end) http::frame_by_length(request.body.received(), request.outgoing);
+  co_return ClientState::present;
+}
+
+// What the response says beyond its status, where the route asks for that: its fields at once, its body once
+// enough of it is there.
+Task<policy::Outcome> judge_content(Worker& worker, const Request& request, const AttemptCancel& cancel,
+                                    std::optional<Instant> deadline, const policy::HoldPolicy& hold,
+                                    Answered answered, Response& response) {
+  if (is_listed_by_head(hold, response)) {
+    answered.body_listed = true;
+    co_return answered;
+  }
+  if (!is_held(hold, response)) co_return answered;
+  const Instant until = hold_limit(hold, deadline);
+  const policy::Outcome outcome =
+      co_await hold_back(worker.pool, hold, answered, patience_with(request, response), until, response);
+  // A body that we cut off ourselves did not break.
+  if (cancel.stopped()) co_return Failed{Stage::body, Cause::cancelled};
+  co_return outcome;
+}
+
+// What speaks with the upstream and what watches over that: the request upwards, the head back. In a piece of
+// memory of its own: that of coroutines is kept for the next request only up to a kilobyte each.
+struct Conversation {
+  Conversation(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
+               const policy::Start& start, Instant begun, std::optional<Instant> deadline, Response& response)
+      : last(last_lines(request, start.number)),
+        upload(worker.io.get_executor(), response.connection->stream(), request.body,
+               request.policy->idle_timeout),
+        reader(worker, request, client, cancel, deadline, response),
+        stall(worker.tick, request, upload, response.connection->stream(), deadline),
+        silence(request, response, begun, deadline) {}
+
+  void begin(const Request& request) {
+    upload.start(request.outgoing, last, reader);
+    stall.watch();
+    reader.begin(upload);
+  }
+
+  std::string last;
+  Upload upload;
+  HeadReader reader;
+  UploadStall stall;
+  Silence silence;
+};
+
+// Before a retry is decided on, it has to be known whether the body is really held.
+Task<void> settle(Request& request, AttemptCancel& cancel) {
+  const AttemptCancel::Target file(cancel, request.body);
+  co_await request.body.settle();
+}
+
+// The upstream has ended a connection that was at rest: nothing went out on it.
+AttemptResult closed_at_rest(const Request& request, unsigned number,
+                             const policy::UpstreamAddress& address) {
+  return {Failed{Stage::send, Cause::closed}, report_of_unsent(request, number, address)};
+}
+
+// A connection on which something came before it was asked carries no second request (row B11).
+bool has_spoken_first(Unread unread, const Response& response) {
+  return unread == Unread::bytes || (!response.connection->reused() && !response.buffer.empty());
+}
+
+// Of the rest of a download nothing is kept back: its client has the beginning.
+const policy::HoldPolicy* hold_of(const Request& request, const Answered& answered) {
+  return request.resuming ? nullptr : policy::hold_for(*request.policy, answered);
+}
+
+void note_response(const Conversation& talk, Request& request, unsigned number, bool spoke_first,
+                   Response& response) {
+  request.bound = request.bound || http::authenticates_connection(response.head);
+  if (request.bound) request.pin->hold(*response.connection);
+  response.number = number;
+  response.reusable = response.head.reusable && !talk.reader.in_doubt() && !spoke_first &&
+                      talk.upload.end() == UploadEnd::sent;
+}
+
+void note_sent(const Conversation& talk, const Response& response, AttemptResult& result) {
+  result.client = talk.reader.client_state();
+  result.report.reused = response.connection->reused();
+  result.report.sent =
+      response.connection->stream().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
+  result.report.sent_bytes = response.connection->stream().sent_bytes();
+  result.report.address = response.connection->address();
+}
+
+void note_repeatable(const Conversation& talk, const Request& request, unsigned number,
+                     AttemptResult& result) {
+  result.report.replayable =
+      request.body.replayable() && !request.bound && talk.upload.end() != UploadEnd::replay_lost;
+  result.report.idempotent = judge_now(request);
+  result.report.number = number;
+}
+
+}  // namespace
+
+Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
+                   const policy::Start& start, std::optional<Instant> deadline, Response& response,
+                   AttemptResult& result) {
+  response.clear();
+  std::optional<Instant> connect_by = deadline;
+  if (client != nullptr && request.body.chunked() && carrier_of(request)->speaks_1_0()) {
+    result.client = co_await frame_for_1_0(*client, request, cancel);
+    if (result.client != ClientState::present) co_return;
+    // What a client takes its time for is not held against the upstream.
+    connect_by.reset();
+  }
+  // Attempt 1 of most requests follows their head at once.
+  const Instant begun = start.number == 1 ? request.started : Tick::now();
+  response.connection = lease(worker, request, start);
+  if (response.connection == nullptr) {
+    policy::UpstreamAddress address;
+    if (const auto failed = co_await connect_for(worker, request, cancel, connect_by, response, address)) {
+      result = {*failed, report_of_unsent(request, start.number, address)};
+      co_return;
+    }
+  }
+  if (client != nullptr && waits_in_vain(request) && !co_await encourage(*client, request)) {
+    response.clear();
+    result.client = ClientState::gone;
+    co_return;
+  }
+  note_connection(request, start.number, client == nullptr && !request.resuming, *response.connection);
+  const Unread unread = unread_of(*response.connection);
+  if (unread == Unread::closed && response.buffer.empty()) {
+    const policy::UpstreamAddress address = response.connection->address();
+    response.clear();
+    result = closed_at_rest(request, start.number, address);
+    co_return;
+  }
+  const bool spoke_first = has_spoken_first(unread, response);
+  const auto talk =
+      std::make_unique<Conversation>(worker, request, client, cancel, start, begun, deadline, response);
+  AttemptCancel::Target target(cancel, response.connection->stream());
+  AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
+  talk->begin(request);
+  std::optional<policy::Outcome> came;
+  while (!came) came = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->upload, talk->stall);
+  result.outcome = *came;
+  talk->stall.end();
+  watched.end();
+  response.connection->stream().end_limit();
+  co_await talk->upload.stop();
+
+  note_sent(*talk, response, result);
+  if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
+    note_response(*talk, request, start.number, spoke_first, response);
+    if (const policy::HoldPolicy* hold = hold_of(request, *answered))
+      result.outcome = co_await judge_content(worker, request, cancel, deadline, *hold, *answered, response);
+  } else {
+    talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
+    response.clear();
+  }
+  target.end();
+  if (request.body.stored() > 0 && !cancel.stopped() && request.policy->retry.on.lists(result.outcome))
+    co_await settle(request, cancel);
+  note_repeatable(*talk, request, start.number, result);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,142 @@
+#include "proxy/attempt/head_reader.hpp"
+
+#include <algorithm>
+
+#include "proxy/http1/parse.hpp"
+#include "proxy/io/failure.hpp"
+#include "proxy/io/read_head.hpp"
+#include "proxy/policy/decide.hpp"
+#include "proxy/repeat/hint.hpp"
+
+namespace reprise::net {
+
+using observe::LimitHit;
+using policy::Answered;
+using policy::Cause;
+using policy::Failed;
+using policy::Stage;
+
+void HeadReader::upload_ended(UploadEnd end) {
+  if (end == UploadEnd::client_gone || end == UploadEnd::client_stalled) {
+    if (end == UploadEnd::client_stalled) worker_.shared.metrics.count_limit(LimitHit::request_idle);
+    client_state_ = ClientState::gone;
+    stop_.cancel();
+  } else if (end == UploadEnd::malformed) {
+    client_state_ = ClientState::malformed;
+    upstream().cancel();
+  } else if (end == UploadEnd::replay_lost) {
+    upstream().cancel();
+  } else {
+    if (end == UploadEnd::upstream_stalled) worker_.shared.metrics.count_limit(LimitHit::request_unread);
+    limit_head();
+  }
+}
+
+// From the last request byte on, the head has to come in time.
+void HeadReader::limit_head() {
+  const policy::RoutePolicy& policy = *request_.policy;
+  if (request_.resuming) {
+    limit_cause_ = Cause::attempt_timeout;
+    upstream().limit_read(std::min({policy.resume.stall, policy.response_timeout,
+                                    policy.retry.attempt_timeout.value_or(policy.resume.stall)}));
+    return;
+  }
+  const bool repeatable = may_be_repeated(request_);
+  const Instant now = Tick::now();
+  const policy::HeadLimit limit = policy::head_limit(policy, repeatable, now, deadline_);
+  limit_cause_ = limit.cause;
+  if (limit.cause == Cause::response_timeout) {
+    upstream().limit_read(policy.response_timeout);
+  } else if (limit.at == now + *policy.retry.attempt_timeout) {
+    upstream().limit_read(*policy.retry.attempt_timeout);
+  } else {
+    upstream().limit_read_until(limit.at);
+  }
+}
+
+Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const UploadStall& stall) const {
+  Stream& stream = response_.connection->stream();
+  if (upload == UploadEnd::replay_lost) return {Stage::send, Cause::replay_lost};
+  if (stall.ended_attempt()) {
+    worker_.shared.metrics.count_limit(LimitHit::request_unread);
+    return {Stage::send, Cause::attempt_timeout};
+  }
+  const bool began = !response_.buffer.empty();
+  const bool sending = upload != UploadEnd::sent;
+  const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
+  const bool limit_hit = stream.take_limit_hit();
+  const Cause cause = limit_hit ? limit_cause_ : cause_of(error);
+  // While the upload runs, the only limit is that of its writes; the kernel's own (TCP_USER_TIMEOUT) may be
+  // a little quicker.
+  if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
+    worker_.shared.metrics.count_limit(LimitHit::request_unread);
+  return {stage, cause};
+}
+
+void HeadReader::begin(const Upload& upload) {
+  if (upload.end() != UploadEnd::running) limit_head();
+}
+
+// No coroutine of its own: every request pays for each.
+Task<ErrorCode> HeadReader::read_on() {
+  if (taken_ == Taken::interim) return pass_on_interim();
+  return read_head(upstream(), response_.buffer, response_.head, [this] {
+    taken_ = take_head();
+    return taken_ != Taken::partial;
+  });
+}
+
+std::optional<policy::Outcome> HeadReader::outcome_of(const ErrorCode& error, const Upload& upload,
+                                                      const UploadStall& stall) const {
+  if (error) return failed(error, upload.end(), stall);
+  return taken_ == Taken::outcome ? std::optional(outcome_) : std::nullopt;
+}
+
+// Looks for a whole head at the front of the buffer. A final one, or a bad one, is the attempt's outcome.
+HeadReader::Taken HeadReader::take_head() {
+  Buffer& buffer = response_.buffer;
+  http::ResponseHead& head = response_.head;
+  if (buffer.empty()) return Taken::partial;
+  const http::Parsed parsed =
+      http::parse_response(buffer.view(), request_.snapshot->head_limits(), request_.head.method, head);
+  if (const auto* why = std::get_if<http::Rejection>(&parsed)) {
+    const bool large = *why == http::Rejection::header_too_large || *why == http::Rejection::too_many_fields;
+    outcome_ = Failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
+    return Taken::outcome;
+  }
+  if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;
+  const bool switching = head.status == 101;
+  // Neither a copy nor the rest of a download has a client that could change its protocol.
+  const bool out_of_order = switching ? client_ == nullptr || !http::is_offered_upgrade(request_.head, head)
+                                      : head.status < 200 && !interims_.admit(head.bytes);
+  if (out_of_order) {
+    outcome_ = Failed{Stage::head, Cause::malformed_response};
+    return Taken::outcome;
+  }
+  if (head.status < 200 && !switching) {
+    in_doubt_ = in_doubt_ || !head.reusable;
+    return Taken::interim;
+  }
+  buffer.consume(head.bytes);
+  if (head.status < 400)
+    carrier_of(request_)->spoke_1_0 = head.minor_version == 0 ? std::optional(Tick::now()) : std::nullopt;
+  outcome_ = Answered{head.status, http::read_hints(head, Clock::wall_nanoseconds() / 1'000'000'000)};
+  return Taken::outcome;
+}
+
+Task<ErrorCode> HeadReader::pass_on_interim() {
+  const bool passed = client_ == nullptr ||
+                      co_await pass_interim(*client_, request_, response_.head, worker_.shared.pseudonym);
+  response_.buffer.consume(response_.head.bytes);
+  response_.buffer.compact();
+  if (passed) {
+    taken_ = take_head();
+  } else {
+    client_state_ = ClientState::gone;
+    taken_ = Taken::outcome;
+    outcome_ = Failed{Stage::head, Cause::cancelled};
+  }
+  co_return ErrorCode();
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,61 @@
+// Reads the head of an attempt's response while the request may still be on its way.
+#pragma once
+
+#include <optional>
+
+#include "proxy/attempt/attempt.hpp"
+#include "proxy/http/interims.hpp"
+#include "proxy/message/interim.hpp"
+#include "proxy/message/upload_stall.hpp"
+
+namespace reprise::net {
+
+/// One attempt's. Says how it came out: a final head, or how it failed; what ends the upload and what the
+/// client does meanwhile is part of it.
+class HeadReader final : public UploadListener {
+ public:
+  /// Interim responses go to `client`, or nowhere if it is null. Everything must outlive it.
+  HeadReader(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
+             std::optional<Instant> deadline, Response& response)
+      : worker_(worker),
+        request_(request),
+        client_(client),
+        stop_(cancel),
+        deadline_(deadline),
+        response_(response) {}
+
+  /// The upload has begun: its response is awaited.
+  void begin(const Upload&);
+  /// Until there is a head, or none will come. One that is interim goes on to the client by the next call.
+  Task<ErrorCode> read_on();
+  /// What came of `read_on`: the final head, whose body is unread, or a failure. Absent: it has to go on.
+  std::optional<policy::Outcome> outcome_of(const ErrorCode&, const Upload&, const UploadStall&) const;
+  ClientState client_state() const { return client_state_; }
+  /// True where an interim response had the fields of a body: what it takes for one may come yet (row B1).
+  bool in_doubt() const { return in_doubt_; }
+  void upload_ended(UploadEnd end) override;
+
+ private:
+  enum class Taken : std::uint8_t { partial, interim, outcome };
+
+  void limit_head();
+  policy::Failed failed(const ErrorCode&, UploadEnd, const UploadStall&) const;
+  Taken take_head();
+  Task<ErrorCode> pass_on_interim();
+  Stream& upstream() { return response_.connection->stream(); }
+
+  Worker& worker_;
+  Request& request_;
+  Stream* client_;
+  AttemptCancel& stop_;
+  std::optional<Instant> deadline_;
+  Response& response_;
+  http::Interims interims_;
+  Taken taken_ = Taken::partial;
+  policy::Outcome outcome_;
+  policy::Cause limit_cause_ = policy::Cause::response_timeout;
+  ClientState client_state_ = ClientState::present;
+  bool in_doubt_ = false;
+};
+
+}  // namespace reprise::net

@@ -1,0 +1,86 @@
+#include "proxy/attempt/hedged_attempt.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <cassert>
+
+namespace reprise::net {
+
+using State = HedgedAttempt::Runner::State;
+
+policy::ObservedLatency* latency_of(Worker& worker, const Request& request) {
+  const auto& hedge = request.policy->hedge;
+  return hedge && !hedge->after && !request.is_connect()
+             ? &worker.latency(request.snapshot->counted_as[request.route])
+             : nullptr;
+}
+
+policy::AttemptReport report_of_slow(const Request& request, unsigned number) {
+  const RequestBody& body = request.body;
+  return {false, policy::Sent::maybe, body.complete() && body.replayable(), judge_now(request), number};
+}
+
+void HedgedAttempt::start(const policy::Start& start, Stream* client, Response& response) {
+  Runner& runner = runners_[0].state == State::idle ? runners_[0] : runners_[1];
+  assert(runner.state == State::idle);
+  runner.number = start.number;
+  runner.response = &response;
+  runner.state = State::running;
+  asio::co_spawn(worker_.io.get_executor(), run(*this, runner, start, client), or_abort);
+}
+
+Task<void> HedgedAttempt::run(HedgedAttempt& race, Runner& runner, policy::Start start, Stream* client) {
+  co_await attempt(race.worker_, race.request_, client, runner.cancel, start, race.deadline_,
+                   *runner.response, runner.result);
+  runner.state = State::ended;
+  race.pause_.cancel();
+}
+
+Task<HedgedAttempt::Runner*> HedgedAttempt::next_end(Instant due) {
+  for (;;) {
+    for (Runner& runner : runners_) {
+      if (runner.state != State::ended) continue;
+      runner.state = State::told;
+      co_return &runner;
+    }
+    if (Tick::now() >= due) co_return nullptr;
+    co_await pause_.until(due);
+  }
+}
+
+bool HedgedAttempt::goes_on() const {
+  return std::any_of(runners_.begin(), runners_.end(), [](const Runner& runner) {
+    return runner.state == State::running || runner.state == State::ended;
+  });
+}
+
+void HedgedAttempt::cancel() {
+  for (Runner& runner : runners_) {
+    if (runner.state == State::running) runner.cancel.cancel();
+  }
+}
+
+void HedgedAttempt::look_out() {
+  for (Runner& runner : runners_) {
+    if (runner.state == State::running) runner.cancel.look_out();
+  }
+}
+
+Task<void> HedgedAttempt::stop(unsigned number) {
+  for (Runner& runner : runners_) {
+    if (runner.number != number) continue;
+    if (runner.state == State::running) runner.cancel.cancel();
+    while (runner.state == State::running) co_await pause_.until(Instant::max());
+    if (runner.state != State::ended) continue;
+    runner.state = State::told;
+    runner.response->clear();
+  }
+}
+
+void HedgedAttempt::drop_losers(const Response* worth_keeping) {
+  for (Runner& runner : runners_) {
+    if (runner.state == State::told && runner.response != worth_keeping) runner.response->clear();
+  }
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,59 @@
+// A slow attempt and the copy beside it: runs both and tells each end, one after the other.
+#pragma once
+
+#include <array>
+
+#include "proxy/attempt/attempt.hpp"
+#include "proxy/io/pause.hpp"
+
+namespace reprise::net {
+
+/// Of one request whose body was read whole before the copy starts. Each copy must have ended or be stopped
+/// before it is destroyed, but where the thread itself ends.
+class HedgedAttempt final : public Cancellable {
+ public:
+  struct Runner {
+    unsigned number = 0;
+    AttemptResult result;
+    Response* response = nullptr;
+    AttemptCancel cancel;
+    enum class State : std::uint8_t { idle, running, ended, told } state = State::idle;
+  };
+
+  /// `pause` serves the waits in between. Everything must outlive the race.
+  HedgedAttempt(Worker& worker, Request& request, Pause& pause, std::optional<Instant> deadline)
+      : worker_(worker), request_(request), pause_(pause), deadline_(deadline) {}
+  HedgedAttempt(const HedgedAttempt&) = delete;
+  HedgedAttempt& operator=(const HedgedAttempt&) = delete;
+
+  /// At most two. `client` gets the interim responses; null for the copy, since only one may speak.
+  void start(const policy::Start&, Stream* client, Response&);
+  /// The next one that has ended, each once; null if none has by `due`.
+  Task<Runner*> next_end(Instant due);
+  /// Ends that attempt if its end was not told yet, waits for it, and drops its response.
+  Task<void> stop(unsigned number);
+  /// Drops the response of each end that was told, but for `worth_keeping` (may be null).
+  void drop_losers(const Response* worth_keeping);
+  /// False once every end was told, or stopped.
+  bool goes_on() const;
+  /// The client has left: both end.
+  void cancel() override;
+  /// Both do.
+  void look_out() override;
+
+ private:
+  static Task<void> run(HedgedAttempt&, Runner&, policy::Start, Stream* client);
+
+  Worker& worker_;
+  Request& request_;
+  Pause& pause_;
+  std::optional<Instant> deadline_;
+  std::array<Runner, 2> runners_;
+};
+
+/// Where the request's route learns how long first attempts take; null where nobody goes by it.
+policy::ObservedLatency* latency_of(Worker&, const Request&);
+/// What is known of an attempt that has no response yet.
+policy::AttemptReport report_of_slow(const Request&, unsigned number);
+
+}  // namespace reprise::net

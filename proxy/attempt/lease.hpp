@@ -1,0 +1,42 @@
+// Which connection a request goes out on: one at rest, where one will do, or a fresh one.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "proxy/cancellation/attempt_cancel.hpp"
+#include "proxy/message/request.hpp"
+#include "proxy/policy/exchange.hpp"
+#include "proxy/worker/worker.hpp"
+
+namespace reprise::net {
+
+/// What connections may carry the request, judged once its head is there and its facts and its policy are
+/// known. `limits` are those of its body. `before` is whose connections carried the last request of the same
+/// client connection that was not repeatable; null: there was none (row F10).
+Freshness freshness_of(const Request&, const HoldLimits& limits, const Upstream* before);
+
+/// Attempt `number` goes out on that connection, which the next one must not. `copy`: beside another (hedge).
+void note_connection(Request&, unsigned number, bool copy, const UpstreamConnection&);
+/// Of an attempt that ended before anything was sent; `address`: what was dialled for it.
+policy::AttemptReport report_of_unsent(const Request&, unsigned number,
+                                       const policy::UpstreamAddress& address);
+/// What lies unread on a fresh connection; a pooled one has been looked at when it was lent.
+Unread unread_of(UpstreamConnection&);
+
+/// How long bytes of the request may stay unacknowledged: a minute, and half of the route's deadline at most,
+/// so that a retry still fits; for a body that one receive window may not hold `idle_timeout`, because the
+/// kernel counts a shut window too, and an upstream may pause.
+Duration user_timeout_of(const Request&);
+
+/// The pinned one, or one from the pool; null: a fresh one has to be dialled.
+/// Never that of the attempt before.
+std::unique_ptr<UpstreamConnection> lease(Worker&, Request&, const policy::Start&);
+
+/// A fresh one (connect), in `response.connection`, or why there is none;
+/// nothing of the request was sent then. `address`: what stands, or was dialled last.
+Task<std::optional<policy::Failed>> connect_for(Worker&, const Request&, AttemptCancel&,
+                                                std::optional<Instant> deadline, Response&,
+                                                policy::UpstreamAddress& address);
+
+}  // namespace reprise::net

@@ -1,0 +1,74 @@
+// Looks after one exchange from outside: the client's departure and shutdown,
+// told to whatever the exchange waits on.
+#pragma once
+
+#include <cstdint>
+
+#include "proxy/cancellation/guarded_pointer.hpp"
+#include "proxy/io/stream.hpp"
+#include "proxy/io/tick.hpp"
+
+namespace reprise::net {
+
+/// While armed, asks every 100 ms whether the client closed its sending side or reset, be it behind unread
+/// bytes; and has the attempt look out about once a second.
+/// Costs nothing for an exchange that is over sooner.
+class ClientWatch final : public Timed {
+ public:
+  /// Names what a reset stops, for as long as it lives; one at a time. Null: there is nothing to stop.
+  class [[nodiscard]] Attempt {
+   public:
+    Attempt(ClientWatch& watch, Cancellable* attempt) : guard_(watch.attempt_, attempt) {}
+    void end() { guard_.end(); }
+
+   private:
+    GuardedPointer<Cancellable>::Guard guard_;
+  };
+
+  /// Names what a FIN, a reset or a shutdown stops, at once where there
+  /// has been one, for as long as it lives.
+  class [[nodiscard]] Waiting {
+   public:
+    Waiting(ClientWatch& watch, Cancellable& wait) : guard_(watch.wait_, &wait) {
+      if (watch.finished_ || watch.reset_ || watch.shutting_down_) wait.cancel();
+    }
+
+   private:
+    GuardedPointer<Cancellable>::Guard guard_;
+  };
+
+  ClientWatch(Tick& tick, Stream& client) : tick_(tick), client_(client) { tick_.arm(*this, interval); }
+
+  /// Asks now: before each new attempt.
+  void look();
+  /// SIGTERM: no retry starts any more.
+  void shut_down();
+
+  bool client_finished() const { return finished_; }
+  bool client_reset() const { return reset_; }
+  bool shutting_down() const { return shutting_down_; }
+  /// The client failed on another path (a read of its body, a write of an interim response).
+  void report_reset();
+
+ protected:
+  void time_is_up() override;
+
+ private:
+  static constexpr Duration interval = std::chrono::milliseconds(100);
+
+  static constexpr Duration lookout_interval = std::chrono::seconds(1);
+
+  void end_wait();
+  void have_looked_out();
+
+  Tick& tick_;
+  Stream& client_;
+  GuardedPointer<Cancellable> attempt_;
+  GuardedPointer<Cancellable> wait_;
+  Instant next_lookout_{};
+  bool finished_ = false;
+  bool reset_ = false;
+  bool shutting_down_ = false;
+};
+
+}  // namespace reprise::net

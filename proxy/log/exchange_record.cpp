@@ -1,0 +1,47 @@
+#include "proxy/log/exchange_record.hpp"
+
+#include <cstddef>
+#include <variant>
+
+namespace reprise::observe {
+
+std::string_view word(Ending ending) {
+  switch (ending) {
+    case Ending::answered: return "answered";
+    case Ending::cut: return "cut";
+    case Ending::client_gone: break;
+  }
+  return "client_gone";
+}
+
+namespace {
+
+// The response that the client got is the last one there was: a good status, and a body that the route lists.
+bool says_no(const policy::Ledger& ledger) {
+  const policy::Answered* last = nullptr;
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
+    if (const auto* answered = std::get_if<policy::Answered>(&ledger[i].outcome)) last = answered;
+  }
+  return last != nullptr && last->body_listed;
+}
+
+}  // namespace
+
+bool is_recovered(const ExchangeRecord& record) {
+  if (record.ending != Ending::answered || record.status == 0 || record.status >= 400) return false;
+  return record.ledger->retried() && !says_no(*record.ledger);
+}
+
+bool is_resumed(const ExchangeRecord& record) {
+  if (record.ending != Ending::answered) return false;
+  const policy::Ledger& ledger = *record.ledger;
+  const policy::Forgotten* forgotten = ledger.forgotten();
+  if (forgotten != nullptr && forgotten->retries[static_cast<std::size_t>(policy::Reason::resumed)] > 0)
+    return true;
+  for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i)) {
+    if (ledger[i].verdict.reason == policy::Reason::resumed) return true;
+  }
+  return false;
+}
+
+}  // namespace reprise::observe

@@ -1,0 +1,69 @@
+// Members of a JSON object that is being written: each begins with a comma, for something stands before it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line.hpp"
+#include "proxy/verdict/outcome.hpp"
+
+namespace reprise::observe {
+
+template <typename Out>
+void name_member(Out& out, std::string_view member) {
+  out += ",\"";
+  out += member;
+  out += "\":";
+}
+
+/// Into a line, by one append of a length that the compiler knows.
+template <std::size_t N>
+void name_member(Line& out, const char (&member)[N]) {
+  char* at = out.extend(N + 3);
+  *at++ = ',';
+  *at++ = '"';
+  std::memcpy(at, member, N - 1);
+  at += N - 1;
+  *at++ = '"';
+  *at = ':';
+}
+
+/// `value` needs no escapes: a word of a closed list, or of our own making.
+template <typename Out, typename Name>
+void word_member(Out& out, const Name& member, std::string_view value) {
+  name_member(out, member);
+  out += '"';
+  out += value;
+  out += '"';
+}
+
+template <typename Out, typename Name>
+void text_member(Out& out, const Name& member, std::string_view value) {
+  name_member(out, member);
+  append_json(out, value);
+}
+
+template <typename Out, typename Name>
+void number_member(Out& out, const Name& member, std::uint64_t value) {
+  name_member(out, member);
+  append_number(out, value);
+}
+
+/// In milliseconds, as `append_milliseconds`.
+template <typename Out, typename Name>
+void span_member(Out& out, const Name& member, policy::Duration value) {
+  name_member(out, member);
+  append_milliseconds(out, value);
+}
+
+/// `true`: one that is not is left out.
+template <typename Out, typename Name>
+void flag_member(Out& out, const Name& member) {
+  name_member(out, member);
+  out += "true";
+}
+
+}  // namespace reprise::observe

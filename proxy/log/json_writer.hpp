@@ -1,0 +1,69 @@
+// A JSON document that is being written: commas come by themselves.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proxy/log/json_text.hpp"
+
+namespace reprise::observe {
+
+/// Appends to a string that outlives it. Brackets are the caller's to pair; an empty key is for members of a
+/// list.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  void open(std::string_view key, char bracket) {
+    begin(key);
+    out_ += bracket;
+    first_ = true;
+  }
+  void close(char bracket) {
+    out_ += bracket;
+    first_ = false;
+  }
+  void text(std::string_view key, std::string_view value) {
+    begin(key);
+    append_json(out_, value);
+  }
+  void number(std::string_view key, std::uint64_t value) {
+    begin(key);
+    append_number(out_, value);
+  }
+  /// Six decimals.
+  void real(std::string_view key, double value) {
+    begin(key);
+    fmt::format_to(std::back_inserter(out_), "{:.6f}", value);
+  }
+  /// In milliseconds; absent: null.
+  void span(std::string_view key, std::optional<policy::Duration> value) {
+    if (!value) return word(key, "null");
+    begin(key);
+    append_milliseconds(out_, *value);
+  }
+  /// `true`, `false` or `null`.
+  void word(std::string_view key, std::string_view value) {
+    begin(key);
+    out_ += value;
+  }
+
+ private:
+  void begin(std::string_view key) {
+    if (!first_) out_ += ", ";
+    first_ = false;
+    if (key.empty()) return;
+    append_json(out_, key);
+    out_ += ": ";
+  }
+
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace reprise::observe

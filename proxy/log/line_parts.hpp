@@ -1,0 +1,41 @@
+// The pieces that both forms of a log line are made of: times, spans, and which attempts are shown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "config/settings.hpp"
+#include "proxy/log/exchange_record.hpp"
+
+namespace reprise::observe {
+
+/// RFC 3339 in UTC with milliseconds; valid until the thread's next call. `wall`: nanoseconds since 1970, and
+/// not before.
+std::string_view timestamp(std::int64_t wall);
+/// Local time of day, `10:03:12`.
+void append_clock(std::string& out, std::int64_t wall);
+/// For people: `0.4ms`, `812ms`, `1.2s`, `75s`.
+void append_span(std::string& out, policy::Duration);
+
+/// `http://host[:port]/path`, or `https`, without the query, or `host:port` for a tunnel, unescaped and with
+/// every part clipped; with `LogPath::route` the route's name in brackets stands for the path.
+std::string url_of(const ExchangeRecord&, std::string_view route, config::LogPath);
+
+/// Of more attempts than this the middle ones are left out: an unlimited route must not make unlimited lines.
+inline constexpr std::size_t first_attempts_shown = 24;
+inline constexpr std::size_t last_attempts_shown = 8;
+/// How many attempts of `count` are left out.
+std::size_t attempts_left_out(std::size_t count);
+
+/// "error", "warn", "info", "debug".
+std::string_view word(config::LogLevel);
+
+/// The two forms of the exhausted record (clause R24); the ledger must not be empty.
+void write_exhausted_json(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
+                          std::string& out);
+void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
+                          std::string& out);
+
+}  // namespace reprise::observe

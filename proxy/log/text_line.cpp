@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "proxy/log/access_log.hpp"
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
+
+namespace reprise::observe {
+namespace {
+
+// ECMA-48 select graphic rendition.
+constexpr std::string_view dim = "\x1b[2m";
+constexpr std::string_view red = "\x1b[31m";
+constexpr std::string_view green = "\x1b[32m";
+constexpr std::string_view yellow = "\x1b[33m";
+constexpr std::string_view plain = "\x1b[0m";
+
+// Appends to a line, in colour or without.
+class Pen {
+ public:
+  Pen(std::string& out, bool colour) : out_(out), colour_(colour) {}
+
+  void put(std::string_view text) { out_ += text; }
+  void put(std::string_view text, std::string_view colour) {
+    if (colour_) out_ += colour;
+    out_ += text;
+    if (colour_) out_ += plain;
+  }
+
+ private:
+  std::string& out_;
+  const bool colour_;
+};
+
+std::string_view colour_of(int status) {
+  if (status == 0 || status >= 500) return red;
+  return status >= 400 ? yellow : green;
+}
+
+std::string span_text(policy::Duration span) {
+  std::string text;
+  append_span(text, span);
+  return text;
+}
+
+std::string visible(std::string_view value) {
+  std::string text;
+  append_visible(text, value);
+  return text;
+}
+
+// The client's view of the target: no scheme, no port where it is the usual one.
+std::string target_of(const ExchangeRecord& record, std::string_view route, config::LogPath path) {
+  const std::string url = url_of(record, route, path);
+  return visible(std::string_view(url).substr(record.tunnel ? 0 : url.find("//") + 2));
+}
+
+std::string outcome_text(const policy::Outcome& outcome) {
+  if (const auto* failed = std::get_if<policy::Failed>(&outcome)) {
+    return std::string(policy::word(failed->cause));
+  }
+  return fmt::to_string(std::get<policy::Answered>(outcome).status);
+}
+
+std::string_view colour_of(const policy::Outcome& outcome) {
+  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  return answered == nullptr ? red : colour_of(answered->status);
+}
+
+// One answered attempt says nothing that the status does not.
+bool has_story(const ExchangeRecord& record) {
+  const policy::Ledger& ledger = *record.ledger;
+  if (ledger.size() != 1) return ledger.size() > 1;
+  const auto* answered = std::get_if<policy::Answered>(&ledger[0].outcome);
+  return answered == nullptr || answered->status != record.status;
+}
+
+void put_story(Pen& pen, const policy::Ledger& ledger) {
+  const std::size_t left_out = attempts_left_out(ledger.size());
+  pen.put(" ");
+  for (std::size_t i = 0; i < ledger.size(); ++i) {
+    if (left_out > 0 && i == first_attempts_shown) {
+      pen.put(fmt::format(" ...{} more...", left_out), dim);
+      i += left_out;
+    }
+    const policy::LedgerEntry& entry = ledger[i];
+    if (entry.attempt.wait > policy::Duration::zero()) {
+      pen.put(fmt::format(" ~{}~", span_text(entry.attempt.wait)), dim);
+    }
+    pen.put(" ");
+    pen.put(outcome_text(entry.outcome), colour_of(entry.outcome));
+  }
+}
+
+void put_ending(Pen& pen, const ExchangeRecord& record) {
+  const policy::Reason reason = record.ledger->reason;
+  if (is_recovered(record)) {
+    pen.put("  ");
+    pen.put("recovered", green);
+  }
+  if (reason != policy::Reason::success) {
+    pen.put("  ");
+    pen.put(policy::word(reason), is_exhausted(reason) ? red : yellow);
+  }
+  if (record.ending == Ending::cut) {
+    pen.put("  ");
+    pen.put("cut", red);
+  }
+  if (record.ending == Ending::client_gone && reason != policy::Reason::client_gone) {
+    pen.put("  ");
+    pen.put("client_gone", yellow);
+  }
+  const policy::HedgeOutcome hedge = record.ledger->hedge;
+  if (hedge != policy::HedgeOutcome::none && hedge != policy::HedgeOutcome::refused) {
+    pen.put("  ");
+    pen.put(fmt::format("hedge {}", policy::word(hedge)), hedge == policy::HedgeOutcome::won ? green : dim);
+  }
+  if (record.ledger->ambiguous) {
+    pen.put("  ");
+    pen.put("ambiguous", yellow);
+  }
+}
+
+}  // namespace
+
+void write_text_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
+                     std::int64_t wall, bool colour, std::string& out) {
+  Pen pen(out, colour);
+  std::string time;
+  append_clock(time, wall);
+  pen.put(time, dim);
+  pen.put(" ");
+  pen.put(visible(clipped(record.method)));
+  pen.put(" ");
+  pen.put(target_of(record, route, path));
+  pen.put(" ");
+  pen.put(record.status == 0 ? "-" : fmt::to_string(record.status), colour_of(record.status));
+  pen.put(" in ");
+  pen.put(span_text(record.ended - record.started));
+  if (has_story(record)) put_story(pen, *record.ledger);
+  put_ending(pen, record);
+  if (!record.id.empty()) {
+    pen.put("  ");
+    pen.put(record.id, dim);
+  }
+  if (!record.client.empty()) {
+    pen.put("  ");
+    pen.put(fmt::format("from {}", record.client), dim);
+  }
+  pen.put("\n");
+}
+
+void write_exhausted_text(const ExchangeRecord& record, std::string_view route, config::LogPath path,
+                          std::int64_t wall, std::string& out) {
+  const policy::Ledger& ledger = *record.ledger;
+  append_clock(out, wall);
+  fmt::format_to(std::back_inserter(out),
+                 " error: retries exhausted: {} {}: {} attempt{} in {}, last {}, limit {}\n",
+                 visible(clipped(record.method)), visible(url_of(record, route, path)), ledger.size(),
+                 ledger.size() == 1 ? "" : "s", span_text(record.ended - record.started),
+                 outcome_text(ledger.back().outcome), policy::word(ledger.reason));
+}
+
+}  // namespace reprise::observe

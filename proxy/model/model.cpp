@@ -1,0 +1,98 @@
+#include "proxy/model/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/keys/scalar.hpp"
+
+namespace reprise::simulate {
+namespace {
+
+constexpr double longest_latency = 86'400e9;
+
+double nanoseconds(Duration span) { return static_cast<double>(span.count()); }
+
+std::optional<Impossible> contradiction_of_outages(const Model& model) {
+  std::vector<Outage> sorted = model.outages;
+  std::sort(sorted.begin(), sorted.end(), [](const Outage& a, const Outage& b) { return a.from < b.from; });
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const std::string at = config::duration_text(sorted[i].from);
+    if (sorted[i].from >= model.duration) {
+      return Impossible{"outage", "one begins at " + at +
+                                      ", when the last request has come: the duration is " +
+                                      config::duration_text(model.duration)};
+    }
+    if (i > 0 && sorted[i].from < sorted[i - 1].from + sorted[i - 1].length)
+      return Impossible{"outage", "the one at " + at + " begins in that before it: make them one"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Impossible> contradiction_of_shares(const Model& model) {
+  double failing = 0;
+  for (const ErrorShare& error : model.errors) failing += error.share;
+  if (failing > 1 + 1e-9) return Impossible{"error", "the shares come to more than 100%"};
+  double all = 0;
+  for (const RequestKind& kind : model.mix) all += kind.share;
+  if (std::abs(all - 1) > 1e-6) {
+    return Impossible{
+        "mix", "the shares come to " + config::ratio_text(std::round(all * 1e4) / 1e4) + ", not to 100%"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Duration Latency::draw(Chance& chance) const {
+  double drawn = nanoseconds(first);
+  switch (kind) {
+    case Kind::fixed: break;
+    case Kind::uniform: drawn += chance.uniform() * (nanoseconds(highest) - drawn); break;
+    case Kind::exponential: drawn *= chance.exponential(); break;
+    case Kind::lognormal: drawn *= power_of_e(sigma * chance.normal()); break;
+  }
+  return Duration(static_cast<Duration::rep>(std::clamp(drawn, 1.0, longest_latency)));
+}
+
+double Latency::mean_seconds() const {
+  const double seconds = nanoseconds(first) / 1e9;
+  switch (kind) {
+    case Kind::uniform: return (seconds + nanoseconds(highest) / 1e9) / 2;
+    case Kind::lognormal: return seconds * power_of_e(sigma * sigma / 2);
+    case Kind::fixed:
+    case Kind::exponential: break;
+  }
+  return seconds;
+}
+
+double expected_requests(const Model& model) {
+  double requests = model.rate * nanoseconds(model.duration) / 1e9;
+  for (const Burst& burst : model.bursts) requests += static_cast<double>(burst.requests);
+  return requests;
+}
+
+std::optional<double> most_served_per_second(const Model& model) {
+  if (!model.capacity) return std::nullopt;
+  return static_cast<double>(*model.capacity) / model.latency.mean_seconds();
+}
+
+std::optional<Impossible> contradiction(const Model& model) {
+  const double requests = expected_requests(model);
+  if (requests > most_requests) {
+    return Impossible{"duration",
+                      "that is about " + std::to_string(std::llround(requests)) +
+                          " requests; one run has at most 20000000: lower the rate or the duration"};
+  }
+  if (requests < 1) return Impossible{"rate", "no request would come: raise it, or add a burst"};
+  for (const Burst& burst : model.bursts) {
+    if (burst.at >= model.duration) {
+      return Impossible{"burst", "one comes at " + config::duration_text(burst.at) +
+                                     ", after the end: the duration is " +
+                                     config::duration_text(model.duration)};
+    }
+  }
+  if (auto outages = contradiction_of_outages(model)) return outages;
+  return contradiction_of_shares(model);
+}
+
+}  // namespace reprise::simulate

@@ -1,0 +1,75 @@
+#include "proxy/verdict/outcome.hpp"
+
+namespace reprise::policy {
+namespace {
+
+std::string_view failure_label(const Failed& failed) {
+  if (failed.cause == Cause::cancelled || failed.cause == Cause::replay_lost) return "cancelled";
+  switch (failed.stage) {
+    case Stage::resolve: return "resolve";
+    case Stage::connect: return "connect";
+    case Stage::tls: return "tls";
+    case Stage::body: return "truncated";
+    case Stage::send:
+    case Stage::await_head:
+    case Stage::head: break;
+  }
+  const bool timed_out = failed.cause == Cause::attempt_timeout || failed.cause == Cause::response_timeout;
+  return timed_out ? "timeout" : "reset";
+}
+
+}  // namespace
+
+std::string_view word(Stage stage) { return names_of<Stage>[static_cast<std::size_t>(stage)]; }
+std::string_view word(Cause cause) { return names_of<Cause>[static_cast<std::size_t>(cause)]; }
+
+bool is_broken_response(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->stage == Stage::body && failed->cause != Cause::cancelled;
+}
+
+bool is_fault_of_ours(Cause cause) {
+  switch (cause) {
+    case Cause::dns_error:
+    case Cause::dns_timeout:
+    case Cause::no_local_port:
+    case Cause::no_descriptor:
+    case Cause::address_denied:
+    case Cause::address_is_self:
+    case Cause::parent_unreachable:
+    case Cause::parent_timeout:
+    case Cause::parent_refused:
+    case Cause::cancelled:
+    case Cause::replay_lost: return true;
+    case Cause::refused:
+    case Cause::unreachable:
+    case Cause::connect_timeout:
+    case Cause::tls_protocol_error:
+    case Cause::tls_certificate_error:
+    case Cause::closed:
+    case Cause::reset:
+    case Cause::keepalive_lost:
+    case Cause::unacknowledged:
+    case Cause::attempt_timeout:
+    case Cause::response_timeout:
+    case Cause::malformed_response:
+    case Cause::header_too_large:
+    case Cause::truncated: break;
+  }
+  return false;
+}
+
+bool is_unsent(const Outcome& outcome, bool all_unsent) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && (failed->stage < Stage::send || all_unsent);
+}
+
+std::string_view outcome_label(const Outcome& outcome) {
+  if (const auto* failed = std::get_if<Failed>(&outcome)) return failure_label(*failed);
+  const int status = std::get<Answered>(outcome).status;
+  if (status < 300) return "2xx";
+  if (status < 400) return "3xx";
+  return status < 500 ? "4xx" : "5xx";
+}
+
+}  // namespace reprise::policy
