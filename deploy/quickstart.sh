@@ -2,7 +2,10 @@
 # Shows in a minute or two what reprise does: builds it, runs it beside an upstream that fails, and asks both with curl. REPRISE_BIN is
 # one that is there already: nothing is built then.
 set -euo pipefail
-[ -z "${REPRISE_BIN:-}" ] || REPRISE_BIN=$(realpath "$REPRISE_BIN")
+if [ -n "${REPRISE_BIN:-}" ]; then
+  [[ -f $REPRISE_BIN && -x $REPRISE_BIN ]] || { echo "REPRISE_BIN: '$REPRISE_BIN' is no program; without it one is built" >&2; exit 1; }
+  REPRISE_BIN=$(realpath "$REPRISE_BIN")
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source deploy/packages.sh
 

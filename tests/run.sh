@@ -326,6 +326,12 @@ group_tidy() {
   counted "clang-tidy" python3 tests/tidy.py --jobs "$jobs"
 }
 
+is_told_by_quickstart() {
+  local told
+  told=$(REPRISE_BIN=/none bash deploy/quickstart.sh 2>&1) && return 1
+  grep -x "REPRISE_BIN: '/none' is no program.*" <<<"$told"
+}
+
 group_docs() {
   program || return
   counted "docs" python3 tests/docs.py --bin "build/$tested/reprise"
@@ -344,6 +350,7 @@ group_docs() {
   # With a program that is there already, but in a full run, which has made the one that is shipped.
   local with=''
   [ "$tested" = release ] || with=$PWD/build/$tested/reprise
+  check "quickstart tells of a program that is not there" is_told_by_quickstart
   check "quickstart from another folder" env REPRISE_BIN="$with" bash -c 'script=$PWD/deploy/quickstart.sh; cd / && bash "$script"'
 }
 
