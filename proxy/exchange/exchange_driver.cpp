@@ -2,8 +2,8 @@
 
 #include <cassert>
 
-#include "proxy/attempt/host_share.hpp"
 #include "proxy/exchange/attempt_tunnel.hpp"
+#include "proxy/exchange/host_share.hpp"
 #include "proxy/exchange/record.hpp"
 
 namespace reprise::net {

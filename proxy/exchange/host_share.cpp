@@ -1,4 +1,4 @@
-#include "proxy/attempt/host_share.hpp"
+#include "proxy/exchange/host_share.hpp"
 
 namespace reprise::net {
 
