@@ -48,7 +48,7 @@ Task<bool> read_query(Worker& worker, AdminVisit& visit, beast::flat_buffer& buf
   co_return !unread;
 }
 
-Task<bool> send_page(AdminVisit& visit, const AdminResponse& page, bool head_only) {
+Task<bool> send_page(AdminVisit& visit, const PageResponse& page, bool head_only) {
   visit.limit(write_limit);
   bhttp::response_serializer<bhttp::string_body> serializer(page);
   ErrorCode unsent;
@@ -76,7 +76,7 @@ Task<void> serve_admin(std::shared_ptr<AdminHouse> shared, tcp::socket socket) {
       visit.stop_counting();
       co_return co_await house.feed.serve(shared, visit, event_stream_head(parser.get().version()));
     }
-    AdminResponse page = co_await respond_to(parser.get(), visitor, house.pages, house.helper);
+    PageResponse page = co_await respond_to(parser.get(), visitor, house.pages, house.helper);
     page.prepare_payload();
     stays = page.keep_alive() && !house.worker.draining;
     page.keep_alive(stays);

@@ -14,7 +14,7 @@ namespace {
 namespace bhttp = boost::beast::http;
 
 using Query = AdminQuery;
-using Page = AdminResponse;
+using Page = PageResponse;
 
 Page text_page(const Query& query, bhttp::status status, std::string body) {
   Page page(status, query.version());
@@ -122,8 +122,8 @@ bool begins_events(const AdminQuery& query, const AdminVisitor& visitor) {
          why_refused(query, path, visitor).empty();
 }
 
-Task<AdminResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, const AdminPages& pages,
-                               asio::thread_pool& helper) {
+Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, const AdminPages& pages,
+                              asio::thread_pool& helper) {
   if (query.method() != bhttp::verb::get && query.method() != bhttp::verb::head) {
     Page page = text_page(query, bhttp::status::method_not_allowed, "only GET and HEAD\n");
     page.set(bhttp::field::allow, "GET, HEAD");

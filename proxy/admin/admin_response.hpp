@@ -10,7 +10,7 @@
 
 namespace reprise::net {
 
-using AdminResponse = boost::beast::http::response<boost::beast::http::string_body>;
+using PageResponse = boost::beast::http::response<boost::beast::http::string_body>;
 
 /// Who asks, and what of.
 struct AdminVisitor {
@@ -23,6 +23,6 @@ struct AdminVisitor {
 /// one too many.
 bool begins_events(const AdminQuery&, const AdminVisitor&);
 /// The response to everything else.
-Task<AdminResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&, asio::thread_pool& helper);
+Task<PageResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&, asio::thread_pool& helper);
 
 }  // namespace reprise::net
