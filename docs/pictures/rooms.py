@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from drawing import Drawing  # noqa: E402
 from floors import LINKS, PURE  # noqa: E402
 
-WIDTH, MARGIN, TOP = 1000, 26, 30
+WIDTH, MARGIN, TOP = 1120, 26, 30
 BOX_HEIGHT, PITCH, PASSAGE = 28, 58, 6
 GAPS = (14, 8, 3)  # between two rooms, a room and a line that passes, two lines
 ATTEMPTS, SWEEPS, STEPS, STEEPEST = 60, 12, 100, 0.7
@@ -134,6 +134,8 @@ class Layout:
         self.x.clear()
         for row in self.rows:
             left = (room - sum(map(self.width, row)) - sum(map(self.gap, row, row[1:]))) / 2
+            if left < 0:
+                sys.exit(f"a row is wider than the picture, by {-2 * left:.0f}: {' '.join(map(str, row))}")
             for node, after in zip(row, [*row[1:], None]):
                 self.x[node] = left + self.width(node) / 2
                 left += self.width(node) + (0 if after is None else self.gap(node, after))
