@@ -188,7 +188,7 @@ class RouteBuilder {
     report_.error(entry.line, entry.column, path,
                   first->second.preset ? "brings the routes that the preset in line " + line +
                                              " has brought: remove one of them"
-                                       : "brings a route " + quoted(name) + ", but the route in line " +
+                                       : "brings a route " + in_quotes(name) + ", but the route in line " +
                                              line + " has that name: rename it");
     return false;
   }

@@ -55,7 +55,7 @@ class ShapeChecker {
   void unknown(const Place& place, const Entry& entry) {
     if (place.schema == "policies") {
       report_.error(entry.line, entry.column, place.path,
-                    quoted(entry.key) + " " + parse_name(entry.key).reason);
+                    in_quotes(entry.key) + " " + parse_name(entry.key).reason);
       return;
     }
     std::string meant = missing_blank(place, entry.key) + nested(place, entry.key);
@@ -67,7 +67,7 @@ class ShapeChecker {
       }
       if (!known.empty()) meant = " (did you mean " + known + ")";
     }
-    report_.error(entry.line, entry.column, place.path, "unknown key " + quoted(entry.key) + meant);
+    report_.error(entry.line, entry.column, place.path, "unknown key " + in_quotes(entry.key) + meant);
   }
 
   // `: keys are nested, write retry: {on: ...}` for `retry.on`.
@@ -200,7 +200,7 @@ class ShapeChecker {
       case Node::Kind::mapping: return "a mapping";
       case Node::Kind::scalar: break;
     }
-    return node.origin.empty() ? quoted(node.text) : shown(node);
+    return node.origin.empty() ? in_quotes(node.text) : shown(node);
   }
 
   Report& report_;

@@ -66,7 +66,7 @@ class PredicateReader {
     if (std::find(predicate_keys.begin(), predicate_keys.end(), entry.key) == predicate_keys.end()) {
       const std::string_view meant = nearest(entry.key, {predicate_keys.begin(), predicate_keys.end()});
       report_.error(entry.line, entry.column, path,
-                    "unknown key " + quoted(entry.key) + ": write " + std::string(predicate_form) +
+                    "unknown key " + in_quotes(entry.key) + ": write " + std::string(predicate_form) +
                         did_you_mean(meant));
       return false;
     }

@@ -60,7 +60,7 @@ class RuleReader {
       const bool lone =
           std::find(condition_words.begin(), condition_words.end(), entry.key) != condition_words.end();
       return report_.error(entry.line, entry.column, path,
-                           "unknown key " + quoted(entry.key) + ": " + std::string(rule_form) +
+                           "unknown key " + in_quotes(entry.key) + ": " + std::string(rule_form) +
                                (lone ? did_you_mean("any: [{" + entry.key + ": ...}]")
                                      : did_you_mean(nearest(entry.key, words_of_rules(true)))));
     }
@@ -105,7 +105,7 @@ class RuleReader {
     const auto word = std::find(condition_words.begin(), condition_words.end(), entry.key);
     if (word == condition_words.end()) {
       report_.error(entry.line, entry.column, path,
-                    "unknown key " + quoted(entry.key) + ": " + std::string(condition_form) +
+                    "unknown key " + in_quotes(entry.key) + ": " + std::string(condition_form) +
                         did_you_mean(nearest(entry.key, {condition_words.begin(), condition_words.end()})));
       return false;
     }
@@ -146,7 +146,7 @@ void read_pairs(const Node& node, Condition::Kind kind, const std::string& path,
     if (condition && condition.value->value == "*") condition.value->value.clear();
     if (condition) return read.push_back(std::move(*condition.value));
     all_right = false;
-    const std::string what = name.empty() ? shown(at) : quoted(name);
+    const std::string what = name.empty() ? shown(at) : in_quotes(name);
     report.error(
         at.line, at.column, place,
         what + " " + condition.reason + (at.origin.empty() ? did_you_mean(condition.suggestion) : ""));

@@ -146,7 +146,7 @@ class Builder : public YAML::EventHandler {
     if (!is_new) {
       if (report_.full()) throw Stop();
       report_.error(entry.line, entry.column, {},
-                    "key " + quoted(entry.key) + " is here twice: the first is in line " +
+                    "key " + in_quotes(entry.key) + " is here twice: the first is in line " +
                         std::to_string(first->second));
       return;
     }
@@ -190,13 +190,13 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
   return "\"" + printable(text.substr(0, longest)) + (text.size() > longest ? "...\"" : "\"");
 }
 
 std::string shown(const Node& node) {
-  return node.origin.empty() ? quoted(node.text) : "the value of " + node.origin;
+  return node.origin.empty() ? in_quotes(node.text) : "the value of " + node.origin;
 }
 
 std::string child_path(const std::string& path, std::string_view key) {
@@ -204,7 +204,7 @@ std::string child_path(const std::string& path, std::string_view key) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
   const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), plain);
-  const std::string step = bare ? std::string(key) : quoted(key);
+  const std::string step = bare ? std::string(key) : in_quotes(key);
   return path.empty() ? step : path + "." + step;
 }
 

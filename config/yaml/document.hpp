@@ -42,7 +42,7 @@ std::string shown(const Node&);
 /// Control characters as \x04.
 std::string printable(std::string_view text);
 /// The same, quoted and cut after 60 characters.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// `path.key`, for messages.
 std::string child_path(const std::string& path, std::string_view key);

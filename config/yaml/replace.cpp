@@ -25,24 +25,25 @@ Replacement from_environment(std::string_view body, const Environment& environme
   const std::size_t dash = body.find(":-");
   const std::string_view name = body.substr(0, dash);
   if (!is_variable_name(name))
-    return {std::nullopt, quoted(name) + " is no variable name: write ${env:NAME}"};
+    return {std::nullopt, in_quotes(name) + " is no variable name: write ${env:NAME}"};
   auto value = environment ? environment(name) : std::nullopt;
   if (value) return {std::move(value), {}};
   if (dash != std::string_view::npos) return {std::string(body.substr(dash + 2)), {}};
-  return {std::nullopt, "variable " + quoted(name) +
+  return {std::nullopt, "variable " + in_quotes(name) +
                             " is not set: set it, or write ${env:" + std::string(name) + ":-default}"};
 }
 
 Replacement from_file(std::string_view path) {
   if (!path.starts_with('/'))
-    return {std::nullopt, "the path " + quoted(path) + " is not absolute: write ${file:/path}"};
-  if (has_control(path)) return {std::nullopt, "the path " + quoted(path) + " has a control character in it"};
+    return {std::nullopt, "the path " + in_quotes(path) + " is not absolute: write ${file:/path}"};
+  if (has_control(path))
+    return {std::nullopt, "the path " + in_quotes(path) + " has a control character in it"};
   FileText file = text_of_file(std::string(path), largest_replacement);
-  if (!file.trouble.empty()) return {std::nullopt, "cannot read " + quoted(path) + ": " + file.trouble};
+  if (!file.trouble.empty()) return {std::nullopt, "cannot read " + in_quotes(path) + ": " + file.trouble};
   std::string& text = file.text;
   if (text.size() > largest_replacement)
     return {std::nullopt,
-            quoted(path) + " is larger than " + std::to_string(largest_replacement / 1024) + " KiB"};
+            in_quotes(path) + " is larger than " + std::to_string(largest_replacement / 1024) + " KiB"};
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   return {std::move(text), {}};
@@ -95,7 +96,7 @@ class Replacer {
       found = from_file(body.substr(5));
       report_.file(std::string(body.substr(5)));
     } else {
-      found.problem = quoted(body) +
+      found.problem = in_quotes(body) +
                       " is not known: write ${env:NAME}, ${env:NAME:-default} or ${file:/path}; "
                       "$${ stands for a literal ${";
     }

@@ -54,7 +54,7 @@ void put_seed(const Node& node, Model& model, config::Report& report) {
 }
 
 std::string option_line(const std::string& key, const std::string& text, const std::string& why) {
-  return "reprise simulate: --" + key + ": " + config::quoted(text) + " " + why;
+  return "reprise simulate: --" + key + ": " + config::in_quotes(text) + " " + why;
 }
 
 /// What is wrong with the first option that cannot be taken.
