@@ -11,8 +11,8 @@ namespace reprise::simulate {
 
 /// Each puts the value into the target and returns nothing, or leaves it alone and returns why the text is
 /// none: a sentence that goes on from the text.
-std::optional<std::string> read_latency(std::string_view text, Latency&);
 /// `lognormal:50ms,0.5`, `exp:50ms`, `uniform:10ms,90ms`, `fixed:50ms` or `50ms`.
+std::optional<std::string> read_latency(std::string_view text, Latency&);
 std::optional<std::string> read_trouble(std::string_view text, Trouble&);
 /// `10s+5s`, `10s+5s:refused`.
 std::optional<std::string> read_outage(std::string_view text, Outage&);

@@ -11,7 +11,7 @@
 
 namespace reprise::policy {
 
-/// Why an exchange went on or stopped; the README has the same table.
+/// Why an exchange went on or stopped; README.md of the repository has the same table.
 enum class Reason : std::uint8_t {
   success,
   not_retryable,
