@@ -42,6 +42,8 @@ class AcceptLoop {
 
 Task<void> AcceptLoop::run() {
   while (acceptor_.is_open()) {
+    // Before the next client: another thread may have been quicker when it was given up last.
+    worker_.reserve.take();
     tcp::endpoint client;
     auto [error, socket] = co_await acceptor_.async_accept(client, as_result);
     if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
@@ -108,7 +110,6 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);
   if (!refused)
     turn_away_now(worker_, std::move(socket), listener_->role->settings.mode, LimitHit::no_descriptor);
-  worker_.reserve.take();
   // Somebody else was quicker to take what the reserve gave up.
   if (is_out_of_descriptors(refused.value())) co_await rest();
 }

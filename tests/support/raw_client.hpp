@@ -29,6 +29,7 @@ void receive(RawSocket&, HttpReader&, const HttpReader::Sink& body, std::string*
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port) : socket_(RawSocket::connect_to(port)) {}
+  explicit RawClient(RawSocket socket) : socket_(std::move(socket)) {}
 
   RawSocket& socket() { return socket_; }
   void send(std::string_view bytes) { static_cast<void>(socket_.send(bytes)); }

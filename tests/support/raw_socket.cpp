@@ -44,13 +44,18 @@ RawSocket& RawSocket::operator=(RawSocket&& other) noexcept {
 RawSocket::~RawSocket() { close(); }
 
 RawSocket RawSocket::connect_to(std::uint16_t port) {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  RawSocket socket = unconnected();
+  socket.connect(port);
+  return socket;
+}
+
+RawSocket RawSocket::unconnected() { return RawSocket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+
+bool RawSocket::connect(std::uint16_t port) {
   const sockaddr address = loopback_address(port);
-  if (::connect(descriptor, &address, sizeof address) != 0) {
-    ::close(descriptor);
-    return {};
-  }
-  return RawSocket(descriptor);
+  if (::connect(descriptor_, &address, sizeof address) == 0) return true;
+  close();
+  return false;
 }
 
 bool RawSocket::wait_for(short events, milliseconds limit) const {

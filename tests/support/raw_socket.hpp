@@ -31,6 +31,10 @@ class RawSocket {
 
   /// To 127.0.0.1; not open if it fails.
   static RawSocket connect_to(std::uint16_t port);
+  /// Has its descriptor before it is connected, for a time when there is none to be had.
+  static RawSocket unconnected();
+  /// To 127.0.0.1; false, and closed, if it fails.
+  bool connect(std::uint16_t port);
 
   bool open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }

@@ -25,15 +25,31 @@ class ScarceDescriptors {
     // The limit is on the number itself: everything below it is filled first.
     const int lowest = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::close(lowest);
-    const rlimit scarce{static_cast<rlim_t>(lowest) + more, before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &scarce);
+    limit_ = static_cast<rlim_t>(lowest) + more;
+    set(limit_);
   }
-  ~ScarceDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  ~ScarceDescriptors() { set(before_.rlim_cur); }
+
+  /// Not even one that is closed can be had again: as where another thread is quicker each time.
+  void withhold_what_is_closed() const { set(1); }
+  /// How many are open below the limit. Opens none itself.
+  int open_now() const {
+    int open = 0;
+    for (int each = 0; each < static_cast<int>(limit_); ++each)
+      if (::fcntl(each, F_GETFD) >= 0) ++open;
+    return open;
+  }
   ScarceDescriptors(const ScarceDescriptors&) = delete;
   ScarceDescriptors& operator=(const ScarceDescriptors&) = delete;
 
  private:
+  void set(rlim_t soft) const {
+    const rlimit limit{soft, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+
   rlimit before_{};
+  rlim_t limit_ = 0;
 };
 
 }  // namespace reprise::play

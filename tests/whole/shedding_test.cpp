@@ -8,6 +8,7 @@ namespace reprise::net {
 namespace {
 
 using play::eventually;
+using play::RawSocket;
 using play::sanitizer_needs_descriptors;
 using play::ScarceDescriptors;
 
@@ -34,6 +35,12 @@ class Gate {
   std::atomic<bool> open{false};
 };
 
+void expect_no_descriptor(const WireResponse& refused) {
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.field("Reprise-Reason"), "no_descriptor");
+  EXPECT_EQ(refused.field("Retry-After"), "1");
+}
+
 TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_others_go_on) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
   Gate gate;
@@ -42,22 +49,49 @@ TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_othe
   RawClient busy = proxy.client();
   busy.send(play::get(upstream.authority(), "/held"));
   ASSERT_TRUE(eventually([&] { return gate.held == 1; }));
-  for (int round = 0; round < 3; ++round) {
-    WireResponse refused;
-    {
-      const ScarceDescriptors scarce(1);
+  {
+    // Over all rounds: the reserve is held again after the client has read its response, and a limit that is
+    // lifted meanwhile leaves the reserve or the next client without one.
+    const ScarceDescriptors scarce(1);
+    for (int round = 0; round < 3; ++round) {
       RawClient newcomer = proxy.client();  // the last descriptor is ours
-      ASSERT_TRUE(newcomer.socket().open());
-      refused = newcomer.ask(play::get(upstream.authority()));
+      EXPECT_TRUE(newcomer.socket().open());
+      expect_no_descriptor(newcomer.ask(play::get(upstream.authority())));
     }
-    EXPECT_EQ(refused.status, 503);
-    EXPECT_EQ(refused.field("Reprise-Reason"), "no_descriptor");
-    EXPECT_EQ(refused.field("Retry-After"), "1");
   }
   gate.open = true;
   EXPECT_EQ(busy.read_response().status, 200);
   EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
   EXPECT_EQ(proxy.metric(series("no_descriptor")), 3);
+}
+
+TEST(ProxyShedding, I6_a_reserve_that_another_thread_took_is_held_again_once_there_are_descriptors) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  Gate gate;
+  ScriptedUpstream upstream(gate.script());
+  RunningProxy proxy;
+  RawClient busy = proxy.client();
+  busy.send(play::get(upstream.authority(), "/held"));
+  ASSERT_TRUE(eventually([&] { return gate.held == 1; }));
+  RawSocket waiting = RawSocket::unconnected();
+  {
+    const ScarceDescriptors scarce(0);
+    const int before = scarce.open_now();
+    scarce.withhold_what_is_closed();
+    EXPECT_TRUE(waiting.connect(proxy.port()));
+    EXPECT_TRUE(eventually([&] { return scarce.open_now() == before - 1; })) << "the reserve is given up";
+  }
+  RawClient second(std::move(waiting));
+  second.send(play::get(upstream.authority(), "/held"));
+  ASSERT_TRUE(eventually([&] { return gate.held == 2; }));
+  {
+    const ScarceDescriptors scarce(1);
+    RawClient newcomer = proxy.client();
+    expect_no_descriptor(newcomer.ask(play::get(upstream.authority())));
+  }
+  gate.open = true;
+  EXPECT_EQ(busy.read_response().status, 200);
+  EXPECT_EQ(second.read_response().status, 200);
 }
 
 TEST(ProxyShedding, I6_a_resting_upstream_connection_gives_its_descriptor_to_another_upstream) {
