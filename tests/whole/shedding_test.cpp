@@ -65,7 +65,7 @@ TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_othe
   EXPECT_EQ(proxy.metric(series("no_descriptor")), 3);
 }
 
-TEST(ProxyShedding, I6_a_reserve_that_another_thread_took_is_held_again_once_there_are_descriptors) {
+TEST(ProxyShedding, I6_without_a_descriptor_left_in_reserve_one_is_held_again_once_it_is_free) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
   Gate gate;
   ScriptedUpstream upstream(gate.script());
