@@ -32,7 +32,7 @@ LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "net_storie
 #   slot_ring: `std::min(newest_ - before, slots)` without its min: it only spares work.
 #   exchange: start_next() and resume_next() without `withdrawn_.reset()`: whatever waits and has a budget has withdrawn anew.
 #   exchange_hedge: forget() of the first copy: once its copy was let in, it has no probe's place any more.
-#   exchange: answer_kept() for an older response: that one was whole, or it would have been dropped.
+#   exchange: response_kept() for an older response: that one was whole, or it would have been dropped.
 #   exchange: `stale_retry_used_` left out of attempt_now(): then stale retries have no end; that is planted in go_on_at_once.
 MUTANTS = [
     ("decide", "if (!attempt.reused || ", "if ("),

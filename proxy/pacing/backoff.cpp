@@ -12,7 +12,7 @@ constexpr std::uint64_t additive_milliseconds = 1000;
 
 // Computed in floating point, so that attempt 1,000 meets the maximum and not an overflow.
 Duration exponential(const Backoff& backoff, unsigned n) {
-  // Nothing times an infinite growth is no number.
+  // 0 * inf is NaN.
   if (backoff.initial == Duration::zero()) return Duration::zero();
   const double grown =
       static_cast<double>(backoff.initial.count()) * std::pow(backoff.multiplier, static_cast<double>(n));

@@ -22,7 +22,7 @@ struct Start {
   bool fresh = false;
 };
 /// Sleep until then. While sleeping, read the response at hand into the kept response and report
-/// `answer_kept`.
+/// `response_kept`.
 struct Wait {
   Instant until{};
 };

@@ -3,7 +3,7 @@ import socket
 
 from reader import Response, Cut, Reader, chunked, head_of, reset
 
-__all__ = ["Answer", "Client", "Cut", "ask", "chunked", "head_of"]
+__all__ = ["Client", "Cut", "ask", "chunked", "head_of"]
 
 
 class Client(Reader):
