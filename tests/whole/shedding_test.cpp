@@ -55,7 +55,7 @@ TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_othe
     const ScarceDescriptors scarce(1);
     for (int round = 0; round < 3; ++round) {
       RawClient newcomer = proxy.client();  // the last descriptor is ours
-      EXPECT_TRUE(newcomer.socket().open());
+      ASSERT_TRUE(newcomer.socket().open());
       expect_no_descriptor(newcomer.ask(play::get(upstream.authority())));
     }
   }
