@@ -1,7 +1,7 @@
 #include "proxy/explain/rehearsal.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cassert>
 
 namespace reprise::explain {
 namespace {
@@ -14,7 +14,6 @@ class Rehearsal {
       : policy_(policy),
         assumed_(assumed),
         dice_(dice),
-        budget_(budget),
         exchange_(policy, assumed.facts, budget, head_at),
         reused_(assumed.first.reused) {
     make_earlier_attempts();
@@ -32,7 +31,7 @@ class Rehearsal {
     const auto* answered = std::get_if<Answered>(&outcome);
     action_ = last_of(answered != nullptr ? exchange_.answered(report, *answered, now_, dice_)
                                           : exchange_.failed(report, std::get<Failed>(outcome), now_, dice_));
-    const double left = budget_left_before(exchange_.ledger().back().verdict);
+    const double left = exchange_.ledger().back().budget_left;
     if (std::holds_alternative<Wait>(action_)) {
       sleep();
     } else if (std::holds_alternative<Deliver>(action_)) {
@@ -46,14 +45,15 @@ class Rehearsal {
   const Ledger& ledger() const { return exchange_.ledger(); }
 
  private:
-  static Action last_of(const Actions& actions) { return actions[actions.size() - 1]; }
+  // One attempt runs at a time here: whatever happens to it asks for something.
+  static Action last_of(const Actions& actions) {
+    assert(actions.size() > 0);
+    return actions[actions.size() - 1];
+  }
 
   // One that is not charged is the free retry's; it comes first.
   void make_earlier_attempts() {
     const Attempt& first = assumed_.first;
-    const bool unsent = is_unsent(assumed_.outcome, first.sent == Sent::nothing);
-    const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(assumed_.outcome).cause);
-    if (budget_ != nullptr && first.number > 1 && !kept_here) budget_->deposit(now_);
     Attempt earlier = first;
     earlier.wait = Duration::zero();
     for (earlier.number = 1; earlier.number < first.number; ++earlier.number) {
@@ -62,8 +62,6 @@ class Rehearsal {
       const Duration wait = free ? Duration::zero()
                                  : draw_wait(policy_.retry.backoff, earlier.charged - 1, earlier.wait, dice_);
       const Reason reason = free ? Reason::stale_connection : Reason::retryable_failure;
-      // What ends without having sent a byte is given back at its end.
-      if (budget_ != nullptr && !free && !unsent) static_cast<void>(budget_->withdraw(now_));
       exchange_.take_up({earlier, assumed_.outcome, {true, wait, reason}, now_, now_});
       earlier.wait = wait;
       now_ += wait;
@@ -74,12 +72,6 @@ class Rehearsal {
     if (!is_timeout(assumed_.outcome)) return now_;
     const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
     return std::max(now_, head_limit(policy_, repeatable, now_, exchange_.deadline()).at);
-  }
-
-  double budget_left_before(const Verdict& verdict) const {
-    if (budget_ == nullptr) return std::numeric_limits<double>::infinity();
-    const bool paid = verdict.retry && verdict.reason != Reason::stale_connection;
-    return budget_->left(now_) + (paid || verdict.reason == Reason::observe_only ? 1 : 0);
   }
 
   void sleep() {
@@ -99,7 +91,6 @@ class Rehearsal {
   const RoutePolicy& policy_;
   const Assumed& assumed_;
   Dice& dice_;
-  Budget* budget_;
   Exchange exchange_;
   bool reused_;
   Instant now_ = head_at;

@@ -44,11 +44,6 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
          failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
 }
 
-bool nothing_was_sent(const Attempt& attempt, const Outcome& outcome) {
-  const auto* failed = std::get_if<Failed>(&outcome);
-  return failed != nullptr && (failed->stage < Stage::send || attempt.sent == Sent::nothing);
-}
-
 // response_timeout is a timeout like any other where it ends what may be repeated;
 // what it guards else is not for any list.
 bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
@@ -68,10 +63,6 @@ Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   hints.retry_after = std::max(hints.retry_after, other.retry_after);
   hints.aws_retry_after = std::max(hints.aws_retry_after, other.aws_retry_after);
   return hints;
-}
-
-Hints honoured_hints(const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
-  return policy.retry.retry_after.honour ? hints_of(attempt, outcome) : Hints{};
 }
 
 // The rule of the AWS SDKs of 2026: their services may stretch a wait by
@@ -101,7 +92,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
   const auto* answered = std::get_if<Answered>(&outcome);
   if (answered != nullptr && refuses_retried_response(answered->hints, policy)) return Reason::nested_retry;
-  if (facts.idempotent != Idempotency::yes && !nothing_was_sent(attempt, outcome))
+  if (facts.idempotent != Idempotency::yes && !is_unsent(outcome, attempt.sent == Sent::nothing))
     return Reason::not_idempotent;
   if (!attempt.replayable) return Reason::not_replayable;
   if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
@@ -119,7 +110,7 @@ Duration wait_for(Duration backoff, const Hints& hints) {
 }
 
 WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
-  const Hints hints = honoured_hints(attempt, outcome, policy);
+  const Hints hints = honoured(hints_of(attempt, outcome), policy);
   const WaitRange drawn = wait_range(policy.retry.backoff, retries_before(attempt), attempt.wait);
   return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
 }
@@ -150,17 +141,16 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   if (ran_out_of_time(outcome, now, deadline)) return {false, {}, Reason::deadline_too_near};
   if (const auto reason = first_closed_gate(facts, attempt, outcome, policy)) return {false, {}, *reason};
 
-  const Hints hints = honoured_hints(attempt, outcome, policy);
+  const Hints hints = honoured(hints_of(attempt, outcome), policy);
   const Duration hint = hints.retry_after.value_or(Duration::zero());
-  if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
+  if (asks_for_too_long(hints, policy)) return {false, hint, Reason::upstream_said_later};
   const bool asked = hint > Duration::zero();
   if (asked && deadline && hint > *deadline - now) return {false, hint, Reason::upstream_said_later};
   const Duration backoff = draw_wait(policy.retry.backoff, retries_before(attempt), attempt.wait, dice);
   const Duration delay = wait_for(backoff, hints);
   if (deadline && delay > *deadline - now) return {false, delay, Reason::deadline_too_near};
-  if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};
-  if (is_budget_empty(budget_left)) return {false, delay, Reason::budget_spent};
-  if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
+  if (const auto reason = last_closed_gate(facts, policy, now + delay, budget_left))
+    return {false, delay, *reason};
   return {true, delay, reason_to_retry(outcome)};
 }
 

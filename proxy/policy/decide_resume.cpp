@@ -18,29 +18,23 @@ std::optional<Reason> first_closed_gate(const Facts& facts, bool continuable, co
   return std::nullopt;
 }
 
-Hints heeded(const Hints& said, const RoutePolicy& policy) {
-  return policy.retry.retry_after.honour ? said : Hints{};
-}
-
 }  // namespace
 
 Verdict decide_resume(const Facts& facts, bool continuable, const ResumeHistory& history, const Hints& said,
                       const RoutePolicy& policy, Instant now, Dice& dice, double budget_left) {
   if (const auto reason = first_closed_gate(facts, continuable, history, said, policy))
     return {false, {}, *reason};
-  const Hints hints = heeded(said, policy);
-  const Duration hint = hints.retry_after.value_or(Duration::zero());
-  if (hint > policy.retry.retry_after.maximum) return {false, hint, Reason::upstream_said_later};
+  const Hints hints = honoured(said, policy);
+  if (asks_for_too_long(hints, policy)) return {false, *hints.retry_after, Reason::upstream_said_later};
   const Duration delay =
       wait_for(draw_wait(policy.retry.backoff, history.in_vain, history.wait, dice), hints);
-  if (!is_signed_at(facts, now + delay)) return {false, delay, Reason::signature_expired};
-  if (is_budget_empty(budget_left)) return {false, delay, Reason::budget_spent};
-  if (policy.mode == Mode::observe) return {false, delay, Reason::observe_only};
+  if (const auto reason = last_closed_gate(facts, policy, now + delay, budget_left))
+    return {false, delay, *reason};
   return {true, delay, Reason::resumed};
 }
 
 WaitRange wait_bounds(const ResumeHistory& history, const Hints& said, const RoutePolicy& policy) {
-  const Hints hints = heeded(said, policy);
+  const Hints hints = honoured(said, policy);
   const WaitRange drawn = wait_range(policy.retry.backoff, history.in_vain, history.wait);
   return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
 }

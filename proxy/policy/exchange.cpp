@@ -11,12 +11,19 @@ Exchange::Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host
 }
 
 void Exchange::take_up(const LedgerEntry& earlier) {
-  ledger_.add(earlier);
+  assert(state_ == State::idle && earlier.verdict.retry);
   ++number_;
+  assert(earlier.attempt.number == number_);
+  AttemptReport report;
+  report.sent = earlier.attempt.sent;
+  account_for(report, earlier.outcome, earlier.ended);
+  ledger_.add(earlier);
   wait_ = earlier.verdict.delay;
   const bool free = earlier.verdict.reason == Reason::stale_connection;
   stale_retry_used_ = stale_retry_used_ || free;
-  if (!free) ++charged_;
+  if (free) return;
+  ++charged_;
+  static_cast<void>(pay_for_retry(earlier.ended));  // it was made, whatever the budget has
 }
 
 Actions Exchange::begin(Instant now, Dice& dice) {
@@ -69,10 +76,10 @@ Actions Exchange::start_next(Instant now) {
 // What this attempt says of its host to the others.
 void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant admitted, Instant now) {
   const auto* answered = std::get_if<Answered>(&outcome);
-  const bool asks = answered != nullptr && answered->hints.retry_after && policy_.retry.retry_after.honour;
-  if (host_.pause != nullptr && asks && policy_.retry.on.lists(outcome)) {
+  const Hints hints = answered == nullptr ? Hints{} : honoured(answered->hints, policy_);
+  if (host_.pause != nullptr && hints.retry_after && policy_.retry.on.lists(outcome)) {
     // Capped, so that one strange field cannot shut a host out for days.
-    host_.pause->ask(now + std::min(*answered->hints.retry_after, policy_.retry.retry_after.maximum));
+    host_.pause->ask(now + std::min(*hints.retry_after, policy_.retry.retry_after.maximum));
   }
   if (host_.circuit == nullptr) return;
   const auto* failed = std::get_if<Failed>(&outcome);
@@ -149,6 +156,21 @@ bool Exchange::account_for(const AttemptReport& report, const Outcome& outcome, 
   return true;
 }
 
+// False where the budget has no retry left.
+bool Exchange::pay_for_retry(Instant now) {
+  if (host_.budget == nullptr) return true;
+  if (!host_.budget->withdraw(now)) return false;
+  withdrawn_ = now;
+  return true;
+}
+
+// The client's end, or ours: no attempt starts any more.
+std::optional<Reason> Exchange::stopped_from_outside() const {
+  if (client_finished_) return Reason::client_gone;
+  if (shutting_down_) return Reason::shutting_down;
+  return std::nullopt;
+}
+
 // What may still turn a yes into a no, and what a yes costs.
 Verdict Exchange::overrule(Verdict verdict, Instant now) {
   if (verdict.reason == Reason::observe_only) {
@@ -157,12 +179,9 @@ Verdict Exchange::overrule(Verdict verdict, Instant now) {
     return verdict;
   }
   if (!verdict.retry) return verdict;
-  if (client_finished_) return {false, verdict.delay, Reason::client_gone};
-  if (shutting_down_) return {false, verdict.delay, Reason::shutting_down};
-  if (verdict.reason == Reason::stale_connection || host_.budget == nullptr) return verdict;
-  if (!host_.budget->withdraw(now)) return {false, verdict.delay, Reason::budget_spent};
-  withdrawn_ = now;
-  return verdict;
+  if (const auto reason = stopped_from_outside()) return {false, verdict.delay, *reason};
+  const bool paid = verdict.reason == Reason::stale_connection || pay_for_retry(now);
+  return paid ? verdict : Verdict{false, verdict.delay, Reason::budget_spent};
 }
 
 Attempt Exchange::attempt_now(const AttemptReport& report) const {
@@ -188,7 +207,7 @@ Actions Exchange::go_on(const Verdict& verdict, Instant now) {
 // A free retry stands in for the attempt that was stale: whatever that was paid with pays for it.
 Actions Exchange::go_on_at_once(Instant now, bool given_back) {
   withdrawn_.reset();
-  if (given_back && host_.budget->withdraw(now)) withdrawn_ = now;
+  if (given_back) static_cast<void>(pay_for_retry(now));
   stale_retry_used_ = true;
   wait_ = Duration::zero();
   if (!response_whole_) response_.reset();

@@ -126,8 +126,9 @@ class Exchange {
   Exchange(const RoutePolicy& policy, const Facts& facts, HostShare host, Instant head_at,
            ObservedLatency* latency = nullptr);
 
-  /// An attempt of this request that was made and given up before, in the order in which they were made: the
-  /// exchange goes on behind it. Only before `begin`; what it fed or took from the budget is the caller's.
+  /// An attempt of this request that was made before and whose verdict was to retry, in the order in which
+  /// they were made: the exchange goes on behind it. Only before `begin`. The budget is fed and taken from at
+  /// its end, as if it had been made here.
   void take_up(const LedgerEntry&);
   /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
   /// route's first wait, like its retries after it), or is turned away by the pause or the circuit: nothing
@@ -196,6 +197,7 @@ class Exchange {
 
   Actions approach(Instant now);
   std::optional<Instant> wait_for_host(Instant now) const;
+  std::optional<Reason> stopped_from_outside() const;
   Actions start_next(Instant now);
   void tell_host(const Outcome&, const Verdict&, Instant admitted, Instant now);
   Instant admission_of(unsigned number) const;
@@ -226,6 +228,7 @@ class Exchange {
   double budget_left(Instant now);
   void count_first(Instant now);
   bool account_for(const AttemptReport&, const Outcome&, Instant now);
+  bool pay_for_retry(Instant now);
   Actions resume_next(Instant now);
   Actions resume_refused(const AttemptReport&, const Answered&, Instant now, Dice&);
   Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);

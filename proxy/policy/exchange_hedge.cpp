@@ -61,8 +61,7 @@ Actions Exchange::hedge_due(const AttemptReport& report, Instant now) {
 
 // The pure gates, then what is shared with others: a copy that is not sent costs nobody anything.
 Reason Exchange::admit_hedge(const AttemptReport& report, Instant now) {
-  if (client_finished_) return Reason::client_gone;
-  if (shutting_down_) return Reason::shutting_down;
+  if (const auto reason = stopped_from_outside()) return *reason;
   const Reason judged = judge_hedge(facts_, attempt_now(report), policy_, now, deadline_, budget_left(now));
   if (judged != Reason::hedged && judged != Reason::observe_only) return judged;
   const bool paused = host_.pause != nullptr && host_.pause->until(now).has_value();

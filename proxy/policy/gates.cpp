@@ -10,6 +10,14 @@ bool refuses_retried_response(const Hints& hints, const RoutePolicy& policy) {
   return hints.from_reprise && policy.retry.inner == Nested::refuse;
 }
 
+Hints honoured(const Hints& said, const RoutePolicy& policy) {
+  return policy.retry.retry_after.honour ? said : Hints{};
+}
+
+bool asks_for_too_long(const Hints& hints, const RoutePolicy& policy) {
+  return hints.retry_after && *hints.retry_after > policy.retry.retry_after.maximum;
+}
+
 bool is_signed_at(const Facts& facts, Instant at) { return !facts.signed_until || at <= *facts.signed_until; }
 
 bool is_in_time(std::optional<Instant> deadline, Instant at) { return !deadline || at <= *deadline; }
@@ -17,5 +25,13 @@ bool is_in_time(std::optional<Instant> deadline, Instant at) { return !deadline 
 bool are_attempts_spent(unsigned made, std::optional<unsigned> most) { return most && made >= *most; }
 
 bool is_budget_empty(double left) { return left < 1; }
+
+std::optional<Reason> last_closed_gate(const Facts& facts, const RoutePolicy& policy, Instant sent_at,
+                                       double budget_left) {
+  if (!is_signed_at(facts, sent_at)) return Reason::signature_expired;
+  if (is_budget_empty(budget_left)) return Reason::budget_spent;
+  if (policy.mode == Mode::observe) return Reason::observe_only;
+  return std::nullopt;
+}
 
 }  // namespace reprise::policy

@@ -15,6 +15,12 @@ bool refuses_nested_client(const Facts&, const RoutePolicy&);
 /// Another reprise has retried this response already, and the route refuses to retry it again (row D20).
 bool refuses_retried_response(const Hints&, const RoutePolicy&);
 
+/// What of these counts on this route: nothing where it does not honour what upstreams ask for.
+Hints honoured(const Hints&, const RoutePolicy&);
+
+/// Of honoured hints: the upstream asks for a longer pause than the route waits for.
+bool asks_for_too_long(const Hints&, const RoutePolicy&);
+
 /// The request's signature, if it has one that counts, still holds at that time.
 bool is_signed_at(const Facts&, Instant);
 
@@ -26,5 +32,8 @@ bool are_attempts_spent(unsigned made, std::optional<unsigned> most);
 
 /// `left` is what Budget::left said: not one whole retry.
 bool is_budget_empty(double left);
+
+/// What every attempt but the first has to pass last, where it would be sent at that time.
+std::optional<Reason> last_closed_gate(const Facts&, const RoutePolicy&, Instant sent_at, double budget_left);
 
 }  // namespace reprise::policy

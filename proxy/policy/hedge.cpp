@@ -21,9 +21,7 @@ Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy
   if (!attempt.replayable) return Reason::not_replayable;
   if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
   if (!is_in_time(deadline, now)) return Reason::deadline_too_near;
-  if (!is_signed_at(facts, now)) return Reason::signature_expired;
-  if (is_budget_empty(budget_left)) return Reason::budget_spent;
-  return policy.mode == Mode::observe ? Reason::observe_only : Reason::hedged;
+  return last_closed_gate(facts, policy, now, budget_left).value_or(Reason::hedged);
 }
 
 // A 421 may be our own doing (RFC 9110 15.5.20): a copy on another connection may do better.

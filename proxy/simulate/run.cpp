@@ -1,6 +1,7 @@
 #include "proxy/simulate/run.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <deque>
 
 #include "proxy/policy/gates.hpp"
@@ -57,19 +58,27 @@ class Run {
   }
 
  private:
+  /// An attempt that somebody waits for.
+  struct Running {
+    unsigned number = 0;
+    HeadLimit limit;
+  };
   /// A request under way.
   struct Place {
     std::optional<Exchange> machine;
     Arrival arrival;
     std::uint32_t life = 0;
-    unsigned nth = 0;                   ///< attempts that it has begun
-    std::array<unsigned, 2> running{};  ///< their numbers; 0: none
-    std::array<HeadLimit, 2> limits{};  ///< of these
-    bool knows_all = true;              ///< the log does, so far
+    unsigned nth = 0;                ///< attempts that it has begun
+    std::optional<Running> attempt;  ///< the one at hand
+    std::optional<Running> copy;     ///< that was sent beside it
+    bool knows_all = true;           ///< the log does, so far
 
-    std::size_t find(unsigned number) const {
-      return running[0] == number ? 0 : running[1] == number ? 1 : 2;
+    /// Null where nobody waits for the attempt of that number, or no longer.
+    std::optional<Running>* find(unsigned number) {
+      if (attempt && attempt->number == number) return &attempt;
+      return copy && copy->number == number ? &copy : nullptr;
     }
+    bool is_waited_for(unsigned number) { return find(number) != nullptr; }
   };
 
   void look_at_budgets(Instant now) {
@@ -98,7 +107,6 @@ class Run {
     Place& place = places_[at];
     place.arrival = arrival;
     place.nth = 0;
-    place.running = {};
     place.knows_all = true;
     place.machine.emplace(*judged.policy, judged.facts, accounts_.share(arrival.client, arrival.kind),
                           arrival.at, accounts_.latency(arrival.client, arrival.kind));
@@ -127,7 +135,7 @@ class Run {
     const std::uint32_t at = event.ticket.place;
     const bool lives = place.life == event.ticket.life && place.machine;
     const unsigned number = event.ticket.attempt;
-    const bool waited_for = lives && number != 0 && place.find(number) < 2;
+    const bool waited_for = lives && place.is_waited_for(number);
     if (event.kind == Event::Kind::served && !waited_for) ++measures_.in_vain;
     if (!lives) return;
     Exchange& machine = *place.machine;
@@ -138,7 +146,7 @@ class Run {
         break;
       case Event::Kind::time_out:
         if (waited_for)
-          end_attempt(at, number, Failed{Stage::await_head, place.limits[place.find(number)].cause}, now);
+          end_attempt(at, number, Failed{Stage::await_head, (*place.find(number))->limit.cause}, now);
         break;
       case Event::Kind::wake: obey(at, machine.waited(now), now); break;
       case Event::Kind::hedge:
@@ -159,7 +167,7 @@ class Run {
 
   void end_attempt(std::uint32_t at, unsigned number, const Outcome& outcome, Instant now) {
     Place& place = places_[at];
-    place.running[place.find(number)] = 0;
+    place.find(number)->reset();
     const auto* answered = std::get_if<Answered>(&outcome);
     Exchange& machine = *place.machine;
     const AttemptReport told = report(place, number, outcome);
@@ -170,37 +178,44 @@ class Run {
   }
 
   void obey(std::uint32_t at, const Actions& actions, Instant now) {
+    assert(leads_on(*places_[at].machine, actions) || places_[at].attempt || places_[at].copy);
     for (const Action& action : actions) {
-      Place& place = places_[at];
-      if (const auto* start = std::get_if<Start>(&action)) {
-        begin_attempt(at, start->number, now);
-      } else if (const auto* wait = std::get_if<Wait>(&action)) {
-        // A response is short here: it has been read before the wait is over.
-        place.machine->response_kept();
-        events_.push({Event::Kind::wake, 0, {at, place.life, 0}, wait->until});
-      } else if (const auto* cancel = std::get_if<Cancel>(&action)) {
-        if (place.find(cancel->number) < 2) place.running[place.find(cancel->number)] = 0;
-      } else if (const auto* deliver = std::get_if<Deliver>(&action)) {
-        const bool good = is_good(place.machine->ledger()[deliver->number - 1]);
-        place.machine->delivered();
-        end_request(at, good, now);
-      } else {
-        end_request(at, false, now);
-      }
+      std::visit([&](const auto& asked) { obey(asked, at, now); }, action);
     }
   }
+
+  void obey(const Start& start, std::uint32_t at, Instant now) { begin_attempt(at, start.number, now); }
+  void obey(const Wait& wait, std::uint32_t at, Instant) {
+    Place& place = places_[at];
+    // A response is short here: it has been read before the wait is over.
+    place.machine->response_kept();
+    events_.push({Event::Kind::wake, 0, {at, place.life, 0}, wait.until});
+  }
+  void obey(const Cancel& cancel, std::uint32_t at, Instant) {
+    if (std::optional<Running>* running = places_[at].find(cancel.number)) running->reset();
+  }
+  void obey(const Deliver& deliver, std::uint32_t at, Instant now) {
+    Exchange& machine = *places_[at].machine;
+    const bool good = is_good(machine.ledger()[deliver.number - 1]);
+    machine.delivered();
+    end_request(at, good, now);
+  }
+  void obey(const Fail&, std::uint32_t at, Instant now) { end_request(at, false, now); }
+  void obey(const Leave&, std::uint32_t at, Instant now) { end_request(at, false, now); }
+  // A response comes whole here: no body breaks.
+  static void obey(const Resume&, std::uint32_t, Instant) { assert(false); }
+  static void obey(const Continue&, std::uint32_t, Instant) { assert(false); }
+  static void obey(const Cut&, std::uint32_t, Instant) { assert(false); }
 
   void begin_attempt(std::uint32_t at, unsigned number, Instant now) {
     Place& place = places_[at];
     const JudgedKind& judged = kinds_[place.arrival.kind];
     ++measures_.attempts;
     if (Step* step = step_at(now)) ++step->attempts;
-    const std::size_t slot = place.running[0] == 0 ? 0 : 1;
-    if (slot == 1) ++measures_.hedges;
-    place.running[slot] = number;
+    if (place.attempt) ++measures_.hedges;
     const HeadLimit limit = head_limit(*judged.policy, is_repeatable(judged.facts, *judged.policy, true), now,
                                        place.machine->deadline());
-    place.limits[slot] = limit;
+    (place.attempt ? place.copy : place.attempt) = Running{number, limit};
     const Ticket ticket{at, place.life, number};
     const std::uint64_t assumed = measures_.assumed;
     const Begun begun = world_.begin(ticket, place.arrival, ++place.nth, now, events_, measures_);
@@ -225,6 +240,8 @@ class Run {
       if (Step* step = step_at(place.arrival.at)) ++step->succeeded;
     }
     place.machine.reset();
+    place.attempt.reset();
+    place.copy.reset();
     ++place.life;
     free_.push_back(at);
     --under_way_;

@@ -43,6 +43,32 @@ TEST(Gates, ASignatureAndADeadlineHoldToTheirLastInstant) {
   EXPECT_FALSE(is_in_time(noon, noon + 1ns));
 }
 
+TEST(Gates, WhatAnUpstreamAsksForCountsOnlyWhereItIsHonoured) {
+  RoutePolicy policy;
+  policy.retry.retry_after.maximum = 10s;
+  Hints said;
+  EXPECT_FALSE(asks_for_too_long(said, policy));
+  said.retry_after = 10s;
+  EXPECT_FALSE(asks_for_too_long(said, policy));
+  said.retry_after = 10s + 1ns;
+  EXPECT_TRUE(asks_for_too_long(said, policy));
+  EXPECT_EQ(honoured(said, policy).retry_after, said.retry_after);
+  policy.retry.retry_after.honour = false;
+  EXPECT_EQ(honoured(said, policy).retry_after, std::nullopt);
+}
+
+TEST(Gates, TheLastOfThemAreAskedInThisOrder) {
+  RoutePolicy policy;
+  Facts facts;
+  EXPECT_EQ(last_closed_gate(facts, policy, noon, 1), std::nullopt);
+  policy.mode = Mode::observe;
+  EXPECT_EQ(last_closed_gate(facts, policy, noon, 1), Reason::observe_only);
+  EXPECT_EQ(last_closed_gate(facts, policy, noon, 0.99), Reason::budget_spent);
+  facts.signed_until = noon;
+  EXPECT_EQ(last_closed_gate(facts, policy, noon, 0.99), Reason::budget_spent);
+  EXPECT_EQ(last_closed_gate(facts, policy, noon + 1ns, 0.99), Reason::signature_expired);
+}
+
 TEST(Gates, AttemptsAndBudgetsAreSpentAtTheirEdge) {
   EXPECT_FALSE(are_attempts_spent(1'000'000, std::nullopt));
   EXPECT_FALSE(are_attempts_spent(3, 4U));

@@ -187,22 +187,22 @@ Actions HostWorld::end_body(const Happening& what, Visitor& visitor) {
 
 void HostWorld::obey(const Actions& actions, const Coming& coming) {
   for (const policy::Action& action : actions) {
-    if (const auto* start = std::get_if<policy::Start>(&action)) {
-      begin_attempt(start->number, start->fresh, false, coming.visitor);
-    }
-    if (const auto* resume = std::get_if<policy::Resume>(&action)) {
-      begin_attempt(resume->number, true, true, coming.visitor);
-    }
-    if (const auto* wait = std::get_if<policy::Wait>(&action)) begin_wait(wait->until, coming.visitor);
-    const auto* deliver = std::get_if<policy::Deliver>(&action);
-    const auto* more = std::get_if<policy::Continue>(&action);
-    if (deliver == nullptr && more == nullptr) continue;
-    const unsigned number = deliver != nullptr ? deliver->number : more->number;
-    const Interruption what = visitors_[coming.visitor]->step(number).in_body;
-    if (what != Interruption::none)
-      come(Kind::interrupted, now_ + body_time / 2, coming.visitor, number, what);
-    come(Kind::body_ended, now_ + body_time, coming.visitor, number);
+    std::visit([&](const auto& asked) { obey(asked, coming.visitor); }, action);
   }
+}
+
+void HostWorld::obey(const policy::Start& start, std::size_t visitor) {
+  begin_attempt(start.number, start.fresh, false, visitor);
+}
+
+void HostWorld::obey(const policy::Resume& resume, std::size_t visitor) {
+  begin_attempt(resume.number, true, true, visitor);
+}
+
+void HostWorld::relay(unsigned number, std::size_t visitor) {
+  const Interruption what = visitors_[visitor]->step(number).in_body;
+  if (what != Interruption::none) come(Kind::interrupted, now_ + body_time / 2, visitor, number, what);
+  come(Kind::body_ended, now_ + body_time, visitor, number);
 }
 
 void HostWorld::begin_attempt(unsigned number, bool fresh, bool resume, std::size_t index) {

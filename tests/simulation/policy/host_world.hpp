@@ -57,8 +57,19 @@ class HostWorld {
   policy::Actions end_attempt(const Coming&, const Happening&, Visitor&);
   policy::Actions end_body(const Happening&, Visitor&);
   void obey(const policy::Actions&, const Coming&);
+  void obey(const policy::Start& start, std::size_t visitor);
+  void obey(const policy::Resume& resume, std::size_t visitor);
+  void obey(const policy::Wait& wait, std::size_t visitor) { begin_wait(wait.until, visitor); }
+  void obey(const policy::Deliver& deliver, std::size_t visitor) { relay(deliver.number, visitor); }
+  void obey(const policy::Continue& more, std::size_t visitor) { relay(more.number, visitor); }
+  // Nothing comes of these here: what a cancelled attempt was to bring falls on deaf ears.
+  static void obey(const policy::Cancel&, std::size_t) {}
+  static void obey(const policy::Cut&, std::size_t) {}
+  static void obey(const policy::Fail&, std::size_t) {}
+  static void obey(const policy::Leave&, std::size_t) {}
   void begin_attempt(unsigned number, bool fresh, bool resume, std::size_t visitor);
   void begin_wait(Instant until, std::size_t visitor);
+  void relay(unsigned number, std::size_t visitor);
   void write(const Happening&, const policy::Actions&, const Coming&);
   void note_ends() const;
   std::string_view first_broken() const;

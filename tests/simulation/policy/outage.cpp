@@ -1,6 +1,7 @@
 #include "tests/simulation/policy/outage.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <deque>
 #include <memory>
 #include <queue>
@@ -91,20 +92,31 @@ class Outage {
   }
 
   void obey(const Actions& actions, const Coming& cause) {
-    One& one = requests_[cause.request];
     for (const policy::Action& action : actions) {
-      if (std::holds_alternative<policy::Start>(action)) {
-        ++one.attempts;
-        one.attempt_began = cause.at;
-        if (burdens_at(cause.at)) load_.push_back(cause.at);
-        events_.push({cause.at + attempt_time, Event::attempt_ends, cause.request});
-      } else if (const auto* wait = std::get_if<policy::Wait>(&action)) {
-        events_.push({wait->until, Event::wait_ends, cause.request});
-      } else if (std::holds_alternative<policy::Deliver>(action)) {
-        one.exchange.delivered();
-      }
+      std::visit([&](const auto& asked) { obey(asked, cause); }, action);
     }
+    // One attempt at a time, and every wait ends: something is always asked for.
+    assert(policy::leads_on(requests_[cause.request].exchange, actions));
   }
+
+  void obey(const policy::Start&, const Coming& cause) {
+    One& one = requests_[cause.request];
+    ++one.attempts;
+    one.attempt_began = cause.at;
+    if (burdens_at(cause.at)) load_.push_back(cause.at);
+    events_.push({cause.at + attempt_time, Event::attempt_ends, cause.request});
+  }
+  void obey(const policy::Wait& wait, const Coming& cause) {
+    events_.push({wait.until, Event::wait_ends, cause.request});
+  }
+  void obey(const policy::Deliver&, const Coming& cause) { requests_[cause.request].exchange.delivered(); }
+  static void obey(const policy::Fail&, const Coming&) {}
+  // No body breaks here, no client leaves and no copy is sent.
+  static void obey(const policy::Resume&, const Coming&) { assert(false); }
+  static void obey(const policy::Continue&, const Coming&) { assert(false); }
+  static void obey(const policy::Cancel&, const Coming&) { assert(false); }
+  static void obey(const policy::Cut&, const Coming&) { assert(false); }
+  static void obey(const policy::Leave&, const Coming&) { assert(false); }
 
   // A dial that is refused burdens nobody: the budget gives it back (decision 0015).
   bool burdens_at(Instant now) const { return away_ != Away::refuses || now < gone || now >= back; }
