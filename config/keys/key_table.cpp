@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <array>
 
 #include "config/keys/keys.hpp"
+#include "config/settings.hpp"
+#include "proxy/match/enumerators.hpp"
 
 namespace reprise::config {
 namespace {
@@ -157,6 +160,59 @@ constexpr auto table = std::to_array<Key>({
   {.path = "threads", .kind = whole, .standard = "1", .sentence = "Each has its own connections; a sidecar needs one. More than the processors that the control group allows are warned of.", .lowest = "1", .highest = "64"},
 });
 // clang-format on
+
+/// How an enumerator is written in a file: by its own name, but for those whose word is no name in C++ or
+/// says more there.
+struct Spelling {
+  std::string_view enumerator;
+  std::string_view word;
+};
+constexpr auto spellings = std::to_array<Spelling>({
+    {"gateway_timeout", "504"},
+    {"go", "off"},
+    {"automatic", "auto"},
+});
+constexpr auto response_headers = std::to_array<Spelling>({{"none", "false"}, {"outcome", "true"}});
+
+consteval std::string_view written(std::string_view enumerator, std::span<const Spelling> special) {
+  const auto found = std::find_if(special.begin(), special.end(),
+                                  [&](const Spelling& each) { return each.enumerator == enumerator; });
+  return found == special.end() ? enumerator : found->word;
+}
+
+/// That key's words are those of the enumerators, in their order: reading and printing count on it.
+template <typename Enum>
+consteval std::string_view follows(std::string_view path, std::span<const Spelling> special = spellings) {
+  const auto key =
+      std::find_if(table.begin(), table.end(), [&](const Key& each) { return each.path == path; });
+  std::string_view left = key->words;
+  for (const std::string_view name : policy::names_of<Enum>) {
+    if (left.substr(0, left.find(' ')) != written(name, special)) return "";
+    left.remove_prefix(std::min(left.find(' '), left.size() - 1) + 1);
+  }
+  return left.empty() ? path : "";
+}
+
+constexpr auto proved = std::to_array<std::string_view>({
+    follows<ListenerMode>("listeners[].mode"),
+    follows<GatewayHost>("listeners[].host"),
+    follows<policy::Mode>("defaults.mode"),
+    follows<policy::OutOfTime>("defaults.retry.out_of_time"),
+    follows<policy::Jitter>("defaults.retry.backoff.jitter"),
+    follows<policy::Nested>("defaults.retry.nested"),
+    follows<policy::Nested>("defaults.retry.inner"),
+    follows<policy::WhilePaused>("defaults.host_pause"),
+    follows<policy::ResponseHeaders>("defaults.response_headers", response_headers),
+    follows<LogLevel>("log.level"),
+    follows<LogFormat>("log.format"),
+    follows<LogPath>("log.path"),
+});
+
+// The names of presets become no enumerators.
+static_assert(std::all_of(table.begin(), table.end(), [](const Key& key) {
+  const bool is_proved = std::find(proved.begin(), proved.end(), key.path) != proved.end();
+  return key.kind != word || is_proved || key.path == "presets[].name";
+}));
 
 }  // namespace
 

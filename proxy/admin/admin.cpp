@@ -24,9 +24,9 @@ constexpr Duration admin_accept_pause = std::chrono::milliseconds(100);
 constexpr std::uint32_t header_limit = 8192;
 
 /// What all connections have in common, and own together.
-struct AdminHouse {
+struct AdminServer {
   Worker& worker;
-  asio::thread_pool& helper;
+  asio::thread_pool& page_thread;
   const AdminPages& pages;
   bool loopback;  ///< bound to this machine alone
   AdminVisits visits;
@@ -60,25 +60,25 @@ Task<bool> send_page(AdminVisit& visit, const PageResponse& page, bool head_only
   co_return !unsent;
 }
 
-Task<void> serve_admin(std::shared_ptr<AdminHouse> shared, tcp::socket socket) {
-  AdminHouse& house = *shared;
-  AdminVisit visit(house.visits, house.worker.tick, std::move(socket));
+Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) {
+  AdminServer& server = *shared;
+  AdminVisit visit(server.visits, server.worker.tick, std::move(socket));
   beast::flat_buffer buffer;
   ErrorCode no_peer;
   const auto peer = visit.socket().remote_endpoint(no_peer);
   const bool local = !no_peer && is_loopback(peer.address());
   for (bool stays = true; stays; visit.answered()) {
     bhttp::request_parser<bhttp::empty_body> parser;
-    if (!co_await read_query(house.worker, visit, buffer, parser)) co_return;
+    if (!co_await read_query(server.worker, visit, buffer, parser)) co_return;
     visit.asked();
-    const AdminVisitor visitor{local, house.loopback, house.feed.has_room()};
+    const AdminVisitor visitor{local, server.loopback, server.feed.has_room()};
     if (begins_events(parser.get(), visitor)) {
       visit.stop_counting();
-      co_return co_await house.feed.serve(shared, visit, event_stream_head(parser.get().version()));
+      co_return co_await server.feed.serve(shared, visit, event_stream_head(parser.get().version()));
     }
-    PageResponse page = co_await respond_to(parser.get(), visitor, house.pages, house.helper);
+    PageResponse page = co_await respond_to(parser.get(), visitor, server.pages, server.page_thread);
     page.prepare_payload();
-    stays = page.keep_alive() && !house.worker.draining;
+    stays = page.keep_alive() && !server.worker.draining;
     page.keep_alive(stays);
     if (!co_await send_page(visit, page, parser.get().method() == bhttp::verb::head)) co_return;
   }
@@ -87,40 +87,40 @@ Task<void> serve_admin(std::shared_ptr<AdminHouse> shared, tcp::socket socket) {
 }
 
 // Where every connection is being answered, the new one goes.
-bool find_room(AdminHouse& house) {
-  if (house.visits.has_room()) return true;
-  if (!house.visits.make_room()) return false;
-  house.worker.shared.metrics.count_limit(observe::LimitHit::room);
+bool find_room(AdminServer& server) {
+  if (server.visits.has_room()) return true;
+  if (!server.visits.make_room()) return false;
+  server.worker.shared.metrics.count_limit(observe::LimitHit::room);
   return true;
 }
 
 }  // namespace
 
-Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> listening, asio::thread_pool& helper,
-                        const AdminPages& pages, std::size_t most) {
+Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> listening,
+                        asio::thread_pool& page_thread, const AdminPages& pages, std::size_t most) {
   tcp::acceptor& acceptor = *listening;
   ErrorCode unbound;
   FeedLimits limits;
   limits.readers = std::clamp<std::size_t>(most / 4, 1, limits.readers);
-  const std::shared_ptr<AdminHouse> house(
-      new AdminHouse{worker, helper, pages, is_loopback(acceptor.local_endpoint(unbound).address()),
-                     AdminVisits(most), EventFeed(worker.io, helper, pages.edition, limits)});
+  const std::shared_ptr<AdminServer> server(
+      new AdminServer{worker, page_thread, pages, is_loopback(acceptor.local_endpoint(unbound).address()),
+                      AdminVisits(most), EventFeed(worker.io, page_thread, pages.edition, limits)});
   while (acceptor.is_open()) {
     auto [error, socket] = co_await acceptor.async_accept(as_result);
     if (error == asio::error::operation_aborted || !acceptor.is_open()) break;
     if (!error) {
-      if (find_room(*house)) asio::co_spawn(worker.io, serve_admin(house, std::move(socket)), or_abort);
+      if (find_room(*server)) asio::co_spawn(worker.io, serve_admin(server, std::move(socket)), or_abort);
       continue;
     }
     // Without a descriptor accept(2) fails whether somebody waits or not: once somebody does, an idle
     // connection gives its own up.
     const bool scarce = is_out_of_descriptors(error.value());
     if (scarce) co_await acceptor.async_wait(tcp::acceptor::wait_read, as_result);
-    if (scarce && house->visits.make_room()) continue;
+    if (scarce && server->visits.make_room()) continue;
     Timer pause(worker.io, admin_accept_pause);
     co_await pause.async_wait(as_result);
   }
-  house->feed.end();
+  server->feed.end();
 }
 
 }  // namespace reprise::net

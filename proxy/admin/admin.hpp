@@ -24,8 +24,8 @@ struct AdminPages {
   std::function<std::string()> stories;  ///< io thread: the newest stories, a JSON array
   /// io thread: one story by its id; absent: it is gone, or never was.
   std::function<std::optional<std::string>(std::string_view id, StoryForm)> story;
-  std::function<std::string()> metrics;  ///< helper thread: the text takes milliseconds
-  EventFeed::Make edition;               ///< helper thread: what is new to the readers of /events
+  std::function<std::string()> metrics;  ///< page thread: the text takes milliseconds
+  EventFeed::Make edition;               ///< page thread: what is new to the readers of /events
 };
 
 /// Serves connections until the acceptor is closed, at most `most` at a time: where there are more, the one
@@ -35,7 +35,7 @@ struct AdminPages {
 /// where the acceptor is bound to loopback (421, row L23), for everything else always (403, row H6), and
 /// there an Origin has to be this listener. /events has a quarter as many readers besides, 16 at most: one
 /// more gets a 503, one that does not read is let go (row L32).
-Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> acceptor, asio::thread_pool& helper,
-                        const AdminPages& pages, std::size_t most);
+Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> acceptor,
+                        asio::thread_pool& page_thread, const AdminPages& pages, std::size_t most);
 
 }  // namespace reprise::net

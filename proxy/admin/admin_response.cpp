@@ -123,7 +123,7 @@ bool begins_events(const AdminQuery& query, const AdminVisitor& visitor) {
 }
 
 Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, const AdminPages& pages,
-                              asio::thread_pool& helper) {
+                              asio::thread_pool& page_thread) {
   if (query.method() != bhttp::verb::get && query.method() != bhttp::verb::head) {
     Page page = text_page(query, bhttp::status::method_not_allowed, "only GET and HEAD\n");
     page.set(bhttp::field::allow, "GET, HEAD");
@@ -142,7 +142,7 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
   }
   if (path == "/metrics") {
     Page page = text_page(query, bhttp::status::ok,
-                          co_await asio::co_spawn(helper, render(pages), asio::use_awaitable));
+                          co_await asio::co_spawn(page_thread, render(pages), asio::use_awaitable));
     page.set(bhttp::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
     co_return page;
   }

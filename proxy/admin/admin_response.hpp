@@ -23,6 +23,7 @@ struct AdminVisitor {
 /// one too many.
 bool begins_events(const AdminQuery&, const AdminVisitor&);
 /// The response to everything else.
-Task<PageResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&, asio::thread_pool& helper);
+Task<PageResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&,
+                              asio::thread_pool& page_thread);
 
 }  // namespace reprise::net

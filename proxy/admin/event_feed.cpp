@@ -41,8 +41,8 @@ void EventFeed::Reader::leave() {
   woken.cancel();
 }
 
-EventFeed::EventFeed(asio::io_context& io, asio::thread_pool& helper, Make make, FeedLimits limits)
-    : helper_(helper), make_(std::move(make)), limits_(limits), next_(io) {}
+EventFeed::EventFeed(asio::io_context& io, asio::thread_pool& page_thread, Make make, FeedLimits limits)
+    : page_thread_(page_thread), make_(std::move(make)), limits_(limits), next_(io) {}
 
 // Nothing more is expected of a reader: what can be read is its end, or bytes that nobody has asked for.
 void EventFeed::watch(const std::shared_ptr<Reader>& reader) {
@@ -54,14 +54,14 @@ void EventFeed::watch(const std::shared_ptr<Reader>& reader) {
   });
 }
 
-Task<void> EventFeed::serve(std::shared_ptr<void> house, AdminVisit& visit, std::string head) {
+Task<void> EventFeed::serve(std::shared_ptr<void> owner, AdminVisit& visit, std::string head) {
   ErrorCode error;
   visit.socket().set_option(asio::socket_base::send_buffer_size(static_cast<int>(limits_.kernel_buffer)),
                             error);
   const auto reader = std::make_shared<Reader>(*this, visit);
   reader->take(std::make_shared<const std::string>(std::move(head)));
   watch(reader);
-  begin_handing_out(std::move(house));
+  begin_handing_out(std::move(owner));
   while (!reader->left) {
     if (reader->unsent.empty()) {
       if (ended_) break;
@@ -80,27 +80,27 @@ Task<void> EventFeed::serve(std::shared_ptr<void> house, AdminVisit& visit, std:
   if (!reader->left) visit.socket().shutdown(tcp::socket::shutdown_send, error);
 }
 
-void EventFeed::begin_handing_out(std::shared_ptr<void> house) {
+void EventFeed::begin_handing_out(std::shared_ptr<void> owner) {
   if (handing_out_) {
     next_.cancel();
     return;
   }
   handing_out_ = true;
-  asio::co_spawn(next_.get_executor(), hand_out(std::move(house)), or_abort);
+  asio::co_spawn(next_.get_executor(), hand_out(std::move(owner)), or_abort);
 }
 
 bool EventFeed::somebody_is_new() const {
   return std::any_of(readers_.begin(), readers_.end(), [](const Reader* each) { return !each->begun; });
 }
 
-Task<void> EventFeed::hand_out(std::shared_ptr<void> house) {
+Task<void> EventFeed::hand_out(std::shared_ptr<void> owner) {
   while (!readers_.empty() && !ended_) {
     const Instant last = Clock::now();
-    give(co_await asio::co_spawn(helper_, made_by(make_, somebody_is_new()), asio::use_awaitable));
+    give(co_await asio::co_spawn(page_thread_, made_by(make_, somebody_is_new()), asio::use_awaitable));
     co_await rest(last);
   }
   handing_out_ = false;
-  house.reset();
+  owner.reset();
 }
 
 // Somebody who comes ends it early: but a thousand of them cost no more than the least period allows.

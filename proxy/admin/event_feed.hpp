@@ -30,21 +30,21 @@ struct FeedLimits {
   Duration least_period = std::chrono::milliseconds(200);  ///< the same, for the sake of who has just come
 };
 
-/// Of one admin listener; used on its io thread alone. `make` is called on the helper thread, while anybody
-/// reads and never otherwise. What hands out the editions keeps `house`, which owns the feed, alive.
+/// Of one admin listener; used on its io thread alone. `make` is called on the page thread, while anybody
+/// reads and never otherwise. What hands out the editions keeps `owner`, which owns the feed, alive.
 class EventFeed {
  public:
   using Make = std::function<Edition(bool whole)>;
 
-  EventFeed(asio::io_context& io, asio::thread_pool& helper, Make make, FeedLimits limits);
+  EventFeed(asio::io_context& io, asio::thread_pool& page_thread, Make make, FeedLimits limits);
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
 
   bool has_room() const { return !ended_ && readers_.size() < limits_.readers; }
   std::size_t most() const { return limits_.readers; }
   /// Sends `head`, and events from then on. Ends with the feed, with the reader's connection, or because the
-  /// reader has not read. `house`: what owns this feed.
-  Task<void> serve(std::shared_ptr<void> house, AdminVisit& visit, std::string head);
+  /// reader has not read. `owner`: what owns this feed.
+  Task<void> serve(std::shared_ptr<void> owner, AdminVisit& visit, std::string head);
   /// Tells every reader that this is the end, and lets none in any more.
   void end();
 
@@ -70,13 +70,13 @@ class EventFeed {
   };
 
   static void watch(const std::shared_ptr<Reader>&);
-  void begin_handing_out(std::shared_ptr<void> house);
-  Task<void> hand_out(std::shared_ptr<void> house);
+  void begin_handing_out(std::shared_ptr<void> owner);
+  Task<void> hand_out(std::shared_ptr<void> owner);
   Task<void> rest(Instant last);
   void give(Edition edition);
   bool somebody_is_new() const;
 
-  asio::thread_pool& helper_;
+  asio::thread_pool& page_thread_;
   const Make make_;
   const FeedLimits limits_;
   Timer next_;

@@ -124,7 +124,7 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
     asked.view.path = "/";
     return;
   }
-  if (std::holds_alternative<http::ResponseHere>(intake))
+  if (std::holds_alternative<http::Respond>(intake))
     throw BadUse("Max-Forwards has run out: reprise answers that request itself, nothing is attempted");
   const auto split = http::split_absolute(asked.head.target);
   const auto* target = std::get_if<http::Target>(&split);

@@ -13,7 +13,7 @@ using policy::Stage;
 
 namespace {
 
-void tell_of_closed_door(Dialer& dialer, Upstream& upstream, Cause cause) {
+void warn_of_denied_upstream(Dialer& dialer, Upstream& upstream, Cause cause) {
   if (cause != Cause::address_denied && cause != Cause::address_is_self) return;
   std::string text(observe::clipped(upstream.account));
   text.append(cause == Cause::address_denied
@@ -35,7 +35,7 @@ Task<Dialled> connect(Dialer& dialer, const ParentRoute& route, ConnectTime time
     dialled = co_await dial_through_parent(dialer, route, time, cancel, early);
   }
   if (const auto* failed = std::get_if<Failed>(&dialled))
-    tell_of_closed_door(dialer, upstream, failed->cause);
+    warn_of_denied_upstream(dialer, upstream, failed->cause);
   if (auto* stream = std::get_if<std::unique_ptr<Stream>>(&dialled); stream != nullptr && upstream.tls) {
     // Nobody speaks before a ClientHello.
     if (!early.empty()) co_return Failed{Stage::tls, Cause::tls_protocol_error};

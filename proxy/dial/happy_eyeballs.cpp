@@ -14,12 +14,14 @@ HappyEyeballs::Step HappyEyeballs::next(Instant now) {
 }
 
 void HappyEyeballs::failed(policy::Cause cause) {
+  assert(under_way_ > 0);
   --under_way_;
   failure_ = cause;
   next_turn_ = Instant::min();
 }
 
 bool HappyEyeballs::stood() {
+  assert(under_way_ > 0);
   --under_way_;
   if (one_stands_ || cancelled_) return false;
   one_stands_ = true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <optional>
 #include <variant>
@@ -36,7 +37,7 @@ class HappyEyeballs {
   using Step = std::variant<Dial, Wait, Over>;
 
   /// `addresses`: how many; at least 1.
-  explicit HappyEyeballs(std::size_t addresses) : addresses_(addresses) {}
+  explicit HappyEyeballs(std::size_t addresses) : addresses_(addresses) { assert(addresses > 0); }
 
   /// A dial that it tells of counts as under way.
   Step next(Instant now);

@@ -47,6 +47,7 @@ Actions ExchangeDriver::next() {
 }
 
 Served ExchangeDriver::end() {
+  assert(machine_.over());
   assert(!hedge_ || !hedge_->goes_on());  // the machine has cancelled whichever copy was still under way
   return served_;
 }

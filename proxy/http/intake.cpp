@@ -37,7 +37,7 @@ std::optional<Intake> stop_here(const RequestHead& head) {
     if (seen || !left) return Rejected{Rejection::bad_max_forwards};
     seen = true;
   }
-  if (left == std::uint64_t{0}) return ResponseHere{};
+  if (left == std::uint64_t{0}) return Respond{};
   return std::nullopt;
 }
 

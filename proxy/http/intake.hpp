@@ -35,8 +35,8 @@ struct Rejected {
   Rejection cause;
 };
 /// Max-Forwards reached 0 on OPTIONS or TRACE: answered here with 200 (RFC 9110 7.6.2).
-struct ResponseHere {};
-using Intake = std::variant<Forward, Connect, Rejected, ResponseHere>;
+struct Respond {};
+using Intake = std::variant<Forward, Connect, Rejected, Respond>;
 
 using PortRanges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;  ///< both ends inclusive
 

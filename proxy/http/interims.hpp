@@ -9,7 +9,7 @@ namespace reprise::http {
 class Interims {
  public:
   /// False where there are more than 32, or more than 64 KiB of them: the upstream is out of order.
-  bool admit(std::size_t head_bytes) {
+  [[nodiscard]] bool admit(std::size_t head_bytes) {
     ++count_;
     bytes_ += head_bytes;
     return count_ <= 32 && bytes_ <= std::size_t{64} * 1024;

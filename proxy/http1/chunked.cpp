@@ -2,6 +2,7 @@
 #include "proxy/http1/chunked.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 
 #include "proxy/http/ascii.hpp"
@@ -273,6 +274,7 @@ std::optional<Rejection> ChunkDecoder::continue_trailer() {
 }
 
 void write_chunk_size(std::size_t size, std::string& out) {
+  assert(size > 0);
   char digits[16];
   const auto written = std::to_chars(digits, digits + sizeof digits, size, 16);
   out.append(digits, written.ptr);

@@ -27,8 +27,8 @@ std::string echo(const RequestHead& head) {
 
 }  // namespace
 
-void write_response_here(const RequestHead& head, std::string_view date, std::string_view connection_field,
-                         std::string& out) {
+void write_max_forwards_response(const RequestHead& head, std::string_view date,
+                                 std::string_view connection_field, std::string& out) {
   const std::string body = head.method == "TRACE" ? echo(head) : std::string();
   ascii::append(out, "HTTP/1.1 200 OK\r\nDate: ", date, "\r\n");
   if (!body.empty()) out += "Content-Type: message/http\r\nX-Content-Type-Options: nosniff\r\n";

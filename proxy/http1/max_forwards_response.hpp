@@ -12,7 +12,7 @@ namespace reprise::http {
 /// Appends the whole message. TRACE echoes the head as message/http, without the fields that may hold
 /// secrets: Authorization, Cookie, Proxy-*, X-Api-Key (RFC 9110 9.3.8, row J5). OPTIONS has no content.
 /// `connection_field` is empty or a whole line with CRLF.
-void write_response_here(const RequestHead&, std::string_view date, std::string_view connection_field,
-                         std::string& out);
+void write_max_forwards_response(const RequestHead&, std::string_view date, std::string_view connection_field,
+                                 std::string& out);
 
 }  // namespace reprise::http

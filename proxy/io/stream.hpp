@@ -64,7 +64,7 @@ class Stream final : public Cancellable {
   /// Until the kernel takes bytes again; fails after `idle`.
   Task<ErrorCode> wait_writable(Duration idle);
   /// Sends what the kernel takes now and consumes it; what is left stays in `Gather`. Never blocks.
-  ErrorCode write_now(Gather&);
+  [[nodiscard]] ErrorCode write_now(Gather&);
   /// Sends the rest; fails if no byte moves for `idle`.
   Task<ErrorCode> write_all(Gather&, Duration idle);
   Task<ErrorCode> connect(const tcp::endpoint&, Instant due);

@@ -37,9 +37,9 @@ Judgement combine(const IdempotencyRule& rule, const RequestView& request, const
   if (rule.conditions.empty()) return {Idempotency::no, nullptr};
   const Condition* open = nullptr;
   for (const Condition& condition : rule.conditions) {
-    const Idempotency response = holds(condition, request, body);
-    if (response == settled) return {settled, &condition};
-    if (response == Idempotency::undecided && open == nullptr) open = &condition;
+    const Idempotency judged = holds(condition, request, body);
+    if (judged == settled) return {settled, &condition};
+    if (judged == Idempotency::undecided && open == nullptr) open = &condition;
   }
   return open != nullptr ? Judgement{Idempotency::undecided, open} : Judgement{otherwise, nullptr};
 }

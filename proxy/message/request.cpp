@@ -1,6 +1,7 @@
 #include "proxy/message/request.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "proxy/io/clock.hpp"
 #include "proxy/message/leaving.hpp"
@@ -85,6 +86,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
 }
 
 policy::Idempotency judge_leaving(const Request& request, const policy::JsonBody* body) {
+  assert(!request.outgoing.empty());
   const http::LeavingFields fields(request.head, request.outgoing);
   policy::RequestView view = request.view;
   view.fields = &fields;

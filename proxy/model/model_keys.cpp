@@ -155,9 +155,4 @@ std::string latency_text(const Latency& latency) {
   return "fixed:" + first;
 }
 
-std::string outage_text(const Outage& outage) {
-  return config::duration_text(outage.from) + "+" + config::duration_text(outage.length) + ":" +
-         outage.trouble.word;
-}
-
 }  // namespace reprise::simulate

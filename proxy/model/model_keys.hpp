@@ -26,8 +26,7 @@ std::span<const ModelKey> model_keys();
 /// Null: there is none of that name.
 const ModelKey* find_model_key(std::string_view name);
 
-/// How the model's trouble is written: for reports.
-std::string outage_text(const Outage&);
+/// How it is written: for reports.
 std::string latency_text(const Latency&);
 
 }  // namespace reprise::simulate

@@ -9,8 +9,10 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/registry.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -38,7 +40,9 @@ class Distribution {
   static constexpr std::size_t most_bounds = 15;
 
   /// `bounds`: ascending, at most `most_bounds`, and they outlive this.
-  explicit Distribution(std::span<const double> bounds) : bounds_(bounds) {}
+  explicit Distribution(std::span<const double> bounds) : bounds_(bounds) {
+    assert(bounds.size() <= most_bounds && std::is_sorted(bounds.begin(), bounds.end()));
+  }
   /// `times`: so many observations of that value.
   void observe(double value, std::uint64_t times = 1);
   std::uint64_t count() const;

@@ -117,12 +117,12 @@ class Metrics {
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
-  /// Called at scrape time on a helper thread: label and ratio.
+  /// Called at scrape time on a page thread: label and ratio.
   void set_budget_ratio(std::string_view upstream, double ratio);
   /// The same for circuits.
   void set_circuit_state(std::string_view upstream, policy::Circuit::State);
 
-  /// The Prometheus text format. Takes milliseconds: call it on a helper thread.
+  /// The Prometheus text format. Takes milliseconds: call it on a page thread.
   std::string text();
 
   /// Live totals for /status.

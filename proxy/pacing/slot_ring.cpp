@@ -1,10 +1,13 @@
 #include "proxy/pacing/slot_ring.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace reprise::policy {
 
-SlotTimes::SlotTimes(Duration window) : width_(std::max<Duration::rep>(1, window.count() / tenths)) {}
+SlotTimes::SlotTimes(Duration window) : width_(std::max<Duration::rep>(1, window.count() / tenths)) {
+  assert(window > Duration::zero());
+}
 
 std::int64_t SlotTimes::number(Instant at) const {
   return std::chrono::duration_cast<Duration>(at.time_since_epoch()).count() / width_;

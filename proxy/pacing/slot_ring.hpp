@@ -16,7 +16,7 @@ class SlotTimes {
   static constexpr std::int64_t tenths = 10;
   static constexpr std::int64_t slots = tenths + 1;
 
-  /// `window` above zero.
+  /// `window` above zero; slots of a nanosecond are the shortest.
   explicit SlotTimes(Duration window);
 
   /// Moves the newest slot to that of `now`, and says how many slots (at most all) are entered by that. Time

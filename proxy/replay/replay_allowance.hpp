@@ -21,7 +21,7 @@ class ReplayAllowance {
   void set_most(std::uint64_t bytes);
 
   /// False, and nothing taken, where it would go over the limit.
-  bool take(std::uint64_t bytes);
+  [[nodiscard]] bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
   std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }
 
@@ -43,7 +43,7 @@ class Allotment {
   ~Allotment() { release(); }
 
   /// False, and nothing taken, where the whole has no more.
-  bool grow(std::uint64_t bytes);
+  [[nodiscard]] bool grow(std::uint64_t bytes);
   void release();
   std::uint64_t bytes() const { return bytes_; }
 

@@ -85,6 +85,12 @@ void ReplayFile::written(Piece piece, int error) {
   wake();
 }
 
+ReplayFile::Waiter::Waiter(ReplayFile& file) : pause(file.executor_), file_(file) {
+  file_.waiting_.push_back(&pause);
+}
+
+ReplayFile::Waiter::~Waiter() { std::erase(file_.waiting_, &pause); }
+
 void ReplayFile::wake() {
   for (Pause* const pause : waiting_) pause->cancel();
 }
@@ -107,17 +113,15 @@ Task<bool> ReplayFile::wait_for_all() {
 Task<bool> ReplayFile::wait_until_below(std::size_t bytes) {
   cancelled_ = false;
   progress_ = Tick::now();
-  Pause pause(executor_);
-  waiting_.push_back(&pause);
+  Waiter waiter(*this);
   while (in_flight_ > bytes && !failed_ && !cancelled_) {
     const Instant limit = progress_ + store_.patience();
     if (Tick::now() >= limit) {
       fail(NotHeld::disk_slow, 0);
     } else {
-      co_await pause.until(limit);
+      co_await waiter.pause.until(limit);
     }
   }
-  std::erase(waiting_, &pause);
   co_return !cancelled_;
 }
 

@@ -26,10 +26,10 @@ class ReplayFile {
 
   /// Copies. False, and told to the log, where the body can be held no longer: the disk's allowance is spent,
   /// or the file has failed.
-  bool append(std::string_view bytes);
+  [[nodiscard]] bool append(std::string_view bytes);
   /// The same for what was held in memory, which goes back to its allowance once it is on disk. Where it is
   /// false, neither was taken.
-  bool append_held(std::string&& bytes, Allotment&& memory);
+  [[nodiscard]] bool append_held(std::string&& bytes, Allotment&& memory);
 
   /// A write has failed, or was too slow.
   bool failed() const { return failed_; }
@@ -70,6 +70,20 @@ class ReplayFile {
   /// How a job finds its way back: null once nobody is there.
   struct Link {
     ReplayFile* file = nullptr;
+  };
+
+  /// Is woken with the others, for as long as it lives.
+  class [[nodiscard]] Waiter {
+   public:
+    explicit Waiter(ReplayFile&);
+    ~Waiter();
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+    Pause pause;
+
+   private:
+    ReplayFile& file_;
   };
 
   void flush();

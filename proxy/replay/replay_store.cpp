@@ -8,13 +8,18 @@
 namespace reprise::net {
 namespace {
 
-constexpr std::array<std::string_view, 5> sentences{
-    "it is over replay.memory, and over replay.disk or not for the disk",
-    "limits.replay_memory is spent",
-    "limits.replay_disk is spent",
-    "the temporary file failed",
-    "the disk is too slow",
+struct Sentence {
+  NotHeld why;
+  std::string_view text;
 };
+constexpr std::array<Sentence, policy::count_of<NotHeld>> sentences{{
+    {NotHeld::too_long, "it is over replay.memory, and over replay.disk or not for the disk"},
+    {NotHeld::memory_spent, "limits.replay_memory is spent"},
+    {NotHeld::disk_spent, "limits.replay_disk is spent"},
+    {NotHeld::file_failed, "the temporary file failed"},
+    {NotHeld::disk_slow, "the disk is too slow"},
+}};
+static_assert(policy::follows_enumerators(sentences, [](const Sentence& row) { return row.why; }));
 
 }  // namespace
 
@@ -47,7 +52,7 @@ void ReplayStore::tell(NotHeld why, int error) {
     return;
   }
   std::string text = "a request body is not held for replay: ";
-  text.append(sentences[index]);
+  text.append(sentences[index].text);
   if (why == NotHeld::file_failed) {
     text.append(" (limits.replay_folder: ").append(folder_).append("): ");
     text.append(std::generic_category().message(error));

@@ -14,6 +14,7 @@
 #include "config/settings.hpp"
 #include "proxy/io/task.hpp"
 #include "proxy/log/access_log.hpp"
+#include "proxy/match/enumerators.hpp"
 #include "proxy/replay/replay_allowance.hpp"
 #include "proxy/replay/temporary_file.hpp"
 
@@ -70,7 +71,7 @@ class ReplayStore {
   const FileCalls calls_;
   const std::string folder_;
   observe::Log& log_;
-  std::array<Told, 5> told_;  ///< by NotHeld
+  std::array<Told, policy::count_of<NotHeld>> told_;  ///< by NotHeld
   std::optional<asio::thread_pool> thread_;
   asio::any_io_executor disk_executor_;
 };

@@ -1,5 +1,7 @@
 #include "proxy/replay/request_body.hpp"
 
+#include <cassert>
+
 #include "proxy/http1/rewrite.hpp"
 
 namespace reprise::net {
@@ -83,6 +85,7 @@ bool RequestBody::add_on_disk(std::string_view piece) {
 }
 
 std::unique_ptr<ReplayReader> RequestBody::read_stored() {
+  assert(stored() > 0);
   return std::make_unique<ReplayReader>(*store_, file_->flushed(), file_->size(), executor());
 }
 

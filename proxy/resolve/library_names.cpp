@@ -34,7 +34,7 @@ LibraryNames::~LibraryNames() {
   state_->work.notify_all();
 }
 
-void LibraryNames::response(Resolver::Question question) {
+void LibraryNames::resolve(Resolver::Question question) {
   {
     const std::scoped_lock lock(state_->mutex);
     State& state = *state_;
@@ -54,7 +54,7 @@ void LibraryNames::response(Resolver::Question question) {
       return;
     }
   }
-  question.response({});
+  question.complete({});
 }
 
 void LibraryNames::State::run() {
@@ -66,7 +66,7 @@ void LibraryNames::State::run() {
     queue.pop_front();
     --resting;
     lock.unlock();
-    if (!question.is_given_up()) question.response(ask(question.name()));
+    if (!question.is_given_up()) question.complete(ask(question.name()));
     lock.lock();
     if (stopping) return;
     ++resting;

@@ -30,7 +30,7 @@ class LibraryNames {
 
   /// Starts threads as they are needed. A question that finds too many before it fails at once; one that
   /// nobody waits for any more when its turn comes is passed over.
-  void response(Resolver::Question);
+  void resolve(Resolver::Question);
 
  private:
   struct State;

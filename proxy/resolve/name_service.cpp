@@ -179,9 +179,9 @@ DnsChannel* NameService::channel() {
 
 void NameService::begin(Resolver::Question question) {
   look_at_files();
-  if (is_short_of_descriptors()) return question.response({});
+  if (is_short_of_descriptors()) return question.complete({});
   if (const Found number = ask_library(question.name(), true); !number.list.empty())
-    return question.response(number);
+    return question.complete(number);
   auto search = std::make_shared<Search>(Search{std::move(question), sources_.order, {}, 0});
   go_on(search);
 }
@@ -194,30 +194,30 @@ void NameService::go_on(const std::shared_ptr<Search>& search) {
   const auto done = [this, search](DnsChannel::End end, const Found& found) { take(search, end, found); };
   if (source == 'f') {
     if (hosts_ == nullptr) hosts_ = DnsChannel::open(files_, patience_, 'f');
-    if (hosts_ == nullptr) return search->question.response({});
+    if (hosts_ == nullptr) return search->question.complete({});
     return hosts_->ask(search->question.name(), done);
   }
   const DnsChannel* open = channel();
-  if (open == nullptr) return search->question.response({});
+  if (open == nullptr) return search->question.complete({});
   search->names = names_to_ask(search->question.name(), open->domains(), open->ndots());
   ask_dns(search);
 }
 
 void NameService::ask_dns(const std::shared_ptr<Search>& search) {
   DnsChannel* open = channel();
-  if (open == nullptr) return search->question.response({});
+  if (open == nullptr) return search->question.complete({});
   const std::string name = search->names[search->next++];
   open->ask(name, [this, search](DnsChannel::End end, const Found& found) { take(search, end, found); });
 }
 
 void NameService::take(const std::shared_ptr<Search>& search, DnsChannel::End end, const Found& found) {
   switch (end) {
-    case DnsChannel::End::found: return search->question.response(found);
-    case DnsChannel::End::silent: return search->question.response({});
+    case DnsChannel::End::found: return search->question.complete(found);
+    case DnsChannel::End::silent: return search->question.complete({});
     case DnsChannel::End::failed: return end_unknown(*search);
     case DnsChannel::End::abandoned:
       if (reloading_) return again_.push_back(search->question);
-      return search->question.response({});
+      return search->question.complete({});
     case DnsChannel::End::unknown: break;
   }
   if (search->next < search->names.size()) return ask_dns(search);
@@ -225,8 +225,8 @@ void NameService::take(const std::shared_ptr<Search>& search, DnsChannel::End en
 }
 
 void NameService::end_unknown(const Search& search) {
-  if (is_for_others(sources_, search.question.name(), own_name())) return library_.response(search.question);
-  search.question.response({});
+  if (is_for_others(sources_, search.question.name(), own_name())) return library_.resolve(search.question);
+  search.question.complete({});
 }
 
 }  // namespace reprise::net

@@ -98,7 +98,7 @@ void Resolver::forget(const std::string& name) {
   if (place != state_->names.end() && !place->second.asking) state_->drop(place);
 }
 
-void Resolver::Question::response(const Found& found) const {
+void Resolver::Question::complete(const Found& found) const {
   const auto state = state_.lock();
   if (state == nullptr) return;
   const std::scoped_lock lock(state->mutex);

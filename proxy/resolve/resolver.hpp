@@ -64,7 +64,7 @@ class Resolver {
 class Resolver::Question {
  public:
   const std::string& name() const { return name_; }
-  void response(const Found& found) const;
+  void complete(const Found& found) const;
   /// True if nobody waits for it any more: then it is over without a response, and the next one who wants the
   /// name asks anew.
   bool is_given_up() const;

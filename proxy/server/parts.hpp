@@ -84,7 +84,7 @@ struct Proxy::Parts {
   std::string advice_for(const observe::Story&) const;
   /// A JSON array of those that are worth telling, the newest last.
   std::string newest_stories() const;
-  /// On the helper thread: for readers of /events.
+  /// On the page thread: for readers of /events.
   Edition edition(bool whole);
   void append_new_stories(std::string& events);
   /// By an id (Stories::find); absent: it is gone, or never was.
@@ -105,7 +105,7 @@ struct Proxy::Parts {
   std::unique_ptr<SpanExporter> exporter;  ///< on a thread of its own, once there is a collector
   std::unique_ptr<NameService> names;      ///< null where the options say how names are looked up
   std::unique_ptr<Resolver> resolver;      ///< goes before the loops that its waiters run on
-  asio::thread_pool helper{1};
+  asio::thread_pool page_thread{1};
   AdminPages pages;
   std::unique_ptr<Signals> signals;
   std::unique_ptr<ControlSocket> control;  ///< null: no such listener
@@ -113,7 +113,7 @@ struct Proxy::Parts {
   Current current;                                       ///< under the mutex
   std::vector<std::shared_ptr<const Snapshot>> retired;  ///< the reloader's: freed there, not on an io thread
   std::unique_ptr<Reloader> reloader;                    ///< null: there is nothing to reload
-  /// What the edition before has told readers of; the helper thread's.
+  /// What the edition before has told readers of; the page thread's.
   struct Edited {
     std::string hash;
     std::vector<std::uint64_t> requests;  ///< by route

@@ -88,8 +88,8 @@ TraceResource Proxy::Parts::resource() const {
 // No job of another thread reads a part that is gone, or comes back to a loop that is.
 Proxy::Parts::~Parts() {
   ended = true;
-  helper.stop();
-  helper.join();
+  page_thread.stop();
+  page_thread.join();
   if (reloader) reloader->stop();
   replay.stop();
   builder.stop();

@@ -105,7 +105,7 @@ void Proxy::Parts::put_in_force(std::size_t index, const std::shared_ptr<const S
     const std::size_t most = next->settings.limits.admin_connections;
     asio::co_spawn(
         worker.io,
-        accept_admin(worker, wanted.admin().admin, helper, pages, std::min(most, admin_allowed(most))),
+        accept_admin(worker, wanted.admin().admin, page_thread, pages, std::min(most, admin_allowed(most))),
         or_abort);
   }
   if (before == nullptr) return;

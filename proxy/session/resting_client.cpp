@@ -13,15 +13,11 @@ namespace {
 class RestingClient final : public IdleClient, public ClientSession, private Timed {
  public:
   RestingClient(Worker& worker, ClientConnection connection)
-      : worker_(worker), connection_(std::move(connection)) {
+      : worker_(worker), connection_(std::move(connection)), stay_(worker.resting, *this, Tick::now()) {
     worker_.sessions.add(*this);
-    worker_.resting.enter(*this, Tick::now());
     worker_.tick.arm(*this, worker_.snapshot->settings.timers.keep_alive);
   }
-  ~RestingClient() override {
-    worker_.resting.leave(*this);
-    worker_.sessions.remove(*this);
-  }
+  ~RestingClient() override { worker_.sessions.remove(*this); }
   RestingClient(const RestingClient&) = delete;
   RestingClient& operator=(const RestingClient&) = delete;
 
@@ -55,13 +51,14 @@ class RestingClient final : public IdleClient, public ClientSession, private Tim
   // It makes no room again and is told of no more: the wait's end comes with a later turn.
   void close() {
     Tick::disarm(*this);
-    worker_.resting.leave(*this);
+    stay_.end();
     ErrorCode ignored;
     socket().close(ignored);
   }
 
   Worker& worker_;
   ClientConnection connection_;
+  IdleClients::Stay stay_;
 };
 
 }  // namespace

@@ -63,8 +63,8 @@ Task<Session::Ending> Session::run() {
     bool again = false;
     if (planned == Plan::exchange) {
       again = request->is_connect() ? co_await carry_stream(*request) : co_await carry_out(*request);
-    } else if (planned == Plan::response_here) {
-      again = co_await response_here(*request);
+    } else if (planned == Plan::respond) {
+      again = co_await respond(*request);
     } else if (heard != Heard::nothing) {
       co_await refuse(*request, why);
     }
@@ -117,11 +117,11 @@ Task<Session::Came> Session::wait_for_bytes() {
     buffer_.give_back();
     if (can_wait_alone()) co_return Came::quiet;
     stream_.limit_read(worker_.snapshot->settings.timers.keep_alive);
-    worker_.resting.enter(*this, Tick::now());
+    IdleClients::Stay stay(worker_.resting, *this, Tick::now());
     error = co_await stream_.wait_readable();
     // Over TLS that may be a part of a record, or one without data: the client rests on.
     if (!error) std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
-    worker_.resting.leave(*this);
+    stay.end();
     if (error && stream_.take_limit_hit()) worker_.shared.metrics.count_limit(LimitHit::keep_alive);
     stream_.end_limit();
   }
@@ -186,11 +186,11 @@ Task<bool> Session::carry_out(Request& request) {
 }
 
 // Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).
-Task<bool> Session::response_here(Request& request) {
+Task<bool> Session::respond(Request& request) {
   const bool stays = !is_last(worker_, request) && request.head.keep_alive() &&
                      request.head.framing.kind == http::Framing::Kind::none;
   const std::string_view connection_field = stays ? "" : "Connection: close\r\n";
-  http::write_response_here(request.head, worker_.date(), connection_field, request.response_head);
+  http::write_max_forwards_response(request.head, worker_.date(), connection_field, request.response_head);
   Gather pieces;
   pieces.add(request.response_head);
   const ErrorCode error = co_await stream_.write_all(pieces, request.snapshot->settings.timers.header);

@@ -104,7 +104,7 @@ class Session final : public IdleClient, public ClientSession {
 
   enum class Came : std::uint8_t { bytes, nothing, quiet };
   enum class Heard : std::uint8_t { request, more, refused, nothing };
-  enum class Plan : std::uint8_t { exchange, response_here, refuse };
+  enum class Plan : std::uint8_t { exchange, respond, refuse };
 
   std::unique_ptr<Request> begin_request();
   /// The configuration of this moment is the request's: once all of its head is there, for good.
@@ -132,7 +132,7 @@ class Session final : public IdleClient, public ClientSession {
   Task<bool> go_inside(Request&);
   Task<bool> end_tls(Request&);
   bool tell_tls(const Request&, observe::Interception, std::string_view words);
-  Task<bool> response_here(Request&);
+  Task<bool> respond(Request&);
   Task<void> refuse(Request&, http::Rejection);
 
   Worker& worker_;

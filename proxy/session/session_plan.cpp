@@ -64,7 +64,7 @@ Session::Plan Session::plan(Request& request, Rejection& why) {
   } else if (const auto* connect = std::get_if<http::Connect>(&intake)) {
     plan_tunnel(request, *connect);
   } else {
-    return Plan::response_here;
+    return Plan::respond;
   }
   return Plan::exchange;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -43,7 +44,10 @@ class EventQueue {
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
   /// Only where it is not empty.
-  Instant next_at() const { return heap_.front().event.at; }
+  Instant next_at() const {
+    assert(!empty());
+    return heap_.front().event.at;
+  }
 
   void push(const Event& event) {
     heap_.push_back({event, order_++});
@@ -60,6 +64,7 @@ class EventQueue {
 
   /// Only where it is not empty.
   Event pop() {
+    assert(!empty());
     const Event first = heap_.front().event;
     const Entry moved = heap_.back();
     heap_.pop_back();

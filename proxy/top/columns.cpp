@@ -38,51 +38,47 @@ using Figure = std::optional<double>;
 using Route = const RouteFigures&;
 
 // A function pointer's type cannot be told from a list of lambdas: they are written out.
-const std::array<ColumnOutline, column_count>& outlines() {
-  static const std::array<ColumnOutline, column_count> all{{
-      {Column::route, "ROUTE", "its name", least_name, 0, [](Route) -> Figure { return std::nullopt; },
-       [](Route route) { return route.name; }},
-      {Column::rate, "REQ/S", "requests per second", 6, 1,
-       [](Route route) { return rate_of(route, route.recent.requests); },
-       [](Route route) { return text_of_rate(route, route.recent.requests); }},
-      {Column::success, "OK", "share of responses sent whole, with a status below 500", 6, 2,
-       [](Route route) -> Figure { return route.success; },
-       [](Route route) { return route.success ? share_text(*route.success) : "-"; }},
-      {Column::retries, "RETRY/S", "retries per second", 7, 5,
-       [](Route route) { return rate_of(route, route.recent.retries); },
-       [](Route route) { return text_of_rate(route, route.recent.retries); }},
-      {Column::recovered, "RECOV", "requests that a retry saved, since the start", 6, 6,
-       [](Route route) -> Figure { return static_cast<double>(route.total.recovered); },
-       [](Route route) { return text_of_count(route.total.recovered); }},
-      {Column::refused, "REFUSED", "requests that were not tried again, since the start; by reason beside it",
-       7, 4, [](Route route) -> Figure { return static_cast<double>(sum_of(route.total.refused)); },
-       [](Route route) { return text_of_count(sum_of(route.total.refused)); }},
-      {Column::exhausted, "SPENT",
-       "requests that a limit ended (attempts, deadline, budget), since the start", 6, 8,
-       [](Route route) -> Figure { return static_cast<double>(route.total.exhausted); },
-       [](Route route) { return text_of_count(route.total.exhausted); }},
-      {Column::p50, "P50", "half of the requests took at most so long", 6, 7,
-       [](Route route) { return seconds_of(route.p50); }, [](Route route) { return text_of(route.p50); }},
-      {Column::p99, "P99", "99 of 100 requests took at most so long", 6, 3,
-       [](Route route) { return seconds_of(route.p99); }, [](Route route) { return text_of(route.p99); }},
-  }};
-  return all;
-}
+constexpr std::array<ColumnOutline, column_count> outlines{{
+    {Column::route, "ROUTE", "its name", least_name, 0, [](Route) -> Figure { return std::nullopt; },
+     [](Route route) { return route.name; }},
+    {Column::rate, "REQ/S", "requests per second", 6, 1,
+     [](Route route) { return rate_of(route, route.recent.requests); },
+     [](Route route) { return text_of_rate(route, route.recent.requests); }},
+    {Column::success, "OK", "share of responses sent whole, with a status below 500", 6, 2,
+     [](Route route) -> Figure { return route.success; },
+     [](Route route) { return route.success ? share_text(*route.success) : "-"; }},
+    {Column::retries, "RETRY/S", "retries per second", 7, 5,
+     [](Route route) { return rate_of(route, route.recent.retries); },
+     [](Route route) { return text_of_rate(route, route.recent.retries); }},
+    {Column::recovered, "RECOV", "requests that a retry saved, since the start", 6, 6,
+     [](Route route) -> Figure { return static_cast<double>(route.total.recovered); },
+     [](Route route) { return text_of_count(route.total.recovered); }},
+    {Column::refused, "REFUSED", "requests that were not tried again, since the start; by reason beside it",
+     7, 4, [](Route route) -> Figure { return static_cast<double>(sum_of(route.total.refused)); },
+     [](Route route) { return text_of_count(sum_of(route.total.refused)); }},
+    {Column::exhausted, "SPENT", "requests that a limit ended (attempts, deadline, budget), since the start",
+     6, 8, [](Route route) -> Figure { return static_cast<double>(route.total.exhausted); },
+     [](Route route) { return text_of_count(route.total.exhausted); }},
+    {Column::p50, "P50", "half of the requests took at most so long", 6, 7,
+     [](Route route) { return seconds_of(route.p50); }, [](Route route) { return text_of(route.p50); }},
+    {Column::p99, "P99", "99 of 100 requests took at most so long", 6, 3,
+     [](Route route) { return seconds_of(route.p99); }, [](Route route) { return text_of(route.p99); }},
+}};
+static_assert(policy::follows_enumerators(outlines, [](const ColumnOutline& row) { return row.column; }));
 
 }  // namespace
 
-const ColumnOutline& outline_of(Column column) { return outlines()[static_cast<std::size_t>(column)]; }
+const ColumnOutline& outline_of(Column column) { return outlines[static_cast<std::size_t>(column)]; }
 
 TableShape shape_for(std::size_t columns, std::size_t longest) {
-  const auto& all = outlines();
   std::vector<bool> shown(column_count, false);
   // The mark of the chosen one stands before the name, a blank before each other column.
   std::size_t used = 1 + least_name;
   std::vector<std::size_t> by_rank(column_count);
-  for (std::size_t i = 0; i < column_count; ++i) by_rank[all[i].rank] = i;
+  for (std::size_t i = 0; i < column_count; ++i) by_rank[outlines[i].rank] = i;
   shown[by_rank[0]] = true;
   for (std::size_t rank = 1; rank < column_count; ++rank) {
-    const std::size_t more = all[by_rank[rank]].width + 2;
+    const std::size_t more = outlines[by_rank[rank]].width + 2;
     if (used + more > columns) break;
     used += more;
     shown[by_rank[rank]] = true;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "proxy/match/enumerators.hpp"
 #include "proxy/screen/keys.hpp"
 #include "proxy/top/watch.hpp"
 
@@ -25,7 +26,7 @@ enum class Page : std::uint8_t { routes, stories, story, upstreams, help };
 
 /// In the order of the table and of the keys 1 to 9.
 enum class Column : std::uint8_t { route, rate, success, retries, recovered, refused, exhausted, p50, p99 };
-inline constexpr std::size_t column_count = 9;
+inline constexpr std::size_t column_count = policy::count_of<Column>;
 
 /// A value; the first one is what is shown at start.
 struct View {

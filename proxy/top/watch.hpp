@@ -1,6 +1,7 @@
 // What is known of a running proxy by asking it over and over: its newest figures, and what happened between.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <deque>
 #include <optional>
@@ -47,7 +48,7 @@ struct Loss {
 class Watch {
  public:
   /// `window`: how many readings back figures are compared with; at least 1.
-  explicit Watch(std::size_t window) : window_(window) {}
+  explicit Watch(std::size_t window) : window_(window) { assert(window > 0); }
 
   /// After a restart of the proxy, which is one of its counters too, everything begins anew.
   void took(Status, double at);
@@ -56,8 +57,10 @@ class Watch {
 
   bool empty() const { return samples_.empty(); }
   /// The newest; not if empty.
-  const Status& status() const { return samples_.back().status; }
-  double taken_at() const { return samples_.back().at; }
+  const Status& status() const {
+    assert(!empty());
+    return samples_.back().status;
+  }
   /// The newest first.
   const std::vector<StoryReading>& stories() const { return stories_; }
   const std::optional<Loss>& loss() const { return loss_; }

@@ -55,7 +55,7 @@ class SpanQueue {
   SpanQueue(std::size_t bytes, SpanBell& bell);
 
   /// The io thread. False, at once, where there is no room. Allocates nothing.
-  bool push(const observe::StoredStory&, std::uint64_t random);
+  [[nodiscard]] bool push(const observe::StoredStory&, std::uint64_t random);
   /// The exporter's thread: the oldest one.
   std::optional<QueuedStory> pop();
 

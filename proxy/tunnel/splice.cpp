@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <cassert>
 
 #include <algorithm>
 #include <atomic>
@@ -137,6 +138,7 @@ SplicePipe::~SplicePipe() {
 }
 
 std::size_t SplicePipe::fill(int socket, std::uint64_t most, ErrorCode& error) {
+  assert(held_ == 0);
   const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(most, wanted_bytes));
   held_ = move_bytes(socket, ends_.write, bytes, error);
   return held_;

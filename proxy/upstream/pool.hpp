@@ -138,7 +138,8 @@ class Pool {
 
   /// A connection without FIN and without unasked bytes that has not rested for longer than this upstream has
   /// shown to allow, and is none of the ridden ones; or null.
-  std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness, const RecentConnections& recent = {});
+  [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness,
+                                                          const RecentConnections& recent = {});
   /// A connection that was lent after a rest has ended without a response: at `end` at the latest its
   /// upstream had let go of it. What has rested too long by what that shows is closed.
   void ended_after_rest(const UpstreamConnection&, Instant end);

@@ -8,7 +8,7 @@ namespace reprise::net {
 
 class IdleClients;
 
-/// A client's connection that may be in the list. It leaves the list before it ends.
+/// A client's connection that may be in the list.
 class IdleClient {
  public:
   IdleClient() = default;
@@ -40,12 +40,31 @@ class IdleClients {
   IdleClients(const IdleClients&) = delete;
   IdleClients& operator=(const IdleClients&) = delete;
 
-  void enter(IdleClient&, Instant now);
-  void leave(IdleClient&);
+  /// Keeps a client in the list, as the one that has rested shortest, for as long as it lives or until it
+  /// made room. Ends before the client does.
+  class [[nodiscard]] Stay {
+   public:
+    Stay(IdleClients& clients, IdleClient& client, Instant now) : clients_(clients), client_(client) {
+      clients_.enter(client_, now);
+    }
+    ~Stay() { end(); }
+    Stay(const Stay&) = delete;
+    Stay& operator=(const Stay&) = delete;
+
+    void end() { clients_.leave(client_); }
+
+   private:
+    IdleClients& clients_;
+    IdleClient& client_;
+  };
+
   /// Closes the one that has rested longest; false if nobody has for `least`.
   bool make_room(Instant now);
 
  private:
+  void enter(IdleClient&, Instant now);
+  void leave(IdleClient&);
+
   IdleClient* longest_ = nullptr;
   IdleClient* shortest_ = nullptr;
 };

@@ -40,7 +40,7 @@ void judge_words(std::string_view bytes) {
   RequestHead head;
   law(parse_request(whole, {}, head) == Parsed{Progress::complete}, "http is a request");
   law(std::holds_alternative<Forward>(take_tunnelled(head, tunnel)) ||
-          std::holds_alternative<ResponseHere>(take_tunnelled(head, tunnel)),
+          std::holds_alternative<Respond>(take_tunnelled(head, tunnel)),
       "that is taken");
 }
 

@@ -168,7 +168,7 @@ TEST(FirstBytes, it_never_leaves_the_authority_of_the_connect) {
 
 TEST(FirstBytes, J4_in_a_tunnel_too_the_last_hop_answers_itself) {
   const std::string last = "OPTIONS * HTTP/1.1\r\nHost: api.test\r\nMax-Forwards: 0\r\n\r\n";
-  EXPECT_TRUE(std::holds_alternative<ResponseHere>(take_tunnelled(parsed(last), tunnel)));
+  EXPECT_TRUE(std::holds_alternative<Respond>(take_tunnelled(parsed(last), tunnel)));
   const std::string odd = "OPTIONS * HTTP/1.1\r\nHost: api.test\r\nMax-Forwards: x\r\n\r\n";
   const Intake intake = take_tunnelled(parsed(odd), tunnel);
   ASSERT_TRUE(std::holds_alternative<Rejected>(intake));

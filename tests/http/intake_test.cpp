@@ -199,8 +199,8 @@ TEST(Intake, J4_J5_a_gateway_is_the_last_recipient_as_well) {
     EXPECT_EQ(read.parsed, complete) << lines;
     return take_gateway(read.head, {"up", 80, false, "up"});
   };
-  EXPECT_TRUE(std::holds_alternative<ResponseHere>(intake("TRACE", "Max-Forwards: 0\r\n")));
-  EXPECT_TRUE(std::holds_alternative<ResponseHere>(intake("OPTIONS", "Max-Forwards: 0\r\n")));
+  EXPECT_TRUE(std::holds_alternative<Respond>(intake("TRACE", "Max-Forwards: 0\r\n")));
+  EXPECT_TRUE(std::holds_alternative<Respond>(intake("OPTIONS", "Max-Forwards: 0\r\n")));
   EXPECT_TRUE(std::holds_alternative<Forward>(intake("TRACE", "Max-Forwards: 1\r\n")));
   EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Max-Forwards: x\r\n")).cause, Rejection::bad_max_forwards);
   EXPECT_EQ(std::get<Rejected>(intake("TRACE", "Content-Length: 1\r\n")).cause, Rejection::trace_with_body);
@@ -224,7 +224,7 @@ TEST(Intake, J4_max_forwards) {
     return take_forward(read.head, ports);
   };
   for (const string method : {"OPTIONS", "TRACE"}) {
-    EXPECT_TRUE(std::holds_alternative<ResponseHere>(intake(method, "Max-Forwards: 0\r\n")));
+    EXPECT_TRUE(std::holds_alternative<Respond>(intake(method, "Max-Forwards: 0\r\n")));
     EXPECT_TRUE(std::holds_alternative<Forward>(intake(method, "Max-Forwards: 1\r\n")));
     EXPECT_TRUE(std::holds_alternative<Forward>(intake(method, "")));
     for (const string lines :

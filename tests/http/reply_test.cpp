@@ -225,7 +225,7 @@ TEST(Reply, J5_trace_echo_holds_no_secrets) {
       "s3\r\nX-Api-Key: s4\r\n"
       "Max-Forwards: 0\r\nX: y\r\n\r\n");
   string out;
-  write_response_here(read.head, "D", "Connection: close\r\n", out);
+  write_max_forwards_response(read.head, "D", "Connection: close\r\n", out);
   const string body = "TRACE http://h/a HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nX: y\r\n\r\n";
   EXPECT_EQ(out,
             "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Type: message/http\r\nX-Content-Type-Options: nosniff\r\n"
@@ -236,14 +236,14 @@ TEST(Reply, J5_trace_echo_holds_no_secrets) {
 TEST(Reply, J5_trace_echoes_the_version_that_came) {
   const ReadRequest read("TRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n");
   string out;
-  write_response_here(read.head, "D", "", out);
+  write_max_forwards_response(read.head, "D", "", out);
   EXPECT_TRUE(out.ends_with("\r\n\r\nTRACE http://h/ HTTP/1.0\r\nMax-Forwards: 0\r\n\r\n")) << out;
 }
 
 TEST(Reply, options_answered_here_has_no_content) {
   const ReadRequest read("OPTIONS http://h/ HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n");
   string out;
-  write_response_here(read.head, "D", "", out);
+  write_max_forwards_response(read.head, "D", "", out);
   EXPECT_EQ(out, "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 0\r\n\r\n");
 }
 

@@ -149,7 +149,7 @@ TEST_F(ReplayFileTest, D17_a_disk_that_stays_stuck_is_as_good_as_none) {
 TEST_F(ReplayFileTest, D17_a_disk_that_fills_in_the_middle_is_known_after_the_wait_for_all) {
   disk().room = 100'000;
   const auto file = make();
-  file->append(pattern(200'000));
+  EXPECT_TRUE(file->append(pattern(200'000)));
   EXPECT_TRUE(bench.run(file->wait_for_all()));
   EXPECT_TRUE(file->failed());
   EXPECT_FALSE(file->append("x"));

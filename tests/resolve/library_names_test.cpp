@@ -56,7 +56,7 @@ class LibraryNamesTest : public ::testing::Test {
   Bench bench_;
   std::unique_ptr<observe::Metrics> metrics_ = make_metrics();
   std::unique_ptr<LibraryNames> names_ = std::make_unique<LibraryNames>(library_.ask());
-  Resolver resolver_{[this](Resolver::Question question) { names_->response(std::move(question)); },
+  Resolver resolver_{[this](Resolver::Question question) { names_->resolve(std::move(question)); },
                      Resolver::Limits(), *metrics_};
 };
 

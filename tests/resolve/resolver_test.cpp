@@ -184,10 +184,10 @@ TEST_F(ResolverTest, what_nobody_waits_for_any_more_can_be_given_up) {
   lookup.reset();
   EXPECT_TRUE(asked.front().is_given_up());
   EXPECT_TRUE(asked.front().is_given_up());
-  asked.front().response({one("192.0.2.1")});  // nobody is there to be told
+  asked.front().complete({one("192.0.2.1")});  // nobody is there to be told
   lookup = resolver.start("a.test", bench.io.get_executor());
   ASSERT_EQ(asked.size(), 2U);
-  asked.back().response({one("192.0.2.2")});
+  asked.back().complete({one("192.0.2.2")});
   EXPECT_EQ(bench.run(wait(lookup, long_enough))->list, one("192.0.2.2"));
 }
 

@@ -63,7 +63,13 @@ TEST(ModelKeys, LatenciesAreReadAndWrittenAlike) {
     EXPECT_EQ(latency_text(with("latency", text).latency), text);
   }
   EXPECT_EQ(latency_text(with("latency", "70ms").latency), "fixed:70ms");
-  EXPECT_EQ(outage_text(with("outage", "10s+5s:hang").outages.at(0)), "10s+5s:hang");
+}
+
+TEST(ModelKeys, AnOutageHasABeginningALengthAndAKindOfTrouble) {
+  const Outage outage = with("outage", "10s+5s:hang").outages.at(0);
+  EXPECT_EQ(outage.from, std::chrono::seconds(10));
+  EXPECT_EQ(outage.length, std::chrono::seconds(5));
+  EXPECT_EQ(outage.trouble.word, "hang");
 }
 
 TEST(ModelKeys, TroubleIsAStatusOrAFailure) {

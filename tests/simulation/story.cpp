@@ -259,7 +259,7 @@ void Story::connect(ClientPlan plan) {
 // Names are looked up by nobody but the story itself, in its own time.
 void Story::look_up(net::Resolver::Question question) {
   world_.after(network_.patience_of_names(), [this, question = std::move(question)] {
-    question.response(network_.query(question.name()));
+    question.complete(network_.query(question.name()));
   });
 }
 

@@ -76,7 +76,7 @@ class Names {
         const auto known = responses.find(question.name());
         if (known != responses.end() && failures[question.name()]-- <= 0) found = known->second;
       }
-      question.response(found);
+      question.complete(found);
     }
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();

@@ -46,7 +46,7 @@ RunningProxy::RunningProxy(Wishes wishes) : log_(::open("/dev/null", O_WRONLY | 
   options.reload = wishes.reload;
   options.first_words_limit = wishes.first_words_limit;
   if (wishes.turn) options.turn = wishes.turn;
-  if (!options.query) options.query = [](const net::Resolver::Question& question) { question.response({}); };
+  if (!options.query) options.query = [](const net::Resolver::Question& question) { question.complete({}); };
   proxy_ = std::make_unique<net::Proxy>(whole(wishes), std::move(options));
   ports_ = ports_now();
   thread_ = std::thread([this] {

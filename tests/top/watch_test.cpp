@@ -73,7 +73,6 @@ TEST(Watch, RatesAreOfTheWindow) {
   // Of the last two seconds: from 90 to 250.
   EXPECT_DOUBLE_EQ(watch.routes()[0].rate(watch.routes()[0].recent.requests), 80);
   EXPECT_DOUBLE_EQ(watch.rate(), 100);
-  EXPECT_EQ(watch.taken_at(), 5);
 }
 
 TEST(Watch, OneReadingHasNoRate) {

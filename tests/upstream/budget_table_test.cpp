@@ -18,7 +18,7 @@ policy::BudgetPolicy tight() {
   return policy;
 }
 
-TEST(BudgetTable, the_same_host_settings_and_purse_share_an_account) {
+TEST(BudgetTable, the_same_host_settings_and_kind_share_an_account) {
   BudgetTable budgets(8);
   const auto one = budgets.account("a:80", {}, BudgetKind::real);
   EXPECT_EQ(budgets.account("a:80", {}, BudgetKind::real), one);
@@ -27,7 +27,7 @@ TEST(BudgetTable, the_same_host_settings_and_purse_share_an_account) {
   EXPECT_NE(budgets.account("a:80", tight(), BudgetKind::real), one);
 }
 
-TEST(BudgetTable, the_shadow_purse_never_touches_the_real_one) {
+TEST(BudgetTable, the_shadow_budget_never_touches_the_real_one) {
   BudgetTable budgets(8);
   const auto real = budgets.account("a:80", tight(), BudgetKind::real);
   const auto shadow = budgets.account("a:80", tight(), BudgetKind::shadow);

@@ -15,7 +15,7 @@ Resolver::Query resolves_to(std::vector<std::string> addresses) {
   return [addresses](const Resolver::Question& question) {
     Found found;
     for (const auto& address : addresses) found.list.push_back(asio::ip::make_address(address));
-    question.response(found);
+    question.complete(found);
   };
 }
 
@@ -112,7 +112,7 @@ TEST(ProxyAddresses, L2_a_retry_looks_a_name_up_again_that_was_dialled_in_vain) 
   Wishes wishes;
   wishes.query = [&](const Resolver::Question& question) {
     const bool moved = ++asked > 1;
-    question.response({{asio::ip::make_address(moved ? "127.0.0.1" : "127.0.0.2")}});
+    question.complete({{asio::ip::make_address(moved ? "127.0.0.1" : "127.0.0.2")}});
   };
   RunningProxy proxy(std::move(wishes));
   const WireResponse got = proxy.client().ask(play::with_body("POST", at_name(upstream.port()), "order"));

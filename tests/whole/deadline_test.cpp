@@ -70,7 +70,7 @@ TEST(ProxyDeadline, L6_several_addresses_that_nobody_responses) {
   wishes.query = [](const Resolver::Question& question) {
     Found both;
     both.list = {asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.3")};
-    question.response(both);
+    question.complete(both);
   };
   RunningProxy proxy(std::move(wishes));
   expect_end(proxy, play::get("up.test:" + std::to_string(port.number())), milliseconds(400),
@@ -165,7 +165,7 @@ TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
   wishes.route.connect_timeout = milliseconds(300);
   wishes.route.retry.max_attempts = 1;
   wishes.settings.log.level = config::LogLevel::debug;
-  wishes.query = [found](const Resolver::Question& question) { question.response(found); };
+  wishes.query = [found](const Resolver::Question& question) { question.complete(found); };
   RunningProxy proxy(std::move(wishes));
   const Instant asked = Clock::now();
   const WireResponse got = proxy.client().ask(play::get("up.test:" + std::to_string(port.number())));

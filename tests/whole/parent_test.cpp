@@ -16,7 +16,7 @@ Wishes through(std::uint16_t port, unsigned attempts = 1) {
   wishes.route.retry.max_attempts = attempts;
   wishes.query = [](const Resolver::Question& question) {
     ADD_FAILURE() << question.name() << " is the parent's to resolve";
-    question.response({});
+    question.complete({});
   };
   return wishes;
 }
@@ -143,7 +143,7 @@ TEST(ProxyParent, one_whose_name_does_not_resolve_is_unreachable) {
   wishes.settings.parent->host = "parent.test";
   wishes.query = [](const Resolver::Question& question) {
     EXPECT_EQ(question.name(), "parent.test");
-    question.response({});
+    question.complete({});
   };
   RunningProxy proxy(std::move(wishes));
   expect_failure(proxy.client().ask(play::get("up.test")), 502, "destination_unavailable", unreachable);
@@ -154,7 +154,7 @@ TEST(ProxyParent, D12_its_name_may_have_several_addresses) {
   Wishes wishes = through(parent.port());
   wishes.settings.parent->host = "parent.test";
   wishes.query = [](const Resolver::Question& question) {
-    question.response({{asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.1")}});
+    question.complete({{asio::ip::make_address("127.0.0.2"), asio::ip::make_address("127.0.0.1")}});
   };
   RunningProxy proxy(std::move(wishes));
   EXPECT_EQ(proxy.client().ask(play::get("up.test")).status, 200);

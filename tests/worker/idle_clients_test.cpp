@@ -28,6 +28,8 @@ class Client final : public IdleClient {
   int name_;
 };
 
+using Stay = IdleClients::Stay;
+
 class RestingTest : public ::testing::Test {
  protected:
   std::vector<int> closed;
@@ -40,9 +42,9 @@ class RestingTest : public ::testing::Test {
 TEST_F(RestingTest, I6_nobody_rests_and_nobody_makes_room) { EXPECT_FALSE(clients.make_room(much_later)); }
 
 TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
-  clients.enter(two, start);
-  clients.enter(one, start + std::chrono::seconds(1));
-  clients.enter(three, start + std::chrono::seconds(2));
+  const Stay first(clients, two, start);
+  const Stay second(clients, one, start + std::chrono::seconds(1));
+  const Stay third(clients, three, start + std::chrono::seconds(2));
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_TRUE(clients.make_room(much_later));
@@ -51,14 +53,14 @@ TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
 }
 
 TEST_F(RestingTest, I6_whoever_was_busy_a_moment_ago_stays) {
-  clients.enter(one, start);
+  const Stay stay(clients, one, start);
   EXPECT_FALSE(clients.make_room(start + IdleClients::least - Duration(1)));
   EXPECT_TRUE(clients.make_room(start + IdleClients::least));
 }
 
 TEST_F(RestingTest, I6_whoever_has_asked_meanwhile_stays) {
-  clients.enter(one, start);
-  clients.enter(two, start);
+  const Stay first(clients, one, start);
+  const Stay second(clients, two, start);
   one.has_asked = true;
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_EQ(closed, std::vector{2});
@@ -66,12 +68,14 @@ TEST_F(RestingTest, I6_whoever_has_asked_meanwhile_stays) {
 }
 
 TEST_F(RestingTest, whoever_leaves_is_out_wherever_it_stood) {
-  for (Client* each : {&one, &two, &three}) clients.enter(*each, start);
-  clients.leave(two);
-  clients.leave(two);
-  clients.leave(three);
-  clients.enter(two, start);
-  clients.leave(one);
+  Stay first(clients, one, start);
+  {
+    Stay second(clients, two, start);
+    const Stay third(clients, three, start);
+    second.end();
+  }
+  const Stay again(clients, two, start);
+  first.end();
   EXPECT_TRUE(clients.make_room(much_later));
   EXPECT_FALSE(clients.make_room(much_later));
   EXPECT_EQ(closed, std::vector{2});
