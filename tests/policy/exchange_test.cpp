@@ -51,6 +51,46 @@ TEST_F(ExchangeTest, LeadsOnUntilItIsOver) {
   EXPECT_TRUE(leads_on(exchange, {}));
 }
 
+// The budget has one retry, and gets one more with each first attempt.
+struct TakenUp : ExchangeTest {
+  Budget shared{{1, 0.1, 10s}};
+  Exchange exchange{policy, get, &shared, epoch};
+
+  void take_up(unsigned number, Sent sent, const Outcome& outcome) {
+    Attempt attempt;
+    attempt.number = number;
+    attempt.sent = sent;
+    exchange.take_up({attempt, outcome, {true, 250ms, Reason::retryable_failure}, epoch, epoch});
+  }
+};
+
+TEST_F(TakenUp, FeedsAndChargesTheBudgetAsIfTheAttemptsHadBeenMadeHere) {
+  const Failed closed{Stage::await_head, Cause::closed};
+  take_up(1, Sent::maybe, closed);
+  EXPECT_EQ(shared.left(epoch), 1);
+  take_up(2, Sent::maybe, closed);
+  EXPECT_EQ(shared.left(epoch), 0);
+  EXPECT_EQ(std::get<Start>(exchange.begin(epoch, dice)[0]).number, 3U);
+  EXPECT_EQ(exchange.ledger().size(), 2U);
+}
+
+TEST_F(TakenUp, GivesBackWhatEndedWithoutHavingSentAByte) {
+  const Failed refused{Stage::connect, Cause::refused};
+  take_up(1, Sent::nothing, refused);
+  EXPECT_EQ(shared.left(epoch), 1);
+  take_up(2, Sent::nothing, refused);
+  EXPECT_EQ(shared.left(epoch), 1) << "given back, and withdrawn for the third";
+  std::ignore = exchange.begin(epoch, dice);
+  std::ignore = exchange.failed({false, Sent::nothing, true, Idempotency::yes}, refused, epoch, dice);
+  EXPECT_EQ(exchange.ledger().back().budget_left, 2);
+}
+
+TEST_F(TakenUp, ComesBeforeTheBeginningAndInOrder) {
+  EXPECT_DEBUG_DEATH(take_up(2, Sent::maybe, Answered{503, {}}), "number");
+  std::ignore = exchange.begin(epoch, dice);
+  EXPECT_DEBUG_DEATH(take_up(1, Sent::maybe, Answered{503, {}}), "idle");
+}
+
 TEST_F(ExchangeTest, PreconditionsAreAssertedWhereAssertsAre) {
   Exchange exchange(policy, get, nullptr, epoch);
   const Actions asked = exchange.begin(epoch, dice);
