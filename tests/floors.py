@@ -256,6 +256,7 @@ def check_rooms(root):
 
 MAY_INCLUDE = re.compile(r"\b[Mm]ay include\b")
 INCLUDED = re.compile(r"\bMay include: (.*?)\.(?=\s)", re.S)
+TABLE_OF_TESTS = "tests/README.md"
 
 
 def check_may_include(root):
@@ -272,9 +273,21 @@ def check_may_include(root):
                 yield path, line_of(text, said.start()) if said else 1, "may include", f"say once `May include: `, and there {linked}"
 
 
+def check_table_of_tests(root):
+    """The first table of tests/README.md says of each room where its tests go."""
+    if not (root / TABLE_OF_TESTS).is_file():
+        return
+    rows = (root / TABLE_OF_TESTS).read_text(encoding="utf-8").split("\n## ")[1].split("\n")
+    changed = " ".join(row.split("|")[1] for row in rows if row.startswith("|"))
+    named = set(re.findall(r"`(?:proxy/|config/)?(\w+)`", changed))
+    for room in LINKS:
+        if room not in named:
+            yield TABLE_OF_TESTS, 3, "table", f"no row says where tests of `{room}` go"
+
+
 def check_tree(root):
     """Prints every violation under `root`; returns the number of files and the set of kinds per file."""
-    files, found = 0, [*check_links(root), *check_rooms(root), *check_may_include(root)]
+    files, found = 0, [*check_links(root), *check_rooms(root), *check_may_include(root), *check_table_of_tests(root)]
     for folder in ("proxy", "config", "tests"):
         for file in sorted((root / folder).rglob("*")):
             path = file.relative_to(root).as_posix()
@@ -330,6 +343,8 @@ PLANTS = {  # path, text, the kind that must be found; None: nothing may be foun
     "said twice": ("proxy/log/README.md", "May include: `settings`. It may include `io`.\n", "may include"),
     "clean sentence": ("proxy/trace/README.md", "Start. May include: `stories`, `resolve`, `probe` (3.5),\n`repeat` and more.\n`io`.\n", None),
     "clean alone": ("proxy/match/README.md", "May include: the C++ standard library.\n", None),
+    "a room untested": (TABLE_OF_TESTS, "# T\n\n## Y\n\n| " + ", ".join(f"`{room}`" for room in LINKS if room != "io") + " | `io` |\n\n"
+                        "## Z\n\n| `io` | |\n", "table"),
     "no readme": ("proxy/resolve", None, "readme"),
     "crowded": ("proxy/replay", {"proxy/replay/README.md": "Words.\n",
                                    **{f"proxy/replay/part{i}.cpp": "int x;\n" for i in range(27)}}, "room"),
