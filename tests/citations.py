@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Fails where a comment, a message or a page cites what nobody can look up: a row or a clause that is in no rule book of
-proxy/rules, an id without its word (`row C4`, `clauses R3 and R7`), a decision or a document that is not in the tree."""
+proxy/rules, an id without its word (`row C4`, `clauses R3 and R7`), a decision or a document that is not in the tree, in a page or in
+a comment of C++ a source (`pool.hpp`, `upstream/pool.hpp`, `upstream/pool`)."""
 import argparse
 import re
 import sys
 import tempfile
 from pathlib import Path
 
+from floors import LINKS
 from requirements import ENTRY, entries
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +27,10 @@ CITED = re.compile(rf"(?:\b([Rr]ows?|[Cc]lauses?)\s+`?)?({ID}(?:(?:,\s+(?:and|or
 DECISION = re.compile(r"\bdecisions? (\d{4})\b", re.I)
 DOCUMENT = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.md\b")
 AWAY = re.compile(r"(?<![\w/.-])spec/[\w.-]+|\b(?:issue|ticket) #?\d+", re.I)
+
+# A source by its name, or by its room's and its own; not FILE_test.cpp, which stands for many, nor what only looks like one.
+SOURCE = re.compile(rf"(?<![\w/.*<>-])((?:[\w-]+/)*[a-z][\w-]*\.[ch]pp\b|(?:proxy/|config/)?(?:{'|'.join(LINKS)})/[a-z]\w+(?![\w/]|\.[a-z]))")
+NO_SOURCE = {"message/http"}
 
 
 def blank(match):
@@ -67,6 +73,28 @@ def documents(root, path, prose, pages):
         yield match.start(), f"`{match.group(0)}` is not in the tree"
 
 
+def sources(path, text, known):
+    """Every source that a page or a comment names and that is not there, by a part of its path from some folder on."""
+    told = [(0, text)] if path.endswith(".md") else [(each.start(), each.group(0)) for each in PROSE.finditer(text)
+                                                     if each.group(0).startswith(("//", "/*"))]
+    for at, prose in told:
+        for match in SOURCE.finditer(prose):
+            if match.group(1) not in known and match.group(1) not in NO_SOURCE:
+                yield at + match.start(1), f"{match.group(1)} is not in the tree"
+
+
+def parts_of_paths(paths):
+    """Each path from the root or from any folder on, with the file's suffix and without it, and so are its folders."""
+    known = set()
+    for path in paths:
+        parts = path.split("/")
+        for end in range(1, len(parts) + 1):
+            for begin in range(end):
+                name = "/".join(parts[begin:end])
+                known |= {name, name.rsplit(".", 1)[0]}
+    return known
+
+
 def files(root):
     yield from sorted(root.glob("*.md"))
     for folder in FOLDERS:
@@ -80,12 +108,15 @@ def check_tree(root):
     known = {**entries(root, "robustness.md"), **entries(root, "retry.md")}
     found, tree = [], list(files(root))
     pages = [file.relative_to(root).as_posix() for file in [*tree, *root.glob("docs/**/*.md")] if file.suffix == ".md"]
+    there = parts_of_paths(file.relative_to(root).as_posix() for folder in FOLDERS for file in (root / folder).rglob("*") if file.is_file())
     for file in tree:
         path = file.relative_to(root).as_posix()
         if path == WITH_PLANTS:
             continue
         prose = prose_of(path, text := file.read_text(encoding="utf-8", errors="replace"))
         wrong = list(documents(root, path, prose, pages)) + ([] if path == WITH_IDS else list(citations(prose, known)))
+        if path.endswith((".md", ".hpp", ".cpp")):
+            wrong += sources(path, text, there)
         found += [(path, text.count("\n", 0, at) + 1, message) for at, message in sorted(wrong)]
     return found, len(tree)
 
@@ -102,6 +133,10 @@ PLANTS = {  # path: (text, lines with something wrong)
     "tests/e.sh": ("# row A1, decision 0001, docs/README.md\n# decision 0002\n# elsewhere.md, spec/rules.txt\n# issue 14\n", [1, 2, 3, 3, 4]),
     "config/f.yaml": ("# https://example.com/a/NOTES.md\nkey: row A1  # rules: retry.md, proxy/rules/retry.md\n", []),
     "README.md": ("# Rows\n", []),
+    "proxy/io/stream.hpp": ("// `stream.hpp`, io/stream.hpp (io/stream), `proxy/io/stream`, proxy/io.\n#include \"gone.hpp\"\n"
+                            "const char* x = \"gone.cpp\";  // <x/gone.hpp> or\n// gone.hpp\n", [4]),
+    "proxy/io/README.md": ("`stream.hpp`, `http/stream.hpp`\n`io/gone`, message/http\n*_test.cpp, FILE_test.cpp, io/x/y\n"
+                           "(io/gone.hpp), tls/stream\n", [1, 2, 4, 4]),
 }
 
 

@@ -78,7 +78,7 @@ ROWS = [
     Row("... kinds of faults", "heavy", "soak", "soak fault kinds", 35),
     lost("... effects duplicated", "heavy", "soak", "duplicated effects"),
     lost("... requests lost", "heavy", "soak", "lost"),
-    lost("... answers or bodies corrupted", "heavy", "soak", "corrupted"),
+    lost("... responses or bodies corrupted", "heavy", "soak", "corrupted"),
 ]
 
 

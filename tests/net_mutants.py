@@ -1,7 +1,7 @@
 """One-line defects of the rooms above the sockets for mutate.py: each must break a law of the simulation, or miss a coverage mark, within some stories."""
 
 # (room and file, its text, what stands there instead). Not in the table, because no law can see it:
-#   race: stop() without clear() of the losing answers: their connections then go with the request, a little later.
+#   race: stop() without clear() of the losing responses: their connections then go with the request, a little later.
 #   attempt: reusable though the upload was stopped: what such a connection is given next cannot be sent, so it goes to another.
 NET_MUTANTS = [
     ("exchange/exchange_driver", "while (actions_.size() == 0 && Tick::now() < wait.until) {", "while (false) {"),

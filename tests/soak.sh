@@ -4,7 +4,7 @@
 #
 #   bash tests/soak.sh [MINUTES]               2 by default
 #   bash tests/soak.sh --seed N [MINUTES]      the same draws again
-#   bash tests/soak.sh --lost-posts 10000      only POSTs that take effect and whose answer is lost
+#   bash tests/soak.sh --lost-posts 10000      only POSTs that take effect and whose response is lost
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -42,8 +42,8 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
   return question.first.replayable && (!sending_began || question.body_bytes <= most);
 }
 
-// The response of a body that breaks was a good one up to its head. Which timer ends an attempt without an
-// answer is for the route to say.
+// The response of a body that breaks was a good one up to its head. Which timer ends an attempt without a
+// response is for the route to say.
 Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, const Facts& facts, bool held) {
   if (breaks_after_release(question.outcome, policy)) return Answered{200, {}};
   if (!is_timeout(question.outcome)) return question.outcome;

@@ -29,7 +29,7 @@ struct Question {
   bool tunnel = false;      ///< CONNECT: only the dial is tried, which is always safe to repeat
   policy::Facts facts;      ///< idempotent and safe_method are judged here, the rest is taken as given
   /// What the first attempt and every later one comes to. attempt_timeout and response_timeout stand for "no
-  /// answer": the route says which of them it is and when. The body of a Failed at Stage::body breaks after
+  /// response": the route says which of them it is and when. The body of a Failed at Stage::body breaks after
   /// a head of 200: within what the route holds back, if it holds bytes back.
   policy::Outcome outcome = policy::Answered{503, {}};
   /// The attempt that the explanation begins with. Those before it are taken to have failed at once, each

@@ -50,10 +50,10 @@ enum class LimitHit : std::uint8_t {
   request_unread,    // the upstream took no byte of the request for idle_timeout, or for a second at the
                      // deadline
   response_idle,     // no byte of the body from the upstream for idle_timeout, or resume.stall
-  response_unread,   // the client took no byte of the answer for idle_timeout
+  response_unread,   // the client took no byte of the response for idle_timeout
 };
 inline constexpr std::size_t limit_hit_count = policy::count_of<LimitHit>;
-/// The metric label: the enumerator's own name.
+/// The metric label: the enumerator's own name, with `answer` in the place of `response`.
 std::string_view word(LimitHit);
 
 /// Whether a configuration that was read while running is in force.

@@ -5,7 +5,7 @@
     python3 tests/bench/instructions.py --write     these are the figures from now on
     python3 tests/bench/instructions.py --where     where they go: a table of the rooms and libraries, with cache misses
 
-One connection, one request after the other, the start not counted. Other work on the machine only adds to it: where answers are late
+One connection, one request after the other, the start not counted. Other work on the machine only adds to it: where responses are late
 the loop turns more often. So what is too dear is counted again, and the least of three counts."""
 import argparse
 import json

@@ -16,7 +16,7 @@ TRANSFER_ENCODINGS = [
     b"\"chunked\"", b"'chunked'", b"gzip chunked", b"chun ked", b"chunked\xa0", b"\xa0chunked", b"\x85chunked", b"chunked\xff", b"cow",
     b"trailers", b"chunked=1", b"chunked/1", b"-chunked", b"+chunked", b"0", b",", b",,", b"chunked\r\nTransfer-Encoding: chunked",
     b"chunked\r\nTransfer-Encoding: identity", b"chunked\r\nTransfer-Encoding:", b"\r\nTransfer-Encoding: chunked"]
-IDENTITY = [b"identity", b"identity, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity"]  # not there, in answers
+IDENTITY = [b"identity", b"identity, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity"]  # not there, in responses
 KNOWN_CODINGS = [b"gzip", b"gzip, Chunked", b"x-gzip", b"deflate", b"compress", b"x-compress", b"gzip, chunked", b"deflate, chunked", b"gzip, deflate",
                  b"GZIP", b"compress, gzip, chunked"]
 LENGTHS = [b"", b"+5", b"-5", b"-0", b"0x5", b"5x", b"x5", b"5 5", b"5,5", b"5, 5", b"5,", b",5", b"5;", b"5.0", b"5e0", b"1_0", b"\"5\"", b"five",

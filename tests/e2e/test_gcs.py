@@ -105,7 +105,7 @@ class Bucket:
 
 
 def downloads(cases):
-    """The preset as shipped, but for its waits; for each (path, bucket) the client's answer, the log's line and what was asked."""
+    """The preset as shipped, but for its waits; for each (path, bucket) the client's response, the log's line and what was asked."""
     preset = {"name": "gcs", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "2ms", "jitter": "none"}}}
     scripts = {path.partition("?")[0]: [bucket] for path, bucket in cases}
     equal(len(scripts), len(cases), "a path of its own for each")

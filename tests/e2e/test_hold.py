@@ -1,4 +1,4 @@
-"""Answers that say no behind a 200: nothing of them reaches the client while another attempt may do better."""
+"""Responses that say no behind a 200: nothing of them reaches the client while another attempt may do better."""
 from harness import Curl, Reprise, equal
 from upstream import Say, Upstream
 

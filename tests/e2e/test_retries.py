@@ -190,7 +190,7 @@ def test_deadline_may_answer_504():
 
 def test_attempt_timeout_is_retried_and_ends_as_504():
     def given_up(connection, _):
-        """No answer, until reprise closes the connection."""
+        """No response, until reprise closes the connection."""
         connection.settimeout(PATIENCE)
         connection.recv(1)
         return False

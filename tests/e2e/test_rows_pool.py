@@ -96,7 +96,7 @@ def test_D19_attempts_are_never_closer_than_the_wait():
 
 
 def test_D20_the_outer_of_two_leaves_responses_to_the_inner_one():
-    """It retries what has no answer, and all of it where the route says so."""
+    """It retries what has no response, and all of it where the route says so."""
     defaults = {"retry": {"max_attempts": 3, "backoff": {"initial": "0ms"}}}
     outer_too = {"retry": {**defaults["retry"], "inner": "allow"}}
     with Upstream({"/x": [503]}) as upstream, Reprise(defaults=defaults) as outer, Reprise(defaults=outer_too) as both:

@@ -1,4 +1,4 @@
-"""Answers: the section on responses, rows B1 to B14 but for TLS, and row F1 over what is no TLS. The client never
+"""Responses: the section on responses, rows B1 to B14 but for TLS, and row F1 over what is no TLS. The client never
 sees a broken message as a whole one, and a connection that is in doubt is never used again."""
 import re
 import threading
@@ -46,7 +46,7 @@ def is_cut_after(bodies):
 
 
 def discards(message, method="GET", status=200, body=b"hello"):
-    """The response is delivered, the connection is not used again, and what came behind is nobody's answer."""
+    """The response is delivered, the connection is not used again, and what came behind is nobody's response."""
     with stage({"/x": [raw(message)]}) as (reprise, upstream), Client(reprise.forward) as client:
         client.send(to(upstream, method))
         response = client.read_response(method)

@@ -69,7 +69,7 @@ def test_client_that_resets_during_an_attempt_stops_it():
     gone = threading.Event()
 
     def watch(connection, _):
-        """No answer; notes when reprise closes the connection."""
+        """No response; notes when reprise closes the connection."""
         connection.settimeout(None)
         try:
             connection.recv(1)

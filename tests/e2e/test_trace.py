@@ -124,7 +124,7 @@ def test_what_a_client_makes_up_is_still_json():
 
 
 def serving(reprise, upstream, requests=30):
-    """Requests get their answers, whatever becomes of spans."""
+    """Requests get their responses, whatever becomes of spans."""
     for _ in range(requests):
         equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
 

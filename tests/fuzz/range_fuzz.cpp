@@ -158,7 +158,7 @@ void judge_request_lines(std::string_view outgoing, const RangeAsked& asked) {
       "and the same otherwise");
 }
 
-/// `request head` and `answer head`, one behind the other.
+/// `request head` and `response head`, one behind the other.
 void judge_heads(std::string_view text) {
   http::RequestHead request;
   http::ResponseHead response;

@@ -155,7 +155,7 @@ class Origin:
             server.__exit__(*error)
 
     def lay(self, tree, below, fails, cut=None):
-        """Each file of a tree below that path: behind `fails` answers of 503, and the one to `cut` breaks in its middle first."""
+        """Each file of a tree below that path: behind `fails` responses of 503, and the one to `cut` breaks in its middle first."""
         for name, content in tree.items():
             last = resumable(content, len(content) // 2) if name == cut else served(content, name)
             self.scripts[f"{below}/{name}"] = [503] * fails + [last]

@@ -463,7 +463,7 @@ TEST(Resume, WhateverIsAcceptedIsTheRest) {
     if (dice.roll(4) == 0) head.end = BodyEnd::last_chunk;
     const Continuation found = download.judge(head, sent);
     const bool counted = head.end == BodyEnd::length;
-    // A chunked answer has named no end: what the 206 says of it cannot be caught out.
+    // A chunked response has named no end: what the 206 says of it cannot be caught out.
     const std::uint64_t end = chunked ? said : size;
     const std::uint64_t missing = end - sent;
     const bool honest = from == sent && to >= from && to + 1 == end && (open ? !chunked : said == end) &&

@@ -68,7 +68,7 @@ class Client final : public Actor {
   Chance pieces_;
   HttpReader reader_;
   std::size_t asked_ = 0;     ///< requests given out
-  std::size_t answered_ = 0;  ///< answers read to their end
+  std::size_t answered_ = 0;  ///< responses read to their end
   std::string out_;
   std::vector<std::uint64_t> ends_;  ///< of the requests, in bytes sent
   std::uint64_t sent_ = 0;

@@ -48,7 +48,7 @@ struct RangeRequest {
 
 /// The field by which the upstream names the versions of a representation.
 enum class VersionField : std::uint8_t { entity_tag, generation, version_id };
-/// Of all answers to the request with that number.
+/// Of all responses to the request with that number.
 VersionField version_field(Seed seed, std::uint64_t id);
 /// The whole line, with CRLF.
 std::string version_line(VersionField field, unsigned version);

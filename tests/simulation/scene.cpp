@@ -47,7 +47,7 @@ policy::RetryPolicy draw_retry(Chance& chance) {
   return retry;
 }
 
-// For what answers tell of errors in, some of them for one status alone.
+// For what responses tell of errors in, some of them for one status alone.
 std::vector<policy::BodyPredicate> draw_predicates(Chance& chance) {
   std::vector<policy::BodyPredicate> all{{"", "error"},
                                          {.value = {.matches = {"Slow*"}}, .xml = "Error.Code"},

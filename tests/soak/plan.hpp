@@ -78,7 +78,7 @@ struct Plan {
   std::uint64_t size = 0;  ///< of the body, of a GET's response, or of each way of a tunnel; bytes
   bool chunked = false;    ///< the request body, or the response to a GET
   bool keyed = false;      ///< a POST that its route calls idempotent
-  bool held = false;       ///< its route holds answers back
+  bool held = false;       ///< its route holds responses back
   bool validated = true;   ///< the response has a strong ETag
   Listener listener = Listener::steady;
 

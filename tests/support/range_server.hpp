@@ -1,4 +1,4 @@
-// An upstream's answers to ranges of one representation, honest unless told otherwise.
+// An upstream's responses to ranges of one representation, honest unless told otherwise.
 #pragma once
 
 #include <charconv>

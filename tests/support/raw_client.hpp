@@ -9,7 +9,7 @@
 
 namespace reprise::play {
 
-/// One answer as it came: nothing is decoded but its framing.
+/// One response as it came: nothing is decoded but its framing.
 struct WireResponse {
   int status = 0;    ///< 0: no whole head came
   std::string head;  ///< with its blank line

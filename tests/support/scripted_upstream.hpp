@@ -71,7 +71,7 @@ class ScriptedUpstream {
 };
 
 /// A script that reads requests for as long as they come, and gives the n-th of the process of this script
-/// the n-th answer; the last response stays.
+/// the n-th response; the last response stays.
 ScriptedUpstream::Script responses(std::vector<std::string> in_turn);
 
 /// What scripts heard, gathered across threads.

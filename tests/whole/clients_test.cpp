@@ -148,7 +148,7 @@ TEST(ProxyClients, I3_a_client_that_pipelines_and_does_not_read_stops_the_readin
   for (int i = 0; i < 50; ++i) requests += play::get(upstream.authority());
   client.send(requests);
   ASSERT_TRUE(client.socket().read_bytes(1000));
-  // Some answers fit into the kernel's buffers; the rest is not asked for until somebody reads.
+  // Some responses fit into the kernel's buffers; the rest is not asked for until somebody reads.
   EXPECT_LT(asked, 45);
   for (int i = 0; i < 50; ++i) {
     const WireResponse got = client.read_response();

@@ -121,7 +121,7 @@ class Storm {
  public:
   explicit Storm(std::uint64_t seed) : dice_(seed) {}
 
-  // A chunked or a counted answer to that request, and how much of it is sent.
+  // A chunked or a counted response to that request, and how much of it is sent.
   void response(Peer& peer, const std::string& head) {
     std::string text;
     std::size_t sent = 0;

@@ -403,7 +403,7 @@ TEST_F(ProxyResume, D15_shutdown_ends_the_wait_for_a_resume) {
   EXPECT_EQ(client_->socket().read_to_end(), Wire::reset);
 }
 
-/// Answers to the request for the rest that are not the rest.
+/// Responses to the request for the rest that are not the rest.
 struct Lie {
   std::string name;
   RangeResponse response;
