@@ -18,6 +18,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from floors import LINKS, rooms_seen_by
 from tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,11 +28,13 @@ MERGED = COUNTS / "all.profdata"
 FIGURES = ROOT / "build/figures"
 # Per cent of lines and of branches that must have been run.
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "top": (95, 85), "sockets": (95, 85)}
-SOCKETS = ("io", "cancellation", "systemd", "tls", "intercept", "resolve", "upstream", "dial", "replay", "tunnel", "message", "worker", "attempt", "exchange", "session", "reload", "control", "console", "cgroup", "admin", "server")
+# The rooms above the sockets, but for those of the commands; and what reads a control group from the host.
+SOCKETS = (*(room for room in LINKS if "io" in rooms_seen_by(room) and room not in ("startup", "cli")), "cgroup")
 # The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
 NOT_JUDGED = r"^proxy/explain/explain_report|^proxy/match/enumerators"
 # Each program, and how it is played.
-PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "comparison", "top", *SOCKETS, "whole") if room not in ("cancellation", "attempt", "exchange", "session")},
+PROGRAMS = {**{f"{room}_test": () for room in ("policy", "http", "config", "explain", "simulate", "comparison", "top", *SOCKETS, "whole")
+               if (ROOT / "tests" / room).is_dir()},
             "net_stories": ("--stories", "30000", "--threads", "1"),
             "simulation/policy/policy_stories": ("--random", "100000", "--threads", "1")}
 # Lines that no test can run, by file and a part of their text, and why.

@@ -17,7 +17,7 @@ short_groups=(format floors e2e check short_stories short_fuzz docs)   # e2e fir
 all_groups=(format floors release e2e browser interop package heavy asan simulation tsan fuzz coverage cost tidy docs)
 named_groups=(check short_stories short_fuzz mutants)   # not in all: parts of longer groups, and what is long
 # Whose tests run over sockets: the rooms above them, and the whole proxy.
-socket_rooms=(io systemd cgroup control console reload tls intercept resolve upstream dial replay tunnel message worker admin server whole)
+socket_rooms=(io systemd cgroup control console reload tls intercept resolve trace upstream dial replay tunnel message worker admin server whole)
 # The program, and those tests with those of observe; and what these are called.
 socket_targets=(reprise "${socket_rooms[@]/%/_test}" observe_test)
 socket_tests="^($(IFS="|"; echo "${socket_rooms[*]}")|observe)\\."
@@ -63,6 +63,13 @@ counted() {
   shift
   "$@" 2>&1 | tee "$said/counted"
   tally counted "$name" "${PIPESTATUS[0]}" "$said/counted"
+}
+
+# without WHAT TEST...: tests that are skipped because it is not there.
+without() {
+  local name
+  for name in "${@:2}"; do echo "SKIPPED $name: no $1"; done
+  echo "0 passed, 0 failed, $(($# - 1)) skipped"
 }
 
 # build PRESET [TARGET...]: what this run has not built yet, after what was begun ahead. Two never build in one folder.
@@ -337,12 +344,12 @@ group_docs() {
   counted "docs" python3 tests/docs.py --bin "build/$tested/reprise"
   check "the table of figures" python3 tests/figures.py --docs
   # Prometheus comes in a package that starts a server: only a full run brings it.
-  ! $is_full || install_missing prometheus || echo "without prometheus"
+  ! $is_full || install_missing prometheus || true
   if command -v prometheus >/dev/null; then
     check "alert rules" python3 tests/alerts.py --bin "build/$tested/reprise"
     check "dashboard" python3 tests/dashboard.py --bin "build/$tested/reprise"
   else
-    echo "the alert rules and the dashboard are played where Prometheus is, as in a full run"
+    counted "docs" without "prometheus, which a full run brings" "alert rules" "dashboard"
   fi
   # That it works, not what it measures: this machine is busy.
   check "the benchmark runs" python3 tests/bench/bench.py --bin "build/$tested/reprise" --peers dumbpipe --baseline dumbpipe \
