@@ -195,17 +195,28 @@ Metrics::Cells::Cells(std::span<const std::string> route_names,
   register_gauge(registry, Metric::build_version).Add({{"version", std::string(version)}}).Set(1);
 }
 
-std::vector<MetricFamily> Metrics::Cells::Collect() const {
-  RouteFamilies by_route;
-  for (std::size_t i = 0; i < routes.size(); ++i) by_route.add(routes[i].name, routes[i].cells);
-  MetricFamily upstream_attempts = family(Metric::upstream_attempts);
+MetricFamily Metrics::Cells::attempts_by_upstream() const {
+  MetricFamily attempts = family(Metric::upstream_attempts);
   by_upstream.each([&](const UpstreamCells& cells) {
     for (std::size_t i = 0; i < cells.attempts.size(); ++i) {
-      add_if_touched(upstream_attempts,
-                     {{"upstream", cells.label}, {"outcome", std::string(OutcomeLabels::words[i])}},
+      add_if_touched(attempts, {{"upstream", cells.label}, {"outcome", std::string(OutcomeLabels::words[i])}},
                      cells.attempts[i]);
     }
   });
+  return attempts;
+}
+
+MetricFamily Metrics::Cells::rejections_by_cause() const {
+  MetricFamily requests = family(Metric::rejected_requests);
+  for (std::size_t i = 0; i < rejected.size(); ++i) {
+    add_if_touched(requests, {{"cause", rejections[i]}}, rejected[i]);
+  }
+  return requests;
+}
+
+std::vector<MetricFamily> Metrics::Cells::Collect() const {
+  RouteFamilies by_route;
+  for (std::size_t i = 0; i < routes.size(); ++i) by_route.add(routes[i].name, routes[i].cells);
   MetricFamily upstream_connections = family(Metric::upstream_connections);
   for (std::size_t i = 0; i < upstreams.size(); ++i) {
     add_gauge(upstream_connections, {{"state", std::string(upstream_words[i])}}, upstreams[i].load());
@@ -218,10 +229,6 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
   }
   MetricFamily clients = family(Metric::client_connections);
   add_gauge(clients, {}, client_connections.load());
-  MetricFamily rejected_requests = family(Metric::rejected_requests);
-  for (std::size_t i = 0; i < rejected.size(); ++i) {
-    add_if_touched(rejected_requests, {{"cause", rejections[i]}}, rejected[i]);
-  }
 
   std::vector<MetricFamily> all{
       by_route.requests,
@@ -239,14 +246,14 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       by_route.hedges,
       replay,
       replay_limit,
-      upstream_attempts,
+      attempts_by_upstream(),
       upstream_connections,
       clients,
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
       counters(Metric::streams, "protocol", protocol_words, streams),
       counters(Metric::interceptions, "outcome", interception_words, interceptions),
       counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
-      rejected_requests,
+      rejections_by_cause(),
       counters(Metric::limits_hit, "limit", limit_words, limits),
       counters(Metric::config_reloads, "outcome", reload_words, reloads),
       counter(Metric::log_dropped, log_dropped),

@@ -127,6 +127,8 @@ struct Metrics::Cells final : prometheus::Collectable {
 
   /// Families with at least one series; none of the registry's.
   std::vector<prometheus::MetricFamily> Collect() const override;
+  prometheus::MetricFamily attempts_by_upstream() const;
+  prometheus::MetricFamily rejections_by_cause() const;
 
   const OutcomeLabels outcome_labels;
   const std::vector<std::string> rejections;  ///< the `cause` label

@@ -60,6 +60,11 @@ std::vector<Story> stale_ones() {
        "attempt 2 -> connect refused | sleep 250ms\n"
        "attempt 3 reused -> send reset | sleep 500ms\n"
        "attempt 4 -> 200 | deliver (success)\n"},
+  };
+}
+
+std::vector<Story> told_from_stale() {
+  return {
       {"a_break_inside_the_head_is_not_stale",
        get(),
        {fails(Stage::head, Cause::closed).reused(), status(200)},
@@ -96,6 +101,11 @@ std::vector<Story> stale_ones() {
        put(),
        {stale.not_held()},
        "attempt 1 reused -> await_head closed | fail (not_replayable)\n"},
+  };
+}
+
+std::vector<Story> stale_beside_other_rules() {
+  return {
       {"the_kept_response_survives_a_stale_retry",
        get().attempts(2),
        {status(503), stale, refused},
@@ -164,10 +174,7 @@ std::vector<Story> misdirected() {
 }  // namespace
 
 std::vector<Story> connection_stories() {
-  std::vector<Story> all = stale_ones();
-  const std::vector<Story> more = misdirected();
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return joined({stale_ones(), told_from_stale(), stale_beside_other_rules(), misdirected()});
 }
 
 }  // namespace reprise::play

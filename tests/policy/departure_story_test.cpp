@@ -38,6 +38,11 @@ std::vector<Story> half_closed() {
        {status(503).attempt_sees(fin)},
        "FIN during attempt 1 | noted\n"
        "attempt 1 -> 503 | deliver (not_idempotent)\n"},
+  };
+}
+
+std::vector<Story> half_closed_later() {
+  return {
       {"fin_during_the_wait",
        get().budget(1),
        {status(503).wait_sees(fin)},
@@ -144,9 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Stories, Departure, testing::ValuesIn(departure_stories
 }  // namespace
 
 std::vector<Story> departure_stories() {
-  std::vector<Story> all = half_closed();
-  for (const auto& part : {resets(), shutdowns()}) all.insert(all.end(), part.begin(), part.end());
-  return all;
+  return joined({half_closed(), half_closed_later(), resets(), shutdowns()});
 }
 
 }  // namespace reprise::play

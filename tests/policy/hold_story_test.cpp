@@ -107,6 +107,11 @@ std::vector<Story> breaks() {
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> body truncated | sleep 500ms\n"
        "attempt 3 -> connect refused | deliver 1 (attempts_spent)\n"},
+  };
+}
+
+std::vector<Story> other_breaks() {
+  return {
       {"a_reset_in_a_held_body",
        lists_truncated(get()),
        {fails(Stage::body, Cause::reset), status(200)},
@@ -159,11 +164,6 @@ TEST(HeldBreak, EndsInSuccessOnceItWasContinued) {
 
 }  // namespace
 
-std::vector<Story> hold_stories() {
-  std::vector<Story> all = bodies();
-  const std::vector<Story> more = breaks();
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
+std::vector<Story> hold_stories() { return joined({bodies(), breaks(), other_breaks()}); }
 
 }  // namespace reprise::play

@@ -57,6 +57,11 @@ std::vector<Story> limits() {
        {status(503)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> 503 | deliver (attempts_spent)\n"},
+  };
+}
+
+std::vector<Story> deadlines() {
+  return {
       {"a_wait_that_would_cross_the_deadline_is_never_started",
        short_of_time(),
        {status(503)},
@@ -93,6 +98,11 @@ std::vector<Story> limits() {
        get(),
        {status(200).takes(61s)},
        "attempt 1 -> 200 | deliver (success)\n"},
+  };
+}
+
+std::vector<Story> out_of_time() {
+  return {
       {"out_of_time_504",
        gateway_timeout(short_of_time()),
        {status(503)},
@@ -250,6 +260,11 @@ std::vector<Story> signatures() {
        get().signed_until(epoch + 2s),
        {status(503).aws_retry_after(3s)},
        "attempt 1 -> 503 x-amz-retry-after 3000ms | deliver (signature_expired)\n"},
+  };
+}
+
+std::vector<Story> signatures_beside_other_rules() {
+  return {
       {"the_deadline_is_named_before_the_signature",
        get().deadline(200ms).signed_until(epoch + 100ms),
        {status(503)},
@@ -365,10 +380,8 @@ TEST(Clause, NoInitialWaitStaysNone) {
 }  // namespace
 
 std::vector<Story> limit_stories() {
-  std::vector<Story> all = limits();
-  for (const auto& part : {hints(), aws_hints(), signatures()})
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
+  return joined({limits(), deadlines(), out_of_time(), hints(), aws_hints(), signatures(),
+                 signatures_beside_other_rules()});
 }
 
 }  // namespace reprise::play

@@ -50,6 +50,11 @@ std::vector<Story> continued() {
        "attempt 5 -> 206 | continue\n"
        "the body breaks | sleep 4000ms\n"
        "attempt 6 -> 206 | continue\n"},
+  };
+}
+
+std::vector<Story> continued_under_limits() {
+  return {
       {"what_was_waited_before_the_head_does_not_count",
        get().resumes(2),
        {status(503), status(503), breaks_mid_way(200), refused, status(206)},
@@ -134,6 +139,11 @@ std::vector<Story> given_up() {
        "attempt 1 -> 200 | deliver (success)\n"
        "the body breaks | sleep 250ms\n"
        "attempt 2 -> connect address_is_self | cut (not_retryable)\n"},
+  };
+}
+
+std::vector<Story> limited() {
+  return {
       {"resumes_in_a_row_without_a_byte_are_counted",
        get().resumes(2),
        {breaks_mid_way(200), refused, breaks_in_vain(206)},
@@ -174,6 +184,11 @@ std::vector<Story> given_up() {
        "attempt 1 -> 200 | deliver (success)\n"
        "the body breaks | sleep 250ms\n"
        "the wait ends late | cut (signature_expired)\n"},
+  };
+}
+
+std::vector<Story> unwanted() {
+  return {
       {"a_route_that_calls_no_get_idempotent",
        get().idempotent(Idempotency::no),
        {breaks_mid_way(200)},
@@ -364,9 +379,7 @@ TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
 }  // namespace
 
 std::vector<Story> resume_stories() {
-  std::vector<Story> all = continued();
-  for (const auto& part : {given_up(), departures()}) all.insert(all.end(), part.begin(), part.end());
-  return all;
+  return joined({continued(), continued_under_limits(), given_up(), limited(), unwanted(), departures()});
 }
 
 }  // namespace reprise::play

@@ -48,6 +48,11 @@ std::vector<Story> responses() {
        {refused, status(503)},
        "attempt 1 -> connect refused | sleep 250ms\n"
        "attempt 2 -> 503 | deliver (not_idempotent)\n"},
+  };
+}
+
+std::vector<Story> failures() {
+  return {
       {"tls_handshake_failure_is_retried_for_any_method",
        post(),
        {fails(Stage::tls, Cause::closed), status(200)},
@@ -88,6 +93,11 @@ std::vector<Story> responses() {
        {status(503), fails(Stage::send, Cause::replay_lost).not_held()},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> send replay_lost | deliver 1 (not_replayable)\n"},
+  };
+}
+
+std::vector<Story> hints_and_conditions() {
+  return {
       {"pushback_is_obeyed",
        get(),
        {status(503).says_no()},
@@ -150,6 +160,11 @@ std::vector<Story> last_responses() {
        {fails(Stage::body, Cause::truncated), status(200)},
        "attempt 1 -> body truncated | sleep 250ms\n"
        "attempt 2 -> 200 | deliver (success)\n"},
+  };
+}
+
+std::vector<Story> ambiguous_ones() {
+  return {
       {"ambiguous_412",
        post().idempotent(Idempotency::yes),
        {reset, status(412)},
@@ -254,9 +269,8 @@ INSTANTIATE_TEST_SUITE_P(Stories, Retry, testing::ValuesIn(retry_stories()),
 }  // namespace
 
 std::vector<Story> retry_stories() {
-  std::vector<Story> all = responses();
-  for (const auto& part : {last_responses(), modes()}) all.insert(all.end(), part.begin(), part.end());
-  return all;
+  return joined(
+      {responses(), failures(), hints_and_conditions(), last_responses(), ambiguous_ones(), modes()});
 }
 
 }  // namespace reprise::play

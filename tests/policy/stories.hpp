@@ -1,6 +1,7 @@
 // The stories that the policy tests tell: a scene, a script, and the transcript that must come of them.
 #pragma once
 
+#include <initializer_list>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ struct Story {
 // How GoogleTest names a story when it fails.
 inline void PrintTo(const Story& story, std::ostream* out) { *out << story.name; }  // NOLINT
 
+/// All of these lists as one.
+inline std::vector<Story> joined(std::initializer_list<std::vector<Story>> lists) {
+  std::vector<Story> all;
+  for (const std::vector<Story>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
 std::vector<Story> retry_stories();
 std::vector<Story> connection_stories();
 std::vector<Story> limit_stories();
@@ -29,12 +37,8 @@ std::vector<Story> resume_stories();
 std::vector<Story> hold_stories();
 
 inline std::vector<Story> all_stories() {
-  std::vector<Story> all;
-  for (const auto& part : {retry_stories(), connection_stories(), limit_stories(), departure_stories(),
-                           resume_stories(), hold_stories()}) {
-    all.insert(all.end(), part.begin(), part.end());
-  }
-  return all;
+  return joined({retry_stories(), connection_stories(), limit_stories(), departure_stories(),
+                 resume_stories(), hold_stories()});
 }
 
 }  // namespace reprise::play

@@ -114,12 +114,12 @@ inline policy::Outcome failure(policy::Stage stage, policy::Cause cause) {
 inline policy::Verdict retry_in(milliseconds delay, policy::Reason reason) { return {true, delay, reason}; }
 inline policy::Verdict stop(policy::Reason reason) { return {false, {}, reason}; }
 
-/// One of each kind of request that the log tells apart. Routes: 0 `api`, 1 `orders`.
-inline std::vector<ScriptedRequest> all_stories() {
+// Routes: 0 `api`, 1 `orders`.
+
+inline void add_short_stories(std::vector<ScriptedRequest>& all) {
   using policy::Cause;
   using policy::Reason;
   using policy::Stage;
-  std::vector<ScriptedRequest> all;
   all.push_back(ScriptedRequest("plain", "GET", "/v1/x")
                     .attempt(status(200), 12, stop(Reason::success), true)
                     .ends(Ending::answered, 200)
@@ -149,6 +149,12 @@ inline std::vector<ScriptedRequest> all_stories() {
   all.push_back(ScriptedRequest("client_gone", "GET", "/v1/slow")
                     .attempt(status(503), 30, stop(Reason::client_gone))
                     .ends(Ending::client_gone, 0));
+}
+
+inline void add_limited_stories(std::vector<ScriptedRequest>& all) {
+  using policy::Cause;
+  using policy::Reason;
+  using policy::Stage;
   all.push_back(ScriptedRequest("ambiguous", "DELETE", "/v1/orders/17")
                     .route(1)
                     .host("orders.internal", 8080)
@@ -181,6 +187,10 @@ inline std::vector<ScriptedRequest> all_stories() {
           .attempt(status(200), 4, stop(Reason::success))
           .ends(Ending::answered, 200)
           .bytes(0, 3));
+}
+
+inline void add_strange_stories(std::vector<ScriptedRequest>& all) {
+  using policy::Reason;
   all.push_back(ScriptedRequest("tunnel", "CONNECT", "")
                     .host("db.internal", 443)
                     .took(milliseconds(75000))
@@ -199,6 +209,14 @@ inline std::vector<ScriptedRequest> all_stories() {
     patient.attempt(status(503), 1, retry_in(milliseconds(1), Reason::retryable_status));
   }
   all.push_back(patient.attempt(status(200), 1, stop(Reason::success)).ends(Ending::answered, 200));
+}
+
+/// One of each kind of request that the log tells apart.
+inline std::vector<ScriptedRequest> all_stories() {
+  std::vector<ScriptedRequest> all;
+  add_short_stories(all);
+  add_limited_stories(all);
+  add_strange_stories(all);
   return all;
 }
 
