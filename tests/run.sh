@@ -136,6 +136,8 @@ group_floors() {
   check "floors" python3 tests/floors.py
   check "requirements notice what they must" python3 tests/requirements.py --self-test
   check "every requirement has its tests" python3 tests/requirements.py
+  check "comments notice what they must" python3 tests/comments.py --self-test
+  check "comments are filled" python3 tests/comments.py
   check "citations notice what they must" python3 tests/citations.py --self-test
   check "citations lead somewhere" python3 tests/citations.py
 }
