@@ -173,7 +173,7 @@ TEST_F(MetricsTest, every_outcome_there_is_has_its_label) {
     seen.insert(OutcomeLabels::words[place]);
   };
   for (int code = 200; code < 600; ++code) check(status(code));
-  for (int stage = 0; stage <= static_cast<int>(policy::Stage::body); ++stage) {
+  for (int stage = 0; stage < policy::stage_count; ++stage) {
     for (int cause = 0; cause < policy::cause_count; ++cause) {
       check(failure(static_cast<policy::Stage>(stage), static_cast<policy::Cause>(cause)));
     }
