@@ -400,7 +400,11 @@ TEST(Presets, survive_printing) {
 }
 
 TEST(Presets, all_together_but_one_of_cloud_storage) {
-  const Settings settings = settings_of("presets: [aws, git, gsutil, llm, memorystore]\n");
+  std::string list;
+  for (const std::string_view name : preset_names()) {
+    if (!name.starts_with("gcs")) list.append(list.empty() ? "" : ", ").append(name);
+  }
+  const Settings settings = settings_of("presets: [" + list + "]\n");
   std::set<std::string> names;
   for (std::size_t i = 0; i < settings.routes->size(); ++i) names.insert((*settings.routes)[i].name);
   EXPECT_EQ(names.size(), settings.routes->size());

@@ -9,6 +9,7 @@
 
 #include "config/keys/keys.hpp"
 #include "config/load.hpp"
+#include "config/presets/presets.hpp"
 #include "tests/config/golden.hpp"
 
 namespace reprise::config {
@@ -40,11 +41,21 @@ TEST(Reference, page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // Four rows of the table of conditions and seven of that of predicates begin like a key; `policies.*` is
+  // The rows of the table of conditions and seven of that of predicates begin like a key; `policies.*` is
   // told at `policies`.
-  EXPECT_EQ(rows, all_keys().size() + 4 + 7 - 1);
+  EXPECT_EQ(rows, all_keys().size() + policy::count_of<policy::Condition::Kind> + 7 - 1);
   for (const Key& key : all_keys())
     EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
+}
+
+TEST(Reference, page_and_readme_name_every_preset) {
+  const std::string page = reference_markdown();
+  const std::string readme = golden::read(golden::in_source("README.md"));
+  for (const std::string_view preset : preset_names()) {
+    const std::string name(preset);
+    EXPECT_NE(page.find("\n| [" + name + "](presets/" + name + ".yaml) |"), std::string::npos) << name;
+    EXPECT_NE(readme.find("`" + name + "`"), std::string::npos) << name;
+  }
 }
 
 TEST(Reference, sentences_are_sentences) {

@@ -1,6 +1,8 @@
 // What loads with a warning: where it points, and what it says to write.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "config/clear_text.hpp"
 #include "config/presets/presets.hpp"
 #include "proxy/pacing/dice.hpp"
@@ -116,32 +118,43 @@ TEST(ClearText, L26_presets_reach_their_services_over_tls_and_emulators_as_the_f
 
 struct Hung {
   std::string preset;
+  std::string policy;  ///< in place of the preset's; empty: that one
   Asked request;
   Duration waits;
+  policy::Reason reason = policy::Reason::retryable_failure;
 };
 
-TEST(HungUpstream, L8_each_preset_ends_it_at_what_its_source_waits_and_plays_it_again) {
+// Not where `timeout` is not listed: the preset says why.
+TEST(HungUpstream, L8_each_preset_ends_it_at_what_its_source_waits_and_plays_it_again_or_not) {
   using namespace std::chrono_literals;
   const Asked read_object("GET", "storage.googleapis.com/storage/v1/b/p/o/x");
   const Asked read_bucket("GET", "pail.s3.eu-west-1.amazonaws.com/key");
+  Asked fetch("POST", "github.com/a/b.git/git-upload-pack");
+  fetch.with("header:Content-Type", "application/x-git-upload-pack-request");
   const std::vector<Hung> all{
-      {"aws", read_bucket, 60s},
-      {"{name: aws, policy: aws-2026}", read_bucket, 60s},
-      {"{name: aws, policy: aws-2026-dynamodb}", read_bucket, 60s},
-      {"gcs", read_object, 60s},
-      {"gcs-metadata", read_object, 60s},
-      {"gcs-metadata", {"GET", "storage.googleapis.com/storage/v1/b/p/o/x?alt=media"}, 60s},
-      {"gsutil", read_object, 60s},
-      {"{name: gsutil, policy: gcloud}", read_object, 5min},
-      {"memorystore", {"GET", "redis.googleapis.com/v1/projects/p"}, 10min}};
+      {"aws", "", read_bucket, 60s},
+      {"aws", "aws-2026", read_bucket, 60s},
+      {"aws", "aws-2026-dynamodb", read_bucket, 60s},
+      {"gcs", "", read_object, 60s},
+      {"gcs-metadata", "", read_object, 60s},
+      {"gcs-metadata", "", {"GET", "storage.googleapis.com/storage/v1/b/p/o/x?alt=media"}, 60s},
+      {"git", "", fetch, 5min, policy::Reason::not_retryable},
+      {"gsutil", "", read_object, 60s},
+      {"gsutil", "gcloud", read_object, 5min},
+      {"llm", "", {"POST", "api.openai.com/v1/responses"}, 10min, policy::Reason::not_retryable},
+      {"memorystore", "", {"GET", "redis.googleapis.com/v1/projects/p"}, 10min}};
+  std::set<std::string_view> tried;
   for (const Hung& one : all) {
-    const Settings settings = settings_of("presets: [" + one.preset + "]\n");
+    tried.insert(one.preset);
+    const std::string policy = one.policy.empty() ? "" : ", policy: " + one.policy;
+    const Settings settings = settings_of("presets: [{name: " + one.preset + policy + "}]\n");
     const policy::RoutePolicy& route = one.request.route(settings).policy;
     const policy::Instant head_at{};
     std::optional<policy::Instant> deadline;
     if (route.retry.deadline) deadline = head_at + *route.retry.deadline;
     const policy::HeadLimit limit =
         policy::head_limit(route, one.request.repeatable(settings), head_at, deadline);
+    EXPECT_TRUE(one.request.repeatable(settings)) << one.preset;
     EXPECT_EQ(limit.at - head_at, one.waits) << one.preset;
     policy::Attempt attempt;
     attempt.sent = policy::Sent::maybe;
@@ -149,9 +162,11 @@ TEST(HungUpstream, L8_each_preset_ends_it_at_what_its_source_waits_and_plays_it_
     const policy::Verdict verdict = policy::decide({policy::Idempotency::yes, false, true}, attempt,
                                                    policy::Failed{policy::Stage::await_head, limit.cause},
                                                    route, limit.at, deadline, dice, 1e9);
-    EXPECT_TRUE(verdict.retry) << one.preset;
-    EXPECT_EQ(verdict.reason, policy::Reason::retryable_failure) << one.preset;
+    EXPECT_EQ(verdict.retry, is_retry(one.reason)) << one.preset;
+    EXPECT_EQ(verdict.reason, one.reason) << one.preset;
   }
+  const std::vector<std::string_view> names = preset_names();
+  EXPECT_EQ(tried, std::set(names.begin(), names.end())) << "each preset has a row here";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""The deadline ends every stage in which nothing moves, under the shipped defaults; and each preset raises `timeout`."""
+"""The deadline ends every stage in which nothing moves, under the shipped defaults; and each preset raises `timeout`, or lists none."""
 import contextlib
 import re
 import socket
@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import typing
 
 from client import Client, ask, head_of
 from faults import isolated
@@ -155,18 +156,42 @@ def test_response_timeout_of_what_may_be_repeated_is_retried():
         reprise.expect_metric(1, "reprise_retries_total", reason="retryable_failure")
 
 
-# By preset: a request that it repeats, and how long the preset as shipped waits for a response, in seconds.
+class Hung(typing.NamedTuple):
+    """A request that a preset repeats after a 503, how many seconds the preset as shipped waits for its response, and what follows."""
+
+    target: str
+    seconds: int
+    method: str = "GET"
+    fields: tuple = ()
+    is_played_again: bool = True  # if `timeout` is listed; the preset says why it is not
+
+
+FETCH = (("Content-Type", "application/x-git-upload-pack-request"),)
 PRESETS = {
-    "aws": ("pail.s3.eu-west-1.amazonaws.com/key", 60),
-    "gcs": ("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
-    "gcs-metadata": ("storage.googleapis.com/storage/v1/b/pail", 60),
-    "gsutil": ("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
-    "memorystore": ("redis.googleapis.com/v1/projects/p/locations/l/instances", 600),
+    "aws": Hung("pail.s3.eu-west-1.amazonaws.com/key", 60),
+    "gcs": Hung("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
+    "gcs-metadata": Hung("storage.googleapis.com/storage/v1/b/pail", 60),
+    "git": Hung("github.com/a/b.git/git-upload-pack", 300, "POST", FETCH, is_played_again=False),
+    "gsutil": Hung("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
+    "llm": Hung("api.openai.com/v1/responses", 600, "POST", is_played_again=False),
+    "memorystore": Hung("redis.googleapis.com/v1/projects/p/locations/l/instances", 600),
 }
 
 
 def reprise_says(*words):
     return subprocess.run([options.binary, *words], capture_output=True, text=True, check=False)
+
+
+def explained(hung, *words):
+    fields = [word for name, value in hung.fields for word in ("--header", f"{name}: {value}")]
+    return reprise_says("explain", hung.method, f"http://{hung.target}", *fields, *words)
+
+
+def test_each_preset_of_the_program_has_its_hung_upstream():
+    said = reprise_says("config", "--preset", "none-of-this-name")
+    names = re.search(r"the presets are: (.+)", said.stderr)
+    assert names, said.stderr
+    equal(sorted(PRESETS), sorted(names[1].split()))
 
 
 @contextlib.contextmanager
@@ -177,28 +202,34 @@ def file_of(text):
         yield file.name
 
 
-def test_L8_each_preset_as_shipped_ends_a_hung_attempt_and_plays_it_again():
+def test_L8_each_preset_as_shipped_ends_a_hung_attempt_and_plays_it_again_or_not():
     """What `explain` says of it comes from the same decision as the data path, at the preset's own numbers."""
-    for preset, (target, seconds) in PRESETS.items():
+    for preset, hung in PRESETS.items():
         with file_of(f"presets: [{preset}]\n") as file:
-            said = reprise_says("explain", "GET", f"http://{target}", "--failure", "timeout", "-c", file)
+            said = explained(hung, "--failure", "timeout", "-c", file)
         equal((said.returncode, said.stderr), (0, ""), preset)
-        assert "retryable_failure" in said.stdout, said.stdout
-        assert re.search(rf"^ +1 .* at {seconds // 60}m", said.stdout, re.M), said.stdout
+        then = "attempt 1 +retryable_failure" if hung.is_played_again else "ends +not_retryable after attempt 1"
+        for told in (f"answer +{hung.seconds // 60}m from the last request byte", then):
+            assert re.search(f"^{told}", said.stdout, re.M), f"{told}\n{said.stdout}"
 
 
 def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
     """On the wire, with the preset's own list and rules; its minute (and the waits) shortened by the entry."""
-    for preset, (target, _) in PRESETS.items():
+    for preset, hung in PRESETS.items():
         retry = {"attempt_timeout": "400ms", "backoff": {"initial": "1ms", "maximum": "1ms"}}
-        path = "/" + target.split("/", 1)[1]
-        with Upstream({path: ["hang", 200]}) as upstream, \
+        path = "/" + hung.target.split("/", 1)[1]
+        with Upstream({path: ["hang", 503, 200]}) as upstream, \
                 Reprise(presets=[{"name": preset, "hosts": [LOOPBACK], "retry": retry}]) as reprise:
+            def asked(upstream=upstream, reprise=reprise, path=path, hung=hung):
+                response = ask(reprise, hung.method, upstream.url(path), b"body" if hung.method == "POST" else None, hung.fields)
+                return response.status, response.attempts, response.reason
             begun = time.monotonic()
-            response = ask(reprise, "GET", upstream.url(path))
+            equal(asked(), (200, 3, None) if hung.is_played_again else (504, 1, "not_retryable"), preset)
             assert time.monotonic() - begun >= 0.4, preset
-            equal((response.status, response.attempts), (200, 2), preset)
-            reprise.expect_metric(1, "reprise_retries_total", reason="retryable_failure")
+            if hung.is_played_again:
+                reprise.expect_metric(1, "reprise_retries_total", reason="retryable_failure")
+            else:
+                equal(asked(), (200, 2, None), f"{preset}: the same request after a 503")
             reprise.expect_metric(1, "reprise_attempts_total", outcome="timeout")
 
 
@@ -218,7 +249,7 @@ def test_timeout_that_nothing_raises_is_warned_of():
     equal(warnings_of("defaults: {retry: {on: [503, timeout], deadline: unlimited}}\n"), [])
     equal(warnings_of("defaults: {retry: {deadline: 30s}}\n"), [], "the shipped list says nothing of the author's intent")
     assert "presets[0].retry.attempt_timeout" in warnings_of("presets: [{name: gcs-metadata, retry: {attempt_timeout: none}}]\n")[0]
-    for preset in (*PRESETS, "llm"):
+    for preset in PRESETS:
         equal(warnings_of(f"presets: [{preset}]\n"), [], preset)
 
 
@@ -246,9 +277,9 @@ def test_L26_credentials_in_clear_text_are_warned_of():
     line, = warnings_of("routes: [{name: mine, match: {host: api.openai.com}}]\n")
     assert "routes[0]" in line and "clear text" in line, line
     equal(warnings_of("routes: [{name: mine, match: {host: api.openai.com}, tls: originate}]\n"), [])
-    for preset, (target, _) in {**PRESETS, "llm": ("api.anthropic.com/v1/messages", 0)}.items():
+    for preset, hung in PRESETS.items():
         with file_of(f"presets: [{preset}]\n") as file:
-            said = reprise_says("explain", "GET", f"http://{target}", "-c", file).stdout
+            said = explained(hung, "-c", file).stdout
             assert "over TLS, on port 443" in said and "clear text" not in said, said
     said = reprise_says("explain", "POST", "http://api.anthropic.com/v1/messages").stdout
     assert "In clear text" in said, said

@@ -109,15 +109,14 @@ class Draw : public play::Chance {
     static const std::vector<Condition> conditions{{Condition::Kind::json, "etag", ""},
                                                    {Condition::Kind::header, "If-Match", ""},
                                                    {Condition::Kind::method, "PUT", ""}};
-    const auto kind = static_cast<IdempotencyRule::Kind>(below(5));
+    const auto kind = any<IdempotencyRule::Kind>();
     if (kind < IdempotencyRule::Kind::any) return {kind, {}};
     return {kind, {pick(conditions), pick(conditions)}};
   }
 
   Outcome outcome() {
     static constexpr std::array statuses{200, 404, 421, 429, 503, 503, 503};
-    if (one_in(3))
-      return Failed{static_cast<Stage>(below(stage_count)), static_cast<Cause>(below(cause_count))};
+    if (one_in(3)) return Failed{any<Stage>(), any<Cause>()};
     Answered response{pick(statuses), {}};
     if (one_in(3)) response.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
     if (one_in(8)) response.hints.aws_retry_after = std::chrono::milliseconds(1 + below(20'000));
@@ -128,8 +127,7 @@ class Draw : public play::Chance {
   Backoff backoff() {
     static constexpr std::array initials{0ms, 1ms, 250ms, 1000ms, 64000ms};
     static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
-    return {pick(initials), pick(growths), std::chrono::milliseconds(1 + below(64'000)),
-            static_cast<Jitter>(below(5))};
+    return {pick(initials), pick(growths), std::chrono::milliseconds(1 + below(64'000)), any<Jitter>()};
   }
 };
 

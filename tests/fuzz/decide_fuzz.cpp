@@ -43,8 +43,7 @@ std::optional<Value> perhaps(Input& input, Value value) {
 
 Outcome outcome(Input& input) {
   if (input.flip()) {
-    return Failed{static_cast<Stage>(input.upto(stage_count - 1)),
-                  static_cast<Cause>(input.upto(cause_count - 1))};
+    return Failed{input.any<Stage>(), input.any<Cause>()};
   }
   static constexpr std::array statuses{200, 308, 400, 408, 421, 429, 500, 503};
   Answered response{input.flip() ? input.of(statuses) : static_cast<int>(200 + input.upto(399)), {}};
@@ -70,26 +69,25 @@ RetryOn retry_on(Input& input) {
 RoutePolicy route_policy(Input& input) {
   static constexpr std::array<double, 6> growths{1, 1.5, 2, 10, 1e3, 1e308};
   RoutePolicy policy;
-  policy.mode = static_cast<Mode>(input.upto(2));
+  policy.mode = input.any<Mode>();
   policy.retry.on = retry_on(input);
   policy.retry.max_attempts = perhaps(input, static_cast<unsigned>(1 + input.upto(9)));
-  policy.retry.nested = static_cast<Nested>(input.upto(1));
+  policy.retry.nested = input.any<Nested>();
   policy.retry.retry_after = {input.flip(), duration(input, 24h)};
-  policy.retry.backoff = {duration(input, 24h), input.of(growths), duration(input, 24h),
-                          static_cast<Jitter>(input.upto(4))};
+  policy.retry.backoff = {duration(input, 24h), input.of(growths), duration(input, 24h), input.any<Jitter>()};
   return policy;
 }
 
 struct Case {
   explicit Case(Input& input)
-      : facts{static_cast<Idempotency>(input.upto(2)), input.flip(), input.flip(), {}},
+      : facts{input.any<Idempotency>(), input.flip(), input.flip(), {}},
         ended(outcome(input)),
         policy(route_policy(input)),
         now(duration(input, 24h * 36500)) {
     attempt.charged = 1 + static_cast<unsigned>(input.flip() ? input.upto(9) : input.upto(1U << 31U));
     attempt.number = attempt.charged + static_cast<unsigned>(input.upto(1));
     attempt.reused = input.flip();
-    attempt.sent = static_cast<Sent>(input.upto(1));
+    attempt.sent = input.any<Sent>();
     attempt.replayable = input.flip();
     attempt.stale_retry_used = input.flip();
     attempt.wait = duration(input, 25h);

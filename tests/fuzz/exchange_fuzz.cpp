@@ -30,7 +30,7 @@ policy::RetryPolicy retry(Input& input) {
   retry.on.truncated = input.flip();
   if (input.upto(7) == 0) retry.on.connect = retry.on.reset = false;
   retry.backoff = {up_to(input, 64'000), input.of(growths), up_to(input, 64'000) + 1ms,
-                   static_cast<policy::Jitter>(input.upto(4))};
+                   input.any<policy::Jitter>()};
   // A route without a bound on its attempts must get on by its waits.
   if (!retry.max_attempts) retry.backoff = {1s, 2.0, 30s, policy::Jitter::none};
   // Some more attempts than a ledger keeps (row L25).
@@ -44,7 +44,7 @@ Scene scene(Input& input) {
   Scene scene;
   scene.facts = {input.of(judgements), input.flip(), input.upto(3) == 0};
   scene.policy.retry = retry(input);
-  scene.policy.mode = input.upto(3) == 0 ? static_cast<policy::Mode>(input.upto(2)) : policy::Mode::active;
+  scene.policy.mode = input.upto(3) == 0 ? input.any<policy::Mode>() : policy::Mode::active;
   scene.policy.resume.enabled = input.upto(7) != 0;
   scene.policy.resume.max_attempts = static_cast<unsigned>(1 + input.upto(3));
   if (input.upto(5) == 0) scene = scene.signed_until(epoch + up_to(input, 20'000));
@@ -64,7 +64,7 @@ policy::Answered response(Input& input) {
 }
 
 Interruption interruption(Input& input) {
-  return input.upto(15) == 0 ? static_cast<Interruption>(1 + input.upto(2)) : Interruption::none;
+  return input.upto(15) == 0 ? input.any_but_first<Interruption>() : Interruption::none;
 }
 
 Step step(Input& input) {
@@ -72,17 +72,17 @@ Step step(Input& input) {
   if (input.flip()) {
     step.outcome = response(input);
   } else {
-    const auto stage = static_cast<Stage>(input.upto(policy::stage_count - 1));
-    step = fails(stage, static_cast<Cause>(input.upto(policy::cause_count - 1)));
+    const auto stage = input.any<Stage>();
+    step = fails(stage, input.any<Cause>());
     if (input.upto(3) == 0) step.sent = Sent::nothing;
   }
   step.on_reused = input.upto(3) == 0;
   step.held = input.upto(3) != 0;
   step.lasting = up_to(input, 90'000);
-  step.keeping = static_cast<Keeping>(input.upto(2));
+  step.keeping = input.any<Keeping>();
   if (input.upto(3) == 0) step.late = up_to(input, 20'000);
   if (input.upto(7) == 0) step.judged = input.flip() ? Idempotency::yes : Idempotency::no;
-  if (input.upto(3) == 0) step.breaks = static_cast<Breaking>(1 + input.upto(2));
+  if (input.upto(3) == 0) step.breaks = input.any_but_first<Breaking>();
   step.differs = input.upto(7) == 0;
   step.in_attempt = interruption(input);
   step.in_wait = interruption(input);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/match/enumerators.hpp"
+
 namespace reprise::fuzz {
 
 /// Takes numbers from the front; when nothing is left, zeros. Borrows the bytes.
@@ -35,6 +37,15 @@ class Input {
     return highest < 256 ? byte() % (highest + 1) : word() % (highest + 1);
   }
   bool flip() { return (byte() & 1U) != 0; }
+  template <typename Enum>
+  Enum any() {
+    return static_cast<Enum>(upto(policy::count_of<Enum> - 1));
+  }
+  /// Any but the first, which stands for nothing.
+  template <typename Enum>
+  Enum any_but_first() {
+    return static_cast<Enum>(1 + upto(policy::count_of<Enum> - 2));
+  }
   template <typename List>
   const typename List::value_type& of(const List& list) {
     return list[upto(list.size() - 1)];

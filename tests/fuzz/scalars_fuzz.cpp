@@ -95,8 +95,8 @@ void judge_patterns(std::string_view text) {
   judge<policy::PathPattern>(
       text, parse_path, [](const policy::PathPattern& pattern) { return pattern.text(); },
       [](const policy::PathPattern& a, const policy::PathPattern& b) { return a.text() == b.text(); });
-  for (const auto kind : {policy::Condition::Kind::header, policy::Condition::Kind::query,
-                          policy::Condition::Kind::json, policy::Condition::Kind::method}) {
+  for (std::size_t i = 0; i < policy::count_of<policy::Condition::Kind>; ++i) {
+    const auto kind = static_cast<policy::Condition::Kind>(i);
     judge<policy::Condition>(
         text, [kind](std::string_view given) { return parse_condition(kind, given); }, condition_text);
   }

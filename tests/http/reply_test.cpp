@@ -108,11 +108,11 @@ TEST(Reply, says_what_the_library_of_tls_said) {
 
 TEST(Reply, every_stage_has_its_phrase) {
   std::set<string> bodies;
-  for (int stage = 0; stage <= static_cast<int>(policy::Stage::body); ++stage) {
+  for (int stage = 0; stage < policy::stage_count; ++stage) {
     const policy::Failed failed{static_cast<policy::Stage>(stage), policy::Cause::reset};
     bodies.insert(failure_reply(ledger_of(failed, policy::Reason::not_idempotent), false, "p").body);
   }
-  EXPECT_EQ(bodies.size(), 7U);
+  EXPECT_EQ(bodies.size(), policy::stage_count);
 }
 
 TEST(Reply, L16_what_the_parent_answered_is_told) {

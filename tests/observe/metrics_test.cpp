@@ -173,7 +173,7 @@ TEST_F(MetricsTest, every_outcome_there_is_has_its_label) {
     seen.insert(OutcomeLabels::words[place]);
   };
   for (int code = 200; code < 600; ++code) check(status(code));
-  for (int stage = 0; stage <= static_cast<int>(policy::Stage::body); ++stage) {
+  for (int stage = 0; stage < policy::stage_count; ++stage) {
     for (int cause = 0; cause < policy::cause_count; ++cause) {
       check(failure(static_cast<policy::Stage>(stage), static_cast<policy::Cause>(cause)));
     }
@@ -319,6 +319,67 @@ TEST_F(MetricsTest, every_exported_name_is_in_the_table_and_the_table_in_the_rea
   }
   const std::string readme = read_file(std::string(REPRISE_SOURCE_DIR) + "/proxy/observe/README.md");
   EXPECT_NE(readme.find(reference), std::string::npos) << "the table must be:\n" << reference;
+}
+
+TEST_F(MetricsTest, every_name_of_the_table_is_exported_once_something_has_happened) {
+  for (const ScriptedRequest& story : all_stories()) {
+    ExchangeRecord record = story.record();
+    policy::Ledger ledger = *record.ledger;
+    ledger.hedge = policy::HedgeOutcome::won;
+    record.ledger = &ledger;
+    record.upstream = &metrics_.upstream("a.test:80");
+    metrics_.count(record);
+  }
+  metrics_.count_rejection(0);
+  metrics_.set_config_hash("deadbeef");
+  metrics_.set_budget_ratio("a.test:80", 1);
+  metrics_.set_circuit_state("a.test:80", policy::Circuit::State::closed);
+  const std::string text = metrics_.text();
+  for (const MetricRow& each : metric_rows())
+    EXPECT_EQ(count_starting(text, "# TYPE " + std::string(each.name) + " "), 1U) << each.name;
+}
+
+/// `a b c` of a help that ends with `: a b c.`
+std::string words_told_by(Metric metric) {
+  const std::string_view help = row(metric).help;
+  const std::size_t colon = help.rfind(": ");
+  return colon == std::string_view::npos ? "" : std::string(help.substr(colon + 2, help.size() - colon - 3));
+}
+
+std::string joined(const auto& words) {
+  std::string text;
+  for (const std::string_view word : words) text.append(text.empty() ? "" : " ").append(word);
+  return text;
+}
+
+// A help is a text: nobody but this asks for the word of a new limit or outcome there.
+TEST(MetricTable, a_help_that_lists_the_values_of_a_label_lists_all) {
+  std::vector<std::string_view> limits;
+  for (const Reason reason : policy::all_reasons()) {
+    if (is_exhausted(reason)) limits.push_back(word(reason));
+  }
+  EXPECT_EQ(words_told_by(Metric::exhausted), joined(limits));
+  EXPECT_EQ(words_told_by(Metric::attempts), joined(policy::outcome_labels));
+  EXPECT_EQ(words_told_by(Metric::dns_lookups), joined(lookup_words));
+}
+
+/// Whether the text names it, or a series of it where it is a histogram.
+bool names(std::string_view text, std::string_view metric) {
+  constexpr std::string_view of_words = "abcdefghijklmnopqrstuvwxyz_";
+  for (std::size_t at = text.find(metric); at != std::string_view::npos; at = text.find(metric, at + 1)) {
+    const std::string_view rest = text.substr(at + metric.size());
+    const std::string_view more = rest.substr(0, rest.find_first_not_of(of_words));
+    if (more.empty() || more == "_bucket" || more == "_sum" || more == "_count") return true;
+  }
+  return false;
+}
+
+TEST(MetricTable, each_metric_of_ours_has_its_place_on_the_dashboard) {
+  const std::string dashboard = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/grafana/reprise.json");
+  for (const MetricRow& each : metric_rows()) {
+    if (!each.name.starts_with("reprise_")) continue;
+    EXPECT_TRUE(names(dashboard, each.name)) << each.name << ": deploy/grafana/make.py shows it nowhere";
+  }
 }
 
 TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_came_to) {

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<Step> every_failure() {
   std::vector<Step> failures;
-  for (std::uint8_t stage = 0; stage <= static_cast<std::uint8_t>(Stage::body); ++stage) {
+  for (std::uint8_t stage = 0; stage < policy::stage_count; ++stage) {
     for (std::uint8_t cause = 0; cause < policy::cause_count; ++cause) {
       const Step failure = fails(static_cast<Stage>(stage), static_cast<Cause>(cause));
       failures.push_back(failure);

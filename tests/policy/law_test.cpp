@@ -120,14 +120,14 @@ class Draw : public play::Chance {
     Step step = pick(all);
     if (one_in(4)) any_outcome(step);
     step.lasting = std::chrono::milliseconds(one_in(8) ? below(90'000) : below(300));
-    step.keeping = static_cast<Keeping>(below(3));
+    step.keeping = any<Keeping>();
     if (one_in(4)) step.late = std::chrono::milliseconds(below(20'000));
     if (one_in(8)) step.judged = one_in(2) ? Idempotency::yes : Idempotency::no;
-    if (one_in(3)) step.breaks = static_cast<Breaking>(1 + below(3));
+    if (one_in(3)) step.breaks = any_but_first<Breaking>();
     step.differs = one_in(12);
-    if (one_in(8)) step.in_attempt = interruption();
-    if (one_in(8)) step.in_wait = interruption();
-    if (one_in(8)) step.in_body = interruption();
+    if (one_in(8)) step.in_attempt = any_but_first<Interruption>();
+    if (one_in(8)) step.in_wait = any_but_first<Interruption>();
+    if (one_in(8)) step.in_body = any_but_first<Interruption>();
     return step;
   }
 
@@ -139,8 +139,6 @@ class Draw : public play::Chance {
   }
 
  private:
-  Interruption interruption() { return static_cast<Interruption>(1 + below(3)); }
-
   void any_outcome(Step& step) {
     if (one_in(2)) {
       policy::Answered response{one_in(2) ? 503 : static_cast<int>(200 + below(400)), {}};
@@ -152,8 +150,8 @@ class Draw : public play::Chance {
       step.outcome = response;
       return;
     }
-    step =
-        fails(static_cast<Stage>(below(policy::stage_count)), static_cast<Cause>(below(policy::cause_count)));
+    const Stage stage = any<Stage>();
+    step = fails(stage, any<Cause>());
     step.on_reused = one_in(2);
   }
 
@@ -161,7 +159,7 @@ class Draw : public play::Chance {
     static constexpr std::array initials{0ms, 1ms, 250ms, 1000ms, 64000ms};
     static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
     return {pick(initials), pick(growths), std::chrono::milliseconds(1 + below(64'000)),
-            static_cast<policy::Jitter>(below(5))};
+            any<policy::Jitter>()};
   }
 };
 

@@ -30,7 +30,6 @@ TEST(Word, OfCausesIsUnique) {
   EXPECT_EQ(word(Cause::keepalive_lost), "keepalive_lost");
   EXPECT_EQ(word(Cause::cancelled), "cancelled");
   EXPECT_EQ(word(Cause::replay_lost), "replay_lost");
-  EXPECT_EQ(static_cast<std::uint8_t>(Cause::replay_lost) + 1, cause_count);
 }
 
 TEST(OutcomeLabel, OfResponses) {
@@ -56,7 +55,7 @@ TEST(OutcomeLabel, OfFailures) {
   EXPECT_EQ(outcome_label(Failed{Stage::head, Cause::response_timeout}), "timeout");
   EXPECT_EQ(outcome_label(Failed{Stage::head, Cause::malformed_response}), "reset");
   EXPECT_EQ(outcome_label(Failed{Stage::body, Cause::reset}), "truncated");
-  for (std::uint8_t s = 0; s <= static_cast<std::uint8_t>(Stage::body); ++s) {
+  for (std::uint8_t s = 0; s < stage_count; ++s) {
     EXPECT_EQ(outcome_label(Failed{static_cast<Stage>(s), Cause::cancelled}), "cancelled");
     EXPECT_EQ(outcome_label(Failed{static_cast<Stage>(s), Cause::replay_lost}), "cancelled");
   }
@@ -65,7 +64,7 @@ TEST(OutcomeLabel, OfFailures) {
 TEST(OutcomeLabel, IsOneOfTheClosedList) {
   const std::set<std::string_view> labels{"resolve", "connect",   "tls",      "reset",
                                           "timeout", "truncated", "cancelled"};
-  for (std::uint8_t s = 0; s <= static_cast<std::uint8_t>(Stage::body); ++s) {
+  for (std::uint8_t s = 0; s < stage_count; ++s) {
     for (std::uint8_t c = 0; c < cause_count; ++c) {
       const Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};
       EXPECT_TRUE(labels.contains(outcome_label(failed)));

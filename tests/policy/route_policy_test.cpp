@@ -61,7 +61,7 @@ std::string needed(Stage stage, Cause cause) {
 }
 
 TEST(RetryOn, EveryFailureNeedsItsWord) {
-  for (std::uint8_t s = 0; s <= static_cast<std::uint8_t>(Stage::body); ++s) {
+  for (std::uint8_t s = 0; s < stage_count; ++s) {
     for (std::uint8_t c = 0; c < cause_count; ++c) {
       const Failed failed{static_cast<Stage>(s), static_cast<Cause>(c)};
       const std::string wanted = needed(failed.stage, failed.cause);

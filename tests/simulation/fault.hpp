@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/match/enumerators.hpp"
 #include "tests/simulation/purpose.hpp"
 
 namespace reprise::simulation {
@@ -80,8 +81,9 @@ enum class Fault : std::uint8_t {
   fin_without_notice,  // over TLS
 };
 
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::fin_without_notice) + 1;
+inline constexpr std::size_t fault_count = policy::count_of<Fault>;
 
+/// Its own name.
 std::string_view word(Fault);
 
 /// How often each kind was played.

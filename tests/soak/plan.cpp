@@ -6,6 +6,7 @@ namespace {
 constexpr std::array<std::string_view, behaviour_count> behaviour_words = {
     "plain",       "slow upload", "slow reader", "leaves early", "leaves in upload", "leaves in response",
     "half closes", "expects",     "pipelined",   "tunnels",      "ambiguous"};
+static_assert(!behaviour_words.back().empty(), "each behaviour has its words");
 
 struct FateRow {
   std::string_view word;
@@ -43,6 +44,7 @@ constexpr std::array<FateRow, fate_count> fate_rows = {{
     {"until close, RST", 30},
     {"leaves after the response", 100},
 }};
+static_assert(!fate_rows.back().word.empty(), "each fate has its row");
 
 constexpr std::uint64_t most_in_one_write = std::uint64_t{8} * 1024;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/match/enumerators.hpp"
 #include "tests/support/chance.hpp"
 
 namespace reprise::soak {
@@ -30,7 +31,7 @@ enum class Behaviour : std::uint8_t {
   tunnels,             // CONNECT, then content both ways
   ambiguous,           // a request that must be refused
 };
-inline constexpr std::size_t behaviour_count = 11;
+inline constexpr std::size_t behaviour_count = policy::count_of<Behaviour>;
 
 /// What the upstream does on one attempt, once it has its head.
 enum class Fate : std::uint8_t {
@@ -63,7 +64,7 @@ enum class Fate : std::uint8_t {
   close_delimited_reset,  // no length, RST before the end
   leaves_after,           // FIN on a connection that it had promised to keep
 };
-inline constexpr std::size_t fate_count = 28;
+inline constexpr std::size_t fate_count = policy::count_of<Fate>;
 
 std::string_view word(Behaviour);
 std::string_view word(Fate);

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "proxy/match/enumerators.hpp"
 #include "proxy/pacing/dice.hpp"
 #include "proxy/pacing/instant.hpp"
 
@@ -70,6 +71,15 @@ class Chance : public policy::Dice {
   template <typename T>
   T pick(std::initializer_list<T> choices) {
     return *(choices.begin() + below(choices.size()));
+  }
+  template <typename Enum>
+  Enum any() {
+    return static_cast<Enum>(below(policy::count_of<Enum>));
+  }
+  /// Any but the first, which stands for nothing.
+  template <typename Enum>
+  Enum any_but_first() {
+    return static_cast<Enum>(between(1, policy::count_of<Enum> - 1));
   }
   policy::Duration milliseconds(std::uint64_t lowest, std::uint64_t highest) {
     return std::chrono::milliseconds(between(lowest, highest));

@@ -179,6 +179,7 @@ TEST_F(OtlpJsonTest, AMethodThatNobodyKnowsIsNoName) {
   ScriptedRequest odd("odd", "get", "/");
   odd.attempt(observe::status(200), 1, observe::stop(Reason::success)).ends(observe::Ending::answered, 200);
   const json::array all = spans(story_of(odd.record()));
+  ASSERT_EQ(all.size(), 2U) << "of the request and of its attempt";
   for (const json::value& span : all) {
     EXPECT_EQ(span.at("name").as_string(), "HTTP");
     EXPECT_TRUE(attributes(span).contains("http.request.method=_OTHER"));

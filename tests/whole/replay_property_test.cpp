@@ -44,7 +44,7 @@ struct Case {
     chunked = one_in(2);
     const std::size_t failures = below(4);
     for (std::size_t i = 0; i < failures; ++i) {
-      turns.push_back({static_cast<Turn::Kind>(below(3)), one_in(2) ? 503 : 500, below(body.size() + 1)});
+      turns.push_back({dice.any<Turn::Kind>(), one_in(2) ? 503 : 500, below(body.size() + 1)});
     }
     turns.push_back({Turn::Kind::response_after, 200, 0});
     const std::size_t sickness = below(6);

@@ -35,6 +35,22 @@ class Gate {
   std::atomic<bool> open{false};
 };
 
+/// A running proxy with a client whose request the upstream holds.
+struct Busy {
+  explicit Busy(Wishes wishes = {})
+      : upstream(gate.script()), proxy(std::move(wishes)), client(proxy.client()) {
+    client.send(play::get(upstream.authority(), "/held"));
+  }
+  bool is_held() const {
+    return eventually([this] { return gate.held == 1; });
+  }
+
+  Gate gate;
+  ScriptedUpstream upstream;
+  RunningProxy proxy;
+  RawClient client;
+};
+
 void expect_no_descriptor(const WireResponse& refused) {
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.field("Reprise-Reason"), "no_descriptor");
@@ -43,54 +59,46 @@ void expect_no_descriptor(const WireResponse& refused) {
 
 TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_others_go_on) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
-  Gate gate;
-  ScriptedUpstream upstream(gate.script());
-  RunningProxy proxy;
-  RawClient busy = proxy.client();
-  busy.send(play::get(upstream.authority(), "/held"));
-  ASSERT_TRUE(eventually([&] { return gate.held == 1; }));
+  Busy busy;
+  ASSERT_TRUE(busy.is_held());
   {
     // Over all rounds: the reserve is held again after the client has read its response, and a limit that is
     // lifted meanwhile leaves the reserve or the next client without one.
     const ScarceDescriptors scarce(1);
     for (int round = 0; round < 3; ++round) {
-      RawClient newcomer = proxy.client();  // the last descriptor is ours
+      RawClient newcomer = busy.proxy.client();  // the last descriptor is ours
       ASSERT_TRUE(newcomer.socket().open());
-      expect_no_descriptor(newcomer.ask(play::get(upstream.authority())));
+      expect_no_descriptor(newcomer.ask(play::get(busy.upstream.authority())));
     }
   }
-  gate.open = true;
-  EXPECT_EQ(busy.read_response().status, 200);
-  EXPECT_EQ(proxy.client().ask(play::get(upstream.authority())).status, 200);
-  EXPECT_EQ(proxy.metric(series("no_descriptor")), 3);
+  busy.gate.open = true;
+  EXPECT_EQ(busy.client.read_response().status, 200);
+  EXPECT_EQ(busy.proxy.client().ask(play::get(busy.upstream.authority())).status, 200);
+  EXPECT_EQ(busy.proxy.metric(series("no_descriptor")), 3);
 }
 
 TEST(ProxyShedding, I6_without_a_descriptor_left_in_reserve_one_is_held_again_once_it_is_free) {
   if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
-  Gate gate;
-  ScriptedUpstream upstream(gate.script());
-  RunningProxy proxy;
-  RawClient busy = proxy.client();
-  busy.send(play::get(upstream.authority(), "/held"));
-  ASSERT_TRUE(eventually([&] { return gate.held == 1; }));
+  Busy busy;
+  ASSERT_TRUE(busy.is_held());
   RawSocket waiting = RawSocket::unconnected();
   {
     const ScarceDescriptors scarce(0);
     const int before = scarce.open_now();
     scarce.withhold_what_is_closed();
-    EXPECT_TRUE(waiting.connect(proxy.port()));
+    EXPECT_TRUE(waiting.connect(busy.proxy.port()));
     EXPECT_TRUE(eventually([&] { return scarce.open_now() == before - 1; })) << "the reserve is given up";
   }
   RawClient second(std::move(waiting));
-  second.send(play::get(upstream.authority(), "/held"));
-  ASSERT_TRUE(eventually([&] { return gate.held == 2; }));
+  second.send(play::get(busy.upstream.authority(), "/held"));
+  ASSERT_TRUE(eventually([&] { return busy.gate.held == 2; }));
   {
     const ScarceDescriptors scarce(1);
-    RawClient newcomer = proxy.client();
-    expect_no_descriptor(newcomer.ask(play::get(upstream.authority())));
+    RawClient newcomer = busy.proxy.client();
+    expect_no_descriptor(newcomer.ask(play::get(busy.upstream.authority())));
   }
-  gate.open = true;
-  EXPECT_EQ(busy.read_response().status, 200);
+  busy.gate.open = true;
+  EXPECT_EQ(busy.client.read_response().status, 200);
   EXPECT_EQ(second.read_response().status, 200);
 }
 
@@ -142,27 +150,23 @@ TEST(ProxyShedding, I6_over_the_limit_the_client_that_rests_longest_makes_room) 
 }
 
 TEST(ProxyShedding, I6_a_client_turned_away_hears_it_once_it_has_asked) {
-  Gate gate;
-  ScriptedUpstream upstream(gate.script());
   Wishes wishes;
   wishes.settings.limits.connections = 1;
-  RunningProxy proxy(std::move(wishes));
-  RawClient busy = proxy.client();
-  busy.send(play::get(upstream.authority(), "/held"));
-  ASSERT_TRUE(eventually([&] { return gate.held == 1; }));
+  Busy busy(std::move(wishes));
+  ASSERT_TRUE(busy.is_held());
   // More than turn away politely at once: each of them hears it.
   std::vector<RawClient> crowd;
-  for (int i = 0; i < 40; ++i) crowd.push_back(proxy.client());
+  for (int i = 0; i < 40; ++i) crowd.push_back(busy.proxy.client());
   for (RawClient& each : crowd) {
-    const WireResponse refused = each.ask(play::with_body("PUT", upstream.authority(), "body"));
+    const WireResponse refused = each.ask(play::with_body("PUT", busy.upstream.authority(), "body"));
     EXPECT_EQ(refused.status, 503);
     EXPECT_EQ(refused.field("Reprise-Reason"), "connection_limit");
     EXPECT_EQ(refused.field("Connection"), "close");
   }
-  EXPECT_EQ(proxy.metric(series("connection_limit")), 40);
-  EXPECT_EQ(proxy.metric("reprise_client_connections"), 1);
-  gate.open = true;
-  EXPECT_EQ(busy.read_response().status, 200);
+  EXPECT_EQ(busy.proxy.metric(series("connection_limit")), 40);
+  EXPECT_EQ(busy.proxy.metric("reprise_client_connections"), 1);
+  busy.gate.open = true;
+  EXPECT_EQ(busy.client.read_response().status, 200);
 }
 
 TEST(ProxyShedding, a_client_that_rests_for_keep_alive_is_closed_and_counted) {

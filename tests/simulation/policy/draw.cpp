@@ -23,7 +23,7 @@ policy::Backoff draw_backoff(Chance& chance) {
   static constexpr std::array<Duration, 5> initials{0ms, 1ms, 250ms, 1000ms, 64000ms};
   static constexpr std::array growths{1.0, 1.5, 2.0, 10.0};
   return {chance.pick(initials), chance.pick(growths), std::chrono::milliseconds(1 + chance.below(64'000)),
-          static_cast<policy::Jitter>(chance.below(5))};
+          chance.any<policy::Jitter>()};
 }
 
 void draw_response(Chance& chance, const Swarm& swarm, Step& step) {
@@ -52,8 +52,6 @@ void draw_failure(Chance& chance, const Swarm& swarm, Step& step) {
   if (unsent) step.sent = policy::Sent::nothing;
 }
 
-Interruption draw_interruption(Chance& chance) { return static_cast<Interruption>(1 + chance.below(3)); }
-
 void draw_step(Chance& chance, const Swarm& swarm, Step& step) {
   step = Step{};
   if (chance.one_in(2)) {
@@ -65,21 +63,21 @@ void draw_step(Chance& chance, const Swarm& swarm, Step& step) {
   step.held = !chance.one_in(16);
   step.lasting = std::chrono::milliseconds(chance.below(300));
   if (swarm.has(slow) && chance.one_in(4)) step.lasting = std::chrono::milliseconds(chance.below(90'000));
-  step.keeping = static_cast<Keeping>(chance.below(3));
+  step.keeping = chance.any<Keeping>();
   if (swarm.has(slow) && chance.one_in(4)) step.late = std::chrono::milliseconds(chance.below(20'000));
-  if (swarm.has(breaks) && chance.one_in(2)) step.breaks = static_cast<Breaking>(1 + chance.below(3));
+  if (swarm.has(breaks) && chance.one_in(2)) step.breaks = chance.any_but_first<Breaking>();
   step.differs = chance.one_in(12);
   if (!swarm.has(interruptions)) return;
-  if (chance.one_in(6)) step.in_attempt = draw_interruption(chance);
-  if (chance.one_in(6)) step.in_wait = draw_interruption(chance);
-  if (chance.one_in(6)) step.in_body = draw_interruption(chance);
+  if (chance.one_in(6)) step.in_attempt = chance.any_but_first<Interruption>();
+  if (chance.one_in(6)) step.in_wait = chance.any_but_first<Interruption>();
+  if (chance.one_in(6)) step.in_body = chance.any_but_first<Interruption>();
 }
 
 // Downloads that go on need several answers in a row, which chance alone hardly gives.
 void draw_download(Chance& chance, Step& step) {
   if (chance.one_in(3)) return;
   step.outcome = policy::Answered{chance.one_in(2) ? 200 : 206, {}};
-  step.breaks = static_cast<Breaking>(chance.below(4));
+  step.breaks = chance.any<Breaking>();
   step.differs = chance.one_in(6);
 }
 
