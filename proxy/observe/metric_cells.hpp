@@ -61,7 +61,7 @@ class Distribution {
 /// from policy::outcome_label.
 class OutcomeLabels {
  public:
-  static constexpr std::array<std::string_view, 11> words = policy::outcome_labels;
+  static constexpr auto words = policy::outcome_labels;
 
   OutcomeLabels();
   std::size_t index(const policy::Outcome&) const;
