@@ -8,8 +8,8 @@
 
 namespace reprise::config {
 
-/// The listeners of the file, or the built-in one. A gateway without upstream, keys of the other mode, an
-/// address that other machines reach without `allow_remote`, and two that
+/// The listeners of the file, or the built-in one. A gateway without upstream, keys of the
+/// other mode, an address that other machines reach without `allow_remote`, and two that
 /// bind the same address go to the report.
 std::vector<Listener> build_listeners(const Node& root, const Admin&, Report&);
 

@@ -1,5 +1,5 @@
-// Puts what one section of a document says over the values that are
-// already there; what it does not say stays.
+// Puts what one section of a document says over the values
+// that are already there; what it does not say stays.
 #pragma once
 
 #include <optional>

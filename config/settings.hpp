@@ -1,5 +1,5 @@
-// Everything one configuration says, as values with their defaults:
-// listeners, limits, timers, routes as loaded.
+// Everything one configuration says, as values with their
+// defaults: listeners, limits, timers, routes as loaded.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Every key and value of a document against the key table: what is unknown,
-// not built, of the wrong kind or range.
+// Every key and value of a document against the key table:
+// what is unknown, not built, of the wrong kind or range.
 #pragma once
 
 #include "config/yaml/document.hpp"

@@ -1,5 +1,5 @@
-// Which member of the settings each key is: one list for reading a file
-// and for printing the settings in force.
+// Which member of the settings each key is: one list for
+// reading a file and for printing the settings in force.
 #pragma once
 
 #include "config/settings.hpp"
@@ -7,8 +7,8 @@
 
 namespace reprise::config {
 
-// `Fields` has field(path, member) for every type of member, paths relative to the section; and
-// section(path, optional member, function) for a section that a word can switch off.
+// `Fields` has field(path, member) for every type of member, paths relative to the section; and section(path,
+// optional member, function) for a section that a word can switch off.
 
 /// Paths below `defaults`, a policy or a route.
 template <typename Fields, typename Policy>

@@ -1,5 +1,5 @@
-// The one table of every configuration key: it drives the parser,
-// did-you-mean, the reference page and the schema.
+// The one table of every configuration key: it drives the
+// parser, did-you-mean, the reference page and the schema.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What routes and idempotency rules look for, as texts of a configuration:
-// names, hosts, paths, methods, conditions.
+// What routes and idempotency rules look for, as texts of a
+// configuration: names, hosts, paths, methods, conditions.
 #pragma once
 
 #include <string>

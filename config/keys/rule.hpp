@@ -1,5 +1,5 @@
-// Reads the two shapes that are more than a scalar: idempotency rules,
-// and the query and header pairs of a match.
+// Reads the two shapes that are more than a scalar: idempotency
+// rules, and the query and header pairs of a match.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The scalar values of a configuration: text in; a duration, size, ratio,
-// rate, number or status out, or a reason.
+// The scalar values of a configuration: text in; a duration,
+// size, ratio, rate, number or status out, or a reason.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ constexpr bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// `250ms`, `1m30s`, `1.5s`: numbers with us, ms, s, m or h, largest unit first;
-/// 0 needs no unit. Below 292 years.
+/// `250ms`, `1m30s`, `1.5s`: numbers with us, ms, s, m or h,
+/// largest unit first; 0 needs no unit. Below 292 years.
 Parsed<Duration> parse_duration(std::string_view);
 /// Bytes: `64KiB`, `10MB`, `512B`; 0 needs no unit.
 Parsed<std::uint64_t> parse_size(std::string_view);

@@ -1,5 +1,5 @@
-// One scalar against its row of the key table: what is wrong with it,
-// and its value as the type that Settings has.
+// One scalar against its row of the key table: what is wrong
+// with it, and its value as the type that Settings has.
 #pragma once
 
 #include <optional>

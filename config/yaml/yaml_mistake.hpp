@@ -14,8 +14,8 @@ struct YamlMistake {
   std::string message;  ///< what to change
 };
 
-/// Looks at the text around the place where the parser gave up, which is often behind the mistake. `text` has
-/// no tabs.
+/// Looks at the text around the place where the parser gave up,
+/// which is often behind the mistake. `text` has no tabs.
 YamlMistake find_mistake(std::string_view text, std::size_t line, std::size_t column);
 
 /// `mode: off` for `mode:off`, where the word before the colon may be a key; empty: nothing is missing there.

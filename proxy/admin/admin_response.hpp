@@ -19,8 +19,8 @@ struct AdminVisitor {
   bool may_read_events;  ///< there is room for one more reader
 };
 
-/// True for what begins a stream of events, which is no page: a GET of /events that is neither refused nor
-/// one too many.
+/// True for what begins a stream of events, which is no page:
+/// a GET of /events that is neither refused nor one too many.
 bool begins_events(const AdminQuery&, const AdminVisitor&);
 /// The response to everything else.
 Task<PageResponse> respond_to(const AdminQuery&, AdminVisitor, const AdminPages&,

@@ -13,8 +13,8 @@ namespace reprise::net {
 enum class ClientState : std::uint8_t {
   present,
   gone,       ///< it left while its body was being read, or an interim response could not be sent
-  malformed,  ///< its body's chunked coding is broken (400), or what was held of it to be counted is lost
-              ///< (411)
+  malformed,  ///< its body's chunked coding is broken (400), or
+              ///< what was held of it to be counted is lost (411)
 };
 
 struct AttemptResult {

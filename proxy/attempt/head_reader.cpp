@@ -66,8 +66,8 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   const Stage stage = began ? Stage::head : (sending ? Stage::send : Stage::await_head);
   const bool limit_hit = stream.take_limit_hit();
   const Cause cause = limit_hit ? limit_cause_ : cause_of(error);
-  // While the upload runs, the only limit is that of its writes; the kernel's own (TCP_USER_TIMEOUT) may be
-  // a little quicker.
+  // While the upload runs, the only limit is that of its writes; the kernel's own (TCP_USER_TIMEOUT) may be a
+  // little quicker.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
   return {stage, cause};

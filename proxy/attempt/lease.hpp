@@ -33,8 +33,8 @@ Duration user_timeout_of(const Request&);
 /// Never that of the attempt before.
 std::unique_ptr<UpstreamConnection> lease(Worker&, Request&, const policy::Start&);
 
-/// A fresh one (connect), in `response.connection`, or why there is none;
-/// nothing of the request was sent then. `address`: what stands, or was dialled last.
+/// A fresh one (connect), in `response.connection`, or why there is none; nothing of the request was sent
+/// then. `address`: what stands, or was dialled last.
 Task<std::optional<policy::Failed>> connect_for(Worker&, const Request&, AttemptCancel&,
                                                 std::optional<Instant> deadline, Response&,
                                                 policy::UpstreamAddress& address);

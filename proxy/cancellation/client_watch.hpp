@@ -1,5 +1,5 @@
-// Looks after one exchange from outside: the client's departure and shutdown,
-// told to whatever the exchange waits on.
+// Looks after one exchange from outside: the client's departure
+// and shutdown, told to whatever the exchange waits on.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class ClientWatch final : public Timed {
     GuardedPointer<Cancellable>::Guard guard_;
   };
 
-  /// Names what a FIN, a reset or a shutdown stops, at once where there
-  /// has been one, for as long as it lives.
+  /// Names what a FIN, a reset or a shutdown stops, at once
+  /// where there has been one, for as long as it lives.
   class [[nodiscard]] Waiting {
    public:
     Waiting(ClientWatch& watch, Cancellable& wait) : guard_(watch.wait_, &wait) {

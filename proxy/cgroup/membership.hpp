@@ -1,5 +1,5 @@
-// The control groups that a process is in, as folders: from the texts of /proc/self/cgroup and
-// /proc/self/mountinfo.
+// The control groups that a process is in, as folders: from
+// the texts of /proc/self/cgroup and /proc/self/mountinfo.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The command of exec: started once its environment is known, sent the signals that come for it, and waited
-// for.
+// The command of exec: started once its environment is known,
+// sent the signals that come for it, and waited for.
 #pragma once
 
 #include <sys/types.h>

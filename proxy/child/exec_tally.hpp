@@ -1,5 +1,5 @@
-// What exec tells at its end: how many requests there were, how many were saved, and what was given up, and
-// why.
+// What exec tells at its end: how many requests there were,
+// how many were saved, and what was given up, and why.
 #pragma once
 
 #include <cstdint>

@@ -34,9 +34,9 @@ struct Assumption {
   std::string response_body;
 };
 
-/// Without a status and a failure: 503. Where the attempts are answered, those of `headers` that only
-/// responses have (Retry-After, x-should-retry ...) are the response's; the others stay the request's. Throws
-/// BadUse.
+/// Without a status and a failure: 503. Where the attempts are answered, those of `headers`
+/// that only responses have (Retry-After, x-should-retry ...) are the response's; the
+/// others stay the request's. Throws BadUse.
 Assumption assume(const AssumptionArguments&, const std::vector<std::string>& headers, bool tunnel);
 
 /// Marks a response that a predicate of the route's `hold.body` matches.
@@ -45,8 +45,8 @@ void look_for_predicates(const policy::RoutePolicy&, Assumption&);
 /// The bytes of a file that the command line names. Throws BadUse.
 std::string read_file(const std::string& path);
 
-/// When the request's signature runs out; told as explain::explain tells time,
-/// with the request head at Instant{}.
+/// When the request's signature runs out; told as explain::explain
+/// tells time, with the request head at Instant{}.
 std::optional<policy::Instant> signature_end(const http::RequestHead&, std::string_view query);
 
 /// The sentence of a refusal without its full stop.

@@ -1,5 +1,5 @@
-// What explain finds before anything is dialled: an address that never is, a method that nobody has
-// registered.
+// What explain finds before anything is dialled: an address
+// that never is, a method that nobody has registered.
 #pragma once
 
 #include <optional>

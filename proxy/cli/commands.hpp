@@ -1,5 +1,5 @@
-// The commands of the program, one file each; every one adds itself to
-// the command line and leaves its exit code.
+// The commands of the program, one file each; every one
+// adds itself to the command line and leaves its exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// A flaky upstream for trying reprise out: it fails by a script,
-// and says on stdout what it did to each request.
+// A flaky upstream for trying reprise out: it fails by a
+// script, and says on stdout what it did to each request.
 #pragma once
 
 #include <string>

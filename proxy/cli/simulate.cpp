@@ -53,8 +53,8 @@ std::vector<std::string> words_of(const SimulateArguments& given) {
 
 bool is_file(std::string_view word) { return word.find_first_of("./") != std::string_view::npos; }
 
-/// The policies that are asked for; nothing where it has been said why not, and `code` is then what to end
-/// with.
+/// The policies that are asked for; nothing where it has
+/// been said why not, and `code` is then what to end with.
 std::optional<std::vector<simulate::Subject>> subjects_of(const SimulateArguments& given,
                                                           const policy::RouteTable& routes, int& code) {
   std::vector<simulate::Subject> subjects;
@@ -131,8 +131,8 @@ std::optional<std::string> model_text(const std::string& path) {
   return text;
 }
 
-/// The model that is asked for; nothing where it has been said why there is none, and `code` is then what to
-/// end with.
+/// The model that is asked for; nothing where it has been said
+/// why there is none, and `code` is then what to end with.
 std::optional<simulate::Model> model_of(const simulate::ModelArguments& given, int& code) {
   code = exit_bad_configuration;
   const auto text = given.file.empty() ? std::string() : model_text(given.file);

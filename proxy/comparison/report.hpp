@@ -20,8 +20,8 @@ struct Compared {
   std::string name;
   std::string sentence;
   Measures measures;
-  /// Of a replay: the same where attempts that the log does not know succeed. `measures` is then the other
-  /// end.
+  /// Of a replay: the same where attempts that the log does
+  /// not know succeed. `measures` is then the other end.
   std::optional<Measures> hopeful;
 };
 
@@ -60,8 +60,8 @@ std::string to_svg(const Report&);
 /// `91.20 %` or, of a replay, `91.20 % .. 98.00 %`, the lower one first.
 std::string range_text(const Compared&, std::string (*shown)(double), double (Measures::*of)() const);
 
-/// What is simulated, in a few lines without markup: what comes; the upstream; its trouble. Of a replay: the
-/// log.
+/// What is simulated, in a few lines without markup: what comes;
+/// the upstream; its trouble. Of a replay: the log.
 struct Premises {
   std::string what;
   std::string text;

@@ -25,9 +25,9 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Keys come one by one and unseen, signals are the terminal's as before; the screen is another than the
-  /// shell's. May be called again: after a stop the shell has set modes of its own. False: it is no terminal,
-  /// or is gone.
+  /// Keys come one by one and unseen, signals are the terminal's as before; the screen is another
+  /// than the shell's. May be called again: after a stop the shell has set modes of its own.
+  /// False: it is no terminal, or is gone.
   bool enter();
   /// Everything as it was before the first `enter`. Not where this process is in the background: then it is
   /// somebody else's.

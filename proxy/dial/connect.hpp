@@ -1,5 +1,5 @@
-// A fresh connection to an upstream: by way of its parent proxy where it
-// has one, over TLS where it is one of TLS.
+// A fresh connection to an upstream: by way of its parent
+// proxy where it has one, over TLS where it is one of TLS.
 #pragma once
 
 #include "proxy/dial/parent.hpp"

@@ -1,5 +1,5 @@
-// Which of several addresses to dial next, and when: Happy Eyeballs (RFC
-// 8305 section 5), as a pure state machine.
+// Which of several addresses to dial next, and when: Happy
+// Eyeballs (RFC 8305 section 5), as a pure state machine.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace reprise::net {
 using policy::Duration;
 using policy::Instant;
 
-/// How long a dial is alone before the next one is begun beside it (RFC
-/// 8305 section 5, Connection Attempt Delay).
+/// How long a dial is alone before the next one is begun
+/// beside it (RFC 8305 section 5, Connection Attempt Delay).
 inline constexpr Duration dial_stagger = std::chrono::milliseconds(250);
 
 /// One race: addresses in order, each dialled once at most, the first connection that stands wins. Whoever

@@ -1,5 +1,5 @@
-// One try at a CONNECT: the dial, and where the route wants it, the first that the upstream says to a
-// ClientHello.
+// One try at a CONNECT: the dial, and where the route wants it,
+// the first that the upstream says to a ClientHello.
 #pragma once
 
 #include "proxy/attempt/attempt.hpp"

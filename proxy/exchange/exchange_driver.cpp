@@ -70,8 +70,8 @@ void ExchangeDriver::tell() {
   }
 }
 
-// True if the attempt that is to start gets a copy beside it once it is slow. Where the client asks
-// for another protocol, a copy would be asked for it too; TLS alone is offered, not asked for (RFC 2817 3.1).
+// True if the attempt that is to start gets a copy beside it once it is slow. Where the client asks for
+// another protocol, a copy would be asked for it too; TLS alone is offered, not asked for (RFC 2817 3.1).
 bool ExchangeDriver::may_hedge() const {
   return machine_.hedge_at() && !request_.is_connect() && !request_.bound &&
          (!request_.upgrade || http::offers_only_tls(request_.head));

@@ -1,5 +1,5 @@
-// From an upstream connection that stands to a client that uses it: that it is told, the first words, and the
-// tunnel's end.
+// From an upstream connection that stands to a client that uses it:
+// that it is told, the first words, and the tunnel's end.
 #pragma once
 
 #include "proxy/exchange/deliver.hpp"
@@ -10,8 +10,8 @@ namespace reprise::net {
 /// `request.response_fields` are our own lines. What it sent behind its request moves to `request.early`.
 Task<ErrorCode> accept_stream(Request&, Stream& client, Buffer& from_client);
 
-/// The same, and listens to the first words unless the route is off: they are then in
-/// `request.words` and `request.early`. False if the client is gone.
+/// The same, and listens to the first words unless the route is off: they are then in `request.words` and
+/// `request.early`. False if the client is gone.
 Task<bool> accept_and_listen(Worker&, Request&, ClientSide, Response&);
 
 /// Opens the tunnel if that is still to do. Carries it to its end; where requests come that are served one by

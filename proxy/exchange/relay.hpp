@@ -1,5 +1,5 @@
-// Hands an upstream's response to the client: the head in one send with the
-// body bytes at hand, then the rest as it comes.
+// Hands an upstream's response to the client: the head in one
+// send with the body bytes at hand, then the rest as it comes.
 #pragma once
 
 #include "proxy/message/request.hpp"

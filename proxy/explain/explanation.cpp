@@ -53,9 +53,9 @@ Outcome assumed_outcome(const Question& question, const RoutePolicy& policy, con
 
 std::size_t count_waits(const Rehearsed& done) { return done.steps.size() - (done.goes_on() ? 0 : 1); }
 
-/// The bounds of the first `count` waits over all rolls. Without a budget the lowest rolls wait least and
-/// start soonest, the highest ones wait longest and start last;
-/// the deadline then cuts what is too long for it.
+/// The bounds of the first `count` waits over all rolls. Without a budget the lowest rolls
+/// wait least and start soonest, the highest ones wait longest and start last; the
+/// deadline then cuts what is too long for it.
 std::vector<PlannedWait> bounds_of_waits(const RoutePolicy& policy, const Assumed& assumed,
                                          std::size_t count) {
   if (count == 0) return {};

@@ -1,5 +1,5 @@
-// Bytes as HTTP sees them: token characters, case folding of ASCII alone,
-// blanks, decimal numbers and comma lists.
+// Bytes as HTTP sees them: token characters, case folding
+// of ASCII alone, blanks, decimal numbers and comma lists.
 #pragma once
 
 #include <array>

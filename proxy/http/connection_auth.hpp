@@ -6,11 +6,11 @@
 
 namespace reprise::http {
 
-/// `Authorization: NTLM ...` or `Negotiate ...`: whoever sends on its
-/// connection next is taken for this client.
+/// `Authorization: NTLM ...` or `Negotiate ...`: whoever
+/// sends on its connection next is taken for this client.
 bool authenticates_connection(const RequestHead&);
-/// 401 or 407 with a challenge of such a scheme: the client's next
-/// request has to come on the same connection.
+/// 401 or 407 with a challenge of such a scheme: the
+/// client's next request has to come on the same connection.
 bool authenticates_connection(const ResponseHead&);
 
 }  // namespace reprise::http

@@ -84,8 +84,8 @@ struct ResponseHead {
   /// Lets go of every view: the buffer is about to be another's. Keeps storage.
   void forget();
   const FieldLine* find(FieldId) const;
-  /// The head that is judged and forwarded: `clean`, or its bytes at the
-  /// start of the buffer it was read from.
+  /// The head that is judged and forwarded: `clean`, or its
+  /// bytes at the start of the buffer it was read from.
   std::string_view text(std::string_view buffer) const {
     return clean.empty() ? buffer.substr(0, bytes) : std::string_view(clean.data(), clean.size());
   }

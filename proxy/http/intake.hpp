@@ -19,8 +19,8 @@ namespace reprise::http {
 struct Forward {
   std::string_view host;  ///< upstream host, without brackets, as written
   std::uint16_t port = 80;
-  /// Who the upstream has to be over TLS: the target's host, or,
-  /// on a gateway listener, that of the Host it is sent.
+  /// Who the upstream has to be over TLS: the target's host,
+  /// or, on a gateway listener, that of the Host it is sent.
   std::string_view server_name;
   bool https = false;           ///< an https:// target, or a gateway's https upstream: never in clear text
   std::string_view host_field;  ///< the Host to send; empty: keep the client's own line

@@ -1,5 +1,5 @@
-// Why a message is refused: the closed list of causes, each with its status,
-// its metric label and its sentence.
+// Why a message is refused: the closed list of causes,
+// each with its status, its metric label and its sentence.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Where a request wants to go: scheme, authority and path split by hand,
-// so that the target's bytes stay untouched.
+// Where a request wants to go: scheme, authority and path
+// split by hand, so that the target's bytes stay untouched.
 #pragma once
 
 #include <cstdint>

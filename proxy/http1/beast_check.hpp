@@ -1,5 +1,5 @@
-// The second opinion: Boost.Beast's parser reads every accepted head again,
-// and must come to the same framing.
+// The second opinion: Boost.Beast's parser reads every
+// accepted head again, and must come to the same framing.
 #pragma once
 
 #include <optional>

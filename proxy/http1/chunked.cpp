@@ -33,8 +33,8 @@ const char* skip_token(const char* p, const char* end) {
   return p;
 }
 
-/// Steps over a quoted-string whose opening quote is at `p`; null if it
-/// has no end. Controls were refused before.
+/// Steps over a quoted-string whose opening quote is at `p`;
+/// null if it has no end. Controls were refused before.
 const char* skip_quoted(const char* p, const char* end) {
   for (++p; p != end; ++p) {
     if (*p == '"') return p + 1;

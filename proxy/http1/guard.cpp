@@ -11,8 +11,8 @@ namespace {
 
 using Refusal = std::optional<Rejection>;
 
-/// `Content_Length` and kin: an upstream that folds `_` into `-` would see
-/// a framing field that we did not (row A2).
+/// `Content_Length` and kin: an upstream that folds `_` into
+/// `-` would see a framing field that we did not (row A2).
 bool is_lookalike(std::string_view name) {
   const auto equal = [name](std::string_view framing_name) {
     if (name.size() != framing_name.size()) return false;

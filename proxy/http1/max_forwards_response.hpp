@@ -1,5 +1,5 @@
-// The 200 with which the proxy itself answers OPTIONS and TRACE when
-// Max-Forwards has run out (RFC 9110 7.6.2).
+// The 200 with which the proxy itself answers OPTIONS and
+// TRACE when Max-Forwards has run out (RFC 9110 7.6.2).
 #pragma once
 
 #include <string>

@@ -68,8 +68,8 @@ std::string_view doing(policy::Stage stage) {
   return "while reading the body of the answer";
 }
 
-/// A handshake that breaks is a TLS error, whatever the socket said;
-/// one that is too slow is a connection that is.
+/// A handshake that breaks is a TLS error, whatever the
+/// socket said; one that is too slow is a connection that is.
 std::string_view error_of(const policy::Failed& failed) {
   const bool broke = failed.cause == policy::Cause::closed || failed.cause == policy::Cause::reset ||
                      failed.cause == policy::Cause::malformed_response;

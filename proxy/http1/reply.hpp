@@ -16,8 +16,8 @@ inline constexpr std::string_view certificate_advice =
 struct Reply {
   int status = 0;
   std::string reason;        ///< the `Reprise-Reason` word, empty for none
-  std::string proxy_status;  ///< the member to append to Proxy-Status (RFC 9209), e.g. `reprise-x1;
-                             ///< error=connection_refused`
+  std::string proxy_status;  ///< the member to append to Proxy-Status (RFC 9209),
+                             ///< e.g. `reprise-x1; error=connection_refused`
   std::string body;          ///< text/plain, ends with a newline
 };
 

@@ -1,5 +1,5 @@
-// The outgoing head, built in one pass: runs of untouched lines copied,
-// hop-by-hop lines left out, ours added.
+// The outgoing head, built in one pass: runs of untouched
+// lines copied, hop-by-hop lines left out, ours added.
 #pragma once
 
 #include <cstdint>

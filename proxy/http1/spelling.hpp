@@ -7,9 +7,8 @@
 
 namespace reprise::http {
 
-/// `strict`, for requests: `name: value` CRLF and nothing else. `tolerant`, for what old upstreams send:
-/// also LF alone as a line's end (RFC 9112 2.2), folded fields (RFC 9112 5.2),
-/// and blanks before a colon (row B7).
+/// `strict`, for requests: `name: value` CRLF and nothing else. `tolerant`, for what old upstreams send: also
+/// LF alone as a line's end (RFC 9112 2.2), folded fields (RFC 9112 5.2), and blanks before a colon (row B7).
 enum class Spelling : std::uint8_t { strict, tolerant };
 
 /// Writes a whole response head that was read as `tolerant` once more into `out`, which is empty: every line

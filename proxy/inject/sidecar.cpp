@@ -5,8 +5,8 @@
 namespace reprise::inject {
 namespace {
 
-// Kept equal to deploy/kubernetes/sidecar.yaml; a test compares. The image comes first, the volume mounts
-// last.
+// Kept equal to deploy/kubernetes/sidecar.yaml; a test compares.
+// The image comes first, the volume mounts last.
 constexpr std::string_view container_middle = R"(restartPolicy: Always
 args: [run, -c, /etc/reprise/reprise.yaml]
 ports:

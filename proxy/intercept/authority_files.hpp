@@ -10,8 +10,8 @@
 
 namespace reprise::net {
 
-/// A file of `intercept` cannot be used. `what()` begins with its key, `intercept.ca.key`, and says what to
-/// do.
+/// A file of `intercept` cannot be used. `what()` begins
+/// with its key, `intercept.ca.key`, and says what to do.
 class InterceptError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -7,9 +7,9 @@
 
 namespace reprise::net {
 
-/// Sets it aside, once a process, before the first key is made or read: from then on OpenSSL keeps the secret
-/// numbers of keys there. False where it could not be locked (RLIMIT_MEMLOCK); it is in no core file then,
-/// either.
+/// Sets it aside, once a process, before the first key is made or read: from then on OpenSSL
+/// keeps the secret numbers of keys there. False where it could not be locked
+/// (RLIMIT_MEMLOCK); it is in no core file then, either.
 bool reserve_secret_memory();
 
 /// Bytes there, overwritten at their end. Where none was set aside it is ordinary memory.

@@ -28,9 +28,9 @@ constexpr std::size_t kept_largest = 16;
 // What a body is read with once a read has filled a large block.
 constexpr std::size_t largest_block_bytes = 256 * 1024;
 
-// Pages of their own, which go back to the system at once: freed among what is small and lives long, the
-// blocks of a burst would stay with the process, in pieces. Where views are watched, memory whose ends are
-// watched too.
+// Pages of their own, which go back to the system at once: freed among what is small and
+// lives long, the blocks of a burst would stay with the process, in pieces. Where views are
+// watched, memory whose ends are watched too.
 char* make(std::size_t bytes) {
   if constexpr (views_are_watched) return std::make_unique_for_overwrite<char[]>(bytes).release();
   void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

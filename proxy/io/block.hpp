@@ -1,5 +1,5 @@
-// Lent memory: 16 KiB blocks from a free list of the thread, and the buffer
-// that messages are read into and parsed in.
+// Lent memory: 16 KiB blocks from a free list of the thread,
+// and the buffer that messages are read into and parsed in.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -17,9 +17,9 @@ namespace reprise::net {
 #endif
 #endif
 
-/// True in builds with AddressSanitizer: bytes whose views have ended are poisoned there, and their block is
-/// lent again as late as possible, so that a view that outlives them is found
-/// by any test that reads through it (row L10).
+/// True in builds with AddressSanitizer: bytes whose views have ended are poisoned there, and
+/// their block is lent again as late as possible, so that a view that outlives them is found by
+/// any test that reads through it (row L10).
 #ifdef REPRISE_WATCHES_VIEWS
 inline constexpr bool views_are_watched = true;
 #else

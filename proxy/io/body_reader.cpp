@@ -57,8 +57,8 @@ BodyStep BodyReader::take_counted(Buffer& from, std::string_view& piece) {
   return BodyStep::piece;
 }
 
-// All chunks at hand become one piece, moved together over their framing: a flood of small ones costs no
-// send each (row I1).
+// All chunks at hand become one piece, moved together over their framing: a flood of small ones costs no send
+// each (row I1).
 BodyStep BodyReader::take_chunked(Buffer& from, std::string_view& piece) {
   char* first = nullptr;
   std::size_t bytes = 0;

@@ -1,5 +1,5 @@
-// Reads one message body off a stream by its framing and hands it out
-// piece by piece, chunk framing taken off.
+// Reads one message body off a stream by its framing and
+// hands it out piece by piece, chunk framing taken off.
 #pragma once
 
 #include <cstdint>

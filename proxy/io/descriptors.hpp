@@ -1,5 +1,5 @@
-// File descriptors: how many clients they allow, and one in reserve for
-// turning clients away when none is left.
+// File descriptors: how many clients they allow, and one
+// in reserve for turning clients away when none is left.
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,8 @@
 
 namespace reprise::net {
 
-/// What a socket's or a TLS error means. `eof` is `closed`, and so is a TLS connection's end without
-/// close_notify: no head can be complete by it; whatever has no cause of its
+/// What a socket's or a TLS error means. `eof` is `closed`, and so is a TLS connection's
+/// end without close_notify: no head can be complete by it; whatever has no cause of its
 /// own is `reset` on a connection that stood.
 policy::Cause cause_of(const ErrorCode&);
 /// The same for a connection that never stood: unknown errors are `unreachable`.

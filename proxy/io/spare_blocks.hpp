@@ -12,8 +12,8 @@ class SpareBlocks final : public Timed {
   explicit SpareBlocks(Tick& tick, Duration pause = std::chrono::milliseconds(250))
       : tick_(tick), pause_(pause) {}
 
-  /// To be called now and then while blocks are lent: they may all be given back at once, by whoever has
-  /// them.
+  /// To be called now and then while blocks are lent: they
+  /// may all be given back at once, by whoever has them.
   void look() {
     if (waits_ || !has_more_blocks_than_kept()) return;
     waits_ = true;

@@ -1,5 +1,5 @@
-// The coroutine type of the rooms above the sockets, and how its I/O
-// calls report: a tuple, never an exception.
+// The coroutine type of the rooms above the sockets, and
+// how its I/O calls report: a tuple, never an exception.
 #pragma once
 
 #include <boost/asio/as_tuple.hpp>

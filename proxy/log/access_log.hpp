@@ -59,8 +59,8 @@ class Log {
 };
 
 /// The line alone, with its newline, appended to `out`. Every value that a client or an upstream chose is
-/// escaped and cut at 256 bytes (row H8); of more than 32 attempts the first 24 and the last 8 are
-/// shown. The text form gives local time.
+/// escaped and cut at 256 bytes (row H8); of more than 32 attempts the first 24 and the last 8 are shown. The
+/// text form gives local time.
 void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                      Line& out);
 void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,

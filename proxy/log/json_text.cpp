@@ -35,8 +35,8 @@ std::size_t sequence_length(unsigned lead) {
   return 0;
 }
 
-// One character of two bytes or more. Overlong forms, surrogates and what
-// lies above U+10FFFF are none (RFC 3629).
+// One character of two bytes or more. Overlong forms,
+// surrogates and what lies above U+10FFFF are none (RFC 3629).
 Character decode(std::string_view text, std::size_t at) {
   const unsigned lead = byte_at(text, at);
   const std::size_t length = sequence_length(lead);

@@ -1,5 +1,5 @@
-// Text made safe for logs and JSON: whatever a client sent, a line stays
-// one line and a terminal stays as it was.
+// Text made safe for logs and JSON: whatever a client sent,
+// a line stays one line and a terminal stays as it was.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,9 +23,9 @@ std::string_view clipped(std::string_view value);
 
 /// Whether every byte stands for itself in a JSON string, and is seen.
 bool is_plain_json(std::string_view value);
-/// What stands for `value` between the quotes of a JSON string (RFC 8259 section 7). Control characters
-/// (C1 controls too) and what hides or reorders text become \uXXXX; each byte that is no UTF-8 becomes
-/// \ufffd.
+/// What stands for `value` between the quotes of a JSON string (RFC 8259 section 7).
+/// Control characters (C1 controls too) and what hides or reorders text become \uXXXX; each
+/// byte that is no UTF-8 becomes \ufffd.
 std::string escaped_json(std::string_view value);
 
 /// Appends `value` as a JSON string with its quotes. Here and below `Out` is a string or a Line.

@@ -13,8 +13,8 @@
 
 namespace reprise::observe {
 
-/// Appends to a string that outlives it. Brackets are the caller's to pair; an empty key is for members of a
-/// list.
+/// Appends to a string that outlives it. Brackets are the
+/// caller's to pair; an empty key is for members of a list.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out) {}

@@ -1,5 +1,5 @@
-// The bytes of one log line while it is written: an append costs a comparison and a copy, where a string's
-// costs a call.
+// The bytes of one log line while it is written: an append
+// costs a comparison and a copy, where a string's costs a call.
 #pragma once
 
 #include <algorithm>

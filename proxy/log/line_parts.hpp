@@ -11,8 +11,8 @@
 
 namespace reprise::observe {
 
-/// RFC 3339 in UTC with milliseconds; valid until the thread's next call. `wall`: nanoseconds since 1970, and
-/// not before.
+/// RFC 3339 in UTC with milliseconds; valid until the thread's
+/// next call. `wall`: nanoseconds since 1970, and not before.
 std::string_view timestamp(std::int64_t wall);
 /// Local time of day, `10:03:12`.
 void append_clock(std::string& out, std::int64_t wall);

@@ -1,5 +1,5 @@
-// What in a response makes it worth another attempt although its status does not:
-// a value in its body, or a header field.
+// What in a response makes it worth another attempt although
+// its status does not: a value in its body, or a header field.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Idempotency as data: rules over headers, query parameters and JSON fields
-// that call a request safe to play again.
+// Idempotency as data: rules over headers, query parameters
+// and JSON fields that call a request safe to play again.
 #pragma once
 
 #include <cstddef>

@@ -13,8 +13,8 @@ namespace enumerators {
 /// `success` for Reason::success; ends with a number for what is no enumerator: `Reason)26`.
 template <auto value>
 consteval std::string_view spelled() {
-  // `... [with auto value = room::Reason::success; ...]` to GCC, `...
-  // [value = room::Reason::success]` to clang.
+  // `... [with auto value = room::Reason::success; ...]` to GCC,
+  // `... [value = room::Reason::success]` to clang.
   std::string_view text = __PRETTY_FUNCTION__;
   text.remove_prefix(text.find("value = ") + 8);
   text = text.substr(0, text.find_first_of(";]"));

@@ -13,8 +13,8 @@ struct Parameter {
   bool has_value = false;
 };
 
-/// Gives the parameters to `is_wanted` in their order, until it says
-/// true of one; false if it says so of none.
+/// Gives the parameters to `is_wanted` in their order,
+/// until it says true of one; false if it says so of none.
 template <typename Wanted>
 constexpr bool any_parameter(std::string_view query, Wanted is_wanted) {
   for (std::size_t begin = 0; begin < query.size();) {

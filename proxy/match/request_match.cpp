@@ -10,8 +10,8 @@
 namespace reprise::policy {
 namespace {
 
-// `match` asks for presence where the condition has no value; an empty
-// value in the request is presence enough.
+// `match` asks for presence where the condition has no value;
+// an empty value in the request is presence enough.
 bool query_present(std::string_view query, std::string_view name) {
   return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }

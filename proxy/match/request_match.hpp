@@ -12,8 +12,8 @@
 
 namespace reprise::policy {
 
-/// A path pattern over the raw path: literal segments, `{x}` for one
-/// segment that is not empty, `**` for the rest.
+/// A path pattern over the raw path: literal segments, `{x}`
+/// for one segment that is not empty, `**` for the rest.
 class PathPattern {
  public:
   /// Matches every path.

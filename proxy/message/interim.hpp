@@ -1,5 +1,5 @@
-// Interim responses (1xx) on their way to the client: passed on as they come,
-// 100 at most once, never enough to flood.
+// Interim responses (1xx) on their way to the client: passed
+// on as they come, 100 at most once, never enough to flood.
 #pragma once
 
 #include "proxy/message/request.hpp"

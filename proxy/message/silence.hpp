@@ -1,5 +1,5 @@
-// Whether anybody is still there on a connection that has served before,
-// while a response is waited for on it.
+// Whether anybody is still there on a connection that has
+// served before, while a response is waited for on it.
 #pragma once
 
 #include <optional>

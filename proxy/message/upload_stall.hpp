@@ -10,9 +10,9 @@
 namespace reprise::net {
 
 /// One per attempt. Ends it if, at the deadline or later, the upstream has taken no byte for a second though
-/// some wait for it (decision 0014, row L6). A client that pauses does not count, nor does a body that
-/// moves, however slowly. Looks ten times a second, from a second before the deadline on: a request that is
-/// done by then costs nothing but the arming, one without a body not even that.
+/// some wait for it (decision 0014, row L6). A client that pauses does not count, nor does a body that moves,
+/// however slowly. Looks ten times a second, from a second before the deadline on: a request that is done by
+/// then costs nothing but the arming, one without a body not even that.
 class UploadStall final : public Timed {
  public:
   /// Everything must outlive it.

@@ -1,5 +1,5 @@
-// Every number that reprise exports, resolved to its cell once per
-// configuration and never looked up per request.
+// Every number that reprise exports, resolved to its cell
+// once per configuration and never looked up per request.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +47,8 @@ enum class LimitHit : std::uint8_t {
   header,            // 408: the head was not complete within timers.header
   handshake,         // a ClientHello, a TLS handshake or a SOCKS greeting took longer than timers.handshake
   request_idle,      // no byte of the body from the client for idle_timeout
-  request_unread,    // the upstream took no byte of the request for idle_timeout, or for a second at the
-                     // deadline
+  request_unread,    // the upstream took no byte of the request for
+                     // idle_timeout, or for a second at the deadline
   response_idle,     // no byte of the body from the upstream for idle_timeout, or resume.stall
   response_unread,   // the client took no byte of the response for idle_timeout
 };
@@ -77,8 +77,8 @@ std::string_view word(SpanDrop);
 /// Where `reprise_replay_bytes` are held: the label `store`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
-/// One registry for the life of the process. All members are thread-safe;
-/// counting takes no lock but a histogram's.
+/// One registry for the life of the process. All members are
+/// thread-safe; counting takes no lock but a histogram's.
 class Metrics {
  public:
   /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version`

@@ -1,5 +1,5 @@
-// The one label that comes from traffic, `upstream`: who has a series of its own, and what is counted for
-// each.
+// The one label that comes from traffic, `upstream`: who
+// has a series of its own, and what is counted for each.
 #pragma once
 
 #include <array>

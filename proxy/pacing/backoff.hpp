@@ -22,8 +22,8 @@ struct WaitRange {
   Duration highest{};
 };
 
-/// `previous` is the wait before the last attempt; only `decorrelated`
-/// looks at it. Never overflows, at any n.
+/// `previous` is the wait before the last attempt; only
+/// `decorrelated` looks at it. Never overflows, at any n.
 WaitRange wait_range(const Backoff&, unsigned n, Duration previous);
 
 /// One wait, drawn anew at each call (clause R14). `additive` adds a whole number of milliseconds, 0 to 1000

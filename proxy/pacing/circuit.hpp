@@ -1,5 +1,5 @@
-// The circuit of one upstream host: after too many failures nothing is
-// sent for a while, then one probe decides.
+// The circuit of one upstream host: after too many failures
+// nothing is sent for a while, then one probe decides.
 #pragma once
 
 #include <cstdint>

@@ -35,8 +35,8 @@ class SlotTimes {
   std::int64_t newest_ = 0;
 };
 
-/// The ring itself. `Slot` holds the counts of a tenth of the window;
-/// a fresh one is `Slot{}`. Not thread-safe.
+/// The ring itself. `Slot` holds the counts of a tenth of
+/// the window; a fresh one is `Slot{}`. Not thread-safe.
 template <typename Slot>
 class SlotRing {
  public:

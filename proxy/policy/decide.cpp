@@ -34,9 +34,9 @@ bool is_lost(const Outcome& outcome) {
   return failed != nullptr && failed->cause == Cause::replay_lost;
 }
 
-// Where the clock of an attempt ran out at the deadline, it was the deadline that ended it: until a
-// connection stands, while an upload is stuck, and for the head of what
-// may be repeated it is one of the clocks.
+// Where the clock of an attempt ran out at the deadline, it was the deadline that ended
+// it: until a connection stands, while an upload is stuck, and for the head of what may
+// be repeated it is one of the clocks.
 bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant> deadline) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || !deadline || now < *deadline) return false;
@@ -44,8 +44,8 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
          failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
 }
 
-// response_timeout is a timeout like any other where it ends what may be repeated;
-// what it guards else is not for any list.
+// response_timeout is a timeout like any other where it ends
+// what may be repeated; what it guards else is not for any list.
 bool is_listed(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RetryOn& on) {
   const auto* failed = std::get_if<Failed>(&outcome);
   const bool guarded = failed != nullptr && failed->cause == Cause::response_timeout;
@@ -65,8 +65,8 @@ Hints hints_of(const Attempt& attempt, const Outcome& outcome) {
   return hints;
 }
 
-// The rule of the AWS SDKs of 2026: their services may stretch a wait by
-// at most five seconds, and never shorten it.
+// The rule of the AWS SDKs of 2026: their services may stretch
+// a wait by at most five seconds, and never shorten it.
 Duration with_aws_hint(Duration backoff, const Hints& hints) {
   constexpr Duration most = std::chrono::seconds(5);
   return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);

@@ -21,8 +21,8 @@ struct Start {
   unsigned number = 1;
   bool fresh = false;
 };
-/// Sleep until then. While sleeping, read the response at hand into the kept response and report
-/// `response_kept`.
+/// Sleep until then. While sleeping, read the response at
+/// hand into the kept response and report `response_kept`.
 struct Wait {
   Instant until{};
 };
@@ -130,9 +130,9 @@ class Exchange {
   /// they were made: the exchange goes on behind it. Only before `begin`. The budget is fed and taken from at
   /// its end, as if it had been made here.
   void take_up(const LedgerEntry&);
-  /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by up to the
-  /// route's first wait, like its retries after it), or is turned away by the pause or the circuit: nothing
-  /// is sent then.
+  /// Starts attempt 1, or waits for the end of a pause that the host has asked for (spread by
+  /// up to the route's first wait, like its retries after it), or is turned away by the pause
+  /// or the circuit: nothing is sent then.
   Actions begin(Instant now, Dice&);
   /// A final response head arrived for the running attempt.
   Actions answered(const AttemptReport&, const Answered&, Instant now, Dice&);

@@ -70,8 +70,8 @@ class Ledger {
     assert(i < size_ && keeps(i));
     return i < inline_entries ? inline_[i] : overflow_[place(i)];
   }
-  /// From now on the entry of that attempt (from 1, entered or about to
-  /// be) is the one that is never forgotten.
+  /// From now on the entry of that attempt (from 1, entered
+  /// or about to be) is the one that is never forgotten.
   void hold(unsigned number);
   /// Null while every entry is kept.
   const Forgotten* forgotten() const { return forgotten_.empty() ? nullptr : forgotten_.data(); }

@@ -41,8 +41,8 @@ std::optional<BodyPlace> place_of(const DownloadRequest& request, const PartHead
   if (head.end == BodyEnd::none || head.end == BodyEnd::close) return std::nullopt;
   const bool counted = head.end == BodyEnd::length;
   if (head.status == ok) {
-    // In a 200 a Content-Range means nothing (RFC 9110 14.4); only to a
-    // range it is a part with a wrong status.
+    // In a 200 a Content-Range means nothing (RFC 9110 14.4);
+    // only to a range it is a part with a wrong status.
     if (asked && !head.content_range.empty()) return std::nullopt;
     if (counted && head.length == 0) return std::nullopt;
     return counted ? BodyPlace{0, head.length, head.length, false} : BodyPlace{};
@@ -100,8 +100,8 @@ Continuation Download::judge(const PartHead& head, std::uint64_t sent) {
   return {Continuation::Kind::refused, 0, 0};
 }
 
-// A field that was there once must come again; what If-Range lets a 206 leave out is only the rest (RFC 9110
-// 15.3.7).
+// A field that was there once must come again; what If-Range
+// lets a 206 leave out is only the rest (RFC 9110 15.3.7).
 bool Download::is_same(const PartHead& head) const {
   if (head.uses_tags && head.entity_tag != entity_tag_) return false;
   if (proof_ == Proof::date && head.last_modified != last_modified_) return false;

@@ -95,8 +95,8 @@ class Download {
   RangeAsked ask(std::uint64_t sent) const;
   /// Whether that response to `ask(sent)` is the rest. Learns the end of a download that named none.
   Continuation judge(const PartHead&, std::uint64_t sent);
-  /// False where nothing is left to ask for: the bytes are all there,
-  /// or more than all, and only their end was not told.
+  /// False where nothing is left to ask for: the bytes are all
+  /// there, or more than all, and only their end was not told.
   bool has_rest(std::uint64_t sent) const { return !place_.end || place_.first + sent < *place_.end; }
 
  private:

@@ -1,5 +1,5 @@
-// What the operator asked for one route: when to play a request again,
-// how long to wait, when to stop. Values only.
+// What the operator asked for one route: when to play a
+// request again, how long to wait, when to stop. Values only.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What predicates see of a response: its fields, and of its body the whole text,
-// or the first event of an event stream.
+// What predicates see of a response: its fields, and of its
+// body the whole text, or the first event of an event stream.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace reprise::http {
 
-/// By Content-Type: `application/json`, `application/x-amz-json-*` and any `+json` are JSON;
-/// `application/xml`, `text/xml` and any `+xml` are XML; without one it is
+/// By Content-Type: `application/json`, `application/x-amz-json-*` and any `+json` are
+/// JSON; `application/xml`, `text/xml` and any `+xml` are XML; without one it is
 /// `untyped`. A content-coded body is `other`.
 policy::BodyKind body_kind(const ResponseHead&);
 

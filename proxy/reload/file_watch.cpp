@@ -112,8 +112,8 @@ unsigned FileWatch::take_wishes() {
 }
 
 FileWatch::Woken FileWatch::wait() {
-  // A link may lead elsewhere since the last time: its new folder is watched, and what came before that is
-  // looked for.
+  // A link may lead elsewhere since the last time: its new
+  // folder is watched, and what came before that is looked for.
   watch_folders();
   bool signs_come = true;
   Steady::time_point first = Steady::now();  // of the signs that have not been looked after

@@ -1,5 +1,5 @@
-// Downloads: what their heads say that the policy needs to continue them,
-// and the head that asks for the rest.
+// Downloads: what their heads say that the policy needs
+// to continue them, and the head that asks for the rest.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,9 @@
 
 namespace reprise::net {
 
-/// Used on one io thread. What is on its way to the disk is bounded if `wait_for_room` comes before each
-/// read of the client. May be destroyed at any time: jobs own what they work on, and the file closes behind
-/// the last of them.
+/// Used on one io thread. What is on its way to the disk is bounded if `wait_for_room` comes
+/// before each read of the client. May be destroyed at any time: jobs own what they work on, and
+/// the file closes behind the last of them.
 class ReplayFile {
  public:
   ReplayFile(ReplayStore& store, const asio::any_io_executor& executor);

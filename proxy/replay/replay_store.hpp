@@ -56,8 +56,8 @@ class ReplayStore {
     if (thread_) thread_->join();
   }
 
-  /// One log line, at most one a second for each cause: a full disk must not
-  /// flood the log. `error` is an errno, or 0.
+  /// One log line, at most one a second for each cause: a full
+  /// disk must not flood the log. `error` is an errno, or 0.
   void tell(NotHeld why, int error = 0);
 
  private:

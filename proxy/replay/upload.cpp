@@ -29,8 +29,8 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
     end_ = UploadEnd::sent;
   } else {
     listener_ = &listener;
-    // An upstream that takes its time with a body is slow, not dead:
-    // its window may stay shut as long as `idle`.
+    // An upstream that takes its time with a body is slow,
+    // not dead: its window may stay shut as long as `idle`.
     usual_timeout_ = upstream_.user_timeout();
     upstream_.set_user_timeout(idle_);
     joined_.emplace(executor_);
@@ -38,8 +38,8 @@ void Upload::start(std::string_view head, std::string_view last_lines, UploadLis
   }
 }
 
-// A body that was held by earlier attempts goes out again from byte 0,
-// as one chunk where the coding is chunked.
+// A body that was held by earlier attempts goes out again
+// from byte 0, as one chunk where the coding is chunked.
 void Upload::gather_held() {
   const std::string_view held = body_.held();
   if (body_.chunked() && !held.empty()) {

@@ -1,5 +1,5 @@
-// Questions to name servers, many at once, over sockets that a worker of
-// one's own looks after: c-ares behind RAII.
+// Questions to name servers, many at once, over sockets that
+// a worker of one's own looks after: c-ares behind RAII.
 #pragma once
 
 #include <poll.h>
@@ -40,8 +40,8 @@ class DnsChannel {
   DnsChannel(const DnsChannel&) = delete;
   DnsChannel& operator=(const DnsChannel&) = delete;
 
-  /// For addresses of both families, whatever families this host has (no AI_ADDRCONFIG), in the order of RFC
-  /// 6724. The name is asked for as it is.
+  /// For addresses of both families, whatever families this host has (no AI_ADDRCONFIG), in the order of
+  /// RFC 6724. The name is asked for as it is.
   void ask(const std::string& name, Done done);
   std::size_t taken() const { return taken_; }          ///< questions so far
   std::size_t under_way() const { return under_way_; }  ///< that have not ended

@@ -1,5 +1,5 @@
-// Names to addresses without stalls: one look-up per name at a time,
-// good answers kept for a moment, failures never.
+// Names to addresses without stalls: one look-up per name at
+// a time, good answers kept for a moment, failures never.
 #pragma once
 
 #include <functional>
@@ -59,8 +59,8 @@ class Resolver {
   std::shared_ptr<State> state_;
 };
 
-/// One look-up under way, to be answered once: on any thread, also when the
-/// resolver is gone. Copies are the same one.
+/// One look-up under way, to be answered once: on any thread,
+/// also when the resolver is gone. Copies are the same one.
 class Resolver::Question {
  public:
   const std::string& name() const { return name_; }

@@ -1,5 +1,5 @@
-// What was pressed on a keyboard, from the bytes that a terminal sends (ECMA-48 sequences, as xterm has
-// them).
+// What was pressed on a keyboard, from the bytes that a
+// terminal sends (ECMA-48 sequences, as xterm has them).
 #pragma once
 
 #include <cstdint>

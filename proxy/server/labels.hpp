@@ -1,5 +1,5 @@
-// The labels of metrics and log lines that the configuration gives: names of routes, and upstreams that it
-// names.
+// The labels of metrics and log lines that the configuration
+// gives: names of routes, and upstreams that it names.
 #pragma once
 
 #include <string>

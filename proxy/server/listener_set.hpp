@@ -33,8 +33,8 @@ class ListenerSet {
   /// `before` is changed. Throws BindError, and then nothing stays bound that was not before.
   static ListenerSet bind(const config::Settings&, asio::io_context& binding, const ListenerSet* before,
                           std::vector<InheritedSocket>& inherited);
-  /// Those whose port that configuration wants at another address alone: they have to lend it while it is
-  /// bound.
+  /// Those whose port that configuration wants at another
+  /// address alone: they have to lend it while it is bound.
   std::vector<std::shared_ptr<BoundListener>> moved_by(const config::Settings&) const;
   /// Gives every new one a socket on every io thread. Throws BindError where no descriptor is left.
   void open_on(const std::vector<std::unique_ptr<Worker>>& workers);

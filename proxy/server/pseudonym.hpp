@@ -1,5 +1,5 @@
-// The name by which this proxy knows itself in Via and Proxy-Status (RFC 9110, section 7.6.3), new at each
-// start.
+// The name by which this proxy knows itself in Via and
+// Proxy-Status (RFC 9110, section 7.6.3), new at each start.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ class Reloader {
  public:
   using Told = std::function<void(const ReloadReport&)>;
 
-  /// `reload` is called on the thread and returns what became of it; `files` says, after it, which files to
-  /// watch.
+  /// `reload` is called on the thread and returns what became
+  /// of it; `files` says, after it, which files to watch.
   Reloader(std::function<ReloadReport()> reload, std::function<std::vector<WatchedFile>()> files,
            WatchTimes times = {});
   ~Reloader() { stop(); }

@@ -1,5 +1,5 @@
-// The polite end of a client's connection: FIN first, then what the
-// client is still sending is read for a while.
+// The polite end of a client's connection: FIN first, then
+// what the client is still sending is read for a while.
 #pragma once
 
 #include "proxy/io/block.hpp"

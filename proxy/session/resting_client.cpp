@@ -8,8 +8,8 @@ using observe::LimitHit;
 
 namespace {
 
-/// Owned by what waits on its socket. Whoever ends it closes the socket; the wait then ends, and this with
-/// it.
+/// Owned by what waits on its socket. Whoever ends it
+/// closes the socket; the wait then ends, and this with it.
 class RestingClient final : public IdleClient, public ClientSession, private Timed {
  public:
   RestingClient(Worker& worker, ClientConnection connection)

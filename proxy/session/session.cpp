@@ -94,8 +94,8 @@ void Session::put_under_newest(Request& request) {
   request.listener_closed = &listener_->closed;
 }
 
-// A connection of its own protocol, or with an upstream's connection of its own, has more to keep than a
-// socket.
+// A connection of its own protocol, or with an upstream's
+// connection of its own, has more to keep than a socket.
 bool Session::can_wait_alone() const {
   return stream_.is_socket() && !role_->opens_streams() && !inside_ && pin_.empty();
 }

@@ -13,8 +13,8 @@ Task<ErrorCode> say(Stream& client, std::string_view bytes, Duration limit) {
   co_return co_await client.write_all(pieces, limit);
 }
 
-/// Reads until `parse` has an opinion of what is in the buffer; `SocksPartial` where the client left or was
-/// too slow.
+/// Reads until `parse` has an opinion of what is in the buffer;
+/// `SocksPartial` where the client left or was too slow.
 template <typename Parse>
 Task<decltype(std::declval<Parse>()(std::string_view()))> read_until(Stream& client, Buffer& buffer,
                                                                      Parse parse) {

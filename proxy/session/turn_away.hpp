@@ -1,6 +1,6 @@
-// The response to a client that finds no room: 503 with Retry-After and Reprise-Reason, before it has asked;
-// to a SOCKS client that no method is acceptable; a redirected one that does not speak HTTP is closed without
-// a word.
+// The response to a client that finds no room: 503 with Retry-After and Reprise-Reason, before
+// it has asked; to a SOCKS client that no method is acceptable; a redirected one that does not
+// speak HTTP is closed without a word.
 #pragma once
 
 #include "proxy/worker/worker.hpp"

@@ -1,5 +1,5 @@
-// What is to happen, in the order of virtual time; what is due at once happens in the order in which it was
-// asked.
+// What is to happen, in the order of virtual time; what is
+// due at once happens in the order in which it was asked.
 #pragma once
 
 #include <algorithm>

@@ -111,8 +111,8 @@ Instant ModelledWorld::serve(const Queued& queued, Instant now, EventQueue& even
   return ends;
 }
 
-// Turning away is work, too, as far as the upstream has a place for it to wait in: beyond that the kernel
-// does it.
+// Turning away is work, too, as far as the upstream has a
+// place for it to wait in: beyond that the kernel does it.
 Begun ModelledWorld::turn_away(const Ticket& ticket, Instant now, EventQueue& events, Measures& measures) {
   ++measures.refused;
   if (model_.refusal > Duration::zero() &&

@@ -1,5 +1,5 @@
-// The world of a model: arrivals by chance, and an upstream with workers, a queue, outages, errors and a
-// limit.
+// The world of a model: arrivals by chance, and an upstream
+// with workers, a queue, outages, errors and a limit.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// The policies that are shown beside a configuration: what it would be without one of its parts, or without
-// retries.
+// The policies that are shown beside a configuration: what
+// it would be without one of its parts, or without retries.
 #pragma once
 
 #include <optional>

@@ -10,8 +10,8 @@
 
 namespace reprise::observe {
 
-/// The bytes that a finished request would take, and how they are written. Views of the record: it is used at
-/// once.
+/// The bytes that a finished request would take, and how they
+/// are written. Views of the record: it is used at once.
 class StoredStory {
  public:
   /// `path`: whether the request's path may be kept.

@@ -1,5 +1,5 @@
-// The story of one finished request as it is told afterwards: who asked, every attempt, every wait, and why
-// it ended so.
+// The story of one finished request as it is told afterwards:
+// who asked, every attempt, every wait, and why it ended so.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct StoryAttempt {
   float budget_left = 0;       ///< retries, when it was decided on; infinite without a budget
 };
 
-/// Owns its text, every piece of which is clipped (json_text.hpp) and may hold what a client or an upstream
-/// chose.
+/// Owns its text, every piece of which is clipped (json_text.hpp)
+/// and may hold what a client or an upstream chose.
 struct Story {
   std::uint64_t number = 0;
   std::string id;  ///< Stories::id_of

@@ -9,8 +9,8 @@
 
 namespace reprise::observe {
 
-/// Not thread-safe. Nothing is allocated after construction; memory that no story has reached is never
-/// touched.
+/// Not thread-safe. Nothing is allocated after construction;
+/// memory that no story has reached is never touched.
 class StoryRing {
  public:
   /// At most so many bytes; 0: nothing is kept.

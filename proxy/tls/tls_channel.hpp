@@ -1,5 +1,5 @@
-// What a TLS connection runs over, and its state at OpenSSL: it outlives its link while a goodbye is on its
-// way.
+// What a TLS connection runs over, and its state at OpenSSL:
+// it outlives its link while a goodbye is on its way.
 #pragma once
 
 #include <openssl/types.h>

@@ -40,8 +40,8 @@ struct TlsTicket {
   std::unique_ptr<ssl_session_st, FreeTls> newest;
 };
 
-/// Immutable; any thread. TLS 1.2 and later, the other side always verified, ALPN http/1.1, no early data, no
-/// renegotiation.
+/// Immutable; any thread. TLS 1.2 and later, the other side always
+/// verified, ALPN http/1.1, no early data, no renegotiation.
 class TlsClient : public std::enable_shared_from_this<TlsClient> {
  public:
   /// Throws std::runtime_error where a file cannot be loaded.

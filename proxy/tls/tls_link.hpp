@@ -14,8 +14,8 @@
 
 namespace reprise::net {
 
-/// To an upstream: verified before it carries anything. A FIN without close_notify is
-/// TlsError::no_close_notify.
+/// To an upstream: verified before it carries anything. A
+/// FIN without close_notify is TlsError::no_close_notify.
 class TlsLink final : public SecureLink {
  public:
   /// `name`: who the other side has to be, a host name (which is also sent as SNI) or a literal address. The

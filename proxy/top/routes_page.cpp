@@ -1,5 +1,5 @@
-// The first page: the table of routes, upstreams in trouble, and the last requests that were retried or
-// refused.
+// The first page: the table of routes, upstreams in trouble,
+// and the last requests that were retried or refused.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -159,8 +159,8 @@ Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::s
   head.append("\r\nUser-Agent: reprise/").append(version_).append("\r\nVia: 1.1 ").append(via_);
   head.append("\r\nContent-Type: application/json\r\nContent-Length: ").append(std::to_string(body.size()));
   head.append("\r\n\r\n");
-  // In pieces: while the kernel copies one, and carries it over loopback, no request on the same core is
-  // served.
+  // In pieces: while the kernel copies one, and carries it
+  // over loopback, no request on the same core is served.
   Gather gather;
   gather.add(head);
   ErrorCode error;

@@ -18,8 +18,8 @@ class CollectorClient {
   /// `via`: our name, by which a request that comes back to us is known as a loop.
   CollectorClient(Tick&, asio::any_io_executor, Resolver&, std::string version, std::string via);
 
-  /// Over the connection that is there, or a new one; within `limit`, whatever the other side does. One at a
-  /// time.
+  /// Over the connection that is there, or a new one; within
+  /// `limit`, whatever the other side does. One at a time.
   Task<Posted> post(const config::Collector&, std::string_view body, Duration limit);
   /// Ends a post under way.
   void cancel();

@@ -24,8 +24,8 @@ void append_hex(std::string& out, std::uint64_t number) {
   for (unsigned shift = 64; shift > 0;) out += digits[(number >> (shift -= 4)) & 15U];
 }
 
-// What the conventions know: RFC 9110 9, and PATCH (RFC 5789). Anything else is a word that a client has made
-// up.
+// What the conventions know: RFC 9110 9, and PATCH (RFC 5789).
+// Anything else is a word that a client has made up.
 bool is_known_method(std::string_view method) {
   static constexpr std::array<std::string_view, 9> known{"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
                                                          "CONNECT", "OPTIONS", "TRACE", "PATCH"};

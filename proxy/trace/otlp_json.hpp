@@ -20,8 +20,8 @@ struct TraceResource {
   std::int64_t process = 0;
 };
 
-/// One batch at a time: `begin`, any number of stories, `end`. Used by one thread. Ids are drawn from the
-/// dice.
+/// One batch at a time: `begin`, any number of stories,
+/// `end`. Used by one thread. Ids are drawn from the dice.
 class OtlpJson {
  public:
   OtlpJson(const TraceResource&, policy::Dice&);

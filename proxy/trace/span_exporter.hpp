@@ -37,8 +37,8 @@ class SpanExporter {
  public:
   static constexpr std::size_t batch_spans = 512;
 
-  /// `id_of`: a story's id as text. All that is passed by reference outlives it; the resolver goes before it
-  /// does.
+  /// `id_of`: a story's id as text. All that is passed by
+  /// reference outlives it; the resolver goes before it does.
   SpanExporter(SpanQueues&, Resolver&, observe::Metrics&, observe::Log&, const TraceResource&,
                const std::function<std::string(std::uint64_t)>& id_of, std::uint64_t seed,
                ExportTimes times = {});

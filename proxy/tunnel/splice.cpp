@@ -17,8 +17,8 @@ namespace {
 
 using Ends = SplicePipe::Ends;
 
-// From here on the pipe is cheaper than memory, on loopback by a quarter:
-// measured with its own cost included.
+// From here on the pipe is cheaper than memory, on loopback
+// by a quarter: measured with its own cost included.
 constexpr std::uint64_t worthwhile_bytes = std::uint64_t{64} * 1024;
 // After this much without a wait others get their turn.
 constexpr std::uint64_t turn_bytes = std::uint64_t{1} << 20;

@@ -1,5 +1,5 @@
-// Bodies that nobody needs to look at, moved from socket to socket by
-// the kernel (splice(2)) through a lent pipe.
+// Bodies that nobody needs to look at, moved from socket
+// to socket by the kernel (splice(2)) through a lent pipe.
 #pragma once
 
 #include <cstddef>

@@ -237,8 +237,8 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
   if (settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;
-  // Under load more connections than pool.idle rest between two requests:
-  // closing those at once would dial them anew.
+  // Under load more connections than pool.idle rest between
+  // two requests: closing those at once would dial them anew.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->idle_ = true;
   connection->idle_since_ = Tick::now();

@@ -1,5 +1,5 @@
-// Idle upstream connections of one io thread, by who is at the other end,
-// each proved quiet before it is lent again.
+// Idle upstream connections of one io thread, by who is at
+// the other end, each proved quiet before it is lent again.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ class TlsClient;
 struct TlsTicket;
 struct Upstream;
 
-/// How an upstream is made sure of: not at all (clear text), or by TLS
-/// settings and the name that it has to prove.
+/// How an upstream is made sure of: not at all (clear text),
+/// or by TLS settings and the name that it has to prove.
 struct TlsPeer {
   const TlsClient* client = nullptr;  ///< null: clear text
   std::string_view name;              ///< who it has to be, spelled in whatever way
@@ -115,8 +115,8 @@ enum class Freshness : std::uint8_t {
 /// What must not carry a request's next attempt, by number (0: none): two connections where it was hedged.
 using RecentConnections = std::array<std::uint64_t, 2>;
 
-/// One per io thread; used on it only. Holds at most `limits.upstreams` hosts,
-/// the longest unused idle one out.
+/// One per io thread; used on it only. Holds at most
+/// `limits.upstreams` hosts, the longest unused idle one out.
 class Pool {
  public:
   Pool(Tick&, const config::Pool&, std::size_t most_upstreams, BudgetTable&, HostGuards&, observe::Metrics&);

@@ -15,23 +15,23 @@ namespace reprise::policy {
 /// How far an attempt had come. Ordered: before `send`, nothing left this host.
 enum class Stage : std::uint8_t { resolve, connect, tls, send, await_head, head, body };
 
-/// What ended a failed attempt. Each has one Proxy-Status error type (RFC 9209) and one sentence, in
-/// proxy/http1/reply.
+/// What ended a failed attempt. Each has one Proxy-Status error
+/// type (RFC 9209) and one sentence, in proxy/http1/reply.
 enum class Cause : std::uint8_t {
-  dns_error,           // the name does not resolve
-  dns_timeout,         // no response from the resolver within connect_timeout or the deadline
-  refused,             // ECONNREFUSED
-  unreachable,         // EHOSTUNREACH, ENETUNREACH and kin
-  connect_timeout,     // no connection within connect_timeout or the deadline
-  no_local_port,       // EADDRNOTAVAIL
-  no_descriptor,       // EMFILE, ENFILE
-  address_denied,      // every address is under security.deny
-  address_is_self,     // the address is one of our own listeners: a loop
-  parent_unreachable,  // the parent proxy's name does not resolve, or every address of it refuses
-  parent_timeout,      // its resolver, its addresses or its CONNECT took longer than connect_timeout or the
-                       // deadline
-  parent_refused,      // it opened no tunnel: its CONNECT was answered other than 2xx, or broken off
-  tls_protocol_error,  // no TLS that both sides speak, or not TLS at all
+  dns_error,              // the name does not resolve
+  dns_timeout,            // no response from the resolver within connect_timeout or the deadline
+  refused,                // ECONNREFUSED
+  unreachable,            // EHOSTUNREACH, ENETUNREACH and kin
+  connect_timeout,        // no connection within connect_timeout or the deadline
+  no_local_port,          // EADDRNOTAVAIL
+  no_descriptor,          // EMFILE, ENFILE
+  address_denied,         // every address is under security.deny
+  address_is_self,        // the address is one of our own listeners: a loop
+  parent_unreachable,     // the parent proxy's name does not resolve, or every address of it refuses
+  parent_timeout,         // its resolver, its addresses or its CONNECT took
+                          // longer than connect_timeout or the deadline
+  parent_refused,         // it opened no tunnel: its CONNECT was answered other than 2xx, or broken off
+  tls_protocol_error,     // no TLS that both sides speak, or not TLS at all
   tls_certificate_error,  // the upstream could not prove who it is
   closed,                 // the upstream closed (FIN) before the head was complete
   reset,                  // RST or EPIPE
@@ -83,8 +83,8 @@ using Outcome = std::variant<Answered, Failed>;
 /// True for a response whose body broke while all of it was held back: what came of it can still be given.
 bool is_broken_response(const Outcome&);
 
-/// True for what this host, its resolver or its parent proxy is to blame for:
-/// it says nothing of the upstream (row L27).
+/// True for what this host, its resolver or its parent proxy
+/// is to blame for: it says nothing of the upstream (row L27).
 bool is_fault_of_ours(Cause);
 
 /// True where it ended before a byte of it had left this host, so that nobody was burdened with it.

@@ -1,5 +1,5 @@
-// Clients that rest between two requests, the longest resting first:
-// when connections run short they make room.
+// Clients that rest between two requests, the longest
+// resting first: when connections run short they make room.
 #pragma once
 
 #include "proxy/io/tick.hpp"

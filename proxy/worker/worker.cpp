@@ -37,8 +37,8 @@ Dialer Worker::dialer(const Snapshot& of_request) {
           shared.pseudonym,  shared.links, shared.own_dials, of_request};
 }
 
-// Sessions are frames of suspended coroutines: they go first, while the
-// pool and the tick that they use are there.
+// Sessions are frames of suspended coroutines: they go first,
+// while the pool and the tick that they use are there.
 Worker::~Worker() { io.destroy_handlers(); }
 
 std::unique_ptr<Request> Worker::lend_request() {

@@ -1,5 +1,5 @@
-// What each preset does with responses and failures, when its attempts start,
-// and what a configuration changes about it.
+// What each preset does with responses and failures, when its attempts start, and what a configuration
+// changes about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

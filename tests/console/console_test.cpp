@@ -1,5 +1,5 @@
-// The terminal and what is drawn on it, over a pseudo-terminal of the test's own; and lines where there is
-// none.
+// The terminal and what is drawn on it, over a pseudo-terminal
+// of the test's own; and lines where there is none.
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>

@@ -437,8 +437,8 @@ TEST(Explanation, ATruncatedResponseThatIsHeldIsAFailure) {
   EXPECT_EQ(explain(only(policy), question).lowest.last_verdict.reason, Reason::response_started);
 }
 
-// What is held back is delivered, and then continued, only where it is neither repeated nor given up as a
-// 504.
+// What is held back is delivered, and then continued, only
+// where it is neither repeated nor given up as a 504.
 TEST(Explanation, ATruncatedResponseThatIsHeldIsContinuedOnceItIsDelivered) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};

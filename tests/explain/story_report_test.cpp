@@ -164,8 +164,8 @@ TEST(StoryAdvice, IsOfTheReasonThatEndedIt) {
   EXPECT_TRUE(has(advice_for(opened, {}), "circuit: off"));
 }
 
-// Listing the status is enough where a second execution does no harm, or where the first cannot have been
-// one.
+// Listing the status is enough where a second execution
+// does no harm, or where the first cannot have been one.
 TEST(StoryAdvice, NamesTheSecondGateOnlyWhereItWouldStop) {
   ScriptedRequest request("unlisted", "POST", "/x");
   request.attempt(failure(policy::Stage::send, policy::Cause::reset), 1, stop(Reason::not_retryable));

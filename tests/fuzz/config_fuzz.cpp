@@ -27,8 +27,8 @@ bool names_files(std::string_view text) {
   return false;
 }
 
-/// Where `line` and `column` must lie; a byte order mark and line ends of
-/// every kind count as the loader counts them.
+/// Where `line` and `column` must lie; a byte order mark and
+/// line ends of every kind count as the loader counts them.
 std::size_t lines_of(std::string_view text) {
   const auto breaks = std::count_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
   return static_cast<std::size_t>(breaks) + 1;

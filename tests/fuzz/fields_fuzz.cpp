@@ -37,8 +37,8 @@ bool is_protected(std::string_view name) {
   return false;
 }
 
-/// Names that may stay although Connection lists them: end-to-end by their kind,
-/// or with a meaning of their own there.
+/// Names that may stay although Connection lists them: end-to-end
+/// by their kind, or with a meaning of their own there.
 bool may_stay(std::string_view name) {
   for (const char* const prefix : {"content-", "if-", "x-forwarded-", "sec-websocket-"}) {
     if (name.starts_with(prefix)) return true;

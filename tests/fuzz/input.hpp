@@ -77,8 +77,8 @@ class Exact {
   std::size_t size_;
 };
 
-/// The same for pieces fed one after the other, without an allocation for each:
-/// the view lasts until the next call.
+/// The same for pieces fed one after the other, without an
+/// allocation for each: the view lasts until the next call.
 class Edge {
  public:
   std::string_view put(std::string_view text) {
@@ -90,8 +90,8 @@ class Edge {
   std::vector<char> bytes_;
 };
 
-/// A number that hangs on the bytes alone: it chooses what else is tried
-/// with an input that must stay plain text.
+/// A number that hangs on the bytes alone: it chooses what
+/// else is tried with an input that must stay plain text.
 inline std::uint64_t mixed(std::string_view bytes) {
   std::uint64_t number = 0xcbf29ce484222325U;
   for (const char c : bytes) number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3U;

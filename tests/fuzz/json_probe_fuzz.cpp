@@ -1,5 +1,5 @@
-// Fuzz target: the look into JSON bodies. It finds exactly what a whole
-// tree of the same text has at that path.
+// Fuzz target: the look into JSON bodies. It finds exactly
+// what a whole tree of the same text has at that path.
 #include <boost/json.hpp>
 
 #include "proxy/probe/json_probe.hpp"

@@ -1,5 +1,5 @@
-// Fuzz target: chunked request bodies. However the bytes are cut, the same body,
-// the same trailers, the same verdict.
+// Fuzz target: chunked request bodies. However the bytes are cut,
+// the same body, the same trailers, the same verdict.
 #include <optional>
 
 #include "proxy/http1/chunked.hpp"

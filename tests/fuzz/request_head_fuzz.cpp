@@ -1,5 +1,5 @@
-// Fuzz target: request heads. What is accepted is what it is said to be,
-// whatever follows it and however it came.
+// Fuzz target: request heads. What is accepted is what it
+// is said to be, whatever follows it and however it came.
 #include "proxy/http1/parse.hpp"
 #include "tests/fuzz/heads.hpp"
 
@@ -60,8 +60,8 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
   judge_framing(head);
 }
 
-/// What is over a limit is refused for that where it came so far,
-/// and for what else is wrong where more is there.
+/// What is over a limit is refused for that where it came
+/// so far, and for what else is wrong where more is there.
 bool is_cause_of_size(std::string_view text, const HeadLimits& limits, const Parsed& early,
                       const Parsed& verdict) {
   return text.size() > std::min(limits.bytes, limits.target_bytes) &&

@@ -1,5 +1,5 @@
-// Line by line, each a string of its own; RFC 9112 and the grammar of RFC
-// 9110 5.6 are all that this file was made from.
+// Line by line, each a string of its own; RFC 9112 and the
+// grammar of RFC 9110 5.6 are all that this file was made from.
 #include "tests/fuzz/strict_framing.hpp"
 
 #include <map>
@@ -114,8 +114,8 @@ std::optional<std::uint64_t> number(const std::string& text) {
   return value;
 }
 
-/// Content-Length: one number; the same number again is overlooked,
-/// in a list only where `lists` says so (RFC 9112 6.3).
+/// Content-Length: one number; the same number again is overlooked, in a list only where `lists` says so
+/// (RFC 9112 6.3).
 std::optional<std::uint64_t> content_length(Fields& fields, bool lists) {
   std::optional<std::uint64_t> length;
   for (const std::string& value : fields.of("content-length")) {
@@ -229,8 +229,8 @@ void need_host(const std::string& text) {
   if (!behind.empty() && (behind[0] != ':' || !only(behind.substr(1), digits))) throw Refused();
 }
 
-/// method SP request-target SP HTTP-version (RFC 9112 3). A target has
-/// neither blanks nor controls nor a fragment.
+/// method SP request-target SP HTTP-version (RFC 9112 3). A
+/// target has neither blanks nor controls nor a fragment.
 void read_request_head(const std::string& bytes, std::size_t& at, Message& message) {
   std::string line;
   while (line.empty()) line = take_line(bytes, at);

@@ -1,5 +1,5 @@
-// A strict reading of RFC 9112, written for nothing but to be compared with:
-// slow, simple, and of its own making.
+// A strict reading of RFC 9112, written for nothing but to
+// be compared with: slow, simple, and of its own making.
 #pragma once
 
 #include <cstdint>

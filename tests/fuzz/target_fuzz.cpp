@@ -1,5 +1,5 @@
-// Fuzz target: authorities and request targets. What is split can be put
-// together again, and is one thing to everybody.
+// Fuzz target: authorities and request targets. What is split
+// can be put together again, and is one thing to everybody.
 #include <algorithm>
 #include <array>
 

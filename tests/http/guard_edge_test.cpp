@@ -1,5 +1,5 @@
-// Edges of the guard, one byte or one number on either side of them:
-// what planted defects showed to be untold.
+// Edges of the guard, one byte or one number on either
+// side of them: what planted defects showed to be untold.
 #include <gtest/gtest.h>
 
 #include "proxy/http/hop_by_hop.hpp"

@@ -35,8 +35,8 @@ const std::vector<string> response_heads{
     "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nVia: 1.1 a\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\nConnection: a; b\r\n\r\n"};
 
-/// Damages a head at one to three places: a byte changed, removed,
-/// doubled, or a piece of another head put in.
+/// Damages a head at one to three places: a byte changed,
+/// removed, doubled, or a piece of another head put in.
 string mutate(string text, const std::vector<string>& heads, Random& random) {
   const string spice = "\r\n\t :,;0159aAhHtT\x01\x7f\xff#/";
   for (unsigned times = static_cast<unsigned>(random.below(3)) + 1; times > 0 && !text.empty(); --times) {

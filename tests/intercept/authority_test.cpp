@@ -104,8 +104,8 @@ TEST(Authority, time_is_told) {
   EXPECT_EQ(authority->trouble(now - 2 * 3600), "is not valid yet");
 }
 
-/// An authority like ours but for one extension, as openssl's configuration writes it; none where it is
-/// empty.
+/// An authority like ours but for one extension, as openssl's
+/// configuration writes it; none where it is empty.
 Authority odd(int kind, const char* value) {
   const auto good = made();
   Certificate copy(X509_dup(good->certificate()));

@@ -46,8 +46,8 @@ TEST(Dice, BothEndsComeUp) {
   for (const int times : seen) EXPECT_GT(times, 0);
 }
 
-// Chi-squared over 10 faces and 100,000 rolls; 27.9 is passed by one fair
-// die in a thousand, and this seed is fixed.
+// Chi-squared over 10 faces and 100,000 rolls; 27.9 is passed
+// by one fair die in a thousand, and this seed is fixed.
 TEST(Dice, AreFair) {
   std::array<double, 10> seen{};
   for (const std::uint64_t number : rolls(77, 9, 100'000)) ++seen.at(number);

@@ -381,8 +381,8 @@ TEST_F(HedgeTest, AProbeOfAHalfOpenCircuitGetsNoCopy) {
   EXPECT_EQ(circuit.state(epoch + 250ms), Circuit::State::closed);
 }
 
-// A circuit that opens at the second failure of two attempts: whatever
-// a cancelled copy counted for would show.
+// A circuit that opens at the second failure of two attempts:
+// whatever a cancelled copy counted for would show.
 TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
   Circuit circuit({1.0, 10s, 1, 5s});
   Exchange lost = exchange({nullptr, &circuit, nullptr});

@@ -83,8 +83,8 @@ TEST(Law, HoldsForEveryShortStory) {
   EXPECT_GT(stories, optimized && !sanitized ? 100'000U : 10'000U);
 }
 
-/// Draws scenes and steps. One generator for the stories and one for the waits:
-/// a draw more for one shifts no other.
+/// Draws scenes and steps. One generator for the stories and
+/// one for the waits: a draw more for one shifts no other.
 class Draw : public play::Chance {
  public:
   using Chance::Chance;

@@ -1,5 +1,5 @@
-// Listeners stay bound from one configuration to the next, come, go, and are taken over from a service
-// manager.
+// Listeners stay bound from one configuration to the next,
+// come, go, and are taken over from a service manager.
 #include "proxy/server/listener_set.hpp"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What one configuration takes over from the one before it, and what it says where it cannot have all it asks
-// for.
+// What one configuration takes over from the one before it,
+// and what it says where it cannot have all it asks for.
 #include "proxy/server/snapshot_builder.hpp"
 
 #include "proxy/intercept/authority_files.hpp"

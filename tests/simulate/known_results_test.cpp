@@ -86,8 +86,8 @@ TEST(KnownResults, BudgetRatio) {
   EXPECT_GE(measures.retries, 7U * 60 * 9 / 10);
 }
 
-// Two thousand at once, down for a second. Without jitter each wave comes within one step; with it they are
-// spread.
+// Two thousand at once, down for a second. Without jitter
+// each wave comes within one step; with it they are spread.
 TEST(KnownResults, SynchronisedWavesWithoutJitter) {
   Model model = calm();
   model.rate = 0;
@@ -107,8 +107,8 @@ TEST(KnownResults, SynchronisedWavesWithoutJitter) {
   policy.retry.backoff.jitter = Jitter::equal;
   const Measures spread = simulated(model, policy);
   EXPECT_EQ(spread.steps[0].attempts, 2000U);
-  // The first retry comes after 126 to 251 ms, evenly: in the second step (100 to 200 ms) 59 of 100, in the
-  // third 41.
+  // The first retry comes after 126 to 251 ms, evenly: in the
+  // second step (100 to 200 ms) 59 of 100, in the third 41.
   EXPECT_NEAR(static_cast<double>(spread.steps[1].attempts) / 2000, 74.0 / 125, 0.055);
   for (std::size_t i = 3; i < spread.steps.size(); ++i) EXPECT_LT(spread.steps[i].attempts, 1000U) << i;
   EXPECT_EQ(spread.succeeded, 2000U);
@@ -134,8 +134,8 @@ TEST(KnownResults, MetastableOverloadWithoutABudgetAndRecoveryWithOne) {
   }
 }
 
-// The other way into it: who waits in a long queue gives up and asks again, and the work for the first is
-// done in vain.
+// The other way into it: who waits in a long queue gives up
+// and asks again, and the work for the first is done in vain.
 TEST(KnownResults, MetastableOverloadByTimeouts) {
   Model model = calm();
   model.latency = {Latency::Kind::exponential, milliseconds(50), {}, 0};
@@ -174,8 +174,8 @@ TEST(KnownResults, OneWorkerAndAQueue) {
   EXPECT_NEAR(milliseconds_of(measures.latency.percentile(0.99)), 92.1, 7);
 }
 
-// Erlang B: five workers, no queue, an offered load of four: 19.91 % are turned away, whatever the
-// distribution.
+// Erlang B: five workers, no queue, an offered load of four:
+// 19.91 % are turned away, whatever the distribution.
 TEST(KnownResults, WorkersWithoutAQueue) {
   for (const Latency::Kind kind : {Latency::Kind::exponential, Latency::Kind::fixed}) {
     Model model = calm();

@@ -1,5 +1,5 @@
-// The client's end of one connection: sends its requests, one after the other
-// or all at once, and judges what comes back.
+// The client's end of one connection: sends its requests, one
+// after the other or all at once, and judges what comes back.
 #pragma once
 
 #include <memory>

@@ -271,8 +271,8 @@ void Upstream::pump() {
     const std::size_t taken = wire_->send(std::string_view(out_).substr(0, most));
     out_.erase(0, taken);
     if (taken == 0) return;
-    // Each is half of the one before: together they stay below every limit of time, since a pause is no
-    // fault.
+    // Each is half of the one before: together they stay
+    // below every limit of time, since a pause is no fault.
     if (!out_.empty() && pause_ > Duration::zero()) return go_on_later(std::exchange(pause_, pause_ / 2));
   }
   if (!over_ && !pausing_ && busy_ && out_.empty()) {

@@ -25,8 +25,8 @@ struct Done {
 /// Carries one request out; every way out has told the ledger how it ended.
 Task<Done> carry_out(Errand& errand, Wire& wire, Plan plan);
 
-/// Carries several GETs out that leave in one write. Those that reprise
-/// did not get to are given back in `unheard`.
+/// Carries several GETs out that leave in one write. Those
+/// that reprise did not get to are given back in `unheard`.
 Task<Done> carry_out_pipeline(Errand& errand, Wire& wire, std::span<const std::uint64_t> numbers,
                               std::vector<std::uint64_t>& unheard);
 

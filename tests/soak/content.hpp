@@ -7,8 +7,8 @@
 
 namespace reprise::soak {
 
-/// The content of `number` from `offset` on: at most `most` bytes, and at least one of them if `most` is not
-/// 0.
+/// The content of `number` from `offset` on: at most `most`
+/// bytes, and at least one of them if `most` is not 0.
 std::string_view content(std::uint64_t number, std::uint64_t offset, std::uint64_t most);
 
 /// True if `piece` is what stands there.

@@ -1,5 +1,5 @@
-// The clients: so many keep-alive connections, fed at a steady rate,
-// each request ending as answered, cut or gone.
+// The clients: so many keep-alive connections, fed at a
+// steady rate, each request ending as answered, cut or gone.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

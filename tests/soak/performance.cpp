@@ -18,8 +18,8 @@ std::uint64_t request_number(const Head& head) {
   return play::number(target.substr(target.rfind('/') + 1)).value_or(0);
 }
 
-// FNV-1a over all lines but those that differ from attempt to attempt:
-// the number, and the range of a continuation.
+// FNV-1a over all lines but those that differ from attempt
+// to attempt: the number, and the range of a continuation.
 std::uint64_t hash_of(const Head& head) {
   std::uint64_t hash = 0xcbf29ce484222325;
   std::string_view rest = head.text();

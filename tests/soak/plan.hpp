@@ -1,5 +1,5 @@
-// What request number N is and what the upstream does on each of its attempts:
-// drawn from the seed and the number alone.
+// What request number N is and what the upstream does on each
+// of its attempts: drawn from the seed and the number alone.
 #pragma once
 
 #include <array>

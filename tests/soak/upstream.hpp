@@ -1,5 +1,5 @@
-// The upstream that fails as the plan says: three listening ports, and every
-// request played from its number and attempt.
+// The upstream that fails as the plan says: three listening ports,
+// and every request played from its number and attempt.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

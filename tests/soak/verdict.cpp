@@ -90,9 +90,9 @@ void Judgement::compare_counters() {
   row("replay bytes left", 0, metrics.sum("reprise_replay_bytes"));
 }
 
-// A download that broke is asked for again, up to ten times in a row without a byte, and where no connection
-// stands the upstream sees nothing of it. One that was continued at last
-// is known by the number of its last attempt.
+// A download that broke is asked for again, up to ten times in a row without a byte, and where
+// no connection stands the upstream sees nothing of it. One that was continued at last is
+// known by the number of its last attempt.
 double Judgement::most_in_vain() const { return 10 * static_cast<double>(sums_.cut_downloads); }
 
 void Judgement::compare_attempts() {

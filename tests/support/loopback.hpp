@@ -1,5 +1,5 @@
-// For tests of single parts: an event loop that runs a coroutine to its end,
-// and a stream with a raw socket behind it.
+// For tests of single parts: an event loop that runs a coroutine
+// to its end, and a stream with a raw socket behind it.
 #pragma once
 
 #include <gtest/gtest.h>

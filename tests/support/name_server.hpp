@@ -1,5 +1,5 @@
-// A name server on loopback for one test program: answers each name as told,
-// over UDP, and over TCP where told.
+// A name server on loopback for one test program: answers
+// each name as told, over UDP, and over TCP where told.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ class RefusingPort {
 
   std::uint16_t number() const { return number_; }
   std::string authority() const { return "127.0.0.1:" + std::to_string(number_); }
-  /// A socket of this process that listens on the held port; the caller
-  /// closes it, and the port refuses again.
+  /// A socket of this process that listens on the held port;
+  /// the caller closes it, and the port refuses again.
   int listen() const;
 
  private:

@@ -24,8 +24,8 @@ struct Wishes {
   net::FileCalls files = net::system_file_calls();
   /// How the proxy's thread runs its loop; empty: as always.
   std::function<void(boost::asio::io_context&)> turn;
-  /// How long a tunnel waits for first words: a client that means to speak
-  /// may stall for longer than row G7 allows.
+  /// How long a tunnel waits for first words: a client that
+  /// means to speak may stall for longer than row G7 allows.
   std::optional<net::Duration> first_words_limit;
   /// Where the log goes; the caller's. -1: nowhere.
   int log_descriptor = -1;

@@ -12,8 +12,8 @@ namespace {
 
 using play::of;
 
-/// Descriptors that follow one another, as a service manager passes them, from a number that nothing else
-/// has.
+/// Descriptors that follow one another, as a service manager
+/// passes them, from a number that nothing else has.
 class Passed {
  public:
   static constexpr int first = 400;

@@ -1,5 +1,5 @@
-// Names with several addresses through the whole proxy: which are dialled,
-// which one carries the request, what is told.
+// Names with several addresses through the whole proxy: which
+// are dialled, which one carries the request, what is told.
 #include "proxy/dial/happy_eyeballs.hpp"
 #include "tests/support/black_hole.hpp"
 #include "tests/support/descriptors.hpp"

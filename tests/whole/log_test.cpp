@@ -31,8 +31,8 @@ TEST(ProxyLog, L15_what_was_given_up_is_told_without_access_lines) {
   EXPECT_FALSE(log.says("\"status\":200")) << "no access line";
 }
 
-// What a client or another proxy wrote there may be anything: only what is a trace is told as one (W3C Trace
-// Context 2.2).
+// What a client or another proxy wrote there may be anything:
+// only what is a trace is told as one (W3C Trace Context 2.2).
 TEST(ProxyLog, a_line_names_the_trace_of_a_traceparent_that_is_well_formed) {
   const std::string trace = "0af7651916cd43dd8448eb211c80319c";
   const std::string span = "b7ad6b7169203331";

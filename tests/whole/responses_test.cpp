@@ -1,5 +1,5 @@
-// Responses on their way through the whole proxy: framing kept, broken ones cut,
-// connections reused only when proved clean.
+// Responses on their way through the whole proxy: framing kept,
+// broken ones cut, connections reused only when proved clean.
 #include "tests/support/whole_proxy.hpp"
 
 namespace reprise::net {

@@ -1,5 +1,5 @@
-// Retries through the whole proxy: what is played again, from which byte,
-// on which connection, and what the client gets.
+// Retries through the whole proxy: what is played again, from
+// which byte, on which connection, and what the client gets.
 #include <algorithm>
 
 #include "proxy/http1/chunked.hpp"

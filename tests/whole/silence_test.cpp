@@ -154,8 +154,8 @@ TEST(ProxySilence, L4_sent_bytes_wait_for_half_of_the_deadline_and_those_of_long
   EXPECT_EQ(user_timeout_of(request), std::chrono::minutes(7));
 }
 
-/// Whatever has been idle for so long behind a response gets a reset for
-/// what comes then, without a word before.
+/// Whatever has been idle for so long behind a response
+/// gets a reset for what comes then, without a word before.
 ScriptedUpstream::Script closing_after(milliseconds idle) {
   return [idle](Peer& peer) {
     while (!peer.read_request().empty()) {

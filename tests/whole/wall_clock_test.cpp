@@ -27,8 +27,8 @@ Wishes with(MovableWall& wall) {
   Wishes wishes;
   wishes.turn = [&wall](boost::asio::io_context& io) {
     Clock::take_from(&wall);
-    // On a clock that is not its own Asio looks at its timers when one
-    // is started that is due before them all.
+    // On a clock that is not its own Asio looks at its timers
+    // when one is started that is due before them all.
     while (!io.stopped()) {
       Timer due(io, Instant());
       due.async_wait([](const ErrorCode&) {});

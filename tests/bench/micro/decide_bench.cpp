@@ -1,5 +1,5 @@
-// What a decision costs: of a response that is passed on, and of one that is tried again, with its roll of
-// the dice.
+// What a decision costs: of a response that is passed on,
+// and of one that is tried again, with its roll of the dice.
 #include <benchmark/benchmark.h>
 
 #include <limits>

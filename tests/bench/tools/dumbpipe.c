@@ -180,8 +180,8 @@ static enum outcome splice_answer(struct side* upstream) {
   return done;
 }
 
-// Bytes of a new message from `side`: `whole` is what is held of it. `blocked` where its head is not
-// complete.
+// Bytes of a new message from `side`: `whole` is what is
+// held of it. `blocked` where its head is not complete.
 static enum outcome begin_message(struct side* side, const char* whole, size_t length) {
   const int64_t message = message_length(whole, length);
   if (message == 0) {

@@ -1,5 +1,5 @@
-// The origin of the benchmark: one thread, epoll, answers made beforehand, so that it costs as little as an
-// origin can.
+// The origin of the benchmark: one thread, epoll, answers made
+// beforehand, so that it costs as little as an origin can.
 //
 //   upstream PORT
 //

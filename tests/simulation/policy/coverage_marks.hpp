@@ -1,5 +1,5 @@
-// Coverage marks: what the random stories have reached, counted once a story;
-// what they never reach, nobody watches.
+// Coverage marks: what the random stories have reached,
+// counted once a story; what they never reach, nobody watches.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The laws for what requests to one host share: circuit, pause and budget,
-// each kept a second time from what was told.
+// The laws for what requests to one host share: circuit, pause
+// and budget, each kept a second time from what was told.
 #pragma once
 
 #include <optional>

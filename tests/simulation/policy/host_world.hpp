@@ -14,8 +14,8 @@ namespace reprise::simulation {
 /// Plays a story once. Timers are never taken back, so that late ones must fall on deaf ears.
 class HostWorld {
  public:
-  /// The exchanges live by `told`, the laws by `judged`. `marks` and `tale` may be null; `tale` gets a
-  /// line for each event.
+  /// The exchanges live by `told`, the laws by `judged`. `marks` and `tale` may be null; `tale` gets a line
+  /// for each event.
   HostWorld(const HostStory& judged, const HostStory& told, policy::Dice&, CoverageMarks* marks,
             std::string* tale);
 

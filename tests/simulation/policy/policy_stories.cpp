@@ -1,5 +1,5 @@
-// Plays stories of policy::Exchange by the million, all short ones and
-// random ones, and judges each by the laws.
+// Plays stories of policy::Exchange by the million, all
+// short ones and random ones, and judges each by the laws.
 #include <atomic>
 #include <cstdio>
 #include <fstream>

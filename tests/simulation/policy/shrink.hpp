@@ -39,8 +39,8 @@ inline std::optional<play::Step> plainer(const play::Step& step, std::size_t way
   return was ? std::optional(plain) : std::nullopt;
 }
 
-/// Calls `still_broken` with the story after each single change to the script;
-/// what it agrees to stays. True if one did.
+/// Calls `still_broken` with the story after each single change
+/// to the script; what it agrees to stays. True if one did.
 template <typename Check>
 bool shrink_script(play::Script& script, Check still_broken) {
   bool changed = false;

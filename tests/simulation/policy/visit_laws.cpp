@@ -246,8 +246,8 @@ void VisitLaws::judge_wait(const policy::Wait& wait, const Happening& what) {
   in_vain_ += is_out() ? 1 : 0;
 }
 
-// Of two copies each may have been asked for a pause, which runs from
-// its own response: the longer one counts.
+// Of two copies each may have been asked for a pause,
+// which runs from its own response: the longer one counts.
 policy::Hints VisitLaws::asked(const Happening& what) const {
   policy::Hints hints;
   if (what.kind != Kind::attempt_ended || !route_.retry.retry_after.honour) return hints;
