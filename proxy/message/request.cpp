@@ -86,7 +86,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
 }
 
 policy::Idempotency judge_leaving(const Request& request, const policy::JsonBody* body) {
-  assert(!request.outgoing.empty());
+  assert(request.is_connect() || !request.outgoing.empty());
   const http::LeavingFields fields(request.head, request.outgoing);
   policy::RequestView view = request.view;
   view.fields = &fields;

@@ -104,8 +104,8 @@ std::optional<Instant> end_of_signature(const Request&);
 /// to be told its length.
 HoldLimits hold_limits(const Request&, const config::Limits& process);
 
-/// What the request's rule says of it as it leaves (row L11): its outgoing head must be written. `body` is
-/// null while the body is not wholly held.
+/// What the request's rule says of it as it leaves (row L11): its outgoing head must be written, but for a
+/// CONNECT, of which none leaves. `body` is null while the body is not wholly held.
 policy::Idempotency judge_leaving(const Request&, const policy::JsonBody* body);
 /// True if the request's rule calls it idempotent, judged on what is held of the body now (clause R33c).
 policy::Idempotency judge_now(const Request&);

@@ -100,7 +100,7 @@ TEST_F(NameServiceTest, L2_a_name_that_was_forgotten_is_asked_for_again) {
   EXPECT_EQ(look_up("moves.test"), one("192.0.2.2"));
 }
 
-TEST_F(NameServiceTest, L3_names_that_never_response_delay_no_other) {
+TEST_F(NameServiceTest, L3_names_that_nobody_answers_delay_no_other) {
   server_.set("good.test", {says({"192.0.2.1"})});
   // They hang for a minute.
   start("hosts: files dns\n", "options timeout:2 attempts:5\n");

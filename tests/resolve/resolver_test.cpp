@@ -158,7 +158,7 @@ TEST_F(ResolverTest, a_response_is_kept_no_longer_than_its_source_says) {
   EXPECT_EQ(names.asked("b.test"), 1);
 }
 
-TEST_F(ResolverTest, L3_however_many_names_hang_one_that_responses_is_there) {
+TEST_F(ResolverTest, L3_however_many_names_hang_one_that_is_answered_is_there) {
   Resolver::Limits limits;
   limits.names = 2;
   const auto resolver = make(limits);

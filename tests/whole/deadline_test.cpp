@@ -52,7 +52,7 @@ TEST(ProxyDeadline, L6_a_resolver_that_hangs) {
   expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "dns_timeout", "while resolving");
 }
 
-TEST(ProxyDeadline, L6_a_dial_that_nobody_responses) {
+TEST(ProxyDeadline, L6_a_dial_that_nobody_answers) {
   const play::RefusingPort port;
   const BlackHole hole("127.0.0.2", port.number());
   RunningProxy proxy(with_deadline(milliseconds(300)));
@@ -62,7 +62,7 @@ TEST(ProxyDeadline, L6_a_dial_that_nobody_responses) {
   expect_end(proxy, connect_to(authority), milliseconds(300), "connection_timeout", "while connecting");
 }
 
-TEST(ProxyDeadline, L6_several_addresses_that_nobody_responses) {
+TEST(ProxyDeadline, L6_several_addresses_that_nobody_answers) {
   const play::RefusingPort port;
   const BlackHole first("127.0.0.2", port.number());
   const BlackHole second("127.0.0.3", port.number());
@@ -86,7 +86,7 @@ TEST(ProxyDeadline, L6_a_tls_server_that_is_silent) {
              "connection_timeout", "in the TLS handshake");
 }
 
-TEST(ProxyDeadline, L6_a_parent_proxy_that_never_responses_connect) {
+TEST(ProxyDeadline, L6_a_parent_proxy_that_never_answers_connect) {
   const SilentPort silent;
   Wishes wishes = with_deadline(milliseconds(300));
   wishes.settings.parent = config::Parent{"127.0.0.1", silent.number(), "", ""};

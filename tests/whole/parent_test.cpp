@@ -270,7 +270,7 @@ TEST(ProxyParent, D14_a_client_that_leaves_ends_its_connect) {
   EXPECT_TRUE(play::eventually([&] { return parent.running() == 0; }));
 }
 
-TEST(ProxyParent, J8_its_407_is_not_the_clients_to_response) {
+TEST(ProxyParent, J8_its_407_is_not_the_clients_to_answer) {
   ScriptedUpstream parent(
       play::responses({response(407, "who are you", "Proxy-Authenticate: Basic realm=\"corporate\"\r\n"),
                        response(200, "")}));
