@@ -6,11 +6,13 @@
     python3 tests/mutate.py --only 7        number 7 alone, as --list counts them
     python3 tests/mutate.py --check     only that every text still occurs exactly once in its file
 
-The tree is not touched: a changed file is compiled in a temporary folder and linked before the unchanged library.
+The tree is not touched: a changed file is compiled in a temporary folder, into a copy of its library.
 """
 import argparse
 import concurrent.futures
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -475,7 +477,7 @@ class Build:
 
     def plant(self, mutant, place):
         """True if the test program noticed; a text if the defect could not be planted."""
-        changed, built, program = place / source(mutant).name, place / "changed.o", place / self.test
+        changed, built, program = place / source(mutant).name, place / f"{source(mutant).name}.o", place / self.test
         text = source(mutant).read_text(encoding="utf-8")
         changed.write_text(text.replace(mutant[2], mutant[3]), encoding="utf-8")
         command = list(self.compile[source(mutant)])
@@ -484,15 +486,19 @@ class Build:
         done = subprocess.run([*command, "-w"], cwd=self.folder, capture_output=True, text=True, check=False)
         if done.returncode:
             return f"does not compile\n{done.stderr}"
-        # The changed object stands first: the library's own is then not asked for.
-        command = list(self.link)
-        output = command.index("-o")
-        command[output + 1] = str(program)
-        done = subprocess.run([*command[:output], str(built), *command[output:]], cwd=self.folder, capture_output=True,
-                              text=True, check=False)
+        command = self.link_with(built, source(mutant).parent.name)
+        command[command.index("-o") + 1] = str(program)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         if done.returncode:
             return f"does not link\n{done.stderr}"
         return self.notices(program)
+
+    def link_with(self, built, room):
+        """The command that links the test program, with a copy of the room's library that has this object for its own."""
+        library, copy = f"proxy/{room}/libreprise_{room}.a", built.parent / "changed.a"
+        shutil.copy(self.folder / library, copy)
+        self.run("ar", "r", str(copy), str(built))
+        return [re.sub(rf"(?:{re.escape(str(self.folder))}/)?{re.escape(library)}", str(copy), word) for word in self.link]
 
     def notices(self, program):
         try:
