@@ -14,6 +14,7 @@
 #include "proxy/cli/explain_story.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
+#include "proxy/http/connection_auth.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/http1/parse.hpp"
@@ -163,7 +164,8 @@ explain::Question question_of(const Asked& asked, const policy::RoutePolicy& pol
   question.signature_end = signature_end(asked.head, asked.view.query);
   if (policy.signature_sigv4) question.facts.signed_until = question.signature_end;
   question.download = http::read_download_request(asked.head, asked.view.query);
-  question.may_switch = http::asks_upgrade(asked.head) && !http::offers_only_tls(asked.head);
+  question.facts.copyable = !http::asks_upgrade(asked.head) || http::offers_only_tls(asked.head);
+  question.bound = http::authenticates_connection(asked.head);
   question.outcome = assumed.outcome;
   question.first.number = question.first.charged = assumed.attempt;
   const auto* failed = std::get_if<policy::Failed>(&assumed.outcome);

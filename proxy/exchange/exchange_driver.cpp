@@ -54,7 +54,7 @@ Served ExchangeDriver::end() {
 
 // No coroutine of its own: every request pays for each.
 Task<void> ExchangeDriver::obey(const policy::Start& start) {
-  if (may_hedge()) return start_hedged(start);
+  if (machine_.hedge_at()) return start_hedged(start);
   LoneAttempt& alone = alone_.emplace(client_.watch);
   return try_once(worker_, request_, client_, alone.cancel, start, machine_.deadline(), *live_, alone.result);
 }
@@ -68,13 +68,6 @@ void ExchangeDriver::tell() {
     delivered(delivery_->came);
     delivery_.reset();
   }
-}
-
-// True if the attempt that is to start gets a copy beside it once it is slow. Where the client asks for
-// another protocol, a copy would be asked for it too; TLS alone is offered, not asked for (RFC 2817 3.1).
-bool ExchangeDriver::may_hedge() const {
-  return machine_.hedge_at() && !request_.is_connect() && !request_.bound &&
-         (!request_.upgrade || http::offers_only_tls(request_.head));
 }
 
 // The machine says when a copy is due, and whether an end is the end of both.

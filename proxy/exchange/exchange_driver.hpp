@@ -59,7 +59,6 @@ class ExchangeDriver {
   Task<void> obey(const policy::Fail&);
   Task<void> obey(const policy::Leave&);
 
-  bool may_hedge() const;
   Task<void> start_hedged(policy::Start);
   void start_copy(HedgedAttempt&, unsigned slow);
   void attempted(const AttemptResult&);

@@ -1,18 +1,18 @@
 #include "proxy/exchange/host_share.hpp"
 
+#include "proxy/policy/gates.hpp"
+
 namespace reprise::net {
 
 policy::HostShare host_share(Worker& worker, const Request& request) {
   const policy::RoutePolicy& policy = *request.policy;
-  policy::HostShare share;
-  if (policy.mode == policy::Mode::off) return share;
-  const bool active = policy.mode == policy::Mode::active;
+  const policy::HostParts parts = policy::host_parts(policy);
+  const BudgetKind kind = policy.mode == policy::Mode::active ? BudgetKind::real : BudgetKind::shadow;
   Upstream& upstream = *request.upstream;
-  if (policy.budget)
-    share.budget =
-        worker.pool.budget(upstream, *policy.budget, active ? BudgetKind::real : BudgetKind::shadow);
-  if (policy.circuit && active) share.circuit = worker.pool.circuit(upstream, *policy.circuit);
-  if (policy.while_paused != policy::WhilePaused::go && active) share.pause = worker.pool.pause(upstream);
+  policy::HostShare share;
+  if (parts.budget) share.budget = worker.pool.budget(upstream, *policy.budget, kind);
+  if (parts.circuit) share.circuit = worker.pool.circuit(upstream, *policy.circuit);
+  if (parts.pause) share.pause = worker.pool.pause(upstream);
   return share;
 }
 

@@ -85,6 +85,8 @@ std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
 }
 
 std::string for_not_replayable(const Explanation& told, const RoutePolicy& policy) {
+  if (told.bound)
+    return "No key does: its credentials (NTLM, Negotiate) are those of its connection, and end with it.";
   if (disk_share(told.facts, policy) > 0)
     return "Raise `replay.disk` of the route above the size of the body.";
   return "Raise `replay.memory` of the route above the size of the body" +
@@ -125,9 +127,9 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
     case Reason::circuit_open: return "Give the route `circuit: off`, or a shorter `open`.";
     case Reason::host_paused: return "Give the route `host_pause: wait`.";
     case Reason::retryable_status:
+    case Reason::retryable_body:
     case Reason::retryable_failure:
     case Reason::stale_connection: return "Limit it with `retry.max_attempts` or `retry.deadline`.";
-    case Reason::retryable_body:
     case Reason::hedged:
     case Reason::resumed:
     case Reason::resume_mismatch:

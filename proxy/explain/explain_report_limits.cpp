@@ -88,11 +88,10 @@ std::vector<ReportedLimit> limits_of(const ExplainReport& report) {
     limits.push_back({"answer", answering(report)});
     limits.push_back({"connection", connection(report)});
   }
-  // A route that is off or only observes is not stopped by what it does not take part in.
-  if (policy.mode != policy::Mode::active) return limits;
-  if (policy.circuit) limits.push_back({"circuit", circuit(*policy.circuit)});
-  if (policy.while_paused != WhilePaused::go)
-    limits.push_back({"host pause", host_pause(policy.while_paused, policy.retry)});
+  // A route that is off or only observes is not stopped by what it has no part in.
+  const policy::HostParts parts = policy::host_parts(policy);
+  if (parts.circuit) limits.push_back({"circuit", circuit(*policy.circuit)});
+  if (parts.pause) limits.push_back({"host pause", host_pause(policy.while_paused, policy.retry)});
   return limits;
 }
 

@@ -12,7 +12,8 @@ using namespace policy;
 // Where the route holds bytes back, the break is taken to come in these.
 bool breaks_after_release(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* failed = std::get_if<Failed>(&outcome);
-  const bool holds = policy.hold && policy.hold->bytes > 0 && policy.mode != Mode::off;
+  const HoldPolicy* const hold = hold_for(policy, Answered{200, {}});
+  const bool holds = hold != nullptr && hold->bytes > 0;
   return failed != nullptr && failed->stage == Stage::body && !holds;
 }
 
@@ -39,7 +40,8 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
   const auto most = std::max<std::uint64_t>(policy.replay_memory_bytes, disk_share(facts, policy));
-  return question.first.replayable && (!sending_began || question.body_bytes <= most);
+  const bool again = !question.bound && question.body_bytes <= most;
+  return question.first.replayable && (!sending_began || again);
 }
 
 // The response of a body that breaks was a good one up to its head. Which timer ends an attempt without a
@@ -92,13 +94,13 @@ bool may_be_continued(const Question& question) {
   best.end = BodyEnd::length;
   best.length = 1;
   best.entity_tag = R"("1")";
-  return !question.tunnel && Download::can_begin(question.download, best);
+  return !question.tunnel && !question.bound && Download::can_begin(question.download, best);
 }
 
 /// A course with its steps, drawing on a budget of its own.
 Rehearsed whole_course(const RoutePolicy& policy, const Assumed& assumed, Dice& dice) {
   std::optional<Budget> budget;
-  if (policy.budget) budget.emplace(*policy.budget);
+  if (host_parts(policy).budget) budget.emplace(*policy.budget);
   return rehearse(policy, assumed, dice, budget ? &*budget : nullptr, most_attempts);
 }
 
@@ -131,6 +133,8 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   const RoutePolicy& policy = routes[told.route].policy;
   told.judgement = judge_question(question, policy);
   told.facts = question.facts;
+  told.bound = question.bound;
+  told.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   told.facts.safe_method = is_safe_method(question.request.method);
   // Whoever waits for a body that cannot be looked into waits for ever.
   const bool repeatable = told.judgement.verdict == Idempotency::yes;
@@ -149,7 +153,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   told.waits_left_out = count > most_waits;
   told.waits = bounds_of_waits(policy, assumed, std::min(count, most_waits));
   find_resume(question, policy, assumed, told);
-  if (!(question.tunnel || question.may_switch)) told.hedge = rehearse_hedge(policy, assumed);
+  told.hedge = rehearse_hedge(policy, assumed);
   return told;
 }
 

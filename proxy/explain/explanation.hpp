@@ -25,9 +25,9 @@ struct Question {
   policy::DownloadRequest download;
   /// When its signature runs out, whatever the route says of signatures (row E11).
   std::optional<policy::Instant> signature_end;
-  bool may_switch = false;  ///< asks for another protocol, not for TLS alone: no copy goes beside it
-  bool tunnel = false;      ///< CONNECT: only the dial is tried, which is always safe to repeat
-  policy::Facts facts;      ///< idempotent and safe_method are judged here, the rest is taken as given
+  bool tunnel = false;  ///< CONNECT: only the dial is tried, which is always safe to repeat
+  bool bound = false;   ///< its credentials are those of its connection: once sent it is not sent again
+  policy::Facts facts;  ///< idempotent and safe_method are judged here, the rest is taken as given
   /// What the first attempt and every later one comes to. attempt_timeout and response_timeout stand for "no
   /// response": the route says which of them it is and when. The body of a Failed at Stage::body breaks after
   /// a head of 200: within what the route holds back, if it holds bytes back.
@@ -71,6 +71,7 @@ struct Explanation {
   std::vector<PassedOver> passed_over;
   policy::Judgement judgement;  ///< what the rule says; its condition belongs to the route table
   bool held = true;             ///< the body can be played again
+  bool bound = false;           ///< as the question has it
   policy::Facts facts;          ///< as decide() saw them
   policy::Outcome outcome;      ///< as decide() saw it
   std::vector<PlannedWait> waits;

@@ -122,7 +122,7 @@ std::optional<Reason> rehearse_hedge(const RoutePolicy& policy, const Assumed& a
   RoutePolicy timed = policy;
   if (!timed.hedge->after) timed.hedge->after = Duration::zero();
   std::optional<Budget> budget;
-  if (policy.budget) budget.emplace(*policy.budget);
+  if (host_parts(policy).budget) budget.emplace(*policy.budget);
   Exchange exchange(timed, assumed.facts, budget ? &*budget : nullptr, head_at);
   LowestDice dice;
   static_cast<void>(exchange.begin(head_at, dice));  // the first attempt: nothing else can come of it here

@@ -61,7 +61,8 @@ Actions Exchange::start_next(Instant now) {
   ++number_;
   ++charged_;
   started_ = now;
-  hedge_at_ = number_ == 1 ? policy::hedge_due(policy_, latency_, now) : std::nullopt;
+  const bool may_have_copy = number_ == 1 && facts_.copyable;
+  hedge_at_ = may_have_copy ? policy::hedge_due(policy_, latency_, now) : std::nullopt;
   return Action(Start{number_, false});
 }
 

@@ -18,6 +18,12 @@ bool asks_for_too_long(const Hints& hints, const RoutePolicy& policy) {
   return hints.retry_after && *hints.retry_after > policy.retry.retry_after.maximum;
 }
 
+HostParts host_parts(const RoutePolicy& policy) {
+  const bool active = policy.mode == Mode::active;
+  return {policy.mode != Mode::off && policy.budget.has_value(), active && policy.circuit.has_value(),
+          active && policy.while_paused != WhilePaused::go};
+}
+
 bool is_signed_at(const Facts& facts, Instant at) { return !facts.signed_until || at <= *facts.signed_until; }
 
 bool is_in_time(std::optional<Instant> deadline, Instant at) { return !deadline || at <= *deadline; }

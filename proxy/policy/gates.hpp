@@ -21,6 +21,14 @@ Hints honoured(const Hints&, const RoutePolicy&);
 /// Of honoured hints: the upstream asks for a longer pause than the route waits for.
 bool asks_for_too_long(const Hints&, const RoutePolicy&);
 
+/// Which of what all requests to one host share a route has a part in.
+struct HostParts {
+  bool budget = false;  ///< one of its own where the route only observes
+  bool circuit = false;
+  bool pause = false;
+};
+HostParts host_parts(const RoutePolicy&);
+
 /// The request's signature, if it has one that counts, still holds at that time.
 bool is_signed_at(const Facts&, Instant);
 

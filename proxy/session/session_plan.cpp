@@ -15,11 +15,18 @@ using http::Rejection;
 
 namespace {
 
+bool is_copyable(const Request& request) {
+  const bool stays_http = !request.upgrade || http::offers_only_tls(request.head);
+  return !request.is_connect() && !request.bound && stays_http;
+}
+
 policy::Facts read_facts(const Request& request) {
-  return {judge_leaving(request, nullptr), policy::is_safe_method(request.view.method),
+  return {judge_leaving(request, nullptr),
+          policy::is_safe_method(request.view.method),
           http::is_nested_retry(request.head),
           request.policy->signature_sigv4 ? end_of_signature(request) : std::nullopt,
-          is_too_long_for_memory(request) && http::is_no_store(request.head)};
+          is_too_long_for_memory(request) && http::is_no_store(request.head),
+          is_copyable(request)};
 }
 
 std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, std::string_view host,

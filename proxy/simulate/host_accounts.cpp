@@ -1,5 +1,7 @@
 #include "proxy/simulate/host_accounts.hpp"
 
+#include "proxy/policy/gates.hpp"
+
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -37,13 +39,12 @@ HostAccounts::HostAccounts(std::uint64_t clients, std::span<const RequestKind> k
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const policy::RoutePolicy& policy = *judged[i].policy;
     const bool active = policy.mode == policy::Mode::active;
+    const policy::HostParts parts = policy::host_parts(policy);
     Places places;
-    if (policy.mode != policy::Mode::off && policy.budget)
+    if (parts.budget)
       places.budget = place_of({kinds[i].host, kinds[i].port, {*policy.budget, active}}, budgets);
-    if (active && policy.circuit)
-      places.circuit = place_of({kinds[i].host, kinds[i].port, *policy.circuit}, circuits);
-    if (active && policy.while_paused != policy::WhilePaused::go)
-      places.pause = place_of({kinds[i].host, kinds[i].port, true}, pauses);
+    if (parts.circuit) places.circuit = place_of({kinds[i].host, kinds[i].port, *policy.circuit}, circuits);
+    if (parts.pause) places.pause = place_of({kinds[i].host, kinds[i].port, true}, pauses);
     if (policy.hedge) places.latency = place_of(judged[i].route, latencies);
     places_.push_back(places);
   }

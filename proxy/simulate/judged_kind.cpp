@@ -46,6 +46,7 @@ std::vector<JudgedKind> judge_kinds(std::span<const RequestKind> kinds, const po
     const policy::IdempotencyRule& rule = judged.policy->idempotent;
     // Of a tunnel only the dial is made again.
     judged.facts.idempotent = kind.tunnel ? Idempotency::yes : policy::judge(rule, view, &nothing);
+    judged.facts.copyable = !kind.tunnel;
     judged.facts.safe_method = policy::is_safe_method(kind.method);
     judged.unknown = judged.facts.idempotent == Idempotency::no && !rule.conditions.empty();
     all.push_back(judged);

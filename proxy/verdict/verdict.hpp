@@ -21,6 +21,9 @@ struct Facts {
   /// `Cache-Control: no-store`: its body is not written to disk (RFC 9111 5.2.1.5). Asked of bodies that are
   /// too long for memory.
   bool no_store = false;
+  /// A copy may go beside it: it opens no tunnel, asks for no other protocol than TLS (RFC 2817 3.1), and its
+  /// credentials are not those of its connection.
+  bool copyable = true;
 };
 
 /// How much of the request the kernel has accepted for the upstream.

@@ -413,11 +413,36 @@ TEST(Explanation, WhatTurnsIntoATunnelGetsNoCopy) {
   policy.hedge.emplace();
   Question question = get();
   ASSERT_EQ(explain(only(policy), question).hedge, Reason::hedged);
-  question.may_switch = true;
+  question.facts.copyable = false;
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
-  question.may_switch = false;
+  question.facts.copyable = true;
+  question.bound = true;
+  EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
+  question.bound = false;
   question.tunnel = true;
   EXPECT_EQ(explain(only(policy), question).hedge, std::nullopt);
+}
+
+TEST(Explanation, ARequestWhoseConnectionIsAuthenticatedIsSentOnce) {
+  Question question = get();
+  question.bound = true;
+  const Explanation told = explain(only({}), question);
+  EXPECT_EQ(told.lowest.verdict.reason, Reason::not_replayable);
+  EXPECT_NE(advice(Reason::not_replayable, told, {}).find("end with it"), std::string::npos);
+  question.outcome = Failed{Stage::connect, Cause::refused};
+  question.first.sent = Sent::nothing;
+  EXPECT_TRUE(explain(only({}), question).lowest.verdict.retry) << "it was not sent";
+  question.outcome = Failed{Stage::body, Cause::truncated};
+  question.first.sent = Sent::maybe;
+  EXPECT_FALSE(explain(only({}), question).resumes);
+}
+
+TEST(Explanation, ARouteThatIsOffHasNoBudget) {
+  RoutePolicy policy;
+  policy.budget.emplace();
+  EXPECT_LT(explain(only(policy), get()).lowest.budget_left, 1000);
+  policy.mode = Mode::off;
+  EXPECT_GT(explain(only(policy), get()).lowest.budget_left, 1e9);
 }
 
 TEST(Explanation, ATruncatedResponseThatIsHeldIsAFailure) {
