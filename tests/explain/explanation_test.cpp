@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "proxy/explain/advice.hpp"
 #include "tests/policy/request_lines.hpp"
 #include "tests/support/chance.hpp"
 #include "tests/support/play.hpp"
@@ -427,11 +428,11 @@ TEST(Explanation, ARequestWhoseConnectionIsAuthenticatedIsSentOnce) {
   Question question = get();
   question.bound = true;
   const Explanation told = explain(only({}), question);
-  EXPECT_EQ(told.lowest.verdict.reason, Reason::not_replayable);
+  EXPECT_EQ(told.lowest.first_verdict.reason, Reason::not_replayable);
   EXPECT_NE(advice(Reason::not_replayable, told, {}).find("end with it"), std::string::npos);
   question.outcome = Failed{Stage::connect, Cause::refused};
   question.first.sent = Sent::nothing;
-  EXPECT_TRUE(explain(only({}), question).lowest.verdict.retry) << "it was not sent";
+  EXPECT_TRUE(explain(only({}), question).lowest.first_verdict.retry) << "it was not sent";
   question.outcome = Failed{Stage::body, Cause::truncated};
   question.first.sent = Sent::maybe;
   EXPECT_FALSE(explain(only({}), question).resumes);
@@ -440,9 +441,9 @@ TEST(Explanation, ARequestWhoseConnectionIsAuthenticatedIsSentOnce) {
 TEST(Explanation, ARouteThatIsOffHasNoBudget) {
   RoutePolicy policy;
   policy.budget.emplace();
-  EXPECT_LT(explain(only(policy), get()).lowest.budget_left, 1000);
+  EXPECT_LT(explain(only(policy), get()).lowest.first_budget_left, 1000);
   policy.mode = Mode::off;
-  EXPECT_GT(explain(only(policy), get()).lowest.budget_left, 1e9);
+  EXPECT_GT(explain(only(policy), get()).lowest.first_budget_left, 1e9);
 }
 
 TEST(Explanation, ATruncatedResponseThatIsHeldIsAFailure) {
