@@ -34,6 +34,7 @@ LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "net_storie
 #   slot_ring: `std::min(newest_ - before, slots)` without its min: it only spares work.
 #   exchange: start_next() and resume_next() without `withdrawn_.reset()`: whatever waits and has a budget has withdrawn anew.
 #   exchange_hedge: forget() of the first copy: once its copy was let in, it has no probe's place any more.
+#   rehearsal: `reused_ = false` of a fresh start: there is one free retry, and explain says nothing of the later connections.
 #   exchange: response_kept() for an older response: that one was whole, or it would have been dropped.
 #   exchange: `stale_retry_used_` left out of attempt_now(): then stale retries have no end; that is planted in go_on_at_once.
 MUTANTS = [
@@ -90,10 +91,11 @@ MUTANTS = [
     ("decide", "are_attempts_spent(attempt.charged, ", "are_attempts_spent(attempt.number, "),
     ("gates", "*hints.retry_after > policy.retry", "*hints.retry_after >= policy.retry"),
     ("decide", "if (asks_for_too_long(hints, policy)) return", "if (false) return"),
-    ("decide", "hint > *deadline - now", "hint >= *deadline - now"),
+    ("gates", "wait <= *deadline - now", "wait < *deadline - now"),
+    ("decide", "asked && !wait_fits(deadline, now, hint)", "false"),
     ("decide", "attempt.charged - 1", "attempt.charged"),
     ("decide", "std::max(hints.retry_after.value_or(Duration::zero()), with_aws_hint(backoff, hints))", "with_aws_hint(backoff, hints)"),
-    ("decide", "delay > *deadline - now", "delay >= *deadline - now"),
+    ("decide", "!wait_fits(deadline, now, delay)", "false"),
     ("gates", "left < 1", "left <= 1"),
     ("gates", "if (policy.mode == Mode::observe) return", "if (false) return"),
     ("decide", "!repeatable || !policy.retry.attempt_timeout", "!policy.retry.attempt_timeout"),
@@ -126,8 +128,9 @@ MUTANTS = [
     ("exchange_resume", "judged && verdict.reason == Reason::response_started", "judged"),
     ("exchange_resume", "    ledger_.reason = before.reason;\n", ""),
     ("exchange_resume", "} else if (judged && verdict.retry) {", "} else if (false) {"),
-    ("exchange", "  ++charged_;\n  started_ = now;\n  hedge_at_ = ", "  started_ = now;\n  hedge_at_ = "),
-    ("exchange", "  account_for(report, earlier.outcome, earlier.ended);\n", ""),
+    ("exchange", "  ++charged_;\n  started_ = now;\n  const bool may", "  started_ = now;\n  const bool may"),
+    ("exchange", "number_ == 1 && facts_.copyable", "number_ == 1"),
+    ("exchange", "  static_cast<void>(account_for(report, earlier.outcome, earlier.ended));\n", ""),
     ("exchange", "  static_cast<void>(pay_for_retry(earlier.ended));", "  "),
     ("exchange", "  report.sent = earlier.attempt.sent;\n", ""),
     ("exchange", "if (!is_in_time(deadline_, now)) return", "if (deadline_ && now >= *deadline_) return"),
@@ -196,7 +199,8 @@ MUTANTS = [
     ("exchange_hedge", "  ++charged_;\n", ""),
     ("exchange_hedge", "  started_ = now;\n", ""),
     ("exchange_hedge", "  if (const auto reason = stopped_from_outside()) return *reason;\n", ""),
-    ("exchange_hedge", "paused && policy_.while_paused != WhilePaused::go", "false"),
+    ("exchange_hedge", "if (is_paused(now)) return", "if (false) return"),
+    ("exchange_host", " && policy_.while_paused != WhilePaused::go && ", " && "),
     ("exchange_hedge", "budget != nullptr && !budget->withdraw(now)", "false"),
     ("exchange_hedge", "if (budget != nullptr) budget->refund(now, now);", ""),
     ("exchange_hedge", "if (judged == Reason::observe_only) host_.circuit->forget(now);", ""),
@@ -403,11 +407,12 @@ EXPLAIN_MUTANTS = [
     ("advice", "if (told.judgement.because == nullptr) break;", ""),
     ("explanation", "is_broken_response(told.outcome) || breaks_after_release(question.outcome, policy)", "is_broken_response(told.outcome)"),
     ("explanation", "is_broken_response(told.outcome) || breaks_after_release(question.outcome, policy)", "breaks_after_release(question.outcome, policy)"),
-    ("explanation", "!question.tunnel && ", ""),
+    ("explanation", "!question.tunnel && !question.bound && Download", "!question.bound && Download"),
+    ("explanation", "!question.bound && Download", "Download"),
+    ("explanation", "!question.bound && question.body_bytes", "question.body_bytes"),
     ("explanation", "assumed.breaks->signed_until = question.signature_end;", ""),
     ("explanation", "assumed.breaks->continuable = true;", ""),
     ("explanation", "untimed_policy.retry.deadline.reset();", ""),
-    ("rehearsal", "if (std::get<Start>(action_).fresh) reused_ = false;", ""),
     ("rehearsal", "exchange_.ledger().back().budget_left", "0"),
     ("rehearsal", "|| assumed.first.number > 1) return", ") return"),
 ]

@@ -67,7 +67,7 @@ NET_MUTANTS = [
     ("io/stream", "    sent_ = sent_ || link_->sealed();\n", ""),
     ("dial/dial", "    if (verdict != AddressVerdict::allowed) continue;", ""),
     ("dial/dial", "if (was_tried && !resolved.is_literal) dialer.resolver.forget(host);", "(void)was_tried;"),
-    ("resolve/resolver", "if (response->list.empty() || keep <= Duration::zero()) return drop(place);", ""),
+    ("resolve/resolver", "if (answer->list.empty() || keep <= Duration::zero()) return drop(place);", ""),
     ("resolve/resolver", "std::min(found.keep, limits.positive)", "Duration(std::chrono::minutes(5))"),
     ("upstream/pool", "  fresh->parent = parent_;\n", ""),
     ("attempt/lease", "ConnectTime(request.policy->connect_timeout, deadline)", "ConnectTime(request.policy->connect_timeout)"),

@@ -39,7 +39,7 @@ class ClientWatch final : public Timed {
 
   ClientWatch(Tick& tick, Stream& client) : tick_(tick), client_(client) { tick_.arm(*this, interval); }
 
-  /// Asks now: before each new attempt.
+  /// Asks now: before a decision that should not wait for the next look.
   void look();
   /// SIGTERM: no retry starts any more.
   void shut_down();

@@ -1,4 +1,4 @@
-// One command to a running proxy, and its response.
+// One command to a running proxy, and its answer.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace reprise::net {
 
-/// Blocks, for as long as `patience` without a byte. Whatever stands in the way is a response that has not
-/// succeeded: nobody there, not allowed, no response in time.
+/// Blocks, for as long as `patience` without a byte. Whatever stands in the way is an answer that says so:
+/// nobody there, not allowed, none in time.
 ControlResponse ask_control(const std::string& path, std::string_view command, std::chrono::seconds patience);
 
 }  // namespace reprise::net

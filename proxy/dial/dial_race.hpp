@@ -19,7 +19,7 @@ class DialRace final : public Cancellable {
   DialRace(const DialRace&) = delete;
   DialRace& operator=(const DialRace&) = delete;
 
-  /// When it ends, every other dial has ended, and its connection is closed. `stop` can stop it.
+  /// When it ends, every other dial has ended, and its connection is closed. The argument can stop it.
   Task<Dialled> run(AttemptCancel&);
   void cancel() override;
   /// Addresses that were dialled so far.

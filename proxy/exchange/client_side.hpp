@@ -2,6 +2,7 @@
 #pragma once
 
 #include "proxy/cancellation/client_watch.hpp"
+#include "proxy/cancellation/guarded_pointer.hpp"
 #include "proxy/io/block.hpp"
 #include "proxy/io/pause.hpp"
 #include "proxy/tunnel/tunnel.hpp"
@@ -14,7 +15,7 @@ struct ClientSide {
   Buffer& buffer;  ///< what was read behind the request
   Pause& pause;
   ClientWatch& watch;
-  Tunnel*& tunnel;  ///< set while the connection is one, so that shutdown can drain it
+  GuardedPointer<Tunnel>& tunnel;  ///< set while the connection is one, so that shutdown can drain it
 };
 
 }  // namespace reprise::net

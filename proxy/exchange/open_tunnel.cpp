@@ -47,10 +47,10 @@ Task<void> carry_tunnel(Worker& worker, Request& request, ClientSide client, Res
   // Either side may pause, and the kernel counts a shut window as death.
   response.connection->stream().set_user_timeout(request.policy->idle_timeout);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), request.policy->idle_timeout);
-  client.tunnel = &tunnel;
+  GuardedPointer<Tunnel>::Guard under_way(client.tunnel, &tunnel);
   Tick::disarm(client.watch);
   const observe::TunnelOutcome outcome = co_await tunnel.run(request.early, response.buffer, worker.draining);
-  client.tunnel = nullptr;
+  under_way.end();
   worker.shared.metrics.count_tunnel(outcome);
   served.request_bytes = request.hello_bytes + tunnel.bytes_up();
   served.response_bytes = tunnel.bytes_down();

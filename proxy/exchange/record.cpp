@@ -2,17 +2,14 @@
 
 #include "proxy/log/json_text.hpp"
 #include "proxy/log/line_parts.hpp"
-#include "proxy/match/ascii.hpp"
 #include "proxy/trace/sampling.hpp"
 
 namespace reprise::net {
 namespace {
 
 std::string_view value_of(const http::RequestHead& head, std::string_view name) {
-  for (const http::FieldLine& field : head.fields) {
-    if (policy::equals_ignoring_case(field.name, name)) return field.value;
-  }
-  return {};
+  const http::FieldLine* const field = head.find(name);
+  return field == nullptr ? std::string_view() : field->value;
 }
 
 bool is_lower_hex(std::string_view text) {

@@ -1,5 +1,7 @@
 #include "proxy/exchange/resume.hpp"
 
+#include <cassert>
+
 #include <algorithm>
 
 #include "proxy/http1/chunked.hpp"
@@ -42,12 +44,14 @@ policy::Break Resumption::broke(Cause cause, std::uint64_t bytes) {
 }
 
 void Resumption::ask() {
+  assert(download_);
   request_.outgoing.clear();
   http::write_range_request(outgoing_, download_->ask(sent_), request_.outgoing);
 }
 
 policy::Actions Resumption::judge(policy::Exchange& machine, const policy::AttemptReport& report,
                                   const policy::Answered& answered, Instant now, policy::Dice& dice) {
+  assert(download_);
   found_ = download_->judge(part_of(request_, response_.head), sent_);
   switch (found_.kind) {
     case Continuation::Kind::rest:

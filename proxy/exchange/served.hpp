@@ -7,7 +7,7 @@
 
 namespace reprise::net {
 
-/// How an exchange ended for the client.
+/// What the session needs to record the exchange, and to go on or end.
 struct Served {
   observe::Ending ending = observe::Ending::answered;
   int status = 0;

@@ -1,5 +1,5 @@
-// What would become of a request, and why: the response of
-// `explain`, found by driving the proxy's own state machine.
+// What would become of a request, and why: what `explain`
+// tells, found by driving the proxy's own state machine.
 #pragma once
 
 #include <cstddef>

@@ -47,8 +47,8 @@ class Rehearsal {
  private:
   // One attempt runs at a time here: whatever happens to it asks for something.
   static Action last_of(const Actions& actions) {
-    assert(actions.size() > 0);
-    return actions[actions.size() - 1];
+    assert(actions.size() == 1);
+    return actions[0];
   }
 
   // One that is not charged is the free retry's; it comes first.

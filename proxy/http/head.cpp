@@ -27,6 +27,11 @@ void ResponseHead::forget() {
 }
 
 const FieldLine* RequestHead::find(FieldId id) const { return find_field(fields, id); }
+const FieldLine* RequestHead::find(std::string_view name) const {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [name](const FieldLine& field) { return ascii::same(field.name, name); });
+  return found == fields.end() ? nullptr : &*found;
+}
 const FieldLine* ResponseHead::find(FieldId id) const { return find_field(fields, id); }
 
 bool RequestHead::has(std::string_view name, std::string_view value) const {

@@ -62,6 +62,8 @@ struct RequestHead final : policy::FieldLines {
 
   /// Lets go of every view: the buffer is about to be another's. Keeps storage.
   void forget();
+  /// The first of that name, in any case; null if there is none.
+  const FieldLine* find(std::string_view name) const;
   const FieldLine* find(FieldId) const;
   bool has(std::string_view name, std::string_view value) const override;
   /// False where the client asks for the end of the connection, or speaks 1.0.

@@ -43,7 +43,7 @@ bool is_version(std::string_view line) {
 }
 
 /// What is wrong with the rest of a request line that is no version of ours: told only once the line is
-/// there, so that the response does not depend on how the bytes came.
+/// there, so that the verdict does not depend on how the bytes came.
 Halt blame_version(std::string_view rest, std::size_t limit) {
   const std::size_t line_end = rest.find('\n');
   if (line_end == std::string_view::npos) {

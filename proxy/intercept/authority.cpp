@@ -26,9 +26,9 @@ constexpr std::size_t longest_name = 253;
 }
 
 void add_extension(X509* certificate, X509* issuer, int kind, const std::string& value) {
-  X509V3_CTX context;
-  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str());
+  X509V3_CTX about;
+  X509V3_set_ctx(&about, issuer, certificate, nullptr, nullptr, 0);
+  X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, &about, kind, value.c_str());
   const bool added = extension != nullptr && X509_add_ext(certificate, extension, -1) == 1;
   X509_EXTENSION_free(extension);
   if (!added) fail("a certificate cannot be made");
@@ -144,9 +144,9 @@ Certificate Authority::certify(EVP_PKEY* key, const std::vector<policy::HostPatt
   X509_NAME* const name = X509_get_subject_name(certificate);
   add_name(name, "O", "reprise");
   // Who looks into a list of trusted authorities sees at once which hosts are meant.
-  std::string common = "reprise for " + hosts.front().text;
-  if (hosts.size() > 1) common.append(" and ").append(std::to_string(hosts.size() - 1)).append(" more");
-  add_name(name, "CN", common.substr(0, longest_common_name));
+  std::string shown_name = "reprise for " + hosts.front().text;
+  if (hosts.size() > 1) shown_name.append(" and ").append(std::to_string(hosts.size() - 1)).append(" more");
+  add_name(name, "CN", shown_name.substr(0, longest_common_name));
   X509_set_issuer_name(certificate, name);
   std::string permitted = "critical";
   for (const policy::HostPattern& host : hosts)

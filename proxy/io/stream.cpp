@@ -139,6 +139,7 @@ Task<ErrorCode> Stream::connect(const tcp::endpoint& endpoint, Instant due) {
 }
 
 tcp::endpoint Stream::begin_connect(const tcp::endpoint& endpoint) {
+  assert(is_socket());
   ErrorCode error;
   if (!socket_.is_open()) socket_.open(endpoint.protocol(), error);
   if (!error) socket_.non_blocking(true, error);

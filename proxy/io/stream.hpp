@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,7 +30,9 @@ class Cancellable {
 class Gather {
  public:
   void add(std::string_view piece) {
-    if (!piece.empty()) parts_[last_++] = asio::buffer(piece);
+    if (piece.empty()) return;
+    assert(last_ < most);
+    parts_[last_++] = asio::buffer(piece);
   }
   bool empty() const { return first_ == last_; }
   std::span<const asio::const_buffer> parts() const { return {parts_.data() + first_, last_ - first_}; }
@@ -132,7 +135,10 @@ class Stream final : public Cancellable {
   /// again twice at least (row L4). A system call.
   bool unheard(Duration since);
   /// Only of a plain socket.
-  int descriptor() { return socket_.native_handle(); }
+  int descriptor() {
+    assert(is_socket());
+    return socket_.native_handle();
+  }
   bool is_socket() const { return link_ == nullptr; }
   asio::any_io_executor executor() { return socket_.get_executor(); }
   bool open() const { return link_ == nullptr ? socket_.is_open() : link_->open(); }

@@ -145,10 +145,10 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   const Duration hint = hints.retry_after.value_or(Duration::zero());
   if (asks_for_too_long(hints, policy)) return {false, hint, Reason::upstream_said_later};
   const bool asked = hint > Duration::zero();
-  if (asked && deadline && hint > *deadline - now) return {false, hint, Reason::upstream_said_later};
+  if (asked && !wait_fits(deadline, now, hint)) return {false, hint, Reason::upstream_said_later};
   const Duration backoff = draw_wait(policy.retry.backoff, retries_before(attempt), attempt.wait, dice);
   const Duration delay = wait_for(backoff, hints);
-  if (deadline && delay > *deadline - now) return {false, delay, Reason::deadline_too_near};
+  if (!wait_fits(deadline, now, delay)) return {false, delay, Reason::deadline_too_near};
   if (const auto reason = last_closed_gate(facts, policy, now + delay, budget_left))
     return {false, delay, *reason};
   return {true, delay, reason_to_retry(outcome)};

@@ -16,7 +16,8 @@ void Exchange::take_up(const LedgerEntry& earlier) {
   assert(earlier.attempt.number == number_);
   AttemptReport report;
   report.sent = earlier.attempt.sent;
-  account_for(report, earlier.outcome, earlier.ended);
+  // What is given back pays for no free retry: that one went on at once.
+  static_cast<void>(account_for(report, earlier.outcome, earlier.ended));
   ledger_.add(earlier);
   wait_ = earlier.verdict.delay;
   const bool free = earlier.verdict.reason == Reason::stale_connection;
@@ -38,10 +39,9 @@ Actions Exchange::begin(Instant now, Dice& dice) {
 // Before any attempt starts, its host is asked.
 Actions Exchange::approach(Instant now) {
   if (host_.pause != nullptr && policy_.while_paused != WhilePaused::go) {
-    const bool paused = host_.pause->until(now).has_value();
     const auto back = wait_for_host(now);
     const bool fits = !back || is_in_time(deadline_, *back);
-    if (paused && (policy_.while_paused == WhilePaused::fail || !fits))
+    if (is_paused(now) && (policy_.while_paused == WhilePaused::fail || !fits))
       return stop_waiting(Reason::host_paused, now);
     if (back && fits && now < *back) {
       state_ = State::waiting;

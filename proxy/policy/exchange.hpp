@@ -60,8 +60,10 @@ class [[nodiscard]] Actions {
  public:
   Actions() = default;
   Actions(Action only) : list_{only, {}}, size_(1) {}  // NOLINT(google-explicit-constructor)
-  Actions(Action first, Action second) : list_{first, second}, size_(2) {}
-  Actions(Action first, Action second, Action third) : list_{first, second, third}, size_(3) {}
+  Actions(Action first, Action second) : list_{first, second}, size_(2) { assert(is_cancel(first)); }
+  Actions(Action first, Action second, Action third) : list_{first, second, third}, size_(3) {
+    assert(is_cancel(first) && is_cancel(second));
+  }
   const Action* begin() const { return list_.data(); }
   const Action* end() const { return list_.data() + size_; }
   std::size_t size() const { return size_; }
@@ -72,6 +74,8 @@ class [[nodiscard]] Actions {
   }
 
  private:
+  static bool is_cancel(const Action& action) { return std::holds_alternative<Cancel>(action); }
+
   std::array<Action, 3> list_{};
   std::size_t size_ = 0;
 };
@@ -103,10 +107,12 @@ struct HostShare {
 /// nothing and changes nothing.
 ///
 ///   state       event                      asks for (-: nothing; | : or)
-///   idle        begin                      Start | Wait | Fail
+///   idle        take_up                    -
+///               begin                      Start | Wait | Fail
 ///   attempting  answered, failed           Wait | Start | [Cancel] Deliver | Fail; - while a copy runs on
 ///               hedge_due                  Start (the copy) | -
-///   waiting     waited                     Start | Resume | Wait | Deliver | Fail | Cut
+///   waiting     response_kept, _dropped    -
+///               waited                     Start | Resume | Wait | Deliver | Fail | Cut
 ///               client_finished, shutdown  Deliver | Fail | Cut; client_finished before attempt 1: -
 ///   delivering  body_broke                 Wait | Cut
 ///               delivered                  -, and it is over
@@ -198,6 +204,7 @@ class Exchange {
   Actions approach(Instant now);
   std::optional<Instant> wait_for_host(Instant now) const;
   std::optional<Reason> stopped_from_outside() const;
+  bool is_paused(Instant now) const;
   Actions start_next(Instant now);
   void tell_host(const Outcome&, const Verdict&, Instant admitted, Instant now);
   Instant admission_of(unsigned number) const;
@@ -227,8 +234,8 @@ class Exchange {
   bool is_out() const { return body_of_.has_value(); }
   double budget_left(Instant now);
   void count_first(Instant now);
-  bool account_for(const AttemptReport&, const Outcome&, Instant now);
-  bool pay_for_retry(Instant now);
+  [[nodiscard]] bool account_for(const AttemptReport&, const Outcome&, Instant now);
+  [[nodiscard]] bool pay_for_retry(Instant now);
   Actions resume_next(Instant now);
   Actions resume_refused(const AttemptReport&, const Answered&, Instant now, Dice&);
   Actions resume_failed(const AttemptReport&, const Failed&, Instant now, Dice&);

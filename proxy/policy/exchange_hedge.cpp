@@ -64,8 +64,7 @@ Reason Exchange::admit_hedge(const AttemptReport& report, Instant now) {
   if (const auto reason = stopped_from_outside()) return *reason;
   const Reason judged = judge_hedge(facts_, attempt_now(report), policy_, now, deadline_, budget_left(now));
   if (judged != Reason::hedged && judged != Reason::observe_only) return judged;
-  const bool paused = host_.pause != nullptr && host_.pause->until(now).has_value();
-  if (paused && policy_.while_paused != WhilePaused::go) return Reason::host_paused;
+  if (is_paused(now)) return Reason::host_paused;
   Budget* budget = host_.budget;
   if (budget != nullptr && !budget->withdraw(now)) return Reason::budget_spent;
   if (budget != nullptr && judged == Reason::hedged) withdrawn_ = now;
@@ -82,7 +81,9 @@ Reason Exchange::admit_hedge(const AttemptReport& report, Instant now) {
 
 // The other still runs, so that nothing is decided yet.
 Actions Exchange::one_copy_failed(const AttemptReport& report, const Outcome& outcome, Instant now) {
-  Copy& ended = *hedge_->find(report.number);
+  Copy* const found = hedge_->find(report.number);
+  assert(found != nullptr && found->runs);
+  Copy& ended = *found;
   const bool second = &ended == &hedge_->second;
   // A reused connection that broke says nothing of the host, whether or not it was stale.
   const bool stale = report.reused && std::holds_alternative<Failed>(outcome);

@@ -14,6 +14,11 @@ std::optional<Instant> Exchange::wait_for_host(Instant now) const {
   return end && (now < *end || waited) ? std::optional(*end + spread_) : std::nullopt;
 }
 
+// The host has asked for a pause that this route minds.
+bool Exchange::is_paused(Instant now) const {
+  return host_.pause != nullptr && policy_.while_paused != WhilePaused::go && host_.pause->until(now);
+}
+
 // What this attempt says of its host to the others.
 void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant admitted, Instant now) {
   const auto* answered = std::get_if<Answered>(&outcome);

@@ -95,7 +95,7 @@ Actions Exchange::resume_refused(const AttemptReport& report, const Answered& re
 }
 
 Actions Exchange::resume_failed(const AttemptReport& report, const Failed& failure, Instant now, Dice& dice) {
-  account_for(report, failure, now);
+  static_cast<void>(account_for(report, failure, now));  // no free retry follows that it could pay for
   const Reason reason = final_reason(failure.cause);
   if (!is_retry(reason)) return give_up(report, failure, reason, now);
   enter(report, failure, {}, now);

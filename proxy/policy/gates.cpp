@@ -28,6 +28,10 @@ bool is_signed_at(const Facts& facts, Instant at) { return !facts.signed_until |
 
 bool is_in_time(std::optional<Instant> deadline, Instant at) { return !deadline || at <= *deadline; }
 
+bool wait_fits(std::optional<Instant> deadline, Instant now, Duration wait) {
+  return !deadline || wait <= *deadline - now;
+}
+
 bool are_attempts_spent(unsigned made, std::optional<unsigned> most) { return most && made >= *most; }
 
 bool is_budget_empty(double left) { return left < 1; }

@@ -35,6 +35,9 @@ bool is_signed_at(const Facts&, Instant);
 /// That time is not after the deadline, if there is one.
 bool is_in_time(std::optional<Instant> deadline, Instant);
 
+/// A wait of that length from now on is over by the deadline, if there is one.
+bool wait_fits(std::optional<Instant> deadline, Instant now, Duration wait);
+
 /// As many attempts were made as there may be; absent: there may be any number.
 bool are_attempts_spent(unsigned made, std::optional<unsigned> most);
 

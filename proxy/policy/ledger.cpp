@@ -31,6 +31,7 @@ void Ledger::add(const LedgerEntry& entry) {
 }
 
 void Ledger::hold(unsigned number) {
+  assert(number > 0);
   if (holds_middle_) forget(overflow_[held_place]);
   holds_middle_ = false;
   held_ = number - 1;

@@ -57,12 +57,6 @@ std::optional<std::int64_t> read_unix(std::string_view text) {
   return static_cast<std::int64_t>(*value);
 }
 
-const FieldLine* find_field(const RequestHead& head, std::string_view name) {
-  const auto found = std::find_if(head.fields.begin(), head.fields.end(),
-                                  [name](const FieldLine& field) { return ascii::same(field.name, name); });
-  return found == head.fields.end() ? nullptr : &*found;
-}
-
 /// Date as signers write it. RFC 850 dates are left out: their century would need a clock.
 std::optional<std::int64_t> read_signing_date(std::string_view text) {
   if (text.size() > 3 && text[3] == ',') return parse_date(text, 0);
@@ -70,16 +64,16 @@ std::optional<std::int64_t> read_signing_date(std::string_view text) {
 }
 
 std::optional<std::int64_t> date_of(const RequestHead& head) {
-  if (const FieldLine* const date = find_field(head, "x-amz-date")) return parse_basic_date(date->value);
+  if (const FieldLine* const date = head.find("x-amz-date")) return parse_basic_date(date->value);
   const FieldLine* const date = head.find(FieldId::date);
   return date == nullptr ? std::nullopt : read_signing_date(date->value);
 }
 
 std::optional<std::int64_t> expiry_by_fields(const RequestHead& head) {
-  const FieldLine* const authorization = find_field(head, "authorization");
+  const FieldLine* const authorization = head.find("authorization");
   if (authorization == nullptr || !authorization->value.starts_with("AWS4-HMAC-SHA256 ")) return std::nullopt;
   const std::optional<std::int64_t> date = date_of(head);
-  if (const FieldLine* const life = find_field(head, "x-amz-expires")) return end_of_life(date, life->value);
+  if (const FieldLine* const life = head.find("x-amz-expires")) return end_of_life(date, life->value);
   return date ? std::optional(*date + clock_skew) : std::nullopt;
 }
 
@@ -106,19 +100,6 @@ bool is_signing_field(std::string_view name) {
   return ascii::same(name, "signature") || ascii::same(name, "signature-input");
 }
 
-/// Calls back with each parameter's name and value; stops and says true where `visit` does.
-template <class Visit>
-bool any_parameter(std::string_view query, Visit visit) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view one = query.substr(0, end);
-    const std::size_t equals = std::min(one.find('='), one.size());
-    if (visit(one.substr(0, equals), one.substr(std::min(equals + 1, one.size())))) return true;
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return false;
-}
-
 }  // namespace
 
 bool signs_range_fields(const RequestHead& head, std::string_view query) {
@@ -126,10 +107,11 @@ bool signs_range_fields(const RequestHead& head, std::string_view query) {
     const bool signs = ascii::same(field.name, "authorization") || is_signing_field(field.name);
     return signs && mentions_range_field(field.value);
   });
-  return by_field || any_parameter(query, [](std::string_view name, std::string_view value) {
+  return by_field || policy::any_parameter(query, [](const policy::Parameter& given) {
            constexpr std::string_view list = "-signedheaders";
+           const std::string_view name = given.name;
            return name.size() > list.size() && ascii::same(name.substr(name.size() - list.size()), list) &&
-                  mentions_range_field(value);
+                  mentions_range_field(given.value);
          });
 }
 

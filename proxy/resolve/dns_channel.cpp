@@ -37,13 +37,13 @@ asio::ip::address address_of(const ares_addrinfo_node& node) {
 }
 
 // Every record on the way to the addresses, aliases too, says for how long it holds.
-Found found_in(const ares_addrinfo& response, bool has_ttl) {
+Found found_in(const ares_addrinfo& answer, bool has_ttl) {
   Found found;
   const auto keep = [&](int ttl) {
     if (has_ttl) found.keep = std::min<Duration>(found.keep, std::chrono::seconds(std::max(ttl, 0)));
   };
-  for (const auto* alias = response.cnames; alias != nullptr; alias = alias->next) keep(alias->ttl);
-  for (const auto* node = response.nodes; node != nullptr; node = node->ai_next) {
+  for (const auto* alias = answer.cnames; alias != nullptr; alias = alias->next) keep(alias->ttl);
+  for (const auto* node = answer.nodes; node != nullptr; node = node->ai_next) {
     if (node->ai_addrlen > tcp::endpoint().capacity()) continue;
     keep(node->ai_ttl);
     const asio::ip::address address = address_of(*node);
@@ -108,17 +108,17 @@ void DnsChannel::ask(const std::string& name, Done done) {
   wanted.ai_family = AF_UNSPEC;
   wanted.ai_socktype = SOCK_STREAM;
   auto asked = std::make_unique<Asked>(Asked{*this, std::move(done)});
-  ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_response, asked.release());
+  ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_answer, asked.release());
 }
 
 // Called by C: whatever is thrown here ends the process.
-void DnsChannel::take_response(void* given, int status, int /*timeouts*/, ares_addrinfo* response) {
+void DnsChannel::take_answer(void* given, int status, int /*timeouts*/, ares_addrinfo* answer) {
   const std::unique_ptr<Asked> asked(static_cast<Asked*>(given));
-  const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(response, &::ares_freeaddrinfo);
+  const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owned(answer, &::ares_freeaddrinfo);
   --asked->channel.under_way_;
   End end = end_of(status);
   Found found;
-  if (end == End::found && response != nullptr) found = found_in(*response, asked->channel.has_ttl_);
+  if (end == End::found && answer != nullptr) found = found_in(*answer, asked->channel.has_ttl_);
   // A look into the file that finds nothing ends with whatever c-ares began with.
   const bool is_of_file = !asked->channel.has_ttl_;
   if ((end == End::found || is_of_file) && found.list.empty()) end = End::unknown;

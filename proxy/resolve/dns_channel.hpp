@@ -61,7 +61,7 @@ class DnsChannel {
   bool init(const NameFiles&, const Patience&, char source);
   void read_search_list();
   static void watch_socket(void* self, int socket, int reads, int writes);
-  static void take_response(void* asked, int status, int timeouts, ares_addrinfo* response);
+  static void take_answer(void* asked, int status, int timeouts, ares_addrinfo* answer);
 
   ares_channeldata* channel_ = nullptr;
   std::vector<pollfd> sockets_;

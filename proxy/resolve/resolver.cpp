@@ -17,7 +17,7 @@ constexpr std::size_t most_addresses = 16;
 // Owned by the resolver; a question that outlives it finds nobody to tell.
 struct Resolver::State {
   struct Name {
-    std::shared_ptr<const Addresses> response;  ///< a good one
+    std::shared_ptr<const Addresses> answer;  ///< a good one
     Instant known_until{};
     Instant last_asked{};
     bool asking = false;
@@ -77,15 +77,15 @@ std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any
     const auto [place, is_new] = state.names.try_emplace(name);
     State::Name& entry = place->second;
     entry.last_asked = now;
-    if (entry.response && now < entry.known_until) {
+    if (entry.answer && now < entry.known_until) {
       state.metrics->count_lookup(observe::LookupOutcome::hit);
-      lookup->response_ = entry.response;
+      lookup->answer_ = entry.answer;
       return lookup;
     }
     entry.add(lookup);
     if (entry.asking) return lookup;
     entry.asking = true;
-    entry.response.reset();
+    entry.answer.reset();
     if (!is_new) --state.remembered;
   }
   state.query(Question(state_, name));
@@ -120,16 +120,16 @@ bool Resolver::Question::is_given_up() const {
 // A failure is told to those who wait, and forgotten: whoever comes later asks again.
 void Resolver::State::settle(Names::iterator place, const Found& found) {
   Name& entry = place->second;
-  const auto response = std::make_shared<const Addresses>(Addresses{interleaved(found.list, most_addresses)});
-  metrics->count_lookup(response->list.empty() ? observe::LookupOutcome::failed
-                                               : observe::LookupOutcome::resolved);
-  for (const auto& lookup : entry.waiting) lookup->deliver(response);
+  const auto answer = std::make_shared<const Addresses>(Addresses{interleaved(found.list, most_addresses)});
+  metrics->count_lookup(answer->list.empty() ? observe::LookupOutcome::failed
+                                             : observe::LookupOutcome::resolved);
+  for (const auto& lookup : entry.waiting) lookup->deliver(answer);
   entry.waiting.clear();
   entry.asking = false;
   ++remembered;
   const Duration keep = std::min(found.keep, limits.positive);
-  if (response->list.empty() || keep <= Duration::zero()) return drop(place);
-  entry.response = response;
+  if (answer->list.empty() || keep <= Duration::zero()) return drop(place);
+  entry.answer = answer;
   entry.known_until = Tick::now() + keep;
   make_room();
 }
@@ -151,16 +151,16 @@ void Resolver::State::make_room() {
 
 Task<std::shared_ptr<const Addresses>> Lookup::wait(Duration limit) {
   const auto self = shared_from_this();
-  if (!response_ && !cancelled_) {
+  if (!answer_ && !cancelled_) {
     timer_.expires_after(limit);
     co_await timer_.async_wait(as_result);
   }
-  co_return cancelled_ ? nullptr : response_;
+  co_return cancelled_ ? nullptr : answer_;
 }
 
-void Lookup::deliver(std::shared_ptr<const Addresses> response) {
-  asio::post(timer_.get_executor(), [self = shared_from_this(), response = std::move(response)] {
-    self->response_ = response;
+void Lookup::deliver(std::shared_ptr<const Addresses> answer) {
+  asio::post(timer_.get_executor(), [self = shared_from_this(), answer = std::move(answer)] {
+    self->answer_ = answer;
     self->timer_.cancel();
   });
 }

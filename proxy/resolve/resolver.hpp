@@ -25,7 +25,7 @@ struct Found {
   Duration keep = Duration::max();      ///< for how long the source lets it be kept: the TTL, if it has one
 };
 
-/// One waiter: on one io thread, until the response, its limit, or `cancel`.
+/// One waiter: on one io thread, until the answer, its limit, or `cancel`.
 class Lookup;
 
 /// Shared by all io threads; thread-safe. A dead name costs its own waiters only, each until its own limit.
@@ -44,7 +44,7 @@ class Resolver {
   };
 
   Resolver(Query, const Limits&, observe::Metrics&);
-  /// What is still being asked for is abandoned: its response may come at any time, to nobody.
+  /// What is still being asked for is abandoned: its answer may come at any time, to nobody.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -65,7 +65,7 @@ class Resolver::Question {
  public:
   const std::string& name() const { return name_; }
   void complete(const Found& found) const;
-  /// True if nobody waits for it any more: then it is over without a response, and the next one who wants the
+  /// True if nobody waits for it any more: then it is over without an answer, and the next one who wants the
   /// name asks anew.
   bool is_given_up() const;
 
@@ -91,7 +91,7 @@ class Lookup final : public Cancellable, public std::enable_shared_from_this<Loo
   friend class Resolver;
 
   Timer timer_;
-  std::shared_ptr<const Addresses> response_;
+  std::shared_ptr<const Addresses> answer_;
   bool cancelled_ = false;
 };
 

@@ -180,7 +180,7 @@ void Proxy::Parts::end_connections_politely() {
 void Proxy::Parts::begin() {
   Worker& first = *workers.front();
   if (options.handle_signals) {
-    signals = std::make_unique<Signals>(first.io, Signals::Responses{[this] { stop(); },
+    signals = std::make_unique<Signals>(first.io, Signals::Handlers{[this] { stop(); },
                                                                      [this] {
                                                                        hurried = true;
                                                                        stop_now();

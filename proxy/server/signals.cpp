@@ -6,8 +6,8 @@
 
 namespace reprise::net {
 
-Signals::Signals(asio::io_context& io, Responses responses)
-    : end_(io, SIGTERM, SIGINT), hangup_(io, SIGHUP), responses_(std::move(responses)) {
+Signals::Signals(asio::io_context& io, Handlers handlers)
+    : end_(io, SIGTERM, SIGINT), hangup_(io, SIGHUP), handlers_(std::move(handlers)) {
   asio::co_spawn(io, wait_for_end(*this), or_abort);
   asio::co_spawn(io, wait_for_hangups(*this), or_abort);
 }
@@ -21,16 +21,16 @@ Signals::~Signals() {
 
 Task<void> Signals::wait_for_end(Signals& signals) {
   co_await signals.end_.async_wait(as_result);
-  signals.responses_.stop();
+  signals.handlers_.stop();
   co_await signals.end_.async_wait(as_result);
-  signals.responses_.stop_now();
+  signals.handlers_.stop_now();
 }
 
 Task<void> Signals::wait_for_hangups(Signals& signals) {
   for (;;) {
     const auto [error, signal] = co_await signals.hangup_.async_wait(as_result);
     if (error) co_return;
-    signals.responses_.reload();
+    signals.handlers_.reload();
   }
 }
 

@@ -12,13 +12,13 @@ namespace reprise::net {
 class Signals {
  public:
   /// Called on the thread of the io_context.
-  struct Responses {
+  struct Handlers {
     std::function<void()> stop;      ///< the first SIGTERM or SIGINT
     std::function<void()> stop_now;  ///< the second
     std::function<void()> reload;    ///< each SIGHUP
   };
 
-  Signals(asio::io_context& io, Responses responses);
+  Signals(asio::io_context& io, Handlers handlers);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
@@ -29,7 +29,7 @@ class Signals {
 
   asio::signal_set end_;
   asio::signal_set hangup_;
-  Responses responses_;
+  Handlers handlers_;
 };
 
 }  // namespace reprise::net

@@ -107,7 +107,7 @@ bool Session::has_asked() { return stream_.unread() == Unread::bytes; }
 // without its session.
 Task<Session::Came> Session::wait_for_bytes() {
   if (worker_.draining && !has_asked()) co_return Came::nothing;
-  idle_ = true;
+  const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
   stream_.limit_read(quiet);
   auto [error, bytes] = co_await stream_.read_some(buffer_.room());
   const bool is_quiet = error && stream_.take_limit_hit();
@@ -128,7 +128,6 @@ Task<Session::Came> Session::wait_for_bytes() {
   // Drained, and yet it has asked before its end was seen.
   if (error && worker_.draining && has_asked())
     std::tie(error, bytes) = co_await stream_.read_some(buffer_.room());
-  idle_ = false;
   if (error) co_return Came::nothing;
   buffer_.commit(bytes);
   co_return Came::bytes;
@@ -171,10 +170,10 @@ std::string_view Session::client_name() {
 
 Task<bool> Session::carry_out(Request& request) {
   ClientWatch watch(worker_.tick, stream_);
-  watch_ = &watch;
+  GuardedPointer<ClientWatch>::Guard watched(watch_, &watch);
   if (worker_.draining) watch.shut_down();
   const Served served = co_await exchange(worker_, request, {stream_, buffer_, pause_, watch, tunnel_});
-  watch_ = nullptr;
+  watched.end();
   record(worker_, request, served);
   if (served.inside) co_return co_await go_inside(request);
   if (served.keep_alive) co_return true;
@@ -211,12 +210,12 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
 }
 
 void Session::drain() {
-  if (tunnel_ != nullptr) {
-    tunnel_->drain();
-  } else if (watch_ != nullptr) {
-    watch_->shut_down();
-  } else if (idle_) {
-    stream_.end_read();
+  if (Tunnel* const tunnel = tunnel_.get()) {
+    tunnel->drain();
+  } else if (ClientWatch* const watch = watch_.get()) {
+    watch->shut_down();
+  } else if (Stream* const idle = idle_.get()) {
+    idle->end_read();
   }
 }
 
@@ -228,7 +227,7 @@ bool Session::close_for_room() {
 }
 
 void Session::abort() {
-  if (watch_ != nullptr) watch_->report_reset();
+  if (ClientWatch* const watch = watch_.get()) watch->report_reset();
   stream_.cancel();
 }
 

@@ -144,14 +144,14 @@ class Session final : public IdleClient, public ClientSession {
   std::shared_ptr<const ListenerRole> role_;  ///< of the request at hand
   const ConnectionEnds ends_;
   std::string client_name_;  ///< once it was asked for
-  ClientWatch* watch_ = nullptr;
-  Tunnel* tunnel_ = nullptr;
+  GuardedPointer<ClientWatch> watch_;
+  GuardedPointer<Tunnel> tunnel_;
   std::string wanted_host_;  ///< of a stream that began with no request
   std::string wanted_;       ///< the same with its port
   std::optional<Inside> inside_;
   ClientPlace place_;
   const Upstream* took_risk_of_;
-  bool idle_ = false;
+  GuardedPointer<Stream> idle_;  ///< that of a client between two requests
 };
 
 /// Spawns the coroutine of a connection on whose socket something has come, or soon will.

@@ -1,9 +1,12 @@
 #include "proxy/session/turn_away.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <memory>
 
+#include "proxy/exchange/deliver.hpp"
 #include "proxy/http1/reply.hpp"
 #include "proxy/session/lingering_close.hpp"
+#include "proxy/tunnel/socks5.hpp"
 
 namespace reprise::net {
 
@@ -16,12 +19,9 @@ constexpr unsigned most_polite = 16;
 // A response that comes before its request is taken by some clients for a stray one.
 constexpr Duration time_to_ask = std::chrono::seconds(1);
 
-// RFC 1928, section 3: none of the offered methods is acceptable.
-constexpr std::string_view no_method = "\x05\xff";
-
 // In the words of whoever comes to such a listener; `first` of what it said, 0 where that is not known.
 std::string refusal(Worker& worker, config::ListenerMode mode, LimitHit why, char first) {
-  if (mode == config::ListenerMode::socks) return std::string(no_method);
+  if (mode == config::ListenerMode::socks) return std::string(http::socks_method_reply(false));
   // TLS, or what nobody knows: a response in HTTP would be noise.
   if (mode == config::ListenerMode::transparent && (first < 'A' || first > 'Z')) return {};
   http::Reply reply;
@@ -29,14 +29,27 @@ std::string refusal(Worker& worker, config::ListenerMode mode, LimitHit why, cha
   reply.proxy_status = worker.shared.pseudonym + "; error=connection_limit_reached";
   reply.body.append("reprise: the connection is refused: ").append(observe::word(why)).append("\n");
   reply.body.append(advice_of(why)).append("\n");
-  std::string fields = "Retry-After: 1\r\nReprise-Reason: ";
-  fields.append(observe::word(why)).append("\r\n");
+  std::string fields = "Retry-After: 1\r\n";
+  append_reason(observe::word(why), fields);
   std::string message;
   http::write_reply(reply, worker.date(), fields, true, false, message);
   return message;
 }
 
-Task<void> turn_away_politely(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why) {
+/// One of the few clients that are turned away politely at once, for as long as it lives.
+class [[nodiscard]] PolitePlace {
+ public:
+  explicit PolitePlace(unsigned& taken) : taken_(taken) { ++taken_; }
+  ~PolitePlace() { --taken_; }
+  PolitePlace(const PolitePlace&) = delete;
+  PolitePlace& operator=(const PolitePlace&) = delete;
+
+ private:
+  unsigned& taken_;
+};
+
+Task<void> turn_away_politely(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why,
+                              std::unique_ptr<PolitePlace> /*place*/) {
   Stream stream(worker.tick, std::move(socket));
   stream.limit_read(time_to_ask);
   char first = 0;
@@ -48,7 +61,6 @@ Task<void> turn_away_politely(Worker& worker, tcp::socket socket, config::Listen
     Buffer buffer;
     if (!stream.write_now(pieces)) co_await lingering_close(stream, buffer);
   }
-  --worker.turning_away;
 }
 
 }  // namespace
@@ -62,8 +74,9 @@ std::string_view advice_of(LimitHit why) {
 void turn_away(Worker& worker, tcp::socket socket, config::ListenerMode mode, LimitHit why) {
   if (worker.turning_away >= most_polite) return turn_away_now(worker, std::move(socket), mode, why);
   worker.shared.metrics.count_limit(why);
-  ++worker.turning_away;
-  asio::co_spawn(worker.io, turn_away_politely(worker, std::move(socket), mode, why), or_abort);
+  auto place = std::make_unique<PolitePlace>(worker.turning_away);
+  asio::co_spawn(worker.io, turn_away_politely(worker, std::move(socket), mode, why, std::move(place)),
+                 or_abort);
 }
 
 // Best effort: what the client has sent is read, because a close over unread bytes would be a reset.

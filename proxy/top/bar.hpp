@@ -27,7 +27,7 @@ Style style_of(Came);
 /// Exactly so many columns. Where there is room for it, each attempt has one at least; the last are drawn
 /// over the first, so that a copy beside a slow attempt is seen.
 std::vector<Piece> bar_of(const StoryReading&, std::size_t columns, const Charset&);
-/// A share of 0 to 1 as `[#####-----]`, of so many columns, at least 3.
+/// A share of 0 to 1 as `[#####-----]`, of so many columns; of three where they are fewer.
 std::string gauge_of(double share, std::size_t columns);
 
 }  // namespace reprise::top

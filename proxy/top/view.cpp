@@ -18,8 +18,11 @@ std::size_t moved(Key key, std::size_t place, std::size_t size, std::size_t page
     case Key::page_down: return std::min(place + page, last);
     case Key::home: return 0;
     case Key::end: return last;
-    default: return std::min(place, last);
+    case Key::character:
+    case Key::enter:
+    case Key::escape: break;
   }
+  return std::min(place, last);
 }
 
 // Letters for who has no such keys, as in less and vi.

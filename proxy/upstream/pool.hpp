@@ -137,7 +137,7 @@ class Pool {
   policy::HostPause* pause(Upstream&);
 
   /// A connection without FIN and without unasked bytes that has not rested for longer than this upstream has
-  /// shown to allow, and is none of the ridden ones; or null.
+  /// shown to allow, and is none of the recent ones; or null.
   [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness,
                                                           const RecentConnections& recent = {});
   /// A connection that was lent after a rest has ended without a response: at `end` at the latest its

@@ -1,9 +1,11 @@
 #include "proxy/verdict/outcome.hpp"
 
+#include <algorithm>
+
 namespace reprise::policy {
 namespace {
 
-std::string_view failure_label(const Failed& failed) {
+constexpr std::string_view failure_label(const Failed& failed) {
   if (failed.cause == Cause::cancelled || failed.cause == Cause::replay_lost) return "cancelled";
   switch (failed.stage) {
     case Stage::resolve: return "resolve";
@@ -17,6 +19,27 @@ std::string_view failure_label(const Failed& failed) {
   const bool timed_out = failed.cause == Cause::attempt_timeout || failed.cause == Cause::response_timeout;
   return timed_out ? "timeout" : "reset";
 }
+
+constexpr std::string_view answer_label(int status) {
+  if (status < 300) return "2xx";
+  if (status < 400) return "3xx";
+  return status < 500 ? "4xx" : "5xx";
+}
+
+consteval bool is_listed(std::string_view label) {
+  return std::find(outcome_labels.begin(), outcome_labels.end(), label) != outcome_labels.end();
+}
+
+// Whoever counts by label looks its place up in the list.
+consteval bool all_are_listed() {
+  for (std::uint8_t stage = 0; stage < stage_count; ++stage)
+    for (std::uint8_t cause = 0; cause < cause_count; ++cause)
+      if (!is_listed(failure_label({static_cast<Stage>(stage), static_cast<Cause>(cause)}))) return false;
+  for (int status = 100; status < 600; status += 100)
+    if (!is_listed(answer_label(status))) return false;
+  return true;
+}
+static_assert(all_are_listed());
 
 }  // namespace
 
@@ -66,10 +89,7 @@ bool is_unsent(const Outcome& outcome, bool all_unsent) {
 
 std::string_view outcome_label(const Outcome& outcome) {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return failure_label(*failed);
-  const int status = std::get<Answered>(outcome).status;
-  if (status < 300) return "2xx";
-  if (status < 400) return "3xx";
-  return status < 500 ? "4xx" : "5xx";
+  return answer_label(std::get<Answered>(outcome).status);
 }
 
 }  // namespace reprise::policy

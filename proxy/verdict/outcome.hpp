@@ -92,11 +92,10 @@ bool is_fault_of_ours(Cause);
 bool is_unsent(const Outcome&, bool all_unsent);
 
 /// Every word of the `outcome` label.
-inline constexpr std::array<std::string_view, 11> outcome_labels{
-    "2xx", "3xx", "4xx", "5xx", "resolve", "connect", "tls", "reset", "timeout", "truncated", "cancelled"};
+inline constexpr auto outcome_labels = std::to_array<std::string_view>(
+    {"2xx", "3xx", "4xx", "5xx", "resolve", "connect", "tls", "reset", "timeout", "truncated", "cancelled"});
 
-/// The `outcome` label of an attempt: 2xx 3xx 4xx 5xx resolve connect tls reset timeout truncated cancelled.
-/// A malformed head counts as `reset`: no complete head came.
+/// The `outcome` label of an attempt. A malformed head counts as `reset`: no complete head came.
 std::string_view outcome_label(const Outcome&);
 
 }  // namespace reprise::policy

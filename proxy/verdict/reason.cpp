@@ -1,5 +1,7 @@
 #include "proxy/verdict/reason.hpp"
 
+#include <algorithm>
+
 namespace reprise::policy {
 namespace {
 
@@ -65,13 +67,8 @@ constexpr std::array<Row, reason_count> rows{
 
 #undef REASON
 
-consteval bool rows_are_in_order() {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (static_cast<std::size_t>(rows[i].reason) != i || rows[i].meaning.empty()) return false;
-  }
-  return true;
-}
-static_assert(rows_are_in_order(), "each reason has its row, in the order of the enumerators");
+static_assert(follows_enumerators(rows, [](const Row& each) { return each.reason; }));
+static_assert(std::none_of(rows.begin(), rows.end(), [](const Row& each) { return each.meaning.empty(); }));
 
 constexpr const Row& row(Reason reason) { return rows[static_cast<std::size_t>(reason)]; }
 

@@ -85,6 +85,16 @@ TEST_F(TakenUp, GivesBackWhatEndedWithoutHavingSentAByte) {
   EXPECT_EQ(exchange.ledger().back().budget_left, 2);
 }
 
+TEST_F(TakenUp, AFirstAttemptThatWasKeptHereFeedsNothingThroughItsRetry) {
+  const AttemptReport unsent{false, Sent::nothing, true, Idempotency::yes};
+  std::ignore = exchange.begin(epoch, dice);
+  EXPECT_TRUE(play::waits(exchange.failed(unsent, {Stage::connect, Cause::no_descriptor}, epoch, dice)));
+  EXPECT_EQ(shared.left(epoch), 0);
+  std::ignore = exchange.waited(epoch + 250ms);
+  std::ignore = exchange.answered(safe, {200, {}}, epoch + 250ms, dice);
+  EXPECT_EQ(shared.left(epoch + 250ms), 0);
+}
+
 TEST_F(TakenUp, ComesBeforeTheBeginningAndInOrder) {
   EXPECT_DEBUG_DEATH(take_up(2, Sent::maybe, Answered{503, {}}), "number");
   std::ignore = exchange.begin(epoch, dice);

@@ -218,6 +218,19 @@ TEST_F(SharedHost, AProbeThatIsResetByItsClientFreesThePlace) {
   EXPECT_TRUE(circuit.admit(epoch + 5s));
 }
 
+// The first copy was the probe until the circuit gave it up: its copy has the place now.
+TEST_F(SharedHost, ACopyThatIsTheProbeAndIsResetFreesThePlace) {
+  Circuit opened(CircuitPolicy{0.5, 10s, 1, 5s});
+  opened.failed(epoch, epoch);
+  policy.hedge.emplace().after = 6s;
+  Exchange exchange(policy, get, {nullptr, &opened, nullptr}, epoch);
+  std::ignore = exchange.begin(epoch + 5s, dice);
+  ASSERT_EQ(only<Start>(exchange.hedge_due(safe, epoch + 11s)).number, 2U);
+  EXPECT_FALSE(opened.admit(epoch + 11s));
+  EXPECT_EQ(exchange.client_reset(epoch + 11s).size(), 3U);
+  EXPECT_TRUE(opened.admit(epoch + 11s));
+}
+
 TEST_F(SharedHost, AHintPausesTheHostForTheOthers) {
   policy.while_paused = WhilePaused::fail;
   Exchange first = exchange();

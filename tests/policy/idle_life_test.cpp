@@ -55,6 +55,7 @@ TEST(IdleLife, L24_a_rest_of_any_length_does_not_overflow) {
   IdleLife life;
   life.ended_after(Duration::max(), start);
   EXPECT_EQ(life.limit(start), IdleLife::most);
+  EXPECT_EQ(life.limit(start + IdleLife::growth), std::nullopt) << "twice that is beyond what is kept";
   EXPECT_EQ(life.limit(start + 100'000h), std::nullopt);
 }
 

@@ -93,6 +93,13 @@ std::vector<Story> continued_under_limits() {
        "the body breaks | sleep 250ms\n"
        "attempt 2 -> 503 Retry-After 60000ms | sleep 60000ms\n"
        "attempt 3 -> 206 | continue\n"},
+      {"what_another_reprise_gave_up_is_asked_for_where_the_route_allows",
+       get().with([](auto& p, auto&) { p.retry.inner = policy::Nested::allow; }),
+       {breaks_mid_way(200), from_reprise(503), status(206)},
+       "attempt 1 -> 200 | deliver (success)\n"
+       "the body breaks | sleep 250ms\n"
+       "attempt 2 -> 503 from reprise | sleep 500ms\n"
+       "attempt 3 -> 206 | continue\n"},
       {"a_wait_that_ends_late_goes_on_all_the_same",
        get().deadline(1s),
        {breaks_mid_way(200).wakes_late(1h), status(206)},
