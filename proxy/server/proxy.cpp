@@ -181,11 +181,11 @@ void Proxy::Parts::begin() {
   Worker& first = *workers.front();
   if (options.handle_signals) {
     signals = std::make_unique<Signals>(first.io, Signals::Handlers{[this] { stop(); },
-                                                                     [this] {
-                                                                       hurried = true;
-                                                                       stop_now();
-                                                                     },
-                                                                     [this] { ask_to_reload({}); }});
+                                                                    [this] {
+                                                                      hurried = true;
+                                                                      stop_now();
+                                                                    },
+                                                                    [this] { ask_to_reload({}); }});
   }
   const auto roles = roles_of(current.snapshot->settings, *current.listeners);
   for (std::size_t i = 0; i < workers.size(); ++i)

@@ -19,6 +19,12 @@ struct ExchangeTest : testing::Test {
   RoutePolicy policy;
   Budget budget{{0, 0.1, 10s}};
   play::LoadedDice dice = play::LoadedDice::highest();
+
+  std::optional<Instant> hedge_of(const Facts& facts) {
+    Exchange exchange(policy, facts, nullptr, epoch);
+    std::ignore = exchange.begin(epoch, dice);
+    return exchange.hedge_at();
+  }
 };
 
 TEST_F(ExchangeTest, KnowsItsDeadlineFromTheRequestHead) {
@@ -49,6 +55,15 @@ TEST_F(ExchangeTest, LeadsOnUntilItIsOver) {
   EXPECT_TRUE(leads_on(exchange, exchange.answered(safe, {200, {}}, epoch, dice)));
   exchange.delivered();
   EXPECT_TRUE(leads_on(exchange, {}));
+}
+
+// A tunnel, another protocol, credentials of the connection: two of them would not be the same.
+TEST_F(ExchangeTest, WhatMayHaveNoCopyNeverGetsOne) {
+  policy.hedge = HedgePolicy{200ms};
+  EXPECT_EQ(hedge_of(get), epoch + 200ms);
+  Facts alone = get;
+  alone.copyable = false;
+  EXPECT_EQ(hedge_of(alone), std::nullopt);
 }
 
 // The budget has one retry, and gets one more with each first attempt.

@@ -167,16 +167,6 @@ TEST_F(HedgeTest, IsOnlyDueOfTheAttemptThatRuns) {
   EXPECT_NE(at<Start>(one.hedge_due(of(1), epoch + 200ms), 0), nullptr) << "it is still due";
 }
 
-// A tunnel, another protocol, credentials of the connection: two of them would not be the same.
-TEST_F(HedgeTest, IsNeverDueOfWhatMayHaveNoCopy) {
-  Facts alone = get;
-  alone.copyable = false;
-  Exchange one(policy, alone, {}, epoch);
-  std::ignore = one.begin(epoch, dice);
-  EXPECT_EQ(one.hedge_at(), std::nullopt);
-  EXPECT_EQ(one.hedge_due(of(1), epoch + 200ms).size(), 0U);
-}
-
 // While both run, news has to say whose it is; once one is left, it need not.
 TEST_F(HedgeTest, NewsWithoutANumberIsOfTheOnlyOneThatRuns) {
   for (const unsigned failing : {1U, 2U}) {
