@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails where a comment, a message or a page cites what nobody can look up: a row or a clause that is in no rule book of
-proxy/rules, an id without its word (`row C4`, `clauses R3 and R7`), a decision or a document that is not in the tree, in a page or in
-a comment of C++ a source (`pool.hpp`, `upstream/pool.hpp`, `upstream/pool`)."""
+proxy/rules, an id without its word (`row C4`, `clauses R3 and R7`), an id in small letters in the name of a test, a decision or a document that is
+not in the tree, in a page or in a comment of C++ a source (`pool.hpp`, `upstream/pool.hpp`, `upstream/pool`)."""
 import argparse
 import re
 import sys
@@ -12,8 +12,9 @@ from floors import LINKS
 from requirements import ENTRY, entries
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("config", "cmake", "deploy", "proxy", "tests")
-SUFFIXES = (".cpp", ".hpp", ".py", ".sh", ".md", ".yaml", ".cmake")
+FOLDERS = (".github", "config", "cmake", "deploy", "docs", "proxy", "tests")
+SUFFIXES = (".cpp", ".hpp", ".c", ".py", ".sh", ".md", ".yaml", ".yml", ".cmake", ".js", ".css", ".html", ".service")
+NAMES = ("CMakeLists.txt", "Dockerfile")
 # What has ids as data, and what has plants.
 WITH_IDS, WITH_PLANTS = "tests/requirements.py", "tests/citations.py"
 
@@ -22,8 +23,11 @@ PROSE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'
 LEADER = re.compile(r"\n\s*(?://[/!]?<?|#+(?= )|\*(?= ))?")
 # Names of others that look like ids.
 OTHERS = re.compile(r"gRPC A6|C1 controls?\b|RENAME \S+")
-ID = r"(?<![\w%:.-])[A-LR][1-9]\d?[a-f]?(?![\w-]|:\w)"
+ID = r"(?<![\w%:.-])[A-LR][1-9]\d?[a-f]?(?![\w-]|:\w|\.\d)"
 CITED = re.compile(rf"(?:\b([Rr]ows?|[Cc]lauses?)\s+`?)?({ID}(?:(?:,\s+(?:and|or)\s+|,\s+|\s+(?:and|or|nor|to)\s+){ID})*)")
+# In names of tests ids have capitals, or nobody finds them: requirements.py looks for those.
+NAMED = re.compile(r"^(?:TEST(?:_F|_P)?\(\s*\w+,\s*|def test_)(\w+)", re.M)
+SMALL = re.compile(r"(?<![^_])(?:[a-l]\d+|r\d+[a-f]?)(?![^_])")
 DECISION = re.compile(r"\bdecisions? (\d{4})\b", re.I)
 DOCUMENT = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.md\b")
 AWAY = re.compile(r"(?<![\w/.-])spec/[\w.-]+|\b(?:issue|ticket) #?\d+", re.I)
@@ -39,7 +43,7 @@ def blank(match):
 
 def prose_of(path, text):
     """The text with everything but prose blanked; a comment over several lines is one. No place is moved."""
-    if path.endswith((".cpp", ".hpp")):
+    if path.endswith((".cpp", ".hpp", ".c")):
         kept, end = [], 0
         for match in PROSE.finditer(text):
             kept += [re.sub(r"[^\n]", " ", text[end:match.start()]), match.group(0)]
@@ -59,6 +63,12 @@ def citations(prose, known):
         for each in ids:
             if each not in known:
                 yield match.start(2), f"{each} is in no rule book"
+
+
+def small_ids(text):
+    for name in NAMED.finditer(text):
+        for match in SMALL.finditer(name.group(1)):
+            yield name.start(1) + match.start(), f"`{match.group(0)}` in the name of a test: an id of a rule book is first there, and in capitals"
 
 
 def documents(root, path, prose, pages):
@@ -96,10 +106,10 @@ def parts_of_paths(paths):
 
 
 def files(root):
-    yield from sorted(root.glob("*.md"))
+    yield from sorted(file for file in root.iterdir() if file.suffix == ".md" or file.name in NAMES)
     for folder in FOLDERS:
         for file in sorted((root / folder).rglob("*")):
-            if file.is_file() and (file.suffix in SUFFIXES or file.name == "CMakeLists.txt"):
+            if file.is_file() and (file.suffix in SUFFIXES or file.name in NAMES):
                 yield file
 
 
@@ -107,7 +117,7 @@ def check_tree(root):
     """Every (path, line, message), and how many files were read."""
     known = {**entries(root, "robustness.md"), **entries(root, "retry.md")}
     found, tree = [], list(files(root))
-    pages = [file.relative_to(root).as_posix() for file in [*tree, *root.glob("docs/**/*.md")] if file.suffix == ".md"]
+    pages = [file.relative_to(root).as_posix() for file in tree if file.suffix == ".md"]
     there = parts_of_paths(file.relative_to(root).as_posix() for folder in FOLDERS for file in (root / folder).rglob("*") if file.is_file())
     for file in tree:
         path = file.relative_to(root).as_posix()
@@ -115,6 +125,8 @@ def check_tree(root):
             continue
         prose = prose_of(path, text := file.read_text(encoding="utf-8", errors="replace"))
         wrong = list(documents(root, path, prose, pages)) + ([] if path == WITH_IDS else list(citations(prose, known)))
+        if path.startswith("tests/"):
+            wrong += small_ids(text)
         if path.endswith((".md", ".hpp", ".cpp")):
             wrong += sources(path, text, there)
         found += [(path, text.count("\n", 0, at) + 1, message) for at, message in sorted(wrong)]
@@ -133,6 +145,12 @@ PLANTS = {  # path: (text, lines with something wrong)
     "tests/e.sh": ("# row A1, decision 0001, docs/README.md\n# decision 0002\n# elsewhere.md, spec/rules.txt\n# issue 14\n", [1, 2, 3, 3, 4]),
     "config/f.yaml": ("# https://example.com/a/NOTES.md\nkey: row A1  # rules: retry.md, proxy/rules/retry.md\n", []),
     "README.md": ("# Rows\n", []),
+    "Dockerfile": ("# decision 0002\n", [1]),
+    "docs/guide.md": ("row A1, row A3, `io/gone`, L7.5\n", [1, 1]),
+    ".github/workflows/g.yml": ("# row A3\n", [1]),
+    "proxy/h.js": ("// row A1\n// As A1 says.\n", [2]),
+    "tests/i_test.cpp": ("TEST(A, A1_h2c_g)\nTEST_F(A, as_c24_says)\nint x = a1_b(\"_a1_\");\n", [2]),
+    "tests/j.py": ("def test_r33a_x():\n    x_a1_y()\n", [1]),
     "proxy/io/stream.hpp": ("// `stream.hpp`, io/stream.hpp (io/stream), `proxy/io/stream`, proxy/io.\n#include \"gone.hpp\"\n"
                             "const char* x = \"gone.cpp\";  // <x/gone.hpp> or\n// gone.hpp\n", [4]),
     "proxy/io/README.md": ("`stream.hpp`, `http/stream.hpp`\n`io/gone`, message/http\n*_test.cpp, FILE_test.cpp, io/x/y\n"

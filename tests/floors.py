@@ -259,13 +259,15 @@ INCLUDED = re.compile(r"\bMay include: (.*?)\.(?=\s)", re.S)
 TABLE_OF_TESTS = "tests/README.md"
 
 
-def check_may_include(root):
-    """Each room's README says once what the room may include, and names the rooms that LINKS has, and no other."""
+def check_readmes(root):
+    """Each room's README says where to start, and once what the room may include: it names the rooms that LINKS has, and no other."""
     for room in LINKS:
         for path in (f"proxy/{room}/README.md", f"config/{room}/README.md"):
             if not (root / path).is_file():
                 continue
             text = (root / path).read_text(encoding="utf-8")
+            if not re.search(r"\bStart\b", text):
+                yield path, 1, "start", "say where to start reading: `Start at ...`"
             said = INCLUDED.search(text)
             named = sorted(re.findall(r"`([^`]*)`", said.group(1))) if said else None
             if named != sorted(LINKS[room]) or len(MAY_INCLUDE.findall(text)) != 1:
@@ -287,7 +289,7 @@ def check_table_of_tests(root):
 
 def check_tree(root):
     """Prints every violation under `root`; returns the number of files and the set of kinds per file."""
-    files, found = 0, [*check_links(root), *check_rooms(root), *check_may_include(root), *check_table_of_tests(root)]
+    files, found = 0, [*check_links(root), *check_rooms(root), *check_readmes(root), *check_table_of_tests(root)]
     for folder in ("proxy", "config", "tests"):
         for file in sorted((root / folder).rglob("*")):
             path = file.relative_to(root).as_posix()
@@ -337,12 +339,13 @@ PLANTS = {  # path, text, the kind that must be found; None: nothing may be foun
     "arrow aside": ("proxy/resolve/aside.cpp", '#include "proxy/tls/clean.hpp"\n', "floor"),
     "clean arrow": ("proxy/dial/clean.hpp", OPENING + '#include "proxy/tls/clean.hpp"\n#include "config/settings.hpp"\n', None),
     "below": ("proxy/tls/clean.hpp", OPENING, None),
-    "one too few": ("proxy/dial/README.md", "May include: `resolve`, `upstream`\nand what they see.\n", "may include"),
-    "one too many": ("proxy/tls/README.md", "May include: `io`, `observe` and what they see.\n", "may include"),
-    "another phrase": ("proxy/admin/README.md", "It may include `worker`.\n", "may include"),
-    "said twice": ("proxy/log/README.md", "May include: `settings`. It may include `io`.\n", "may include"),
+    "one too few": ("proxy/dial/README.md", "Start. May include: `resolve`, `upstream`\nand what they see.\n", "may include"),
+    "one too many": ("proxy/tls/README.md", "Start. May include: `io`, `observe` and what they see.\n", "may include"),
+    "another phrase": ("proxy/admin/README.md", "Start. It may include `worker`.\n", "may include"),
+    "said twice": ("proxy/log/README.md", "Start. May include: `settings`. It may include `io`.\n", "may include"),
     "clean sentence": ("proxy/trace/README.md", "Start. May include: `stories`, `resolve`, `probe` (3.5),\n`repeat` and more.\n`io`.\n", None),
-    "clean alone": ("proxy/match/README.md", "May include: the C++ standard library.\n", None),
+    "clean alone": ("proxy/match/README.md", "Start. May include: the C++ standard library.\n", None),
+    "no beginning": ("proxy/pacing/README.md", "Starting. May include: the C++ standard library.\n", "start"),
     "a room untested": (TABLE_OF_TESTS, "# T\n\n## Y\n\n| " + ", ".join(f"`{room}`" for room in LINKS if room != "io") + " | `io` |\n\n"
                         "## Z\n\n| `io` | |\n", "table"),
     "no readme": ("proxy/resolve", None, "readme"),

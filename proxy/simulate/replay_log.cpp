@@ -40,7 +40,7 @@ bool is_open(const LogLine& line) {
 }
 
 bool was_turned_away(const LogLine& line) {
-  return line.reason == Reason::circuit_open || line.reason == Reason::host_paused;
+  return policy::unattempted(line.reason) == policy::Unattempted::unavailable;
 }
 
 class Reader {

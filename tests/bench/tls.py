@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 import chance  # noqa: E402
+import processes  # noqa: E402
 import results  # noqa: E402
 import targets  # noqa: E402
 
@@ -101,11 +102,6 @@ admin: {{bind: 127.0.0.1:0}}
 defaults: {{tls: {{originate: true, ca_file: {folder}/ca.pem}}}}
 log: {{access: false}}
 """
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def make_certificates(folder):
@@ -202,7 +198,8 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         make_certificates(folder)
-        ports = {"folder": folder, "upstream": free_port(), "port": free_port()}
+        taken = set()
+        ports = {"folder": folder, "upstream": processes.free_port(taken), "port": processes.free_port(taken)}
         texts = {"upstream": UPSTREAM, "nginx": NGINX, "haproxy": HAPROXY, "reprise": INTERCEPTING if given.intercept else REPRISE}
         if given.intercept:
             prepare_interception(folder, texts, ports)

@@ -17,6 +17,23 @@ def bound(address=LOOPBACK, port=0):
     return listener
 
 
+def fill_queue(listener, fillers):
+    """From now on who dials it, and it accepts nobody, gets neither a connection nor a refusal; until the stack of fillers ends."""
+    for _ in range(8):
+        filler = fillers.enter_context(socket.socket())
+        filler.setblocking(False)
+        filler.connect_ex(listener.getsockname())
+
+
+@contextlib.contextmanager
+def black_hole(address=LOOPBACK, port=0):
+    """The port of a listener whose queue is full: nobody answers a dial."""
+    with bound(address, port) as listener, contextlib.ExitStack() as fillers:
+        listener.listen(0)
+        fill_queue(listener, fillers)
+        yield listener.getsockname()[1]
+
+
 class Server:
     """Serves each connection by `work(connection)`, or by what a subclass has for `serve`. It listens inside `with`; `listener` is a
     socket that is bound already. A connection that breaks, and one that is open at the end, is nobody's failure."""

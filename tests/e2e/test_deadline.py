@@ -11,6 +11,7 @@ import typing
 from client import Client, ask, head_of
 from faults import isolated
 from harness import LOOPBACK, Reprise, equal, options
+from server import black_hole, bound, fill_queue
 from upstream import Upstream
 
 DEADLINE = 1.0
@@ -22,19 +23,6 @@ ONE_SECOND = {"retry": {"deadline": "1s"}}
 def silent_port():
     """Connections stand, and nobody ever reads or says a word."""
     with socket.create_server((LOOPBACK, 0), backlog=64) as listener:
-        yield listener.getsockname()[1]
-
-
-@contextlib.contextmanager
-def black_hole():
-    """The port of a listener whose queue is full: nobody answers a dial."""
-    with socket.socket() as listener, contextlib.ExitStack() as fillers:
-        listener.bind((LOOPBACK, 0))
-        listener.listen(0)
-        for _ in range(8):
-            filler = fillers.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
         yield listener.getsockname()[1]
 
 
@@ -126,18 +114,14 @@ def test_L6_a_later_attempt_ends_at_the_deadline_too():
     """Attempt 1 is answered, attempt 2 finds a black hole: the client gets the response that there was, or a 504."""
     for out_of_time, status in (("last", 503), ("504", 504)):
         retry = {"deadline": "1s", "out_of_time": out_of_time, "backoff": {"initial": "1ms", "maximum": "1ms"}}
-        with socket.socket() as listener, contextlib.ExitStack() as fillers:
-            listener.bind((LOOPBACK, 0))
+        with bound() as listener, contextlib.ExitStack() as fillers:
             listener.listen(0)
 
             def serve(listener=listener, fillers=fillers):
                 connection, _ = listener.accept()
                 with connection:
                     connection.recv(65536)
-                    for _ in range(8):
-                        filler = fillers.enter_context(socket.socket())
-                        filler.setblocking(False)
-                        filler.connect_ex(listener.getsockname())
+                    fill_queue(listener, fillers)
                     connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbusy")
             server = threading.Thread(target=serve)
             server.start()

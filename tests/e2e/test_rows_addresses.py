@@ -7,6 +7,7 @@ from client import Client, ask
 from faults import isolated
 from harness import Reprise, equal, eventually
 from names import Answer, NameServer
+from server import black_hole
 from test_rows_host import ClientFrom
 from upstream import Upstream
 
@@ -17,20 +18,6 @@ NAME = "several.test"
 def order_of(name):
     """Its addresses in the order in which this host's resolver gives them, to us as to reprise."""
     return [entry[4][0] for entry in socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM)]
-
-
-@contextlib.contextmanager
-def black_hole(address, port):
-    """There a connection neither stands nor fails: the queue of its listener is full."""
-    with contextlib.ExitStack() as stack:
-        listener = stack.enter_context(socket.socket())
-        listener.bind((address, port))
-        listener.listen(0)
-        for _ in range(8):
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex((address, port))
-        yield
 
 
 @contextlib.contextmanager

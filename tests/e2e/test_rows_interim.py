@@ -5,6 +5,7 @@ import socket
 from client import Client, ask, chunked
 from exactly import HOST, causes, expected, normal, raw, refused, sent_upstream, stage, to
 from harness import LOOPBACK, closed_port, equal
+from server import black_hole
 from upstream import Say, reset
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -258,18 +259,13 @@ def fails_with(reprise, url, status, error, words):
 
 def test_K2_each_failure_has_its_error_and_status():
     held, port = closed_port()
-    full = socket.create_server((LOOPBACK, 0), backlog=0)  # takes one connection that nobody accepts, and no other
-    waiting = [socket.socket() for _ in range(3)]
-    for one in waiting:
-        one.setblocking(False)
-        one.connect_ex(full.getsockname())
-    routes = [{"name": "full", "match": {"port": full.getsockname()[1]}, "connect_timeout": "300ms"},
-              {"name": "quiet", "match": {"path": "/hang"}, "response_timeout": "300ms"}]
+    quiet = {"name": "quiet", "match": {"path": "/hang"}, "response_timeout": "300ms"}
     scripts = {"/hang": ["hang"], "/bad": [raw(b"junk\r\n\r\n")], "/large": [raw(b"HTTP/1.1 200 OK\r\nX: %s" % (b"x" * 70000))],
                "/close": ["close"], "/reset": ["reset"]}
-    with held, full, stage(scripts, defaults={"retry": {"max_attempts": 1}}, routes=routes) as (reprise, upstream):
+    with held, black_hole() as full, stage(scripts, defaults={"retry": {"max_attempts": 1}}, routes=[
+            {"name": "full", "match": {"port": full}, "connect_timeout": "300ms"}, quiet]) as (reprise, upstream):
         fails_with(reprise, f"http://{LOOPBACK}:{port}/", 502, "connection_refused", "while connecting to the upstream: connection refused")
-        fails_with(reprise, f"http://{LOOPBACK}:{full.getsockname()[1]}/", 504, "connection_timeout", "no connection within connect_timeout")
+        fails_with(reprise, f"http://{LOOPBACK}:{full}/", 504, "connection_timeout", "no connection within connect_timeout")
         fails_with(reprise, upstream.url("/hang"), 504, "http_response_timeout", "no answer within response_timeout")
         fails_with(reprise, upstream.url("/bad"), 502, "http_protocol_error", "the answer is malformed or ambiguous")
         fails_with(reprise, upstream.url("/large"), 502, "http_response_header_section_size", "larger than the limits")
@@ -280,8 +276,6 @@ def test_K2_each_failure_has_its_error_and_status():
         response = ask(reprise, "GET", "http://no-such-host.invalid/")  # a resolver without a network may be slow to say so
         equal((response.status, response.field("Proxy-Status").split("=")[1]) in ((502, "dns_error"), (504, "dns_timeout")), True)
         refused(reprise, upstream, b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", "not_a_proxy_request")
-    for one in waiting:
-        one.close()
 
 
 def test_K3_no_details_and_no_next_hop():

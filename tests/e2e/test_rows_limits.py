@@ -308,12 +308,17 @@ def resident(reprise):
 CONNECTIONS = 200
 
 
-def settled(value, seconds=0.05):
-    """The value once it stands still for so long."""
+def settled(value, seconds=0.3):
+    """The value once it stands still for so long, at every look: a machine that stalls between two of them is no standstill."""
+    looks = max(6, round(seconds / 0.05))
+
     def stands():
         first = value()
-        time.sleep(seconds)
-        return first if value() == first else None
+        for _ in range(looks):
+            time.sleep(seconds / looks)
+            if value() != first:
+                return None
+        return first
     return eventually(stands, "the value stands still")
 
 

@@ -228,7 +228,7 @@ TEST(Advice, WhichKeyHoldsAPauseBack) {
   EXPECT_TRUE(says(advised(ask("GET", later(40s)), policy), "Raise `retry.deadline`"));
 }
 
-TEST(Advice, AnAttemptWithoutAnResponse) {
+TEST(Advice, AnAttemptWithoutAResponse) {
   const Question question = ask("GET", Failed{Stage::await_head, Cause::attempt_timeout});
   RoutePolicy policy;
   EXPECT_TRUE(says(advised(question, policy), "Give the route an `attempt_timeout`"));

@@ -488,7 +488,7 @@ TEST(Explanation, ATruncatedResponseThatIsHeldIsContinuedOnceItIsDelivered) {
   EXPECT_FALSE(explain(only(policy), question).resumes) << "it is repeated for ever";
 }
 
-TEST(Explanation, AnResponseThatTheRouteListsIsRepeatedBeforeItsBodyCanBreak) {
+TEST(Explanation, AResponseThatTheRouteListsIsRepeatedBeforeItsBodyCanBreak) {
   Question question = get();
   question.outcome = Failed{Stage::body, Cause::truncated};
   RoutePolicy policy;

@@ -378,7 +378,7 @@ TEST(Guard, a_connection_that_is_no_list_of_tokens_is_refused) {
   }
 }
 
-TEST(Guard, J7_fields_response_conditions_trimmed) {
+TEST(Guard, J7_fields_answer_conditions_trimmed) {
   const ReadRequest read(get("If-Match:  \"x\" \r\nEmpty:\r\nTwice: a\r\nTwice: b\r\nTab:\t\ta b\t \r\n"));
   ASSERT_EQ(read.parsed, complete);
   EXPECT_TRUE(read.head.has("if-match", "\"x\""));

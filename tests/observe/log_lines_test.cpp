@@ -167,7 +167,7 @@ TEST_F(LogLines, a_url_names_the_scheme_that_reached_the_upstream) {
   EXPECT_EQ(url(80, true), "https://a.test:80/x");
 }
 
-TEST_F(LogLines, exhausted_record_names_what_c24_asks_for) {
+TEST_F(LogLines, exhausted_record_names_the_request_its_last_error_and_the_limit) {
   const ScriptedRequest exhausted = story("out_of_time");
   std::string out;
   write_exhausted_line(exhausted.record(), "orders", LogPath::full, story_wall, true, out);

@@ -352,13 +352,17 @@ std::string joined(const auto& words) {
   return text;
 }
 
+std::vector<std::string_view> limits() {
+  std::vector<std::string_view> words;
+  for (const Reason reason : policy::all_reasons()) {
+    if (is_exhausted(reason)) words.push_back(word(reason));
+  }
+  return words;
+}
+
 // A help is a text: nobody but this asks for the word of a new limit or outcome there.
 TEST(MetricTable, a_help_that_lists_the_values_of_a_label_lists_all) {
-  std::vector<std::string_view> limits;
-  for (const Reason reason : policy::all_reasons()) {
-    if (is_exhausted(reason)) limits.push_back(word(reason));
-  }
-  EXPECT_EQ(words_told_by(Metric::exhausted), joined(limits));
+  EXPECT_EQ(words_told_by(Metric::exhausted), joined(limits()));
   EXPECT_EQ(words_told_by(Metric::attempts), joined(policy::outcome_labels));
   EXPECT_EQ(words_told_by(Metric::dns_lookups), joined(lookup_words));
 }
@@ -380,6 +384,19 @@ TEST(MetricTable, each_metric_of_ours_has_its_place_on_the_dashboard) {
     if (!each.name.starts_with("reprise_")) continue;
     EXPECT_TRUE(names(dashboard, each.name)) << each.name << ": deploy/grafana/make.py shows it nowhere";
   }
+}
+
+// So is what is said to whom the alert wakes.
+TEST(MetricTable, the_alert_of_exhausted_requests_explains_every_limit_and_no_other_reason) {
+  const std::string alerts = read_file(std::string(REPRISE_SOURCE_DIR) + "/deploy/prometheus/alerts.yaml");
+  const std::size_t begin = alerts.find("- alert: RepriseExhausted\n");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string alert = alerts.substr(begin, alerts.find("- alert: ", begin + 1) - begin);
+  std::vector<std::string_view> explained;
+  for (const Reason reason : policy::all_reasons()) {
+    if (names(alert, word(reason))) explained.push_back(word(reason));
+  }
+  EXPECT_EQ(joined(explained), joined(limits()));
 }
 
 TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_came_to) {

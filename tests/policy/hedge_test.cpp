@@ -124,7 +124,7 @@ TEST_F(HedgeTest, TheFirstWins) {
   EXPECT_FALSE(ledger.retried());
 }
 
-TEST_F(HedgeTest, AnResponseThatNobodyWouldAskForAgainWinsToo) {
+TEST_F(HedgeTest, AResponseThatNobodyWouldAskForAgainWinsToo) {
   Exchange one = exchange();
   race(one);
   const Actions asked = one.answered(of(2), {404, {}}, epoch + 250ms, dice);
@@ -361,7 +361,7 @@ TEST_F(HedgeTest, ACopyThatIsOnlyObservedTakesNoProbesPlace) {
   EXPECT_TRUE(circuit.admit(epoch + 200ms));
 }
 
-TEST_F(HedgeTest, AnResponseThatACopyMayHaveCausedIsAmbiguous) {
+TEST_F(HedgeTest, AResponseThatACopyMayHaveCausedIsAmbiguous) {
   Exchange one(policy, {Idempotency::yes, false, false}, {}, epoch);
   race(one);
   std::ignore = one.answered(of(1), {412, {}}, epoch + 250ms, dice);
@@ -400,7 +400,7 @@ TEST_F(HedgeTest, ACancelledCopySaysNothingOfTheHost) {
   EXPECT_EQ(fresh.state(epoch + 210ms), Circuit::State::open) << "a copy that failed says something";
 }
 
-TEST_F(HedgeTest, AnResponseClosesTheCircuitAlthoughItsCopyIsStopped) {
+TEST_F(HedgeTest, AResponseClosesTheCircuitAlthoughItsCopyIsStopped) {
   Circuit circuit({1.0, 10s, 1, 100ms});
   ASSERT_TRUE(circuit.admit(epoch - 1s));
   circuit.failed(epoch - 1s, epoch - 1s);

@@ -165,7 +165,7 @@ TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversTheLastResponse) {
   EXPECT_FALSE(waiting.ledger()[0].verdict.retry) << "the retry never started";
 }
 
-TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAnResponseThatIsStillBeingRead) {
+TEST_F(SharedHost, ACircuitThatOpensDuringAWaitDeliversAResponseThatIsStillBeingRead) {
   Exchange waiting = exchange();
   std::ignore = waiting.begin(epoch, dice);
   only<Wait>(waiting.answered(safe, {503, {}}, epoch, dice));

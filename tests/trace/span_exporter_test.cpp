@@ -19,14 +19,13 @@ namespace reprise::net {
 namespace {
 
 using observe::ScriptedRequest;
+using play::eventually;
 using play::Heard;
 using play::Peer;
 using play::response;
 using play::ScriptedUpstream;
 using policy::Reason;
 using std::chrono::milliseconds;
-
-constexpr int patience_ms = 60'000;
 
 std::uint64_t spans_in(const std::string& request) {
   const std::string body = request.substr(request.find("\r\n\r\n") + 4);
@@ -80,14 +79,6 @@ class SpanExporterTest : public testing::Test {
   double sent() { return value("reprise_trace_spans_total"); }
   double dropped(const std::string& cause) {
     return value("reprise_trace_dropped_total{cause=\"" + cause + "\"}");
-  }
-  template <typename Check>
-  bool eventually(Check check) {
-    for (int i = 0; i < patience_ms; ++i) {
-      if (check()) return true;
-      std::this_thread::sleep_for(milliseconds(1));
-    }
-    return false;
   }
 
   std::unique_ptr<observe::Metrics> metrics = make_metrics();

@@ -17,7 +17,7 @@ double hedges(const RunningProxy& proxy, const std::string& outcome) {
 }
 
 // What attempt 1 meets is on the first connection: its copy starts later.
-TEST(ProxyHedges, the_copy_responses_and_the_first_is_cancelled) {
+TEST(ProxyHedges, the_copy_responds_and_the_first_is_cancelled) {
   std::atomic<bool> cancelled{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
@@ -38,7 +38,7 @@ TEST(ProxyHedges, the_copy_responses_and_the_first_is_cancelled) {
   EXPECT_EQ(proxy.metric("reprise_recovered_total{route=\"default\"}"), 0);
 }
 
-TEST(ProxyHedges, the_first_responses_and_the_copy_is_cancelled) {
+TEST(ProxyHedges, the_first_responds_and_the_copy_is_cancelled) {
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.read_request();
     if (peer.number == 1) {

@@ -318,7 +318,7 @@ TEST(ProxyRetries, a_name_that_does_not_resolve_is_502) {
   EXPECT_NE(none.field("Proxy-Status").find("dns_error"), std::string::npos);
 }
 
-TEST(ProxyRetries, a_name_that_never_responses_is_504_after_connect_timeout) {
+TEST(ProxyRetries, a_name_that_nobody_answers_is_504_after_connect_timeout) {
   play::Names names;
   names.hold_back("dead.test");
   Wishes wishes = attempts(2);
