@@ -134,6 +134,8 @@ group_floors() {
   check "what is played ahead is told in its turn" bash tests/ahead_test.sh
   check "floors notice what they must" python3 tests/floors.py --self-test
   check "floors" python3 tests/floors.py
+  check "copies notice what they must" python3 tests/copied.py --self-test
+  check "the Dockerfile copies what it builds from" python3 tests/copied.py
   check "requirements notice what they must" python3 tests/requirements.py --self-test
   check "every requirement has its tests" python3 tests/requirements.py
   check "comments notice what they must" python3 tests/comments.py --self-test
