@@ -15,6 +15,8 @@ COPY CMakeLists.txt CMakePresets.json CHANGELOG.md LICENSE README.md SECURITY.md
 COPY cmake cmake
 COPY config config
 COPY deploy/debian deploy/debian
+COPY deploy/grafana deploy/grafana
+COPY deploy/prometheus deploy/prometheus
 COPY deploy/systemd deploy/systemd
 COPY proxy proxy
 

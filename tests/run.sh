@@ -136,6 +136,8 @@ group_floors() {
   check "floors" python3 tests/floors.py
   check "the lists of groups and rooms notice what they must" python3 tests/groups.py --self-test
   check "lists of groups and rooms are the same" python3 tests/groups.py
+  check "copies notice what they must" python3 tests/copied.py --self-test
+  check "the Dockerfile copies what it builds from" python3 tests/copied.py
   check "requirements notice what they must" python3 tests/requirements.py --self-test
   check "every requirement has its tests" python3 tests/requirements.py
   check "comments notice what they must" python3 tests/comments.py --self-test

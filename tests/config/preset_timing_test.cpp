@@ -295,8 +295,9 @@ TEST(PresetTable, llm) {
 // A preset states its limits: what defaults say of them must not come through.
 TEST(Presets, inherit_no_limit_from_defaults) {
   const std::string hostile =
-      "defaults: {retry: {on: [404], max_attempts: 2, deadline: 7s, backoff: {initial: 3ms, multiplier: 9, "
-      "maximum: 4ms, jitter: decorrelated}}, idempotent: never, mode: observe, connect_timeout: 1s}\n";
+      "defaults: {retry: {on: [404], max_attempts: 2, deadline: 7s, attempt_timeout: 5ms, "
+      "backoff: {initial: 3ms, multiplier: 9, maximum: 4ms, jitter: decorrelated}}, idempotent: never, mode: "
+      "observe, connect_timeout: 1s}\n";
   for (const std::string_view name : preset_names()) {
     const std::string list = "presets: [" + std::string(name) + "]\n";
     const Settings plain = settings_of(list);

@@ -5,7 +5,11 @@
 
 #include <filesystem>
 #include <map>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "config/keys/keys.hpp"
 #include "config/load.hpp"
@@ -73,32 +77,101 @@ TEST(DefaultFile, loads_to_exactly_the_built_in_settings) {
   EXPECT_EQ(effective_yaml(*loaded.settings), effective_yaml(built_in()));
 }
 
-TEST(DefaultFile, mentions_every_key) {
-  const std::string file = golden::in_source("config/reprise.yaml");
-  const std::string text = golden::read(file);
-  for (const Key& key : all_keys()) {
-    const std::string_view name = last_part(key.path);
-    if (name == "*") continue;
-    EXPECT_NE(text.find(std::string(name) + ":"), std::string::npos) << key.path;
+// A line of an example in reprise.yaml without its `#`, so
+// that it stands as deep as it would; words stay a comment.
+std::string uncommented(std::string line) {
+  const bool key = line.starts_with("# policies:") || line.starts_with("# routes:") ||
+                   line.starts_with("# presets:") || line.starts_with("# intercept:") ||
+                   line.starts_with("#   ");
+  const bool item = line.starts_with("#  - ") || line.starts_with("#    ");
+  if (key)
+    line.erase(0, line.starts_with("#    ") && !line.starts_with("#     ") ? 1 : 2);
+  else if (item)
+    line.erase(0, 1);
+  return line;
+}
+
+using Paths = std::set<std::string, std::less<>>;
+
+// The keys of what is in braces in a value, or in the comment behind it, of the key at that path.
+void add_in_braces(const std::string& path, std::string_view rest, Paths& paths) {
+  std::vector<std::string> above;
+  std::string at = path;
+  bool may_be_key = false;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const char c = rest[i];
+    if (c == '{' || c == '[') above.push_back(c == '{' ? at : at + "[]");
+    if ((c == '}' || c == ']') && !above.empty()) above.pop_back();
+    if (c == ' ' || above.empty()) continue;
+    if (c == '{' || c == '[' || c == ',') {
+      at = above.back();
+      may_be_key = true;
+      continue;
+    }
+    const std::string_view word =
+        rest.substr(i, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", i) - i);
+    if (may_be_key && !word.empty() && rest.substr(i + word.size()).starts_with(':')) {
+      at = above.back() + "." + std::string(word);
+      paths.insert(at);
+    }
+    may_be_key = false;
   }
 }
 
-TEST(DefaultFile, examples_in_its_comments_load) {
-  std::string text = golden::read(golden::in_source("config/reprise.yaml"));
-  // Uncomments `# policies:`, `# routes:`, `# presets:`, what is indented below them, and the gateway.
-  std::string active;
+// The path of each key that the default file has or shows in a comment. A comment behind a key may show keys
+// below it, in braces, or a list that may stand in its place: `host: a  # or hosts: [a, b]`.
+Paths paths_in(const std::string& text) {
+  struct Level {
+    std::size_t indent;
+    std::string path;
+  };
+  const auto below = [](const std::vector<Level>& levels, const std::string& name) {
+    if (levels.empty()) return name;
+    return levels.back().path + "." + (levels.back().path == "policies" ? "*" : name);
+  };
+  const std::regex key_form("([a-z0-9_]+):( .*)?");
+  const std::regex list_form("([a-z0-9_]+): \\[");
+  Paths paths;
+  std::vector<Level> levels;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const bool key = line.starts_with("# policies:") || line.starts_with("# routes:") ||
-                     line.starts_with("# presets:") || line.starts_with("# intercept:") ||
-                     line.starts_with("#   ");
-    const bool item = line.starts_with("#  - ") || line.starts_with("#    ");
-    if (key)
-      line.erase(0, line.starts_with("#    ") && !line.starts_with("#     ") ? 1 : 2);
-    else if (item)
-      line.erase(0, 1);
-    active.append(line).append("\n");
+    line = uncommented(line.starts_with("# parent:") ? line.substr(2) : line);
+    std::size_t indent = line.find_first_not_of(' ');
+    if (indent == std::string::npos || line[indent] == '#') continue;
+    while (!levels.empty() && levels.back().indent >= indent) levels.pop_back();
+    if (line.compare(indent, 2, "- ") == 0) {
+      if (levels.empty()) ADD_FAILURE() << "an item of no list: " << line;
+      if (levels.empty()) continue;
+      levels.push_back({indent, levels.back().path + "[]"});
+      indent += 2;
+    }
+    const std::string entry = line.substr(indent);
+    std::smatch parts;
+    if (!std::regex_match(entry, parts, key_form)) {
+      if (!levels.empty()) add_in_braces(levels.back().path, entry, paths);
+      continue;
+    }
+    const std::string rest = parts[2];
+    for (std::sregex_iterator list(rest.begin(), rest.end(), list_form); list != std::sregex_iterator();
+         ++list)
+      paths.insert(below(levels, (*list)[1]));
+    levels.push_back({indent, below(levels, parts[1])});
+    paths.insert(levels.back().path);
+    add_in_braces(levels.back().path, rest, paths);
   }
+  return paths;
+}
+
+TEST(DefaultFile, mentions_every_key) {
+  const Paths paths = paths_in(golden::read(golden::in_source("config/reprise.yaml")));
+  for (const Key& key : all_keys()) EXPECT_TRUE(paths.contains(key.path)) << key.path;
+}
+
+TEST(DefaultFile, examples_in_its_comments_load) {
+  const std::string text = golden::read(golden::in_source("config/reprise.yaml"));
+  std::string active;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) active.append(uncommented(line)).append("\n");
   EXPECT_NE(active, text);
   const Settings settings = load(active);
   EXPECT_EQ(settings.listeners.size(), 4U);
@@ -126,7 +199,7 @@ TEST(Examples, all_load_without_a_word) {
 const std::map<std::string, std::string, std::less<>>& other_values() {
   static const std::map<std::string, std::string, std::less<>> values{
       {"listeners", "[{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}]"},
-      {"listeners[].mode", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}"},
+      {"listeners[].mode", "{mode: socks, bind: 127.0.0.1:1}"},
       {"listeners[].bind", "{bind: 127.0.0.1:1}"},
       {"listeners[].allow_remote", "{allow_remote: true}"},
       {"listeners[].upstream", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://b:81/c}"},
@@ -263,10 +336,37 @@ std::string file_with(std::string_view path, const std::string& value) {
   return "version: 1\nroutes: [{" + name + nested(key, value) + "}]\n";
 }
 
+// A file that differs from that of `other_values()` in this key alone, so that nothing but the key can make
+// the difference.
+std::string file_to_compare(std::string_view path) {
+  static const std::map<std::string, std::string, std::less<>> values{
+      {"listeners[].mode", "{bind: 127.0.0.1:1}"},
+      {"listeners[].upstream", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}"},
+      {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}"},
+      {"parent.url", "\"https://proxy.internal:3130\""},
+      {"parent.ca_file", "system"},
+      {"defaults.tls.ca_file", "/other.pem"},
+      {"defaults.tls.certificate", "/other.pem, key: /k.pem"},
+      {"defaults.tls.key", "/other.pem, certificate: /c.pem"},
+      {"presets[].name", "{name: gcs}"},
+      {"presets[].hosts", "{name: memorystore}"},
+      {"presets[].policy", "{name: memorystore}"},
+      {"routes[].name", "r"},
+      {"intercept.hosts", "[a.test]"},
+      {"intercept.ca.certificate", "/a.pem"},
+      {"intercept.ca.key", "/a.key"},
+      {"intercept.bundle", "none"},
+  };
+  if (const auto value = values.find(path); value != values.end()) return file_with(path, value->second);
+  if (path.starts_with("routes[].")) return "version: 1\nroutes: [{name: r}]\n";
+  // A section that is off is on as soon as one of its keys is there.
+  const Key* above = find_key(path.substr(0, path.rfind('.')));
+  const bool below_off = above != nullptr && above->path != path && above->standard == "off";
+  return below_off ? file_with(above->path, "{}") : "version: 1\n";
+}
+
 // A key that is accepted and changes nothing would be ignored, which the product promises never to do.
 TEST(EveryKey, changes_the_settings_and_survives_printing) {
-  const std::string plain = effective_yaml(built_in());
-  const std::string with_route = effective_yaml(load("version: 1\nroutes: [{name: r}]\n"));
   for (const Key& key : all_keys()) {
     const bool section = key.kind == Kind::mapping && key.words.empty();
     if (section || key.path == "version" || key.path == "routes" || key.path == "routes[].policy") continue;
@@ -274,7 +374,7 @@ TEST(EveryKey, changes_the_settings_and_survives_printing) {
     ASSERT_NE(value, other_values().end()) << key.path << " needs a value in this test";
     const Settings settings = load(file_with(key.path, value->second));
     const std::string printed = effective_yaml(settings);
-    EXPECT_NE(printed, key.path.starts_with("routes[]") ? with_route : plain) << key.path;
+    EXPECT_NE(printed, effective_yaml(load(file_to_compare(key.path)))) << key.path;
     EXPECT_EQ(effective_yaml(load(printed)), printed) << key.path;
   }
 }

@@ -211,8 +211,9 @@ def test_its_bill_of_materials_is_true(stage):
     materials.check(stage, built(stage), ROOT / "build/image/reprise.spdx.json", regular_files(built(stage)))
 
 
-# Whose tests the stage plays here: what all of them cost to compile, group release has paid already.
-ROOMS_OF_THE_STAGE = "cgroup"
+# Whose tests the stage plays here, `observe` since they read files of deploy: what all of them cost to compile, group release has paid
+# already.
+ROOMS_OF_THE_STAGE = "cgroup observe"
 
 
 def test_the_stage_of_the_tests_plays_them(stage):
@@ -224,4 +225,4 @@ def test_the_stage_of_the_tests_plays_them(stage):
         said = run(*buildah(stage, storage), "build", "--isolation", "chroot", "--build-arg", "BASE=localhost/base", "--target", "tests",
                    "--build-arg", f"ROOMS={ROOMS_OF_THE_STAGE}", ".", cwd=ROOT, patience=900)
     played = re.search(r"100% tests passed, 0 tests failed out of (\d+)", said)
-    assert played and int(played[1]) >= 20, said[-3000:]
+    assert played and int(played[1]) >= 80, said[-3000:]

@@ -26,6 +26,8 @@ struct CoverageMarks {
   /// What `stories` stories must reach and have not: at least one in a thousand each, once there are enough
   /// of them to tell.
   std::vector<std::string> missing(std::uint64_t stories) const;
+  /// The failures that were reached and are not known to be possible here.
+  std::vector<std::string> unexpected() const;
   /// Every mark with its number, for people.
   std::string table() const;
 };

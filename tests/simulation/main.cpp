@@ -135,15 +135,18 @@ int run(const Options& options, const char* program) {
   }
   if (options.shows_marks) std::fputs(sum.marks.table().c_str(), stdout);
   const std::vector<std::string> missing = sum.marks.missing(sum.stories);
+  const std::vector<std::string> unexpected = sum.marks.unexpected();
   if (options.canary == Canary::none) {
     for (const std::string& name : missing) std::printf("FAILED: too seldom reached: %s\n", name.c_str());
+    for (const std::string& name : unexpected)
+      std::printf("FAILED: reached, and not known to be possible: %s\n", name.c_str());
     if (!options.figures.empty()) write_figures(options.figures, sum);
   }
   std::printf("%llu stories of %llu requests in %llu steps, %zu broken\n",
               static_cast<unsigned long long>(sum.stories), static_cast<unsigned long long>(sum.requests),
               static_cast<unsigned long long>(sum.steps), sum.found.size());
   if (options.canary != Canary::none) return sum.found.empty() ? 1 : 0;
-  return sum.found.empty() && missing.empty() ? 0 : 1;
+  return sum.found.empty() && missing.empty() && unexpected.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tests/soak/client.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "tests/soak/content.hpp"
 #include "tests/soak/response.hpp"
@@ -59,6 +60,8 @@ class Client {
   Done gone(const Head* head);
   Done cut(const Head* head);
   void judge(const Head& head, std::uint64_t bytes);
+  bool is_just(int status, std::string_view reason, std::uint64_t attempts) const;
+  bool met(std::initializer_list<Fate> fates) const;
   bool is_leaving_in_response() const { return plan_.behaviour == Behaviour::leaves_in_response; }
 
   Ledger& ledger_;
@@ -263,14 +266,33 @@ void Client::judge(const Head& head, std::uint64_t bytes) {
     if (plan_.behaviour != Behaviour::expects) ledger_.unjust(plan_, "417 to a request without Expect");
     return;
   }
-  bool just = reason == "not_idempotent"   ? plan_.once()
-              : reason == "attempts_spent" ? attempts >= 4
-                                           : !reason.empty();
-  if (reason == "not_replayable") just = plan_.sends_body() && plan_.size > 0;
-  if (reason == "budget_spent") just = plan_.listener == Listener::flapping;
-  if (reason == "client_gone") just = plan_.behaviour == Behaviour::half_closes;
-  if (reason == "upstream_said_later") just = status == 503;
-  if (!just) ledger_.unjust(plan_, "answered " + std::to_string(status) + " " + std::string(reason));
+  if (!is_just(status, reason, attempts))
+    ledger_.unjust(plan_, "answered " + std::to_string(status) + " " + std::string(reason));
+}
+
+// Whether one of these fates is that of an attempt which the upstream saw.
+bool Client::met(std::initializer_list<Fate> fates) const {
+  for (unsigned attempt = 1; attempt <= ledger_[plan_.number].seen; ++attempt) {
+    if (std::find(fates.begin(), fates.end(), fate_of(ledger_.mix(), plan_, attempt)) != fates.end())
+      return true;
+  }
+  return false;
+}
+
+// A refusal's reason is one of these, and the plan explains it; no other can end a request of this load.
+bool Client::is_just(int status, std::string_view reason, std::uint64_t attempts) const {
+  if (reason == "not_idempotent") return plan_.once();
+  if (reason == "not_replayable") return plan_.sends_body() && plan_.size > 0;
+  if (reason == "attempts_spent") return attempts >= 4;
+  if (reason == "budget_spent") return plan_.listener == Listener::flapping;
+  if (reason == "client_gone") return plan_.behaviour == Behaviour::half_closes;
+  if (reason == "upstream_said_later") return status == 503 && met({Fate::unavailable_later});
+  if (reason == "deadline_too_near") return met({Fate::silence});
+  if (reason != "not_retryable") return false;
+  // What is no response, and what was waited for in vain and
+  // cannot be repeated; a bad chunk where it is held back.
+  if (plan_.held && met({Fate::bad_chunk})) return true;
+  return met({Fate::junk_head, Fate::head_too_large, Fate::interim_flood, Fate::silence});
 }
 
 }  // namespace
