@@ -8,6 +8,7 @@
 #include "proxy/explain/advice.hpp"
 #include "proxy/explain/page.hpp"
 #include "proxy/http1/reply.hpp"
+#include "proxy/policy/gates.hpp"
 
 namespace reprise::explain {
 namespace {
@@ -133,7 +134,7 @@ void list_hint(const ExplainReport& report, Page& page) {
 }
 
 std::string budget_text(const ExplainReport& report) {
-  if (!report.route().policy.budget) return "off";
+  if (!policy::host_parts(report.route().policy).budget) return "off";
   return fmt::format("{} retries left, if nobody else asks this upstream",
                      std::floor(report.explanation.lowest.first_budget_left));
 }

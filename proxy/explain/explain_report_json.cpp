@@ -3,6 +3,7 @@
 #include "proxy/explain/advice.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/log/json_writer.hpp"
+#include "proxy/policy/gates.hpp"
 
 namespace reprise::explain {
 namespace {
@@ -113,7 +114,7 @@ std::string to_json(const ExplainReport& report) {
   } else {
     json.word("deadline_ms", "null");
   }
-  if (policy.budget) {
+  if (policy::host_parts(policy).budget) {
     json.number("budget_left", static_cast<std::uint64_t>(told.lowest.first_budget_left));
   } else {
     json.word("budget_left", "null");

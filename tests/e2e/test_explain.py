@@ -60,6 +60,12 @@ def test_json_says_the_same_as_text():
     assert told["client_gets"] in text and told["to_change"][0] in text
 
 
+def test_a_route_that_is_off_has_no_budget_in_json_either():
+    command = (GOLDEN / "off.txt").read_text(encoding="utf-8").split("\n", 1)[0]
+    code, out = explain(*shlex.split(command)[3:], "--format", "json")
+    equal((code, json.loads(out)["budget_left"]), (0, None))
+
+
 def test_a_route_of_a_preset_names_it():
     url = "http://storage.googleapis.com/storage/v1/b/photos"
     code, out = explain("PATCH", url, "-c", "tests/golden/explain/presets.yaml")
