@@ -5,6 +5,7 @@
 
 #include "config/keys/scalar.hpp"
 #include "proxy/explain/explain_report.hpp"
+#include "proxy/policy/gates.hpp"
 
 namespace reprise::explain {
 namespace {
