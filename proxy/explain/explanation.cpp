@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/explain/rehearsal.hpp"
+#include "proxy/policy/gates.hpp"
 
 namespace reprise::explain {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "proxy/policy/gates.hpp"
+
 namespace reprise::explain {
 namespace {
 
