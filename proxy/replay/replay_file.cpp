@@ -85,14 +85,14 @@ void ReplayFile::written(Piece piece, int error) {
   wake();
 }
 
-ReplayFile::Waiter::Waiter(ReplayFile& file) : pause(file.executor_), file_(file) {
-  file_.waiting_.push_back(&pause);
+ReplayFile::Waiter::Waiter(const ReplayFile& file) : pause(file.executor_), all_(file.waiting_) {
+  all_->push_back(&pause);
 }
 
-ReplayFile::Waiter::~Waiter() { std::erase(file_.waiting_, &pause); }
+ReplayFile::Waiter::~Waiter() { std::erase(*all_, &pause); }
 
 void ReplayFile::wake() {
-  for (Pause* const pause : waiting_) pause->cancel();
+  for (Pause* const pause : *waiting_) pause->cancel();
 }
 
 void ReplayFile::fail(NotHeld why, int error) {

@@ -72,10 +72,11 @@ class ReplayFile {
     ReplayFile* file = nullptr;
   };
 
-  /// Is woken with the others, for as long as it lives.
+  /// Is woken with the others, for as long as it lives; which may be longer than the file does, where the
+  /// frames of a thread that ends are destroyed.
   class [[nodiscard]] Waiter {
    public:
-    explicit Waiter(ReplayFile&);
+    explicit Waiter(const ReplayFile&);
     ~Waiter();
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
@@ -83,7 +84,7 @@ class ReplayFile {
     Pause pause;
 
    private:
-    ReplayFile& file_;
+    const std::shared_ptr<std::vector<Pause*>> all_;
   };
 
   void flush();
@@ -100,7 +101,8 @@ class ReplayFile {
   Allotment allotment_;
   std::string filling_;
   std::vector<std::string> spare_;
-  std::vector<Pause*> waiting_;  ///< two attempts beside each other may both wait
+  /// Two attempts beside each other may both wait.
+  const std::shared_ptr<std::vector<Pause*>> waiting_ = std::make_shared<std::vector<Pause*>>();
   std::size_t in_flight_ = 0;
   Instant progress_{};
   bool failed_ = false;

@@ -222,6 +222,26 @@ TEST_F(ReplayFileTest, it_may_go_while_the_disk_works) {
   bench.io.poll();  // what comes back finds nobody
 }
 
+struct EndingLoop : asio::io_context {
+  void destroy_handlers() { shutdown(); }
+};
+
+// Where a thread ends, the frame of an attempt may go behind that of the session, which owns the file.
+TEST_F(ReplayFileTest, a_wait_may_be_destroyed_behind_its_file) {
+  disk().stick();
+  EndingLoop loop;
+  auto file = std::make_unique<ReplayFile>(store(), loop.get_executor());
+  ASSERT_TRUE(file->append(pattern(block)));
+  bool ended = false;
+  asio::co_spawn(loop, file->wait_for_all(), [&](const std::exception_ptr&, bool) { ended = true; });
+  loop.poll();
+  file.reset();
+  loop.destroy_handlers();
+  EXPECT_FALSE(ended);
+  disk().loosen();
+  store().stop();
+}
+
 TEST_F(ReplayFileTest, the_disk_of_the_process_is_bounded_and_shared) {
   bench_of_store = std::make_unique<StoreBench>(1 << 20, 250'000);
   auto first = make();
