@@ -2,12 +2,12 @@
 """Fails where a comment, a message or a page cites what nobody can look up: a row or a clause that is in no rule book of
 proxy/rules, an id without its word (`row C4`, `clauses R3 and R7`), an id in small letters in the name of a test, a decision or a document that is
 not in the tree, in a page or in a comment of C++ a source (`pool.hpp`, `upstream/pool.hpp`, `upstream/pool`)."""
-import argparse
 import re
 import sys
 import tempfile
 from pathlib import Path
 
+from checker import count_wrong, run
 from floors import LINKS
 from requirements import ENTRY, entries
 
@@ -166,21 +166,10 @@ def self_test():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")
         found, _ = check_tree(root)
-    wrong = 0
-    for path, (_, lines) in PLANTS.items():
-        seen = [line for at, line, _ in found if at == path]
-        if seen != lines:
-            wrong += 1
-            print(f"self-test: {path}: expected lines {lines}, found {[each for each in found if each[0] == path]}")
-    print(f"self-test: {len(PLANTS)} files, {wrong} not seen as they are")
-    return wrong
+    return count_wrong([(path, lines, [line for at, line, _ in found if at == path]) for path, (_, lines) in PLANTS.items()])
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--self-test", action="store_true", help="only check the checks")
-    if arguments.parse_args().self_test:
-        return 1 if self_test() else 0
+def check(_):
     found, read = check_tree(ROOT)
     for path, line, message in found:
         print(f"{path}:{line}: {message}")
@@ -189,4 +178,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, self_test, check))

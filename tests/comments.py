@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fails where a comment of C++ is not filled: a line that ends early, or a last line with a word or two. `--write` fills it."""
-import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+from checker import run
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("proxy", "config", "tests", "deploy", "cmake")
@@ -235,17 +236,11 @@ def self_test():
     return wrong
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--self-test", action="store_true")
-    arguments.add_argument("--write", action="store_true", help="fill them")
-    given = arguments.parse_args()
-    if given.self_test:
-        return 1 if self_test() else 0
+def check(given):
     files, found = check_tree(given.write)
     print(f"comments: {files} files, {found} comments {'filled' if given.write else 'that are not filled'}")
     return 1 if not files or (found and not given.write) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, self_test, check, [("--write", "fill them")]))

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fails where the Dockerfile leaves out what it builds from: what CMake installs and packs, and what unit tests read, is copied there."""
-import argparse
 import re
 import sys
 from pathlib import Path
+
+from checker import count_wrong, run
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = re.compile(r"\binstall\((?:FILES|PROGRAMS|DIRECTORY)\s+([^)]*?)\s+(?:DESTINATION|TYPE)\b")
@@ -73,21 +74,12 @@ PLANTS = {  # a script, a test, what must be found beside what both need in any 
 
 
 def self_test():
-    wrong = 0
-    for name, (script, test, expected) in PLANTS.items():
-        told = list(lacking(DOCKERFILE, ["install(FILES CHANGELOG.md DESTINATION d)\n", script], ['in_source("README.md")', test]))
-        if told != expected:
-            wrong += 1
-            print(f"self-test: {name}: expected {expected}, found {told}")
-    print(f"self-test: {len(PLANTS)} plants, {wrong} not seen as they are")
-    return wrong
+    return count_wrong([(name, expected, list(lacking(DOCKERFILE, ["install(FILES CHANGELOG.md DESTINATION d)\n", script],
+                                                      ['in_source("README.md")', test])))
+                        for name, (script, test, expected) in PLANTS.items()])
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--self-test", action="store_true")
-    if arguments.parse_args().self_test:
-        return 1 if self_test() else 0
+def check(_):
     left_out = found()
     for stage, path in left_out:
         print(f"Dockerfile: stage `{stage}` does not copy {path}")
@@ -96,4 +88,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, self_test, check))

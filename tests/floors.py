@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fails where code leaves its room: includes from above, clocks and chance where they are arguments, names and sizes we do not allow."""
-import argparse
 import re
 import sys
 import tempfile
 from pathlib import Path
+
+from checker import count_wrong, run
 
 # The house from the ground up: what each room links, as its CMakeLists.txt has it. It may include of these, and of what they
 # link in turn; nothing of a room above.
@@ -365,21 +366,11 @@ def self_test():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text, encoding="utf-8")
         _, found = check_tree(root)
-    wrong = 0
-    for name, (path, _, kind) in PLANTS.items():
-        kinds = {k for p, _, k, _ in found if p == path}
-        if kinds != ({kind} if kind else set()):
-            wrong += 1
-            print(f"self-test: {name} ({path}): expected {kind}, found {sorted(kinds)}")
-    print(f"self-test: {len(PLANTS)} plants, {wrong} not seen as they are")
-    return wrong
+    return count_wrong([(f"{name} ({path})", {kind} if kind else set(), {k for p, _, k, _ in found if p == path})
+                        for name, (path, _, kind) in PLANTS.items()])
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--self-test", action="store_true")
-    if arguments.parse_args().self_test:
-        return 1 if self_test() else 0
+def check(_):
     files, found = check_tree(Path(__file__).resolve().parent.parent)
     for path, line, kind, message in found:
         print(f"{path}:{line}: {kind}: {message}")
@@ -388,4 +379,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, self_test, check))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Fails where what tests/run.sh lists by hand is told otherwise elsewhere: its groups in the table of tests/README.md, and the rooms
 whose tests run over sockets in tests/coverage.py."""
-import argparse
 import re
 import sys
 from pathlib import Path
 
+from checker import run
 from coverage import SOCKETS
 
 TESTS = Path(__file__).resolve().parent
@@ -48,12 +48,7 @@ def self_test():
     assert len(list(problems(script, page.replace("`c`", "`b`"), ["whole", "io"]))) == 2
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--self-test", action="store_true", help="only check the checks")
-    if arguments.parse_args().self_test:
-        self_test()
-        return 0
+def check(_):
     rooms = [room for room in (*SOCKETS, WHOLE) if (TESTS / room).is_dir()]
     found = list(problems((TESTS / "run.sh").read_text(encoding="utf-8"), (TESTS / "README.md").read_text(encoding="utf-8"), rooms))
     for each in found:
@@ -63,4 +58,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, self_test, check))

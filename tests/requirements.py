@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fails where a row of proxy/rules/robustness.md has no unit test, or no end-to-end case, with its id in the name; and where
 a test is named after a row or a clause that no rule book has."""
-import argparse
 import re
 import sys
 from pathlib import Path
+
+from checker import run
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -78,12 +79,7 @@ def self_test():
     assert problems({"A1", "A9"}, {"A1"}, ["A1"], known) == [("A9", "is in no rule book")]
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--self-test", action="store_true", help="only check the checks")
-    if arguments.parse_args().self_test:
-        self_test()
-        return 0
+def check(_):
     book = entries(ROOT, "robustness.md")
     rows = rows_to_test(book)
     found = problems(unit_ids(ROOT), e2e_ids(ROOT), rows, {*book, *entries(ROOT, "retry.md")})
@@ -104,4 +100,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, self_test, check))

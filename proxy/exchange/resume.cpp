@@ -1,8 +1,7 @@
 #include "proxy/exchange/resume.hpp"
 
-#include <cassert>
-
 #include <algorithm>
+#include <cassert>
 
 #include "proxy/http1/chunked.hpp"
 #include "proxy/io/clock.hpp"

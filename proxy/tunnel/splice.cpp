@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <cassert>
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cerrno>
 #include <csignal>
 #include <optional>
