@@ -1,4 +1,4 @@
-# What the compiler and the linker do against the exploitation of a mistake. tests/hardening.py reads it back from the program.
+# What the compiler and the linker do against the exploitation of a mistake. hardening-check reads it back from the program (group hardening of tests/run.sh).
 #
 # Builds with sanitizers have checks of their own, and those for debugging (-O0, -Og) are never shipped: both are left alone but
 # for the library's own checks.

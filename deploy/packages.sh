@@ -11,12 +11,15 @@ build_packages=(
 # iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
 # shellcheck disable=SC2034
 test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 python3-yaml iproute2 nftables iptables openssl wget)
-# For the Debian package and the image alone.
+# For the Debian package, the image and what hardening-check reads.
 # shellcheck disable=SC2034
-package_packages=(dpkg-dev file lintian mmdebstrap systemd-container buildah)
+package_packages=(devscripts dpkg-dev file lintian mmdebstrap systemd-container buildah)
 # To count instructions, and to time single parts.
 # shellcheck disable=SC2034
 measure_packages=(valgrind libbenchmark-dev)
+# For the alert rules and the dashboard.
+# shellcheck disable=SC2034
+rules_packages=(prometheus)
 # To look at the status page with.
 # shellcheck disable=SC2034
 browser_packages=(chromium fonts-dejavu-core)

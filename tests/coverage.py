@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Line and branch coverage of proxy/policy, proxy/http and the rooms above the sockets by their unit tests and the simulation; build with preset `asan`.
+"""Line and branch coverage of proxy/policy, proxy/http and the rooms above the sockets by their unit tests and the simulation; build with preset `coverage`.
 
     python3 tests/coverage.py              plays everything, then the figures of each floor; the last line is `N passed, N failed, N skipped`
     python3 tests/coverage.py --played     the same of what tests/run.sh has just played under the sanitizers
@@ -19,10 +19,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from floors import LINKS, rooms_seen_by
-from tally import Tally
+from junit import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build/asan"
+BUILD = ROOT / "build/coverage"
 COUNTS = BUILD / "counts"
 MERGED = COUNTS / "all.profdata"
 FIGURES = ROOT / "build/figures"
@@ -30,6 +30,8 @@ FIGURES = ROOT / "build/figures"
 BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "top": (95, 85), "sockets": (95, 85)}
 # The rooms above the sockets, but for those of the commands; and what reads a control group from the host.
 SOCKETS = (*(room for room in LINKS if "io" in rooms_seen_by(room) and room not in ("startup", "cli")), "cgroup")
+# Tests over sockets or of what owns threads: these rooms', and those of the whole proxy.
+SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "observe") if (ROOT / "tests" / room).is_dir()]
 # The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
 NOT_JUDGED = r"^proxy/explain/explain_report|^proxy/match/enumerators"
 # Each program, and how it is played.
@@ -127,7 +129,7 @@ def read_counts():
 
 def judge(files):
     """Prints the figures; how many hold and how many do not, and each share in per cent."""
-    tally = Tally()
+    suite = Suite("coverage")
     shares = {}
     for floor, bounds in BOUNDS.items():
         mine = [file for path, file in sorted(files.items()) if part_of(path) == floor]
@@ -139,13 +141,9 @@ def judge(files):
             holds = share >= bound
             # Rounded down: 100 is all of it.
             shares[f"{floor} {kind} percent"] = math.floor(10 * share) / 10
-            tally.passed += holds
-            tally.failed += not holds
-            print(f"{'ok' if holds else 'FAILED'} {floor}: {share:.1f} % of {count} {kind}; {bound} % are asked for")
-            for path, number in sorted(missed.items(), key=lambda one: -one[1]):
-                if number and not holds:
-                    print(f"  {number:4} missed in {path}")
-    return tally, shares
+            missing = [f"  {number:4} missed in {path}" for path, number in sorted(missed.items(), key=lambda one: -one[1]) if number and not holds]
+            suite.add(f"{floor}: {share:.1f} % of {count} {kind}; at least {bound} %", "passed" if holds else "failed", "\n".join(missing))
+    return suite, shares
 
 
 def tell_gaps(files, name):
@@ -169,10 +167,10 @@ def main():
     if not given.played:
         play_all()
     add_up()
-    tally, shares = judge(read_counts())
+    suite, shares = judge(read_counts())
     FIGURES.mkdir(parents=True, exist_ok=True)
     (FIGURES / "coverage.json").write_text(json.dumps(shares, indent=1) + "\n", encoding="utf-8")
-    return tally.end()
+    return suite.end()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench import results
 from e2e import client_table
-from tally import Tally
+from junit import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -41,16 +41,11 @@ class Docs:
 
     def __init__(self, binary, write):
         self.binary, self.write = binary, write
-        self.tally = Tally()
+        self.suite = Suite("docs")
 
     def result(self, what, problem):
-        """Counts one check; prints it if it failed."""
-        if problem:
-            self.tally.failed += 1
-            print(f"FAILED {what}\n{problem}")
-        else:
-            self.tally.passed += 1
-            print(f"ok     {what}")
+        """Reports one check, which has failed if there is a problem."""
+        self.suite.add(what, "failed" if problem else "passed", str(problem or ""))
 
     def run(self, *arguments):
         """Exit code and both outputs of the binary."""
@@ -188,7 +183,7 @@ class Docs:
         The program that it names is the one that is tested."""
         alone = ["unshare", "--map-root-user", "--net"]
         if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
-            self.tally.skip("the try-out of README.md", "no network of its own is to be had here")
+            self.suite.skips("the try-out of README.md", "namespaces: no network of its own is to be had here")
             return
         block = TRY_OUT.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1).replace(SHIPPED, shlex.quote(self.binary))
         lines = [line.split("#")[0].strip() for line in block.splitlines()]
@@ -265,7 +260,7 @@ def main():
     docs.explanations()
     docs.links()
     docs.metrics()
-    return docs.tally.end()
+    return docs.suite.end()
 
 
 if __name__ == "__main__":

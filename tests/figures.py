@@ -48,37 +48,37 @@ def lost(name, group, file, key):
 
 
 ROWS = [
-    Row("policy stories, every one up to five attempts", "simulation", "policy_stories", "policy stories enumerated", 2_171_616),
-    Row("policy stories at random", "simulation", "policy_stories", "policy stories random", 1_000_000),
-    lost("... that broke a law", "simulation", "policy_stories", "laws broken"),
+    Row("policy stories, every one up to five attempts", "stories_night", "policy_stories", "policy stories enumerated", 2_171_616),
+    Row("policy stories at random", "stories_night", "policy_stories", "policy stories random", 1_000_000),
+    lost("... that broke a law", "stories_night", "policy_stories", "laws broken"),
     # A refused dial burdens nobody and is given back, so that everybody who waits survives a restart. Who waits then holds a share of
     # the budget, and in ten seconds comes to no more than the budget allows; the six attempts of the defaults spread them over 4 s.
-    Row("an outage of 60 s: attempts in any 10 s, % of the requests", "simulation", "policy_stories", "outage load percent", most=130),
-    Row("... in any second after the return, %", "simulation", "policy_stories", "load percent after an outage", most=250),
-    Row("... new requests succeed after the return, ms", "simulation", "policy_stories", "outage recovery milliseconds", most=50),
-    Row("net stories, in memory and virtual time", "simulation", "net_stories", "net stories", 200_000),
-    Row("... kinds of faults in them", "simulation", "net_stories", "fault kinds simulated", 40),
-    lost("... that broke a law", "simulation", "net_stories", "laws broken"),
-    Row("fuzz targets", "fuzz", "fuzz", "fuzz targets", 12),
+    Row("an outage of 60 s: attempts in any 10 s, % of the requests", "stories_night", "policy_stories", "outage load percent", most=130),
+    Row("... in any second after the return, %", "stories_night", "policy_stories", "load percent after an outage", most=250),
+    Row("... new requests succeed after the return, ms", "stories_night", "policy_stories", "outage recovery milliseconds", most=50),
+    Row("net stories, in memory and virtual time", "stories_night", "net_stories", "net stories", 200_000),
+    Row("... kinds of faults in them", "stories_night", "net_stories", "fault kinds simulated", 40),
+    lost("... that broke a law", "stories_night", "net_stories", "laws broken"),
+    Row("fuzz targets", "fuzz_night", "fuzz", "fuzz targets", 12),
     # A target ends after its time, too: a slow machine plays fewer than a million inputs of each.
-    Row("fuzz executions", "fuzz", "fuzz", "fuzz executions", 1_000_000),
-    lost("... that crashed or broke a law", "fuzz", "fuzz", "crashes"),
+    Row("fuzz executions", "fuzz_night", "fuzz", "fuzz executions", 1_000_000),
+    lost("... that crashed or broke a law", "fuzz_night", "fuzz", "crashes"),
     *(Row(name, "coverage", "coverage", f"{floor} {kind} percent", bound) for floor, bounds in coverage.BOUNDS.items()
       for kind, name, bound in zip(("lines", "branches"), (f"lines of `{floor}` that tests run, %", "... branches, %"), bounds)),
-    Row("bad inputs over raw sockets", "e2e", "bad_inputs", "bad inputs over raw sockets", 2_000),
-    lost("... with another verdict than theirs", "e2e", "bad_inputs", "wrong verdicts"),
+    Row("bad inputs over raw sockets", "e2e_release", "bad_inputs", "bad inputs over raw sockets", 2_000),
+    lost("... with another verdict than theirs", "e2e_release", "bad_inputs", "wrong verdicts"),
     # Those that need a network of their own are not played where there is none.
-    Row("kinds of faults played by the kernel", "e2e", "faults", "fault kinds played by the kernel", 10),
-    Row("... stories of them", "e2e", "faults", "kernel stories", 500),
-    Row("POSTs that took effect and were never answered", "heavy", "lost_posts", "executed-but-lost POSTs", 10_000),
-    lost("... effects duplicated", "heavy", "lost_posts", "duplicated effects"),
-    Row("soak, minutes", "heavy", "soak", "soak minutes", 2),
+    Row("kinds of faults played by the kernel", "e2e_release", "faults", "fault kinds played by the kernel", 10),
+    Row("... stories of them", "e2e_release", "faults", "kernel stories", 500),
+    Row("POSTs that took effect and were never answered", "soak", "lost_posts", "executed-but-lost POSTs", 10_000),
+    lost("... effects duplicated", "soak", "lost_posts", "duplicated effects"),
+    Row("soak, minutes", "soak", "soak", "soak minutes", 2),
     # 240,000 on a machine that keeps the pace.
-    Row("... requests", "heavy", "soak", "soak requests", 5_000),
-    Row("... kinds of faults", "heavy", "soak", "soak fault kinds", 35),
-    lost("... effects duplicated", "heavy", "soak", "duplicated effects"),
-    lost("... requests lost", "heavy", "soak", "lost"),
-    lost("... responses or bodies corrupted", "heavy", "soak", "corrupted"),
+    Row("... requests", "soak", "soak", "soak requests", 5_000),
+    Row("... kinds of faults", "soak", "soak", "soak fault kinds", 35),
+    lost("... effects duplicated", "soak", "soak", "duplicated effects"),
+    lost("... requests lost", "soak", "soak", "lost"),
+    lost("... responses or bodies corrupted", "soak", "soak", "corrupted"),
 ]
 
 

@@ -7,62 +7,26 @@ from pathlib import Path
 
 from checker import count_wrong, run
 
-# The house from the ground up: what each room links, as its CMakeLists.txt has it. It may include of these, and of what they
-# link in turn; nothing of a room above.
-LINKS = {
-    "match": (),
-    "pacing": (),
-    "verdict": ("match", "pacing"),
-    "policy": ("verdict",),
-    "http": ("policy",),
-    "repeat": ("http",),
-    "http1": ("http",),
-    "probe": ("http",),
-    "settings": ("policy",),
-    "yaml": (),
-    "presets": ("yaml",),
-    "keys": ("settings", "presets"),
-    "config": ("keys",),
-    "reference": ("keys",),
-    "log": ("settings",),
-    "observe": ("log",),
-    "stories": ("log",),
-    "explain": ("http1", "probe", "stories", "keys"),
-    "screen": ("log",),
-    "top": ("screen", "probe"),
-    "model": ("keys",),
-    "simulate": ("model", "probe", "log"),
-    "comparison": ("simulate",),
-    "io": ("http1",),
-    "cancellation": ("io",),
-    "systemd": ("io",),
-    "tls": ("io",),
-    "intercept": ("tls", "settings"),
-    "resolve": ("io", "observe"),
-    "upstream": ("tls", "observe"),
-    "dial": ("resolve", "upstream", "cancellation"),
-    "replay": ("io", "observe"),
-    "tunnel": ("io", "observe"),
-    "message": ("replay", "upstream", "probe", "repeat", "cancellation"),
-    "trace": ("stories", "resolve", "probe", "repeat"),
-    "worker": ("message", "dial", "trace"),
-    "attempt": ("worker",),
-    "exchange": ("attempt", "tunnel"),
-    "session": ("exchange", "systemd"),
-    "reload": ("tls",),
-    "control": ("io",),
-    "console": ("control", "top"),
-    "admin": ("worker",),
-    "server": ("session", "intercept", "reload", "control", "cgroup", "explain", "admin"),
-    "child": ("http", "log"),
-    "cgroup": ("keys",),
-    "command_line": ("keys",),
-    "terminal": ("log",),
-    "startup": ("server", "config", "reference", "child", "command_line"),
-    "inject": ("child",),
-    "redirect": ("http", "settings"),
-    "cli": ("inject", "redirect", "startup", "explain", "comparison", "terminal", "console"),
-}
+ROOT = Path(__file__).resolve().parent.parent
+LINKED = re.compile(r"reprise_(?:io_)?room\((\w+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
+                    r"|target_link_libraries\(reprise PRIVATE([^)]*)\)")
+NO_ROOM = {"asio", "switches", "whole_program", "whole_program_link"}
+
+
+def read_links(root):
+    """{room: the rooms that it links}, as the CMakeLists.txt files say."""
+    loops = re.findall(r"foreach\(room ([^)]*)\)", (root / "CMakeLists.txt").read_text(encoding="utf-8"))
+    order = {room: number for number, room in enumerate(" ".join(loops).split())}
+    found = {}
+    for file in [*(root / "proxy").rglob("CMakeLists.txt"), *(root / "config").rglob("CMakeLists.txt")]:
+        for name, linked, settings, of_settings, of_program in LINKED.findall(file.read_text(encoding="utf-8")):
+            rooms = re.findall(r"\breprise_(\w+)", linked or of_settings or of_program)
+            found[name or settings or "cli"] = tuple(room for room in rooms if room not in NO_ROOM)
+    return dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(order)), item[0])))
+
+
+# What each room links. A room may include from these, and from what these link in turn.
+LINKS = read_links(ROOT)
 # What it may include of others', as a pattern over the whole name; standard headers are allowed everywhere.
 POSIX = r"(sys/)?[a-z_0-9]+\.h|arpa/inet\.h|(netinet|net|linux)/[a-z_0-9]+\.h"
 SOCKETS = r"boost/.*|openssl/.*\.h|fmt/.*\.h|" + POSIX
@@ -224,23 +188,6 @@ def check_file(root, path):
         yield from check_header(text)
 
 
-LINKED = re.compile(r"reprise_(?:io_)?room\((\w+)([^)]*)\)|target_link_libraries\(reprise_(settings) INTERFACE([^)]*)\)"
-                    r"|target_link_libraries\(reprise PRIVATE([^)]*)\)")
-
-
-def check_links(root):
-    """What each CMakeLists.txt links is what LINKS says."""
-    for file in sorted([*(root / "proxy").rglob("CMakeLists.txt"), *(root / "config").rglob("CMakeLists.txt")]):
-        text = file.read_text(encoding="utf-8")
-        for match in LINKED.finditer(text):
-            room = match.group(1) or match.group(3) or "cli"
-            linked = {name for name in re.findall(r"\breprise_(\w+)", match.group(2) or match.group(4) or match.group(5) or "")
-                      if name not in ("asio", "switches", "whole_program", "whole_program_link")}
-            if room not in LINKS or linked != set(LINKS[room]):
-                yield (file.relative_to(root).as_posix(), line_of(text, match.start()), "links",
-                       f"{room} links {', '.join(sorted(linked)) or 'nothing'}; LINKS in floors.py says otherwise")
-
-
 def check_rooms(root):
     """Each room has a README, and not too many files."""
     above = [root / name for name in ("proxy", "config") if (root / name).is_dir()]
@@ -255,42 +202,9 @@ def check_rooms(root):
             yield path, 1, "readme", "no README.md says what the room does and where to start reading"
 
 
-MAY_INCLUDE = re.compile(r"\b[Mm]ay include\b")
-INCLUDED = re.compile(r"\bMay include: (.*?)\.(?=\s)", re.S)
-TABLE_OF_TESTS = "tests/README.md"
-
-
-def check_readmes(root):
-    """Each room's README says where to start, and once what the room may include: it names the rooms that LINKS has, and no other."""
-    for room in LINKS:
-        for path in (f"proxy/{room}/README.md", f"config/{room}/README.md"):
-            if not (root / path).is_file():
-                continue
-            text = (root / path).read_text(encoding="utf-8")
-            if not re.search(r"\bStart\b", text):
-                yield path, 1, "start", "say where to start reading: `Start at ...`"
-            said = INCLUDED.search(text)
-            named = sorted(re.findall(r"`([^`]*)`", said.group(1))) if said else None
-            if named != sorted(LINKS[room]) or len(MAY_INCLUDE.findall(text)) != 1:
-                linked = ", ".join(f"`{name}`" for name in LINKS[room]) or "nothing in backticks"
-                yield path, line_of(text, said.start()) if said else 1, "may include", f"say once `May include: `, and there {linked}"
-
-
-def check_table_of_tests(root):
-    """The first table of tests/README.md says of each room where its tests go."""
-    if not (root / TABLE_OF_TESTS).is_file():
-        return
-    rows = (root / TABLE_OF_TESTS).read_text(encoding="utf-8").split("\n## ")[1].split("\n")
-    changed = " ".join(row.split("|")[1] for row in rows if row.startswith("|"))
-    named = set(re.findall(r"`(?:proxy/|config/)?(\w+)`", changed))
-    for room in LINKS:
-        if room not in named:
-            yield TABLE_OF_TESTS, 3, "table", f"no row says where tests of `{room}` go"
-
-
 def check_tree(root):
     """Prints every violation under `root`; returns the number of files and the set of kinds per file."""
-    files, found = 0, [*check_links(root), *check_rooms(root), *check_readmes(root), *check_table_of_tests(root)]
+    files, found = 0, [*check_rooms(root)]
     for folder in ("proxy", "config", "tests"):
         for file in sorted((root / folder).rglob("*")):
             path = file.relative_to(root).as_posix()
@@ -334,21 +248,10 @@ PLANTS = {  # path, text, the kind that must be found; None: nothing may be foun
     "clean config": ("config/load.hpp", OPENING + '#include "config/settings.hpp"\n', None),
     "clean io": ("proxy/io/clean.cpp", '#include <boost/asio/awaitable.hpp>\n'
                   "awaitable<void> a(); auto t = Clock::now(); struct Contextual {}; struct Database {};\n", None),
-    "links": ("proxy/tls/CMakeLists.txt", "reprise_io_room(tls reprise_server)\n", "links"),
-    "clean links": ("proxy/dial/CMakeLists.txt", "reprise_io_room(dial reprise_resolve reprise_upstream reprise_cancellation fmt::fmt)\n", None),
     "arrow up": ("proxy/tls/up.cpp", '#include "proxy/dial/clean.hpp"\n', "floor"),
     "arrow aside": ("proxy/resolve/aside.cpp", '#include "proxy/tls/clean.hpp"\n', "floor"),
     "clean arrow": ("proxy/dial/clean.hpp", OPENING + '#include "proxy/tls/clean.hpp"\n#include "config/settings.hpp"\n', None),
     "below": ("proxy/tls/clean.hpp", OPENING, None),
-    "one too few": ("proxy/dial/README.md", "Start. May include: `resolve`, `upstream`\nand what they see.\n", "may include"),
-    "one too many": ("proxy/tls/README.md", "Start. May include: `io`, `observe` and what they see.\n", "may include"),
-    "another phrase": ("proxy/admin/README.md", "Start. It may include `worker`.\n", "may include"),
-    "said twice": ("proxy/log/README.md", "Start. May include: `settings`. It may include `io`.\n", "may include"),
-    "clean sentence": ("proxy/trace/README.md", "Start. May include: `stories`, `resolve`, `probe` (3.5),\n`repeat` and more.\n`io`.\n", None),
-    "clean alone": ("proxy/match/README.md", "Start. May include: the C++ standard library.\n", None),
-    "no beginning": ("proxy/pacing/README.md", "Starting. May include: the C++ standard library.\n", "start"),
-    "a room untested": (TABLE_OF_TESTS, "# T\n\n## Y\n\n| " + ", ".join(f"`{room}`" for room in LINKS if room != "io") + " | `io` |\n\n"
-                        "## Z\n\n| `io` | |\n", "table"),
     "no readme": ("proxy/resolve", None, "readme"),
     "crowded": ("proxy/replay", {"proxy/replay/README.md": "Words.\n",
                                    **{f"proxy/replay/part{i}.cpp": "int x;\n" for i in range(27)}}, "room"),
@@ -371,7 +274,7 @@ def self_test():
 
 
 def check(_):
-    files, found = check_tree(Path(__file__).resolve().parent.parent)
+    files, found = check_tree(ROOT)
     for path, line, kind, message in found:
         print(f"{path}:{line}: {kind}: {message}")
     print(f"floors: {files} files, {len(found)} violations")

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from guard_mutants import HTTP_MUTANTS
 from net_mutants import NET_MUTANTS
-from tally import Tally
+import chance
+from junit import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 # Seconds; a test program that runs longer has noticed. Two hundred thousand stories take a minute on a quiet machine.
@@ -541,6 +542,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--only", type=int, action="append", metavar="N")
     arguments.add_argument("--floor", choices=tuple(JUDGES))
+    arguments.add_argument("--sample", type=int, metavar="N", help="plant so many, drawn by --seed")
+    chance.add_option(arguments)
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--list", action="store_true")
     arguments.add_argument("--check", action="store_true")
@@ -557,15 +560,16 @@ def main():
         wrong = check()
         print(f"mutants: {len(PLANTED)} texts, {wrong} not found exactly once")
         return 1 if wrong else 0
+    if given.sample:
+        chance.use(given.seed)
+        numbers = sorted(chance.dice("mutants").sample(numbers, min(given.sample, len(numbers))))
     builds = build_all(given.build, {PLANTED[number - 1][0] for number in numbers})
-    tally = Tally()
+    suite = Suite("planted defects")
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as workers:
         for number, result in zip(numbers, workers.map(lambda n: judge(builds, n), numbers)):
             killed = result == "killed"
-            tally.passed += killed
-            tally.failed += not killed
-            print(f"{'ok' if killed else 'FAILED'} {result}: {name(number)}", flush=True)
-    return tally.end()
+            suite.add(name(number), "passed" if killed else "failed", "" if killed else result)
+    return suite.end()
 
 
 if __name__ == "__main__":

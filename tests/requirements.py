@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""Fails where a row of proxy/rules/robustness.md has no unit test, or no end-to-end case, with its id in the name; and where
-a test is named after a row or a clause that no rule book has."""
+"""Fails if a row of proxy/rules/robustness.md has no test with its id in the name, if a test is named after an id that no rule book has, or
+if a row of the specification has changed since proxy/rules adopted it.
+
+The specification lies beside the repository (../shared/spec); without it that part is not checked. proxy/rules/adopted.txt holds a digest of
+each row in the wording that proxy/rules was written from, or `awaited` for a row that is not built yet. After a row is adopted:
+`requirements.py --adopt ID`, for every id that changed."""
+import collections
+import hashlib
 import re
 import sys
 from pathlib import Path
@@ -8,20 +14,15 @@ from pathlib import Path
 from checker import run
 
 ROOT = Path(__file__).resolve().parent.parent
-
-# Rows with tests at one level alone, and why.
-UNIT_ALONE = {
-    "I7": "nothing outside a process makes its n-th allocation fail",
-    "I9": "how long one handler runs is seen inside the loop alone",
-}
-E2E_ALONE = {}
-# Rows whose tests are still being written: tolerated, and told.
-AWAITED = []
-
-ENTRY = re.compile(r"^\| ([A-L]\d+|R\d+[a-f]?) \| ([^|]*)", re.M)
+SPEC = ROOT.parent / "shared/spec"
+ADOPTED = ROOT / "proxy/rules/adopted.txt"
+AWAITED = "awaited"
+ENTRY = re.compile(r"^\| ([A-N]\d+|R\d+[a-f]?) \| ([^|]*)", re.M)
+SPEC_ROW = re.compile(r"^\| ([A-N]\d+) (\|.*)$|^(R\d+[a-f]?) +(.*(?:\n +.*)*)", re.M)
 NOT_BUILT = "not built:"
 UNIT = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
 E2E = re.compile(r"^def test_(\w+)\(", re.M)
+SMALL = re.compile(r"(?<![^_])(?:[a-l]\d+|r\d+[a-f]?)(?![^_])")
 
 
 def entries(root, book):
@@ -35,69 +36,94 @@ def rows_to_test(book):
 
 def ids_of(name):
     """The ids that a name begins with: `A4_A18_never_...` has two. In `R15AndR17TheCap...` a capital ends the first."""
-    ids = re.match(r"(?:(?:[A-L]\d+|R\d+[a-f]?)_)*", name).group(0)
+    ids = re.match(r"(?:(?:[A-N]\d+|R\d+[a-f]?)_)*", name).group(0)
     clause = re.match(r"R\d+(?=[A-Z])", name)
     return set(ids.rstrip("_").split("_")) - {""} | ({clause.group(0)} if clause else set())
 
 
-def unit_ids(root):
-    return {found for file in sorted((root / "tests").rglob("*_test.cpp"))
-            for _, name in UNIT.findall(file.read_text(encoding="utf-8")) for found in ids_of(name)}
+def names_of_tests(root):
+    for file in sorted((root / "tests").rglob("*_test.cpp")):
+        yield from (name for _, name in UNIT.findall(file.read_text(encoding="utf-8")))
+    for file in sorted((root / "tests").rglob("test_*.py")):
+        yield from E2E.findall(file.read_text(encoding="utf-8"))
 
 
-def e2e_ids(root):
-    return {found for file in sorted((root / "tests/e2e").glob("test_*.py"))
-            for name in E2E.findall(file.read_text(encoding="utf-8")) for found in ids_of(name)}
+def problems(names, rows, known):
+    """(id, what is wrong) of rows without a test, and of names with an unknown or a lower-case id."""
+    tested = {found for name in names for found in ids_of(name)}
+    found = [(row, "has no test with its id in the name") for row in rows if row not in tested]
+    found += [(row, "is in no rule book") for row in sorted(tested - known)]
+    return found + [(name, "has an id in small letters") for name in names if SMALL.search(name)]
 
 
-def problems(unit, e2e, rows, known):
-    """What is missing, and what the tables above or the names of tests say that is not so."""
-    found = []
-    for row in rows:
-        if row not in unit and row not in E2E_ALONE:
-            found.append((row, "no unit test"))
-        if row not in e2e and row not in UNIT_ALONE:
-            found.append((row, "no end-to-end case"))
-        if row in e2e and row in UNIT_ALONE:
-            found.append((row, "has an end-to-end case: take it off UNIT_ALONE"))
-        if row in unit and row in E2E_ALONE:
-            found.append((row, "has a unit test: take it off E2E_ALONE"))
-    return found + [(row, "is in no rule book") for row in sorted({*UNIT_ALONE, *E2E_ALONE, *unit, *e2e} - known)]
+def spec_rows(texts):
+    """{id: digest} of the rows of the specification."""
+    return {match[1] or match[3]: hashlib.sha256((match[2] or match[4]).encode()).hexdigest()[:12]
+            for text in texts for match in SPEC_ROW.finditer(text)}
+
+
+def changed(spec, adopted):
+    """(id, what is wrong) of rows that are new, gone or different, but for those that are awaited."""
+    for row in sorted({*spec, *adopted}):
+        if row not in adopted:
+            yield row, "is new in the specification: add it to proxy/rules, or to adopted.txt as awaited"
+        elif row not in spec:
+            yield row, "is no longer in the specification"
+        elif adopted[row] not in (AWAITED, spec[row]):
+            yield row, "has changed in the specification: read it again, then --adopt it"
+
+
+def read_spec():
+    return spec_rows(file.read_text(encoding="utf-8") for file in sorted(SPEC.glob("*.md")) if file.name not in ("peers.md", "proof.md"))
+
+
+def read_adopted():
+    return dict(line.split() for line in ADOPTED.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+
+
+def adopt(rows):
+    spec, adopted = read_spec(), read_adopted()
+    adopted.update({row: spec[row] for row in rows})
+    head = [line for line in ADOPTED.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    order = sorted(adopted, key=lambda row: (row[0], int(re.search(r"\d+", row)[0]), row))
+    ADOPTED.write_text("\n".join([*head, *(f"{row} {adopted[row]}" for row in order)]) + "\n", encoding="utf-8")
 
 
 def self_test():
     """The checks notice what they must."""
     assert ids_of("A4_A18_never_B1") == {"A4", "A18"} and ids_of("A421LosesAgainst") == set() == ids_of("a_B1_x")
-    assert ids_of("R33a_to_R33f_by_name") == {"R33a"} and ids_of("R15AndR17TheCap") == {"R15"}
+    assert ids_of("R33a_to_R33f_by_name") == {"R33a"} and ids_of("R15AndR17TheCap") == {"R15"} and ids_of("M103_N7_x") == {"M103", "N7"}
     assert UNIT.findall("TEST_F(PoolTest, F1_x) {\n//TEST(A, B2_y)") == [("PoolTest", "F1_x")]
-    book = dict(ENTRY.findall("| id | situation |\n| A1 | x | y |\n| A2 | not built: x | y |\n| R33a | z |\n|A3| w |\n"))
-    assert list(book) == ["A1", "A2", "R33a"] and rows_to_test(book) == ["A1", "R33a"]
-    known = {"A1", *UNIT_ALONE}
-    assert problems({"A1"}, {"A1"}, ["A1"], known) == []
-    assert problems({"A1"}, set(), ["A1"], known) == [("A1", "no end-to-end case")]
-    assert problems(set(), {"A1"}, ["A1"], known) == [("A1", "no unit test")]
-    assert problems({"A1", "A9"}, {"A1"}, ["A1"], known) == [("A9", "is in no rule book")]
+    book = dict(ENTRY.findall("| id | situation |\n| A1 | x | y |\n| A2 | not built: x | y |\n| R33a | z |\n| N3 | w |\n|A3| w |\n"))
+    assert list(book) == ["A1", "A2", "R33a", "N3"] and rows_to_test(book) == ["A1", "R33a", "N3"]
+    assert problems(["A1_x"], ["A1"], {"A1"}) == []
+    assert [row for row, _ in problems(["A9_x", "a1_y"], ["A1"], {"A1"})] == ["A1", "A9", "a1_y"]
+    spec = spec_rows(["| A1 | x | y |\n| M2 | z |\n", "R3  first (S1).   Test: x\n    second\nR4  other\n"])
+    assert list(spec) == ["A1", "M2", "R3", "R4"], spec
+    assert spec["R3"] != spec_rows(["R3  first (S1).   Test: x\n    another\n"])["R3"]
+    adopted = {**spec, "M2": AWAITED}
+    assert not list(changed(spec, adopted))
+    assert [row for row, _ in changed({**spec, "A1": "0"}, adopted)] == ["A1"]
+    assert [row for row, _ in changed({**spec, "N9": "0"}, adopted)] == ["N9"] == [row for row, _ in changed(spec, {**adopted, "N9": "0"})]
 
 
 def check(_):
     book = entries(ROOT, "robustness.md")
-    rows = rows_to_test(book)
-    found = problems(unit_ids(ROOT), e2e_ids(ROOT), rows, {*book, *entries(ROOT, "retry.md")})
-    awaited = [f"{row} ({what})" for row, what in found if row in AWAITED]
-    missing = [(row, what) for row, what in found if row not in AWAITED]
-    there = [row for row in AWAITED if row not in {row for row, _ in found}]
-    for row, what in missing:
+    rows, names = rows_to_test(book), list(names_of_tests(ROOT))
+    found = problems(names, rows, {*book, *entries(ROOT, "retry.md")})
+    adopted = read_adopted()
+    if SPEC.is_dir():
+        found += changed(read_spec(), adopted)
+    for row, what in found:
         print(f"{row}: {what}")
-    for row, why in {**UNIT_ALONE, **E2E_ALONE}.items():
-        print(f"{row}, {'unit' if row in UNIT_ALONE else 'end to end'} alone: {why}")
+    awaited = collections.Counter(row[0] for row, digest in adopted.items() if digest == AWAITED)
+    print("awaited rows:", ", ".join(f"{letter}: {count}" for letter, count in sorted(awaited.items())))
     print("not built:", ", ".join(sorted(set(book) - set(rows))))
-    if awaited:
-        print("awaited:", ", ".join(awaited))
-    if there:
-        print("awaited no longer:", ", ".join(there))
-    print(f"rows: {len(rows)}, {len({row for row, _ in missing})} without their tests")
-    return 1 if missing or not rows else 0
+    print(f"requirements: {len(rows)} rows, {len(found)} problems; {'' if SPEC.is_dir() else 'no '}specification beside the repository")
+    return 1 if found or not rows else 0
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--adopt"]:
+        sys.exit(adopt(sys.argv[2:]))
     sys.exit(run(__doc__, self_test, check))

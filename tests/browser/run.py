@@ -18,7 +18,7 @@ import chance  # noqa: E402
 import chromium  # noqa: E402
 import harness  # noqa: E402
 import pictures  # noqa: E402
-from tally import Tally  # noqa: E402
+from junit import Suite  # noqa: E402
 
 
 def cases(only):
@@ -29,16 +29,14 @@ def cases(only):
                 yield f"{file.stem}.{name}", case
 
 
-def play(name, case, browser, tally):
+def play(name, case, browser, suite):
     start = time.monotonic()
     try:
         case(browser)
         failure = ""
-        tally.passed += 1
     except Exception:  # pylint: disable=broad-except
         failure = traceback.format_exc()
-        tally.failed += 1
-    print(f"{'FAILED' if failure else 'ok    '} {time.monotonic() - start:6.2f} s  {name}\n{failure}", end="", flush=True)
+    suite.add(name, "failed" if failure else "passed", failure, time.monotonic() - start)
 
 
 def main():
@@ -50,17 +48,17 @@ def main():
     given = arguments.parse_args()
     harness.options.binary = os.path.abspath(given.bin)
     chance.use(given.seed)
-    tally = Tally()
+    suite = Suite("browser")
     if chromium.program() is None:
-        tally.skip("the status page", "there is no chromium")
-        return tally.end()
+        suite.skips("the status page", "client: there is no chromium")
+        return suite.end()
     with chromium.Chromium() as browser:
         if given.pictures:
             pictures.renew(browser, ROOT / "docs/pictures")
             return 0
         for name, case in cases(given.only):
             play(name, case, browser, tally)
-    return tally.end()
+    return suite.end()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@
 #include "config/reference/reference.hpp"
 #include "config/yaml/report.hpp"
 
-namespace reprise::config {
+namespace reprise::config::load_test {
 namespace {
 
 Environment environment(std::map<std::string, std::string, std::less<>> variables) {
@@ -225,4 +225,4 @@ TEST(ToLine, has_file_line_column_severity_path_and_message) {
 }
 
 }  // namespace
-}  // namespace reprise::config
+}  // namespace reprise::config::load_test

@@ -16,7 +16,7 @@
 #include "config/presets/presets.hpp"
 #include "tests/config/golden.hpp"
 
-namespace reprise::config {
+namespace reprise::config::reference_test {
 namespace {
 
 std::string problems_of(const Loaded& loaded) {
@@ -440,4 +440,4 @@ routes:
 }
 
 }  // namespace
-}  // namespace reprise::config
+}  // namespace reprise::config::reference_test

@@ -10,7 +10,7 @@
 #include "tests/config/golden.hpp"
 #include "tests/support/chance.hpp"
 
-namespace reprise::config {
+namespace reprise::config::robustness_test {
 namespace {
 
 std::vector<std::string> seeds() {
@@ -119,4 +119,4 @@ TEST(Robustness, hostile_files_of_a_mebibyte_are_answered) {
 }
 
 }  // namespace
-}  // namespace reprise::config
+}  // namespace reprise::config::robustness_test

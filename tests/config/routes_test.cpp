@@ -6,7 +6,7 @@
 #include "config/load.hpp"
 #include "config/reach.hpp"
 
-namespace reprise::config {
+namespace reprise::config::routes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -194,4 +194,4 @@ TEST(Covers, looks_at_port_and_pairs) {
 }
 
 }  // namespace
-}  // namespace reprise::config
+}  // namespace reprise::config::routes_test

@@ -6,7 +6,7 @@
 #include "config/load.hpp"
 #include "config/reference/reference.hpp"
 
-namespace reprise::config {
+namespace reprise::config::tls_test {
 namespace {
 
 using policy::TlsPolicy;
@@ -65,4 +65,4 @@ TEST(Tls, what_is_printed_loads_to_the_same) {
 }
 
 }  // namespace
-}  // namespace reprise::config
+}  // namespace reprise::config::tls_test

@@ -171,7 +171,7 @@ TEST_F(ControlSocketTest, CallersWhoLeaveEarlyLeaveNothingBehind) {
 }
 
 TEST_F(ControlSocketTest, I6_without_a_descriptor_both_ends_say_so) {
-  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   // The loop's own descriptors are opened with its first socket.
   const asio::local::stream_protocol::acceptor first(io_);
   const play::ScarceDescriptors scarce(0);

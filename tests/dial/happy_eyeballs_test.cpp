@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace reprise::net {
+namespace reprise::net::happy_eyeballs_test {
 namespace {
 
 using policy::Cause;
@@ -156,4 +156,4 @@ TEST(HappyEyeballs, D12_one_address_is_dialled_and_that_is_all) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::happy_eyeballs_test

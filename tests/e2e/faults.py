@@ -58,6 +58,11 @@ def unshare_command():
     return None
 
 
+def without_results():
+    """The environment of a nested run, whose results the outer run reports."""
+    return {name: value for name, value in os.environ.items() if name != "REPRISE_RESULTS"}
+
+
 def isolated(case=None, *, without=None):
     """A case that runs in a network and mount namespace of its own, which ends with it, whatever it leaves behind.
 
@@ -74,14 +79,14 @@ def isolated(case=None, *, without=None):
         way = unshare_command()
         if way is None:
             if without is None:
-                raise NotPlayed("no namespaces here")
-            part_not_played("the kernel's own part", "no namespaces here; played by other means")
+                raise NotPlayed("namespaces", "no namespaces here")
+            part_not_played("the kernel's own part", "namespaces", "no namespaces here; played by other means")
             without()
             return
         command = [*way, sys.executable, str(Path(__file__).with_name("run.py")), "--bin", options.binary, "--threads",
                    str(options.threads), "--load", str(options.load), "--seed", str(chance.source.seed),
                    "--only", f"{case.__module__}\\.{case.__name__}$"]
-        with subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        with subprocess.Popen(command, env={**without_results(), INSIDE: "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, start_new_session=True) as inside:
             try:
                 output, _ = inside.communicate(timeout=3 * PATIENCE)
@@ -98,8 +103,8 @@ def isolated(case=None, *, without=None):
         name = f"{case.__module__}.{case.__name__}"
         for what, why in re.findall(rf"^SKIPPED {re.escape(name)}(?:, (.+?))?: (.+)$", output, re.M):
             if not what:
-                raise NotPlayed(why)
-            part_not_played(what, why)
+                raise NotPlayed(*why.split(": ", 1))
+            part_not_played(what, *why.split(": ", 1))
 
     return run
 
@@ -124,7 +129,7 @@ class Host:
         cable = ["ip", "link", "add", "cable", "type", "veth", "peer", "name", "plug", "netns", pid]
         if subprocess.run(cable, check=False).returncode != 0:
             self.__exit__()
-            raise NotPlayed("no veth")
+            raise NotPlayed("kernel", "no veth")
         self.ip("addr", "add", f"{self.ours}/24", "dev", "cable")
         self.ip("link", "set", "cable", "up")
         for command in (["addr", "add", f"{self.theirs}/24", "dev", "plug"], ["link", "set", "plug", "up"]):
@@ -147,7 +152,7 @@ class Host:
             enter = [] if way == "cable" else ["nsenter", "-t", str(self.holder.pid), "-n"]
             shape = ["tc", "qdisc", "add", "dev", way, "root", "tbf", "rate", "24mbit", "burst", "32kbit", "latency", "100ms"]
             if subprocess.run([*enter, *shape], check=False).returncode != 0:
-                raise NotPlayed("no tbf")
+                raise NotPlayed("kernel", "no tbf")
 
     @contextlib.contextmanager
     def inside(self):

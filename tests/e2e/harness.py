@@ -21,7 +21,10 @@ SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime e
 
 
 class NotPlayed(Exception):
-    """This machine or this build cannot play the case; it says why."""
+    """This machine or this build cannot run the case. `kind` is a class of skips that tests/junit.py lists."""
+
+    def __init__(self, kind, why):
+        super().__init__(f"{kind}: {why}")
 
 
 def is_sanitized():
@@ -34,19 +37,19 @@ def needs(*programs):
     """Plays on only where these are installed."""
     for program in programs:
         if shutil.which(program) is None:
-            raise NotPlayed(f"there is no {program} here")
+            raise NotPlayed("client", f"there is no {program} here")
 
 
 def needs_client(program):
     """As `needs`, of a client that somebody else has written."""
     if is_sanitized():
-        raise NotPlayed("what a client does is not the sanitizer's business")
+        raise NotPlayed("sanitizer", "what a client does is not the sanitizer's business")
     needs(program)
 
 
-def part_not_played(part, why):
-    """The rest of the case counts for itself."""
-    options.parts_not_played.append((part, why))
+def part_not_played(part, kind, why):
+    """Skips a part of a case; the rest of the case is reported as its own result."""
+    options.parts_not_played.append((part, f"{kind}: {why}"))
 
 
 class options:

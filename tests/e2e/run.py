@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Runs the end-to-end cases: every function test_* of every tests/e2e/test_*.py, one line each, then the sum.
 
+A case that fails is run once more, alone, after all others. If it passes then, it is reported as flaky.
+
 Most of a case is waiting, so that several are played at once. Each has ports and folders of its own; what needs more of the machine
 for itself is `isolated`. A client that a busy machine stalls for 200 ms behind a CONNECT is a quiet one to reprise: cases with whole
 programs as such clients say so (`ALONE` in their file), and are played one after another when the others have ended."""
 import argparse
+import collections
 import concurrent.futures
 import concurrent.futures.process
 import contextlib
@@ -26,7 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import chance  # noqa: E402
 import faults  # noqa: E402
 import harness  # noqa: E402
-from tally import Tally, sum_line  # noqa: E402
+from junit import Suite  # noqa: E402
 
 TIMEOUT = 480  # seconds a case may take, unless it says otherwise in `timeout`
 
@@ -48,23 +51,27 @@ def cases(only):
 
 
 class Played:
-    """What one case came to: what it says, its counts, and which faults the kernel played in it."""
+    """The outcome of one case, its output, and which faults the kernel played in it."""
 
     def __init__(self, name):
-        self.name, self.text, self.failed = name, "", False
+        self.name, self.failure, self.output, self.seconds = name, "", "", 0.0
         self.skipped = []  # (name, why)
         self.stories = {}
 
     @property
     def passed(self):
-        return not self.failed and all(name != self.name for name, _ in self.skipped)
+        return not self.failure and all(name != self.name for name, _ in self.skipped)
 
-    def tell(self, tally):
-        print(self.text, end="", flush=True)
-        tally.passed += self.passed
-        tally.failed += self.failed
+    def report(self, suite, first_failure=""):
+        """`first_failure`: of the first run, if this is the second."""
+        if self.output.startswith("note"):
+            print(self.output, end="", flush=True)
+        if self.failure:
+            suite.fails(self.name, first_failure or self.failure, self.seconds)
+        elif self.passed:
+            suite.add(self.name, "flaky" if first_failure else "passed", first_failure, self.seconds)
         for name, why in self.skipped:
-            tally.skip(name, why)
+            suite.skips(name, why)
 
 
 def run_case(name, case):
@@ -85,14 +92,11 @@ def run_case(name, case):
         failure = traceback.format_exc()
     finally:
         signal.alarm(0)
-    played.failed = bool(failure)
+    played.seconds, played.output = time.monotonic() - start, output.getvalue()
+    if failure:
+        played.failure = f"{played.output}{failure}again: --seed {chance.source.seed} --only '{name}$'"
     played.skipped += [(f"{name}, {part}", reason) for part, reason in harness.options.parts_not_played]
     played.stories = dict(faults.stories)
-    if played.failed or played.passed:
-        played.text = f"{'FAILED' if failure else 'ok    '} {time.monotonic() - start:6.2f} s  {name}\n"
-    if failure or output.getvalue().startswith("note"):
-        again = f"again: --seed {chance.source.seed} --only '{name}'\n" if failure else ""
-        played.text += f"{output.getvalue()}{failure}{again}\n"
     return played
 
 
@@ -110,12 +114,20 @@ def play_at_once(names, jobs):
                 yield done.result()
             except concurrent.futures.process.BrokenProcessPool as error:
                 lost = Played(running[done])
-                lost.failed, lost.text = True, f"FAILED {running[done]}: {error}\n"
+                lost.failure = str(error)
                 yield lost
 
 
 def is_alone(name):
     return getattr(sys.modules[name.partition(".")[0]], "ALONE", False)
+
+
+def play_again(first, suite):
+    """A case that failed beside others, once more alone."""
+    print(f"failed once, runs again alone: {first.name}\n{first.failure}", flush=True)
+    for again in play_at_once([first.name], 1):
+        again.report(suite, first.failure)
+        return again.stories
 
 
 def play(chosen, jobs):
@@ -155,22 +167,24 @@ def main():
     harness.options.threads, harness.options.load = given.threads, given.load
     if not os.access(harness.options.binary, os.X_OK):
         print(f"there is no program {harness.options.binary}")
-        print(sum_line(0, 1, 0))
         return 1
     chance.use(given.seed)
     trust_one_authority()
-    tally = Tally()
-    stories = {}
+    suite, stories, failed = Suite("end to end"), collections.Counter(), []
     with folder_of_this_run():
         for played in play(dict(cases(given.only)), given.jobs):
-            played.tell(tally)
-            for kind, count in played.stories.items():
-                stories[kind] = stories.get(kind, 0) + count
-    faults.stories = stories
+            stories.update(played.stories)
+            if played.failure and faults.INSIDE not in os.environ:
+                failed.append(played)
+            else:
+                played.report(suite)
+        for played in failed:
+            stories.update(play_again(played, suite))
+    faults.stories = dict(stories)
     if given.fault_figures:
         faults.write_figures(given.fault_figures)
     faults.tell_played()
-    return tally.end()
+    return suite.end()
 
 
 if __name__ == "__main__":

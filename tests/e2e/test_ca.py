@@ -225,7 +225,7 @@ def test_private_keys_are_in_no_core_file():
         try:
             memory = open(f"/proc/{reprise.process.pid}/mem", "rb")  # pylint: disable=consider-using-with
         except PermissionError as error:
-            raise NotPlayed("this machine lets nobody look into a process") from error
+            raise NotPlayed("namespaces", "this machine lets nobody look into a process") from error
         hidden = shown = 0
         with memory:
             for start, end, rights, flags in mappings(reprise.process.pid):

@@ -56,7 +56,7 @@ def wall_of(line):
 
 def test_I8_a_wait_is_as_long_as_it_was():
     if is_sanitized():
-        raise NotPlayed("the library of a sanitizer has to be loaded first")
+        raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
     retry = {"deadline": "60s", "backoff": {"initial": "400ms", "maximum": "400ms", "jitter": "none"}}
     with hours_off() as jumps, Upstream({"/ahead": [503, 200], "/back": [503, 200]}) as upstream, \
             Reprise(defaults={"retry": retry}) as reprise, Client(reprise.forward) as client:
@@ -80,7 +80,7 @@ def date_in(seconds):
 def test_I8_a_date_is_read_on_the_clock_of_its_response_or_on_ours():
     """Retry-After as a date counts from the response's own Date; without one, from our clock, whatever that says."""
     if is_sanitized():
-        raise NotPlayed("the library of a sanitizer has to be loaded first")
+        raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
     with hours_off() as jumps, Upstream({}) as upstream, Reprise() as reprise, Client(reprise.forward) as client:
         for clock, step in jumps:
             clock.step(step)

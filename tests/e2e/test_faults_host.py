@@ -57,7 +57,7 @@ def test_a_stopped_upstream_gets_a_post_once():
 
 def test_without_descriptors_for_upstreams_clients_wait():
     if is_sanitized():
-        raise NotPlayed("sanitizers need descriptors of their own")
+        raise NotPlayed("sanitizer", "sanitizers need descriptors of their own")
     with Upstream() as upstream, Reprise(defaults={"retry": PATIENT}, log=DEBUG) as reprise, \
             Client(reprise.forward) as client:
         equal(client.ask("GET", upstream.url("/x")).status, 200)

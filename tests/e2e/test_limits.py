@@ -89,10 +89,10 @@ def groups_with(memory, quota):
             elif controllers and "cpu" in controllers:
                 make(mount, controllers, {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": str(quota)})
         if not entries:
-            raise NotPlayed("there is no control group with memory and cpu here")
+            raise NotPlayed("namespaces", "there is no control group with memory and cpu here")
         yield "; ".join(entries)
     except OSError as error:
-        raise NotPlayed(f"this machine lets nobody make control groups: {error}") from error
+        raise NotPlayed("namespaces", f"this machine lets nobody make control groups: {error}") from error
     finally:
         for folder in made:
             eventually(lambda folder=folder: is_removed(folder), f"{folder} is empty")

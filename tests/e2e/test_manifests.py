@@ -30,7 +30,7 @@ SPELLED = [name for base in ("http", "https", "all", "ws", "wss", "no") for name
 
 def objects(text):
     if yaml is None:
-        raise NotPlayed("python3-yaml is not installed")
+        raise NotPlayed("client", "python3-yaml is not installed")
     return [thing for thing in yaml.safe_load_all(text) if thing is not None]
 
 
@@ -227,11 +227,11 @@ def test_inject_takes_every_manifest():
 def test_kustomize_adds_it_to_every_workload():
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        raise NotPlayed("no kubectl here")
+        raise NotPlayed("client", "no kubectl here")
     done = subprocess.run([kubectl, "version", "--client"], capture_output=True, text=True, timeout=60, check=False)
     version = re.search(r"Kustomize Version: v(\d+)", done.stdout)
     if version is None or int(version.group(1)) < 5:
-        raise NotPlayed("this kubectl knows no components")
+        raise NotPlayed("client", "this kubectl knows no components")
     done = subprocess.run([kubectl, "kustomize", str(FOLDER / "example")], capture_output=True, text=True, timeout=60, check=False)
     equal((done.returncode, done.stderr), (0, ""))
     made, fields = objects(done.stdout), Fields()

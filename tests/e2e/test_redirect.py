@@ -52,7 +52,7 @@ def redirect(config, *arguments):
 def proxied(dialect, reprise=Reprise, **configuration):
     """A reprise in whose way the rules are, for IPv4 and IPv6."""
     if subprocess.run(["true"], preexec_fn=as_nobody, check=False).returncode != 0:
-        raise NotPlayed("there are no other users here")
+        raise NotPlayed("namespaces", "there are no other users here")
     with reprise(**{"listeners": BOTH, **configuration}) as running:
         code, _, err = redirect(running.config_file, "--print", dialect, "--apply", "--user", "root")
         equal(code, 0, err)

@@ -22,7 +22,7 @@ def peak_memory(reprise):
 
 def is_small(peak, most, sanitized):
     if sanitized:
-        part_not_played("memory", "it is not its own under a sanitizer")
+        part_not_played("memory", "sanitizer", "it is not its own under a sanitizer")
     else:
         assert peak < most, peak
 

@@ -15,7 +15,7 @@ KIB_EACH = 1.5   # a socket's reading and its owner; a session of its own would 
 def test_clients_that_rest_cost_a_kibibyte_and_go_on():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < MANY + 1000:
-        raise NotPlayed(f"{MANY} clients need more than {hard} open files")
+        raise NotPlayed("namespaces", f"{MANY} clients need more than {hard} open files")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, MANY + 1000), hard))
     with Upstream() as upstream, contextlib.ExitStack() as stack, \
             Reprise(threads=1, limits={"connections": MANY + 100}, log={"access": False}) as reprise:
@@ -39,6 +39,6 @@ def test_clients_that_rest_cost_a_kibibyte_and_go_on():
             equal(client.read_to_end(), b"", "shutdown")
         equal(reprise.wait(), 0)
         if is_sanitized():
-            part_not_played("memory", "it is not its own under a sanitizer")
+            part_not_played("memory", "sanitizer", "it is not its own under a sanitizer")
         else:
             assert each <= KIB_EACH, each

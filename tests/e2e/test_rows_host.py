@@ -102,7 +102,7 @@ def test_I10_without_a_local_port_an_attempt_fails_as_connect_and_backs_off():
             equal([(attempt["stage"], attempt["error"]) for attempt in attempts], [("connect", "no_local_port")] * 3)
 
     if not in_a_network_of_its_own(case, "61000 61001"):
-        raise NotPlayed("a network of its own is not permitted here")
+        raise NotPlayed("namespaces", "a network of its own is not permitted here")
 
 
 class Bare:

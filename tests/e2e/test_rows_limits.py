@@ -153,7 +153,7 @@ def test_I6_with_256_descriptors_4096_clients_are_served_or_turned_away_and_the_
             print(f"note: {len(served)} served, {len(refused)} turned away, {share:.1%} of a core, "
                   f"{tunnels.rounds} rounds through 20 tunnels")
             if is_sanitized():
-                part_not_played("the share of a core", "a sanitizer is slow")
+                part_not_played("the share of a core", "sanitizer", "a sanitizer is slow")
             else:
                 assert share < 0.2, share
             assert reprise.descriptors() <= 256
@@ -164,7 +164,7 @@ def test_I6_with_256_descriptors_4096_clients_are_served_or_turned_away_and_the_
 
 def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
     if is_sanitized():
-        raise NotPlayed("sanitizers need descriptors of their own")
+        raise NotPlayed("sanitizer", "sanitizers need descriptors of their own")
     held = Held()
     with Upstream({"/held": [held], "/": [Say(200, close=True)]}) as upstream, Reprise() as reprise:
         with Client(reprise.forward) as busy:
@@ -189,7 +189,7 @@ def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
 
 def test_I6_without_a_descriptor_for_the_disk_for_resolving_or_for_the_upstream():
     if is_sanitized():
-        raise NotPlayed("sanitizers need descriptors of their own")
+        raise NotPlayed("sanitizer", "sanitizers need descriptors of their own")
     steps = {"/spill": [200, Say(503, close=True)], "/": [Say(200, close=True)]}
     with Upstream(steps) as upstream, Reprise(defaults={"retry": {"max_attempts": 3}}) as reprise:
         with Client(reprise.forward) as client:
@@ -341,7 +341,7 @@ def growth_per_connection(reprise, sent, stays=None):
 
 def test_I2_memory_per_connection_is_bounded_by_what_it_sent():
     if is_sanitized():
-        raise NotPlayed("memory is not its own under a sanitizer")
+        raise NotPlayed("sanitizer", "memory is not its own under a sanitizer")
 
     def never(connection, _):
         with contextlib.suppress(OSError):
@@ -425,7 +425,7 @@ def test_I4_a_client_that_still_sends_reads_the_response_that_refuses_it():
 
 def test_I5_a_client_that_does_not_read_costs_two_buffers():
     if is_sanitized():
-        raise NotPlayed("memory is not its own under a sanitizer")
+        raise NotPlayed("sanitizer", "memory is not its own under a sanitizer")
     over = threading.Event()
 
     def endless(connection, _):

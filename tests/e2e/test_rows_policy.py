@@ -125,7 +125,7 @@ def test_L25_endless_attempts_are_counted_and_not_kept():
             equal(reprise.metric("reprise_retries_total"), attempts - count)
             equal(reprise.metric("reprise_backoff_seconds_count"), attempts - count)
         if is_sanitized():
-            part_not_played("memory", "it is not its own under a sanitizer")
+            part_not_played("memory", "sanitizer", "it is not its own under a sanitizer")
             return
         grown = settled(lambda: resident(reprise)) - before
         assert grown < 128 * 1024 + 2 * response.attempts, f"{grown} bytes for {response.attempts} attempts"

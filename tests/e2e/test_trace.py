@@ -197,7 +197,7 @@ def test_a_queue_that_is_full_is_counted_and_its_memory_bounded():
                 full()
             grown = memory(reprise) - before
             if is_sanitized():
-                part_not_played("memory", "it is not its own under a sanitizer")
+                part_not_played("memory", "sanitizer", "it is not its own under a sanitizer")
             else:
                 assert grown < 2 * 1024, f"{grown} KiB more"
             reprise.process.send_signal(signal.SIGTERM)

@@ -11,7 +11,7 @@
 #include "tests/support/chance.hpp"
 #include "tests/support/play.hpp"
 
-namespace reprise::explain {
+namespace reprise::explain::explanation_test {
 namespace {
 
 using namespace policy;
@@ -569,4 +569,4 @@ TEST(Explanation, L20_judges_the_fields_that_leave) {
 }
 
 }  // namespace
-}  // namespace reprise::explain
+}  // namespace reprise::explain::explanation_test

@@ -6,7 +6,7 @@
 #include "proxy/repeat/signature.hpp"
 #include "tests/http/reading.hpp"
 
-namespace reprise::http {
+namespace reprise::http::download_test {
 namespace {
 
 using policy::BodyEnd;
@@ -181,4 +181,4 @@ TEST(RangeRequest, J11_not_a_byte_of_the_target_changes) {
 }
 
 }  // namespace
-}  // namespace reprise::http
+}  // namespace reprise::http::download_test

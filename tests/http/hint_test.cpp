@@ -6,7 +6,7 @@
 #include "tests/http/reading.hpp"
 #include "tests/support/chance.hpp"
 
-namespace reprise::http {
+namespace reprise::http::hint_test {
 namespace {
 
 using policy::Duration;
@@ -268,4 +268,4 @@ TEST(Hints, random_bytes_give_no_pause_below_zero) {
 }
 
 }  // namespace
-}  // namespace reprise::http
+}  // namespace reprise::http::hint_test

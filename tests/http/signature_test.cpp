@@ -6,7 +6,7 @@
 #include "tests/http/reading.hpp"
 #include "tests/support/chance.hpp"
 
-namespace reprise::http {
+namespace reprise::http::signature_test {
 namespace {
 
 using std::string;
@@ -139,4 +139,4 @@ TEST(Signature, random_bytes_never_harm) {
 }
 
 }  // namespace
-}  // namespace reprise::http
+}  // namespace reprise::http::signature_test

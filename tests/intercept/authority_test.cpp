@@ -14,7 +14,7 @@
 #include "proxy/intercept/trust.hpp"
 #include "proxy/tls/tls_link.hpp"
 
-namespace reprise::net {
+namespace reprise::net::authority_test {
 namespace {
 
 constexpr std::int64_t now = 1'800'000'000;
@@ -185,4 +185,4 @@ TEST(Leaves, are_made_once_and_the_longest_unused_goes) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::authority_test

@@ -32,7 +32,7 @@ from clients import BY, CLIENTS, PORTS, Ask  # noqa: E402
 from harness import LOOPBACK, NotPlayed, Reprise, equal, without_proxies  # noqa: E402
 from names import NameServer  # noqa: E402
 from origin import HELLO, HOST, ORDER, Origin, blob, echo  # noqa: E402
-from tally import Tally  # noqa: E402
+from junit import Suite  # noqa: E402
 from test_intercept import clean  # noqa: E402
 from test_redirect import as_nobody, redirect  # noqa: E402
 from upstream import Say, resumable  # noqa: E402
@@ -211,7 +211,7 @@ def judge(stage, client, scenario, ask, path, got):
 
 def play(stage, client, way, scenario):
     if way == "transparent" and stage.transparent:
-        raise NotPlayed(stage.transparent)
+        raise NotPlayed("kernel", stage.transparent)
     path = stage.next_path()
     folder = tempfile.mkdtemp(dir=stage.folder)
     os.chmod(folder, 0o777)
@@ -287,7 +287,7 @@ def without_versions(text):
     return [re.sub(r"^(\| [^|]+ \|)[^|]+\|", r"\1", row) for row in text.strip().splitlines()]
 
 
-def compare_table(tally, write):
+def compare_table(suite, write):
     file = HERE / "README.md"
     text = file.read_text(encoding="utf-8")
     above, rest = text.split(BEGIN)
@@ -297,9 +297,7 @@ def compare_table(tally, write):
         file.write_text(f"{above}{BEGIN}\n{now}\n{END}{below}", encoding="utf-8")
         return
     same = without_versions(before) == without_versions(now)
-    print("ok     the table of README.md" if same else "FAILED the table of README.md: --write makes it anew", flush=True)
-    tally.passed += same
-    tally.failed += not same
+    suite.add("the table of README.md", "passed" if same else "failed", "" if same else "--write renews it")
 
 
 def apply_redirect(stage, reprise):
@@ -316,14 +314,14 @@ def apply_redirect(stage, reprise):
     return ""
 
 
-def play_all(stage, only, tally):
+def play_all(stage, only, suite):
     def one(case):
         name, *rest = case
         missing, start = absent(*rest[:2]), time.monotonic()
         told = None
         try:
             if missing:
-                raise NotPlayed(f"not installed: {missing}")
+                raise NotPlayed("client", f"not installed: {missing}")
             play(stage, *rest)
         except NotPlayed as why:
             return name, 0, None, str(why)
@@ -335,17 +333,15 @@ def play_all(stage, only, tally):
     with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
         for name, seconds, failure, why in pool.map(one, list(cases(only))):
             if why:
-                tally.skip(name, why)
+                suite.skips(name, why)
                 continue
-            print(f"FAILED {name}\n{failure}" if failure else f"ok     {seconds:6.2f} s  {name}", flush=True)
-            tally.failed += failure is not None
-            tally.passed += failure is None
+            suite.add(name, "failed" if failure else "passed", failure or "", seconds)
 
 
 def inside(given):
     """In a network and with mounts of its own."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    tally = Tally()
+    suite = Suite("interop")
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reprise-interop-")))
         host = stack.enter_context(faults.Host())
@@ -356,10 +352,10 @@ def inside(given):
         prepare_trust(stage)
         reprise = stack.enter_context(Reprise(**configuration(origin)))
         stage.transparent = apply_redirect(stage, reprise)
-        play_all(stage, given.only, tally)
+        play_all(stage, given.only, suite)
     if not given.only:
-        compare_table(tally, given.write)
-    return tally.end()
+        compare_table(suite, given.write)
+    return suite.end()
 
 
 def main():
@@ -375,9 +371,9 @@ def main():
         return inside(given)
     way = faults.unshare_command()
     if way is None:
-        tally = Tally()
-        tally.skip("every client", "it needs a namespace of its own")
-        return tally.end()
+        suite = Suite("interop")
+        suite.skips("every client", "namespaces: it needs a namespace of its own")
+        return suite.end()
     return subprocess.run([*way, sys.executable, *sys.argv], env={**without_proxies(), faults.INSIDE: "1"}, check=False).returncode
 
 

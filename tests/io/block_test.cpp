@@ -24,7 +24,7 @@ void fill(Buffer& buffer, std::string_view bytes) {
 }
 
 TEST(Block, a_block_given_back_is_the_next_one_lent) {
-  if (views_are_watched) GTEST_SKIP() << "blocks rest where views are watched";
+  if (views_are_watched) GTEST_SKIP() << "sanitizer: blocks rest where views are watched";
   Block first(1);
   EXPECT_EQ(first.size(), block_bytes);
   const char* const memory = first.data();
@@ -43,7 +43,7 @@ std::set<const char*> lend(std::size_t count) {
 }
 
 TEST(Block, what_a_burst_needs_is_kept_until_a_pause_shows_that_it_is_spare) {
-  if (views_are_watched) GTEST_SKIP() << "blocks rest where views are watched";
+  if (views_are_watched) GTEST_SKIP() << "sanitizer: blocks rest where views are watched";
   constexpr std::size_t burst = 300;
   constexpr std::size_t less = 200;
   constexpr std::size_t kept = 64;
@@ -156,7 +156,7 @@ TEST(Buffer, gives_its_block_back_only_when_empty) {
 }
 
 TEST(Buffer, clear_forgets_the_bytes_and_keeps_the_block) {
-  if (views_are_watched) GTEST_SKIP() << "blocks rest where views are watched";
+  if (views_are_watched) GTEST_SKIP() << "sanitizer: blocks rest where views are watched";
   Buffer buffer;
   fill(buffer, "ab");
   const void* const place = buffer.view().data();

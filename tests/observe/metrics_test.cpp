@@ -16,7 +16,7 @@
 #include "tests/observe/golden.hpp"
 #include "tests/support/scripted_request.hpp"
 
-namespace reprise::observe {
+namespace reprise::observe::metrics_test {
 namespace {
 
 using policy::Reason;
@@ -434,4 +434,4 @@ TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_
 }
 
 }  // namespace
-}  // namespace reprise::observe
+}  // namespace reprise::observe::metrics_test

@@ -79,7 +79,7 @@ class Container(Debian):
             eventually(lambda: self.process.poll() is not None or self.booted(), "systemd of the container is up")
             if self.process.poll() is not None:
                 log.seek(0)
-                raise NotPlayed(f"no container can be started here: {' '.join(log.read()[-300:].split())}")
+                raise NotPlayed("namespaces", f"no container can be started here: {' '.join(log.read()[-300:].split())}")
             # Its port must answer at once in what follows.
             self.must("ip link set lo up 2>/dev/null || true; systemctl is-system-running --wait || true")
         except BaseException:

@@ -71,7 +71,7 @@ def test_it_is_built_by_the_words_of_the_page(stage):
 
 def built(stage):
     if stage.root is None:
-        raise NotPlayed("there is no image: it could not be built")
+        raise NotPlayed("namespaces", "there is no image: it could not be built")
     return stage.root
 
 

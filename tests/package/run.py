@@ -25,7 +25,7 @@ import image  # noqa: E402
 import package  # noqa: E402
 from harness import NotPlayed, options, without_proxies  # noqa: E402
 from stage import Stage  # noqa: E402
-from tally import Tally  # noqa: E402
+from junit import Suite  # noqa: E402
 
 INSIDE = "REPRISE_PACKAGE_TESTS"
 MEMORY = "3G"  # at most; what lies there at the end is half of that
@@ -38,26 +38,22 @@ def cases(only):
                 yield f"{module.__name__}.{name}", case
 
 
-def play(name, case, stage, tally):
+def play(name, case, stage, suite):
     start, failure = time.monotonic(), None
     try:
         case(stage)
     except NotPlayed as why:
-        tally.skip(name, str(why))
+        suite.skips(name, str(why))
         return
     except subprocess.CalledProcessError as error:
         failure = f"{traceback.format_exc()}{error.stdout or ''}{error.stderr or ''}"
     except Exception:  # pylint: disable=broad-except
         failure = traceback.format_exc()
-    tally.passed += failure is None
-    tally.failed += failure is not None
-    print(f"{'FAILED' if failure else 'ok    '} {time.monotonic() - start:6.2f} s  {name}", flush=True)
-    if failure:
-        print(failure, flush=True)
+    suite.add(name, "failed" if failure else "passed", failure or "", time.monotonic() - start)
 
 
 def inside(only):
-    tally = Tally()
+    suite = Suite("package")
     folder = tempfile.mkdtemp(prefix="reprise-package-")
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -65,8 +61,8 @@ def inside(only):
         stack.callback(subprocess.run, ["umount", "-l", folder], check=False)
         stage = stack.enter_context(Stage(Path(folder)))
         for name, case in cases(only):
-            play(name, case, stage, tally)
-    return tally.end()
+            play(name, case, stage, suite)
+    return suite.end()
 
 
 def why_not():
@@ -87,9 +83,9 @@ def main():
         return inside(given.only)
     why = why_not()
     if why:
-        tally = Tally()
-        tally.skip("everything, no namespaces", why)
-        return tally.end()
+        suite = Suite("package")
+        suite.skips("everything", f"namespaces: {why}")
+        return suite.end()
     return subprocess.run(["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv],
                           env={**without_proxies(), INSIDE: "1"}, check=False).returncode
 

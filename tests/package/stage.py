@@ -17,7 +17,7 @@ def need(*programs):
     """Without one of them the case is not played."""
     for program in programs:
         if shutil.which(program) is None:
-            raise NotPlayed(f"there is no {program} here")
+            raise NotPlayed("client", f"there is no {program} here")
 
 
 def run(*command, patience=300, **more):
@@ -66,13 +66,13 @@ class Stage(contextlib.ExitStack):
 
     def packed(self):
         if self.deb is None:
-            raise NotPlayed("there is no package: it could not be packed")
+            raise NotPlayed("namespaces", "there is no package: it could not be packed")
         return self.deb
 
     def made(self, what, make):
         """What `make` gives; where it has failed before, the case is not played."""
         if what in self.missing:
-            raise NotPlayed(f"there is no {what}: {self.missing[what]}")
+            raise NotPlayed("namespaces", f"there is no {what}: {self.missing[what]}")
         try:
             return make()
         except NotPlayed as why:

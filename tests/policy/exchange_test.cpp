@@ -6,7 +6,7 @@
 
 #include "tests/support/play.hpp"
 
-namespace reprise::policy {
+namespace reprise::policy::exchange_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -333,4 +333,4 @@ TEST(LedgerTest, HoldsMoreThanItsInlineEntries) {
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::exchange_test

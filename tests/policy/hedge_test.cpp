@@ -7,7 +7,7 @@
 #include "proxy/policy/exchange.hpp"
 #include "tests/support/script.hpp"
 
-namespace reprise::policy {
+namespace reprise::policy::hedge_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -591,4 +591,4 @@ TEST(HedgeOutcomes, HaveAWordEach) {
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::hedge_test

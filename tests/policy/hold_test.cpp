@@ -8,7 +8,7 @@
 
 #include "proxy/policy/route_policy.hpp"
 
-namespace reprise::policy {
+namespace reprise::policy::hold_test {
 namespace {
 
 constexpr std::array every_kind{BodyKind::json, BodyKind::xml, BodyKind::untyped, BodyKind::event_stream,
@@ -84,4 +84,4 @@ TEST(RetryOn, AListedBodyIsListedWhateverItsStatus) {
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::hold_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/play.hpp"
 
-namespace reprise::policy {
+namespace reprise::policy::host_share_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -345,4 +345,4 @@ TEST_F(SharedHost, ARetryWaitsForAPauseThatGrewMeanwhile) {
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::host_share_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::policy {
+namespace reprise::policy::idle_life_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -60,4 +60,4 @@ TEST(IdleLife, L24_a_rest_of_any_length_does_not_overflow) {
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::idle_life_test

@@ -5,7 +5,7 @@
 
 #include "tests/policy/stories.hpp"
 
-namespace reprise::policy {
+namespace reprise::policy::ledger_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -122,7 +122,7 @@ TEST(Ledger, L25_a_held_attempt_that_is_forgotten_late_is_still_the_first_that_w
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::ledger_test
 
 namespace reprise::play {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/support/chance.hpp"
 
-namespace reprise::policy {
+namespace reprise::policy::match_index_test {
 namespace {
 
 std::size_t walk(const std::vector<Match>& matches, const RequestView& request) {
@@ -156,4 +156,4 @@ TEST(MatchIndex, AsksFewOfAThousand) {
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::match_index_test

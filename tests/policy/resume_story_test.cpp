@@ -5,7 +5,7 @@
 
 #include "tests/policy/stories.hpp"
 
-namespace reprise::play {
+namespace reprise::play::resume_story_test {
 namespace {
 
 constexpr Interruption fin = Interruption::fin;
@@ -384,8 +384,12 @@ TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
 }
 
 }  // namespace
+}  // namespace reprise::play::resume_story_test
+
+namespace reprise::play {
 
 std::vector<Story> resume_stories() {
+  using namespace resume_story_test;
   return joined({continued(), continued_under_limits(), given_up(), limited(), unwanted(), departures()});
 }
 

@@ -5,7 +5,7 @@
 
 #include "proxy/pacing/dice.hpp"
 
-namespace reprise::policy {
+namespace reprise::policy::resume_test {
 namespace {
 
 using Kind = Continuation::Kind;
@@ -477,4 +477,4 @@ TEST(Resume, WhateverIsAcceptedIsTheRest) {
 }
 
 }  // namespace
-}  // namespace reprise::policy
+}  // namespace reprise::policy::resume_test

@@ -152,7 +152,7 @@ TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
 }
 
 TEST_F(FileWatchTest, I6_without_a_descriptor_there_is_none) {
-  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const play::ScarceDescriptors scarce(0);
   EXPECT_THROW(FileWatch(), std::system_error);
 }

@@ -7,7 +7,7 @@
 #include "tests/support/loopback.hpp"
 #include "tests/support/metrics.hpp"
 
-namespace reprise::net {
+namespace reprise::net::library_names_test {
 namespace {
 
 /// A library that hangs until it is let go.
@@ -111,4 +111,4 @@ TEST(AskLibrary, knows_localhost_and_numbers) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::library_names_test

@@ -10,7 +10,7 @@
 #include "tests/support/own_folder.hpp"
 #include "tests/support/scarce_descriptors.hpp"
 
-namespace reprise::net {
+namespace reprise::net::name_service_test {
 namespace {
 
 using play::NameResponse;
@@ -238,7 +238,7 @@ TEST_F(NameServiceTest, nobody_at_the_name_server_s_port_is_a_failure) {
 }
 
 TEST_F(NameServiceTest, I6_without_a_descriptor_that_look_up_fails) {
-  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   server_.set("up.test", {says({"192.0.2.1"}, 0)});
   start();
   EXPECT_EQ(look_up("up.test"), one("192.0.2.1"));
@@ -262,4 +262,4 @@ TEST_F(NameServiceTest, its_end_waits_for_no_response) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::name_service_test

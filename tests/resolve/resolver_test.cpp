@@ -6,7 +6,7 @@
 #include "tests/support/metrics.hpp"
 #include "tests/support/names.hpp"
 
-namespace reprise::net {
+namespace reprise::net::resolver_test {
 namespace {
 
 using play::Names;
@@ -292,4 +292,4 @@ TEST_F(ResolverTest, its_end_does_not_wait_for_a_query_that_hangs) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::resolver_test

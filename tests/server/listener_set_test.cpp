@@ -6,7 +6,7 @@
 
 #include "tests/support/running_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::net::listener_set_test {
 namespace {
 
 config::Settings listening_at(std::vector<std::uint16_t> ports) {
@@ -116,4 +116,4 @@ TEST_F(ListenerSetTest, what_a_service_manager_passes_is_taken_once) {
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::listener_set_test

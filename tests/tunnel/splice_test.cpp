@@ -91,7 +91,7 @@ TEST(SplicePipe, only_a_few_rest_and_only_so_many_are_lent) {
 }
 
 TEST(SplicePipe, there_is_none_where_descriptors_are_scarce) {
-  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const std::size_t before = open_pipe_ends();
   on_a_fresh_thread([&] {
     for (const rlim_t more : {rlim_t{0}, rlim_t{1}, rlim_t{2}}) {

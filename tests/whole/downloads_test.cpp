@@ -258,7 +258,7 @@ TEST(ProxyDownloads, a_client_that_takes_nothing_is_given_up_after_idle_timeout)
 }
 
 TEST(ProxyDownloads, I6_without_a_descriptor_for_a_pipe_it_is_copied) {
-  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   const std::string body = noise(4 * mib);
   ScriptedUpstream upstream([&](Peer& peer) {
     if (!peer.read_request().empty()) peer.send(response(200, "the connection is there now"));

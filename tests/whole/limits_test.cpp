@@ -10,7 +10,7 @@ using play::sanitizer_needs_descriptors;
 using play::ScarceDescriptors;
 
 TEST(ProxyLimits, I6_without_a_descriptor_for_the_upstream_the_response_is_ours) {
-  if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   ScriptedUpstream upstream([](Peer& peer) {
     peer.read_request();
     peer.send(response(200, "x", "Connection: close\r\n"));

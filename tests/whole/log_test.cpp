@@ -96,7 +96,7 @@ TEST(ProxyLog, each_attempt_is_narrated_at_debug_with_what_comes_next) {
 TEST(ProxyLog, L18_a_hangup_with_nothing_to_read_again_is_told) {
   // Asio's handler of signals reads what another thread of this process wrote at the proxy's start: in the
   // program itself both are the first thread's.
-  if (play::thread_sanitized) GTEST_SKIP() << "the thread sanitizer sees the test's own arrangement";
+  if (play::thread_sanitized) GTEST_SKIP() << "sanitizer: tsan sees the test's own arrangement";
   ScriptedUpstream upstream(play::responses({response(200, "x")}));
   const LogFile log;
   Wishes wishes;

@@ -4,7 +4,7 @@
 #include "tests/support/names.hpp"
 #include "tests/support/whole_proxy.hpp"
 
-namespace reprise::net {
+namespace reprise::net::parent_test {
 namespace {
 
 using play::BlackHole;
@@ -395,4 +395,4 @@ TEST(ProxyParent, G7_an_upstream_whose_words_come_with_the_2xx_has_spoken_first)
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::parent_test

@@ -58,7 +58,7 @@ void expect_no_descriptor(const WireResponse& refused) {
 }
 
 TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_others_go_on) {
-  if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   Busy busy;
   ASSERT_TRUE(busy.is_held());
   {
@@ -78,7 +78,7 @@ TEST(ProxyShedding, I6_without_a_descriptor_a_client_is_turned_away_and_the_othe
 }
 
 TEST(ProxyShedding, I6_without_a_descriptor_left_in_reserve_one_is_held_again_once_it_is_free) {
-  if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   Busy busy;
   ASSERT_TRUE(busy.is_held());
   RawSocket waiting = RawSocket::unconnected();
@@ -103,7 +103,7 @@ TEST(ProxyShedding, I6_without_a_descriptor_left_in_reserve_one_is_held_again_on
 }
 
 TEST(ProxyShedding, I6_a_resting_upstream_connection_gives_its_descriptor_to_another_upstream) {
-  if (sanitizer_needs_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   ScriptedUpstream first(play::responses({response(200, "first")}));
   ScriptedUpstream second(play::responses({response(200, "second")}));
   RunningProxy proxy;

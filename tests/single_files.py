@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Compiles single files with both compilers and reads them with clang-tidy, because a unity build hides a missing include.
+
+    python3 tests/single_files.py [--base COMMIT]    the files that differ from the newest commit that is more than 24 hours old
+    python3 tests/single_files.py --all              the whole tree
+
+Needs build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source in its folder.
+If more than 20 files differ, 20 of them are drawn by the hash of HEAD, and the night compiles the rest."""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from junit import Suite
+
+ROOT = Path(__file__).resolve().parent.parent
+DATABASES = {"clang": ROOT / "build/alone", "gcc": ROOT / "build/alone-gcc"}
+MOST = 20
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+def changed_files(base):
+    """Paths that differ from `base`, untracked files included; every file if there is no such commit."""
+    bases = [base] if base else git("rev-list", "-1", "--before=24 hours ago", "HEAD")
+    if not bases:
+        return git("ls-files")
+    print(f"files that differ from {bases[0]}", flush=True)
+    return sorted({*git("diff", "--name-only", "--diff-filter=d", bases[0]), *git("ls-files", "--others", "--exclude-standard")})
+
+
+def drawn(files, most=MOST):
+    """At most so many of the files; the same commit always draws the same."""
+    if len(files) <= most:
+        return files
+    seed = git("rev-parse", "HEAD")[0]
+    print(f"{len(files)} files differ: {most} of them are drawn, and the night compiles all", flush=True)
+    return sorted(sorted(files, key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())[:most])
+
+
+def compile_commands(database):
+    """{path: command that only checks the syntax} of the sources in the tree."""
+    found = {}
+    for entry in json.loads((database / "compile_commands.json").read_text(encoding="utf-8")):
+        path = Path(entry["file"])
+        if path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build"):
+            words = shlex.split(entry["command"])
+            del words[words.index("-o"):words.index("-o") + 2]
+            found.setdefault(str(path.relative_to(ROOT)), [*words, "-fsyntax-only"])
+    return found
+
+
+def build_precompiled(database):
+    """Builds the precompiled headers that the commands name."""
+    told = subprocess.run(["ninja", "-C", str(database), "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
+    targets = [line.partition(":")[0] for line in told.splitlines() if line.partition(":")[0].endswith((".pch", ".gch"))]
+    subprocess.run(["ninja", "-C", str(database), *targets], check=True, stdout=subprocess.DEVNULL)
+
+
+def command_for(path, commands):
+    """The command for a source or a header, or None if the build has no source like it."""
+    if path in commands or not path.endswith(".hpp"):
+        return commands.get(path)
+    folder = str(Path(path).parent)
+    twin = path.removesuffix(".hpp") + ".cpp"
+    neighbour = twin if twin in commands else next((name for name in commands if str(Path(name).parent) == folder), None)
+    if neighbour is None:
+        return None
+    words = [word for word in commands[neighbour] if word not in ("-c", str(ROOT / neighbour))]
+    return [*words, "-Wno-pragma-once-outside-header" if "clang" in words[0] else "-w", "-x", "c++", str(ROOT / path)]
+
+
+def compile_alone(compiler, path, commands):
+    command = command_for(path, commands)
+    if command is None:
+        return "passed", ""
+    done = subprocess.run(command, cwd=DATABASES[compiler], capture_output=True, text=True, check=False)
+    return ("failed", done.stderr) if done.returncode else ("passed", "")
+
+
+def read_with_tidy(path):
+    done = subprocess.run(["clang-tidy", "--quiet", "-p", str(DATABASES["clang"]), str(ROOT / path)], cwd=ROOT, capture_output=True, text=True, check=False)
+    return ("failed", done.stdout + done.stderr) if done.returncode else ("passed", "")
+
+
+def check_files(files, suite, jobs):
+    commands = {}
+    for compiler, database in DATABASES.items():
+        build_precompiled(database)
+        commands[compiler] = compile_commands(database)
+    tasks = {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as workers:
+        for path in files:
+            for compiler in DATABASES:
+                tasks[workers.submit(compile_alone, compiler, path, commands[compiler])] = f"{path} with {compiler}"
+            if path.startswith(("proxy/", "config/")) and path in commands["clang"]:
+                tasks[workers.submit(read_with_tidy, path)] = f"{path} with clang-tidy"
+        for done in concurrent.futures.as_completed(tasks):
+            suite.add(tasks[done], *done.result())
+
+
+def self_test():
+    """A file that leans on another's include fails, and so does one with a finding."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text, compiles in (("clean", "#include <string>\nstd::string clean() { return {}; }\n", True),
+                                     ("leaning", "std::string leaning() { return {}; }\n", False)):
+            file = Path(folder) / f"{name}.cpp"
+            file.write_text(text, encoding="utf-8")
+            for compiler, program in (("clang", "clang++"), ("gcc", "g++")):
+                outcome, _ = compile_alone(compiler, name, {name: [program, "-std=c++20", "-fsyntax-only", str(file)]})
+                assert (outcome == "passed") == compiles, (name, compiler, outcome)
+        file = Path(folder) / "named.cpp"
+        file.write_text("int twice(int Value) { return 2 * Value; }\n", encoding="utf-8")
+        done = subprocess.run(["clang-tidy", "--quiet", f"--config-file={ROOT}/.clang-tidy", str(file), "--", "-std=c++20"], capture_output=True, text=True, check=False)
+        assert done.returncode and "readability-identifier-naming" in done.stdout, done.stdout
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--all", action="store_true")
+    arguments.add_argument("--base", default=os.environ.get("REPRISE_BASE", ""), help="compare with this commit (default: $REPRISE_BASE)")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count())
+    given = arguments.parse_args()
+    self_test()
+    suite = Suite("single files")
+    suite.passes("a planted mistake is found")
+    files = git("ls-files") if given.all else changed_files(given.base)
+    sources = [path for path in files if path.endswith((".cpp", ".hpp")) and path.startswith(("proxy/", "config/", "tests/"))]
+    check_files(sources if given.all else drawn(sources), suite, given.jobs)
+    return suite.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
