@@ -31,7 +31,7 @@ COPY tests tests
 RUN bash -c 'source deploy/packages.sh && install_missing libgtest-dev openssl' && rm -rf /var/lib/apt/lists/* \
  && cmake --preset release -DREPRISE_TESTS=ON -DREPRISE_LTO=OFF \
  && cmake --build build/release ${ROOMS:+--target $(printf '%s_test ' $ROOMS)} \
- && ctest --test-dir build/release -R "^($(printf '%s' "${ROOMS:-.*}" | tr ' ' '|'))[.]" \
+ && ctest --test-dir build/release -R "^($(printf '%s' "${ROOMS:-.*}" | tr ' ' '|'))(_test)?[.]" \
       --output-on-failure --no-tests=error --timeout 900 -j "$(nproc)"
 
 FROM scratch AS package

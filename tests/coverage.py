@@ -2,7 +2,6 @@
 """Line and branch coverage of proxy/policy, proxy/http and the rooms above the sockets by their unit tests and the simulation; build with preset `coverage`.
 
     python3 tests/coverage.py              plays everything, then the figures of each floor; the last line is `N passed, N failed, N skipped`
-    python3 tests/coverage.py --played     the same of what tests/run.sh has just played under the sanitizers
     python3 tests/coverage.py --gaps NAME  of the last play: what was never run in the files so named, and which way no branch went
 
 Tests of a floor count for every floor below it. A `switch` over every enumerator has one branch that nothing can take; it counts."""
@@ -158,14 +157,12 @@ def tell_gaps(files, name):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--played", action="store_true", help="play nothing")
     arguments.add_argument("--gaps", metavar="NAME", help="show what was never run")
     given = arguments.parse_args()
     if given.gaps:
         tell_gaps(read_counts(), given.gaps)
         return 0
-    if not given.played:
-        play_all()
+    play_all()
     add_up()
     suite, shares = judge(read_counts())
     FIGURES.mkdir(parents=True, exist_ok=True)

@@ -117,10 +117,10 @@ def paper_problems():
     """Rows and bounds of the page are those of this file, and its values hold; they are those of another run."""
     rows = written()
     if not rows:
-        print("tests/README.md has no table yet: python3 tests/figures.py --write after a full run")
+        print("tests/README.md has no table yet: python3 tests/figures.py --write after a night")
         return
     if [(name, bound) for name, _, bound in rows] != [(row.name, row.bound) for row in ROWS]:
-        yield "the table in tests/README.md has other rows or bounds; python3 tests/figures.py --write after a full run"
+        yield "the table in tests/README.md has other rows or bounds; python3 tests/figures.py --write after a night"
         return
     for row, (_, value, _) in zip(ROWS, rows):
         if not re.fullmatch(r"[\d,]+(\.\d+)?", value) or not row.holds(float(value.replace(",", ""))):

@@ -35,21 +35,32 @@ done
 ! $is_night || export REPRISE_NIGHT=1
 
 jobs=$(nproc)
-results=$(mktemp -d)
+# Every file outside build/ is below this folder, open to the other users that some cases run as. What killed runs left is removed.
+for folder in /tmp/reprise-tests.*; do [ ! -d "$folder" ] || kill -0 "${folder##*.}" 2>/dev/null || rm -rf "$folder"; done
+export TMPDIR=/tmp/reprise-tests.$$
+results=$TMPDIR/results
+mkdir -m 1777 "$TMPDIR" && mkdir "$results" || exit 1
 seed=$((RANDOM * 32768 + RANDOM + 1))   # of the night; the gate has fixed seeds
 times=()
 
-# Ends what this run started, when it is killed too: each test runs in the process group of this shell or below it.
+# Everything below a process, the process itself last.
+descendants() {
+  local child
+  for child in $(pgrep -P "$1"); do descendants "$child"; echo "$child"; done
+}
+
+# Ends what this run started and removes its files, after a signal too. Whatever does not end within ten seconds is killed.
 clean_up() {
   trap - EXIT INT TERM HUP
-  rm -rf "$results"
-  local child
-  for child in $(pgrep -P $$); do end_tree "$child"; done
-}
-end_tree() {
-  local child
-  for child in $(pgrep -P "$1"); do end_tree "$child"; done
-  kill -TERM "$1" 2>/dev/null
+  local left _
+  mapfile -t left < <(descendants $$)
+  kill -TERM "${left[@]}" 2>/dev/null
+  for _ in {1..100}; do
+    kill -0 "${left[@]}" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -KILL "${left[@]}" 2>/dev/null
+  rm -rf "$TMPDIR"
 }
 trap clean_up EXIT
 trap 'clean_up; exit 130' INT TERM HUP
@@ -212,22 +223,20 @@ group_files_night() {
 # A sample: all of them take hours. `tests/mutate.py` without --sample plants every one.
 group_mutants() { suite "planted defects, seed $seed" python3 tests/mutate.py --jobs "$jobs" --sample 16 --seed "$seed"; }
 
-packages=("${build_packages[@]}" "${test_packages[@]}")
-optional=()
+# Packages are installed once, with one more try.
+install() { install_missing "$@" || { sleep 5; install_missing "$@"; }; }
+install "${build_packages[@]}" "${test_packages[@]}" || { echo "without these packages nothing can be built or tested" >&2; exit 1; }
+declare -A wanted=([browser]="${browser_packages[*]}" [package]="${package_packages[*]}" [hardening]=devscripts [image_rules]="${rules_packages[*]}"
+  [cost]="${measure_packages[*]}" [soak]="${measure_packages[*]}" [release]="${measure_packages[*]}")
+for entry in "${client_packages[@]}"; do sh -c "${entry#*: }" >/dev/null 2>&1 || wanted[interop]+=" ${entry%%: *}"; done
 for group in "${groups[@]}"; do
-  case $group in
-    browser) optional+=("${browser_packages[@]}") ;;
-    interop) optional+=("${client_packages[@]%%:*}") ;;
-    package | hardening) optional+=("${package_packages[@]}") ;;
-    image_rules) optional+=("${rules_packages[@]}") ;;
-    cost | soak) optional+=("${measure_packages[@]}") ;;
-    release) optional+=("${measure_packages[@]}") ;;
-  esac
+  # shellcheck disable=SC2086
+  [ -z "${wanted[$group]:-}" ] || install ${wanted[$group]} || for package in ${wanted[$group]}; do
+    is_installed "$package" && continue
+    echo "group $group cannot play what needs the package $package" >&2
+    [ "${CI:-}" != true ] || check "package $package, which group $group needs" false
+  done
 done
-install_missing "${packages[@]}" || { sleep 5; install_missing "${packages[@]}"; } || exit 1
-if [ ${#optional[@]} -gt 0 ] && ! install_missing "${optional[@]}" && ! { sleep 5; install_missing "${optional[@]}"; }; then
-  for package in "${optional[@]}"; do is_installed "$package" || check "package $package, for ${groups[*]}" false; done
-fi
 own_build_folder || exit 1
 mkdir -p build/figures
 begin=$SECONDS

@@ -4,7 +4,7 @@ import threading
 import time
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, is_sanitized, part_not_played
+from harness import LOOPBACK, PATIENCE, Reprise, at_most, closed_port, equal, is_sanitized, part_not_played
 from parent import Parent
 from test_explain import explain
 from test_rows_limits import resident, settled
@@ -128,7 +128,7 @@ def test_L25_endless_attempts_are_counted_and_not_kept():
             part_not_played("memory", "sanitizer", "it is not its own under a sanitizer")
             return
         grown = settled(lambda: resident(reprise)) - before
-        assert grown < 128 * 1024 + 2 * response.attempts, f"{grown} bytes for {response.attempts} attempts"
+        at_most(grown, 128 * 1024 + 2 * response.attempts, f"bytes for {response.attempts} attempts")
 
 
 def test_L27_faults_of_ours_never_open_the_circuit():

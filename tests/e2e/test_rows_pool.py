@@ -6,7 +6,7 @@ import time
 
 import chance
 from client import Client, ask, head_of
-from harness import LOOPBACK, NotPlayed, Reprise, equal, eventually
+from harness import LOOPBACK, NotPlayed, Reprise, at_most, equal, eventually
 from upstream import Say, Upstream, reset
 
 WAIT = {"initial": "300ms", "maximum": "300ms", "jitter": "none"}
@@ -41,7 +41,7 @@ def test_D7_an_old_connection_that_fails_during_the_backoff_is_nobodys_business(
                 share = (reprise.cpu_seconds() - cpu) / (time.monotonic() - start)
             equal((response.status, response.attempts), (200, 2), first.__name__)
             equal(len(set(connections_of(upstream, 2))), 2, "a fresh connection")
-            assert share < 0.9, f"{first.__name__}: {share:.0%} of a core during the wait"
+            at_most(share, 0.9, f"share of a core during the wait, {first.__name__}")
 
 
 def test_D8_the_last_attempt_that_dies_on_a_reused_connection_is_a_response_of_ours():

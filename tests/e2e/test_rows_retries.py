@@ -6,7 +6,7 @@ import time
 
 from client import Client, ask, chunked
 from exactly import counted, expected, normal, raw, sent_upstream, stage, to
-from harness import Reprise, equal, eventually, open_links, under_some_limit
+from harness import Reprise, at_most, equal, eventually, open_links, under_some_limit
 from test_retries import reasons
 from upstream import Say, Upstream, reset
 
@@ -140,7 +140,7 @@ def test_D7_errors_of_the_old_connection_during_the_wait():
         equal(was_reset.wait(60), True)
         response = client.read_response()
         equal((response.status, response.attempts), (200, 2))
-        assert reprise.cpu_seconds() - before < 0.4, "the wait spins"
+        at_most(reprise.cpu_seconds() - before, 0.4, "CPU seconds of the wait")
 
 
 def dies_when_reused(connection, request, seen=None):
@@ -244,7 +244,7 @@ def test_D14_a_client_that_finished_ends_the_wait():
         client.finish()
         response = client.read_response()
         equal((response.status, response.body, response.reason), (503, b"the only one", "client_gone"))
-        assert time.monotonic() - start < 20, "not the 30 s of the wait"
+        at_most(time.monotonic() - start, 20, "seconds, of the 30 s of the wait")
 
 
 def test_D14_a_client_that_resets_stops_everything():
@@ -259,7 +259,7 @@ def test_D14_a_client_that_resets_stops_everything():
             start = time.monotonic()
             client.reset()
             counted(reprise, "reprise_requests_total", code="client_gone")
-            assert time.monotonic() - start < 20, "not the 30 s of the wait"
+            at_most(time.monotonic() - start, 20, "seconds, of the 30 s of the wait")
             if step == "hang":
                 counted(reprise, "reprise_upstream_connections", 0, state="active")
             equal(upstream.count(), 1)

@@ -6,7 +6,7 @@ import time
 
 import chance
 from client import Client, Cut, ask, head_of
-from harness import LOOPBACK, Reprise, equal
+from harness import LOOPBACK, Reprise, at_most, equal
 from upstream import Say, Upstream, reset
 
 SO_ATTACH_FILTER = 26
@@ -49,7 +49,8 @@ def test_L4_a_get_on_a_connection_that_died_without_a_word_is_answered():
         taken = time.monotonic() - start
         equal((response.status, response.attempts), (200, 2))
         # A minute without it, or half of the deadline; two to three seconds with it.
-        assert 1 < taken < 15, taken
+        assert taken > 1, taken
+        at_most(taken, 15, "seconds until the dead connection was noticed")
         attempts = reprise.requests(2)[1]["attempts"]
         equal([attempt["reason"] for attempt in attempts], ["stale_connection", "success"])
         equal(attempts[0]["error"], "unacknowledged")
@@ -152,7 +153,7 @@ def test_L5_kept_clients_fail_no_more_often_than_without_a_proxy():
     with ForgetfulUpstream(0.001, 0.05) as upstream:
         straight = failures_of_kept_clients(lambda: Client((upstream.address, upstream.port)), "/x")
     # What a client meets is a matter of the moment between a look and a write; a busy machine may stop either of us in it.
-    assert through <= straight + 10, f"{through} through reprise, {straight} without"
+    at_most(through, straight + 10, f"failures, beside {straight} without reprise")
 
 
 WRAPS, LEFT_OF_IT = "1193h2m48s", 0.704  # a limit, and the seconds that are left of its milliseconds in 32 bits

@@ -13,7 +13,7 @@ from hashlib import sha256
 from client import Client, ask
 from control import Controlled
 from events import Events
-from harness import PATIENCE, Reprise, equal, eventually
+from harness import PATIENCE, Reprise, at_most, equal, eventually
 from upstream import Say, Upstream
 
 TWICE = {"retry": {"max_attempts": 2}}
@@ -185,12 +185,12 @@ def test_L32_a_hundred_readers_that_never_read_cost_nothing():
                 statuses.append(int(reader.recv(12, socket.MSG_WAITALL).split()[1]))
             equal((statuses.count(200), statuses.count(503)), (16, 84))
             took = ask_a_hundred()
-            assert took < 20, f"100 requests in {took:.1f} s"
+            at_most(took, 20, "seconds for 100 requests")
             equal(reprise.admin("/metrics")[0], 200)
             equal(reprise.admin("/livez"), (200, "alive\n"))
             grown = memory(reprise) - before
             if not is_sanitized(reprise):
-                assert grown < 24 << 20, f"{grown >> 10} KiB for readers"
+                at_most(grown, 24 << 20, "bytes for readers")
 
             def a_place_is_free():
                 with Events(reprise) as events:
@@ -215,7 +215,7 @@ def test_L32_a_page_that_is_loaded_a_thousand_times_leaves_nothing():
         eventually(lambda: reprise.descriptors() <= descriptors, "every connection is gone")
         grown = memory(reprise) - before
         if not is_sanitized(reprise):
-            assert grown < 8 << 20, f"{grown >> 10} KiB more after 1,000 loads"
+            at_most(grown, 8 << 20, "bytes more after 1,000 loads")
         equal(ask(reprise, "GET", upstream.url("/")).status, 200)
         with Events(reprise) as events:
             equal(events.status, 200)
