@@ -1,11 +1,12 @@
 """Bad input over TLS: certificates that prove nothing, sides that speak something else, and what is refused at start-up."""
+import datetime
 import os
 import socket
 import subprocess
 import tempfile
 
 from client import Client, ask, head_of
-from harness import LOOPBACK, Reprise, at_most, equal, options
+from harness import LOOPBACK, Reprise, equal, options
 from tls import Authority, TlsUpstream, authority, good_certificate, stapling, trusting
 from server import Server
 from upstream import Upstream
@@ -111,10 +112,12 @@ def test_openssls_words_are_told_once_a_second_for_each_upstream():
     with TlsUpstream(certificate=authority().self_signed()) as upstream, Reprise(defaults=trusting()) as reprise:
         for _ in range(30):
             equal(ask(reprise, "GET", upstream.url("/x")).status, 502)
-        seconds = sum(line["ms"] for line in reprise.requests(30)) / 1000 + 30
-        told = sum("failed: " in line.get("message", "") for line in reprise.log())
-        assert 1 <= told <= 1 + seconds, told
-        at_most(told, 29, "log lines for 30 failures")
+        reprise.requests(30)
+        told = [datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")) for line in reprise.log()
+                if "failed: " in line.get("message", "")]
+        assert told, "the words are in the log"
+        # The log's own times say how many seconds there were to tell in; a machine may stall for one before it writes the time down.
+        assert len(told) - 1 <= (told[-1] - told[0]).total_seconds() + 1, told
 
 
 def answering(bytes_to_say):
