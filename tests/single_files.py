@@ -58,11 +58,14 @@ def compile_commands(database):
     return found
 
 
-def build_precompiled(database):
-    """Builds the precompiled headers that the commands name."""
+def build_precompiled(database, commands):
+    """Builds the precompiled headers that the commands name: clang names the compiled form, GCC the header beside it."""
     told = subprocess.run(["ninja", "-C", str(database), "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
-    targets = [line.partition(":")[0] for line in told.splitlines() if line.partition(":")[0].endswith((".pch", ".gch"))]
-    subprocess.run(["ninja", "-C", str(database), *targets], check=True, stdout=subprocess.DEVNULL)
+    known = {str(database / name) for line in told.splitlines() for name in [line.partition(":")[0]] if name.endswith((".pch", ".gch"))}
+    named = {word for command in commands for word in command}
+    targets = [name for name in known if named & {name, name.removesuffix(".gch")}]
+    if targets:
+        subprocess.run(["ninja", "-C", str(database), *(str(Path(name).relative_to(database)) for name in targets)], check=True, stdout=subprocess.DEVNULL)
 
 
 def command_for(path, commands):
@@ -94,8 +97,8 @@ def read_with_tidy(path):
 def check_files(files, suite, jobs):
     commands = {}
     for compiler, database in DATABASES.items():
-        build_precompiled(database)
         commands[compiler] = compile_commands(database)
+        build_precompiled(database, filter(None, (command_for(path, commands[compiler]) for path in files)))
     tasks = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as workers:
         for path in files:
