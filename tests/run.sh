@@ -95,6 +95,7 @@ group_structure() {
   local script
   check "clang-format" bash -c "$(declare -f unformatted); unformatted"
   check "junit.py counts right" python3 tests/junit.py --self-test
+  check "e2e/run.py plays a failed case again" python3 tests/e2e/run.py --self-test
   for script in floors requirements citations; do
     check "$script.py finds planted mistakes" python3 "tests/$script.py" --self-test
     check "$script" python3 "tests/$script.py"

@@ -138,6 +138,45 @@ def play(chosen, jobs):
     yield from (run_case(name, case) for name, case in chosen.items() if name not in together)
 
 
+def play_and_report(chosen, jobs, suite):
+    """Plays every case, and those that failed once more; returns how many stories of each kind of fault the kernel played."""
+    stories, failed = collections.Counter(), []
+    for played in play(chosen, jobs):
+        stories.update(played.stories)
+        if played.failure and faults.INSIDE not in os.environ:
+            failed.append(played)
+        else:
+            played.report(suite)
+    for played in failed:
+        stories.update(play_again(played, suite))
+    return stories
+
+
+def self_test():
+    """A case that fails once is flaky, and one that always fails has failed; each is reported with its first failure."""
+    def passes():
+        pass
+
+    def fails_once():
+        try:
+            os.mkdir(os.path.join(tempfile.gettempdir(), "failed"))
+        except FileExistsError:
+            return
+        raise AssertionError("the first time")
+
+    def fails():
+        raise AssertionError("every time")
+
+    planted = {f"harness.{case.__name__}": case for case in (passes, fails_once, fails)}
+    globals()["cases"] = lambda only: ((name, case) for name, case in planted.items() if re.search(only, name))
+    suite = Suite("planted cases")
+    with folder_of_this_run(), contextlib.redirect_stdout(io.StringIO()):
+        play_and_report(planted, 2, suite)
+    outcomes = {test.name.removeprefix("harness."): (test.outcome, "time" in test.text) for test in suite.tests}
+    assert outcomes == {"passes": ("passed", False), "fails_once": ("flaky", True), "fails": ("failed", True)}, outcomes
+    return 0
+
+
 def trust_one_authority():
     """reprise and the clients, where nothing else is said: reading all roots of the system is four fifths of what a start of reprise costs."""
     os.environ["SSL_CERT_FILE"] = str(HERE.parent / "support/one_authority.pem")
@@ -161,8 +200,11 @@ def main():
     arguments.add_argument("--jobs", type=int, default=2 * os.cpu_count(), metavar="N", help="cases at once (default: %(default)s)")
     arguments.add_argument("--load", type=int, default=10000, help="requests of the load case")
     arguments.add_argument("--fault-figures", metavar="FILE", help="where to tell which faults the kernel played, JSON")
+    arguments.add_argument("--self-test", action="store_true", help="only check that a failed case is played again")
     chance.add_option(arguments)
     given = arguments.parse_args()
+    if given.self_test:
+        return self_test()
     harness.options.binary = os.path.abspath(given.bin)
     harness.options.threads, harness.options.load = given.threads, given.load
     if not os.access(harness.options.binary, os.X_OK):
@@ -170,16 +212,9 @@ def main():
         return 1
     chance.use(given.seed)
     trust_one_authority()
-    suite, stories, failed = Suite("end to end"), collections.Counter(), []
+    suite = Suite("end to end")
     with folder_of_this_run():
-        for played in play(dict(cases(given.only)), given.jobs):
-            stories.update(played.stories)
-            if played.failure and faults.INSIDE not in os.environ:
-                failed.append(played)
-            else:
-                played.report(suite)
-        for played in failed:
-            stories.update(play_again(played, suite))
+        stories = play_and_report(dict(cases(given.only)), given.jobs, suite)
     faults.stories = dict(stories)
     if given.fault_figures:
         faults.write_figures(given.fault_figures)
