@@ -4,10 +4,11 @@
     python3 tests/single_files.py [--base COMMIT]    the files that differ from the newest commit that is more than 24 hours old
     python3 tests/single_files.py --all              the whole tree
 
-Needs build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source in its folder.
+Needs build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source that includes it.
 If more than 20 files differ, 20 of them are drawn by the hash of HEAD, and the night compiles the rest."""
 import argparse
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -68,24 +69,30 @@ def build_precompiled(database, commands):
         subprocess.run(["ninja", "-C", str(database), *(str(Path(name).relative_to(database)) for name in targets)], check=True, stdout=subprocess.DEVNULL)
 
 
+@functools.cache
+def sources_that_include(header):
+    told = subprocess.run(["git", "grep", "-lF", f'#include "{header}"', "--", "*.cpp"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return told.split()
+
+
 def command_for(path, commands):
-    """The command for a source or a header, or None if the build has no source like it."""
+    """The command for a source, or for a header with the flags of a source that includes it; None if no source of the build does."""
     if path in commands or not path.endswith(".hpp"):
         return commands.get(path)
-    folder = str(Path(path).parent)
     twin = path.removesuffix(".hpp") + ".cpp"
-    neighbour = twin if twin in commands else next((name for name in commands if str(Path(name).parent) == folder), None)
-    if neighbour is None:
+    source = twin if twin in commands else next((name for name in sources_that_include(path) if name in commands), None)
+    if source is None:
         return None
-    words = [word for word in commands[neighbour] if word not in ("-c", str(ROOT / neighbour))]
-    return [*words, "-Wno-pragma-once-outside-header" if "clang" in words[0] else "-w", "-x", "c++", str(ROOT / path)]
+    words = [word for word in commands[source] if word not in ("-c", str(ROOT / source))]
+    return [*words, "-x", "c++", "-"]   # a source that only includes it, from standard input
 
 
 def compile_alone(compiler, path, commands):
     command = command_for(path, commands)
     if command is None:
         return "passed", ""
-    done = subprocess.run(command, cwd=DATABASES[compiler], capture_output=True, text=True, check=False)
+    source = f'#include "{path}"\n' if command[-1] == "-" else ""
+    done = subprocess.run(command, cwd=DATABASES[compiler], input=source, capture_output=True, text=True, check=False)
     return ("failed", done.stderr) if done.returncode else ("passed", "")
 
 
