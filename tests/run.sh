@@ -70,7 +70,7 @@ run() { "$@" & wait $!; }
 check() { run python3 tests/junit.py command "$results" "$@"; }
 suite() { run python3 tests/junit.py suite "$results" "$@"; }
 
-# build PRESET [TARGET...]
+# build PRESET [TARGET...]: each group builds what it plays, so that none plays a program of older code; a second time costs seconds.
 build() {
   cmake --preset "$1" -DREPRISE_TESTS=ON >"build/configure.$1" || { cat "build/configure.$1"; return 1; }
   cmake --build "build/$1" -j "$jobs" ${2:+--target "${@:2}"}
@@ -107,12 +107,14 @@ group_build_check() { builds check reprise; }
 
 group_build_asan() { builds asan; }
 
-group_files() {
+single_files() {
   check "configure single files" bash -c 'cmake --preset alone -DREPRISE_TESTS=ON && cmake --preset alone-gcc -DREPRISE_TESTS=ON' &&
-    suite "single files" python3 tests/single_files.py
+    suite "single files" python3 tests/single_files.py "$@"
 }
 
-group_unit() { unit_tests asan; }
+group_files() { single_files; }
+
+group_unit() { builds asan && unit_tests asan; }
 
 # stories COUNT SEED: one process for each core.
 net_stories() {
@@ -129,22 +131,23 @@ net_stories() {
 policy_stories=tests/simulation/policy/policy_stories
 
 group_stories() {
+  builds asan net_stories policy_stories || return
   check "policy stories" env ASAN_OPTIONS="$short_quarantine" "${fixed[@]}" build/asan/$policy_stories --all
   check "canaries of policy stories are found" "${fixed[@]}" build/asan/$policy_stories --canary
   net_stories 30000 1
 }
 
-group_fuzz() { suite "fuzz" python3 tests/fuzz/run.py --jobs "$jobs" --runs 100000 --seconds 4; }
+group_fuzz() { builds asan fuzz_targets && suite "fuzz" python3 tests/fuzz/run.py --jobs "$jobs" --runs 100000 --seconds 4; }
 
-group_e2e() { e2e check --fault-figures build/figures/faults.json; }
+group_e2e() { builds check reprise && e2e check --fault-figures build/figures/faults.json; }
 
 quickstart_names_a_missing_program() {
   ! REPRISE_BIN=/none bash deploy/quickstart.sh >build/quickstart 2>&1 && grep -x "REPRISE_BIN: '/none' is no program.*" build/quickstart
 }
 
 group_docs() {
+  builds check reprise || return
   local program=$PWD/build/check/reprise
-  ! $is_night || program=$PWD/build/release/reprise
   suite "docs" python3 tests/docs.py --bin "$program"
   check "the table of figures" python3 tests/figures.py --docs
   check "quickstart names a program that does not exist" bash -c "$(declare -f quickstart_names_a_missing_program); quickstart_names_a_missing_program"
@@ -155,7 +158,7 @@ group_release() { builds release && unit_tests release; }
 
 # Protections that cmake/hardening.cmake asks for, as Debian's own checker reads them from the program.
 group_hardening() {
-  [ -x build/release/reprise ] || builds release reprise || return
+  builds release reprise || return
   # Its look for control flow protection fails for every program of Debian 12, whose start-up files do not have it: our own functions do.
   check "hardening of the shipped program" hardening-check --nocfprotection build/release/reprise
   [ "$(uname -m)" != x86_64 ] || check "control flow protection" bash -c '[ "$(objdump -d build/release/reprise | grep -c endbr64)" -gt 1000 ]'
@@ -163,15 +166,16 @@ group_hardening() {
   check "debug information is beside the program" test -s build/release/reprise.debug
 }
 
-group_e2e_release() { [ -x build/release/reprise ] || builds release reprise || return; e2e release --seed fresh --fault-figures build/figures/faults.json; }
+group_e2e_release() { builds release reprise && e2e release --seed fresh --fault-figures build/figures/faults.json; }
 
-group_browser() { suite "browser" python3 tests/browser/run.py --bin build/release/reprise; }
+group_browser() { builds release reprise && suite "browser" python3 tests/browser/run.py --bin build/release/reprise; }
 
-group_interop() { suite "interop" python3 tests/interop/run.py --bin build/release/reprise; }
+group_interop() { builds release reprise && suite "interop" python3 tests/interop/run.py --bin build/release/reprise; }
 
-group_package() { suite "package" python3 tests/package/run.py --bin build/release/reprise; }
+group_package() { builds release reprise && suite "package" python3 tests/package/run.py --bin build/release/reprise; }
 
 group_image_rules() {
+  builds release reprise || return
   check "alert rules" python3 tests/alerts.py --bin build/release/reprise
   check "dashboard" python3 tests/dashboard.py --bin build/release/reprise
   check "the benchmark runs" python3 tests/bench/bench.py --bin build/release/reprise --peers dumbpipe --baseline dumbpipe \
@@ -196,7 +200,6 @@ group_stories_night() {
   local canary
   builds asan net_stories && builds release policy_stories || return
   check "policy stories" build/release/$policy_stories --all --random 1000000 --figures build/figures/policy_stories.json
-  check "net stories, seeds from $seed" true
   net_stories 200000 "$seed" && check "figures of net stories" python3 tests/figures.py --add net_stories
   for canary in repeated-effect wrong-byte lost-end used-before one-connection old-name clear-text deaf-kernel unnamed-change; do
     check "canary $canary is found" env ASAN_OPTIONS="$short_quarantine" "${fixed[@]}" build/asan/tests/net_stories --threads "$jobs" --stories 10000 --canary "$canary"
@@ -218,10 +221,7 @@ group_tsan() {
 
 group_coverage() { builds coverage && suite "coverage" "${fixed[@]}" python3 tests/coverage.py; }
 
-group_files_night() {
-  check "configure single files" bash -c 'cmake --preset alone -DREPRISE_TESTS=ON && cmake --preset alone-gcc -DREPRISE_TESTS=ON' &&
-    suite "every single file" python3 tests/single_files.py --all
-}
+group_files_night() { single_files --all; }
 
 # A sample: all of them take hours. `tests/mutate.py` without --sample plants every one.
 group_mutants() { suite "planted defects, seed $seed" python3 tests/mutate.py --jobs "$jobs" --sample 16 --seed "$seed"; }

@@ -66,7 +66,7 @@ class Played:
         """`first_failure`: of the first run, if this is the second."""
         if self.output.startswith("note"):
             print(self.output, end="", flush=True)
-        if self.failure:
+        if self.failure or first_failure and not self.passed:
             suite.fails(self.name, first_failure or self.failure, self.seconds)
         elif self.passed:
             suite.add(self.name, "flaky" if first_failure else "passed", first_failure, self.seconds)
