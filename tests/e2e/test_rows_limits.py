@@ -7,7 +7,7 @@ import threading
 import time
 
 from client import Client, Cut, head_of
-from harness import LOOPBACK, NotPlayed, Reprise, at_most, equal, eventually, is_sanitized, part_not_played
+from harness import LOOPBACK, NotPlayed, Reprise, at_most, equal, eventually, is_sanitized, options, part_not_played
 from test_replay import MIB
 from server import Server
 from upstream import Say, Upstream
@@ -140,7 +140,7 @@ def test_I6_with_256_descriptors_4096_clients_are_served_or_turned_away_and_the_
         talking = threading.Thread(target=talk)
         talking.start()
         with Crowd(reprise, upstream.url()) as crowd:
-            share = share_of_a_core(reprise, lambda: crowd.ask(crowd_size), 10)
+            share = share_of_a_core(reprise, lambda: crowd.ask(crowd_size), 10 if options.night else 0)
             over.set()
             talking.join()
             equal(broken, [], "the held tunnels")
@@ -174,7 +174,7 @@ def test_I6_without_a_descriptor_a_client_is_turned_away_and_nothing_spins():
             with Client(reprise.forward) as newcomer:
                 response = newcomer.ask("GET", upstream.url())
                 equal((response.status, response.reason, response.field("Retry-After")), (503, "no_descriptor", "1"))
-            share = share_of_a_core(reprise, lambda: None, 2)
+            share = share_of_a_core(reprise, lambda: None, 2 if options.night else 0.1)
             at_most(share, 0.2, "share of a core while no client comes")
             for _ in range(20):
                 with Client(reprise.forward) as newcomer:
