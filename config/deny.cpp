@@ -21,6 +21,8 @@ bool covers(const std::string& wide, const std::string& narrow) {
 
 std::string meaning(const std::string& network) {
   if (network.starts_with("169.254.")) return "cloud metadata and link-local addresses";
+  if (network.starts_with("100.100.")) return "cloud metadata of Alibaba Cloud";
+  if (network.starts_with("192.0.0.")) return "cloud metadata of Oracle Cloud";
   return network.starts_with("fe80:") ? "link-local addresses of IPv6" : "cloud metadata over IPv6";
 }
 

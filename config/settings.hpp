@@ -73,7 +73,7 @@ struct Intercept {
 /// A range of addresses that are never dialled, or the word `self` for the proxy's own listeners.
 struct Deny {
   std::vector<std::string> networks{
-      "169.254.0.0/16", "fe80::/10",
+      "169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "fe80::/10",
       "fd00:ec2::254/128"};  ///< checked CIDR texts; a bare address has /32 or /128
   bool self = true;
 };

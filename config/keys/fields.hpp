@@ -17,6 +17,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("idempotent", route.idempotent);
   auto& retry = route.retry;
   fields.field("retry.on", retry.on);
+  fields.field("retry.refused", retry.refused);
   fields.field("retry.max_attempts", retry.max_attempts);
   fields.field("retry.deadline", retry.deadline);
   fields.field("retry.attempt_timeout", retry.attempt_timeout);
@@ -64,6 +65,8 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("tls.key", route.tls.key);
   fields.field("tunnel.replay_client_hello", route.replay_client_hello);
   fields.field("signature.sigv4", route.signature_sigv4);
+  fields.field("signature.one_time", route.signature_one_time);
+  fields.field("ambiguous", route.ambiguous);
   fields.field("response_headers", route.response_headers);
   fields.field("attempt_header", route.attempt_header);
 }

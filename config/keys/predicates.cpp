@@ -80,7 +80,11 @@ class PredicateReader {
   bool read_scalar(const Entry& entry, const std::string& place, BodyPredicate& predicate) {
     const std::string& text = entry.value.text;
     if (entry.key == "status") return read_status(entry.value, place, predicate);
-    if (entry.key == "equals") {
+    if (entry.key == "refused") {
+      const Parsed<bool> refused = parse_boolean(text);
+      if (!refused) return refuse(entry.value, place, shown(entry.value) + " is neither true nor false: ");
+      predicate.refused = *refused.value;
+    } else if (entry.key == "equals") {
       predicate.value.equals = text;
     } else if (entry.key == "event") {
       if (text.empty()) return refuse(entry.value, place, "an event has a name: ");

@@ -12,8 +12,8 @@
 namespace reprise::config {
 
 /// The keys of one predicate, in the order in which they are written.
-inline constexpr std::array<std::string_view, 7> predicate_keys{"status", "event",  "json",   "xml",
-                                                                "header", "equals", "matches"};
+inline constexpr std::array<std::string_view, 8> predicate_keys{"status", "event",  "json",    "xml",
+                                                                "header", "equals", "matches", "refused"};
 
 /// How predicates are written, for messages.
 inline constexpr std::string_view predicate_form =

@@ -41,6 +41,13 @@ std::optional<Complaint> check_range(const Key& key, std::string_view text,
   return Complaint{"is out of range: write " + expectation(key), {}, true};
 }
 
+std::optional<Complaint> check_statuses(const Key& key, std::string_view text) {
+  const Parsed<policy::StatusRange> parsed = parse_statuses(text);
+  if (!parsed || key.lowest.empty() || parsed.value->first >= parse_statuses(key.lowest).value->first)
+    return check(parsed);
+  return Complaint{"is below " + std::string(key.lowest) + ": write " + expectation(key), {}, true};
+}
+
 std::optional<Complaint> check_word(const Key& key, std::string_view text) {
   const auto words = split_words(key.words);
   if (contains(words, text)) return std::nullopt;
@@ -68,7 +75,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::parent: return check(parse_parent(text));
     case Kind::network: return check(parse_network(text));
     case Kind::ports: return check(parse_ports(text));
-    case Kind::status: return check(parse_statuses(text));
+    case Kind::status: return check_statuses(key, text);
     case Kind::name: return check(parse_name(text));
     case Kind::route: return check(parse_route_name(text));
     case Kind::host: return check(parse_host_pattern(text));
@@ -107,6 +114,14 @@ void put_optional(const Key& key, const Node& node, std::optional<T>& target) {
   T value{};
   assign(key, node, value);
   if (!complaint(key, node)) target = value;
+}
+
+template <typename Lists>
+void add_statuses(const std::string& text, Lists& lists) {
+  const auto range = parse_statuses(text);
+  if (!range) return;
+  for (int status = range.value->first; status <= range.value->last; ++status)
+    lists.statuses.set(static_cast<std::size_t>(status));
 }
 
 // A list of another kind was reported; it has no items then.
@@ -153,7 +168,13 @@ void assign(const Key&, const Node& node, bool& target) { put(parse_boolean(node
 void assign(const Key& key, const Node& node, std::string& target) {
   if (node.kind == Node::Kind::scalar && !complaint(key, node)) target = node.text;
 }
-void assign(const Key&, const Node& node, Duration& target) { put(parse_duration(node.text), target); }
+void assign(const Key& key, const Node& node, Duration& target) {
+  if (contains(split_words(key.words), node.text)) {
+    target = policy::no_limit;
+    return;
+  }
+  put(parse_duration(node.text), target);
+}
 void assign(const Key&, const Node& node, Endpoint& target) { put(parse_endpoint(node.text), target); }
 void assign(const Key&, const Node& node, GatewayUpstream& target) { put(parse_upstream(node.text), target); }
 void assign(const Key&, const Node& node, policy::PathPattern& target) { put(parse_path(node.text), target); }
@@ -246,15 +267,16 @@ void assign(const Key& key, const Node& node, std::optional<PortRanges>& target)
   if (node.kind == Node::Kind::list) target = std::move(ranges);
 }
 
+void assign(const Key&, const Node& node, policy::Refused& target) {
+  put_list(node, target, add_statuses<policy::Refused>);
+}
+
 void assign(const Key&, const Node& node, policy::RetryOn& target) {
   put_list(node, target, [](const std::string& text, policy::RetryOn& on) {
     for (const policy::FailureWord& word : policy::failure_words) {
       if (text == word.text) on.*word.listed = true;
     }
-    const auto range = parse_statuses(text);
-    if (!range) return;
-    for (int status = range.value->first; status <= range.value->last; ++status)
-      on.statuses.set(static_cast<std::size_t>(status));
+    add_statuses(text, on);
   });
 }
 

@@ -46,6 +46,7 @@ void assign(const Key&, const Node&, Deny&);
 /// Absent where the word stands in the place of the list.
 void assign(const Key&, const Node&, std::optional<PortRanges>&);
 void assign(const Key&, const Node&, policy::RetryOn&);
+void assign(const Key&, const Node&, policy::Refused&);
 void assign(const Key&, const Node&, policy::IdempotencyRule&);
 void assign(const Key&, const Node&, std::vector<policy::BodyPredicate>&);
 void assign(const Key&, const Node&, policy::HostPattern&);

@@ -56,7 +56,8 @@ key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempo
 For a preset: `defaults`, the preset's policy, the item's `policy`, the preset's route, the item's own keys.
 `budget: off` of one layer is switched on again by any key of `budget` in a stronger one.
 
-**Idempotency.** `always`, `never`, `by_method` (GET, HEAD, OPTIONS, TRACE, PUT, DELETE), or `{any: [...]}` and
+**Idempotency.** `always`, `never`, `by_method` (GET, HEAD, OPTIONS, TRACE, PUT, DELETE; not if it asks for another
+protocol by `Upgrade`), or `{any: [...]}` and
 `{all: [...]}` of conditions:
 
 | condition | holds when |
@@ -81,6 +82,7 @@ not; a list holds if one of its items does, an item if all of its keys do:
 | `{xml: Code, matches: "*Throttling*"}` | the first element of that name, at any depth, has a text like the pattern; `Error.Code` is a `Code` directly in an `Error` |
 | `{header: x-amzn-errortype, matches: "Throttling*"}` | the head has that field with such a value; no body is needed or held |
 | `{status: 400, json: __type, matches: ["*Throttling*", SlowDown]}` | the status is that one (or in `400-403`, `4xx`) and the value is like one of the patterns |
+| `{event: error, json: code, equals: slow_down, refused: true}` | the same as without `refused`; such a response says that nothing was done, so that a request of any method is sent again, as after a status in `retry.refused` |
 
 Without `status`, an answer of any status that `retry.on` does not list is looked at; where `bytes` is 0, only what a
 predicate for that status could match is held at all. `matches` goes wherever `equals` does: one pattern or up to 32, in

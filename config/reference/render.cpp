@@ -76,7 +76,9 @@ std::string yaml_scalar(std::string_view text) {
 
 Rendered render(const Key&, bool value) { return value ? "true" : "false"; }
 Rendered render(const Key&, const std::string& value) { return yaml_scalar(value); }
-Rendered render(const Key&, Duration value) { return duration_text(value); }
+Rendered render(const Key& key, Duration value) {
+  return value == policy::no_limit ? absent_word(key) : duration_text(value);
+}
 Rendered render(const Key&, unsigned value) { return std::to_string(value); }
 Rendered render(const Key&, const Endpoint& value) { return yaml_scalar(endpoint_text(value)); }
 Rendered render(const Key&, const GatewayUpstream& value) { return yaml_scalar(upstream_text(value)); }
@@ -131,6 +133,10 @@ Rendered render(const Key& key, const std::optional<PortRanges>& ranges) {
   return ranges ? scalar_list(*ranges, ports_text) : Rendered(key.instead);
 }
 
+Rendered render(const Key&, const policy::Refused& refused) {
+  return flow_list(status_items(refused.statuses));
+}
+
 Rendered render(const Key&, const policy::RetryOn& on) {
   std::vector<std::string> items = status_items(on.statuses);
   for (const policy::FailureWord& word : policy::failure_words) {
@@ -166,6 +172,7 @@ Rendered render(const Key&, const std::vector<policy::BodyPredicate>& predicates
     if (predicate.value.equals) parts.push_back("equals: " + yaml_scalar(*predicate.value.equals));
     if (!predicate.value.matches.empty())
       parts.push_back("matches: " + patterns_text(predicate.value.matches));
+    if (predicate.refused) parts.emplace_back("refused: true");
     std::string item = "{";
     for (const std::string& part : parts) item.append(item.size() > 1 ? ", " : "").append(part);
     items.push_back(item.append("}"));

@@ -36,6 +36,7 @@ Rendered render(const Key&, const std::optional<Collector>&);
 Rendered render(const Key&, const Deny&);
 Rendered render(const Key&, const std::optional<PortRanges>&);
 Rendered render(const Key&, const policy::RetryOn&);
+Rendered render(const Key&, const policy::Refused&);
 Rendered render(const Key&, const policy::IdempotencyRule&);
 Rendered render(const Key&, const std::vector<policy::BodyPredicate>&);
 Rendered render(const Key&, const policy::HostPattern&);

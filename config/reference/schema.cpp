@@ -203,9 +203,10 @@ Json predicates_schema() {
   Members members;
   for (const std::string_view key : predicate_keys) {
     const bool is_pattern = key == "matches";
-    members.emplace_back(key, key == "status" ? reference("status")
-                              : is_pattern    ? any_of({scalar, patterns})
-                                              : scalar);
+    members.emplace_back(key, key == "status"    ? reference("status")
+                              : key == "refused" ? object({{"type", quote("boolean")}})
+                              : is_pattern       ? any_of({scalar, patterns})
+                                                 : scalar);
   }
   const Json one = closed_object(members, {});
   return any_of(

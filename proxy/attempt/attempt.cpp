@@ -50,8 +50,9 @@ Task<ClientState> frame_for_1_0(Stream& client, Request& request, AttemptCancel&
 Task<policy::Outcome> judge_content(Worker& worker, const Request& request, const AttemptCancel& cancel,
                                     std::optional<Instant> deadline, const policy::HoldPolicy& hold,
                                     Answered answered, Response& response) {
-  if (is_listed_by_head(hold, response)) {
+  if (const policy::BodyPredicate* by = listed_by_head(hold, response)) {
     answered.body_listed = true;
+    answered.body_refused = by->refused;
     co_return answered;
   }
   if (!is_held(hold, response)) co_return answered;
@@ -72,7 +73,8 @@ struct Conversation {
         upload(worker.io.get_executor(), response.connection->stream(), request.body,
                request.policy->idle_timeout),
         reader(worker, request, client, cancel, deadline, response),
-        stall(worker.tick, request, upload, response.connection->stream(), deadline),
+        stall(worker.tick, request, request.outgoing.size() + last.size(), upload,
+              response.connection->stream(), deadline),
         silence(request, response, begun, deadline) {}
 
   void begin(const Request& request) {

@@ -62,7 +62,7 @@ Duration user_timeout_of(const Request& request) {
                          (framing.kind == http::Framing::Kind::length && framing.length > window);
   if (long_body) return request.policy->idle_timeout;
   const auto deadline = request.policy->retry.deadline;
-  return deadline ? std::min(most, *deadline / 2) : most;
+  return deadline && may_be_repeated(request) ? std::min(most, *deadline / 2) : policy::no_limit;
 }
 
 std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, const policy::Start& start) {

@@ -24,9 +24,10 @@ policy::AttemptReport report_of_unsent(const Request&, unsigned number,
 /// What lies unread on a fresh connection; a pooled one has been looked at when it was lent.
 Unread unread_of(UpstreamConnection&);
 
-/// How long bytes of the request may stay unacknowledged: a minute, and half of the route's deadline at most,
-/// so that a retry still fits; for a body that one receive window may not hold `idle_timeout`, because the
-/// kernel counts a shut window too, and an upstream may pause.
+/// How long bytes of the request may stay unacknowledged. Where the request may be repeated and has a
+/// deadline: at most a minute and half of the deadline, so that a retry still fits. For a body that one
+/// receive window may not hold: `idle_timeout`, because the kernel counts a shut window too, and an upstream
+/// may pause. Otherwise the system's own limit.
 Duration user_timeout_of(const Request&);
 
 /// The pinned one, or one from the pool; null: a fresh one has to be dialled.

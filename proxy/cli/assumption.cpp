@@ -77,15 +77,16 @@ http::ResponseHead read_response(const std::string& text) {
   return head;
 }
 
-bool lists_body(const policy::HoldPolicy& hold, const http::ResponseHead& head, std::string_view body) {
+const policy::BodyPredicate* listed_by_body(const policy::HoldPolicy& hold, const http::ResponseHead& head,
+                                            std::string_view body) {
   const policy::BodyKind kind = http::body_kind(head);
   if (kind == policy::BodyKind::event_stream) {
     http::FirstEvent event;
     event.feed(body);
     return policy::match_body(hold.body, head.status, http::EventResponse(event));
   }
-  return body.size() <= policy::bytes_to_hold(hold, head.status, kind) &&
-         policy::match_body(hold.body, head.status, http::WholeResponse(body, kind));
+  if (body.size() > policy::bytes_to_hold(hold, head.status, kind)) return nullptr;
+  return policy::match_body(hold.body, head.status, http::WholeResponse(body, kind));
 }
 
 std::string from_attempt(unsigned attempt) {
@@ -135,8 +136,10 @@ void look_for_predicates(const policy::RoutePolicy& policy, Assumption& assumed)
   const policy::HoldPolicy* hold = answered == nullptr ? nullptr : policy::hold_for(policy, *answered);
   if (hold == nullptr) return;
   const http::ResponseHead head = read_response(assumed.response_head);
-  answered->body_listed = policy::match_head(hold->body, head.status, http::ResponseFields(head)) ||
-                          lists_body(*hold, head, assumed.response_body);
+  const policy::BodyPredicate* by = policy::match_head(hold->body, head.status, http::ResponseFields(head));
+  if (by == nullptr) by = listed_by_body(*hold, head, assumed.response_body);
+  answered->body_listed = by != nullptr;
+  answered->body_refused = by != nullptr && by->refused;
 }
 
 std::string read_file(const std::string& path) {

@@ -164,7 +164,12 @@ explain::Question question_of(const Asked& asked, const policy::RoutePolicy& pol
   question.signature_end = signature_end(asked.head, asked.view.query);
   if (policy.signature_sigv4) question.facts.signed_until = question.signature_end;
   question.download = http::read_download_request(asked.head, asked.view.query);
-  question.facts.copyable = !http::asks_upgrade(asked.head) || http::offers_only_tls(asked.head);
+  question.request.changes_protocol = question.facts.changes_protocol = http::changes_protocol(asked.head);
+  question.facts.create_only = http::is_create_only(asked.head);
+  question.facts.one_time = policy.signature_one_time && http::has_one_time_credentials(asked.head);
+  question.facts.by_rule = policy.idempotent.kind != policy::IdempotencyRule::Kind::by_method;
+  question.facts.copyable = !question.facts.changes_protocol && !question.facts.one_time &&
+                            (question.facts.by_rule || !question.facts.create_only);
   question.bound = http::authenticates_connection(asked.head);
   question.outcome = assumed.outcome;
   question.first.number = question.first.charged = assumed.attempt;

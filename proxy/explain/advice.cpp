@@ -1,5 +1,6 @@
 #include "proxy/explain/advice.hpp"
 
+#include "proxy/http/metadata_service.hpp"
 #include "proxy/policy/gates.hpp"
 
 namespace reprise::explain {
@@ -16,7 +17,23 @@ std::string names_of(const IdempotencyRule& rule) {
   return names;
 }
 
+// A status by which many services say that nothing was done.
+std::string for_refusal(const Outcome& outcome) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  if (answered == nullptr || answered->status != 429) return {};
+  return "If this upstream sends 429 only when it did nothing, give the route `retry: {refused: [429]}`. "
+         "Otherwise: ";
+}
+
 std::string for_not_idempotent(const Explanation& told, const IdempotencyRule& rule) {
+  if (told.facts.changes_protocol && rule.kind == IdempotencyRule::Kind::by_method)
+    return "No key should: what the new protocol has begun is not known. The request is repeated while "
+           "unsent, "
+           "and after a listed 429 or 503.";
+  if (told.facts.create_only && told.facts.idempotent == Idempotency::yes)
+    return "No key should: `If-None-Match: *` creates only, and a second execution would fail because of the "
+           "first. "
+           "A rule such as `idempotent: {any: [{header: If-None-Match}]}` repeats it all the same.";
   if (told.judgement.verdict == Idempotency::undecided) {
     return "Send the body whole and not content-coded, and give the route a `replay.memory` above its size: "
            "only then can `" +
@@ -101,6 +118,17 @@ std::string for_nested(const Explanation& told, const RoutePolicy& policy) {
   return "Let the reprise behind this one retry it, or give the route `inner: allow` under `retry`.";
 }
 
+std::string for_denied(const Explanation& told) {
+  if (!told.metadata) return "Take the address out of `security.deny`.";
+  std::string names;
+  for (const std::string_view service : http::metadata_services)
+    names.append(names.empty() ? "" : ",").append(service);
+  return "Let the client ask the cloud's metadata service directly, as it would without a proxy: its "
+         "`no_proxy` needs "
+         "`" +
+         names + "`, which `reprise env`, `exec` and `inject` write.";
+}
+
 bool may_have_arrived(const Explanation& told) {
   const auto* failed = std::get_if<Failed>(&told.outcome);
   return failed == nullptr || (failed->stage >= Stage::send && told.lowest.last.sent == Sent::maybe);
@@ -111,7 +139,8 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
     case Reason::success:
       return "Nothing is wrong; to have it tried again, list its status under `retry.on`.";
     case Reason::not_retryable: return for_not_listed(told.outcome, policy.retry);
-    case Reason::not_idempotent: return for_not_idempotent(told, policy.idempotent);
+    case Reason::not_idempotent:
+      return for_refusal(told.outcome) + for_not_idempotent(told, policy.idempotent);
     case Reason::not_replayable: return for_not_replayable(told, policy);
     case Reason::attempts_spent: return "Raise `retry.max_attempts` of the route.";
     case Reason::deadline_too_near: return for_deadline(told.outcome, policy.retry);
@@ -119,8 +148,16 @@ std::string advice_alone(Reason reason, const Explanation& told, const RoutePoli
     case Reason::upstream_said_later: return for_later(told, policy.retry);
     case Reason::upstream_said_no: return "No key does: the upstream itself has to stop saying no.";
     case Reason::nested_retry: return for_nested(told, policy);
-    case Reason::signature_expired: return std::string(for_signature);
-    case Reason::address_denied: return "Take the address out of `security.deny`.";
+    case Reason::signature_expired:
+      if (told.facts.one_time)
+        return "Let the client sign each try anew; only if the upstream accepts a credential twice, give the "
+               "route "
+               "`signature: {one_time: false}`.";
+      return std::string(for_signature);
+    case Reason::ambiguous_outcome:
+      return "Send an idempotency key and name it under `idempotent` of the route, or give it `ambiguous: "
+             "response`.";
+    case Reason::address_denied: return for_denied(told);
     case Reason::response_started: return for_broken(told, policy);
     case Reason::observe_only: return "Give the route `mode: active`.";
     case Reason::retries_off: return "Give the route `mode: active`, or `mode: observe` to count first.";

@@ -22,8 +22,8 @@ bool is_repeatable(const ExplainReport& report) {
 std::string replay(const ExplainReport& report) {
   const policy::RoutePolicy& policy = report.route().policy;
   const policy::Facts& facts = report.explanation.facts;
-  if (policy.mode == policy::Mode::off || facts.idempotent != policy::Idempotency::yes)
-    return "no body is held: nothing could send it again";
+  const bool repeats = facts.idempotent == policy::Idempotency::yes || policy::repeats_after_refusal(policy);
+  if (policy.mode == policy::Mode::off || !repeats) return "no body is held: nothing could send it again";
   const std::uint64_t disk =
       std::min(policy::disk_share(facts, policy), std::uint64_t{report.limits.replay_disk_bytes});
   std::string text =
@@ -52,6 +52,8 @@ std::string answering(const ExplainReport& report) {
   }
   const std::string_view why =
       policy.retry.attempt_timeout ? ": an attempt that cannot be repeated is not cut" : "";
+  if (policy.response_timeout == policy::no_limit)
+    return fmt::format("as long as the upstream takes (response_timeout: none){}", why);
   return fmt::format("{} from the last request byte to the response head (response_timeout){}",
                      duration_text(policy.response_timeout), why);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/explain/rehearsal.hpp"
+#include "proxy/http/metadata_service.hpp"
 #include "proxy/policy/gates.hpp"
 
 namespace reprise::explain {
@@ -135,6 +136,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   told.judgement = judge_question(question, policy);
   told.facts = question.facts;
   told.bound = question.bound;
+  told.metadata = http::is_metadata_service(question.request.host);
   told.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   told.facts.safe_method = is_safe_method(question.request.method);
   // Whoever waits for a body that cannot be looked into waits for ever.

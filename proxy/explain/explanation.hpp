@@ -72,6 +72,7 @@ struct Explanation {
   policy::Judgement judgement;  ///< what the rule says; its condition belongs to the route table
   bool held = true;             ///< the body can be played again
   bool bound = false;           ///< as the question has it
+  bool metadata = false;        ///< the host is where a cloud serves credentials (row N20)
   policy::Facts facts;          ///< as decide() saw them
   policy::Outcome outcome;      ///< as decide() saw it
   std::vector<PlannedWait> waits;

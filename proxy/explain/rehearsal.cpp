@@ -73,7 +73,9 @@ class Rehearsal {
   Instant end_of_attempt() const {
     if (!is_timeout(assumed_.outcome)) return now_;
     const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
-    return std::max(now_, head_limit(policy_, repeatable, now_, exchange_.deadline()).at);
+    const Instant end = head_limit(policy_, repeatable, now_, exchange_.deadline()).at;
+    // An attempt without a limit is still waiting at the deadline, so that no retry follows.
+    return std::max(now_, end == never ? exchange_.deadline().value_or(now_) : end);
   }
 
   void sleep() {

@@ -6,6 +6,7 @@
 
 #include "proxy/explain/advice.hpp"
 #include "proxy/explain/page.hpp"
+#include "proxy/http/metadata_service.hpp"
 #include "proxy/log/json_text.hpp"
 #include "proxy/log/line_parts.hpp"
 
@@ -112,6 +113,7 @@ Explanation as_seen(const Story& story) {
   seen.not_resumed = story.reason;
   if (story.attempts.empty()) return seen;
   const StoryAttempt& last = story.attempts.back();
+  seen.metadata = http::is_metadata_service(story.host);
   seen.outcome = last.outcome;
   seen.lowest.last.sent = last.may_have_sent ? policy::Sent::maybe : policy::Sent::nothing;
   seen.lowest.last_verdict = last.verdict;

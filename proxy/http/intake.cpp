@@ -205,6 +205,12 @@ bool asks_upgrade(const RequestHead& head) {
   return named && offered;
 }
 
+bool changes_protocol(const RequestHead& head) { return asks_upgrade(head) && !offers_only_tls(head); }
+
+bool is_create_only(const RequestHead& head) {
+  return (head.method == "PUT" || head.method == "PATCH") && head.has("If-None-Match", "*");
+}
+
 bool offers_only_tls(const RequestHead& head) {
   bool only = asks_upgrade(head);
   for (const FieldLine& field : head.fields) {

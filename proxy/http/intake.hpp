@@ -79,9 +79,13 @@ std::string named_target(const RequestHead&);
 bool is_nested_retry(const RequestHead&);
 /// `Cache-Control: no-store` (RFC 9111 5.2.1.5): the request is not to be put on disk.
 bool is_no_store(const RequestHead&);
+/// True for a PUT or PATCH with `If-None-Match: *` (RFC 9110 13.1.2, row N16): its second execution fails.
+bool is_create_only(const RequestHead&);
 
 /// True for a real upgrade (RFC 9110 7.8, row C9): HTTP/1.1, `Connection: upgrade`, and not to h2c.
 bool asks_upgrade(const RequestHead&);
+/// True for such an upgrade, unless to TLS alone: what the new protocol does is not HTTP's to say (row N15).
+bool changes_protocol(const RequestHead&);
 /// True if that upgrade is to TLS and nothing else: a client that sends it takes any response (RFC 2817 3.1).
 bool offers_only_tls(const RequestHead&);
 /// True for a 101 that switches to protocols which the request offered, and to nothing else.

@@ -92,23 +92,38 @@ Told told_of(policy::Unattempted unattempted) {
   return {503, "proxy_internal_response"};
 }
 
+void begin_sentence(unsigned number, const policy::Ledger& ledger, Reply& reply) {
+  ascii::append(reply.body, "reprise: attempt ", std::to_string(number), " of ",
+                std::to_string(ledger.size()));
+}
+
+void describe_failure(const policy::Failed& failed, std::string_view pseudonym, Reply& reply) {
+  reply.status = status_of(failed.cause);
+  ascii::append(reply.proxy_status, pseudonym, "; error=", error_of(failed));
+  const std::string received = std::to_string(failed.received_status);
+  if (failed.received_status != 0) ascii::append(reply.proxy_status, "; received-status=", received);
+  ascii::append(reply.body, " failed ", doing(failed.stage), ": ", row(failed.cause).sentence);
+  if (!failed.why.empty()) ascii::append(reply.body, " (", failed.why, ")");
+  reply.body += "\n";
+  if (failed.cause == policy::Cause::tls_certificate_error)
+    ascii::append(reply.body, certificate_advice, "\n");
+}
+
+void describe_lost_attempt(const policy::Ledger& ledger, std::string_view pseudonym, Reply& reply) {
+  begin_sentence(ledger.lost()->number, ledger, reply);
+  describe_failure(ledger.lost()->failure, pseudonym, reply);
+  const policy::LedgerEntry& last = ledger.back();
+  if (const auto* answered = std::get_if<policy::Answered>(&last.outcome))
+    ascii::append(reply.body, "attempt ", std::to_string(last.attempt.number), " got status ",
+                  std::to_string(answered->status), ", which may be about our own repeat\n");
+}
+
 void describe_last_attempt(const policy::Ledger& ledger, bool gateway_timeout, std::string_view pseudonym,
                            Reply& reply) {
   const policy::LedgerEntry& last = ledger.back();
-  ascii::append(reply.body, "reprise: attempt ", std::to_string(last.attempt.number), " of ",
-                std::to_string(ledger.size()));
-  if (const auto* failed = std::get_if<policy::Failed>(&last.outcome)) {
-    reply.status = status_of(failed->cause);
-    ascii::append(reply.proxy_status, pseudonym, "; error=", error_of(*failed));
-    const std::string received = std::to_string(failed->received_status);
-    if (failed->received_status != 0) ascii::append(reply.proxy_status, "; received-status=", received);
-    ascii::append(reply.body, " failed ", doing(failed->stage), ": ", row(failed->cause).sentence);
-    if (!failed->why.empty()) ascii::append(reply.body, " (", failed->why, ")");
-    reply.body += "\n";
-    if (failed->cause == policy::Cause::tls_certificate_error)
-      ascii::append(reply.body, certificate_advice, "\n");
-    return;
-  }
+  begin_sentence(last.attempt.number, ledger, reply);
+  if (const auto* failed = std::get_if<policy::Failed>(&last.outcome))
+    return describe_failure(*failed, pseudonym, reply);
   const std::string status = std::to_string(std::get<policy::Answered>(last.outcome).status);
   reply.status = 502;
   ascii::append(reply.proxy_status, pseudonym, gateway_timeout ? "; error=http_response_timeout" : "",
@@ -135,6 +150,8 @@ Reply failure_reply(const policy::Ledger& ledger, bool gateway_timeout, std::str
     reply.status = told.status;
     ascii::append(reply.proxy_status, pseudonym, "; error=", told.error);
     reply.body = "reprise: no attempt was made\n";
+  } else if (ledger.reason == policy::Reason::ambiguous_outcome) {
+    describe_lost_attempt(ledger, pseudonym, reply);
   } else {
     describe_last_attempt(ledger, gateway_timeout, pseudonym, reply);
   }

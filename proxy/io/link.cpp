@@ -24,9 +24,9 @@ Presence presence_of(int descriptor) {
   return (asked.revents & POLLRDHUP) != 0 ? Presence::finished : Presence::present;
 }
 
-Outflow Link::outflow() {
+std::uint64_t Link::unacknowledged() {
   const int socket = descriptor();
-  return socket < 0 ? Outflow{} : outflow_of(socket);
+  return socket < 0 ? 0 : unacknowledged_of(socket);
 }
 
 bool is_unheard(int descriptor, Duration since) {

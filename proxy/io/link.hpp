@@ -65,8 +65,8 @@ class Link {
   virtual bool sealed() const { return false; }
   /// Of the socket below, for its options alone; -1 where there is none.
   virtual int descriptor() { return -1; }
-  /// Of what was written to it. Of the socket below, if a link does not know better.
-  virtual Outflow outflow();
+  /// Bytes that the other host has not acknowledged: of the socket below, unless a link knows better.
+  virtual std::uint64_t unacknowledged();
 };
 
 /// How far a handshake has come.

@@ -1,18 +1,12 @@
-// How far the other side of a connection has come with what was sent to it.
+// How much of what was written to a socket the other host has not acknowledged yet.
 #pragma once
 
 #include <cstdint>
 
 namespace reprise::net {
 
-struct Outflow {
-  /// Bytes that the other host has acknowledged; only ever grows.
-  std::uint64_t taken = 0;
-  /// Something was sent, or is to be, that it has not.
-  bool waits = false;
-};
-
-/// Of a socket (TCP_INFO, tcp(7)): one system call. Where the kernel does not tell, nothing waits.
-Outflow outflow_of(int descriptor);
+/// Bytes that were written to that TCP socket and not acknowledged, those that wait in this host included
+/// (SIOCOUTQ, tcp(7)): one system call. 0 if the kernel does not say.
+std::uint64_t unacknowledged_of(int descriptor);
 
 }  // namespace reprise::net

@@ -258,10 +258,12 @@ void Stream::set_user_timeout(Duration limit) {
   user_timeout_ = limit;
   const int descriptor = link_ != nullptr ? link_->descriptor() : socket_.native_handle();
   if (descriptor < 0) return;
-  // Zero would be the system's own.
+  // Zero is the system's own limit.
   const std::int64_t milliseconds =
-      std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count(), 1,
-                               std::numeric_limits<int>::max());
+      limit == policy::no_limit
+          ? 0
+          : std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(limit).count(), 1,
+                                     std::numeric_limits<int>::max());
   set_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(milliseconds));
 }
 

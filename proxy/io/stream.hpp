@@ -129,8 +129,11 @@ class Stream final : public Cancellable {
   Unread unread();
   /// Whether the other side still sends, even behind bytes that nobody has read.
   Presence presence();
-  /// What the other side has taken of what was written: a system call.
-  Outflow outflow() { return link_ == nullptr ? outflow_of(socket_.native_handle()) : link_->outflow(); }
+  /// Bytes that were written and that the other host has not acknowledged; over TLS, of its records. A system
+  /// call.
+  std::uint64_t unacknowledged() {
+    return link_ == nullptr ? unacknowledged_of(socket_.native_handle()) : link_->unacknowledged();
+  }
   /// Whether the other side has acknowledged nothing of what was sent within `since`, though it was sent
   /// again twice at least (row L4). A system call.
   bool unheard(Duration since);
@@ -146,9 +149,9 @@ class Stream final : public Cancellable {
   /// Of a plain socket; a link is tuned by whoever made it.
   void tune();
   /// TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged, or the window shut; from 1 ms to what the
-  /// kernel takes (row L24). A system call only where it changes.
+  /// kernel takes (row L24); `no_limit`: the system's own. A system call only where it changes.
   void set_user_timeout(Duration);
-  /// What was set last; zero: nothing was.
+  /// What was set last; `no_limit` at the beginning.
   Duration user_timeout() const { return user_timeout_; }
 
  private:
@@ -192,7 +195,7 @@ class Stream final : public Cancellable {
   Instant connect_began_{};
   std::optional<ErrorCode> begun_;  ///< of begin_connect
   std::shared_ptr<void> kept_;
-  Duration user_timeout_{};
+  Duration user_timeout_ = policy::no_limit;
   std::uint64_t sent_bytes_ = 0;
   bool sent_ = false;
   bool limit_hit_ = false;

@@ -45,9 +45,15 @@ Timed::List& Tick::list_for(Duration duration) {
   return *lists_.back();
 }
 
-void Tick::arm(Timed& entry, Duration after) { enter(list_for(after), entry, now() + after); }
+void Tick::arm(Timed& entry, Duration after) {
+  if (after == policy::no_limit) return disarm(entry);
+  enter(list_for(after), entry, now() + after);
+}
 
-void Tick::arm_until(Timed& entry, Instant due) { enter(*odd_, entry, due); }
+void Tick::arm_until(Timed& entry, Instant due) {
+  if (due == policy::never) return disarm(entry);
+  enter(*odd_, entry, due);
+}
 
 void Tick::enter(Timed::List& list, Timed& entry, Instant due) {
   disarm(entry);

@@ -46,9 +46,9 @@ class Tick {
 
   static Instant now() { return Clock::now(); }
 
-  /// Arms, or moves to the tail of the list of that duration: constant time.
+  /// Arms, or moves to the tail of the list of that duration: constant time. `no_limit` disarms.
   void arm(Timed&, Duration after);
-  /// Arms for a moment that no list's duration gives; meant for few entries.
+  /// Arms for a moment that no list's duration gives; meant for few entries. `never` disarms.
   void arm_until(Timed&, Instant due);
   static void disarm(Timed&);
   /// Ends the timer, so that the io_context can run out of work.

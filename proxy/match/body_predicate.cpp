@@ -12,6 +12,12 @@ bool matches(const BodyPredicate& predicate, const BodyView& body) {
   return predicate.json.empty() || body.has_json(predicate.json, predicate.value);
 }
 
+template <typename Condition>
+const BodyPredicate* first_of(const std::vector<BodyPredicate>& predicates, Condition condition) {
+  const auto found = std::find_if(predicates.begin(), predicates.end(), condition);
+  return found == predicates.end() ? nullptr : &*found;
+}
+
 std::string describe(const std::vector<std::string>& patterns) {
   if (patterns.size() == 1) return patterns.front();
   std::string text = "[";
@@ -25,15 +31,17 @@ bool concerns(const BodyPredicate& predicate, int status) {
   return !predicate.status || predicate.status->has(status);
 }
 
-bool match_head(const std::vector<BodyPredicate>& predicates, int status, const HeadView& head) {
-  return std::any_of(predicates.begin(), predicates.end(), [&](const BodyPredicate& predicate) {
+const BodyPredicate* match_head(const std::vector<BodyPredicate>& predicates, int status,
+                                const HeadView& head) {
+  return first_of(predicates, [&](const BodyPredicate& predicate) {
     return !predicate.header.empty() && concerns(predicate, status) &&
            head.has(predicate.header, predicate.value);
   });
 }
 
-bool match_body(const std::vector<BodyPredicate>& predicates, int status, const BodyView& body) {
-  return std::any_of(predicates.begin(), predicates.end(), [&](const BodyPredicate& predicate) {
+const BodyPredicate* match_body(const std::vector<BodyPredicate>& predicates, int status,
+                                const BodyView& body) {
+  return first_of(predicates, [&](const BodyPredicate& predicate) {
     return concerns(predicate, status) && matches(predicate, body);
   });
 }
@@ -50,6 +58,7 @@ std::string describe(const BodyPredicate& predicate) {
   if (!predicate.header.empty()) add("header", predicate.header);
   if (predicate.value.equals) add("equals", *predicate.value.equals);
   if (!predicate.value.matches.empty()) add("matches", describe(predicate.value.matches));
+  if (predicate.refused) add("refused", "true");
   return text;
 }
 

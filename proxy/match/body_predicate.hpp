@@ -21,6 +21,7 @@ struct BodyPredicate {
   std::string xml = {};     ///< an element's name, or names with dots between; empty: nothing is looked up
   std::string header = {};  ///< a field's name; empty: the body is looked into
   std::optional<StatusRange> status = {};  ///< absent: any
+  bool refused = false;  ///< such a response says that nothing was done, like `retry.refused`
 
   bool operator==(const BodyPredicate&) const = default;
 };
@@ -54,10 +55,10 @@ class BodyView {
 
 /// True if it is about responses of that status.
 bool concerns(const BodyPredicate&, int status);
-/// True if one of those that need no body matches.
-bool match_head(const std::vector<BodyPredicate>&, int status, const HeadView&);
-/// True if one of those that look into a body matches.
-bool match_body(const std::vector<BodyPredicate>&, int status, const BodyView&);
+/// The first matching predicate of those that need no body; null if none matches.
+const BodyPredicate* match_head(const std::vector<BodyPredicate>&, int status, const HeadView&);
+/// The first matching predicate of those that look into a body; null if none matches.
+const BodyPredicate* match_body(const std::vector<BodyPredicate>&, int status, const BodyView&);
 
 /// `status: 400, json: __type, matches: "*Throttling*"`, for `explain`.
 std::string describe(const BodyPredicate&);

@@ -63,7 +63,9 @@ Judgement judge_with_ground(const IdempotencyRule& rule, const RequestView& requ
   switch (rule.kind) {
     case IdempotencyRule::Kind::always: return {Idempotency::yes, nullptr};
     case IdempotencyRule::Kind::never: return {Idempotency::no, nullptr};
-    case IdempotencyRule::Kind::by_method: return {from(is_idempotent_method(request.method)), nullptr};
+    // What a new protocol does is not known by the method: `kubectl exec` is a GET (row N15).
+    case IdempotencyRule::Kind::by_method:
+      return {from(is_idempotent_method(request.method) && !request.changes_protocol), nullptr};
     case IdempotencyRule::Kind::any: return combine(rule, request, body, Idempotency::yes, Idempotency::no);
     case IdempotencyRule::Kind::all: break;
   }

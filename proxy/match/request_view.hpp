@@ -24,6 +24,7 @@ struct RequestView {
   std::string_view path;   ///< raw, still percent-encoded, starts with '/'
   std::string_view query;  ///< raw, without '?'
   const FieldLines* fields = nullptr;
+  bool changes_protocol = false;  ///< asks for another protocol than HTTP on this connection (RFC 9110 7.8)
 };
 
 }  // namespace reprise::policy

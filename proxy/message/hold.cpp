@@ -23,7 +23,7 @@ class Holder {
 
   /// `piece` where the holding ended before the body did.
   Task<BodyStep> read(Duration idle, Instant until);
-  bool body_listed(BodyStep end) const;
+  const policy::BodyPredicate* listed_by(BodyStep end) const;
   BodyReader& reader() { return reader_; }
 
  private:
@@ -49,7 +49,7 @@ Task<BodyStep> Holder::read(Duration idle, Instant until) {
     // All that is at hand, so that the reader is left without bytes of its own.
     while (step == BodyStep::piece && reader_.take_at_hand(step, piece)) take(step, piece);
     if (step != BodyStep::piece || enough()) co_return step;
-    const Instant silence = Tick::now() + idle;
+    const Instant silence = policy::end_of(Tick::now(), idle);
     step = co_await reader_.next_until(std::min(until, silence), piece);
     if (step == BodyStep::stalled && until <= silence) co_return BodyStep::piece;
     take(step, piece);
@@ -57,17 +57,17 @@ Task<BodyStep> Holder::read(Duration idle, Instant until) {
 }
 
 // A text that is not whole, or longer than may be looked at, has no values.
-bool Holder::body_listed(BodyStep end) const {
+const policy::BodyPredicate* Holder::listed_by(BodyStep end) const {
   const int status = response_.head.status;
   if (kind_ == BodyKind::event_stream)
     return policy::match_body(hold_.body, status, http::EventResponse(event_));
   const bool whole = end == BodyStep::end && response_.body.size() <= most_;
-  return whole && policy::match_body(hold_.body, status, http::WholeResponse(response_.body, kind_));
+  return whole ? policy::match_body(hold_.body, status, http::WholeResponse(response_.body, kind_)) : nullptr;
 }
 
 }  // namespace
 
-bool is_listed_by_head(const policy::HoldPolicy& hold, const Response& response) {
+const policy::BodyPredicate* listed_by_head(const policy::HoldPolicy& hold, const Response& response) {
   return policy::match_head(hold.body, response.head.status, http::ResponseFields(response.head));
 }
 
@@ -90,7 +90,9 @@ Task<policy::Outcome> hold_back(Pool& pool, const policy::HoldPolicy& hold, cons
     co_return policy::Failed{policy::Stage::body, cause_of(end)};
   }
   policy::Answered outcome = head;
-  outcome.body_listed = holder.body_listed(end);
+  const policy::BodyPredicate* const by = holder.listed_by(end);
+  outcome.body_listed = by != nullptr;
+  outcome.body_refused = by != nullptr && by->refused;
   if (end == BodyStep::end) keep_whole(pool, response);
   co_return outcome;
 }

@@ -13,8 +13,9 @@ namespace reprise::net {
 Task<policy::Outcome> hold_back(Pool&, const policy::HoldPolicy&, const policy::Answered& head, Duration idle,
                                 Instant until, Response& response);
 
-/// True if a predicate that needs no body matches: nothing of the response is held back for it.
-bool is_listed_by_head(const policy::HoldPolicy&, const Response&);
+/// The matching predicate that needs no body, so that nothing of the response is held back; null if there is
+/// none.
+const policy::BodyPredicate* listed_by_head(const policy::HoldPolicy&, const Response&);
 
 /// True if the route holds some of this response back; its body, if any, is unread.
 bool is_held(const policy::HoldPolicy&, const Response&);

@@ -6,6 +6,7 @@
 #include "proxy/io/clock.hpp"
 #include "proxy/message/leaving.hpp"
 #include "proxy/policy/decide.hpp"
+#include "proxy/policy/gates.hpp"
 #include "proxy/probe/json_probe.hpp"
 #include "proxy/repeat/signature.hpp"
 
@@ -74,7 +75,8 @@ std::optional<Instant> end_of_signature(const Request& request) {
 HoldLimits hold_limits(const Request& request, const config::Limits& process) {
   const policy::RoutePolicy& policy = *request.policy;
   const bool pointless =
-      policy.mode == policy::Mode::off || request.facts.idempotent == policy::Idempotency::no;
+      policy.mode == policy::Mode::off ||
+      (request.facts.idempotent == policy::Idempotency::no && !policy::repeats_after_refusal(policy));
   // Row A10: chunks for an upstream of HTTP/1.0 are counted before they are sent.
   const bool to_count =
       request.head.framing.kind == http::Framing::Kind::chunked && carrier_of(request)->speaks_1_0();

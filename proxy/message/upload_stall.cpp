@@ -1,8 +1,11 @@
 #include "proxy/message/upload_stall.hpp"
 
+#include <algorithm>
+
 namespace reprise::net {
 namespace {
 
+// Bytes that have just left are acknowledged within less than this if anybody is there.
 constexpr Duration patience = std::chrono::seconds(1);
 constexpr Duration between_looks = std::chrono::milliseconds(100);
 
@@ -13,12 +16,13 @@ void UploadStall::watch() {
 }
 
 void UploadStall::time_is_up() {
+  const std::uint64_t unacknowledged = upstream_.unacknowledged();
+  const std::uint64_t body_sent = upstream_.sent_bytes() - std::min(upstream_.sent_bytes(), head_bytes_);
+  const bool all_is_here = unacknowledged == 0 && upload_.end() == UploadEnd::sent;
+  if (all_is_here || unacknowledged < body_sent) return;
   const Instant now = Tick::now();
-  const Outflow outflow = upstream_.outflow();
-  if (!outflow.waits && upload_.end() == UploadEnd::sent) return;
-  if (!outflow.waits || !seen_ || seen_->taken != outflow.taken) moved_ = now;
-  seen_ = outflow;
-  const bool stalled = now >= *deadline_ && now - moved_ >= patience;
+  if (unacknowledged == 0 || !waiting_since_) waiting_since_ = now;
+  const bool stalled = now >= *deadline_ && now - *waiting_since_ >= patience;
   if (stalled && may_be_repeated(request_)) {
     ended_attempt_ = true;
     upstream_.cancel();

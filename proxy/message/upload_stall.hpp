@@ -1,4 +1,5 @@
-// Notices, once the deadline is there, that an upstream takes nothing more of a request that may be repeated.
+// Ends the upload of a repeatable request at the deadline if the upstream's host has acknowledged nothing of
+// the body.
 #pragma once
 
 #include <optional>
@@ -9,16 +10,22 @@
 
 namespace reprise::net {
 
-/// One per attempt. Ends it if, at the deadline or later, the upstream has taken no byte for a second though
-/// some wait for it (decision 0014, row L6). A client that pauses does not count, nor does a body that moves,
-/// however slowly. Looks ten times a second, from a second before the deadline on: a request that is done by
-/// then costs nothing but the arming, one without a body not even that.
+/// One per attempt. Ends the attempt if, at the deadline or later, body bytes have been on their way for a
+/// second and none of the body was ever acknowledged (decision 0014, row L6). A body that has moved may
+/// pause, and a client that pauses does not count. Looks ten times a second from a second before the deadline
+/// on, until the first acknowledgement: a request that is done by then costs only the arming, one without a
+/// body not even that.
 class UploadStall final : public Timed {
  public:
-  /// Everything must outlive it.
-  UploadStall(Tick& tick, const Request& request, const Upload& upload, Stream& upstream,
-              std::optional<Instant> deadline)
-      : tick_(tick), request_(request), upload_(upload), upstream_(upstream), deadline_(deadline) {}
+  /// Everything must outlive it. `head_bytes`: of the request's head, which goes first.
+  UploadStall(Tick& tick, const Request& request, std::uint64_t head_bytes, const Upload& upload,
+              Stream& upstream, std::optional<Instant> deadline)
+      : tick_(tick),
+        request_(request),
+        upload_(upload),
+        upstream_(upstream),
+        deadline_(deadline),
+        head_bytes_(head_bytes) {}
 
   /// The upload has begun.
   void watch();
@@ -35,8 +42,8 @@ class UploadStall final : public Timed {
   const Upload& upload_;
   Stream& upstream_;
   std::optional<Instant> deadline_;
-  std::optional<Outflow> seen_;
-  Instant moved_{};  ///< when `seen_` was new, or nothing waited
+  std::uint64_t head_bytes_;
+  std::optional<Instant> waiting_since_;  ///< when unacknowledged bytes were seen first
   bool ended_attempt_ = false;
 };
 

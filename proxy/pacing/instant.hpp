@@ -10,4 +10,12 @@ using Instant = std::chrono::steady_clock::time_point;
 /// A span of time; what configuration calls a duration.
 using Duration = std::chrono::nanoseconds;
 
+/// Stands for the absence of a limit; never added to a point in time.
+inline constexpr Duration no_limit = Duration::max();
+/// When something without a limit ends.
+inline constexpr Instant never = Instant::max();
+
+/// The end of that span; `never` for `no_limit`.
+constexpr Instant end_of(Instant begin, Duration span) { return span == no_limit ? never : begin + span; }
+
 }  // namespace reprise::policy

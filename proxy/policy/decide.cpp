@@ -9,14 +9,15 @@ namespace {
 
 // A reused connection that ends before any response byte, or turns out to be dead (row L4), is our pool's
 // doing, not the upstream's; so is a 421 on one (RFC 9110 9.2.2 and 15.5.20).
-bool is_stale(const Attempt& attempt, const Outcome& outcome, bool repeatable) {
+bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
+  if (attempt.sent != Sent::nothing && facts.one_time) return false;
   if (const auto* answered = std::get_if<Answered>(&outcome)) return answered->status == misdirected_request;
   const auto& failed = std::get<Failed>(outcome);
   const bool ended =
       failed.cause == Cause::closed || failed.cause == Cause::reset || failed.cause == Cause::unacknowledged;
   const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
-  return ended && before_response && (attempt.sent == Sent::nothing || repeatable);
+  return ended && before_response && (attempt.sent == Sent::nothing || may_follow_lost_response(facts));
 }
 
 bool is_success(const Outcome& outcome, const RetryOn& on) {
@@ -42,6 +43,13 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
   if (failed == nullptr || !deadline || now < *deadline) return false;
   return failed->cause == Cause::dns_timeout || failed->cause == Cause::connect_timeout ||
          failed->cause == Cause::parent_timeout || failed->cause == Cause::attempt_timeout;
+}
+
+// An attempt that was sent has taken effect, or may have: a repeat needs a reason why that does no harm.
+bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
+  if (is_refused(facts, outcome, policy)) return true;
+  const bool answered = std::holds_alternative<Answered>(outcome);
+  return answered ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts);
 }
 
 // response_timeout is a timeout like any other where it ends
@@ -86,14 +94,18 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   if (is_success(outcome, policy.retry.on)) return Reason::success;
   if (is_denied(outcome)) return Reason::address_denied;
   if (is_lost(outcome)) return Reason::not_replayable;
-  if (!is_listed(facts, attempt, outcome, policy.retry.on)) return Reason::not_retryable;
+  const bool listed =
+      is_listed(facts, attempt, outcome, policy.retry.on) || is_refused(facts, outcome, policy);
+  if (!listed) return Reason::not_retryable;
   if (policy.mode == Mode::off) return Reason::retries_off;
   if (hints_of(attempt, outcome).said_no) return Reason::upstream_said_no;
   if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
   const auto* answered = std::get_if<Answered>(&outcome);
   if (answered != nullptr && refuses_retried_response(answered->hints, policy)) return Reason::nested_retry;
-  if (facts.idempotent != Idempotency::yes && !is_unsent(outcome, attempt.sent == Sent::nothing))
-    return Reason::not_idempotent;
+  if (!is_unsent(outcome, attempt.sent == Sent::nothing)) {
+    if (!is_safe_to_repeat(facts, outcome, policy)) return Reason::not_idempotent;
+    if (facts.one_time) return Reason::signature_expired;
+  }
   if (!attempt.replayable) return Reason::not_replayable;
   if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
   return std::nullopt;
@@ -117,8 +129,9 @@ WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const Rout
 
 // A rule that has to look into the body holds it in memory: what is longer is not idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
-  const bool retried =
-      is_repeatable(facts, policy, true) && !are_attempts_spent(1, policy.retry.max_attempts);
+  const bool after_refusal = policy.mode == Mode::active && repeats_after_refusal(policy);
+  const bool retried = (is_repeatable(facts, policy, true) || after_refusal) &&
+                       !are_attempts_spent(1, policy.retry.max_attempts);
   const bool refused = refuses_nested_client(facts, policy);
   return retried && !refused && !facts.no_store ? policy.replay_disk_bytes : 0;
 }
@@ -126,7 +139,7 @@ std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
 HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_request_byte,
                      std::optional<Instant> deadline) {
   if (!repeatable || !policy.retry.attempt_timeout) {
-    return {last_request_byte + policy.response_timeout, Cause::response_timeout};
+    return {end_of(last_request_byte, policy.response_timeout), Cause::response_timeout};
   }
   const Instant attempt_end = last_request_byte + *policy.retry.attempt_timeout;
   return {deadline ? std::min(attempt_end, *deadline) : attempt_end, Cause::attempt_timeout};
@@ -135,8 +148,11 @@ HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_re
 Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy,
                Instant now, std::optional<Instant> deadline, Dice& dice, double budget_left) {
   const bool in_time = is_in_time(deadline, now) && is_signed_at(facts, now);
-  if (in_time && is_stale(attempt, outcome, is_repeatable(facts, policy, attempt.replayable))) {
-    return {true, Duration::zero(), Reason::stale_connection};
+  if (in_time && is_stale(facts, attempt, outcome)) return {true, Duration::zero(), Reason::stale_connection};
+  if (const auto* answered = std::get_if<Answered>(&outcome);
+      answered != nullptr && attempt.outcome_unknown && may_be_about_our_repeat(facts, answered->status) &&
+      keeps_failure(facts, policy)) {
+    return {false, {}, Reason::ambiguous_outcome};
   }
   if (ran_out_of_time(outcome, now, deadline)) return {false, {}, Reason::deadline_too_near};
   if (const auto reason = first_closed_gate(facts, attempt, outcome, policy)) return {false, {}, *reason};

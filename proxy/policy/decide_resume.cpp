@@ -11,6 +11,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, bool continuable, co
   const bool wanted = policy.mode != Mode::off && policy.resume.enabled;
   if (!wanted || !continuable) return Reason::response_started;
   if (facts.idempotent != Idempotency::yes) return Reason::not_idempotent;
+  if (facts.one_time) return Reason::signature_expired;
   if (hints.said_no) return Reason::upstream_said_no;
   if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
   if (refuses_retried_response(hints, policy)) return Reason::nested_retry;

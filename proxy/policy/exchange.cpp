@@ -125,7 +125,9 @@ Verdict Exchange::overrule(Verdict verdict, Instant now) {
 }
 
 Attempt Exchange::attempt_now(const AttemptReport& report) const {
-  return {number_, charged_, report.reused, report.sent, report.replayable, stale_retry_used_, wait_};
+  Attempt attempt{number_, charged_, report.reused, report.sent, report.replayable, stale_retry_used_, wait_};
+  attempt.outcome_unknown = ledger_.lost().has_value();
+  return attempt;
 }
 
 void Exchange::enter(const AttemptReport& report, const Outcome& outcome, const Verdict& verdict,
@@ -179,6 +181,11 @@ Actions Exchange::stop(Reason reason) {
   ledger_.reason = reason;
   const bool out_of_time =
       reason == Reason::deadline_too_near && policy_.retry.out_of_time == OutOfTime::gateway_timeout;
+  if (reason == Reason::ambiguous_outcome) {
+    ledger_.ambiguous = true;
+    state_ = State::over;
+    return Action(Fail{});
+  }
   if (response_ && !out_of_time) return deliver(*response_);
   state_ = State::over;
   // A response that is at hand and still not given is one that the deadline has turned into a 504.
@@ -194,11 +201,9 @@ Actions Exchange::deliver(unsigned number) {
 
 // "Somebody else won" may have been ourselves. Without an effect to repeat there is nothing ambiguous.
 bool Exchange::is_ambiguous(unsigned number) const {
-  if (facts_.safe_method) return false;
   const LedgerEntry& given = ledger_[number - 1];
   const auto* response = std::get_if<Answered>(&given.outcome);
-  if (response == nullptr) return false;
-  if (response->status != 404 && response->status != 409 && response->status != 412) return false;
+  if (response == nullptr || !may_be_about_our_repeat(facts_, response->status)) return false;
   // What is forgotten came after the copy.
   const unsigned sent_first = ledger_.forgotten() == nullptr ? 0 : ledger_.forgotten()->first_sent;
   if (sent_first != 0 && sent_first < number) return true;

@@ -158,6 +158,7 @@ void Exchange::enter_copy(const Copy& copy, const AttemptReport& report, const O
   entry.ended = now;
   entry.address = report.address;
   entry.sent_bytes = report.sent_bytes;
+  ledger_.note_outcome(entry);
 }
 
 void Exchange::enter_cancelled(const Verdict& verdict, Instant now) {

@@ -1,5 +1,8 @@
 #include "proxy/policy/gates.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace reprise::policy {
 
 bool refuses_nested_client(const Facts& facts, const RoutePolicy& policy) {
@@ -8,6 +11,39 @@ bool refuses_nested_client(const Facts& facts, const RoutePolicy& policy) {
 
 bool refuses_retried_response(const Hints& hints, const RoutePolicy& policy) {
   return hints.from_reprise && policy.retry.inner == Nested::refuse;
+}
+
+bool is_refused(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  if (answered == nullptr) return false;
+  const bool busy = answered->status == 429 || answered->status == 503;
+  return answered->body_refused || policy.retry.refused.lists(answered->status) ||
+         (facts.changes_protocol && busy && policy.retry.on.lists(outcome));
+}
+
+bool repeats_after_refusal(const RoutePolicy& policy) {
+  if (policy.mode == Mode::off) return false;
+  if (policy.retry.refused.statuses.any()) return true;
+  return policy.hold && std::any_of(policy.hold->body.begin(), policy.hold->body.end(),
+                                    [](const BodyPredicate& predicate) { return predicate.refused; });
+}
+
+bool may_follow_lost_response(const Facts& facts) {
+  return facts.idempotent == Idempotency::yes && (facts.by_rule || !facts.create_only);
+}
+
+bool may_be_about_our_repeat(const Facts& facts, int status) {
+  constexpr std::array statuses{401, 403, 404, 405, 409, 410, 412, 422};
+  return !facts.safe_method && std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+}
+
+bool keeps_failure(const Facts& facts, const RoutePolicy& policy) {
+  switch (policy.ambiguous) {
+    case Ambiguous::failure: return true;
+    case Ambiguous::response: return false;
+    case Ambiguous::automatic: break;
+  }
+  return !facts.by_rule;
 }
 
 Hints honoured(const Hints& said, const RoutePolicy& policy) {

@@ -29,6 +29,25 @@ struct HostParts {
 };
 HostParts host_parts(const RoutePolicy&);
 
+/// The upstream says by this response that it did nothing: `retry.refused`, a predicate with `refused`, or,
+/// for a request that asks for another protocol, a listed 429 or 503 (row N15). A request of any method may
+/// follow.
+bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
+
+/// Some response of this route may be followed by a request of any method, so that its body has to be held.
+bool repeats_after_refusal(const RoutePolicy&);
+
+/// An attempt of which bytes were sent and that got no response may be repeated: the request is idempotent,
+/// and a second execution cannot fail because of the first.
+bool may_follow_lost_response(const Facts&);
+
+/// A response to a later attempt with that status may be about our own repeat, because an earlier attempt
+/// whose outcome is unknown may have taken effect.
+bool may_be_about_our_repeat(const Facts&, int status);
+
+/// The client gets the failure of the lost attempt, not such a response.
+bool keeps_failure(const Facts&, const RoutePolicy&);
+
 /// The request's signature, if it has one that counts, still holds at that time.
 bool is_signed_at(const Facts&, Instant);
 

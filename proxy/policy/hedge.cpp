@@ -27,7 +27,8 @@ Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy
 // A 421 may be our own doing (RFC 9110 15.5.20): a copy on another connection may do better.
 bool ends_race(const Outcome& outcome, const RoutePolicy& policy) {
   const auto* answered = std::get_if<Answered>(&outcome);
-  return answered != nullptr && answered->status != misdirected_request && !policy.retry.on.lists(outcome);
+  return answered != nullptr && answered->status != misdirected_request && !policy.retry.on.lists(outcome) &&
+         !policy.retry.refused.lists(answered->status);
 }
 
 }  // namespace reprise::policy

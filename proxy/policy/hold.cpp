@@ -25,7 +25,8 @@ bool may_hold_in(const BodyPredicate& predicate, BodyKind kind) {
 const HoldPolicy* hold_for(const RoutePolicy& policy, const Answered& response) {
   constexpr int switching_protocols = 101;
   if (!policy.hold || policy.mode == Mode::off || response.status == switching_protocols) return nullptr;
-  return policy.retry.on.lists(response) ? nullptr : &*policy.hold;
+  const bool listed = policy.retry.on.lists(response) || policy.retry.refused.lists(response.status);
+  return listed ? nullptr : &*policy.hold;
 }
 
 std::size_t bytes_to_hold(const HoldPolicy& hold, int status, BodyKind kind) {

@@ -10,6 +10,7 @@ double seconds(Duration span) { return std::chrono::duration<double>(span).count
 }  // namespace
 
 void Ledger::add(const LedgerEntry& entry) {
+  note_outcome(entry);
   if (size_ < inline_entries) {
     inline_[size_++] = entry;
     return;
@@ -28,6 +29,12 @@ void Ledger::add(const LedgerEntry& entry) {
     overflow_[place(leaving)] = entry;
   }
   ++size_;
+}
+
+void Ledger::note_outcome(const LedgerEntry& entry) {
+  const auto* failed = std::get_if<Failed>(&entry.outcome);
+  if (!lost_ && failed != nullptr && entry.attempt.sent == Sent::maybe && failed->cause != Cause::cancelled)
+    lost_ = Lost{entry.attempt.number, *failed};
 }
 
 void Ledger::hold(unsigned number) {

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "proxy/pacing/backoff.hpp"
@@ -39,6 +40,13 @@ struct Forgotten {
   unsigned first_sent = 0;  ///< the lowest number of an attempt of which bytes may have been sent; 0: none
 };
 
+/// An attempt of which bytes may have been sent and that got no response: whether it took effect is not
+/// known.
+struct Lost {
+  unsigned number = 0;
+  Failed failure;
+};
+
 /// Four attempts inline, so that an ordinary request allocates nothing; more go to the heap. Bounded: of an
 /// attempt that is neither among the first nor among the last it keeps only the count, unless the client may
 /// get its response.
@@ -48,6 +56,8 @@ class Ledger {
   static constexpr std::size_t last_kept = 32;
 
   void add(const LedgerEntry&);
+  /// An entry that was added has its outcome only now: a copy whose end was not known.
+  void note_outcome(const LedgerEntry&);
   /// How many attempts there were, forgotten ones included.
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -75,6 +85,8 @@ class Ledger {
   void hold(unsigned number);
   /// Null while every entry is kept.
   const Forgotten* forgotten() const { return forgotten_.empty() ? nullptr : forgotten_.data(); }
+  /// The first attempt whose outcome is unknown; those that we stopped do not count.
+  const std::optional<Lost>& lost() const { return lost_; }
   /// True if an attempt was made because an earlier one had failed, and not only beside it.
   bool retried() const;
   /// The last one; only where there is one.
@@ -105,6 +117,7 @@ class Ledger {
   std::vector<LedgerEntry> overflow_;
   std::vector<Forgotten> forgotten_;  ///< one, or none
   std::size_t size_ = 0;
+  std::optional<Lost> lost_;
   std::size_t held_ = 0;
   bool holds_middle_ = false;  ///< the held entry is neither among the first nor among the last
 };

@@ -45,16 +45,21 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
   return failed.stage == Stage::body ? on.truncated : on.reset;
 }
 
+template <std::size_t Size>
+bool holds(const std::bitset<Size>& statuses, int status) {
+  return status >= 0 && static_cast<std::size_t>(status) < statuses.size() &&
+         statuses.test(static_cast<std::size_t>(status));
+}
+
 }  // namespace
 
 bool RetryOn::lists(const Outcome& outcome) const {
   if (const auto* failed = std::get_if<Failed>(&outcome)) return lists_failure(*this, *failed);
   const auto& answered = std::get<Answered>(outcome);
-  const int status = answered.status;
-  if (answered.body_listed) return true;
-  return status >= 0 && static_cast<std::size_t>(status) < statuses.size() &&
-         statuses.test(static_cast<std::size_t>(status));
+  return answered.body_listed || holds(statuses, answered.status);
 }
+
+bool Refused::lists(int status) const { return holds(statuses, status); }
 
 RetryOn RetryOn::defaults() {
   RetryOn on;

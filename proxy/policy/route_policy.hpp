@@ -56,6 +56,15 @@ inline constexpr std::array<FailureWord, 5> failure_words{{{"connect", &RetryOn:
                                                            {"timeout", &RetryOn::timeout},
                                                            {"truncated", &RetryOn::truncated}}};
 
+/// `retry.refused`: statuses by which this upstream says that it did nothing, so that a request of any method
+/// may be sent again.
+struct Refused {
+  std::bitset<600> statuses;
+
+  bool lists(int status) const;
+  bool operator==(const Refused&) const = default;
+};
+
 struct RetryAfter {
   bool honour = true;
   Duration maximum = std::chrono::seconds(60);
@@ -63,6 +72,7 @@ struct RetryAfter {
 
 struct RetryPolicy {
   RetryOn on = RetryOn::defaults();
+  Refused refused;
   std::optional<unsigned> max_attempts = 6;                     ///< includes the first; absent: unlimited
   std::optional<Duration> deadline = std::chrono::seconds(60);  ///< from the request head; absent: unlimited
   std::optional<Duration> attempt_timeout;                      ///< to the response head; absent: none
@@ -86,6 +96,11 @@ struct ResumePolicy {
 /// "a strong ETag, x-goog-generation or x-amz-version-id".
 std::string either_of_validators(const ResumePolicy&);
 
+/// What the client gets when a later attempt contradicts an unknown outcome: the failure of the attempt that
+/// was lost, or the later response with a mark. `automatic`: failure if the request is idempotent by its
+/// method alone.
+enum class Ambiguous : std::uint8_t { automatic, failure, response };
+
 /// Which fields of our own a response has.
 enum class ResponseHeaders : std::uint8_t {
   none,
@@ -98,8 +113,8 @@ struct RoutePolicy {
   IdempotencyRule idempotent;
   RetryPolicy retry;
   Duration connect_timeout = std::chrono::seconds(5);
-  Duration response_timeout = std::chrono::minutes(5);
-  Duration idle_timeout = std::chrono::minutes(5);
+  Duration response_timeout = no_limit;  ///< to the response head, where attempt_timeout does not apply
+  Duration idle_timeout = no_limit;      ///< between two reads or writes of a body or a tunnel
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
   std::optional<HedgePolicy> hedge;            ///< absent: off
   std::optional<HoldPolicy> hold;              ///< absent: off
@@ -112,7 +127,9 @@ struct RoutePolicy {
   /// A tunnel whose upstream ends before its first byte is dialled again while nothing but one ClientHello
   /// has been sent into it.
   bool replay_client_hello = false;
-  bool signature_sigv4 = false;  ///< no attempt starts after the request's signature has run out
+  bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has run out
+  bool signature_one_time = true;  ///< what has one-time credentials is not sent twice
+  Ambiguous ambiguous = Ambiguous::automatic;
   ResponseHeaders response_headers = ResponseHeaders::outcome;
   bool attempt_header = false;
 };

@@ -115,6 +115,17 @@ bool signs_range_fields(const RequestHead& head, std::string_view query) {
          });
 }
 
+bool has_one_time_credentials(const RequestHead& head) {
+  constexpr std::string_view dpop = "dpop";
+  constexpr std::string_view authorization = "authorization";
+  return std::any_of(head.fields.begin(), head.fields.end(), [&](const FieldLine& field) {
+    if (field.name.size() == dpop.size()) return ascii::same(field.name, dpop);
+    return field.name.size() == authorization.size() && ascii::same(field.name, authorization) &&
+           ascii::starts_with(field.value, "OAuth ") &&
+           field.value.find("oauth_nonce") != std::string_view::npos;
+  });
+}
+
 std::optional<std::int64_t> signature_expiry(const RequestHead& head, std::string_view query) {
   const SigningParameters found(query);
   if (!found.amz_signature.empty()) return end_of_life(parse_basic_date(found.amz_date), found.amz_expires);

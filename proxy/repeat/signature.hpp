@@ -16,6 +16,10 @@ namespace reprise::http {
 /// X-Amz-Date (or Date) plus 300 s, what AWS services allow.
 std::optional<std::int64_t> signature_expiry(const RequestHead&, std::string_view query);
 
+/// True if the request's credentials are valid once: an OAuth 1 nonce (RFC 5849 3.3, in Authorization), or a
+/// DPoP proof (RFC 9449 4.2). A second request with them is refused, whatever became of the first.
+bool has_one_time_credentials(const RequestHead&);
+
 /// What a request for the rest of a download has of its own, or leaves out (RFC 9110 13.1, 14.2).
 inline constexpr std::array<std::string_view, 6> range_fields{
     "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"};

@@ -5,6 +5,7 @@
 #include "proxy/http/via.hpp"
 #include "proxy/http1/parent.hpp"
 #include "proxy/http1/rewrite.hpp"
+#include "proxy/repeat/signature.hpp"
 #include "proxy/session/session.hpp"
 #include "proxy/tls/tls_client.hpp"
 #include "proxy/upstream/address.hpp"
@@ -15,18 +16,22 @@ using http::Rejection;
 
 namespace {
 
-bool is_copyable(const Request& request) {
-  const bool stays_http = !request.upgrade || http::offers_only_tls(request.head);
-  return !request.is_connect() && !request.bound && stays_http;
-}
-
 policy::Facts read_facts(const Request& request) {
+  const bool by_rule = request.policy->idempotent.kind != policy::IdempotencyRule::Kind::by_method;
+  const bool create_only = http::is_create_only(request.head);
+  const bool one_time = request.policy->signature_one_time && http::has_one_time_credentials(request.head);
+  const bool needs_its_own_connection =
+      request.is_connect() || request.bound || request.view.changes_protocol;
   return {judge_leaving(request, nullptr),
           policy::is_safe_method(request.view.method),
           http::is_nested_retry(request.head),
           request.policy->signature_sigv4 ? end_of_signature(request) : std::nullopt,
           is_too_long_for_memory(request) && http::is_no_store(request.head),
-          is_copyable(request)};
+          !needs_its_own_connection && !one_time && (by_rule || !create_only),
+          by_rule,
+          create_only,
+          one_time,
+          request.view.changes_protocol};
 }
 
 std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, std::string_view host,
@@ -96,6 +101,7 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.pin = &pin_;
   request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
   request.upgrade = http::asks_upgrade(request.head);
+  request.view.changes_protocol = http::changes_protocol(request.head);
   http::write_request_head(request.head, forward, role_->settings.upstream.path_prefix,
                            worker_.shared.pseudonym, request.upgrade, request.outgoing);
   if (is_for_parent(request))

@@ -12,8 +12,6 @@ constexpr Duration drain_idle = std::chrono::seconds(1);
 constexpr Duration last_words = std::chrono::seconds(30);
 // How often in the idle time it is asked whether something has moved.
 constexpr int looks = 4;
-// One way alone has no limit: silence, or a side that does not read, is no harm while the other way flows.
-constexpr Duration unlimited = std::chrono::hours(24 * 365);
 
 }  // namespace
 
@@ -77,7 +75,9 @@ Task<ErrorCode> Tunnel::write(Stream& to, Gather& pieces) {
     if (failure) co_return failure;
     last_move_ = Tick::now();
     if (pieces.empty()) co_return ErrorCode();
-    if (const ErrorCode error = co_await to.wait_writable(unlimited)) co_return error;
+    // One way alone has no limit: silence, or a side that does not read, does no harm while the other way
+    // flows.
+    if (const ErrorCode error = co_await to.wait_writable(policy::no_limit)) co_return error;
   }
 }
 
@@ -109,7 +109,7 @@ void Tunnel::time_is_up() {
   look_later();
 }
 
-void Tunnel::look_later() { tick_.arm(*this, idle_ / looks); }
+void Tunnel::look_later() { tick_.arm(*this, idle_ == policy::no_limit ? idle_ : idle_ / looks); }
 
 void Tunnel::drain() {
   draining_ = true;

@@ -65,7 +65,8 @@ struct Hints {
 struct Answered {
   int status = 0;  ///< 200 to 599; interim responses are never an outcome
   Hints hints;
-  bool body_listed = false;  ///< a predicate of the route matches the held body, or the head
+  bool body_listed = false;   ///< a predicate of the route matches the held body, or the head
+  bool body_refused = false;  ///< and that predicate says that nothing was done
 };
 
 struct Failed {

@@ -53,10 +53,15 @@ constexpr std::array<Row, reason_count> rows{
     REASON(nested_retry, ends, never,
            "the client is itself on a retry, or another reprise has retried this answer, and the route says "
            "refuse"),
-    REASON(signature_expired, ends, never, "no attempt can arrive before the request's signature runs out"),
+    REASON(
+        signature_expired, ends, never,
+        "no attempt can arrive before the request's signature runs out, or its one-time credential may have "
+        "been used"),
     REASON(circuit_open, ends, unavailable, "the upstream's circuit is open; nothing was sent"),
     REASON(host_paused, ends, unavailable, "the upstream has asked for a pause; nothing was sent"),
     REASON(address_denied, ends, forbidden, "every address of the upstream is under security.deny"),
+    REASON(ambiguous_outcome, ends, never,
+           "an attempt was sent and got no response, and a later response may be about our own repeat"),
     REASON(response_started, ends, never, "part of the answer is out and it cannot be continued"),
     REASON(resume_mismatch, ends, never, "the continuation of a download is not the rest of it"),
     REASON(client_gone, ends, never, "the client closed or reset its connection"),

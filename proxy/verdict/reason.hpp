@@ -33,6 +33,7 @@ enum class Reason : std::uint8_t {
   circuit_open,
   host_paused,
   address_denied,
+  ambiguous_outcome,
   response_started,
   resume_mismatch,
   client_gone,

@@ -21,9 +21,18 @@ struct Facts {
   /// `Cache-Control: no-store`: its body is not written to disk (RFC 9111 5.2.1.5). Asked of bodies that are
   /// too long for memory.
   bool no_store = false;
-  /// A copy may go beside it: it opens no tunnel, asks for no other protocol than TLS (RFC 2817 3.1), and its
-  /// credentials are not those of its connection.
+  /// A copy may go beside it: it opens no tunnel, asks for no other protocol than TLS (RFC 2817 3.1), its
+  /// credentials are neither those of its connection nor valid once, and it does not fail because of the
+  /// other copy.
   bool copyable = true;
+  /// A rule of the route calls it idempotent (a key, a precondition, `always`), not its method alone.
+  bool by_rule = false;
+  /// A PUT or PATCH with `If-None-Match: *`: the second execution fails because of the first (row N16).
+  bool create_only = false;
+  /// Its credentials are valid once (OAuth 1 nonce, DPoP), and the route heeds that (row N17).
+  bool one_time = false;
+  /// It asks for another protocol (row N15).
+  bool changes_protocol = false;
 };
 
 /// How much of the request the kernel has accepted for the upstream.
@@ -39,6 +48,7 @@ struct Attempt {
   bool stale_retry_used = false;  ///< this request has had its one free retry
   Duration wait{};                ///< the backoff before it; what `decorrelated` looks at
   Hints other_copy = {};          ///< of a hedged one: what the other copy's response still asks for
+  bool outcome_unknown = false;   ///< an earlier attempt was sent and got no response
 };
 
 struct Verdict {

@@ -45,9 +45,9 @@ TEST(Reference, page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // The rows of the table of conditions and seven of that of predicates begin like a key; `policies.*` is
+  // The rows of the table of conditions and eight of that of predicates begin like a key; `policies.*` is
   // told at `policies`.
-  EXPECT_EQ(rows, all_keys().size() + policy::count_of<policy::Condition::Kind> + 7 - 1);
+  EXPECT_EQ(rows, all_keys().size() + policy::count_of<policy::Condition::Kind> + 8 - 1);
   for (const Key& key : all_keys())
     EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
 }
@@ -212,6 +212,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.mode", "observe"},
       {"defaults.idempotent", "never"},
       {"defaults.retry.on", "[503]"},
+      {"defaults.retry.refused", "[429, 503]"},
       {"defaults.retry.max_attempts", "unlimited"},
       {"defaults.retry.deadline", "unlimited"},
       {"defaults.retry.attempt_timeout", "2s"},
@@ -240,6 +241,8 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.attempt_header", "true"},
       {"defaults.tunnel.replay_client_hello", "true"},
       {"defaults.signature.sigv4", "true"},
+      {"defaults.signature.one_time", "false"},
+      {"defaults.ambiguous", "response"},
       {"defaults.tls", "originate"},
       {"defaults.tls.originate", "true"},
       {"defaults.tls.ca_file", "/ca.pem"},

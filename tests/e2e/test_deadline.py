@@ -12,6 +12,7 @@ from client import Client, ask, head_of
 from faults import isolated
 from harness import LOOPBACK, Reprise, at_most, equal, options
 from server import black_hole, bound, fill_queue
+from test_rows_silence import vanish
 from upstream import Upstream
 
 DEADLINE = 1.0
@@ -59,20 +60,29 @@ def connect(reprise, authority):
         return client.read_response("GET")
 
 
-def upload(reprise, url, size):
-    """A PUT whose sender does not mind that nobody takes it all."""
+def upload(reprise, listener, size, serve):
+    """A PUT whose body is sent once `serve` has the accepted connection and the head; returns the response."""
+    authority = f"{LOOPBACK}:{listener.getsockname()[1]}"
     with Client(reprise.forward) as client:
-        host = url.split("/")[2]
+        client.send(head_of("PUT", f"http://{authority}/x", authority, [("Content-Length", str(size))]))
+        connection, _ = listener.accept()
+        with connection:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += connection.recv(1)
+            served = threading.Thread(target=serve, args=(connection,))
+            served.start()
 
-        def send():
+            def send():
+                with contextlib.suppress(OSError):
+                    client.send(bytes(size))
+            sender = threading.Thread(target=send)
+            sender.start()
+            response = client.read_response("PUT")
             with contextlib.suppress(OSError):
-                client.send(head_of("PUT", url, host, [("Content-Length", str(size))]) + bytes(size))
-        sender = threading.Thread(target=send)
-        sender.start()
-        response = client.read_response("PUT")
-        with contextlib.suppress(OSError):
-            client.socket.shutdown(socket.SHUT_RDWR)
-        sender.join()
+                client.socket.shutdown(socket.SHUT_RDWR)
+            sender.join()
+            served.join()
         return response
 
 
@@ -103,12 +113,26 @@ def test_L6_a_parent_proxy_that_never_answers_connect():
         ends_at_the_deadline("CONNECT", lambda: connect(reprise, "up.test:443"), "connection_timeout", b"while connecting")
 
 
-def test_L6_an_upload_that_the_upstream_does_not_take():
-    with silent_port() as port, Reprise(defaults=ONE_SECOND) as reprise:
-        url = f"http://{LOOPBACK}:{port}/x"
+def test_L6_an_upload_of_which_the_host_acknowledges_nothing_ends_at_the_deadline():
+    with bound() as listener, Reprise(defaults=ONE_SECOND) as reprise:
+        listener.listen()
         for size in (MUCH, 512 << 10):
-            ends_at_the_deadline(f"PUT of {size}", lambda size=size: upload(reprise, url, size), "http_response_timeout",
+            ends_at_the_deadline(f"PUT of {size}", lambda size=size: upload(reprise, listener, size, vanish), "http_response_timeout",
                                  b"while sending the request")
+
+
+def test_L6_an_upload_that_moved_and_pauses_beyond_the_deadline_is_finished():
+    def pauses(connection):
+        left = MUCH - len(connection.recv(1000))
+        time.sleep(DEADLINE + 1.5)  # longer than the deadline and the second without an acknowledgement
+        while left > 0:
+            left -= len(connection.recv(1 << 20))
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    with bound() as listener, Reprise(defaults=ONE_SECOND) as reprise:
+        listener.listen()
+        response = upload(reprise, listener, MUCH, pauses)
+        equal((response.status, response.body, response.attempts), (200, b"ok", 1))
 
 
 def test_L6_a_later_attempt_ends_at_the_deadline_too():
@@ -156,7 +180,7 @@ PRESETS = {
     "aws": Hung("pail.s3.eu-west-1.amazonaws.com/key", 60),
     "gcs": Hung("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
     "gcs-metadata": Hung("storage.googleapis.com/storage/v1/b/pail", 60),
-    "git": Hung("github.com/a/b.git/git-upload-pack", 300, "POST", FETCH, is_played_again=False),
+    "git": Hung("github.com/a/b.git/git-upload-pack", None, "POST", FETCH, is_played_again=False),
     "gsutil": Hung("storage.googleapis.com/storage/v1/b/pail/o/key", 60),
     "llm": Hung("api.openai.com/v1/responses", 600, "POST", is_played_again=False),
     "memorystore": Hung("redis.googleapis.com/v1/projects/p/locations/l/instances", 600),
@@ -194,7 +218,8 @@ def test_L8_each_preset_as_shipped_ends_a_hung_attempt_and_plays_it_again_or_not
             said = explained(hung, "--failure", "timeout", "-c", file)
         equal((said.returncode, said.stderr), (0, ""), preset)
         then = "attempt 1 +retryable_failure" if hung.is_played_again else "ends +not_retryable after attempt 1"
-        for told in (f"answer +{hung.seconds // 60}m from the last request byte", then):
+        waits = "as long as the upstream takes" if hung.seconds is None else f"{hung.seconds // 60}m from the last request byte"
+        for told in (f"answer +{waits}", then):
             assert re.search(f"^{told}", said.stdout, re.M), f"{told}\n{said.stdout}"
 
 
@@ -204,7 +229,7 @@ def test_L8_each_preset_ends_a_hung_upstream_at_its_attempt_timeout():
         retry = {"attempt_timeout": "400ms", "backoff": {"initial": "1ms", "maximum": "1ms"}}
         path = "/" + hung.target.split("/", 1)[1]
         with Upstream({path: ["hang", 503, 200]}) as upstream, \
-                Reprise(presets=[{"name": preset, "hosts": [LOOPBACK], "retry": retry}]) as reprise:
+                Reprise(presets=[{"name": preset, "hosts": [LOOPBACK], "retry": retry, "response_timeout": "400ms"}]) as reprise:
             def asked(upstream=upstream, reprise=reprise, path=path, hung=hung):
                 response = ask(reprise, hung.method, upstream.url(path), b"body" if hung.method == "POST" else None, hung.fields)
                 return response.status, response.attempts, response.reason
@@ -239,12 +264,12 @@ def test_timeout_that_nothing_raises_is_warned_of():
 
 
 def test_L14_a_deny_list_that_opens_what_was_shut_is_warned_of():
-    everything = "169.254.0.0/16, 'fe80::/10', 'fd00:ec2::254', self"
+    everything = "169.254.0.0/16, 100.64.0.0/10, 192.0.0.0/24, 'fe80::/10', 'fd00:ec2::254', self"
     equal(warnings_of(f"security: {{deny: [10.0.0.0/8, {everything}]}}\n"), [])
     equal(warnings_of("security: {deny: [0.0.0.0/0, '::/0', self]}\n"), [])
     line, = warnings_of("security:\n  deny: [10.0.0.0/8]\n")
     assert line.startswith("F:3:9: warning: security.deny: "), line
-    for open_now in ("169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "self"):
+    for open_now in ("169.254.0.0/16", "100.100.100.200", "192.0.0.192", "fe80::/10", "fd00:ec2::254", "self"):
         assert open_now in line, line
     line, = warnings_of("security: {deny: [169.254.169.254, 'fe80::/10', 'fd00::/8', self]}\n")
     assert "169.254.0.0/16" in line and "fe80" not in line and "self" not in line, line

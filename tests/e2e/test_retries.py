@@ -142,13 +142,6 @@ def test_execute_then_reset_is_repeated_for_an_idempotent_method():
         equal(upstream.effects, {"9": 2})
 
 
-def test_ambiguous_404_after_an_attempt_that_may_have_worked():
-    with Upstream({"/x": ["execute_reset", 404]}) as upstream, Reprise() as reprise:
-        response = ask(reprise, "DELETE", upstream.url("/x?id=9"))
-        equal((response.status, response.field("Reprise-Ambiguous")), (404, "true"))
-        reprise.expect_metric(1, "reprise_ambiguous_total")
-
-
 def test_retry_after_is_waited_for():
     with Upstream({"/x": [Say(429, fields=[("Retry-After", "1")]), 200]}) as upstream, Reprise() as reprise:
         start = time.monotonic()

@@ -72,7 +72,7 @@ def test_L20_explain_knows_every_limit():
     equal(code, 0)
     for words in ("\nbudget      100 retries left", "\nreplay      a body of up to 256KiB is held in memory, a longer one of up to 64MiB on disk",
                   "64MiB and 1GiB", "\nconnect     5s to connect to one address, 10s for all of them; name, dial and TLS end at the deadline",
-                  "\nanswer      5m from the last request byte to the response head (response_timeout)",
+                  "\nanswer      as long as the upstream takes (response_timeout: none)",
                   "\nconnection  any idle one; if it was stale (stale_connection), once again at once on a fresh one"):
         assert words in out, (words, out)
     code, out = explain("POST", "http://api.example.com/v1/x")

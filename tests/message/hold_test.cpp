@@ -201,10 +201,10 @@ TEST_F(HoldTest, xml_is_looked_into_once_it_is_whole) {
 TEST_F(HoldTest, a_head_is_judged_by_itself) {
   hold = {0, 1h, {{.value = {.matches = {"Throttling*"}}, .header = "x-amzn-errortype"}}};
   arrive("HTTP/1.1 400 Bad\r\nX-Amzn-ErrorType: ThrottlingException\r\nContent-Length: 9\r\n\r\n");
-  EXPECT_TRUE(is_listed_by_head(hold, response));
+  EXPECT_TRUE(listed_by_head(hold, response));
   EXPECT_FALSE(is_held(hold, response));
   arrive("HTTP/1.1 400 Bad\r\nX-Amzn-ErrorType: ValidationException\r\nContent-Length: 9\r\n\r\n");
-  EXPECT_FALSE(is_listed_by_head(hold, response));
+  EXPECT_FALSE(listed_by_head(hold, response));
 }
 
 }  // namespace

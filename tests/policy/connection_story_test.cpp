@@ -117,10 +117,16 @@ std::vector<Story> stale_beside_other_rules() {
        {fails(Stage::send, Cause::reset).reused().nothing_sent(), status(201)},
        "attempt 1 reused -> send reset | again at once\n"
        "attempt 2 -> 201 | deliver (success)\n"},
-      {"a_stale_get_of_a_route_that_is_off",
+      {"N22_a_stale_get_of_a_route_that_is_off_is_repeated_once",
        get().mode(policy::Mode::off),
        {stale},
-       "attempt 1 reused -> await_head closed | fail (retries_off)\n"},
+       "attempt 1 reused -> await_head closed | again at once\n"
+       "attempt 2 -> await_head closed | fail (retries_off)\n"},
+      {"N22_a_stale_get_of_a_route_that_observes_is_repeated_once",
+       get().mode(policy::Mode::observe),
+       {stale, status(200)},
+       "attempt 1 reused -> await_head closed | again at once\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
       {"stale_after_the_deadline_starts_nothing",
        get(),
        {stale.takes(61s)},

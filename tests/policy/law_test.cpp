@@ -105,6 +105,12 @@ class Draw : public play::Chance {
     if (one_in(3)) route.retry.out_of_time = policy::OutOfTime::gateway_timeout;
     if (one_in(3)) route.retry.nested = policy::Nested::refuse;
     if (one_in(3)) route.retry.inner = policy::Nested::allow;
+    if (one_in(4)) route.retry.refused.statuses.set(429).set(409);
+    route.ambiguous = any<policy::Ambiguous>();
+    scene.facts.by_rule = one_in(2);
+    scene.facts.create_only = one_in(6);
+    scene.facts.one_time = one_in(12);
+    scene.facts.changes_protocol = one_in(12);
     route.resume.enabled = !one_in(8);
     route.resume.max_attempts = static_cast<unsigned>(1 + below(4));
     route.retry.on.truncated = one_in(2);
@@ -118,7 +124,7 @@ class Draw : public play::Chance {
   Step step() {
     static const std::vector<Step> all = in_every_body_state(outcomes());
     Step step = pick(all);
-    if (one_in(4)) any_outcome(step);
+    if (one_in(2)) any_outcome(step);
     step.lasting = std::chrono::milliseconds(one_in(8) ? below(90'000) : below(300));
     step.keeping = any<Keeping>();
     if (one_in(4)) step.late = std::chrono::milliseconds(below(20'000));
@@ -134,6 +140,11 @@ class Draw : public play::Chance {
   void script(Script& steps) {
     steps.resize(1 + below(8));
     for (Step& one : steps) one = step();
+    if (one_in(16)) {
+      // An attempt that is lost, and a response that may be about its repeat: chance alone hardly gives both.
+      steps.insert(steps.begin(), fails(Stage::await_head, Cause::reset));
+      steps[1].outcome = policy::Answered{409, {}};
+    }
     // The last step repeats for ever, and an endless route must meet an end.
     if (steps.back().late == Duration::zero()) steps.back().late = 1s;
   }
@@ -141,11 +152,13 @@ class Draw : public play::Chance {
  private:
   void any_outcome(Step& step) {
     if (one_in(2)) {
-      policy::Answered response{one_in(2) ? 503 : static_cast<int>(200 + below(400)), {}};
+      static constexpr std::array common{503, 404, 409, 412};
+      policy::Answered response{one_in(2) ? pick(common) : static_cast<int>(200 + below(400)), {}};
       response.hints.said_no = one_in(4);
       response.hints.from_reprise = one_in(4);
       if (one_in(3)) response.hints.retry_after = std::chrono::milliseconds(1 + below(100'000));
       response.body_listed = one_in(4);
+      response.body_refused = response.body_listed && one_in(2);
       if (one_in(4)) response.hints.aws_retry_after = std::chrono::milliseconds(below(20'000));
       step.outcome = response;
       return;

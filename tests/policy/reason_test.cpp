@@ -47,6 +47,7 @@ Course course(Reason reason) {
     case Reason::circuit_open:
     case Reason::host_paused:
     case Reason::address_denied:
+    case Reason::ambiguous_outcome:
     case Reason::response_started:
     case Reason::resume_mismatch:
     case Reason::client_gone:

@@ -163,24 +163,139 @@ std::vector<Story> last_responses() {
   };
 }
 
+Scene by_rule() {
+  return post().idempotent(Idempotency::yes).with([](auto&, auto& facts) { facts.by_rule = true; });
+}
+
+Scene refusing(int code) {
+  return post().with(
+      [code](auto& p, auto&) { p.retry.refused.statuses.set(static_cast<std::size_t>(code)); });
+}
+
+std::vector<Story> refusals() {
+  const Step refused_body = [] {
+    Step step = status(200).body_listed();
+    std::get<policy::Answered>(step.outcome).body_refused = true;
+    return step;
+  }();
+  const auto one_time = [](auto&, auto& facts) { facts.one_time = true; };
+  const auto upgrade = [](auto&, auto& facts) {
+    facts.idempotent = Idempotency::no;
+    facts.changes_protocol = true;
+  };
+  return {
+      {"N18_a_post_is_sent_again_after_a_refused_status",
+       refusing(429),
+       {status(429), status(200)},
+       "attempt 1 -> 429 | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"N18_a_refused_status_need_not_be_listed",
+       refusing(420),
+       {status(420), status(200)},
+       "attempt 1 -> 420 | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"N18_a_refused_status_without_the_body_is_delivered",
+       refusing(429),
+       {status(429).not_held()},
+       "attempt 1 -> 429 | deliver (not_replayable)\n"},
+      {"N18_refused_permits_no_repeat_of_a_lost_response",
+       refusing(429),
+       {reset},
+       "attempt 1 -> await_head reset | fail (not_idempotent)\n"},
+      {"N18_refused_permits_no_repeat_after_another_status",
+       refusing(429),
+       {status(500)},
+       "attempt 1 -> 500 | deliver (not_idempotent)\n"},
+      {"N18_a_refused_body_is_like_a_refused_status",
+       post(),
+       {refused_body, status(200)},
+       "attempt 1 -> 200 with a listed body | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"N17_one_time_credentials_are_not_sent_again_after_a_503",
+       get().with(one_time),
+       {status(503)},
+       "attempt 1 -> 503 | deliver (signature_expired)\n"},
+      {"N17_one_time_credentials_are_not_sent_again_after_a_lost_response",
+       get().with(one_time),
+       {reset.reused()},
+       "attempt 1 reused -> await_head reset | fail (signature_expired)\n"},
+      {"N17_one_time_credentials_are_sent_while_unsent",
+       get().with(one_time),
+       {refused, status(200)},
+       "attempt 1 -> connect refused | sleep 250ms\n"
+       "attempt 2 -> 200 | deliver (success)\n"},
+      {"N15_an_upgrade_is_not_repeated_after_a_lost_response",
+       get().with(upgrade),
+       {reset.reused()},
+       "attempt 1 reused -> await_head reset | fail (not_idempotent)\n"},
+      {"N15_an_upgrade_is_repeated_after_a_listed_503",
+       get().with(upgrade),
+       {status(503), status(101)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 101 | deliver (success)\n"},
+      {"N15_an_upgrade_is_not_repeated_after_a_500",
+       get().with(upgrade),
+       {status(500)},
+       "attempt 1 -> 500 | deliver (not_idempotent)\n"},
+  };
+}
+
 std::vector<Story> ambiguous_ones() {
   return {
       {"ambiguous_412",
-       post().idempotent(Idempotency::yes),
+       by_rule(),
        {reset, status(412)},
        "attempt 1 -> await_head reset | sleep 250ms\n"
        "attempt 2 -> 412 | deliver (not_retryable) ambiguous\n"},
       {"ambiguous_409_even_after_a_503",
-       post().idempotent(Idempotency::yes),
+       by_rule(),
        {status(503), status(409)},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 -> 409 | deliver (not_retryable) ambiguous\n"},
-      {"ambiguous_404_of_a_delete",
+      {"N16_a_404_of_a_delete_after_a_lost_response_stays_the_failure",
        put(),
        {reset, refused, status(404)},
        "attempt 1 -> await_head reset | sleep 250ms\n"
        "attempt 2 -> connect refused | sleep 500ms\n"
-       "attempt 3 -> 404 | deliver (not_retryable) ambiguous\n"},
+       "attempt 3 -> 404 | fail (ambiguous_outcome)\n"},
+      {"N16_a_409_after_a_503_is_delivered_with_the_mark",
+       put(),
+       {status(503), status(409)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 409 | deliver (not_retryable) ambiguous\n"},
+      {"N16_ambiguous_response_delivers_what_failure_would_not",
+       put().with([](auto& p, auto&) { p.ambiguous = policy::Ambiguous::response; }),
+       {reset, status(401)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 401 | deliver (not_retryable) ambiguous\n"},
+      {"N16_ambiguous_failure_holds_for_a_rule_too",
+       by_rule().with([](auto& p, auto&) { p.ambiguous = policy::Ambiguous::failure; }),
+       {reset, status(422)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 422 | fail (ambiguous_outcome)\n"},
+      {"N16_a_listed_status_is_not_retried_once_it_is_ambiguous",
+       put().with([](auto& p, auto&) { p.retry.on.statuses.set(409); }),
+       {reset, status(409)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 409 | fail (ambiguous_outcome)\n"},
+      {"N16_a_create_only_put_is_not_repeated_after_a_lost_response",
+       put().with([](auto&, auto& facts) { facts.create_only = true; }),
+       {reset},
+       "attempt 1 -> await_head reset | fail (not_idempotent)\n"},
+      {"N16_a_create_only_put_is_not_stale_either",
+       put().with([](auto&, auto& facts) { facts.create_only = true; }),
+       {reset.reused()},
+       "attempt 1 reused -> await_head reset | fail (not_idempotent)\n"},
+      {"N16_a_create_only_put_is_repeated_after_a_503",
+       put().with([](auto&, auto& facts) { facts.create_only = true; }),
+       {status(503), status(201)},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 -> 201 | deliver (success)\n"},
+      {"N16_a_rule_repeats_a_create_only_put",
+       by_rule().with([](auto&, auto& facts) { facts.create_only = true; }),
+       {reset, status(412)},
+       "attempt 1 -> await_head reset | sleep 250ms\n"
+       "attempt 2 -> 412 | deliver (not_retryable) ambiguous\n"},
       {"nothing_ambiguous_where_nothing_was_sent",
        post().idempotent(Idempotency::yes),
        {refused, status(412)},
@@ -269,8 +384,8 @@ INSTANTIATE_TEST_SUITE_P(Stories, Retry, testing::ValuesIn(retry_stories()),
 }  // namespace
 
 std::vector<Story> retry_stories() {
-  return joined(
-      {responses(), failures(), hints_and_conditions(), last_responses(), ambiguous_ones(), modes()});
+  return joined({responses(), failures(), hints_and_conditions(), last_responses(), refusals(),
+                 ambiguous_ones(), modes()});
 }
 
 }  // namespace reprise::play

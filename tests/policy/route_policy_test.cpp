@@ -103,8 +103,8 @@ TEST(RoutePolicy, DefaultsAreThoseOfTheReference) {
   EXPECT_EQ(policy.retry.retry_after.maximum, Duration(60s));
   EXPECT_EQ(policy.retry.nested, Nested::allow);
   EXPECT_EQ(policy.connect_timeout, Duration(5s));
-  EXPECT_EQ(policy.response_timeout, Duration(5min));
-  EXPECT_EQ(policy.idle_timeout, Duration(5min));
+  EXPECT_EQ(policy.response_timeout, no_limit);
+  EXPECT_EQ(policy.idle_timeout, no_limit);
   EXPECT_EQ(policy.budget, (BudgetPolicy{0.2, 10, 10s}));
 }
 

@@ -171,8 +171,10 @@ class Judge {
       // It is looked at ten times a second.
       const Instant stuck =
           std::max({account_.moved, account_.sent, entry.started}) + std::chrono::milliseconds(1100);
+      // A body of which something has arrived may pause.
       const bool may_end = scene_.policy.mode == policy::Mode::active && account_.plan.idempotent &&
-                           entry.attempt.replayable && is_upload_that_stalled(*failed);
+                           entry.attempt.replayable && account_.moved <= entry.started &&
+                           is_upload_that_stalled(*failed);
       if (may_end && entry.ended > std::max({entry.started, end, stuck}) + late) return false;
     }
     return true;

@@ -32,7 +32,7 @@ class Sealed : public net::SecureLink {
   bool open() const override { return wire_->open(); }
   net::Unread unread() override { return wire_->unread(); }
   net::Presence presence() override { return wire_->presence(); }
-  net::Outflow outflow() override { return wire_->outflow(); }
+  std::uint64_t unacknowledged() override { return wire_->unacknowledged(); }
   bool unheard(Duration since) override { return wire_->unheard(since); }
 
  protected:

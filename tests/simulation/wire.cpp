@@ -36,7 +36,6 @@ void Wire::tell_proxy() {
 }
 
 void Wire::consume(std::size_t bytes) {
-  taken_ += bytes;
   to_actor_.bytes.erase(0, bytes);
   tell_proxy();
 }
@@ -275,11 +274,9 @@ net::Unread WireLink::unread() {
   return wire_->to_proxy_.finished ? net::Unread::closed : net::Unread::nothing;
 }
 
-// What nobody reads here is in nobody's kernel: a wire has no window but its room.
-net::Outflow WireLink::outflow() {
-  return wire_ == nullptr
-             ? net::Outflow{}
-             : net::Outflow{wire_->taken_, !wire_->to_actor_.bytes.empty() || wire_->swallowed_ > 0};
+// The kernel of an actor acknowledges what the actor reads: a wire has no window but its room.
+std::uint64_t WireLink::unacknowledged() {
+  return wire_ == nullptr ? 0 : wire_->to_actor_.bytes.size() + wire_->swallowed_;
 }
 
 net::Presence WireLink::presence() {

@@ -88,7 +88,6 @@ class Wire : public std::enable_shared_from_this<Wire> {
   bool proxy_closed_ = false;
   bool proxy_spoke_ = false;
   bool sealed_ = false;
-  std::uint64_t taken_ = 0;  ///< bytes that the actor has read
   bool vanished_ = false;
   bool deaf_ = false;
   std::size_t swallowed_ = 0;             ///< bytes that the proxy's kernel keeps sending
@@ -133,7 +132,7 @@ class WireLink final : public net::Link {
   bool open() const override { return wire_ != nullptr && !closed_; }
   net::Unread unread() override;
   net::Presence presence() override;
-  net::Outflow outflow() override;
+  std::uint64_t unacknowledged() override;
   bool unheard(Duration since) override;
 
   /// It carries TLS from here on.

@@ -35,8 +35,19 @@ class Laws {
  private:
   const Step& step(std::size_t i) const { return script_[std::min(i, script_.size() - 1)]; }
   Idempotency judged(std::size_t i) const { return step(i).judged.value_or(scene_.facts.idempotent); }
-  bool repeatable(std::size_t i) const {
-    return scene_.policy.mode == policy::Mode::active && judged(i) == Idempotency::yes && step(i).held;
+  // A create-only request fails the second time because of the first.
+  bool may_follow_loss(std::size_t i) const {
+    return judged(i) == Idempotency::yes && (scene_.facts.by_rule || !scene_.facts.create_only);
+  }
+  // The upstream did nothing: by its status, by its body, or because a new protocol has not begun.
+  bool is_refused(std::size_t i) const {
+    if (response(i) == nullptr) return false;
+    const int code = response(i)->status;
+    const bool by_status =
+        code < 600 && scene_.policy.retry.refused.statuses.test(static_cast<std::size_t>(code));
+    const bool not_begun = scene_.facts.changes_protocol && (code == 429 || code == 503) &&
+                           scene_.policy.retry.on.lists(step(i).outcome);
+    return by_status || not_begun || response(i)->body_refused;
   }
   const policy::Answered* response(std::size_t i) const {
     return std::get_if<policy::Answered>(&step(i).outcome);
@@ -49,13 +60,14 @@ class Laws {
   }
   bool may_go_stale(std::size_t i) const {
     if (!played_.entries[i].attempt.reused || !step(i).on_reused || !step(i).held) return false;
+    if (scene_.facts.one_time && step(i).sent == Sent::maybe) return false;
     if (response(i) != nullptr) return response(i)->status == 421;
     const auto& failed = std::get<policy::Failed>(step(i).outcome);
     const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
     return before_response &&
            (failed.cause == Cause::closed || failed.cause == Cause::reset ||
             failed.cause == Cause::unacknowledged) &&
-           (step(i).sent == Sent::nothing || repeatable(i));
+           (step(i).sent == Sent::nothing || may_follow_loss(i));
   }
   std::size_t stale_retries() const {
     std::size_t count = 0;
@@ -178,7 +190,12 @@ class Laws {
       if (!step(i).held && !resumed(i)) return false;
       const bool misdirected =
           response(i) != nullptr && response(i)->status == 421 && played_.entries[i].attempt.reused;
-      if (step(i).sent == Sent::maybe && judged(i) != Idempotency::yes && !misdirected) return false;
+      if (step(i).sent != Sent::maybe) continue;
+      if (scene_.facts.one_time) return false;
+      if (misdirected || is_refused(i)) continue;
+      // What is asked for again after a part of its response was delivered is a GET.
+      const bool known = response(i) != nullptr || resumed(i);
+      if (known ? judged(i) != Idempotency::yes : !may_follow_loss(i)) return false;
     }
     return true;
   }
@@ -191,7 +208,7 @@ class Laws {
       }
       if (scene_.policy.mode != policy::Mode::active) return false;
       if (resumed(i) ? !may_resume(i) || !scene_.policy.resume.enabled
-                     : !scene_.policy.retry.on.lists(step(i).outcome))
+                     : !scene_.policy.retry.on.lists(step(i).outcome) && !is_refused(i))
         return false;
       if (is_resume(i) && response(i) != nullptr && !has_body(i) &&
           !scene_.policy.retry.on.lists(step(i).outcome))
@@ -327,6 +344,29 @@ class Laws {
     });
   }
 
+  static bool may_tell_of_repeat(int code) {
+    return code == 401 || code == 403 || code == 404 || code == 405 || code == 409 || code == 410 ||
+           code == 412 || code == 422;
+  }
+  bool is_lost(std::size_t i) const {
+    const auto* failed = std::get_if<policy::Failed>(&played_.entries[i].outcome);
+    return failed != nullptr && failed->cause != Cause::cancelled &&
+           played_.entries[i].attempt.sent == Sent::maybe;
+  }
+  // The response at hand may be about our own repeat of an attempt that was lost, and the client gets its
+  // failure.
+  bool keeps_lost_failure(unsigned at_hand) const {
+    if (at_hand == 0 || response(at_hand - 1) == nullptr || scene_.facts.safe_method) return false;
+    const policy::Ambiguous wanted = scene_.policy.ambiguous;
+    const bool failure = wanted == policy::Ambiguous::failure ||
+                         (wanted == policy::Ambiguous::automatic && !scene_.facts.by_rule);
+    if (!failure || !may_tell_of_repeat(response(at_hand - 1)->status)) return false;
+    for (std::size_t i = 0; i + 1 < at_hand; ++i) {
+      if (is_lost(i)) return true;
+    }
+    return false;
+  }
+
   bool gives_the_last_response() const {
     const unsigned at_hand = response_at_hand();
     const bool first_body = count<policy::Deliver>() == 1 && count<policy::Resume>() == 0;
@@ -335,10 +375,13 @@ class Laws {
         const bool out_of_time = event.reason == policy::Reason::deadline_too_near &&
                                  scene_.policy.retry.out_of_time == policy::OutOfTime::gateway_timeout;
         const auto* deliver = std::get_if<policy::Deliver>(&action);
-        if (deliver != nullptr && (deliver->number != at_hand || out_of_time)) return false;
+        if (deliver != nullptr && (deliver->number != at_hand || out_of_time || keeps_lost_failure(at_hand)))
+          return false;
         const auto* fail = std::get_if<policy::Fail>(&action);
-        if (fail != nullptr && fail->gateway_timeout != (at_hand != 0 && out_of_time)) return false;
-        if (fail != nullptr && at_hand != 0 && !out_of_time) return false;
+        if (fail != nullptr &&
+            fail->gateway_timeout != (at_hand != 0 && out_of_time && !keeps_lost_failure(at_hand)))
+          return false;
+        if (fail != nullptr && at_hand != 0 && !out_of_time && !keeps_lost_failure(at_hand)) return false;
         const auto* cancel = std::get_if<policy::Cancel>(&action);
         const unsigned running = first_body ? at_hand : event.number;
         if (cancel != nullptr && cancel->number != running) return false;
@@ -363,14 +406,17 @@ class Laws {
   }
 
   bool ambiguity_is_told() const {
-    if (count<policy::Deliver>() == 0) return !played_.ledger.ambiguous;
     const unsigned at_hand = response_at_hand();
+    if (count<policy::Deliver>() == 0) {
+      const bool kept = count<policy::Fail>() == 1 && keeps_lost_failure(at_hand);
+      return played_.ledger.ambiguous == kept &&
+             (played_.ledger.reason == policy::Reason::ambiguous_outcome) == kept;
+    }
     bool effect = false;
     for (unsigned i = 0; i + 1 < at_hand; ++i) effect = effect || step(i).sent == Sent::maybe;
     if (response(at_hand - 1) == nullptr) return !played_.ledger.ambiguous;
     const int code = response(at_hand - 1)->status;
-    const bool telling = code == 404 || code == 409 || code == 412;
-    return played_.ledger.ambiguous == (effect && telling && !scene_.facts.safe_method);
+    return played_.ledger.ambiguous == (effect && may_tell_of_repeat(code) && !scene_.facts.safe_method);
   }
 
   // Only the last attempt may have been stopped.

@@ -19,7 +19,8 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedByDefault,
                          ::testing::Values("169.254.169.254", "169.254.0.0", "169.254.255.255",
                                            "::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe",
                                            "2002:a9fe:a9fe::", "2002:a9fe:a9fe::1", "::a9fe:a9fe", "fe80::1",
-                                           "febf:ffff::1", "fd00:ec2::254"));
+                                           "febf:ffff::1", "fd00:ec2::254", "100.100.100.200",
+                                           "192.0.0.192"));
 
 class OpenByDefault : public ::testing::TestWithParam<std::string> {};
 TEST_P(OpenByDefault, H1_what_only_looks_near_is_open) {

@@ -11,7 +11,7 @@ namespace {
 using play::BlackHole;
 using play::SilentPort;
 
-constexpr Duration never = std::chrono::hours(1);
+constexpr Duration too_long = std::chrono::hours(1);
 /// More than the buffers of two kernels take, less than what is held for a replay.
 constexpr std::size_t much = 16 << 20;
 
@@ -19,7 +19,7 @@ constexpr std::size_t much = 16 << 20;
 Wishes with_deadline(Duration deadline) {
   Wishes wishes;
   wishes.route.retry.deadline = deadline;
-  wishes.route.connect_timeout = wishes.route.response_timeout = wishes.route.idle_timeout = never;
+  wishes.route.connect_timeout = wishes.route.response_timeout = wishes.route.idle_timeout = too_long;
   return wishes;
 }
 
@@ -104,21 +104,61 @@ TEST(ProxyDeadline, L6_a_parent_proxy_that_never_answers_connect) {
   expect_end(proxy, connect_to("up.test:443"), milliseconds(300), "connection_timeout", "while connecting");
 }
 
-TEST(ProxyDeadline, L6_an_upload_that_the_upstream_does_not_take) {
-  const SilentPort silent;
-  RunningProxy proxy(with_deadline(milliseconds(1000)));
-  expect_end(proxy, put(silent.authority(), much) + std::string(much, 'x'), milliseconds(1000),
-             "http_response_timeout", "while sending the request");
-  EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"request_unread\"}"), 1);
+/// Reads a head, then acknowledges nothing more, without a word.
+ScriptedUpstream::Script vanishing_after_the_head(std::atomic<bool>& gone) {
+  return [&gone](Peer& peer) {
+    peer.read_head();
+    peer.socket.vanish();
+    gone = true;
+    peer.socket.read_to_end();
+  };
 }
 
-TEST(ProxyDeadline, L6_an_upload_that_only_our_own_kernel_has_taken) {
+TEST(ProxyDeadline, L6_an_upload_of_which_the_host_acknowledges_nothing_ends_at_the_deadline) {
+  for (const std::size_t bytes : {much, std::size_t{512} << 10}) {
+    std::atomic<bool> gone{false};
+    ScriptedUpstream upstream(vanishing_after_the_head(gone));
+    RunningProxy proxy(with_deadline(milliseconds(1000)));
+    RawClient client = proxy.client();
+    client.send(put(upstream.authority(), bytes));
+    ASSERT_TRUE(play::eventually([&] { return gone.load(); }));
+    client.send(std::string(bytes, 'x'));
+    const WireResponse got = client.read_response();
+    EXPECT_EQ(got.status, 504);
+    EXPECT_EQ(got.field("Reprise-Reason"), "deadline_too_near");
+    EXPECT_NE(got.body.find("while sending the request"), std::string::npos) << got.body;
+    EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"request_unread\"}"), 1);
+  }
+}
+
+TEST(ProxyDeadline, L6_an_upload_that_the_kernel_takes_in_part_is_not_cut_though_nobody_reads_it) {
   const SilentPort silent;
-  // Wholly written, and for the most part not taken: more than the receiver's window, less than our buffer.
-  const std::size_t bytes = 512 << 10;
-  RunningProxy proxy(with_deadline(milliseconds(1000)));
-  expect_end(proxy, put(silent.authority(), bytes) + std::string(bytes, 'x'), milliseconds(1000),
-             "http_response_timeout", "while sending the request");
+  RunningProxy proxy(with_deadline(milliseconds(100)));
+  for (const std::size_t bytes : {much, std::size_t{512} << 10}) {
+    RawClient client = proxy.client();
+    std::thread sender([&] { client.send(put(silent.authority(), bytes) + std::string(bytes, 'x')); });
+    expect_nothing_ends_for(past_any_stall, client);
+    client.socket().wake();
+    sender.join();
+  }
+}
+
+TEST(ProxyDeadline, L6_an_upload_that_pauses_after_it_moved_is_finished) {
+  std::atomic<bool> goes_on{false};
+  ScriptedUpstream upstream([&](Peer& peer) {
+    peer.read_head();
+    peer.socket.read_bytes(1000);
+    play::eventually([&] { return goes_on.load(); });
+    peer.socket.read_bytes(much);
+    peer.send(response(200, "all of it"));
+  });
+  RunningProxy proxy(with_deadline(milliseconds(100)));
+  RawClient client = proxy.client();
+  std::thread sender([&] { client.send(put(upstream.authority(), much) + std::string(much, 'x')); });
+  expect_nothing_ends_for(past_any_stall, client);
+  goes_on = true;
+  sender.join();
+  EXPECT_EQ(client.read_response().body, "all of it");
 }
 
 TEST(ProxyDeadline, L6_an_upload_that_moves_is_not_cut_nor_is_a_client_that_pauses) {
@@ -169,7 +209,7 @@ TEST(ProxyDeadline, L6_all_addresses_share_twice_connect_timeout) {
     found.list.push_back(asio::ip::make_address(address));
   }
   const play::LogFile log;
-  Wishes wishes = with_deadline(never);
+  Wishes wishes = with_deadline(too_long);
   wishes.route.connect_timeout = milliseconds(300);
   wishes.route.retry.max_attempts = 1;
   wishes.settings.log.level = config::LogLevel::debug;

@@ -15,7 +15,8 @@ using play::Step;
 using policy::Duration;
 using policy::Stage;
 
-constexpr std::array statuses{200, 200, 206, 301, 404, 408, 409, 412, 421, 429, 500, 501, 502, 503, 503, 504};
+constexpr std::array statuses{200, 200, 206, 301, 401, 404, 408, 409, 412,
+                              421, 429, 500, 501, 502, 503, 503, 504};
 // Beside the failures and the statuses, the swarm switches these on and off.
 enum Fault : std::size_t { hints = 60, breaks, interruptions, slow };
 
@@ -32,6 +33,7 @@ void draw_response(Chance& chance, const Swarm& swarm, Step& step) {
   policy::Answered response{statuses[kind], {}};
   if (chance.one_in(32)) response.status = static_cast<int>(200 + chance.below(400));
   response.body_listed = chance.one_in(12);
+  response.body_refused = response.body_listed && chance.one_in(2);
   if (swarm.has(hints) && chance.one_in(2)) {
     response.hints.said_no = chance.one_in(6);
     if (chance.one_in(2)) response.hints.retry_after = std::chrono::milliseconds(1 + chance.below(20'000));
@@ -97,6 +99,9 @@ void draw_route(Chance& chance, policy::RoutePolicy& route) {
   route.retry.on.truncated = chance.one_in(2);
   route.retry.backoff = draw_backoff(chance);
   route.retry.retry_after = {!chance.one_in(4), std::chrono::seconds(chance.below(100))};
+  if (chance.one_in(4)) route.retry.refused.statuses.set(429);
+  if (chance.one_in(8)) route.retry.refused.statuses.set(409);
+  route.ambiguous = chance.any<policy::Ambiguous>();
   route.resume.enabled = !chance.one_in(8);
   route.resume.max_attempts = static_cast<unsigned>(1 + chance.below(4));
 }
@@ -107,6 +112,11 @@ policy::Facts draw_facts(Chance& chance, policy::Instant begin) {
                                          policy::Idempotency::yes, policy::Idempotency::undecided};
   policy::Facts facts{chance.pick(judgements), chance.one_in(2), chance.one_in(6)};
   if (chance.one_in(6)) facts.signed_until = begin + std::chrono::milliseconds(chance.below(20'000));
+  facts.by_rule = chance.one_in(2);
+  facts.create_only = chance.one_in(6);
+  facts.one_time = chance.one_in(12);
+  facts.changes_protocol = chance.one_in(12);
+  facts.copyable = !facts.one_time && !facts.changes_protocol && (facts.by_rule || !facts.create_only);
   return facts;
 }
 

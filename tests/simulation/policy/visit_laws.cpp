@@ -1,6 +1,7 @@
 #include "tests/simulation/policy/visit_laws.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace reprise::simulation {
 
@@ -16,6 +17,11 @@ template <typename Wanted>
 bool contains(const Actions& actions) {
   return std::any_of(actions.begin(), actions.end(),
                      [](const policy::Action& action) { return std::holds_alternative<Wanted>(action); });
+}
+
+constexpr std::array telling_of_repeat{401, 403, 404, 405, 409, 410, 412, 422};
+bool may_tell_of_repeat(int status) {
+  return std::find(telling_of_repeat.begin(), telling_of_repeat.end(), status) != telling_of_repeat.end();
 }
 
 bool has_bytes(const Answered& response) { return response.status == 200 || response.status == 206; }
@@ -115,7 +121,10 @@ void VisitLaws::judge(const policy::Action& action, const Happening& what, const
                       route_.retry.out_of_time == policy::OutOfTime::gateway_timeout;
     ending_ = fail->gateway_timeout ? Ending::timed_out : Ending::failed;
     require(!is_out(), "there is one response");
-    require(at_hand_ == 0 || late, "the client gets the last response at hand");
+    const bool lost = at_hand_ != 0 && keeps_lost_failure(at_hand_);
+    require(at_hand_ == 0 || late || lost, "the client gets the last response at hand");
+    require(lost == (exchange.ledger().reason == policy::Reason::ambiguous_outcome),
+            "an unknown outcome stays unknown");
     require(fail->gateway_timeout == (at_hand_ != 0 && late), "504 stands for a response that came too late");
   }
   if (std::holds_alternative<policy::Cut>(action)) {
@@ -162,14 +171,21 @@ void VisitLaws::judge_again(const Happening& what) {
   require(!deadline_ || what.at <= *deadline_, "no attempt starts after the deadline");
   require(!visit_.facts.signed_until || what.at <= *visit_.facts.signed_until,
           "nothing is sent again after the signature has run out");
+  const bool sent = std::any_of(tried_.begin(), tried_.end(),
+                                [](const Tried& one) { return one.report.sent == policy::Sent::maybe; });
+  require(!sent || !visit_.facts.one_time, "a credential that is valid once is sent once");
   const bool effect =
       std::any_of(tried_.begin(), tried_.end(), [&](const Tried& one) { return may_have_effect(one); });
   require(!effect || visit_.facts.idempotent == Idempotency::yes, "no effect is repeated");
+  const bool lost = std::any_of(tried_.begin(), tried_.end(), [](const Tried& one) { return is_lost(one); });
+  require(!lost || visit_.facts.by_rule || !visit_.facts.create_only,
+          "a create-only request is not repeated after a lost response");
   if (!at_hand_ || !whole_) at_hand_ = 0;
   const bool fresh = what.kind == Kind::attempt_ended;
   if (fresh || hedge) return;
   require(route_.mode == policy::Mode::active, "only an active route retries");
-  require(last_ended_ != 0 && route_.retry.on.lists(tried_[last_ended_ - 1].outcome),
+  require(last_ended_ != 0 &&
+              (route_.retry.on.lists(tried_[last_ended_ - 1].outcome) || is_refused(tried_[last_ended_ - 1])),
           "only what the route lists is retried");
   const Answered* refusal = response(last_ended_);
   require(refusal == nullptr || !refusal->hints.said_no, "a no is obeyed");
@@ -189,7 +205,7 @@ void VisitLaws::judge_stale() {
   const bool ended = failed->cause == policy::Cause::closed || failed->cause == policy::Cause::reset ||
                      failed->cause == policy::Cause::unacknowledged;
   require(before_response && ended, "a stale connection ends before any response byte");
-  const bool repeatable = route_.mode == policy::Mode::active && visit_.facts.idempotent == Idempotency::yes;
+  const bool repeatable = visit_.facts.idempotent == Idempotency::yes;
   require(one.report.sent == policy::Sent::nothing || repeatable, "a stale retry repeats no effect");
 }
 
@@ -216,7 +232,37 @@ bool VisitLaws::may_have_effect(const Tried& one) const {
   if (one.running || one.cancelled) return true;
   const auto* answered = std::get_if<Answered>(&one.outcome);
   if (answered != nullptr && answered->status == 421 && one.report.reused) return false;
+  if (is_refused(one)) return false;
   return one.report.sent == policy::Sent::maybe;
+}
+
+// The upstream did nothing: by its status, by its body, or because a new protocol has not begun.
+bool VisitLaws::is_refused(const Tried& one) const {
+  const auto* answered = std::get_if<Answered>(&one.outcome);
+  if (answered == nullptr) return false;
+  const int code = answered->status;
+  const bool by_status = code < 600 && route_.retry.refused.statuses.test(static_cast<std::size_t>(code));
+  const bool not_begun =
+      visit_.facts.changes_protocol && (code == 429 || code == 503) && route_.retry.on.lists(one.outcome);
+  return by_status || not_begun || answered->body_refused;
+}
+
+bool VisitLaws::is_lost(const Tried& one) {
+  const auto* failed = std::get_if<Failed>(&one.outcome);
+  return failed != nullptr && !one.running && !one.cancelled && failed->cause != policy::Cause::cancelled &&
+         one.report.sent == policy::Sent::maybe;
+}
+
+// The client gets the failure of the attempt that was lost, because that response may be about our own
+// repeat.
+bool VisitLaws::keeps_lost_failure(unsigned number) const {
+  const Answered* given = response(number);
+  if (given == nullptr || visit_.facts.safe_method || !may_tell_of_repeat(given->status)) return false;
+  if (route_.ambiguous == policy::Ambiguous::response) return false;
+  if (route_.ambiguous == policy::Ambiguous::automatic && visit_.facts.by_rule) return false;
+  const Instant known = tried_[number - 1].ended;
+  return std::any_of(tried_.begin(), tried_.end(),
+                     [&](const Tried& one) { return is_lost(one) && one.ended <= known; });
 }
 
 void VisitLaws::judge_resume(const policy::Resume& resume, const Happening& what) {
@@ -225,6 +271,7 @@ void VisitLaws::judge_resume(const policy::Resume& resume, const Happening& what
   require(!is_departed(), "nothing starts after the client left or the shutdown began");
   require(route_.mode == policy::Mode::active && route_.resume.enabled, "only where the route resumes");
   require(visit_.facts.idempotent == Idempotency::yes, "no effect is repeated");
+  require(!visit_.facts.one_time, "a credential that is valid once is sent once");
   require(continuable_, "only what can be continued is");
   require(in_vain_ <= route_.resume.max_attempts, "attempts are bounded");
   require(!visit_.facts.signed_until || what.at <= *visit_.facts.signed_until,
@@ -279,6 +326,7 @@ void VisitLaws::judge_delivery(const policy::Deliver& deliver, const policy::Exc
   require(!is_out(), "there is one response");
   require(deliver.number == at_hand_ && at_hand_ != 0, "the client gets the last response at hand");
   if (deliver.number == 0 || deliver.number > tried_.size()) return;
+  require(!keeps_lost_failure(deliver.number), "an unknown outcome stays unknown");
   require(exchange.ledger().ambiguous == is_ambiguous(deliver.number),
           "a response that our own attempt may have caused is called ambiguous");
   body_of_ = deliver.number;
@@ -287,7 +335,7 @@ void VisitLaws::judge_delivery(const policy::Deliver& deliver, const policy::Exc
 bool VisitLaws::is_ambiguous(unsigned number) const {
   const Answered* given = response(number);
   if (given == nullptr || visit_.facts.safe_method) return false;
-  if (given->status != 404 && given->status != 409 && given->status != 412) return false;
+  if (!may_tell_of_repeat(given->status)) return false;
   for (std::size_t i = 0; i < tried_.size(); ++i) {
     const bool before = i + 1 < number || tried_[i].started < tried_[number - 1].ended;
     const bool sent = tried_[i].cancelled || tried_[i].report.sent == policy::Sent::maybe;

@@ -102,6 +102,9 @@ class VisitLaws {
   bool is_departed() const { return finished_ || reset_ || stopping_; }
   bool is_held() const { return tried_.size() <= visit_.held_for; }
   bool may_have_effect(const Tried&) const;
+  bool is_refused(const Tried&) const;
+  static bool is_lost(const Tried&);
+  bool keeps_lost_failure(unsigned number) const;
   bool is_ambiguous(unsigned number) const;
   const policy::Answered* response(unsigned number) const {
     return number == 0 ? nullptr : std::get_if<policy::Answered>(&tried_[number - 1].outcome);

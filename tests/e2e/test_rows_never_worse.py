@@ -1,0 +1,223 @@
+"""Group N: situations in which a client got on better without a proxy. With what is shipped, unless a case names a key."""
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import threading
+import time
+
+from client import Client, ask, head_of
+from harness import LOOPBACK, Reprise, equal, options
+from server import Server
+from test_explain import explain
+from upstream import Say, Upstream
+
+UPGRADE = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==")]
+OAUTH_1 = [("Authorization", 'OAuth oauth_consumer_key="k", oauth_nonce="n1", oauth_timestamp="1", oauth_signature="s"')]
+LOST = "execute_reset"
+
+
+def test_N15_an_upgrade_whose_response_is_lost_is_sent_once():
+    """As `kubectl exec`, attach and port-forward ask, through a forward proxy and through CONNECT."""
+    with Upstream({"/exec": [LOST]}) as upstream, Reprise() as reprise:
+        response = ask(reprise, "GET", upstream.url("/exec?command=id"), None, UPGRADE)
+        equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
+        with Client(reprise.forward) as client:
+            authority = f"{LOOPBACK}:{upstream.port}"
+            client.send(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
+            equal(client.read_final_head().status, 200)
+            client.send(head_of("GET", "/exec?command=id", authority, UPGRADE))
+            response = client.read_response("GET")
+            equal((response.status, response.reason), (502, "not_idempotent"))
+        equal(upstream.count("/exec"), 2, "each was sent once")
+
+
+def test_N15_an_upgrade_that_meets_a_503_is_repeated_and_after_a_500_it_is_not():
+    with Upstream({"/busy": [503, 404], "/broken": [500]}) as upstream, Reprise() as reprise:
+        response = ask(reprise, "GET", upstream.url("/busy"), None, UPGRADE)
+        equal((response.status, response.attempts), (404, 2))
+        response = ask(reprise, "GET", upstream.url("/broken"), None, UPGRADE)
+        equal((response.status, response.attempts, response.reason), (500, 1, "not_idempotent"))
+    _, out = explain("GET", "http://api.test/exec", "--header", "Connection: upgrade", "--header", "Upgrade: websocket",
+                     "--failure", "reset")
+    assert "\nends        not_idempotent" in out and "after a listed 429 or 503" in out, out
+
+
+def test_N16_an_unknown_outcome_stays_unknown():
+    for method, status in (("DELETE", 404), ("PUT", 409), ("PUT", 412), ("PUT", 401)):
+        with Upstream({"/x": [LOST, status]}) as upstream, Reprise() as reprise:
+            response = ask(reprise, method, upstream.url("/x?id=9"), b"body" if method == "PUT" else None)
+            equal((response.status, response.reason, response.attempts), (502, "ambiguous_outcome", 2), (method, status))
+            assert "error=connection_terminated" in response.field("Proxy-Status"), response.head
+            assert b"attempt 1 of 2 failed" in response.body and f"attempt 2 got status {status}".encode() in response.body, response.body
+            equal(reprise.requests(1)[0]["reason"], "ambiguous_outcome")
+            reprise.expect_metric(1, "reprise_ambiguous_total")
+            reprise.expect_metric(1, "reprise_retries_refused_total", reason="ambiguous_outcome")
+
+
+def test_N16_what_a_rule_calls_idempotent_gets_the_later_response_with_the_mark():
+    keyed = [{"name": "keyed", "match": {"path": "/keyed"}, "idempotent": {"any": [{"header": "Idempotency-Key"}]}},
+             {"name": "asked", "match": {"path": "/asked"}, "ambiguous": "response"}]
+    with Upstream({"/keyed": [LOST, 409], "/asked": [LOST, 404], "/busy": [503, 409]}) as upstream, Reprise(routes=keyed) as reprise:
+        response = ask(reprise, "POST", upstream.url("/keyed"), b"order", [("Idempotency-Key", "k")])
+        equal((response.status, response.field("Reprise-Ambiguous")), (409, "true"))
+        response = ask(reprise, "DELETE", upstream.url("/asked"))
+        equal((response.status, response.field("Reprise-Ambiguous")), (404, "true"))
+        response = ask(reprise, "PUT", upstream.url("/busy"), b"body")
+        equal((response.status, response.field("Reprise-Ambiguous")), (409, "true"), "after a 503 the later response is given")
+        reprise.expect_metric(3, "reprise_ambiguous_total")
+
+
+def test_N16_a_create_only_put_is_not_repeated_after_a_lost_response():
+    only_new = [("If-None-Match", "*")]
+    rule = [{"name": "rule", "match": {"path": "/rule"}, "idempotent": {"any": [{"header": "If-None-Match"}]}}]
+    with Upstream({"/x": [LOST], "/busy": [503, 201], "/rule": [LOST, 412]}) as upstream, Reprise(routes=rule) as reprise:
+        response = ask(reprise, "PUT", upstream.url("/x"), b"lock", only_new)
+        equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
+        response = ask(reprise, "PUT", upstream.url("/busy"), b"lock", only_new)
+        equal((response.status, response.attempts), (201, 2))
+        response = ask(reprise, "PUT", upstream.url("/rule"), b"lock", only_new)
+        equal((response.status, response.attempts, response.field("Reprise-Ambiguous")), (412, 2, "true"))
+
+
+def test_N17_one_time_credentials_are_sent_once():
+    with Upstream({"/busy": [503, 401], "/lost": [LOST, 401], "/dpop": [503, 401]}) as upstream, Reprise() as reprise:
+        response = ask(reprise, "GET", upstream.url("/busy"), None, OAUTH_1)
+        equal((response.status, response.reason, response.attempts), (503, "signature_expired", 1))
+        response = ask(reprise, "GET", upstream.url("/lost"), None, OAUTH_1)
+        equal((response.status, response.reason, response.attempts), (502, "signature_expired", 1))
+        response = ask(reprise, "GET", upstream.url("/dpop"), None, [("DPoP", "eyJ0eXAiOiJkcG9wK2p3dCJ9.e30.c2ln")])
+        equal((response.status, response.reason, response.attempts), (503, "signature_expired", 1))
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(defaults={"signature": {"one_time": False}}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x"), None, OAUTH_1).attempts, 2, "where the file says that the upstream takes them twice")
+
+
+def test_N18_after_a_refused_status_a_request_of_any_method_is_sent_again():
+    retry = {"refused": [429], "backoff": {"initial": "1ms", "maximum": "1ms"}}
+    with Upstream({"/busy": [429, 200], "/lost": [LOST], "/broken": [500]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        response = ask(reprise, "POST", upstream.url("/busy"), b"order")
+        equal((response.status, response.attempts), (200, 2))
+        equal([request.body for request in upstream.seen(2)], [b"order", b"order"])
+        response = ask(reprise, "POST", upstream.url("/lost"), b"order")
+        equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
+        response = ask(reprise, "POST", upstream.url("/broken"), b"order")
+        equal((response.status, response.reason, response.attempts), (500, "not_idempotent", 1))
+    with Upstream({"/busy": [429]}) as upstream, Reprise() as reprise:
+        response = ask(reprise, "POST", upstream.url("/busy"), b"order")
+        equal((response.status, response.reason), (429, "not_idempotent"), "the shipped list is empty")
+    _, out = explain("POST", "http://api.test/v1/x", "--status", "429")
+    assert "give the route `retry: {refused: [429]}`" in out, out
+
+
+def test_N18_a_body_beyond_memory_is_held_for_a_refusal():
+    defaults = {"retry": {"refused": [429], "backoff": {"initial": "1ms", "maximum": "1ms"}}, "replay": {"memory": "1KiB"}}
+    body = b"x" * 100_000
+    with Upstream({"/x": [429, 200]}) as upstream, Reprise(defaults=defaults) as reprise:
+        response = ask(reprise, "POST", upstream.url("/x"), body)
+        equal((response.status, response.attempts), (200, 2))
+        equal([request.body for request in upstream.seen(2)], [body, body])
+
+
+def test_N19_no_default_cuts_what_is_silent():
+    """Five minutes and ten seconds in the night, a second in the gate."""
+    silence = 310 if options.night else 1
+    gone_on, failures = [], []
+
+    def silent_before_the_head(connection, _):
+        time.sleep(silence)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        return True
+
+    def silent_within_the_body(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\no")
+        time.sleep(silence)
+        connection.sendall(b"k")
+        return True
+
+    def echo(connection):
+        while data := connection.recv(65536):
+            connection.sendall(data)
+
+    def patient(reprise):
+        return Client(reprise.forward, timeout=silence + 120)
+
+    def long_poll(reprise, url):
+        with patient(reprise) as client:
+            equal(client.ask("GET", url("/poll")).body, b"ok")
+
+    def post(reprise, url):
+        with patient(reprise) as client:
+            equal(client.ask("POST", url("/poll"), b"order").body, b"ok")
+
+    def events(reprise, url):
+        with patient(reprise) as client:
+            equal(client.ask("GET", url("/events")).body, b"ok")
+
+    def upload(reprise, url):
+        with patient(reprise) as client:
+            client.send(head_of("PUT", url("/up"), url("").split("/")[2], [("Content-Length", "4")]) + b"da")
+            time.sleep(silence)
+            client.send(b"ta")
+            equal(client.read_response("PUT").status, 200)
+
+    def tunnel(reprise, _):
+        with Server(echo) as server, patient(reprise) as client:
+            authority = f"{LOOPBACK}:{server.port}"
+            client.send(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
+            equal(client.read_final_head().status, 200)
+            for word in (b"SSH-2.0-one\r\n", b"two"):
+                client.send(word)
+                equal(client.socket.recv(len(word), socket.MSG_WAITALL), word)
+                time.sleep(silence)
+
+    def play(what, reprise, url):
+        try:
+            what(reprise, url)
+            gone_on.append(what.__name__)
+        except BaseException as error:  # pylint: disable=broad-except
+            failures.append((what.__name__, repr(error)))
+
+    scripts = {"/poll": [silent_before_the_head], "/events": [silent_within_the_body]}
+    with Upstream(scripts) as upstream, Reprise() as reprise:
+        plays = [threading.Thread(target=play, args=(what, reprise, upstream.url)) for what in (long_poll, post, events, upload, tunnel)]
+        for one in plays:
+            one.start()
+        for one in plays:
+            one.join()
+    equal((sorted(gone_on), failures), (["events", "long_poll", "post", "tunnel", "upload"], []))
+
+
+test_N19_no_default_cuts_what_is_silent.timeout = 900
+
+
+def test_N20_every_place_that_writes_variables_exempts_the_metadata_services():
+    """What `env` prints is the list; documents, manifests and the policy have it whole."""
+    listed = subprocess.run([options.binary, "env", "--format", "dotenv"], capture_output=True, text=True, check=True,
+                            env={"PATH": os.environ["PATH"]}).stdout
+    exempt = re.search('^no_proxy="(.+)"$', listed, re.M)[1]
+    equal(exempt.split(","), ["169.254.169.254", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "100.100.100.200", "192.0.0.192",
+                              "metadata.google.internal"])
+    equal("all_proxy" in listed.lower(), False)
+    root = pathlib.Path(__file__).parents[2]
+    for file in ("README.md", "deploy/quickstart.sh", "deploy/kubernetes/sidecar.yaml", "deploy/kubernetes/job.yaml",
+                 "deploy/kubernetes/job-old-layout.yaml", "deploy/kubernetes/policy.yaml", "deploy/kubernetes/component/environment.yaml"):
+        text = (root / file).read_text(encoding="utf-8")
+        assert exempt in text, file
+        assert not re.search(r"\ball_proxy\b.*3128", text, re.I), file
+    for file in sorted((root / "deploy").rglob("*.yaml")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            assert "kubernetes.default.svc," not in line or exempt in line, (file, line)
+
+
+def test_N20_explain_of_a_metadata_url_sends_the_client_there_directly():
+    _, out = explain("GET", "http://169.254.169.254/latest/meta-data/")
+    assert "ends        address_denied" in out and "ask the cloud's metadata service directly" in out, out
+
+
+def test_N22_a_route_that_is_off_or_observes_repeats_a_get_that_met_a_stale_connection():
+    for mode in ("off", "observe"):
+        with Upstream({"/x": [200, "reset", 200]}) as upstream, Reprise(defaults={"mode": mode}) as reprise, Client(reprise.forward) as client:
+            equal(client.ask("GET", upstream.url("/x")).status, 200, mode)
+            equal(client.ask("GET", upstream.url("/x")).status, 200, mode)
+            reprise.expect_metric(1, "reprise_retries_total", reason="stale_connection")
