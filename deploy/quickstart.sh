@@ -133,7 +133,8 @@ cat <<'TEXT'
   and point the application at it, both spellings, with the full URL:
 
       export http_proxy=http://127.0.0.1:3128 HTTP_PROXY=http://127.0.0.1:3128
-      export no_proxy=localhost,127.0.0.1 NO_PROXY=localhost,127.0.0.1
+      export no_proxy=localhost,127.0.0.1,169.254.169.254,169.254.170.2,169.254.170.23,fd00:ec2::254,100.100.100.200,192.0.0.192,metadata.google.internal
+      export NO_PROXY="$no_proxy"
 
   What each client reads, and what ignores 127.0.0.1: README.md, "What to write in your client". https:// URLs
   may use the same proxy (https_proxy, HTTPS_PROXY); they are tunnelled: reprise retries the connection, and

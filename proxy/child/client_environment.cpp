@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/http/ascii.hpp"
+#include "proxy/http/metadata_service.hpp"
 #include "proxy/http/origin.hpp"
 
 namespace reprise::cli {
@@ -67,14 +68,16 @@ std::string double_quoted(std::string_view text) {
 Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
                              const std::optional<TrustFiles>& trust) {
   const std::string url = "http://" + http::authority_text(host, static_cast<std::uint16_t>(port));
-  const std::vector<std::string> direct = merged(now("no_proxy"), now("NO_PROXY"));
-  Variables made;
-  for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-                           "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY"})
-    made.emplace_back(name, url);
-  if (!direct.empty()) {
-    for (const char* name : {"no_proxy", "NO_PROXY"}) made.emplace_back(name, joined(direct, ","));
+  std::vector<std::string> direct = merged(now("no_proxy"), now("NO_PROXY"));
+  for (const std::string_view service : http::metadata_services) {
+    if (std::find(direct.begin(), direct.end(), service) == direct.end()) direct.emplace_back(service);
   }
+  Variables made;
+  // No all_proxy: FTP and the like would come here, and be lost.
+  for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ws_proxy", "WS_PROXY",
+                           "wss_proxy", "WSS_PROXY"})
+    made.emplace_back(name, url);
+  for (const char* name : {"no_proxy", "NO_PROXY"}) made.emplace_back(name, joined(direct, ","));
   made.emplace_back("NODE_USE_ENV_PROXY", "1");
   const std::string before = now("JAVA_TOOL_OPTIONS").value_or("");
   made.emplace_back("JAVA_TOOL_OPTIONS", before + (before.empty() ? "" : " ") +

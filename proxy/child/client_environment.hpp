@@ -23,8 +23,9 @@ struct TrustFiles {
 };
 
 /// For a proxy at that address and port: both spellings of each proxy variable, what runtimes need that read
-/// none, and, where there is something to trust, what makes them trust it. What no_proxy and NO_PROXY say now
-/// is kept, in both, as one list without doubles; to JAVA_TOOL_OPTIONS is added.
+/// none, and, where there is something to trust, what makes them trust it. no_proxy and NO_PROXY
+/// are one list without doubles: what both say now, and the metadata services of clouds. JAVA_TOOL_OPTIONS is
+/// appended to.
 Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
                              const std::optional<TrustFiles>& trust = std::nullopt);
 

@@ -22,7 +22,9 @@ for name in ('INT', 'USR1', 'HUP'):
 say('listening')
 while True: signal.pause()
 """
-VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY")
+METADATA = ("169.254.169.254,169.254.170.2,169.254.170.23,fd00:ec2::254,100.100.100.200,192.0.0.192,"
+            "metadata.google.internal")
+VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "ws_proxy", "WS_PROXY", "wss_proxy", "WSS_PROXY")
 
 
 def clean(**more):
@@ -84,19 +86,20 @@ def test_exec_ends_with_its_direct_child():
     equal((code, err.count("\n")), (3, 1))
 
 
-def test_every_spelling_is_there_and_what_was_there_is_kept():
+def test_N20_every_spelling_is_there_and_what_was_there_is_kept():
     seen = seen_by_child()
     equal(len({seen[name] for name in VARIABLES}), 1)
     assert seen["http_proxy"].startswith(f"http://{LOOPBACK}:"), seen["http_proxy"]
     port = seen["http_proxy"].rsplit(":", 1)[1]
-    equal(("no_proxy" in seen, "NO_PROXY" in seen, seen["NODE_USE_ENV_PROXY"]), (False, False, "1"))
+    equal((seen["no_proxy"], seen["NO_PROXY"], seen["NODE_USE_ENV_PROXY"]), (METADATA, METADATA, "1"))
+    equal(("all_proxy" in seen, "ALL_PROXY" in seen), (False, False), "FTP and the like go where they went")
     equal(seen["JAVA_TOOL_OPTIONS"], f"-Dhttp.proxyHost={LOOPBACK} -Dhttp.proxyPort={port} -Dhttps.proxyHost={LOOPBACK} "
-                                     f"-Dhttps.proxyPort={port} -Dhttp.nonProxyHosts=")
+                                     f"-Dhttps.proxyPort={port} -Dhttp.nonProxyHosts={METADATA.replace(',', '|')}")
     seen = seen_by_child(no_proxy="a.test, .b.test", NO_PROXY=".b.test,c.test", JAVA_TOOL_OPTIONS="-Xmx1g", HTTP_PROXY="http://other:1")
-    equal((seen["no_proxy"], seen["NO_PROXY"]), ("a.test,.b.test,c.test",) * 2)
+    equal((seen["no_proxy"], seen["NO_PROXY"]), (f"a.test,.b.test,c.test,{METADATA}",) * 2)
     equal(len({seen[name] for name in VARIABLES}), 1, "another proxy's are replaced")
     assert seen["JAVA_TOOL_OPTIONS"].startswith("-Xmx1g -Dhttp.proxyHost="), seen
-    assert seen["JAVA_TOOL_OPTIONS"].endswith(" -Dhttp.nonProxyHosts=a.test|*.b.test|c.test"), seen
+    assert seen["JAVA_TOOL_OPTIONS"].endswith(f" -Dhttp.nonProxyHosts=a.test|*.b.test|c.test|{METADATA.replace(',', '|')}"), seen
 
 
 def test_a_file_gives_the_rules_and_free_ports_stay_free():
@@ -174,16 +177,16 @@ def test_what_is_typed_at_the_terminal_is_the_commands():
     equal(os.waitstatus_to_exitcode(status), 5)
 
 
-def test_env_prints_what_each_reader_takes():
+def test_N20_env_prints_what_each_reader_takes():
     environment = clean(no_proxy="it's.test")
     code, out, err = ran("env", environment=environment)
     equal((code, err), (0, ""))
     shown = subprocess.run(["bash", "-c", out + "env -0"], env=clean(), capture_output=True, text=True, check=True).stdout
     seen = dict(entry.split("=", 1) for entry in shown.split("\0") if entry)
     equal({seen[name] for name in VARIABLES}, {"http://127.0.0.1:3128"})
-    equal((seen["no_proxy"], seen["NO_PROXY"]), ("it's.test", "it's.test"))
-    for form, line in (("fish", "set -gx no_proxy 'it\\'s.test';\n"), ("dotenv", 'no_proxy="it\'s.test"\n'),
-                       ("systemd", 'Environment="no_proxy=it\'s.test"\n'), ("kubernetes", '- {name: no_proxy, value: "it\'s.test"}\n')):
+    equal((seen["no_proxy"], seen["NO_PROXY"]), (f"it's.test,{METADATA}",) * 2)
+    for form, line in (("fish", f"set -gx no_proxy 'it\\'s.test,{METADATA}';\n"), ("dotenv", f'no_proxy="it\'s.test,{METADATA}"\n'),
+                       ("systemd", f'Environment="no_proxy=it\'s.test,{METADATA}"\n'), ("kubernetes", f'- {{name: no_proxy, value: "it\'s.test,{METADATA}"}}\n')):
         out = ran("env", "--format", form, environment=environment)[1]
         assert line in out and out.count("\n") == len(VARIABLES) + 4, out
 

@@ -25,7 +25,7 @@ OF_KUSTOMIZE = ("component/kustomization.yaml", "component/environment-proxy.yam
                 "example/kustomization.yaml")
 PATCHES = ("component/pod-template.yaml", "component/cronjob.yaml", "component/pod.yaml")
 HAVE_REPRISE = ("sidecar.yaml", "job.yaml", "job-old-layout.yaml", "transparent.yaml")
-SPELLED = [name for base in ("http", "https", "all", "ws", "wss", "no") for name in (base + "_proxy", base.upper() + "_PROXY")]
+SPELLED = [name for base in ("http", "https", "ws", "wss", "no") for name in (base + "_proxy", base.upper() + "_PROXY")]
 
 
 def objects(text):

@@ -96,11 +96,12 @@ TEST(inject, no_name_stands_twice_and_no_proxy_is_merged_in_both_spellings) {
       "  containers:\n  - name: a\n    env:\n    - {name: no_proxy, value: \"a,b\"}\n"
       "    - name: NO_PROXY\n      value: b, c  # why\n    - {name: http_proxy, value: http://corp:3128}\n"));
   const std::string direct =
-      "[a,b,c,localhost,127.0.0.1,::1,kubernetes.default.svc,$(KUBERNETES_SERVICE_HOST)]";
+      "[a,b,c,localhost,127.0.0.1,::1,kubernetes.default.svc,$(KUBERNETES_SERVICE_HOST),"
+      "169.254.169.254,169.254.170.2,169.254.170.23,fd00:ec2::254,100.100.100.200,192.0.0.192,metadata."
+      "google.internal]";
   EXPECT_EQ(value_of(text, "no_proxy"), direct);
   EXPECT_EQ(value_of(text, "NO_PROXY"), direct);
-  for (const char* name :
-       {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+  for (const char* name : {"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"})
     EXPECT_EQ(value_of(text, name), "[http://127.0.0.1:3128]") << name;
   EXPECT_NE(text.find("  # why\n"), std::string::npos);
 }
