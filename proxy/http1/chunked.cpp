@@ -120,8 +120,8 @@ ChunkDecoder::Step ChunkDecoder::fail(Rejection cause, std::size_t consumed) {
   return {State::broken, consumed, {}, cause};
 }
 
-void ChunkDecoder::reset(Spelling trailers) {
-  spelling_ = trailers;
+void ChunkDecoder::reset(Spelling spelling) {
+  spelling_ = spelling;
   part_ = Part::size;
   before_ = Before::none;
   left_ = 0;
@@ -174,6 +174,7 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
     case Part::extension: return take_extension(c);
     case Part::size_lf: return c == '\n' ? end_size_line() : std::optional(Rejection::bad_chunk);
     case Part::data_cr:
+      if (ends_line(c)) break;
       if (c != '\r') return Rejection::bad_chunk;
       part_ = Part::data_lf;
       return std::nullopt;
@@ -202,6 +203,7 @@ std::optional<Rejection> ChunkDecoder::take_size(char c) {
     return count_overhead();
   }
   if (digits_ == 0) return Rejection::bad_chunk;
+  if (ends_line(c)) return end_size_line();
   if (c == '\r') {
     part_ = Part::size_lf;
     return std::nullopt;
@@ -212,6 +214,7 @@ std::optional<Rejection> ChunkDecoder::take_size(char c) {
 }
 
 std::optional<Rejection> ChunkDecoder::take_extension(char c) {
+  if (ends_line(c)) return end_size_line();
   if (c == '\r') {
     part_ = Part::size_lf;
     return std::nullopt;
@@ -222,6 +225,9 @@ std::optional<Rejection> ChunkDecoder::take_extension(char c) {
 }
 
 std::optional<Rejection> ChunkDecoder::end_size_line() {
+  if (spelling_ == Spelling::tolerant) {
+    while (!line_.empty() && ascii::is_blank(line_.back())) line_.pop_back();
+  }
   if (!line_.empty() && !is_extension(line_)) return Rejection::bad_chunk;
   line_.clear();
   digits_ = 0;

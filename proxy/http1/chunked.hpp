@@ -13,11 +13,11 @@
 
 namespace reprise::http {
 
-/// One body. Fed with bytes as they come; hands out the data as views into them. Sizes and data are read
-/// strictly in either spelling: that is about the trailer section alone.
+/// One body. Fed with bytes as they come; hands out the data as views into them. `tolerant` also reads blanks
+/// at the end of a size line and lines that end in LF alone (row N25).
 class ChunkDecoder {
  public:
-  explicit ChunkDecoder(Spelling trailers = Spelling::strict) : spelling_(trailers) {}
+  explicit ChunkDecoder(Spelling spelling = Spelling::strict) : spelling_(spelling) {}
 
   enum class State : std::uint8_t { more, data, done, broken };
   struct Step {
@@ -34,7 +34,7 @@ class ChunkDecoder {
   /// authentication and Host fields are dropped (RFC 9110 6.5.1). Of a section of at most 8 KiB.
   const std::string& trailers() const { return trailers_; }
   /// Ready for another body; keeps storage.
-  void reset(Spelling trailers = Spelling::strict);
+  void reset(Spelling spelling = Spelling::strict);
 
  private:
   enum class Part : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done, broken };
@@ -43,6 +43,8 @@ class ChunkDecoder {
   Step fail(Rejection, std::size_t consumed);
   Step hand_out(std::string_view input, std::size_t at);
   std::optional<Rejection> take_framing(char);
+  /// True for the LF of a line that may end without a CR.
+  bool ends_line(char c) const { return c == '\n' && spelling_ == Spelling::tolerant; }
   std::optional<Rejection> take_size(char);
   std::optional<Rejection> take_extension(char);
   std::optional<Rejection> end_size_line();

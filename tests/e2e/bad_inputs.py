@@ -271,7 +271,9 @@ def bad_responses():
 def broken_responses():
     """Bodies of upstreams behind a good head: each is cut, never shown as whole."""
     for body, cause in bad_bodies():
-        # The lines of a response's trailer section may end in LF alone.
+        # The lines of a response's chunked body may end in LF alone.
+        if body == b"5\r\nhello\n0\r\n\r\n":
+            continue
         if cause == "bad_trailer" and body.endswith((b"X: 1\n\r\n\r\n", b"0\r\n\n\r\n\r\n")):
             continue
         yield OK + CHUNKED + b"\r\n" + body

@@ -134,3 +134,15 @@ def test_several_hundred_through_a_real_client():
         equal({tuple(json.loads(fields)["server"]) for fields in told}, {("test-server/ fake",)})
         reprise.expect_metric(count, "reprise_attempts_total", outcome="2xx")
         equal(upstream.connections, 1)
+
+
+def test_N25_chunk_lines_that_end_in_lf_are_framed_again():
+    head = b"HTTP/1.1 200 OK\r\n" + DATE + b"Transfer-Encoding: chunked\r\n"
+    framed = head + VIA + END + b"5\r\nhello\r\n0\r\n\r\n"
+    becomes([(head + b"\r\n" + body, framed) for body in (b"5\nhello\n0\n\n", b"5\r\nhello\n0\r\n\r\n", b"5;a\nhello\r\n0\n\r\n")])
+
+
+def test_blanks_after_a_chunk_size_are_read():
+    head = b"HTTP/1.1 200 OK\r\n" + DATE + b"Transfer-Encoding: chunked\r\n"
+    framed = head + VIA + END + b"5\r\nhello\r\n0\r\n\r\n"
+    becomes([(head + b"\r\n" + body, framed) for body in (b"5  \r\nhello\r\n0\r\n\r\n", b"5\t\r\nhello\r\n0 \t\r\n\r\n")])

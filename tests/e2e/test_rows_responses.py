@@ -82,9 +82,9 @@ def test_responses_bad_chunks_are_cut():
     chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
     good = b"5\r\nhello\r\n"
     is_cut_after([(chunked, good + bad, "stay", b"hello" + more) for bad, more in (
-        (b"x\r\n", b""), (b"10000000000000005\r\nabcde", b""), (b"5 5\r\nabcde\r\n", b""), (b"5\nabcde\r\n", b""),
+        (b"x\r\n", b""), (b"10000000000000005\r\nabcde", b""), (b"5 5\r\nabcde\r\n", b""), (b"\n5\nabcde\r\n", b""),
         (b"5\r\nabcdeXX", b"abcde"), (b"5\r\nabcde0\r\n\r\n", b"abcde"), (b"-5\r\n", b""), (b"5;\x01\r\nabcde\r\n", b""),
-        (b"5;a=\"\n\"\r\nabcde\r\n", b""), (b"0\r\nno colon\r\n\r\n", b""), (b"0\n\r\n", b""), (b"0\n\n", b""),
+        (b"5;a=\"\n\"\r\nabcde\r\n", b""), (b"0\r\nno colon\r\n\r\n", b""), (b"0\nno colon\n\n", b""), (b"0;\n\n", b""),
         (b"0" * 4097 + b"5\r\nabcde\r\n", b""))])
 
 

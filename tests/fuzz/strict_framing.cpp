@@ -193,7 +193,8 @@ std::string take_chunks(const std::string& bytes, std::size_t& at, bool response
   const std::string hex = digits + "abcdefABCDEF";
   std::string body;
   while (true) {
-    const std::string line = take_line(bytes, at);
+    std::string line = take_line(bytes, at, response);
+    if (response) line.erase(line.find_last_not_of(" \t") + 1);  // as old upstreams spell it
     const std::size_t end = std::min(line.find_first_not_of(hex), line.size());
     const std::string size_text = line.substr(0, end);
     if (size_text.empty()) throw Refused();
@@ -208,6 +209,10 @@ std::string take_chunks(const std::string& bytes, std::size_t& at, bool response
     if (bytes.size() - at < size) throw Unfinished();
     body += bytes.substr(at, static_cast<std::size_t>(size));
     at += static_cast<std::size_t>(size);
+    if (response && at < bytes.size() && bytes[at] == '\n') {
+      ++at;
+      continue;
+    }
     const std::string mark = bytes.substr(at, 2);
     if (mark != std::string("\r\n").substr(0, mark.size())) throw Refused();
     if (mark.size() < 2) throw Unfinished();

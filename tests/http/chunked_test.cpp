@@ -159,9 +159,34 @@ TEST(Chunked, trailers_of_old_upstreams_are_made_clean) {
   }
 }
 
-TEST(Chunked, sizes_and_data_of_old_upstreams_end_in_crlf) {
+void expect_read_of_responses_alone(const string& text) {
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, text.size()}) {
+    const Decoded decoded = decode_tolerantly(text, piece);
+    EXPECT_EQ(decoded.state, State::done) << text;
+    EXPECT_EQ(decoded.body, "hello") << text;
+    EXPECT_EQ(decoded.consumed, text.size()) << text;
+  }
+  EXPECT_EQ(decode(text).state, State::broken) << "requests stay strict: " << text;
+}
+
+TEST(Chunked, decoder_reads_blanks_after_a_size_when_body_is_of_a_response) {
   for (const string text :
-       {"5\nhello\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n", "5;a\nhello\r\n", "0\n\r\n", "0\n\n"}) {
+       {"5  \r\nhello\r\n0\r\n\r\n", "5\t\r\nhello\r\n0 \t \r\n\r\n", "5;a=b \r\nhello\r\n0\r\n\r\n",
+        "5 ; a \r\nhello\r\n0 \r\n\r\n", "2 \nhe\r\n3\r\nllo\r\n0\r\n\r\n"})
+    expect_read_of_responses_alone(text);
+  for (const string text : {"5 5\r\nhello", " 5\r\nhello", "5;\r\nhello", "5; \r\nhello", "5 a\r\nhello",
+                            " \r\n", "5\v\r\nhello"}) {
+    EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
+  }
+  EXPECT_EQ(decode_tolerantly("1" + string(20'000, ' '), 100).cause, Rejection::bad_chunk) << "row A6";
+}
+
+TEST(Chunked, N25_decoder_reads_lines_that_end_in_lf_when_body_is_of_a_response) {
+  for (const string text : {"5\nhello\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n", "5;a\nhello\r\n0\n\r\n",
+                            "5\nhello\n0\n\n", "2\nhe\n3\nllo\n0\nX: 1\n\n"})
+    expect_read_of_responses_alone(text);
+  for (const string text :
+       {"\n5\nhello\n", "5\nhello\n\n0\n\n", "5\n\nhello\n", "5\r\r\nhello", "5\nhello\n\r0"}) {
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
   }
 }
