@@ -44,10 +44,11 @@ const FailureWord& failure_of(const std::string& given) {
 
 // Fields that only responses have: what read_hints looks at, and the error of an AWS service.
 bool belongs_to_response(const std::string& header) {
-  static constexpr std::array<std::string_view, 10> names{
-      "retry-after",       "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",
-      "x-ratelimit-reset", "x-ratelimit-remaining", "grpc-retry-pushback-ms", "ratelimit",
-      "ratelimit-policy",  "x-amzn-errortype"};
+  static constexpr std::array<std::string_view, 13> names{
+      "retry-after",        "retry-after-ms",        "x-should-retry",         "x-amz-retry-after",
+      "x-ratelimit-reset",  "x-ratelimit-remaining", "grpc-retry-pushback-ms", "ratelimit",
+      "ratelimit-policy",   "x-amzn-errortype",      "x-ms-retry-after-ms",    "x-ratelimit-reset-after",
+      "stripe-should-retry"};
   const std::string_view name = ascii::trim(std::string_view(header).substr(0, header.find(':')));
   for (const std::string_view known : names) {
     if (ascii::same(name, known)) return true;

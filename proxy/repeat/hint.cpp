@@ -77,9 +77,14 @@ std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
 }
 
 Duration read_retry_after(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
-  if (const auto count = read_whole_number(value)) return pause_of(*count, seconds(1));
+  if (const auto count = read_number(value)) return pause_of(*count, seconds(1));
   const std::optional<std::int64_t> date = parse_date(value, now_unix);
   return date ? pause_of({*date - date_of(head, now_unix), 0}, seconds(1)) : Duration::zero();
+}
+
+Duration read_seconds(std::string_view value) {
+  const std::optional<Number> count = read_number(value);
+  return count ? pause_of(*count, seconds(1)) : Duration::zero();
 }
 
 Duration read_milliseconds(std::string_view value) {
@@ -178,6 +183,7 @@ enum class HintField : std::uint8_t {
   should_retry,
   ratelimit,
   ratelimit_reset,
+  ratelimit_reset_after,
   ratelimit_remaining,
   proxies,
   amz_retry_after,
@@ -198,8 +204,12 @@ HintField identify(const FieldLine& field) {
     case 17:
       if (is("x-ratelimit-reset")) return HintField::ratelimit_reset;
       return is("x-amz-retry-after") ? HintField::amz_retry_after : HintField::none;
+    case 19:
+      if (is("stripe-should-retry")) return HintField::should_retry;
+      return is("x-ms-retry-after-ms") ? HintField::retry_after_ms : HintField::none;
     case 21: return is("x-ratelimit-remaining") ? HintField::ratelimit_remaining : HintField::none;
     case 22: return is("grpc-retry-pushback-ms") ? HintField::pushback : HintField::none;
+    case 23: return is("x-ratelimit-reset-after") ? HintField::ratelimit_reset_after : HintField::none;
     default: return HintField::none;
   }
 }
@@ -225,6 +235,9 @@ class Reading {
         break;
       case HintField::ratelimit_reset:
         if (refused_) lengthen(reset_, read_reset(value, head_, now_unix_));
+        break;
+      case HintField::ratelimit_reset_after:
+        if (head_.status == 429) lengthen(pause_, read_seconds(value));
         break;
       case HintField::ratelimit_remaining: quota_left_ = ascii::decimal(value).value_or(0) > 0; break;
     }

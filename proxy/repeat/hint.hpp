@@ -13,13 +13,15 @@ namespace reprise::http {
 ///
 /// | field | read as |
 /// |---|---|
-/// | Retry-After (RFC 9110 10.2.3) | whole seconds, or a date in one of the three forms |
-/// | retry-after-ms | decimal milliseconds, may have a fraction |
+/// | Retry-After (RFC 9110 10.2.3) | seconds, may have a fraction, or a date in one of the three forms |
+/// | retry-after-ms, x-ms-retry-after-ms | decimal milliseconds, may have a fraction |
 /// | x-ratelimit-reset | see below |
+/// | x-ratelimit-reset-after | seconds, may have a fraction; only on a 429 |
 /// | RateLimit (draft-ietf-httpapi-ratelimit-headers) | see below |
 /// | x-amz-retry-after | whole milliseconds; kept apart, because the policy bounds it by the backoff |
-/// | x-should-retry | `false`: said no; `true` adds nothing: the route's `retry.on` decides what is listed |
-/// | grpc-retry-pushback-ms (gRPC A6) | 32-bit milliseconds; negative or junk: said no |
+/// | x-should-retry, stripe-should-retry | `false`: said no; `true` adds nothing: the route's `retry.on`
+/// decides what is listed | | grpc-retry-pushback-ms (gRPC A6) | 32-bit milliseconds; negative or junk: said
+/// no |
 ///
 /// x-ratelimit-reset and RateLimit count only on a 429 or a 503: elsewhere they describe a quota, not a
 /// refusal. x-ratelimit-reset is seconds; a time in Unix seconds above 10^9, in Unix milliseconds above

@@ -67,7 +67,10 @@ TEST(Hints, retry_after_in_seconds) {
                         {"0", {}},
                         {"-1", {}},
                         {"+1", {}},
-                        {"1.5", {}},
+                        {"1.5", milliseconds(1500)},
+                        {"10.0", seconds(10)},
+                        {"10.", {}},
+                        {"0.0", {}},
                         {"1s", {}},
                         {"", {}},
                         {"soon", {}},
@@ -111,6 +114,16 @@ TEST(Hints, retry_after_ms) {
                            {"5ms", {}},
                            {"", {}}});
   EXPECT_EQ(pause("Retry-After-Ms: 20\r\n", 500), milliseconds(20));
+}
+
+TEST(Hints, fields_of_azure_discord_and_stripe_are_read) {
+  check("x-ms-retry-after-ms", {{"1500", milliseconds(1500)}, {"0", {}}, {"5s", {}}});
+  EXPECT_EQ(pause("X-RateLimit-Reset-After: 1.25\r\n", 429), milliseconds(1250));
+  EXPECT_EQ(pause("X-RateLimit-Reset-After: soon\r\n", 429), std::nullopt);
+  EXPECT_EQ(pause("X-RateLimit-Reset-After: 1.25\r\n", 503), std::nullopt) << "a quota, not a refusal";
+  EXPECT_EQ(pause("X-RateLimit-Reset-After: 1.25\r\n", 200), std::nullopt);
+  EXPECT_TRUE(hints("Stripe-Should-Retry: false\r\n").said_no);
+  EXPECT_FALSE(hints("Stripe-Should-Retry: true\r\n").said_no);
 }
 
 TEST(Hints, ratelimit_reset) {
