@@ -20,6 +20,9 @@ measure_packages=(valgrind libbenchmark-dev)
 # For the alert rules and the dashboard.
 # shellcheck disable=SC2034
 rules_packages=(prometheus)
+# The shells that read completions, besides bash.
+# shellcheck disable=SC2034
+shell_packages=(fish zsh)
 # To look at the status page with.
 # shellcheck disable=SC2034
 browser_packages=(chromium fonts-dejavu-core)

@@ -229,7 +229,7 @@ group_mutants() { suite "planted defects, seed $seed" python3 tests/mutate.py --
 # Packages are installed once, with one more try.
 install() { install_missing "$@" || { sleep 5; install_missing "$@"; }; }
 install "${build_packages[@]}" "${test_packages[@]}" || { echo "without these packages nothing can be built or tested" >&2; exit 1; }
-declare -A wanted=([browser]="${browser_packages[*]}" [package]="${package_packages[*]}" [hardening]=devscripts [image_rules]="${rules_packages[*]}"
+declare -A wanted=([browser]="${browser_packages[*]}" [package]="${package_packages[*]}" [hardening]=devscripts [e2e_release]="${shell_packages[*]}" [image_rules]="${rules_packages[*]}"
   [cost]="${measure_packages[*]}" [soak]="${measure_packages[*]}" [release]="${measure_packages[*]}")
 for entry in "${client_packages[@]}"; do sh -c "${entry#*: }" >/dev/null 2>&1 || wanted[interop]+=" ${entry%%: *}"; done
 for group in "${groups[@]}"; do
