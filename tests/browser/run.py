@@ -57,7 +57,7 @@ def main():
             pictures.renew(browser, ROOT / "docs/pictures")
             return 0
         for name, case in cases(given.only):
-            play(name, case, browser, tally)
+            play(name, case, browser, suite)
     return suite.end()
 
 
