@@ -304,7 +304,7 @@ def test_who_finds_no_room_is_answered_if_it_speaks_http():
 
 @isolated
 def test_a_connection_that_nothing_redirected():
-    with Reprise(listeners=BOTH) as reprise:
+    with Reprise(listeners=BOTH):
         with Client((LOOPBACK, PORT)) as client:
             client.send(b"GET /x HTTP/1.1\r\nHost: shop.test\r\n\r\n")
             response = client.read_response()

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 from client import Client, head_of
-from harness import LOOPBACK, Reprise, at_most, equal, eventually, is_sanitized, open_links, options, part_not_played
+from harness import LOOPBACK, Reprise, at_most, equal, eventually, is_sanitized, open_links, part_not_played
 from upstream import Say, Upstream
 
 MIB = 1 << 20

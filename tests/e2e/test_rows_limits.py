@@ -323,8 +323,8 @@ def settled(value, seconds=0.3):
 
 
 def growth_per_connection(reprise, sent, stays=None):
-    """Resident memory that each of many connections costs which send those bytes and then nothing; what they received."""
-    before, clients, received = settled(lambda: resident(reprise)), [], []
+    """Resident memory that each of many connections costs which send those bytes and then nothing."""
+    before, clients = settled(lambda: resident(reprise)), []
     for _ in range(CONNECTIONS):
         client = Client(reprise.forward)
         client.send(sent)

@@ -6,7 +6,7 @@ from client import Client, ask, head_of
 from control import Controlled
 from harness import LOOPBACK, PATIENCE, Reprise, at_most, closed_port, equal, eventually, is_sanitized, part_not_played
 from otlp import CLIENT, SERVER, TAKEN, Collector, MESSAGES, NotOtlp, hold, spans_of
-from server import Server, bound
+from server import bound
 from upstream import Say, Upstream
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
