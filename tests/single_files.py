@@ -4,7 +4,8 @@
     python3 tests/single_files.py [--base COMMIT]    the files that differ from the newest commit that is more than 24 hours old
     python3 tests/single_files.py --all              the whole tree
 
-Needs build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source that includes it.
+Needs build/alone and build/alone-gcc, configured by their presets. A header is compiled too, with the flags of a source that includes it,
+and without what that source has precompiled.
 If more than 20 files differ, 20 of them are drawn by the hash of HEAD, and the night compiles the rest."""
 import argparse
 import concurrent.futures
@@ -70,20 +71,43 @@ def build_precompiled(database, commands):
 
 
 @functools.cache
-def sources_that_include(header):
-    told = subprocess.run(["git", "grep", "-lF", f'#include "{header}"', "--", "*.cpp"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+def files_that_include(header):
+    told = subprocess.run(["git", "grep", "-lF", f'#include "{header}"', "--", "*.cpp", "*.hpp"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     return told.split()
+
+
+def source_that_includes(header, commands):
+    """The source of the same name, or the nearest that includes the header, maybe by way of others; None if none of the build does."""
+    headers = [header]
+    for name in headers:   # it grows
+        near = [name.removesuffix(".hpp") + ".cpp", *files_that_include(name)]
+        source = next((one for one in near if one in commands), None)
+        if source is not None:
+            return source
+        headers += [one for one in near if one.endswith(".hpp") and one not in headers]
+    return None
+
+
+def without_precompiled(words):
+    """A command whose source sees nothing but what it includes."""
+    kept = []
+    for word in words:
+        if "/cmake_pch." not in word:
+            kept.append(word)
+            continue
+        while kept[-1] in ("-Xclang", "-include", "-include-pch"):
+            kept.pop()
+    return kept
 
 
 def command_for(path, commands):
     """The command for a source, or for a header with the flags of a source that includes it; None if no source of the build does."""
     if path in commands or not path.endswith(".hpp"):
         return commands.get(path)
-    twin = path.removesuffix(".hpp") + ".cpp"
-    source = twin if twin in commands else next((name for name in sources_that_include(path) if name in commands), None)
+    source = source_that_includes(path, commands)
     if source is None:
         return None
-    words = [word for word in commands[source] if word not in ("-c", str(ROOT / source))]
+    words = [word for word in without_precompiled(commands[source]) if word not in ("-c", str(ROOT / source))]
     return [*words, "-x", "c++", "-"]   # a source that only includes it, from standard input
 
 
@@ -127,6 +151,13 @@ def self_test():
             for compiler, program in (("clang", "clang++"), ("gcc", "g++")):
                 outcome, _ = compile_alone(compiler, name, {name: [program, "-std=c++20", "-fsyntax-only", str(file)]})
                 assert (outcome == "passed") == compiles, (name, compiler, outcome)
+        precompiled = f"{folder}/cmake_pch.hxx"   # what leans on it alone leans on another's include
+        Path(precompiled).write_text("#include <string>\n", encoding="utf-8")
+        leaning = str(Path(folder) / "leaning.cpp")
+        for forced in (["g++", "-include", precompiled], ["clang++", "-Xclang", "-include", "-Xclang", precompiled]):
+            command = [*forced, "-std=c++20", "-fsyntax-only", leaning]
+            for words, outcome in ((command, "passed"), (without_precompiled(command), "failed")):
+                assert compile_alone("clang", "leaning", {"leaning": words})[0] == outcome, words
         file = Path(folder) / "named.cpp"
         file.write_text("int twice(int Value) { return 2 * Value; }\n", encoding="utf-8")
         done = subprocess.run(["clang-tidy", "--quiet", f"--config-file={ROOT}/.clang-tidy", str(file), "--", "-std=c++20"], capture_output=True, text=True, check=False)

@@ -1,6 +1,8 @@
 // Small models and policies for the tests of the simulation.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <utility>
 #include <vector>
 
