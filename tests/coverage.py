@@ -30,7 +30,7 @@ BOUNDS = {"policy": (100, 98), "http": (100, 98), "simulate": (95, 85), "top": (
 # The rooms above the sockets, but for those of the commands; and what reads a control group from the host.
 SOCKETS = (*(room for room in LINKS if "io" in rooms_seen_by(room) and room not in ("startup", "cli")), "cgroup")
 # Tests over sockets or of what owns threads: these rooms', and those of the whole proxy.
-SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "observe") if (ROOT / "tests" / room).is_dir()]
+SOCKET_TESTS = [f"{room}_test" for room in (*SOCKETS, "whole", "observe", "stories") if (ROOT / "tests" / room).is_dir()]
 # The texts of a command, which goldens and end-to-end cases compare; and what the compiler alone runs.
 NOT_JUDGED = r"^proxy/explain/explain_report|^proxy/match/enumerators"
 # Each program, and how it is played.
