@@ -74,7 +74,8 @@ class FreeList {
     blocks_.push_back(memory);
   }
 
-  bool has_more_than_kept() const { return made_ > kept_; }
+  // Where views are watched, what rests is waiting for its turn: none of it is spare.
+  bool has_more_than_kept() const { return made_ - (views_are_watched ? blocks_.size() : 0) > kept_; }
   void free_spare() {
     if (least_ > kept_) free_coldest(least_ - kept_);
     least_ = blocks_.size();
