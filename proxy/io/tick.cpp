@@ -68,7 +68,9 @@ void Tick::disarm(Timed& entry) {
 
 void Tick::wake_by(Instant due) {
   if (stopped_ || due + granule >= wake_) return;
-  sleep_until(std::max(due, now() + granule));
+  // What is due already must not put off what is due sooner than a granule from now.
+  const Instant at = std::max(due, now() + granule);
+  if (at < wake_) sleep_until(at);
 }
 
 void Tick::sleep_until(Instant at) {

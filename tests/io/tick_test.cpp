@@ -99,6 +99,18 @@ TEST(Tick, arm_until_takes_moments_in_any_order) {
   EXPECT_TRUE(late.rung.empty());
 }
 
+TEST(Tick, what_is_due_already_puts_nothing_off) {
+  Bench bench;
+  Bell soon;
+  Bell past;
+  bench.tick.arm(soon, milliseconds(20));
+  const auto armed_in_vain = [&] {
+    bench.tick.arm_until(past, Tick::now() - seconds(1));
+    return !soon.rung.empty();
+  };
+  EXPECT_TRUE(bench.run_until(armed_in_vain));
+}
+
 TEST(Tick, an_entry_may_arm_itself_again_while_it_fires) {
   Bench bench;
   Bell bell;
