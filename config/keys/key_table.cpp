@@ -108,7 +108,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "routes[].policy", .kind = name, .standard = "", .sentence = "One of `policies`, or of the presets' own: its keys win over `defaults`, the route's own win over it."},
 
   {.path = "presets", .kind = list, .standard = "", .sentence = "Shipped packs of routes, appended after the file's own: names, or items with `name` and what is to differ. `reprise config --preset NAME` prints one."},
-  {.path = "presets[].name", .kind = word, .standard = "", .sentence = "Must be there, once.", .words = "aws gcs gcs-metadata git gsutil llm memorystore"},
+  {.path = "presets[].name", .kind = word, .standard = "", .sentence = "Must be there, once.", .words = "aws consul gcs gcs-metadata git gsutil health llm memorystore oci vault"},
   {.path = "presets[].hosts", .kind = list, .standard = "", .sentence = "Where the service is, in place of the preset's hosts. A preset with routes for names and others for `*.suffix` gets each kind for its own; without any of a kind, those routes are left out.", .item = host},
   {.path = "presets[].policy", .kind = name, .standard = "", .sentence = "One of `policies` or of the presets' own: its keys win over the preset's policy, not over a route's own."},
 

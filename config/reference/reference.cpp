@@ -50,6 +50,10 @@ what the preset says.
 | [aws](presets/aws.yaml) | AWS, with throttling that hides behind a 400; policies `aws`, `aws-2026`, `aws-2026-dynamodb` | by method; reads by POST that the head names: of DynamoDB, SQS, Secrets Manager, Systems Manager, KMS, Kinesis, STS | any other POST once bytes of it may have arrived; anything after its signature has run out | the AWS SDKs, standard mode: 3 attempts, 20 s at most |
 | [git](presets/git.yaml) | git over smart HTTP | fetch and clone | a push; a pack that broke | our own: 0.5 s to 15 s, 2 minutes |
 | [llm](presets/llm.yaml) | language-model APIs | calls that were answered 429, 503 or 529, also as the first event of a stream | 500, a timeout, a stream that has begun | our own: 0.5 s to 30 s, 5 minutes; the pause they ask for first |
+| [oci](presets/oci.yaml) | registries of container images | by method; anything that was answered 429 | an upload (POST, PATCH, PUT with `digest`) once bytes of it may have arrived | our own: 0.5 s to 8 s, 90 s |
+| [consul](presets/consul.yaml) | HashiCorp Consul | by method | `?cas=`, events, sessions, transactions; the statuses of an agent's health checks | our own: 0.25 s to 4 s, 30 s |
+| [vault](presets/vault.yaml) | HashiCorp Vault, OpenBao | reads, also after a 412 | every write, credentials that a read makes, the statuses of `sys/health` | Vault's Go client, waits up to 4 s, 45 s |
+| [health](presets/health.yaml) | health checks at any host | a failure without a response | any status: it is the answer | our own: 3 attempts in 2 s |
 
 **Which key wins.** Built-in defaults, then `defaults`, then the route's `policy`, then the route's own keys, merged
 key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempotent` are replaced as a whole.

@@ -365,7 +365,7 @@ TEST(Presets, policies_are_there_by_name_and_the_files_own_hide_them) {
     EXPECT_NE((*settings.routes)[0].policy.retry.deadline, Duration(60s)) << name;
     EXPECT_EQ((*settings.routes)[0].policy.idempotent.kind, policy::IdempotencyRule::Kind::by_method) << name;
   }
-  EXPECT_EQ(preset_policy_names().size(), 10U);
+  EXPECT_EQ(preset_policy_names().size(), 14U);
   const Settings own = settings_of(
       "policies: {llm: {retry: {max_attempts: 3}}}\nroutes: [{name: r, match: {host: h}, policy: llm}]\n");
   EXPECT_EQ((*own.routes)[0].policy.retry.max_attempts, 3U);

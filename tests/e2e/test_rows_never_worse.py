@@ -221,3 +221,48 @@ def test_N22_a_route_that_is_off_or_observes_repeats_a_get_that_met_a_stale_conn
             equal(client.ask("GET", upstream.url("/x")).status, 200, mode)
             equal(client.ask("GET", upstream.url("/x")).status, 200, mode)
             reprise.expect_metric(1, "reprise_retries_total", reason="stale_connection")
+
+
+def test_preset_oci_sends_each_step_of_an_upload_once():
+    preset = [{"name": "oci", "hosts": [LOOPBACK], "tls": "off", "retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}]
+    scripts = {"/v2/a/b/blobs/uploads/u": [LOST], "/v2/a/b/blobs/uploads/": [429, 202], "/v2/a/b/manifests/1": [LOST, 201]}
+    with Upstream(scripts) as upstream, Reprise(presets=preset) as reprise:
+        response = ask(reprise, "PUT", upstream.url("/v2/a/b/blobs/uploads/u?digest=sha256:1"), b"layer")
+        equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1))
+        response = ask(reprise, "POST", upstream.url("/v2/a/b/blobs/uploads/"), b"")
+        equal((response.status, response.attempts), (202, 2))
+        response = ask(reprise, "PUT", upstream.url("/v2/a/b/manifests/1"), b"{}")
+        equal((response.status, response.attempts), (201, 2))
+
+
+def test_preset_consul_sends_once_what_a_200_would_hide():
+    preset = [{"name": "consul", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}]
+    once = ["/v1/kv/a?cas=3", "/v1/event/fire/deploy", "/v1/session/create", "/v1/txn"]
+    scripts = {path.split("?", 1)[0]: [LOST] for path in once} | {"/v1/kv/b": [LOST, 200], "/v1/agent/health/service/id/x": [503]}
+    with Upstream(scripts) as upstream, Reprise(presets=preset) as reprise:
+        for path in once:
+            response = ask(reprise, "PUT", upstream.url(path), b"{}")
+            equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1), path)
+        equal(ask(reprise, "PUT", upstream.url("/v1/kv/b"), b"1").attempts, 2)
+        response = ask(reprise, "GET", upstream.url("/v1/agent/health/service/id/x"))
+        equal((response.status, response.reason, response.attempts), (503, "not_retryable", 1), "critical is an answer")
+
+
+def test_preset_vault_sends_writes_and_reads_that_make_credentials_once():
+    preset = [{"name": "vault", "hosts": [LOOPBACK], "retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}]
+    scripts = {"/v1/database/creds/app": [LOST], "/v1/auth/approle/login": [LOST], "/v1/secret/data/a": [412, 200], "/v1/sys/health": [429]}
+    with Upstream(scripts) as upstream, Reprise(presets=preset) as reprise:
+        for method, path in (("GET", "/v1/database/creds/app"), ("PUT", "/v1/auth/approle/login")):
+            response = ask(reprise, method, upstream.url(path), b"{}" if method == "PUT" else None)
+            equal((response.status, response.reason, response.attempts), (502, "not_idempotent", 1), path)
+        equal(ask(reprise, "GET", upstream.url("/v1/secret/data/a")).attempts, 2)
+        response = ask(reprise, "GET", upstream.url("/v1/sys/health"))
+        equal((response.status, response.reason, response.attempts), (429, "not_retryable", 1), "a standby says so")
+
+
+def test_preset_health_gives_the_status_of_a_check_at_once():
+    with Upstream({"/readyz": [503], "/health/live": [LOST, 200], "/x": [503, 200]}) as upstream, Reprise(presets=["health"]) as reprise:
+        response = ask(reprise, "GET", upstream.url("/readyz"))
+        equal((response.status, response.reason, response.attempts), (503, "not_retryable", 1))
+        equal(ask(reprise, "GET", upstream.url("/health/live")).attempts, 2, "a failure without a response says nothing")
+        equal(ask(reprise, "GET", upstream.url("/x")).attempts, 2, "other paths are retried as ever")
