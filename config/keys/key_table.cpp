@@ -84,6 +84,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "defaults.signature.sigv4", .kind = boolean, .standard = "false", .sentence = "No attempt that cannot arrive before an AWS signature (version 4) has run out."},
   {.path = "defaults.signature.one_time", .kind = boolean, .standard = "true", .sentence = "A request whose credentials are valid once (OAuth 1 nonce, DPoP) is not sent again after any of its bytes was sent."},
   {.path = "defaults.ambiguous", .kind = word, .standard = "auto", .sentence = "What the client gets if an attempt of a method that is not safe was lost and a later one got 401, 403, 404, 405, 409, 410, 412 or 422, which may be about our own repeat: the `failure` of the lost attempt (502 or 504, `ambiguous_outcome`), or the later `response` with `Reprise-Ambiguous: true`. `auto`: the failure if the request is idempotent by its method alone, the response if a rule of the route calls it idempotent.", .words = "auto failure response"},
+  {.path = "defaults.via", .kind = word, .standard = "auto", .sentence = "Whether a request gets `Via`. `auto`: only towards a parent, towards a loopback upstream, and for clients of a listener that other hosts reach; nginx does not compress responses to requests with Via. Responses to clients always get it.", .words = "auto true false"},
   {.path = "defaults.tls", .kind = mapping, .standard = "off", .sentence = "How upstreams are reached over TLS: those of https:// targets always, the others with `originate`. A word alone is the value of `originate`; the other keys stay.", .words = "off originate"},
   {.path = "defaults.tls.originate", .kind = boolean, .standard = "false", .sentence = "The client says http://, the upstream gets https: port 80 becomes 443, any other stays. Not for CONNECT."},
   {.path = "defaults.tls.ca_file", .kind = file, .standard = "system", .sentence = "The only certificates that are trusted, as PEM, and lists (CRLs) of what they revoked, if there are any; `system`: those of the host (and of `SSL_CERT_FILE`, `SSL_CERT_DIR`).", .words = "system"},
@@ -176,6 +177,8 @@ constexpr auto spellings = std::to_array<Spelling>({
     {"automatic", "auto"},
 });
 constexpr auto response_headers = std::to_array<Spelling>({{"none", "false"}, {"outcome", "true"}});
+constexpr auto add_via =
+    std::to_array<Spelling>({{"automatic", "auto"}, {"always", "true"}, {"never", "false"}});
 
 consteval std::string_view written(std::string_view enumerator, std::span<const Spelling> special) {
   const auto found = std::find_if(special.begin(), special.end(),
@@ -206,6 +209,7 @@ constexpr auto proved = std::to_array<std::string_view>({
     follows<policy::Nested>("defaults.retry.inner"),
     follows<policy::WhilePaused>("defaults.host_pause"),
     follows<policy::Ambiguous>("defaults.ambiguous"),
+    follows<policy::AddVia>("defaults.via", add_via),
     follows<policy::ResponseHeaders>("defaults.response_headers", response_headers),
     follows<LogLevel>("log.level"),
     follows<LogFormat>("log.format"),

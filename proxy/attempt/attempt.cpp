@@ -21,10 +21,15 @@ using policy::Stage;
 
 namespace {
 
-// What an attempt's head ends with where the route wants the attempt header; else the head is whole already.
-std::string last_lines(const Request& request, unsigned number) {
-  if (!request.policy->attempt_header) return {};
-  return "Reprise-Attempt: " + std::to_string(number) + "\r\n\r\n";
+// The end of an attempt's head, if it differs between attempts; else the head is whole already.
+std::string last_lines(const Worker& worker, const Request& request, unsigned number,
+                       const UpstreamConnection& connection) {
+  std::string lines;
+  if (!request.ends_head_by_attempt()) return lines;
+  if (request.via == AttemptVia::over_loopback && connection.address().is_loopback())
+    http::append_via(request.head.minor_version, worker.shared.pseudonym, lines);
+  if (request.policy->attempt_header) lines += "Reprise-Attempt: " + std::to_string(number) + "\r\n";
+  return lines += "\r\n";
 }
 
 // After the deadline nothing is tried again, so there is nothing to hold for.
@@ -69,7 +74,7 @@ Task<policy::Outcome> judge_content(Worker& worker, const Request& request, cons
 struct Conversation {
   Conversation(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
                const policy::Start& start, Instant begun, std::optional<Instant> deadline, Response& response)
-      : last(last_lines(request, start.number)),
+      : last(last_lines(worker, request, start.number, *response.connection)),
         upload(worker.io.get_executor(), response.connection->stream(), request.body,
                request.policy->idle_timeout),
         reader(worker, request, client, cancel, deadline, response),

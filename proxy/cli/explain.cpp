@@ -199,9 +199,8 @@ bool carries_credentials(const http::RequestHead& head) {
 // Row L26. What stays on this host is read by nobody.
 bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   if (tls.originate || asked.https || asked.tunnel) return false;
-  const std::string_view host = asked.view.host;
-  if (host == "localhost" || host == "::1" || host.starts_with("127.")) return false;
-  return config::is_reached_over_tls(host) || carries_credentials(asked.head);
+  if (http::is_loopback_host(asked.view.host)) return false;
+  return config::is_reached_over_tls(asked.view.host) || carries_credentials(asked.head);
 }
 
 int explain(Arguments given) {

@@ -52,8 +52,6 @@ bool names_same_host(const RequestHead& head, const Target& target) {
          ascii::same(named->host, target.origin.host);
 }
 
-bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
-
 /// True for the scheme's own port.
 bool is_standard(std::uint16_t port, bool https) { return port == (https ? https_port : http_port); }
 
@@ -62,7 +60,7 @@ bool is_standard(std::uint16_t port, bool https) { return port == (https ? https
 bool is_for_gateway(const Target& target, const GatewayTarget& upstream) {
   const Authority& named = target.origin;
   const bool own_host = ascii::same(named.host, upstream.own_host) ||
-                        (is_loopback(upstream.own_host) && ascii::same(named.host, "localhost"));
+                        (is_loopback_host(upstream.own_host) && ascii::same(named.host, "localhost"));
   if (own_host && named.port == upstream.own_port) return true;
   const bool same_port = named.port == upstream.port || (is_standard(named.port, target.https) &&
                                                          is_standard(upstream.port, upstream.https));

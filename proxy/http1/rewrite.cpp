@@ -136,10 +136,6 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   out += "\r\n";
 }
 
-void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out) {
-  ascii::append(out, minor_version == 0 ? "Via: 1.0 " : "Via: 1.1 ", pseudonym, "\r\n");
-}
-
 /// True for a field line that goes to the client as it is.
 bool stays(const FieldLine& field, const ResponseRewrite& rewrite, const NamedByConnection& named) {
   switch (field.id) {
@@ -204,7 +200,11 @@ void write_request_head(const RequestHead& head, const Forward& forward, std::st
   append_request_framing(head.framing, out);
   append_request_hop(hop, out);
   append_max_forwards(head, out);
-  append_via(head.minor_version, via_pseudonym, out);
+  if (!via_pseudonym.empty()) append_via(head.minor_version, via_pseudonym, out);
+}
+
+void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out) {
+  ascii::append(out, minor_version == 0 ? "Via: 1.0 " : "Via: 1.1 ", pseudonym, "\r\n");
 }
 
 void frame_by_length(std::uint64_t length, std::string& head) {

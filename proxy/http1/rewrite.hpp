@@ -17,10 +17,13 @@ namespace reprise::http {
 /// rewritten, hop-by-hop fields and those that Connection names removed (RFC 9110 7.6.1; framing, routing and
 /// credential fields that Connection must not name stay), equal repeated Content-Length written once,
 /// `Transfer-Encoding: chunked` where framed so, `Reprise-Attempt` removed, Max-Forwards decremented on
-/// OPTIONS and TRACE, `Via: 1.x pseudonym`. `path_prefix` goes before the path (gateway). `keep_upgrade`:
-/// Upgrade and `Connection: upgrade` are kept.
+/// OPTIONS and TRACE, `Via: 1.x pseudonym` unless the pseudonym is empty. `path_prefix` goes before the path
+/// (gateway). `keep_upgrade`: Upgrade and `Connection: upgrade` are kept.
 void write_request_head(const RequestHead&, const Forward&, std::string_view path_prefix,
                         std::string_view via_pseudonym, bool keep_upgrade, std::string& out);
+
+/// Appends the line `Via: 1.x pseudonym` for a message that came in that minor version (RFC 9110 7.6.3).
+void append_via(unsigned minor_version, std::string_view pseudonym, std::string& out);
 
 /// Turns the head of a chunked request, as write_request_head made it, into one of that length, for an
 /// upstream that speaks HTTP/1.0 (row A10). The trailers are not sent then, so Trailer goes as well.

@@ -29,6 +29,13 @@ enum class RequestKind : std::uint8_t {
 /// How a stream came that may be anything: how its client is told that it stands, or that it does not.
 enum class Entrance : std::uint8_t { connect, socks, transparent };
 
+/// Where an attempt's head gets our Via.
+enum class AttemptVia : std::uint8_t {
+  none,
+  in_the_head,    ///< `outgoing` has it
+  over_loopback,  ///< if the attempt's connection goes to a loopback address
+};
+
 /// How far a stream has come with its client.
 enum class TunnelProgress : std::uint8_t {
   asked,       ///< it waits to be told
@@ -68,9 +75,10 @@ struct Request {
   RequestKind kind = RequestKind::forward;
   Entrance entrance = Entrance::connect;          ///< of a stream
   TunnelProgress tunnel = TunnelProgress::asked;  ///< of the same
-  bool upgrade = false;                           ///< the client asks for another protocol (RFC 9110 7.8)
-  bool continue_sent = false;                     ///< the client has had its 100
-  bool resuming = false;  ///< the head is with the client: attempts ask for the rest of its body
+  AttemptVia via = AttemptVia::in_the_head;
+  bool upgrade = false;        ///< the client asks for another protocol (RFC 9110 7.8)
+  bool continue_sent = false;  ///< the client has had its 100
+  bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
   Freshness freshness = Freshness::any;  ///< of what it may go out on
   RecentConnections recent{};            ///< what its last attempt went out on
   /// It is authenticated by the connection that it goes out on: no other will do (row F2).
@@ -82,6 +90,8 @@ struct Request {
   /// What was tried; empty where nothing was.
   const policy::Ledger& ledger() const;
   bool is_connect() const { return kind == RequestKind::connect; }
+  /// `outgoing` has no blank line at its end: each attempt adds lines of its own, and that line.
+  bool ends_head_by_attempt() const { return policy->attempt_header || via == AttemptVia::over_loopback; }
   /// True for a stream whose requests are served one by one.
   bool goes_inside() const {
     return words == http::FirstWords::http || interception == observe::Interception::intercepted;

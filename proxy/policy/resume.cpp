@@ -137,8 +137,10 @@ Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) con
   if (place_.part || proof_ == Proof::date || !is_clear(head) || !is_same(head)) return {};
   // No If-Range was sent: that it comes from its beginning does not say that it has changed.
   if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
-  const bool same_length = head.end == BodyEnd::length && place_.complete && head.length == *place_.complete;
-  if (!same_length || sent >= head.length) return {};
+  if (head.end != BodyEnd::length || !place_.complete) return {};
+  // The proof says that it is the same version, so that the length is a mistake of this response: one more break.
+  if (head.length != *place_.complete) return {Continuation::Kind::uncounted, 0, 0};
+  if (sent >= head.length) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};
 }
 

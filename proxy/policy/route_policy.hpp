@@ -101,6 +101,11 @@ std::string either_of_validators(const ResumePolicy&);
 /// method alone.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
 
+/// Whether a request gets a `Via` field of ours. `automatic`: only if a loop could be found by nothing else,
+/// or if others than this host's clients have to see it; nginx compresses nothing for a request with Via
+/// (gzip_proxied).
+enum class AddVia : std::uint8_t { automatic, always, never };
+
 /// Which fields of our own a response has.
 enum class ResponseHeaders : std::uint8_t {
   none,
@@ -130,6 +135,7 @@ struct RoutePolicy {
   bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has run out
   bool signature_one_time = true;  ///< what has one-time credentials is not sent twice
   Ambiguous ambiguous = Ambiguous::automatic;
+  AddVia via = AddVia::automatic;
   ResponseHeaders response_headers = ResponseHeaders::outcome;
   bool attempt_header = false;
 };

@@ -14,6 +14,12 @@ struct UpstreamAddress {
   Family family = Family::none;  ///< none: nothing was dialled
 
   bool known() const { return family != Family::none; }
+  /// 127.0.0.0/8 or ::1.
+  bool is_loopback() const {
+    if (family == Family::v4) return bytes[0] == 127;
+    constexpr std::array<std::uint8_t, 16> one{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    return family == Family::v6 && bytes == one;
+  }
   bool operator==(const UpstreamAddress&) const = default;
 };
 

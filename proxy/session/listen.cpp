@@ -212,6 +212,7 @@ ListenerRole role_of(const config::Listener& listener, const config::Security& s
                      const tcp::endpoint& bound) {
   ListenerRole role{listener, describe(word(listener.mode), bound),
                     connect_ports_of(security, bound.address())};
+  role.reached_by_others = !is_loopback(bound.address());
   if (listener.mode != config::ListenerMode::gateway || listener.host == config::GatewayHost::client)
     return role;
   const config::GatewayUpstream& upstream = listener.upstream;

@@ -22,6 +22,7 @@ struct ListenerRole {
   std::string name{};                ///< `forward 127.0.0.1:3128`
   http::PortRanges connect_ports{};  ///< where CONNECT may go
   std::string upstream_authority{};  ///< gateway with `host: upstream`: what Host says; else empty
+  bool reached_by_others = false;    ///< it is bound to more than loopback
 
   RequestKind kind() const {
     return settings.mode == config::ListenerMode::gateway ? RequestKind::gateway : RequestKind::forward;

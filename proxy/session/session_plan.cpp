@@ -34,6 +34,19 @@ policy::Facts read_facts(const Request& request) {
           request.view.changes_protocol};
 }
 
+// Row H5: towards a parent and over loopback a loop is found by nothing else. What a name leads to is known
+// once there is a connection.
+AttemptVia via_of(const Request& request, bool reached_by_others) {
+  switch (request.policy->via) {
+    case policy::AddVia::always: return AttemptVia::in_the_head;
+    case policy::AddVia::never: return AttemptVia::none;
+    case policy::AddVia::automatic: break;
+  }
+  const bool always =
+      reached_by_others || is_for_parent(request) || http::is_loopback_host(request.upstream->host);
+  return always ? AttemptVia::in_the_head : AttemptVia::over_loopback;
+}
+
 std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, std::string_view host,
                                       const http::Forward& forward) {
   if (!forward.https && !request.policy->tls.originate) return worker.pool.upstream(host, forward.port);
@@ -102,12 +115,15 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
   request.upgrade = http::asks_upgrade(request.head);
   request.view.changes_protocol = http::changes_protocol(request.head);
-  http::write_request_head(request.head, forward, role_->settings.upstream.path_prefix,
-                           worker_.shared.pseudonym, request.upgrade, request.outgoing);
+  request.via = via_of(request, role_->reached_by_others);
+  http::write_request_head(
+      request.head, forward, role_->settings.upstream.path_prefix,
+      request.via == AttemptVia::in_the_head ? worker_.shared.pseudonym : std::string_view(), request.upgrade,
+      request.outgoing);
   if (is_for_parent(request))
     http::make_absolute(forward.host, forward.port, request.snapshot->settings.parent->authorization,
                         request.outgoing);
-  if (!request.policy->attempt_header) request.outgoing.append("\r\n");
+  if (!request.ends_head_by_attempt()) request.outgoing.append("\r\n");
   request.facts = read_facts(request);
   plan_body(request);
 }

@@ -8,8 +8,10 @@ import threading
 import time
 
 from client import Client, ask, head_of
+from faults import isolated
 from harness import LOOPBACK, Reprise, equal, options
-from server import Server
+from names import Answer, NameServer
+from server import Server, bound
 from test_explain import explain
 from upstream import Say, Upstream
 
@@ -266,3 +268,23 @@ def test_preset_health_gives_the_status_of_a_check_at_once():
         equal((response.status, response.reason, response.attempts), (503, "not_retryable", 1))
         equal(ask(reprise, "GET", upstream.url("/health/live")).attempts, 2, "a failure without a response says nothing")
         equal(ask(reprise, "GET", upstream.url("/x")).attempts, 2, "other paths are retried as ever")
+
+
+@isolated
+def test_H5_via_is_added_where_a_loop_is_found_by_nothing_else():
+    """nginx compresses nothing for a request with Via (gzip_proxied): a name that leads elsewhere gets none."""
+    subprocess.run(["ip", "addr", "add", "10.77.0.1/32", "dev", "lo"], check=True)
+    with NameServer({"up.test": [Answer("10.77.0.1")], "near.test": [Answer("127.0.0.2")]}), \
+            Upstream(listener=bound("0.0.0.0")) as upstream, Reprise() as reprise:
+        for host, via in (("up.test", False), ("10.77.0.1", False), ("near.test", True), (LOOPBACK, True)):
+            response = ask(reprise, "GET", f"http://{host}:{upstream.port}/{host}")
+            equal(response.status, 200, host)
+            assert "reprise-" in response.field("Via"), "responses always have it"
+            seen = upstream.seen(1, f"/{host}")[0].field("Via")
+            equal(seen is not None, via, host)
+        for word, via in (("true", True), ("false", False)):
+            with Reprise(defaults={"via": word == "true"}) as other:
+                ask(other, "GET", f"http://up.test:{upstream.port}/{word}")
+                equal(upstream.seen(1, f"/{word}")[0].field("Via") is not None, via, word)
+                ask(other, "GET", f"http://{LOOPBACK}:{upstream.port}/near/{word}")
+                equal(upstream.seen(1, f"/near/{word}")[0].field("Via") is not None, via, word)

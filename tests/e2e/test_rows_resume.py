@@ -72,9 +72,17 @@ def test_E1_the_same_representation_whole_again():
     whole = head(200, b"Content-Type: text/plain\r\n" + tag(), 100) + BODY
     is_whole([broken(), raw(whole)])
     is_whole([broken(), raw(whole[:-70], "close"), raw(whole)])
-    for other in (head(200, tag(b'"v2"'), 100) + BODY, head(200, b"", 100) + BODY, head(200, tag(b'W/"v1"'), 100) + BODY,
-                  head(200, tag(), 101) + BODY + b"x", head(200, tag() + b"Content-Encoding: gzip\r\n", 100) + BODY):
+    for other in (head(200, tag(b'"v2"'), 100) + BODY, head(200, b"", 100) + BODY, head(200, tag(b'W/"v1"'), 100) + BODY, head(200, tag() + b"Content-Encoding: gzip\r\n", 100) + BODY):
         is_cut_off([broken(), raw(other)], "resume_mismatch")
+
+
+def test_E1_a_200_of_another_length_with_the_same_tag_is_one_more_break():
+    """As Google's retry test bench sends it."""
+    quick = {"retry": {"backoff": {"initial": "1ms", "maximum": "1ms"}}}
+    for other in (head(200, tag(), 101) + BODY + b"x", head(200, tag(), 60) + BODY[40:]):
+        _, requests = is_whole([broken(), raw(other), raw(part())], **quick)
+        equal(len(requests), 3)
+        is_cut_off([broken(), raw(other)], "attempts_spent", requests=3, **quick, resume={"max_attempts": 2})
 
 
 def test_E2_without_a_strong_validator_nothing_is_asked():
