@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants one-line defects, one at a time: policy_test, http_test, or for the rooms above the sockets the simulation, must fail each time.
+"""Plants one-line defects, one at a time: policy_test, http_test, explain_test, replay_test or the simulation must fail each time.
 
     python3 tests/mutate.py                 plants them all; the last line is `N passed, N failed, N skipped`
     python3 tests/mutate.py --floor http    those of one floor
@@ -24,16 +24,16 @@ from junit import Suite
 
 ROOT = Path(__file__).resolve().parent.parent
 # Seconds; a test program that runs longer has noticed. Two hundred thousand stories take a minute on a quiet machine.
-LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "net_stories": 600}
+LIMITS = {"policy_test": 120, "explain_test": 120, "http_test": 120, "replay_test": 120, "net_stories": 600}
 
 # (floor, file, text, replacement), from tests/planted; a number counts over all floors.
-PLANTED = [(floor, *planted) for floor in ("policy", "explain", "http", "net")
+PLANTED = [(floor, *planted) for floor in ("policy", "explain", "http", "net", "replay")
            for planted in json.loads((ROOT / f"tests/planted/{floor}.json").read_text(encoding="utf-8"))]
 
 # What must fail, and what a run of it is.
 UNIT_TEST = ("--gtest_brief=1", "--gtest_fail_fast")
 JUDGES = {"policy": ("policy_test", UNIT_TEST), "explain": ("explain_test", UNIT_TEST), "http": ("http_test", UNIT_TEST),
-          "net": ("net_stories", ("--stories", "200000", "--unshrunk"))}
+          "replay": ("replay_test", UNIT_TEST), "net": ("net_stories", ("--stories", "200000", "--unshrunk"))}
 
 
 # The rooms that a floor's test program judges, where there are several.
