@@ -138,7 +138,8 @@ Continuation Download::judge_whole(const PartHead& head, std::uint64_t sent) con
   // No If-Range was sent: that it comes from its beginning does not say that it has changed.
   if (proof_ == Proof::field && head.end != BodyEnd::length) return {Continuation::Kind::uncounted, 0, 0};
   if (head.end != BodyEnd::length || !place_.complete) return {};
-  // The proof says that it is the same version, so that the length is a mistake of this response: one more break.
+  // The proof says that it is the same version, so that the length is a mistake of this response: one more
+  // break.
   if (head.length != *place_.complete) return {Continuation::Kind::uncounted, 0, 0};
   if (sent >= head.length) return {};
   return {Continuation::Kind::whole, sent, head.length - sent};
