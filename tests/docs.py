@@ -109,11 +109,11 @@ class Docs:
                     "they have drifted; python3 tests/docs.py --write")
 
     def examples(self):
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
         self.replace("README.md", QUOTED_FILE, lambda match: (ROOT / match.group(2)).read_text(encoding="utf-8"), "quoted files")
-        for number, (language, block) in enumerate(FENCE.findall(readme), 1):
-            if language == "yaml" and not re.search(r"^(kind|apiVersion|initContainers):", block, re.M):
-                self.load(f"README.md block {number}", block)
+        for page in ("README.md", "docs/safe-to-repeat.md"):
+            for number, (language, block) in enumerate(FENCE.findall((ROOT / page).read_text(encoding="utf-8")), 1):
+                if language == "yaml" and not re.search(r"^(kind|apiVersion|initContainers):", block, re.M):
+                    self.load(f"{page} block {number}", block)
         for file in sorted((ROOT / "config").rglob("*.yaml")):
             self.load(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"))
         manifest = (ROOT / "deploy/kubernetes/sidecar.yaml").read_text(encoding="utf-8")
