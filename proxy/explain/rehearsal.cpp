@@ -75,7 +75,7 @@ class Rehearsal {
     const bool repeatable = is_repeatable(assumed_.facts, policy_, assumed_.first.replayable);
     const Instant end = head_limit(policy_, repeatable, now_, exchange_.deadline()).at;
     // An attempt without a limit is still waiting at the deadline, so that no retry follows.
-    return std::max(now_, end == never ? exchange_.deadline().value_or(now_) : end);
+    return std::max(now_, end == no_end ? exchange_.deadline().value_or(now_) : end);
   }
 
   void sleep() {

@@ -51,7 +51,7 @@ void Tick::arm(Timed& entry, Duration after) {
 }
 
 void Tick::arm_until(Timed& entry, Instant due) {
-  if (due == policy::never) return disarm(entry);
+  if (due == policy::no_end) return disarm(entry);
   enter(*odd_, entry, due);
 }
 

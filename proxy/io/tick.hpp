@@ -48,7 +48,7 @@ class Tick {
 
   /// Arms, or moves to the tail of the list of that duration: constant time. `no_limit` disarms.
   void arm(Timed&, Duration after);
-  /// Arms for a moment that no list's duration gives; meant for few entries. `never` disarms.
+  /// Arms for a moment that no list's duration gives; meant for few entries. `no_end` disarms.
   void arm_until(Timed&, Instant due);
   static void disarm(Timed&);
   /// Ends the timer, so that the io_context can run out of work.

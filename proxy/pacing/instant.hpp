@@ -13,9 +13,9 @@ using Duration = std::chrono::nanoseconds;
 /// Stands for the absence of a limit; never added to a point in time.
 inline constexpr Duration no_limit = Duration::max();
 /// When something without a limit ends.
-inline constexpr Instant never = Instant::max();
+inline constexpr Instant no_end = Instant::max();
 
-/// The end of that span; `never` for `no_limit`.
-constexpr Instant end_of(Instant begin, Duration span) { return span == no_limit ? never : begin + span; }
+/// The end of that span; `no_end` for `no_limit`.
+constexpr Instant end_of(Instant begin, Duration span) { return span == no_limit ? no_end : begin + span; }
 
 }  // namespace reprise::policy

@@ -29,7 +29,7 @@ std::uint64_t disk_share(const Facts&, const RoutePolicy&);
 /// When an attempt must have its response head. `last_request_byte` is when the request was wholly sent. Only
 /// a repeatable attempt ends at attempt_timeout or at the deadline; any other has response_timeout alone.
 struct HeadLimit {
-  Instant at;  ///< `never` if the route has no limit for this attempt
+  Instant at;  ///< `no_end` if the route has no limit for this attempt
   Cause cause = Cause::response_timeout;
 };
 HeadLimit head_limit(const RoutePolicy&, bool repeatable, Instant last_request_byte,

@@ -306,7 +306,7 @@ TEST(Repeatable, NeedsAnActiveRouteAHeldBodyAndIdempotency) {
 TEST(HeadLimit, CutsNothingThatWouldHaveWorkedUnlessAsked) {
   RoutePolicy policy;
   const HeadLimit limit = head_limit(policy, true, now, now + 1s);
-  EXPECT_EQ(limit.at, never);
+  EXPECT_EQ(limit.at, no_end);
   EXPECT_EQ(limit.cause, Cause::response_timeout);
 }
 
