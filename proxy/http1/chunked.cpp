@@ -172,9 +172,12 @@ std::optional<Rejection> ChunkDecoder::take_framing(char c) {
   switch (part_) {
     case Part::size: return take_size(c);
     case Part::extension: return take_extension(c);
-    case Part::size_lf: return c == '\n' ? end_size_line() : std::optional(Rejection::bad_chunk);
+    case Part::size_lf:
+      lf_alone_ = false;
+      return c == '\n' ? end_size_line() : std::optional(Rejection::bad_chunk);
     case Part::data_cr:
-      if (ends_line(c)) break;
+      // Data that is one byte short of its size ends in CR: that is no LF alone.
+      if (lf_alone_ && ends_line(c)) break;
       if (c != '\r') return Rejection::bad_chunk;
       part_ = Part::data_lf;
       return std::nullopt;
@@ -203,7 +206,10 @@ std::optional<Rejection> ChunkDecoder::take_size(char c) {
     return count_overhead();
   }
   if (digits_ == 0) return Rejection::bad_chunk;
-  if (ends_line(c)) return end_size_line();
+  if (ends_line(c)) {
+    lf_alone_ = true;
+    return end_size_line();
+  }
   if (c == '\r') {
     part_ = Part::size_lf;
     return std::nullopt;
@@ -214,7 +220,10 @@ std::optional<Rejection> ChunkDecoder::take_size(char c) {
 }
 
 std::optional<Rejection> ChunkDecoder::take_extension(char c) {
-  if (ends_line(c)) return end_size_line();
+  if (ends_line(c)) {
+    lf_alone_ = true;
+    return end_size_line();
+  }
   if (c == '\r') {
     part_ = Part::size_lf;
     return std::nullopt;

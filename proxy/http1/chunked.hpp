@@ -14,7 +14,7 @@
 namespace reprise::http {
 
 /// One body. Fed with bytes as they come; hands out the data as views into them. `tolerant` also reads blanks
-/// at the end of a size line and lines that end in LF alone (row N25).
+/// at the end of a size line, and chunks whose lines end in LF alone (row N25).
 class ChunkDecoder {
  public:
   explicit ChunkDecoder(Spelling spelling = Spelling::strict) : spelling_(spelling) {}
@@ -56,6 +56,7 @@ class ChunkDecoder {
   Spelling spelling_;
   Part part_ = Part::size;
   Before before_ = Before::none;
+  bool lf_alone_ = false;                   ///< the size line of this chunk ended so
   Rejection cause_ = Rejection::bad_chunk;  // what broke it
   std::uint64_t left_ = 0;
   unsigned digits_ = 0;               // leading zeros are one

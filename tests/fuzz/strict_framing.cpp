@@ -194,6 +194,7 @@ std::string take_chunks(const std::string& bytes, std::size_t& at, bool response
   std::string body;
   while (true) {
     std::string line = take_line(bytes, at, response);
+    const bool lf_alone = at < 2 || bytes[at - 2] != '\r';
     if (response) line.erase(line.find_last_not_of(" \t") + 1);  // as old upstreams spell it
     const std::size_t end = std::min(line.find_first_not_of(hex), line.size());
     const std::string size_text = line.substr(0, end);
@@ -209,7 +210,7 @@ std::string take_chunks(const std::string& bytes, std::size_t& at, bool response
     if (bytes.size() - at < size) throw Unfinished();
     body += bytes.substr(at, static_cast<std::size_t>(size));
     at += static_cast<std::size_t>(size);
-    if (response && at < bytes.size() && bytes[at] == '\n') {
+    if (response && lf_alone && at < bytes.size() && bytes[at] == '\n') {
       ++at;
       continue;
     }
