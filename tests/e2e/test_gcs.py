@@ -126,13 +126,12 @@ def test_broken_downloads_of_objects_without_a_tag_are_whole():
         equal(requests, [(path, None, None)] + [(path, f"bytes={place}-", None) for place in places], "the target as it was, no If-Range")
 
 
-def test_a_broken_stream_that_comes_as_200_is_asked_for_again():
+def test_E1_a_broken_stream_that_comes_as_200_is_asked_for_again():
     """The emulator answers a range with 200 while it breaks streams: those bytes are not taken, the 206 behind it is."""
     chunked, counted = Bucket([4, 4], True, as_200=True), Bucket([4, 4], False, as_200=True)
-    (whole, line, requests), (cut, its_line, _) = downloads([("/storage/v1/b/pail/o/a?alt=media", chunked), ("/pail/a", counted)])
-    equal((whole.code, whole.status, whole.body == chunked.object), (0, 200, True), line)
-    equal([asked for _, asked, _ in requests], [None, "bytes=4-", "bytes=4-"])
-    equal((cut.code in (18, 56), its_line["ending"], its_line["reason"]), (True, "cut", "resume_mismatch"), "a 200 shorter than the whole")
+    for bucket, (got, line, requests) in zip((chunked, counted), downloads([("/storage/v1/b/pail/o/a?alt=media", chunked), ("/pail/a", counted)])):
+        equal((got.code, got.status, got.body == bucket.object), (0, 200, True), line)
+        equal([asked for _, asked, _ in requests], [None, "bytes=4-", "bytes=4-"])
 
 
 def test_an_object_that_changed_meanwhile_is_cut():

@@ -182,13 +182,16 @@ TEST(Chunked, decoder_reads_blanks_after_a_size_when_body_is_of_a_response) {
 }
 
 TEST(Chunked, N25_decoder_reads_lines_that_end_in_lf_when_body_is_of_a_response) {
-  for (const string text : {"5\nhello\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n", "5;a\nhello\r\n0\n\r\n",
-                            "5\nhello\n0\n\n", "2\nhe\n3\nllo\n0\nX: 1\n\n"})
+  for (const string text :
+       {"5\nhello\r\n0\r\n\r\n", "5;a\nhello\r\n0\n\r\n", "5\nhello\n0\n\n", "2\nhe\n3\nllo\n0\nX: 1\n\n"})
     expect_read_of_responses_alone(text);
   for (const string text :
        {"\n5\nhello\n", "5\nhello\n\n0\n\n", "5\n\nhello\n", "5\r\r\nhello", "5\nhello\n\r0"}) {
     EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
   }
+  // Data that is a byte short of its size: its CR is no data.
+  for (const string text : {"5\r\nhell\r\n0\r\n\r\n", "5\r\nhello\n0\r\n\r\n"})
+    EXPECT_EQ(decode_tolerantly(text, 100).cause, Rejection::bad_chunk) << text;
 }
 
 TEST(Chunked, a_decoder_forgets_how_the_last_trailers_might_be_spelled) {
