@@ -1,4 +1,4 @@
-// Where clouds serve a machine's own credentials: a client asks there directly, never through a proxy.
+// Addresses and the name of the metadata services of clouds, which clients must reach without a proxy.
 #pragma once
 
 #include <algorithm>

@@ -74,7 +74,7 @@ class FreeList {
     blocks_.push_back(memory);
   }
 
-  // Where views are watched, what rests is waiting for its turn: none of it is spare.
+  // With watched views (ASan) idle blocks wait to be reused in turn, so that none of them is spare.
   bool has_more_than_kept() const { return made_ - (views_are_watched ? blocks_.size() : 0) > kept_; }
   void free_spare() {
     if (least_ > kept_) free_coldest(least_ - kept_);

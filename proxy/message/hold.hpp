@@ -13,8 +13,8 @@ namespace reprise::net {
 Task<policy::Outcome> hold_back(Pool&, const policy::HoldPolicy&, const policy::Answered& head, Duration idle,
                                 Instant until, Response& response);
 
-/// The matching predicate that needs no body, so that nothing of the response is held back; null if there is
-/// none.
+/// Returns the predicate that matches by the head alone, for which no body is held back. Null if no such
+/// predicate matches.
 const policy::BodyPredicate* listed_by_head(const policy::HoldPolicy&, const Response&);
 
 /// True if the route holds some of this response back; its body, if any, is unread.

@@ -13,7 +13,7 @@ from harness import LOOPBACK, Reprise, equal, options
 from names import Answer, NameServer
 from server import Server, bound
 from test_explain import explain
-from upstream import Say, Upstream
+from upstream import Upstream
 
 UPGRADE = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==")]
 OAUTH_1 = [("Authorization", 'OAuth oauth_consumer_key="k", oauth_nonce="n1", oauth_timestamp="1", oauth_signature="s"')]
@@ -213,8 +213,9 @@ def test_N20_every_place_that_writes_variables_exempts_the_metadata_services():
 
 
 def test_N20_explain_of_a_metadata_url_sends_the_client_there_directly():
-    _, out = explain("GET", "http://169.254.169.254/latest/meta-data/")
-    assert "ends        address_denied" in out and "ask the cloud's metadata service directly" in out, out
+    for host in ("169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "100.100.100.200", "192.0.0.192"):
+        _, out = explain("GET", f"http://{host}/latest/meta-data/")
+        assert "ends        address_denied" in out and "ask the cloud's metadata service directly" in out, (host, out)
 
 
 def test_N22_a_route_that_is_off_or_observes_repeats_a_get_that_met_a_stale_connection():
