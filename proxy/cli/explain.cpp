@@ -19,6 +19,7 @@
 #include "proxy/http/origin.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/http1/rewrite.hpp"
+#include "proxy/message/facts.hpp"
 #include "proxy/message/leaving.hpp"
 #include "proxy/probe/json_probe.hpp"
 #include "proxy/repeat/download.hpp"
@@ -159,17 +160,12 @@ explain::Question question_of(const Asked& asked, const policy::RoutePolicy& pol
   question.tunnel = asked.tunnel;
   if (!asked.head.has("Content-Encoding", "")) question.body = &json;
   question.body_bytes = std::max<std::uint64_t>(asked.body.size(), asked.head.framing.length);
-  question.facts.nested = http::is_nested_retry(asked.head);
+  question.request.changes_protocol = http::changes_protocol(asked.head);
+  question.facts = net::facts_of_head(asked.head, question.request, policy);
   question.facts.no_store = http::is_no_store(asked.head);
   question.signature_end = signature_end(asked.head, asked.view.query);
   if (policy.signature_sigv4) question.facts.signed_until = question.signature_end;
   question.download = http::read_download_request(asked.head, asked.view.query);
-  question.request.changes_protocol = question.facts.changes_protocol = http::changes_protocol(asked.head);
-  question.facts.create_only = http::is_create_only(asked.head);
-  question.facts.one_time = policy.signature_one_time && http::has_one_time_credentials(asked.head);
-  question.facts.by_rule = policy.idempotent.kind != policy::IdempotencyRule::Kind::by_method;
-  question.facts.copyable = !question.facts.changes_protocol && !question.facts.one_time &&
-                            (question.facts.by_rule || !question.facts.create_only);
   question.bound = http::authenticates_connection(asked.head);
   question.outcome = assumed.outcome;
   question.first.number = question.first.charged = assumed.attempt;

@@ -9,7 +9,7 @@ namespace {
 
 // A reused connection that ends before any response byte, or turns out to be dead (row L4), is our pool's
 // doing, not the upstream's; so is a 421 on one (RFC 9110 9.2.2 and 15.5.20).
-bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome) {
+bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
   if (attempt.sent != Sent::nothing && facts.one_time) return false;
   if (const auto* answered = std::get_if<Answered>(&outcome)) return answered->status == misdirected_request;
@@ -17,7 +17,8 @@ bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome
   const bool ended =
       failed.cause == Cause::closed || failed.cause == Cause::reset || failed.cause == Cause::unacknowledged;
   const bool before_response = failed.stage == Stage::send || failed.stage == Stage::await_head;
-  return ended && before_response && (attempt.sent == Sent::nothing || may_follow_lost_response(facts));
+  return ended && before_response &&
+         (attempt.sent == Sent::nothing || may_follow_lost_response(facts, policy));
 }
 
 bool is_success(const Outcome& outcome, const RetryOn& on) {
@@ -49,7 +50,7 @@ bool ran_out_of_time(const Outcome& outcome, Instant now, std::optional<Instant>
 bool is_safe_to_repeat(const Facts& facts, const Outcome& outcome, const RoutePolicy& policy) {
   if (is_refused(facts, outcome, policy)) return true;
   const bool answered = std::holds_alternative<Answered>(outcome);
-  return answered ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts);
+  return answered ? facts.idempotent == Idempotency::yes : may_follow_lost_response(facts, policy);
 }
 
 // response_timeout is a timeout like any other where it ends
@@ -148,10 +149,11 @@ HeadLimit head_limit(const RoutePolicy& policy, bool repeatable, Instant last_re
 Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy,
                Instant now, std::optional<Instant> deadline, Dice& dice, double budget_left) {
   const bool in_time = is_in_time(deadline, now) && is_signed_at(facts, now);
-  if (in_time && is_stale(facts, attempt, outcome)) return {true, Duration::zero(), Reason::stale_connection};
+  if (in_time && is_stale(facts, attempt, outcome, policy))
+    return {true, Duration::zero(), Reason::stale_connection};
   if (const auto* answered = std::get_if<Answered>(&outcome);
       answered != nullptr && attempt.outcome_unknown && may_be_about_our_repeat(facts, answered->status) &&
-      keeps_failure(facts, policy)) {
+      keeps_failure(policy)) {
     return {false, {}, Reason::ambiguous_outcome};
   }
   if (ran_out_of_time(outcome, now, deadline)) return {false, {}, Reason::deadline_too_near};

@@ -181,15 +181,11 @@ Actions Exchange::stop(Reason reason) {
   ledger_.reason = reason;
   const bool out_of_time =
       reason == Reason::deadline_too_near && policy_.retry.out_of_time == OutOfTime::gateway_timeout;
-  if (reason == Reason::ambiguous_outcome) {
-    ledger_.ambiguous = true;
-    state_ = State::over;
-    return Action(Fail{});
-  }
-  if (response_ && !out_of_time) return deliver(*response_);
+  ledger_.ambiguous = reason == Reason::ambiguous_outcome;
+  if (response_ && !out_of_time && !ledger_.ambiguous) return deliver(*response_);
   state_ = State::over;
-  // A response that is at hand and still not given is one that the deadline has turned into a 504.
-  return Action(Fail{response_.has_value()});
+  // A response at hand that is not delivered because of the deadline becomes a 504.
+  return Action(Fail{response_ && out_of_time});
 }
 
 Actions Exchange::deliver(unsigned number) {

@@ -28,8 +28,12 @@ bool repeats_after_refusal(const RoutePolicy& policy) {
                                     [](const BodyPredicate& predicate) { return predicate.refused; });
 }
 
-bool may_follow_lost_response(const Facts& facts) {
-  return facts.idempotent == Idempotency::yes && (facts.by_rule || !facts.create_only);
+bool is_idempotent_by_rule(const RoutePolicy& policy) {
+  return policy.idempotent.kind != IdempotencyRule::Kind::by_method;
+}
+
+bool may_follow_lost_response(const Facts& facts, const RoutePolicy& policy) {
+  return facts.idempotent == Idempotency::yes && (is_idempotent_by_rule(policy) || !facts.create_only);
 }
 
 bool may_be_about_our_repeat(const Facts& facts, int status) {
@@ -37,13 +41,13 @@ bool may_be_about_our_repeat(const Facts& facts, int status) {
   return !facts.safe_method && std::find(statuses.begin(), statuses.end(), status) != statuses.end();
 }
 
-bool keeps_failure(const Facts& facts, const RoutePolicy& policy) {
+bool keeps_failure(const RoutePolicy& policy) {
   switch (policy.ambiguous) {
     case Ambiguous::failure: return true;
     case Ambiguous::response: return false;
     case Ambiguous::automatic: break;
   }
-  return !facts.by_rule;
+  return !is_idempotent_by_rule(policy);
 }
 
 Hints honoured(const Hints& said, const RoutePolicy& policy) {

@@ -37,16 +37,19 @@ bool is_refused(const Facts&, const Outcome&, const RoutePolicy&);
 /// Some response of this route may be followed by a request of any method, so that its body has to be held.
 bool repeats_after_refusal(const RoutePolicy&);
 
+/// A rule of the route decides what is idempotent (a key, a precondition, `always`), not the method alone.
+bool is_idempotent_by_rule(const RoutePolicy&);
+
 /// An attempt of which bytes were sent and that got no response may be repeated: the request is idempotent,
 /// and a second execution cannot fail because of the first.
-bool may_follow_lost_response(const Facts&);
+bool may_follow_lost_response(const Facts&, const RoutePolicy&);
 
 /// A response to a later attempt with that status may be about our own repeat, because an earlier attempt
 /// whose outcome is unknown may have taken effect.
 bool may_be_about_our_repeat(const Facts&, int status);
 
 /// The client gets the failure of the lost attempt, not such a response.
-bool keeps_failure(const Facts&, const RoutePolicy&);
+bool keeps_failure(const RoutePolicy&);
 
 /// The request's signature, if it has one that counts, still holds at that time.
 bool is_signed_at(const Facts&, Instant);

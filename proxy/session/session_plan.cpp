@@ -5,7 +5,7 @@
 #include "proxy/http/via.hpp"
 #include "proxy/http1/parent.hpp"
 #include "proxy/http1/rewrite.hpp"
-#include "proxy/repeat/signature.hpp"
+#include "proxy/message/facts.hpp"
 #include "proxy/session/session.hpp"
 #include "proxy/tls/tls_client.hpp"
 #include "proxy/upstream/address.hpp"
@@ -17,21 +17,12 @@ using http::Rejection;
 namespace {
 
 policy::Facts read_facts(const Request& request) {
-  const bool by_rule = request.policy->idempotent.kind != policy::IdempotencyRule::Kind::by_method;
-  const bool create_only = http::is_create_only(request.head);
-  const bool one_time = request.policy->signature_one_time && http::has_one_time_credentials(request.head);
-  const bool needs_its_own_connection =
-      request.is_connect() || request.bound || request.view.changes_protocol;
-  return {judge_leaving(request, nullptr),
-          policy::is_safe_method(request.view.method),
-          http::is_nested_retry(request.head),
-          request.policy->signature_sigv4 ? end_of_signature(request) : std::nullopt,
-          is_too_long_for_memory(request) && http::is_no_store(request.head),
-          !needs_its_own_connection && !one_time && (by_rule || !create_only),
-          by_rule,
-          create_only,
-          one_time,
-          request.view.changes_protocol};
+  policy::Facts facts = facts_of_head(request.head, request.view, *request.policy);
+  facts.idempotent = judge_leaving(request, nullptr);
+  if (request.policy->signature_sigv4) facts.signed_until = end_of_signature(request);
+  facts.no_store = is_too_long_for_memory(request) && http::is_no_store(request.head);
+  facts.copyable = facts.copyable && !request.is_connect() && !request.bound;
+  return facts;
 }
 
 // Row H5: towards a parent and over loopback a loop is found by nothing else. What a name leads to is known
@@ -114,7 +105,7 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.pin = &pin_;
   request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
   request.upgrade = http::asks_upgrade(request.head);
-  request.view.changes_protocol = http::changes_protocol(request.head);
+  request.view.changes_protocol = request.upgrade && !http::offers_only_tls(request.head);
   request.via = via_of(request, role_->reached_by_others);
   http::write_request_head(
       request.head, forward, role_->settings.upstream.path_prefix,

@@ -25,8 +25,6 @@ struct Facts {
   /// credentials are neither those of its connection nor valid once, and it does not fail because of the
   /// other copy.
   bool copyable = true;
-  /// A rule of the route calls it idempotent (a key, a precondition, `always`), not its method alone.
-  bool by_rule = false;
   /// A PUT or PATCH with `If-None-Match: *`: the second execution fails because of the first (row N16).
   bool create_only = false;
   /// Its credentials are valid once (OAuth 1 nonce, DPoP), and the route heeds that (row N17).

@@ -6,6 +6,7 @@
 
 #include "proxy/policy/decide.hpp"
 #include "tests/fuzz/input.hpp"
+#include "tests/support/repeat_oracle.hpp"
 
 namespace reprise::fuzz {
 namespace {
@@ -95,7 +96,7 @@ struct Case {
     facts.signed_until = perhaps(input, now + duration(input, 24h) - duration(input, 24h));
     budget_left = static_cast<double>(input.upto(3)) / 2;
     number = input.word();
-    facts.by_rule = input.flip();
+    if (input.flip()) policy.idempotent.kind = IdempotencyRule::Kind::any;
     facts.create_only = input.flip();
     facts.one_time = input.flip();
     facts.changes_protocol = input.flip();
@@ -125,27 +126,13 @@ bool nothing_sent(const Case& c) {
   return failed != nullptr && (failed->stage < Stage::send || c.attempt.sent == Sent::nothing);
 }
 
-bool may_follow_loss(const Facts& facts) {
-  return facts.idempotent == Idempotency::yes && (facts.by_rule || !facts.create_only);
-}
-
-// The upstream did nothing: by its status, by its body, or because a new protocol has not begun.
-bool is_refused(const Case& c) {
-  const auto* answered = std::get_if<Answered>(&c.ended);
-  if (answered == nullptr) return false;
-  const bool by_status = answered->status >= 0 && answered->status < 600 &&
-                         c.policy.retry.refused.statuses.test(static_cast<std::size_t>(answered->status));
-  const bool busy = answered->status == 429 || answered->status == 503;
-  return by_status || answered->body_refused ||
-         (c.facts.changes_protocol && busy && c.policy.retry.on.lists(c.ended));
-}
-
 void judge_stale(const Case& c, const Verdict& verdict, unsigned rolled) {
   const auto* answered = std::get_if<Answered>(&c.ended);
   const bool misdirected = answered != nullptr && answered->status == 421;
   law(verdict.delay == 0ns && rolled == 0, "a stale retry is at once, without chance");
   law(c.attempt.reused && !c.attempt.stale_retry_used, "one stale retry, of a reused connection");
-  law(misdirected || nothing_sent(c) || may_follow_loss(c.facts), "a stale retry repeats no effect");
+  law(misdirected || nothing_sent(c) || play::may_follow_loss(c.facts, c.policy, c.facts.idempotent),
+      "a stale retry repeats no effect");
   law(nothing_sent(c) || c.attempt.sent == Sent::nothing || !c.facts.one_time,
       "a credential that is valid once is sent once");
 }
@@ -154,9 +141,12 @@ void judge_retry(const Case& c, const Verdict& verdict) {
   const auto* answered = std::get_if<Answered>(&c.ended);
   const RetryPolicy& retry = c.policy.retry;
   law(c.policy.mode == Mode::active, "only an active route retries");
-  law(retry.on.lists(c.ended) || is_refused(c), "only what is listed is retried");
+  law(retry.on.lists(c.ended) || play::says_nothing_was_done(c.facts, c.policy, c.ended),
+      "only what is listed is retried");
   const bool known = answered != nullptr && c.facts.idempotent == Idempotency::yes;
-  law(nothing_sent(c) || is_refused(c) || known || may_follow_loss(c.facts), "no effect is repeated");
+  law(nothing_sent(c) || play::says_nothing_was_done(c.facts, c.policy, c.ended) || known ||
+          play::may_follow_loss(c.facts, c.policy, c.facts.idempotent),
+      "no effect is repeated");
   law(nothing_sent(c) || !c.facts.one_time, "a credential that is valid once is sent once");
   law(!retry.max_attempts || c.attempt.charged < *retry.max_attempts, "attempts are bounded");
   law(!c.facts.nested || retry.nested == Nested::allow, "a nested retry is refused where asked");

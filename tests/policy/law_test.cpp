@@ -107,7 +107,7 @@ class Draw : public play::Chance {
     if (one_in(3)) route.retry.inner = policy::Nested::allow;
     if (one_in(4)) route.retry.refused.statuses.set(429).set(409);
     route.ambiguous = any<policy::Ambiguous>();
-    scene.facts.by_rule = one_in(2);
+    if (one_in(2)) route.idempotent.kind = policy::IdempotencyRule::Kind::any;
     scene.facts.create_only = one_in(6);
     scene.facts.one_time = one_in(12);
     scene.facts.changes_protocol = one_in(12);

@@ -164,7 +164,9 @@ std::vector<Story> last_responses() {
 }
 
 Scene by_rule() {
-  return post().idempotent(Idempotency::yes).with([](auto&, auto& facts) { facts.by_rule = true; });
+  return post().idempotent(Idempotency::yes).with([](auto& p, auto&) {
+    p.idempotent.kind = policy::IdempotencyRule::Kind::any;
+  });
 }
 
 Scene refusing(int code) {

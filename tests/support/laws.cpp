@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "tests/support/repeat_oracle.hpp"
+
 namespace reprise::play {
 namespace {
 
@@ -35,19 +37,11 @@ class Laws {
  private:
   const Step& step(std::size_t i) const { return script_[std::min(i, script_.size() - 1)]; }
   Idempotency judged(std::size_t i) const { return step(i).judged.value_or(scene_.facts.idempotent); }
-  // A create-only request fails the second time because of the first.
   bool may_follow_loss(std::size_t i) const {
-    return judged(i) == Idempotency::yes && (scene_.facts.by_rule || !scene_.facts.create_only);
+    return play::may_follow_loss(scene_.facts, scene_.policy, judged(i));
   }
-  // The upstream did nothing: by its status, by its body, or because a new protocol has not begun.
   bool is_refused(std::size_t i) const {
-    if (response(i) == nullptr) return false;
-    const int code = response(i)->status;
-    const bool by_status =
-        code < 600 && scene_.policy.retry.refused.statuses.test(static_cast<std::size_t>(code));
-    const bool not_begun = scene_.facts.changes_protocol && (code == 429 || code == 503) &&
-                           scene_.policy.retry.on.lists(step(i).outcome);
-    return by_status || not_begun || response(i)->body_refused;
+    return says_nothing_was_done(scene_.facts, scene_.policy, step(i).outcome);
   }
   const policy::Answered* response(std::size_t i) const {
     return std::get_if<policy::Answered>(&step(i).outcome);
@@ -344,10 +338,6 @@ class Laws {
     });
   }
 
-  static bool may_tell_of_repeat(int code) {
-    return code == 401 || code == 403 || code == 404 || code == 405 || code == 409 || code == 410 ||
-           code == 412 || code == 422;
-  }
   bool is_lost(std::size_t i) const {
     const auto* failed = std::get_if<policy::Failed>(&played_.entries[i].outcome);
     return failed != nullptr && failed->cause != Cause::cancelled &&
@@ -357,10 +347,8 @@ class Laws {
   // failure.
   bool keeps_lost_failure(unsigned at_hand) const {
     if (at_hand == 0 || response(at_hand - 1) == nullptr || scene_.facts.safe_method) return false;
-    const policy::Ambiguous wanted = scene_.policy.ambiguous;
-    const bool failure = wanted == policy::Ambiguous::failure ||
-                         (wanted == policy::Ambiguous::automatic && !scene_.facts.by_rule);
-    if (!failure || !may_tell_of_repeat(response(at_hand - 1)->status)) return false;
+    if (!play::keeps_lost_failure(scene_.policy) || !may_tell_of_repeat(response(at_hand - 1)->status))
+      return false;
     for (std::size_t i = 0; i + 1 < at_hand; ++i) {
       if (is_lost(i)) return true;
     }

@@ -102,6 +102,7 @@ void draw_route(Chance& chance, policy::RoutePolicy& route) {
   if (chance.one_in(4)) route.retry.refused.statuses.set(429);
   if (chance.one_in(8)) route.retry.refused.statuses.set(409);
   route.ambiguous = chance.any<policy::Ambiguous>();
+  if (chance.one_in(2)) route.idempotent.kind = policy::IdempotencyRule::Kind::any;
   route.resume.enabled = !chance.one_in(8);
   route.resume.max_attempts = static_cast<unsigned>(1 + chance.below(4));
 }
@@ -112,11 +113,10 @@ policy::Facts draw_facts(Chance& chance, policy::Instant begin) {
                                          policy::Idempotency::yes, policy::Idempotency::undecided};
   policy::Facts facts{chance.pick(judgements), chance.one_in(2), chance.one_in(6)};
   if (chance.one_in(6)) facts.signed_until = begin + std::chrono::milliseconds(chance.below(20'000));
-  facts.by_rule = chance.one_in(2);
   facts.create_only = chance.one_in(6);
   facts.one_time = chance.one_in(12);
   facts.changes_protocol = chance.one_in(12);
-  facts.copyable = !facts.one_time && !facts.changes_protocol && (facts.by_rule || !facts.create_only);
+  facts.copyable = !facts.one_time && !facts.changes_protocol && !facts.create_only;
   return facts;
 }
 

@@ -1,7 +1,8 @@
 #include "tests/simulation/policy/visit_laws.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "tests/support/repeat_oracle.hpp"
 
 namespace reprise::simulation {
 
@@ -17,11 +18,6 @@ template <typename Wanted>
 bool contains(const Actions& actions) {
   return std::any_of(actions.begin(), actions.end(),
                      [](const policy::Action& action) { return std::holds_alternative<Wanted>(action); });
-}
-
-constexpr std::array telling_of_repeat{401, 403, 404, 405, 409, 410, 412, 422};
-bool may_tell_of_repeat(int status) {
-  return std::find(telling_of_repeat.begin(), telling_of_repeat.end(), status) != telling_of_repeat.end();
 }
 
 bool has_bytes(const Answered& response) { return response.status == 200 || response.status == 206; }
@@ -178,7 +174,7 @@ void VisitLaws::judge_again(const Happening& what) {
       std::any_of(tried_.begin(), tried_.end(), [&](const Tried& one) { return may_have_effect(one); });
   require(!effect || visit_.facts.idempotent == Idempotency::yes, "no effect is repeated");
   const bool lost = std::any_of(tried_.begin(), tried_.end(), [](const Tried& one) { return is_lost(one); });
-  require(!lost || visit_.facts.by_rule || !visit_.facts.create_only,
+  require(!lost || play::by_rule(route_) || !visit_.facts.create_only,
           "a create-only request is not repeated after a lost response");
   if (!at_hand_ || !whole_) at_hand_ = 0;
   const bool fresh = what.kind == Kind::attempt_ended;
@@ -236,15 +232,8 @@ bool VisitLaws::may_have_effect(const Tried& one) const {
   return one.report.sent == policy::Sent::maybe;
 }
 
-// The upstream did nothing: by its status, by its body, or because a new protocol has not begun.
 bool VisitLaws::is_refused(const Tried& one) const {
-  const auto* answered = std::get_if<Answered>(&one.outcome);
-  if (answered == nullptr) return false;
-  const int code = answered->status;
-  const bool by_status = code < 600 && route_.retry.refused.statuses.test(static_cast<std::size_t>(code));
-  const bool not_begun =
-      visit_.facts.changes_protocol && (code == 429 || code == 503) && route_.retry.on.lists(one.outcome);
-  return by_status || not_begun || answered->body_refused;
+  return play::says_nothing_was_done(visit_.facts, route_, one.outcome);
 }
 
 bool VisitLaws::is_lost(const Tried& one) {
@@ -257,9 +246,8 @@ bool VisitLaws::is_lost(const Tried& one) {
 // repeat.
 bool VisitLaws::keeps_lost_failure(unsigned number) const {
   const Answered* given = response(number);
-  if (given == nullptr || visit_.facts.safe_method || !may_tell_of_repeat(given->status)) return false;
-  if (route_.ambiguous == policy::Ambiguous::response) return false;
-  if (route_.ambiguous == policy::Ambiguous::automatic && visit_.facts.by_rule) return false;
+  if (given == nullptr || visit_.facts.safe_method || !play::may_tell_of_repeat(given->status)) return false;
+  if (!play::keeps_lost_failure(route_)) return false;
   const Instant known = tried_[number - 1].ended;
   return std::any_of(tried_.begin(), tried_.end(),
                      [&](const Tried& one) { return is_lost(one) && one.ended <= known; });
@@ -335,7 +323,7 @@ void VisitLaws::judge_delivery(const policy::Deliver& deliver, const policy::Exc
 bool VisitLaws::is_ambiguous(unsigned number) const {
   const Answered* given = response(number);
   if (given == nullptr || visit_.facts.safe_method) return false;
-  if (!may_tell_of_repeat(given->status)) return false;
+  if (!play::may_tell_of_repeat(given->status)) return false;
   for (std::size_t i = 0; i < tried_.size(); ++i) {
     const bool before = i + 1 < number || tried_[i].started < tried_[number - 1].ended;
     const bool sent = tried_[i].cancelled || tried_[i].report.sent == policy::Sent::maybe;

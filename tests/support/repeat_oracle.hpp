@@ -1,0 +1,50 @@
+// When a request may be sent again, told a second time for the laws of stories and fuzz targets: without the
+// product's gates.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "proxy/policy/route_policy.hpp"
+#include "proxy/verdict/verdict.hpp"
+
+namespace reprise::play {
+
+inline bool by_rule(const policy::RoutePolicy& policy) {
+  return policy.idempotent.kind != policy::IdempotencyRule::Kind::by_method;
+}
+
+/// A create-only request fails the second time because of the first, unless a rule says that this does no
+/// harm.
+inline bool may_follow_loss(const policy::Facts& facts, const policy::RoutePolicy& policy,
+                            policy::Idempotency judged) {
+  return judged == policy::Idempotency::yes && (by_rule(policy) || !facts.create_only);
+}
+
+/// The upstream did nothing: by its status, by its body, or because a new protocol has not begun (rows N15,
+/// N18).
+inline bool says_nothing_was_done(const policy::Facts& facts, const policy::RoutePolicy& policy,
+                                  const policy::Outcome& outcome) {
+  const auto* answered = std::get_if<policy::Answered>(&outcome);
+  if (answered == nullptr) return false;
+  const int code = answered->status;
+  const bool by_status =
+      code >= 0 && code < 600 && policy.retry.refused.statuses.test(static_cast<std::size_t>(code));
+  const bool not_begun =
+      facts.changes_protocol && (code == 429 || code == 503) && policy.retry.on.lists(outcome);
+  return by_status || not_begun || answered->body_refused;
+}
+
+/// The status may be about the effect of an earlier attempt of ours (row N16).
+inline bool may_tell_of_repeat(int status) {
+  constexpr std::array telling{401, 403, 404, 405, 409, 410, 412, 422};
+  return std::find(telling.begin(), telling.end(), status) != telling.end();
+}
+
+/// The client gets the failure of the lost attempt, not a response that contradicts it (row N16).
+inline bool keeps_lost_failure(const policy::RoutePolicy& policy) {
+  return policy.ambiguous == policy::Ambiguous::failure ||
+         (policy.ambiguous == policy::Ambiguous::automatic && !by_rule(policy));
+}
+
+}  // namespace reprise::play
