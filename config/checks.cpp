@@ -12,6 +12,7 @@
 #include "config/reach.hpp"
 #include "config/reader.hpp"
 #include "proxy/match/ascii.hpp"
+#include "proxy/match/methods.hpp"
 #include "proxy/pacing/backoff.hpp"
 
 namespace reprise::config {

@@ -204,17 +204,18 @@ Parsed<double> parse_number(std::string_view text) {
 }
 
 Parsed<StatusRange> parse_statuses(std::string_view text) {
-  const std::string form = "is no status: write 503, 500-599 or 5xx, from 200 to 599";
-  if (text.size() == 3 && text.substr(1) == "xx" && text.front() >= '2' && text.front() <= '5') {
+  const std::string form = "is no status: write 503, 500-599 or 5xx, from 200 to 999";
+  if (text.size() == 3 && text.substr(1) == "xx" && text.front() >= '2' && text.front() <= '9') {
     const int first = (text.front() - '0') * 100;
     return {StatusRange{first, first + 99}, {}, {}};
   }
-  if (text.size() == 3 && lower(text.substr(1)) == "xx" && text.front() >= '2' && text.front() <= '5')
+  if (text.size() == 3 && lower(text.substr(1)) == "xx" && text.front() >= '2' && text.front() <= '9')
     return refuse<StatusRange>(form, lower(text));
   const std::size_t dash = text.find('-');
   const auto first = parse_whole(text.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : parse_whole(text.substr(dash + 1));
-  if (!first || !last || *first.value < 200 || *last.value > 599) return refuse<StatusRange>(form);
+  if (!first || !last || *first.value < 200 || *last.value > policy::highest_status)
+    return refuse<StatusRange>(form);
   if (*first.value > *last.value) return refuse<StatusRange>("runs backwards: the lower status comes first");
   return {StatusRange{static_cast<int>(*first.value), static_cast<int>(*last.value)}, {}, {}};
 }

@@ -52,7 +52,7 @@ Parsed<std::uint64_t> parse_whole(std::string_view);
 /// Decimal digits, at most one point with digits on both sides.
 Parsed<double> parse_number(std::string_view);
 
-/// `503`, `500-599` or `5xx`, from 200 to 599: an interim response (1xx) is never the last one.
+/// `503`, `500-599` or `5xx`, from 200 to 999: an interim response (1xx) is never the last one.
 Parsed<StatusRange> parse_statuses(std::string_view);
 
 /// The shortest text that parses to the same value.

@@ -60,7 +60,8 @@ key by key: a route may override `retry.backoff.jitter` alone. Lists and `idempo
 For a preset: `defaults`, the preset's policy, the item's `policy`, the preset's route, the item's own keys.
 `budget: off` of one layer is switched on again by any key of `budget` in a stronger one.
 
-**Idempotency.** `always`, `never`, `by_method` (GET, HEAD, OPTIONS, TRACE, PUT, DELETE; not if it asks for another
+**Idempotency.** `always`, `never`, `by_method` (the methods that the IANA registry calls idempotent: GET, HEAD,
+OPTIONS, TRACE, PUT, DELETE, and those of WebDAV and others, such as PROPFIND, REPORT, SEARCH, QUERY, MKCOL, COPY, MOVE; not if the request asks for another
 protocol by `Upgrade`), or `{any: [...]}` and
 `{all: [...]}` of conditions:
 

@@ -8,6 +8,7 @@
 #include "config/keys/parent.hpp"
 #include "config/keys/patterns.hpp"
 #include "config/keys/scalar.hpp"
+#include "proxy/match/status_range.hpp"
 
 namespace reprise::config {
 namespace {
@@ -44,7 +45,7 @@ std::string patterns_text(const std::vector<std::string>& patterns) {
 std::string absent_word(const Key& key) { return std::string(key.words.substr(0, key.words.find(' '))); }
 
 // 5xx for a whole class, first-last for a run, else the status.
-std::vector<std::string> status_items(const std::bitset<600>& statuses) {
+std::vector<std::string> status_items(const std::bitset<policy::highest_status + 1>& statuses) {
   std::vector<std::string> items;
   for (std::size_t status = 200; status < statuses.size(); ++status) {
     if (!statuses.test(status)) continue;

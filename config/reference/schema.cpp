@@ -216,7 +216,7 @@ Json predicates_schema() {
 Json definitions() {
   const Json zero = object({{"const", "0"}});
   const Json port = R"({"type":"integer","minimum":1,"maximum":65535})";
-  const Json status = R"({"type":"integer","minimum":200,"maximum":599})";
+  const Json status = R"({"type":"integer","minimum":200,"maximum":999})";
   const std::string number = "[0-9]+([.][0-9]+)?";
   return object(
       {{"replaced", matching(R"(\$\{(env|file):)")},
@@ -224,7 +224,7 @@ Json definitions() {
        {"size", any_of({matching("^" + number + "(B|[KMG]i?B)$"), matching("^0$"), zero})},
        {"ratio", any_of({matching("^" + number + "%?$"), R"({"type":"number","minimum":0,"maximum":1})"})},
        {"rate", any_of({matching("^" + number + "/s$"), matching("^0$"), zero})},
-       {"status", any_of({status, matching("^([2-5][0-9][0-9](-[2-5][0-9][0-9])?|[2-5]xx)$")})},
+       {"status", any_of({status, matching("^([2-9][0-9][0-9](-[2-9][0-9][0-9])?|[2-9]xx)$")})},
        {"ports", any_of({port, matching("^[0-9]{1,5}(-[0-9]{1,5})?$")})},
        {"rule", rule_schema()},
        {"pairs", pairs_schema()},

@@ -9,6 +9,7 @@
 
 #include "proxy/http/ascii.hpp"
 #include "proxy/http1/parse.hpp"
+#include "proxy/match/status_range.hpp"
 #include "proxy/probe/response_body_probe.hpp"
 #include "proxy/repeat/hint.hpp"
 #include "proxy/repeat/signature.hpp"
@@ -113,7 +114,8 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
   if (!given.failure.empty()) return assume_failure(given, headers);
   if (tunnel) throw BadUse("the answers inside a tunnel cannot be seen; ask with --failure connect");
   const int status = given.status.value_or(503);
-  if (status < 200 || status > 599) throw BadUse("a status is a number from 200 to 599");
+  if (status < 200 || status > policy::highest_status)
+    throw BadUse("a status is a number from 200 to " + std::to_string(policy::highest_status));
   Assumption assumed;
   assumed.attempt = given.attempt;
   assumed.words = from_attempt(given.attempt) + " is answered " + std::to_string(status);
@@ -127,8 +129,12 @@ Assumption assume(const AssumptionArguments& given, const std::vector<std::strin
     ascii::append(assumed.words, ", with the body in ", given.response_body);
   }
   assumed.response_head = response_text(status, response);
-  assumed.outcome =
-      policy::Answered{status, http::read_hints(read_response(assumed.response_head), now_unix())};
+  const http::ResponseHead head = read_response(assumed.response_head);
+  assumed.outcome = policy::Answered{status, http::read_hints(head, now_unix())};
+  if (const http::FieldLine* junk = http::hint_not_understood(head, now_unix())) {
+    ascii::append(assumed.junk_hint, "\"", junk->name, ": ", junk->value,
+                  "\" is not understood: write seconds, such as 30, or an HTTP date. The backoff applies.");
+  }
   return assumed;
 }
 

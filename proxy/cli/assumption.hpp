@@ -31,6 +31,8 @@ struct Assumption {
   std::string words;  ///< for people
   std::vector<std::string> request_headers;
   std::string response_head;  ///< of a response, as it would come
+  std::string
+      junk_hint;  ///< a sentence about a field that should be a hint and is not understood; empty: none
   std::string response_body;
 };
 

@@ -5,6 +5,7 @@
 
 #include "config/keys/keys.hpp"
 #include "proxy/http/origin.hpp"
+#include "proxy/match/methods.hpp"
 #include "proxy/upstream/address_filter.hpp"
 
 namespace reprise::cli {
@@ -13,50 +14,6 @@ namespace {
 using policy::Cause;
 using policy::Failed;
 using policy::Stage;
-
-const std::vector<std::string_view>& registered_methods() {
-  static const std::vector<std::string_view> methods{"GET",
-                                                     "HEAD",
-                                                     "POST",
-                                                     "PUT",
-                                                     "DELETE",
-                                                     "CONNECT",
-                                                     "OPTIONS",
-                                                     "TRACE",
-                                                     "PATCH",
-                                                     "QUERY",
-                                                     "ACL",
-                                                     "BASELINE-CONTROL",
-                                                     "BIND",
-                                                     "CHECKIN",
-                                                     "CHECKOUT",
-                                                     "COPY",
-                                                     "LABEL",
-                                                     "LINK",
-                                                     "LOCK",
-                                                     "MERGE",
-                                                     "MKACTIVITY",
-                                                     "MKCALENDAR",
-                                                     "MKCOL",
-                                                     "MKREDIRECTREF",
-                                                     "MKWORKSPACE",
-                                                     "MOVE",
-                                                     "ORDERPATCH",
-                                                     "PRI",
-                                                     "PROPFIND",
-                                                     "PROPPATCH",
-                                                     "REBIND",
-                                                     "REPORT",
-                                                     "SEARCH",
-                                                     "UNBIND",
-                                                     "UNCHECKOUT",
-                                                     "UNLINK",
-                                                     "UNLOCK",
-                                                     "UPDATE",
-                                                     "UPDATEREDIRECTREF",
-                                                     "VERSION-CONTROL"};
-  return methods;
-}
 
 std::vector<net::tcp::endpoint> own_listeners(const config::Settings& settings) {
   std::vector<net::tcp::endpoint> own;
@@ -86,7 +43,9 @@ std::optional<NeverDialled> never_dialled(const config::Settings& settings, std:
 }
 
 std::string warning_of_method(std::string_view method) {
-  const auto& known = registered_methods();
+  std::vector<std::string_view> known;
+  for (const policy::RegisteredMethod& registered : policy::registered_methods())
+    known.push_back(registered.name);
   if (std::find(known.begin(), known.end(), method) != known.end()) return {};
   std::string text = "\"" + std::string(method) + "\" is no registered method";
   const std::string_view meant = config::nearest(method, known);

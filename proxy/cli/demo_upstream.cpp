@@ -17,6 +17,7 @@
 #include "proxy/io/task.hpp"
 #include "proxy/match/condition.hpp"
 #include "proxy/match/query.hpp"
+#include "proxy/match/status_range.hpp"
 
 namespace reprise::net {
 namespace {
@@ -40,7 +41,8 @@ std::optional<std::vector<Step>> parse_script(std::string_view text) {
     step.reset = word == "reset";
     const auto parsed = std::from_chars(word.data(), word.data() + word.size(), step.status);
     const bool is_status = parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
-    if (!step.reset && (!is_status || step.status < 200 || step.status > 599)) return std::nullopt;
+    if (!step.reset && (!is_status || step.status < 200 || step.status > policy::highest_status))
+      return std::nullopt;
     steps.push_back(step);
   }
   if (steps.empty()) return std::nullopt;

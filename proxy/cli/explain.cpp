@@ -233,6 +233,7 @@ int explain(Arguments given) {
   }
   if (std::string warning = warning_of_method(given.method); !warning.empty())
     report.notes.push_back(std::move(warning));
+  if (!assumed.junk_hint.empty()) report.notes.push_back(assumed.junk_hint);
   if (policy.tls.originate && !asked.https && !asked.tunnel) {
     report.notes.push_back("The upstream is reached over TLS, on port " +
                            std::to_string(http::port_over_tls(asked.view.port)) + ".");

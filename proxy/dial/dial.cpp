@@ -31,7 +31,11 @@ Task<Resolved> resolve(Dialer& dialer, const std::string& host, const ConnectTim
     dialer.metrics.count_lookup(observe::LookupOutcome::timeout);
     co_return Resolved{nullptr, {Stage::resolve, Cause::dns_timeout}};
   }
-  if (addresses->list.empty()) co_return Resolved{nullptr, {Stage::resolve, Cause::dns_error}};
+  if (addresses->list.empty()) {
+    Failed failure{Stage::resolve, Cause::dns_error};
+    failure.never_existed = addresses->never_existed;
+    co_return Resolved{nullptr, failure};
+  }
   co_return Resolved{std::move(addresses), {}};
 }
 

@@ -4,6 +4,7 @@
 
 #include "proxy/explain/rehearsal.hpp"
 #include "proxy/http/metadata_service.hpp"
+#include "proxy/match/methods.hpp"
 #include "proxy/policy/gates.hpp"
 
 namespace reprise::explain {

@@ -94,9 +94,9 @@ struct ResponseHead {
 };
 
 struct HeadLimits {
-  std::size_t bytes = 64 * 1024;
-  std::size_t fields = 256;  ///< lines that continue a folded field are counted too
-  std::size_t target_bytes = 16 * 1024;
+  std::size_t bytes = 64 * 1024;  ///< of a request's fields, without its request line; of a response's head
+  std::size_t fields = 256;       ///< lines that continue a folded field are counted too
+  std::size_t target_bytes = 64 * 1024;
 };
 
 /// `complete`: the head was filled. `partial`: more bytes are needed. Otherwise why it is refused.

@@ -86,7 +86,7 @@ constexpr std::array<Row, rejection_count> rows{{
     {Rejection::loop, 508, "loop", "The request has been here before: it loops.", "proxy_loop_detected"},
     {Rejection::bad_status_line, 502, "bad_status_line", "The status line of the upstream is malformed.",
      "http_protocol_error"},
-    {Rejection::bad_status, 502, "bad_status", "The status of the upstream is not between 100 and 599.",
+    {Rejection::bad_status, 502, "bad_status", "The status of the upstream is not between 100 and 999.",
      "http_protocol_error"},
 }};
 

@@ -121,10 +121,13 @@ Refusal judge_request(RequestHead& head) {
   return judge_expectation(head, tally);
 }
 
-Halt scan_request(Cursor& cursor, const HeadLimits& limits, RequestHead& head) {
+/// `fields_at`: set to where the fields begin, once the request line is whole.
+Halt scan_request(Cursor& cursor, const HeadLimits& limits, RequestHead& head,
+                  std::optional<std::size_t>& fields_at) {
   if (Halt halt = skip_empty_lines(cursor)) return halt;
   head.skipped = head.bytes - static_cast<std::size_t>(cursor.end - cursor.at);
   if (Halt halt = scan_request_line(cursor, limits.target_bytes, head)) return halt;
+  fields_at = head.bytes - static_cast<std::size_t>(cursor.end - cursor.at);
   return scan_fields(cursor, limits.fields, Spelling::strict, head.fields);
 }
 
@@ -192,12 +195,10 @@ Refusal judge_response(std::string_view request_method, ResponseHead& head, Oddi
   head.framing = {};
   head.reusable = head.minor_version == 0 ? tally.keep_alive && !tally.close : !tally.close;
   if (tally.codings.count > 0) {
-    if (head.minor_version == 0) return Rejection::chunked_in_http_1_0;
     if (const Refusal refusal = tally.codings.judge()) return refusal;
-    if (tally.length) {
-      oddities.length_and_chunked = true;
-      head.reusable = false;
-    }
+    oddities.length_and_chunked = tally.length.has_value();
+    // HTTP/1.0 has no codings, and old servers send them all the same (row N24).
+    if (tally.length || head.minor_version == 0) head.reusable = false;
   }
   oddities.identity_coding = tally.codings.identity;
   if (tally.codings.identity) drop_identity(head.fields, tally.codings.count > 0);
@@ -225,15 +226,16 @@ Halt scan_response(Cursor& cursor, const HeadLimits& limits, ResponseHead& head)
 constexpr char tls_handshake_record = 0x16;
 
 /// The end of both readings: a head that is too large is that before it is anything else but malformed.
+/// `counted_from`: where what is limited begins.
 template <class Head>
 std::optional<Parsed> settle(const Halt& halt, const Cursor& cursor, std::string_view buffer,
-                             std::size_t skipped, std::size_t limit, Head& head) {
+                             std::size_t counted_from, std::size_t limit, Head& head) {
   if (halt) {
     const bool partial = *halt == Parsed{Progress::partial};
-    return partial && buffer.size() - skipped >= limit ? Parsed{Rejection::header_too_large} : *halt;
+    return partial && buffer.size() - counted_from >= limit ? Parsed{Rejection::header_too_large} : *halt;
   }
   head.bytes = buffer.size() - static_cast<std::size_t>(cursor.end - cursor.at);
-  if (head.bytes - skipped > limit) return Parsed{Rejection::header_too_large};
+  if (head.bytes - counted_from > limit) return Parsed{Rejection::header_too_large};
   return std::nullopt;
 }
 
@@ -261,8 +263,11 @@ Parsed guard_request(std::string_view buffer, const HeadLimits& limits, RequestH
     return Progress::partial;
   head.bytes = buffer.size();
   Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
-  const Halt halt = scan_request(cursor, limits, head);
-  if (const auto ended = settle(halt, cursor, buffer, head.skipped, limits.bytes, head)) return *ended;
+  std::optional<std::size_t> fields_at;
+  const Halt halt = scan_request(cursor, limits, head, fields_at);
+  // An incomplete request line is within limits.target.
+  const std::size_t counted_from = fields_at.value_or(buffer.size());
+  if (const auto ended = settle(halt, cursor, buffer, counted_from, limits.bytes, head)) return *ended;
   if (const Refusal refusal = judge_request(head)) return *refusal;
   return Progress::complete;
 }

@@ -136,8 +136,16 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   out += "\r\n";
 }
 
+/// True where the client is told which protocols the upstream speaks or now speaks: in a 101, in a 426, which
+/// needs it (RFC 9110 15.5.22), and in any other final response (row N24). HTTP/1.0 has no upgrades.
+bool tells_upgrade(const ResponseHead& head, const ResponseRewrite& rewrite) {
+  const bool is_told = head.status == 101 || head.status >= 200;
+  return is_told && rewrite.client_minor_version != 0 && head.find(FieldId::upgrade) != nullptr;
+}
+
 /// True for a field line that goes to the client as it is.
-bool stays(const FieldLine& field, const ResponseRewrite& rewrite, const NamedByConnection& named) {
+bool stays(const FieldLine& field, const ResponseHead& head, const ResponseRewrite& rewrite,
+           const NamedByConnection& named) {
   switch (field.id) {
     case FieldId::connection:
     case FieldId::content_length:
@@ -148,7 +156,7 @@ bool stays(const FieldLine& field, const ResponseRewrite& rewrite, const NamedBy
     case FieldId::reprise:
     case FieldId::te:
     case FieldId::transfer_encoding: return false;
-    case FieldId::upgrade: return rewrite.keep_upgrade;
+    case FieldId::upgrade: return tells_upgrade(head, rewrite);
     case FieldId::trailer: return rewrite.chunked;
     case FieldId::date:
     case FieldId::expect:
@@ -233,17 +241,17 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
   ascii::append(out, " ", head.reason, "\r\n");
   Run run(out);
   for (const FieldLine& field : head.fields) {
-    if (stays(field, rewrite, named)) run.add(field);
+    if (stays(field, head, rewrite, named)) run.add(field);
   }
   run.flush();
   append_response_framing(head, rewrite, out);
   if (head.status >= 200 && head.find(FieldId::date) == nullptr)
     ascii::append(out, "Date: ", rewrite.date, "\r\n");
   append_via(head.minor_version, rewrite.via_pseudonym, out);
-  if (rewrite.keep_upgrade) {
-    out += "Connection: upgrade\r\n";
-  } else if (rewrite.close) {
-    out += "Connection: close\r\n";
+  const bool upgrade = tells_upgrade(head, rewrite), close = rewrite.close && head.status != 101;
+  if (upgrade || close) {
+    ascii::append(out, "Connection: ", upgrade ? "upgrade" : "close",
+                  upgrade && close ? ", close\r\n" : "\r\n");
   }
   out += rewrite.extra_fields;
   out += "\r\n";

@@ -38,7 +38,6 @@ struct ResponseRewrite {
   std::string_view extra_fields;  ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...
   bool drop_alt_svc =
       false;  ///< gateway and transparent modes: the client must not leave the proxy (RFC 7838 2.4)
-  bool keep_upgrade = false;  ///< a 101 to a real upgrade
 };
 /// Appends the whole outgoing response head to `out`, blank line included. Reprise-* fields of an inner
 /// reprise are removed.

@@ -95,7 +95,7 @@ Halt scan_status_line(Cursor& cursor, ResponseHead& head) {
   head.minor_version = cursor.at[7] == '0' ? 0 : 1;
   cursor.loose = cursor.at[7] > '1';
   head.status = (cursor.at[9] - '0') * 100 + (cursor.at[10] - '0') * 10 + (cursor.at[11] - '0');
-  if (head.status < 100 || head.status > 599) return Rejection::bad_status;
+  if (head.status < 100) return Rejection::bad_status;
   const char* p = cursor.at + shape.size();
   if (p == cursor.end) return Progress::partial;
   if (*p == ' ') {

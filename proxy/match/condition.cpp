@@ -1,21 +1,11 @@
 #include "proxy/match/condition.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "proxy/match/enumerators.hpp"
+#include "proxy/match/methods.hpp"
 #include "proxy/match/query.hpp"
 
 namespace reprise::policy {
 namespace {
-
-constexpr std::array<std::string_view, 4> safe_methods{"GET", "HEAD", "OPTIONS", "TRACE"};
-constexpr std::array<std::string_view, 2> idempotent_writes{"PUT", "DELETE"};
-
-template <typename List>
-bool contains(const List& list, std::string_view text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
 
 Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
 
@@ -45,12 +35,6 @@ Judgement combine(const IdempotencyRule& rule, const RequestView& request, const
 }
 
 }  // namespace
-
-bool is_safe_method(std::string_view method) { return contains(safe_methods, method); }
-
-bool is_idempotent_method(std::string_view method) {
-  return is_safe_method(method) || contains(idempotent_writes, method);
-}
 
 bool query_has(std::string_view query, std::string_view name, std::string_view value) {
   return any_parameter(query, [&](const Parameter& given) {

@@ -56,11 +56,6 @@ class JsonBody {
   ~JsonBody() = default;
 };
 
-/// GET HEAD OPTIONS TRACE PUT DELETE (RFC 9110 9.2.2). Case-sensitive, as methods are.
-bool is_idempotent_method(std::string_view method);
-/// GET HEAD OPTIONS TRACE (RFC 9110 9.2.1): no effect that could be repeated.
-bool is_safe_method(std::string_view method);
-
 /// True if the raw query has a parameter of that name with exactly `value`, or, where `value` is empty, with
 /// any value that is not empty. Names and values are compared percent-encoded, as sent.
 bool query_has(std::string_view query, std::string_view name, std::string_view value);

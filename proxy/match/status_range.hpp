@@ -3,6 +3,9 @@
 
 namespace reprise::policy {
 
+/// HTTP knows 100 to 599 (RFC 9110 15); an HTTP/1 upstream may send what has three digits (row N21).
+inline constexpr int highest_status = 999;
+
 /// Inclusive.
 struct StatusRange {
   int first = 200;

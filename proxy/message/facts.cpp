@@ -1,6 +1,7 @@
 #include "proxy/message/facts.hpp"
 
 #include "proxy/http/intake.hpp"
+#include "proxy/match/methods.hpp"
 #include "proxy/policy/gates.hpp"
 #include "proxy/repeat/signature.hpp"
 

@@ -8,7 +8,7 @@ Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHe
                         std::string_view pseudonym) {
   if (request.head.minor_version == 0) co_return true;
   if (head.status == 100) {
-    if (request.continue_sent || !request.head.expects_continue()) co_return true;
+    if (request.continue_sent) co_return true;
     request.continue_sent = true;
   }
   std::string lines;

@@ -6,8 +6,8 @@
 
 namespace reprise::net {
 
-/// Sends it to the client unless the client speaks 1.0, does not expect a 100, or has had one. False if the
-/// client is gone.
+/// Sends it to the client unless the client speaks 1.0, or it is a 100 and the client has had one. A 100 that
+/// the client did not ask for is passed on too (RFC 9110 15.2). False if the client is gone.
 Task<bool> pass_interim(Stream& client, Request&, const http::ResponseHead&, std::string_view pseudonym);
 
 /// True where the client waits for a 100 that an upstream known as 1.0 will never send (row C1).

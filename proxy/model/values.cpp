@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/keys/scalar.hpp"
+#include "proxy/match/status_range.hpp"
 
 namespace reprise::simulate {
 namespace {
@@ -142,8 +143,8 @@ Complaint read_trouble(std::string_view text, Trouble& target) {
     return std::nullopt;
   }
   const auto status = config::parse_whole(text);
-  if (!status || *status.value < 400 || *status.value > 599)
-    return about(text, "is no trouble: write a status from 400 to 599, refused, tls, reset or hang");
+  if (!status || *status.value < 400 || *status.value > policy::highest_status)
+    return about(text, "is no trouble: write a status from 400 to 999, refused, tls, reset or hang");
   made.outcome = policy::Answered{static_cast<int>(*status.value), {}};
   target = made;
   return std::nullopt;

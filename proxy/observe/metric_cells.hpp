@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "proxy/log/growing_list.hpp"
+#include "proxy/match/status_range.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/verdict/outcome.hpp"
 #include "proxy/verdict/reason.hpp"
@@ -67,7 +68,7 @@ class OutcomeLabels {
   std::size_t index(const policy::Outcome&) const;
 
  private:
-  static constexpr std::size_t classes = 6;  ///< of statuses: 0xx to 5xx
+  static constexpr std::size_t classes = policy::highest_status / 100 + 1;  ///< of statuses: 0xx to 9xx
   static constexpr std::size_t stages = policy::stage_count;
   std::array<std::uint8_t, classes> by_class_{};
   std::array<std::array<std::uint8_t, policy::cause_count>, stages> by_failure_{};
@@ -77,7 +78,7 @@ class OutcomeLabels {
 struct alignas(64) RouteCells {
   RouteCells();
 
-  std::array<Counter, 600> statuses{};  ///< by the status sent
+  std::array<Counter, policy::highest_status + 1> statuses{};  ///< by the status sent
   Counter cut{0};
   Counter client_gone{0};
   std::array<Counter, OutcomeLabels::words.size()> attempts{};

@@ -76,14 +76,12 @@ void add_if_any(Metrics::Counts& to, std::string_view word, std::uint64_t count)
 }
 
 Metrics::Counts responses_of(const RouteCells& cells) {
-  constexpr std::array<std::string_view, 5> classes{"1xx", "2xx", "3xx", "4xx", "5xx"};
+  constexpr std::array<std::string_view, 6> classes{"1xx", "2xx", "3xx", "4xx", "5xx", "other"};
+  std::array<std::uint64_t, classes.size()> counts{};
+  for (std::size_t status = 100; status < cells.statuses.size(); ++status)
+    counts[std::min(status / 100, classes.size()) - 1] += now_in(cells.statuses[status]);
   Metrics::Counts responses;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    const auto first = cells.statuses.begin() + static_cast<std::ptrdiff_t>(100 * (i + 1));
-    std::uint64_t count = 0;
-    for (auto status = first; status != first + 100; ++status) count += now_in(*status);
-    add_if_any(responses, classes[i], count);
-  }
+  for (std::size_t i = 0; i < classes.size(); ++i) add_if_any(responses, classes[i], counts[i]);
   add_if_any(responses, "cut", now_in(cells.cut));
   add_if_any(responses, "client_gone", now_in(cells.client_gone));
   return responses;

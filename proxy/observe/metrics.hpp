@@ -140,7 +140,7 @@ class Metrics {
   struct RouteTotals {
     std::uint64_t requests = 0, retries = 0, recovered = 0, exhausted = 0;
     Counts refused;    ///< by reason
-    Counts responses;  ///< by what was sent: `1xx` to `5xx`, `cut`, `client_gone`
+    Counts responses;  ///< by what was sent: `1xx` to `5xx`, `other`, `cut`, `client_gone`
     /// How many took at most the bound of duration_bounds() at that place, and more than the one before; the
     /// last one: longer. Empty where there was none. Tunnels are not in it.
     std::vector<std::uint64_t> durations;

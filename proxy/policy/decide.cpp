@@ -81,6 +81,19 @@ Duration with_aws_hint(Duration backoff, const Hints& hints) {
   return std::clamp(hints.aws_retry_after.value_or(backoff), backoff, backoff + most);
 }
 
+// A name that was never there is more likely misspelled than late: two more look-ups within two seconds.
+constexpr unsigned most_look_ups = 3;
+constexpr Duration most_wait_for_name = std::chrono::seconds(1);
+
+bool is_no_name(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr && failed->never_existed;
+}
+
+Duration backoff_after(const Outcome& outcome, Duration backoff) {
+  return is_no_name(outcome) ? std::min(backoff, most_wait_for_name) : backoff;
+}
+
 unsigned retries_before(const Attempt& attempt) { return attempt.charged - 1; }
 
 Reason reason_to_retry(const Outcome& outcome) {
@@ -109,6 +122,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
   }
   if (!attempt.replayable) return Reason::not_replayable;
   if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
+  if (is_no_name(outcome) && attempt.charged >= most_look_ups) return Reason::attempts_spent;
   return std::nullopt;
 }
 
@@ -125,7 +139,8 @@ Duration wait_for(Duration backoff, const Hints& hints) {
 WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   const Hints hints = honoured(hints_of(attempt, outcome), policy);
   const WaitRange drawn = wait_range(policy.retry.backoff, retries_before(attempt), attempt.wait);
-  return {wait_for(drawn.lowest, hints), wait_for(drawn.highest, hints)};
+  return {wait_for(backoff_after(outcome, drawn.lowest), hints),
+          wait_for(backoff_after(outcome, drawn.highest), hints)};
 }
 
 // A rule that has to look into the body holds it in memory: what is longer is not idempotent.
@@ -164,7 +179,8 @@ Verdict decide(const Facts& facts, const Attempt& attempt, const Outcome& outcom
   if (asks_for_too_long(hints, policy)) return {false, hint, Reason::upstream_said_later};
   const bool asked = hint > Duration::zero();
   if (asked && !wait_fits(deadline, now, hint)) return {false, hint, Reason::upstream_said_later};
-  const Duration backoff = draw_wait(policy.retry.backoff, retries_before(attempt), attempt.wait, dice);
+  const Duration backoff =
+      backoff_after(outcome, draw_wait(policy.retry.backoff, retries_before(attempt), attempt.wait, dice));
   const Duration delay = wait_for(backoff, hints);
   if (!wait_fits(deadline, now, delay)) return {false, delay, Reason::deadline_too_near};
   if (const auto reason = last_closed_gate(facts, policy, now + delay, budget_left))

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/match/condition.hpp"
+#include "proxy/match/status_range.hpp"
 #include "proxy/pacing/backoff.hpp"
 #include "proxy/pacing/budget.hpp"
 #include "proxy/pacing/circuit.hpp"
@@ -32,7 +33,7 @@ enum class Nested : std::uint8_t { allow, refuse };
 
 /// `retry.on`: statuses and kinds of failure that are worth another attempt.
 struct RetryOn {
-  std::bitset<600> statuses;
+  std::bitset<highest_status + 1> statuses;
   bool connect = false;    ///< resolve, refused, unreachable, connect timeout
   bool tls = false;        ///< handshake
   bool reset = false;      ///< closed or reset before the response head was complete
@@ -59,7 +60,7 @@ inline constexpr std::array<FailureWord, 5> failure_words{{{"connect", &RetryOn:
 /// `retry.refused`: statuses by which this upstream says that it did nothing, so that a request of any method
 /// may be sent again.
 struct Refused {
-  std::bitset<600> statuses;
+  std::bitset<highest_status + 1> statuses;
 
   bool lists(int status) const;
   bool operator==(const Refused&) const = default;

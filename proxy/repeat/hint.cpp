@@ -76,24 +76,22 @@ std::int64_t date_of(const ResponseHead& head, std::int64_t now_unix) {
   return (date == nullptr ? std::nullopt : parse_date(date->value, now_unix)).value_or(now_unix);
 }
 
-Duration read_retry_after(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
+/// A pause that a field asks for; nothing where the value is not understood.
+using Pause = std::optional<Duration>;
+
+Pause read_retry_after(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
   if (const auto count = read_number(value)) return pause_of(*count, seconds(1));
   const std::optional<std::int64_t> date = parse_date(value, now_unix);
-  return date ? pause_of({*date - date_of(head, now_unix), 0}, seconds(1)) : Duration::zero();
+  return date ? Pause{pause_of({*date - date_of(head, now_unix), 0}, seconds(1))} : std::nullopt;
 }
 
-Duration read_seconds(std::string_view value) {
+Pause read_count(std::string_view value, Duration unit) {
   const std::optional<Number> count = read_number(value);
-  return count ? pause_of(*count, seconds(1)) : Duration::zero();
-}
-
-Duration read_milliseconds(std::string_view value) {
-  const std::optional<Number> count = read_number(value);
-  return count ? pause_of(*count, milliseconds(1)) : Duration::zero();
+  return count ? Pause{pause_of(*count, unit)} : std::nullopt;
 }
 
 /// `1h2m3.5s`: units from large to small, each at most once.
-Duration read_units(std::string_view text) {
+Pause read_units(std::string_view text) {
   struct Unit {
     std::string_view name;
     Duration length;
@@ -110,7 +108,7 @@ Duration read_units(std::string_view text) {
         static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), ascii::is_letter) - text.begin());
     const std::string_view name = text.substr(0, letters);
     const Unit* const unit = std::find_if(next, units.end(), [&](const Unit& u) { return u.name == name; });
-    if (!count || unit == units.end()) return Duration::zero();
+    if (!count || unit == units.end()) return std::nullopt;
     sum += pause_of(*count, unit->length);
     next = unit + 1;
     text.remove_prefix(letters);
@@ -118,7 +116,7 @@ Duration read_units(std::string_view text) {
   return std::min(sum, longest_pause);
 }
 
-Duration read_reset(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
+Pause read_reset(std::string_view value, const ResponseHead& head, std::int64_t now_unix) {
   constexpr std::int64_t unix_seconds = 1'000'000'000;         // as a delta: 31 years
   constexpr std::int64_t unix_milliseconds = 100'000'000'000;  // as Unix seconds: the year 5138
   std::optional<Number> number = read_number(value);
@@ -224,20 +222,20 @@ class Reading {
     const std::string_view value = field.value;
     switch (hint) {
       case HintField::none: break;
-      case HintField::retry_after: lengthen(pause_, read_retry_after(value, head_, now_unix_)); break;
-      case HintField::retry_after_ms: lengthen(pause_, read_milliseconds(value)); break;
-      case HintField::should_retry: said_no_ = said_no_ || ascii::same(value, "false"); break;
-      case HintField::amz_retry_after: read_amz(value); break;
+      case HintField::retry_after: take(field, pause_, read_retry_after(value, head_, now_unix_)); break;
+      case HintField::retry_after_ms: take(field, pause_, read_count(value, milliseconds(1))); break;
+      case HintField::should_retry: read_should_retry(field); break;
+      case HintField::amz_retry_after: take(field, amz_, read_amz(value)); break;
       case HintField::proxies: from_reprise_ = from_reprise_ || names_reprise(field); break;
       case HintField::pushback: read_pushback(value); break;
       case HintField::ratelimit:
-        if (refused_) lengthen(pause_, read_rate_limit(value));
+        if (refused_) pause_ = std::max(pause_, read_rate_limit(value));
         break;
       case HintField::ratelimit_reset:
-        if (refused_) lengthen(reset_, read_reset(value, head_, now_unix_));
+        if (refused_) take(field, reset_, read_reset(value, head_, now_unix_));
         break;
       case HintField::ratelimit_reset_after:
-        if (head_.status == 429) lengthen(pause_, read_seconds(value));
+        if (head_.status == 429) take(field, pause_, read_count(value, seconds(1)));
         break;
       case HintField::ratelimit_remaining: quota_left_ = ascii::decimal(value).value_or(0) > 0; break;
     }
@@ -252,19 +250,29 @@ class Reading {
     hints.from_reprise = from_reprise_;
     return hints;
   }
+  const FieldLine* not_understood() const { return not_understood_; }
 
  private:
-  static void lengthen(Duration& pause, Duration other) { pause = std::max(pause, other); }
+  void take(const FieldLine& field, Duration& pause, Pause asked) {
+    if (!asked && not_understood_ == nullptr) not_understood_ = &field;
+    pause = std::max(pause, asked.value_or(Duration::zero()));
+  }
 
-  void read_amz(std::string_view value) {
-    if (const auto count = read_whole_number(value)) lengthen(amz_, pause_of(*count, milliseconds(1)));
+  static Pause read_amz(std::string_view value) {
+    const std::optional<Number> count = read_whole_number(value);
+    return count ? Pause{pause_of(*count, milliseconds(1))} : std::nullopt;
+  }
+  void read_should_retry(const FieldLine& field) {
+    const bool no = ascii::same(field.value, "false");
+    said_no_ = said_no_ || no;
+    if (!no && !ascii::same(field.value, "true") && not_understood_ == nullptr) not_understood_ = &field;
   }
   // gRPC A6: what is no such number forbids the retry, as a negative one does.
   void read_pushback(std::string_view value) {
     const std::optional<Number> count = read_whole_number(value);
     const bool allowed = count && count->whole <= std::numeric_limits<std::int32_t>::max();
     said_no_ = said_no_ || !allowed;
-    if (allowed) lengthen(pause_, pause_of(*count, milliseconds(1)));
+    if (allowed) pause_ = std::max(pause_, pause_of(*count, milliseconds(1)));
   }
 
   const ResponseHead& head_;
@@ -276,14 +284,23 @@ class Reading {
   Duration pause_{};
   Duration reset_{};
   Duration amz_{};
+  const FieldLine* not_understood_ = nullptr;
 };
+
+Reading read(const ResponseHead& head, std::int64_t now_unix) {
+  Reading reading(head, now_unix);
+  for (const FieldLine& field : head.fields) reading.read(identify(field), field);
+  return reading;
+}
 
 }  // namespace
 
 policy::Hints read_hints(const ResponseHead& head, std::int64_t now_unix) {
-  Reading reading(head, now_unix);
-  for (const FieldLine& field : head.fields) reading.read(identify(field), field);
-  return reading.result();
+  return read(head, now_unix).result();
+}
+
+const FieldLine* hint_not_understood(const ResponseHead& head, std::int64_t now_unix) {
+  return read(head, now_unix).not_understood();
 }
 
 }  // namespace reprise::http

@@ -19,9 +19,8 @@ namespace reprise::http {
 /// | x-ratelimit-reset-after | seconds, may have a fraction; only on a 429 |
 /// | RateLimit (draft-ietf-httpapi-ratelimit-headers) | see below |
 /// | x-amz-retry-after | whole milliseconds; kept apart, because the policy bounds it by the backoff |
-/// | x-should-retry, stripe-should-retry | `false`: said no; `true` adds nothing: the route's `retry.on`
-/// decides what is listed | | grpc-retry-pushback-ms (gRPC A6) | 32-bit milliseconds; negative or junk: said
-/// no |
+/// | x-should-retry, stripe-should-retry | `false`: said no; `true` adds nothing (`retry.on` decides) |
+/// | grpc-retry-pushback-ms (gRPC A6) | 32-bit milliseconds; negative or junk: said no |
 ///
 /// x-ratelimit-reset and RateLimit count only on a 429 or a 503: elsewhere they describe a quota, not a
 /// refusal. x-ratelimit-reset is seconds; a time in Unix seconds above 10^9, in Unix milliseconds above
@@ -31,5 +30,9 @@ namespace reprise::http {
 ///
 /// Dates and Unix times count from the response's own Date, from `now_unix` where it has none.
 policy::Hints read_hints(const ResponseHead&, std::int64_t now_unix);
+
+/// The first field that would ask for a pause, or speak of a retry, and whose value is neither a number nor a
+/// date nor a word that counts there: the backoff applies. Null if there is none.
+const FieldLine* hint_not_understood(const ResponseHead&, std::int64_t now_unix);
 
 }  // namespace reprise::http

@@ -122,6 +122,7 @@ void DnsChannel::take_answer(void* given, int status, int /*timeouts*/, ares_add
   // A look into the file that finds nothing ends with whatever c-ares began with.
   const bool is_of_file = !asked->channel.has_ttl_;
   if ((end == End::found || is_of_file) && found.list.empty()) end = End::unknown;
+  found.is_unknown = end == End::unknown && (is_of_file || status == ARES_ENOTFOUND);
   asked->done(end, std::move(found));
 }
 

@@ -80,7 +80,9 @@ Found ask_library(const std::string& name, bool numbers_only) {
   wanted.ai_flags = numbers_only ? AI_NUMERICHOST : 0;
   addrinfo* list = nullptr;
   Found found;
-  if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
+  const int failure = ::getaddrinfo(name.c_str(), nullptr, &wanted, &list);
+  found.is_unknown = failure == EAI_NONAME;
+  if (failure != 0) return found;
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     tcp::endpoint endpoint;

@@ -60,6 +60,7 @@ struct NameService::Search {
   std::string order;               ///< sources that are left
   std::vector<std::string> names;  ///< to ask DNS for
   std::size_t next = 0;
+  bool is_unknown = true;  ///< no source so far has said anything but that there is no such name
 };
 
 NameService::NameService(NameFiles files, LibraryNames::Ask library)
@@ -214,19 +215,22 @@ void NameService::take(const std::shared_ptr<Search>& search, DnsChannel::End en
   switch (end) {
     case DnsChannel::End::found: return search->question.complete(found);
     case DnsChannel::End::silent: return search->question.complete({});
-    case DnsChannel::End::failed: return end_unknown(*search);
+    case DnsChannel::End::failed: search->is_unknown = false; return end_unknown(*search);
     case DnsChannel::End::abandoned:
       if (reloading_) return again_.push_back(search->question);
       return search->question.complete({});
     case DnsChannel::End::unknown: break;
   }
+  search->is_unknown = search->is_unknown && found.is_unknown;
   if (search->next < search->names.size()) return ask_dns(search);
   go_on(search);
 }
 
 void NameService::end_unknown(const Search& search) {
   if (is_for_others(sources_, search.question.name(), own_name())) return library_.resolve(search.question);
-  search.question.complete({});
+  Found nothing;
+  nothing.is_unknown = search.is_unknown;
+  search.question.complete(nothing);
 }
 
 }  // namespace reprise::net

@@ -21,6 +21,7 @@ struct Resolver::State {
     Instant known_until{};
     Instant last_asked{};
     bool asking = false;
+    bool resolved_once = false;
     std::vector<std::shared_ptr<Lookup>> waiting;
 
     /// Whoever has stopped waiting is dropped each time that as many again have come.
@@ -51,6 +52,8 @@ struct Resolver::State {
 
   /// The rest is called under the mutex.
   void settle(Names::iterator, const Found&);
+  /// Keeps no more of a name that nobody asks for than that it resolved once.
+  void drop_answer(Names::iterator);
   void drop(Names::iterator);
   void make_room();
 };
@@ -95,7 +98,7 @@ std::shared_ptr<Lookup> Resolver::start(const std::string& name, const asio::any
 void Resolver::forget(const std::string& name) {
   const std::scoped_lock lock(state_->mutex);
   const auto place = state_->names.find(name);
-  if (place != state_->names.end() && !place->second.asking) state_->drop(place);
+  if (place != state_->names.end() && !place->second.asking) state_->drop_answer(place);
 }
 
 void Resolver::Question::complete(const Found& found) const {
@@ -113,14 +116,19 @@ bool Resolver::Question::is_given_up() const {
   const auto place = state->names.find(name_);
   if (place == state->names.end()) return true;
   if (place->second.is_wanted()) return false;
-  state->names.erase(place);
+  place->second.asking = false;
+  place->second.waiting.clear();
+  ++state->remembered;
+  state->drop_answer(place);
   return true;
 }
 
 // A failure is told to those who wait, and forgotten: whoever comes later asks again.
 void Resolver::State::settle(Names::iterator place, const Found& found) {
   Name& entry = place->second;
-  const auto answer = std::make_shared<const Addresses>(Addresses{interleaved(found.list, most_addresses)});
+  entry.resolved_once = entry.resolved_once || !found.list.empty();
+  const auto answer = std::make_shared<const Addresses>(
+      Addresses{interleaved(found.list, most_addresses), found.is_unknown && !entry.resolved_once});
   metrics->count_lookup(answer->list.empty() ? observe::LookupOutcome::failed
                                              : observe::LookupOutcome::resolved);
   for (const auto& lookup : entry.waiting) lookup->deliver(answer);
@@ -128,9 +136,15 @@ void Resolver::State::settle(Names::iterator place, const Found& found) {
   entry.asking = false;
   ++remembered;
   const Duration keep = std::min(found.keep, limits.positive);
-  if (answer->list.empty() || keep <= Duration::zero()) return drop(place);
+  if (answer->list.empty() || keep <= Duration::zero()) return drop_answer(place);
   entry.answer = answer;
   entry.known_until = Tick::now() + keep;
+  make_room();
+}
+
+void Resolver::State::drop_answer(Names::iterator place) {
+  if (!place->second.resolved_once) return drop(place);
+  place->second.answer.reset();
   make_room();
 }
 

@@ -17,12 +17,16 @@ namespace reprise::net {
 struct Addresses {
   /// In the resolver's order, families by turns; at most 16 (row I13). Empty: the name does not resolve.
   std::vector<asio::ip::address> list;
+  /// The sources say that there is no such name, and this process has never resolved it: a mistake in a name,
+  /// rather than a service that restarts. Only where `list` is empty.
+  bool never_existed = false;
 };
 
 /// What came of asking for a name.
 struct Found {
   std::vector<asio::ip::address> list;  ///< in the order of preference; empty: the name does not resolve
   Duration keep = Duration::max();      ///< for how long the source lets it be kept: the TTL, if it has one
+  bool is_unknown = false;  ///< every source says that there is no such name (NXDOMAIN, EAI_NONAME)
 };
 
 /// One waiter: on one io thread, until the answer, its limit, or `cancel`.
@@ -37,8 +41,8 @@ class Resolver {
   using Query = std::function<void(Question)>;
 
   struct Limits {
-    /// Remembered names; the one that was asked for longest ago goes. Look-ups under way are not counted:
-    /// each has a waiter, or an end.
+    /// Remembered names, those that resolved once included; the one that was asked for longest ago goes.
+    /// Look-ups under way are not counted: each has a waiter, or an end.
     std::size_t names = 1024;
     Duration positive = std::chrono::seconds(10);  ///< for how long a good answer is kept, TTL or none
   };

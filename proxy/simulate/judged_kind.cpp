@@ -1,5 +1,7 @@
 #include "proxy/simulate/judged_kind.hpp"
 
+#include "proxy/match/methods.hpp"
+
 #include <algorithm>
 #include <string_view>
 

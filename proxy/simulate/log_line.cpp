@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "proxy/match/enumerators.hpp"
+#include "proxy/match/status_range.hpp"
 
 namespace reprise::simulate {
 namespace {
@@ -94,7 +95,7 @@ LoggedAttempt attempt_of(const json::value& value) {
     attempt.outcome =
         policy::Failed{word_of<policy::Stage>(*of, "stage"), word_of<policy::Cause>(*of, "error")};
   } else {
-    policy::Answered answered{static_cast<int>(number_of(*of, "status", 599)), {}};
+    policy::Answered answered{static_cast<int>(number_of(*of, "status", policy::highest_status)), {}};
     answered.hints.said_no = word_of<policy::Reason>(*of, "reason") == policy::Reason::upstream_said_no;
     attempt.outcome = answered;
   }
@@ -126,7 +127,8 @@ LogLine request_of(const json::object& of, const json::array& attempts) {
   line.reason = word_of<policy::Reason>(of, "reason");
   if (of.contains("port")) line.port = static_cast<std::uint16_t>(number_of(of, "port", 65535));
   if (of.contains("path")) line.path = text_of(of, "path");
-  if (!member(of, "status").is_null()) line.status = static_cast<int>(number_of(of, "status", 599));
+  if (!member(of, "status").is_null())
+    line.status = static_cast<int>(number_of(of, "status", policy::highest_status));
   line.took = span_of(of, "ms");
   line.tunnel = of.contains("tunnel");
   take_attempts(of, attempts, line);

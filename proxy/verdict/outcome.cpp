@@ -1,5 +1,7 @@
 #include "proxy/verdict/outcome.hpp"
 
+#include "proxy/match/status_range.hpp"
+
 #include <algorithm>
 
 namespace reprise::policy {
@@ -23,7 +25,8 @@ constexpr std::string_view failure_label(const Failed& failed) {
 constexpr std::string_view answer_label(int status) {
   if (status < 300) return "2xx";
   if (status < 400) return "3xx";
-  return status < 500 ? "4xx" : "5xx";
+  if (status < 500) return "4xx";
+  return status < 600 ? "5xx" : "other";
 }
 
 consteval bool is_listed(std::string_view label) {
@@ -35,7 +38,7 @@ consteval bool all_are_listed() {
   for (std::uint8_t stage = 0; stage < stage_count; ++stage)
     for (std::uint8_t cause = 0; cause < cause_count; ++cause)
       if (!is_listed(failure_label({static_cast<Stage>(stage), static_cast<Cause>(cause)}))) return false;
-  for (int status = 100; status < 600; status += 100)
+  for (int status = 100; status <= highest_status; status += 100)
     if (!is_listed(answer_label(status))) return false;
   return true;
 }

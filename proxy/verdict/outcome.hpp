@@ -63,7 +63,7 @@ struct Hints {
 };
 
 struct Answered {
-  int status = 0;  ///< 200 to 599; interim responses are never an outcome
+  int status = 0;  ///< 200 to 999; interim responses are never an outcome
   Hints hints;
   bool body_listed = false;   ///< a predicate of the route matches the held body, or the head
   bool body_refused = false;  ///< and that predicate says that nothing was done
@@ -77,6 +77,8 @@ struct Failed {
   /// For `tls_certificate_error`: why it proves nothing, as the TLS library says it, without a number and
   /// without a word of the other side; lives for ever; empty: not told.
   std::string_view why{};
+  /// For `dns_error`: there is no such name, and this process has never resolved it.
+  bool never_existed = false;
 };
 
 using Outcome = std::variant<Answered, Failed>;
@@ -93,8 +95,9 @@ bool is_fault_of_ours(Cause);
 bool is_unsent(const Outcome&, bool all_unsent);
 
 /// Every word of the `outcome` label.
-inline constexpr auto outcome_labels = std::to_array<std::string_view>(
-    {"2xx", "3xx", "4xx", "5xx", "resolve", "connect", "tls", "reset", "timeout", "truncated", "cancelled"});
+inline constexpr auto outcome_labels =
+    std::to_array<std::string_view>({"2xx", "3xx", "4xx", "5xx", "other", "resolve", "connect", "tls",
+                                     "reset", "timeout", "truncated", "cancelled"});
 
 /// The `outcome` label of an attempt. A malformed head counts as `reset`: no complete head came.
 std::string_view outcome_label(const Outcome&);

@@ -155,11 +155,13 @@ TEST(Statuses, are_one_a_range_or_a_class) {
   expect("500-599", 500, 599);
   expect("5xx", 500, 599);
   expect("2xx", 200, 299);
+  expect("999", 999, 999);
+  expect("9xx", 900, 999);
   expect_refused(parse_statuses, {{"5XX", "no status", "5xx"},
                                   {"1xx", "no status", ""},
                                   {"199", "no status", ""},
-                                  {"600", "no status", ""},
-                                  {"500-600", "no status", ""},
+                                  {"1000", "no status", ""},
+                                  {"500-1000", "no status", ""},
                                   {"599-500", "backwards", ""},
                                   {"-", "no status", ""},
                                   {"", "no status", ""},

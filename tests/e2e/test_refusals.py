@@ -28,7 +28,7 @@ MALFORMED = [  # request, status, cause
     (b"GET / HTTP/1.1\r\n" + HOST + b"\r\n", 400, "not_a_proxy_request"),
     (b"GET http://h/ HTTP/2.0\r\n" + HOST + b"\r\n", 505, "bad_version"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"Expect: more\r\n\r\n", 417, "bad_expect"),
-    (b"GET http://h/" + b"a" * 17000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "target_too_long"),
+    (b"GET http://h/" + b"a" * 66000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414, "target_too_long"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"X: 1\r\n" * 256 + b"\r\n", 431, "too_many_fields"),
     (b"GET http://h/ HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 70000 + b"\r\n\r\n", 431, "header_too_large"),
     (b"CONNECT h HTTP/1.1\r\n" + HOST + b"\r\n", 400, "bad_authority"),

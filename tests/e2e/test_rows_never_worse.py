@@ -10,10 +10,10 @@ import time
 from client import Client, ask, head_of
 from faults import isolated
 from harness import LOOPBACK, Reprise, equal, options
-from names import Answer, NameServer
+from names import NXDOMAIN, Answer, NameServer
 from server import Server, bound
 from test_explain import explain
-from upstream import Upstream
+from upstream import Say, Upstream
 
 UPGRADE = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==")]
 OAUTH_1 = [("Authorization", 'OAuth oauth_consumer_key="k", oauth_nonce="n1", oauth_timestamp="1", oauth_signature="s"')]
@@ -289,3 +289,72 @@ def test_H5_via_is_added_where_a_loop_is_found_by_nothing_else():
                 equal(upstream.seen(1, f"/{word}")[0].field("Via") is not None, via, word)
                 ask(other, "GET", f"http://{LOOPBACK}:{upstream.port}/near/{word}")
                 equal(upstream.seen(1, f"/near/{word}")[0].field("Via") is not None, via, word)
+
+
+def test_N21_statuses_above_599_are_passed_on():
+    with Upstream({"/linkedin": [999], "/listed": [783, 200]}) as upstream, \
+            Reprise(routes=[{"name": "listed", "match": {"path": "/listed"}, "retry": {"on": [783]}}]) as reprise:
+        response = ask(reprise, "GET", upstream.url("/linkedin"))
+        equal((response.status, response.reason, response.attempts), (999, "not_retryable", 1))
+        response = ask(reprise, "GET", upstream.url("/listed"))
+        equal((response.status, response.attempts), (200, 2))
+        reprise.expect_metric(1, "reprise_requests_total", code="999")
+        reprise.expect_metric(2, "reprise_attempts_total", outcome="other")
+
+
+def test_N21_a_target_of_64_KiB_is_served_beside_a_full_header():
+    with Upstream() as upstream, Reprise() as reprise:
+        url = upstream.url("/")
+        target = url + "a" * (64 * 1024 - len(url))
+        fields = [(f"X-{i}", "v" * 500) for i in range(120)]
+        equal(ask(reprise, "GET", target, None, fields).status, 200)
+        equal(ask(reprise, "GET", target + "a").status, 414)
+
+
+def test_N24_chunks_in_http_1_0_are_read_and_the_connection_is_not_used_again():
+    old = b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    with Upstream({"/old": [Say(raw=old)]}) as upstream, Reprise() as reprise:
+        for _ in range(2):
+            equal(ask(reprise, "GET", upstream.url("/old")).body, b"hello")
+        equal(upstream.connections, 2)
+
+
+def test_N24_a_426_says_which_protocol_it_asks_for():
+    asks = [("Upgrade", "TLS/1.2"), ("Connection", "Upgrade")]
+    with Upstream({"/x": [Say(426, fields=asks)], "/offer": [Say(200, fields=asks)]}) as upstream, Reprise() as reprise:
+        for path, status in (("/x", 426), ("/offer", 200)):
+            response = ask(reprise, "GET", upstream.url(path))
+            equal((response.status, response.field("Upgrade"), response.field("Connection")), (status, "TLS/1.2", "upgrade"))
+
+
+def test_N24_a_100_that_nobody_asked_for_is_passed_on_once():
+    twice = b"HTTP/1.1 100 Continue\r\n\r\n" * 2 + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    with Upstream({"/x": [Say(raw=twice)]}) as upstream, Reprise() as reprise:
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.body, len(response.interim)), (200, b"ok", 1))
+
+
+def test_registered_methods_are_repeated_as_the_registry_says():
+    with Upstream(otherwise=(LOST, 207)) as upstream, Reprise() as reprise:
+        for method, attempts in (("PROPFIND", 2), ("REPORT", 2), ("SEARCH", 2), ("QUERY", 2), ("MKCOL", 2), ("MOVE", 2), ("LOCK", 1), ("PATCH", 1)):
+            equal(ask(reprise, method, upstream.url("/" + method)).attempts, attempts, method)
+
+
+@isolated
+def test_a_name_that_was_never_there_is_looked_up_three_times_and_one_that_was_goes_on():
+    slow = {"retry": {"backoff": {"initial": "1ms", "jitter": "none"}, "max_attempts": 6}}
+    once = {"moving.test": [Answer(LOOPBACK), Answer(code=NXDOMAIN)]}
+    with NameServer(once) as names, Upstream({"/last": [Say(close=True)]}) as upstream, Reprise(defaults=slow) as reprise:
+        response = ask(reprise, "GET", f"http://misspelled.test:{upstream.port}/")
+        equal((response.status, response.reason, response.attempts), (502, "attempts_spent", 3))
+        equal(names.asked["misspelled.test"], 3)
+        equal(ask(reprise, "GET", f"http://moving.test:{upstream.port}/last").status, 200)
+        response = ask(reprise, "GET", f"http://moving.test:{upstream.port}/")
+        equal((response.status, response.reason, response.attempts), (502, "attempts_spent", 6))
+
+
+def test_explain_names_a_hint_that_is_not_understood():
+    _, out = explain("GET", "http://api.test/", "--status", "503", "--header", "Retry-After: soon")
+    assert '"Retry-After: soon" is not understood' in out, out
+    _, out = explain("GET", "http://api.test/", "--status", "503", "--header", "Retry-After: 3.0")
+    assert "not understood" not in out, out

@@ -140,12 +140,12 @@ def test_framing_request_line():
 
 def test_framing_limits():
     with stage() as (reprise, upstream):
-        refused(reprise, upstream, b"GET http://h/" + b"a" * 17000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", "target_too_long")
+        refused(reprise, upstream, b"GET http://h/" + b"a" * 66000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", "target_too_long")
         refused(reprise, upstream, GET + b"X: 1\r\n" * 256 + b"\r\n", "too_many_fields")
         refused(reprise, upstream, GET + b"X: " + b"a" * 70000 + b"\r\n\r\n", "header_too_large")
         refused(reprise, upstream, GET + b"".join(b"X-%d: %s\r\n" % (i, b"a" * 700) for i in range(100)) + b"\r\n",
                 "header_too_large")
-        long_path = b"/" + b"a" * 16000
+        long_path = b"/" + b"a" * 64000
         equal(sent_upstream(reprise, upstream, to(upstream, path=long_path)), expected(upstream, path=long_path))
         many = b"".join(b"X-%d: 1\r\n" % i for i in range(255))
         equal(sent_upstream(reprise, upstream, to(upstream, fields=many)), expected(upstream, fields=many))

@@ -47,8 +47,9 @@ void judge_accepted(std::string_view text, const RequestHead& head, const HeadLi
     spelled += field.line;
   }
   law(spelled + "\r\n" == text.substr(0, head.bytes), "every byte of a head is in one of its parts");
-  law(head.bytes - head.skipped <= limits.bytes && head.fields.size() <= limits.fields &&
-          head.target.size() <= limits.target_bytes && head.method.size() <= 32,
+  law(head.bytes - head.skipped - request_line(head).size() <= limits.bytes &&
+          head.fields.size() <= limits.fields && head.target.size() <= limits.target_bytes &&
+          head.method.size() <= 32,
       "limits are kept");
   law(head.target.find_first_of(std::string_view(" \t\r\n#\0", 6)) == std::string_view::npos,
       "a target has no blanks");

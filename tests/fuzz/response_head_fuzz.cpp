@@ -90,7 +90,7 @@ void judge_accepted(std::string_view came, const ResponseHead& head, const HeadL
   std::string start = head.minor_version == 1 ? "HTTP/1.1 " : "HTTP/1.0 ";
   start += std::to_string(head.status);
   law(text.starts_with(start) && start.size() == 12, "the status line is there");
-  law(head.status >= 100 && head.status <= 599 && !has_control(head.reason), "a status is one");
+  law(head.status >= 100 && head.status <= 999 && !has_control(head.reason), "a status is one");
   law(lies_in(head.reason, text), "the reason is a part of the text");
   const bool blank = text[12] == ' ';
   law(blank || head.reason.empty(), "a reason has its blank");

@@ -58,8 +58,8 @@ void judge_numbers(std::string_view text) {
     law(std::isfinite(*number.value) && *number.value >= 0, "numbers are finite");
   if (const auto statuses = parse_statuses(text)) {
     law(statuses.value->first >= 200 && statuses.value->first <= statuses.value->last &&
-            statuses.value->last <= 599,
-        "statuses are 200 to 599");
+            statuses.value->last <= 999,
+        "statuses are 200 to 999");
   }
   judge_suggestion(text, parse_duration);
   judge_suggestion(text, parse_size);

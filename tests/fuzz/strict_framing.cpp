@@ -149,7 +149,7 @@ bool is_chunked(Fields& fields, bool http_1_0, bool response) {
   }
   if (codings.empty()) return false;
   // RFC 9112 6.1: faulty framing in HTTP/1.0; a coding that is not understood; chunked applied twice.
-  if (http_1_0 || codings.size() != 1 || codings[0] != "chunked") throw Refused();
+  if ((http_1_0 && !response) || codings.size() != 1 || codings[0] != "chunked") throw Refused();
   return true;
 }
 
@@ -273,7 +273,7 @@ void read_response_head(const std::string& bytes, const std::string& method, std
       version[8] != ' ')
     throw Refused();
   const std::string status = line.substr(9, 3);
-  if (status.size() != 3 || !only(status, digits) || status < "100" || status > "599") throw Refused();
+  if (status.size() != 3 || !only(status, digits) || status < "100") throw Refused();
   if (line.size() > 12 && line[12] != ' ') throw Refused();
   Fields fields = take_fields(bytes, at, true);
   const auto length = content_length(fields, true);

@@ -297,12 +297,30 @@ TEST(Guard, limits) {
   EXPECT_EQ(request("GET / HTTP/1.1\r\nHost: h\r\nA: 1\r\nB: 2\r\n\r\n", limits), complete);
   EXPECT_EQ(request("GET / HTTP/1.1\r\nHost: h\r\nA: 1\r\nB: 2\r\nC: 3\r\n", limits),
             Parsed{Rejection::too_many_fields});
-  const string start = "GET / HTTP/1.1\r\nHost: h\r\nA: ";
-  EXPECT_EQ(request(start + string(256 - start.size() - 4, 'a') + "\r\n\r\n", limits), complete);
-  EXPECT_EQ(request(start + string(257 - start.size() - 4, 'a') + "\r\n\r\n", limits),
-            Parsed{Rejection::header_too_large});
-  EXPECT_EQ(request(start + string(256 - start.size(), 'a'), limits), Parsed{Rejection::header_too_large});
-  EXPECT_EQ(request(start + string(255 - start.size(), 'a'), limits), partial);
+}
+
+TEST(Guard, N21_the_limit_of_a_head_counts_its_fields_and_not_its_request_line) {
+  HeadLimits limits;
+  limits.bytes = 256;
+  limits.target_bytes = 1000;
+  for (const std::size_t target : {1U, 900U}) {
+    const string line = "GET /" + string(target, 'p') + " HTTP/1.1\r\n";
+    const string start = line + "Host: h\r\nA: ";
+    const std::size_t room = 256 + line.size() - start.size();
+    EXPECT_EQ(request(start + string(room - 4, 'a') + "\r\n\r\n", limits), complete);
+    EXPECT_EQ(request(start + string(room - 3, 'a') + "\r\n\r\n", limits),
+              Parsed{Rejection::header_too_large});
+    EXPECT_EQ(request(start + string(room, 'a'), limits), Parsed{Rejection::header_too_large});
+    EXPECT_EQ(request(start + string(room - 1, 'a'), limits), partial);
+  }
+  EXPECT_EQ(request("GET /" + string(999, 'p'), limits), partial) << "a request line has its own limit";
+}
+
+TEST(Guard, N21_a_target_of_64_KiB_is_read) {
+  const string start = "GET http://h/";
+  const string target(64 * 1024 - string("http://h/").size(), 'a');
+  EXPECT_EQ(request(start + target + " HTTP/1.1\r\nHost: h\r\n\r\n"), complete);
+  EXPECT_EQ(request(start + target + "a HTTP/1.1\r\nHost: h\r\n\r\n"), Parsed{Rejection::target_too_long});
 }
 
 TEST(Guard, C2_expectations) {

@@ -41,10 +41,27 @@ TEST(Response, ambiguous_framing_is_refused) {
             Parsed{Rejection::bad_transfer_encoding});
   EXPECT_EQ(response(ok("Transfer-Encoding: gzip, chunked\r\n")),
             Parsed{Rejection::unsupported_transfer_encoding});
-  EXPECT_EQ(response("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-            Parsed{Rejection::chunked_in_http_1_0});
   EXPECT_EQ(response(ok("X: a\x01\r\n")), Parsed{Rejection::bad_field_value});
   EXPECT_EQ(response(ok("X Y: a\r\n")), Parsed{Rejection::bad_field_name});
+}
+
+TEST(Response, N24_http_1_0_with_chunks_is_read_and_its_connection_is_not_used_again) {
+  for (const string more : {"", "Connection: keep-alive\r\n"}) {
+    const ReadResponse old("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n" + more + "\r\n");
+    ASSERT_EQ(old.parsed, complete) << more;
+    EXPECT_EQ(old.head.framing.kind, Framing::Kind::chunked);
+    EXPECT_FALSE(old.head.reusable);
+  }
+  EXPECT_EQ(response("HTTP/1.0 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"),
+            Parsed{Rejection::unsupported_transfer_encoding});
+}
+
+TEST(Response, N21_statuses_of_three_digits_are_read) {
+  for (const int status : {600, 783, 999}) {
+    const ReadResponse read("HTTP/1.1 " + std::to_string(status) + " Odd\r\nContent-Length: 0\r\n\r\n");
+    ASSERT_EQ(read.parsed, complete) << status;
+    EXPECT_EQ(read.head.status, status);
+  }
 }
 
 TEST(Response, equal_lengths_are_one_length) {

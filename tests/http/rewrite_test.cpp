@@ -257,14 +257,12 @@ TEST(Rewrite, J6_fields_that_mean_something_to_us_in_requests_alone_pass_in_resp
 }
 
 TEST(Rewrite, response_hop_by_hop_fields_end_here) {
-  EXPECT_EQ(
-      response(
-          ok("Connection: X-Hop, keep-alive\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\nA: "
-             "b\r\nProxy-Authenticate: x\r\n"
-             "Upgrade: h2\r\nTrailer: Z\r\nContent-Length: 0\r\nReprise-Attempts: 3\r\nReprise-Reason: x\r\n"
-             "Reprise-Ambiguous: true\r\nProxy-Connection: close\r\n"),
-          ours()),
-      "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
+  EXPECT_EQ(response(ok("Connection: X-Hop, keep-alive\r\nKeep-Alive: timeout=5\r\nX-Hop: 1\r\nA: "
+                        "b\r\nProxy-Authenticate: x\r\n"
+                        "Trailer: Z\r\nContent-Length: 0\r\nReprise-Attempts: 3\r\nReprise-Reason: x\r\n"
+                        "Reprise-Ambiguous: true\r\nProxy-Connection: close\r\n"),
+                     ours()),
+            "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n" + date_line + via_line + "\r\n");
 }
 
 TEST(Rewrite, B1_interim_and_204_lose_their_framing) {
@@ -348,12 +346,24 @@ TEST(Rewrite, J10_alt_svc) {
 }
 
 TEST(Rewrite, C8_101_keeps_its_upgrade) {
-  ResponseRewrite rewrite = ours();
-  rewrite.keep_upgrade = true;
   EXPECT_EQ(response("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
-                     rewrite),
+                     ours()),
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n" + via_line +
                 "Connection: upgrade\r\n\r\n");
+}
+
+TEST(Rewrite, N24_the_client_is_told_which_protocols_an_upstream_asks_for_or_offers) {
+  for (const string status : {"426 Upgrade Required", "200 OK"}) {
+    const string head = "HTTP/1.1 " + status + "\r\nUpgrade: TLS/1.2, HTTP/2.0\r\n";
+    const string text = head + "Connection: Upgrade\r\nContent-Length: 0\r\n\r\n";
+    const string framed = "Content-Length: 0\r\n" + date_line + via_line;
+    ResponseRewrite rewrite = ours();
+    EXPECT_EQ(response(text, rewrite), head + framed + "Connection: upgrade\r\n\r\n");
+    rewrite.close = true;
+    EXPECT_EQ(response(text, rewrite), head + framed + "Connection: upgrade, close\r\n\r\n");
+    rewrite.client_minor_version = 0;
+    EXPECT_EQ(response(text, rewrite), "HTTP/1.1 " + status + "\r\n" + framed + "Connection: close\r\n\r\n");
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "proxy/match/methods.hpp"
 #include "tests/policy/request_lines.hpp"
 
 namespace reprise::policy {
@@ -40,7 +41,8 @@ Idempotency with_query(const IdempotencyRule& rule, std::string_view raw) {
 }
 
 TEST(Method, IdempotentOnes) {
-  for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+  for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PROPFIND", "REPORT", "SEARCH",
+                           "QUERY", "MKCOL", "COPY", "MOVE", "PROPPATCH", "VERSION-CONTROL"})
     EXPECT_TRUE(is_idempotent_method(name)) << name;
   for (const auto* name : {"POST", "PATCH", "CONNECT", "LOCK", "get", "Put", "", "GETS", "GE"}) {
     EXPECT_FALSE(is_idempotent_method(name)) << name;
@@ -48,8 +50,10 @@ TEST(Method, IdempotentOnes) {
 }
 
 TEST(Method, SafeOnes) {
-  for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE"}) EXPECT_TRUE(is_safe_method(name)) << name;
-  for (const auto* name : {"PUT", "DELETE", "POST", "get", ""}) EXPECT_FALSE(is_safe_method(name)) << name;
+  for (const auto* name : {"GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "SEARCH"})
+    EXPECT_TRUE(is_safe_method(name)) << name;
+  for (const auto* name : {"PUT", "DELETE", "POST", "MKCOL", "LOCK", "get", ""})
+    EXPECT_FALSE(is_safe_method(name)) << name;
 }
 
 TEST(Query, HasTheRightNameOnly) {

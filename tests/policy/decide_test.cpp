@@ -303,6 +303,26 @@ TEST(Repeatable, NeedsAnActiveRouteAHeldBodyAndIdempotency) {
   }
 }
 
+TEST(Decide, ANameThatNeverExistedIsLookedUpTwiceMoreWithinTwoSeconds) {
+  Case misspelled;
+  misspelled.deadline = std::nullopt;
+  misspelled.policy.retry.max_attempts = std::nullopt;
+  misspelled.policy.retry.backoff = {.initial = 10s, .maximum = 1min, .jitter = Jitter::none};
+  Failed failed{Stage::resolve, Cause::dns_error};
+  failed.never_existed = true;
+  misspelled.outcome = failed;
+  for (const unsigned number : {1U, 2U, 3U}) {
+    misspelled.attempt.number = misspelled.attempt.charged = number;
+    const Verdict verdict = misspelled.decided();
+    EXPECT_EQ(verdict.retry, number < 3) << number;
+    EXPECT_EQ(verdict.reason, number < 3 ? Reason::retryable_failure : Reason::attempts_spent);
+    if (number < 3) EXPECT_EQ(verdict.delay, 1s);
+  }
+  misspelled.outcome = Failed{Stage::resolve, Cause::dns_error};
+  misspelled.attempt.number = misspelled.attempt.charged = 9;
+  EXPECT_TRUE(misspelled.decided().retry) << "a service that restarts is waited for";
+}
+
 TEST(HeadLimit, CutsNothingThatWouldHaveWorkedUnlessAsked) {
   RoutePolicy policy;
   const HeadLimit limit = head_limit(policy, true, now, now + 1s);

@@ -40,7 +40,9 @@ TEST(OutcomeLabel, OfResponses) {
                                       {400, "4xx"},
                                       {499, "4xx"},
                                       {500, "5xx"},
-                                      {599, "5xx"}}) {
+                                      {599, "5xx"},
+                                      {600, "other"},
+                                      {999, "other"}}) {
     EXPECT_EQ(outcome_label(Answered{status, {}}), label) << status;
   }
 }

@@ -281,6 +281,25 @@ TEST_F(ResolverTest, the_table_of_names_is_bounded_oldest_out) {
   EXPECT_EQ(names.asked("n0.test"), 2);
 }
 
+TEST_F(ResolverTest, a_name_that_resolved_once_is_no_misspelled_name) {
+  Resolver::Limits limits;
+  limits.names = 2;
+  limits.positive = std::chrono::hours(1);
+  const auto resolver = make(limits);
+  EXPECT_TRUE(look_up(*resolver, "a.test")->never_existed);
+  names.set("a.test", one("192.0.2.1"));
+  EXPECT_FALSE(look_up(*resolver, "a.test")->never_existed);
+  resolver->forget("a.test");
+  names.set("a.test", {});
+  names.fail("a.test", 1);
+  const auto gone = look_up(*resolver, "a.test");
+  EXPECT_TRUE(gone->list.empty() && !gone->never_existed) << "a service that restarts";
+  EXPECT_EQ(names.asked("a.test"), 3) << "nothing but that it resolved is remembered";
+  names.fail("failing.test", 1);
+  names.set("failing.test", {});
+  EXPECT_FALSE(look_up(*resolver, "failing.test")->never_existed) << "a failure says nothing of the name";
+}
+
 TEST_F(ResolverTest, its_end_does_not_wait_for_a_query_that_hangs) {
   names.hold_back("dead.test");
   auto resolver = make();

@@ -12,7 +12,7 @@
 
 namespace reprise::play {
 
-/// Answers by name; names can be held back until they are let go.
+/// Answers by name; a name that was never set does not exist. Names can be held back until they are let go.
 class Names {
  public:
   using Found = std::vector<boost::asio::ip::address>;
@@ -74,7 +74,8 @@ class Names {
       {
         const std::scoped_lock lock(mutex);
         const auto known = responses.find(question.name());
-        if (known != responses.end() && failures[question.name()]-- <= 0) found = known->second;
+        found.is_unknown = known == responses.end();
+        if (!found.is_unknown && failures[question.name()]-- <= 0) found = known->second;
       }
       question.complete(found);
     }
