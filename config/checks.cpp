@@ -40,8 +40,8 @@ bool is_refused(const Node& node, std::string_view path) {
 
 class RouteChecker {
  public:
-  RouteChecker(const Route& route, const RouteOrigin& origin, Report& report)
-      : route_(route), origin_(origin), report_(report) {}
+  RouteChecker(const Route& route, const RouteOrigin& origin, bool is_reached_by_others, Report& report)
+      : route_(route), origin_(origin), is_reached_by_others_(is_reached_by_others), report_(report) {}
 
   void run() {
     check_limits();
@@ -54,6 +54,7 @@ class RouteChecker {
     check_timeout();
     check_predicates();
     check_tls();
+    check_on_broken();
   }
 
  private:
@@ -242,8 +243,19 @@ class RouteChecker {
                   : "there is a certificate without its private key: write tls.key too");
   }
 
+  void check_on_broken() {
+    if (route_.policy.on_broken != policy::OnBroken::close || !is_reached_by_others_) return;
+    if (const auto at = blame({"on_broken"}))
+      report_.warning(
+          at->line, at->column, at->path,
+          "other hosts reach a forward listener, and close ends the connections of their clients too: a "
+          "browser or a JDK sends the request again on its own when a connection that it has used before "
+          "ends, and may execute it twice; write auto");
+  }
+
   const Route& route_;
   const RouteOrigin& origin_;
+  const bool is_reached_by_others_;  ///< a forward listener is
   Report& report_;
 };
 
@@ -270,9 +282,12 @@ void check_reachable(const BuiltRoutes& built, Report& report) {
 
 }  // namespace
 
-void check_routes(const BuiltRoutes& built, Report& report) {
+void check_routes(const BuiltRoutes& built, const std::vector<Listener>& listeners, Report& report) {
+  const bool is_reached_by_others = std::any_of(listeners.begin(), listeners.end(), [](const Listener& each) {
+    return each.mode == ListenerMode::forward && each.allow_remote;
+  });
   for (std::size_t i = 0; i < built.routes.size(); ++i)
-    RouteChecker(built.routes[i], built.origins[i], report).run();
+    RouteChecker(built.routes[i], built.origins[i], is_reached_by_others, report).run();
   check_reachable(built, report);
 }
 

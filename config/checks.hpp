@@ -2,10 +2,12 @@
 #pragma once
 
 #include "config/routes.hpp"
+#include "config/settings.hpp"
 
 namespace reprise::config {
 
 /// Judges every route as it will act, the fallback included, and names the strongest section that made it so.
-void check_routes(const BuiltRoutes&, Report&);
+/// `listeners`: where their requests may come in.
+void check_routes(const BuiltRoutes&, const std::vector<Listener>& listeners, Report&);
 
 }  // namespace reprise::config

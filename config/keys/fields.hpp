@@ -67,6 +67,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("signature.sigv4", route.signature_sigv4);
   fields.field("signature.one_time", route.signature_one_time);
   fields.field("ambiguous", route.ambiguous);
+  fields.field("on_broken", route.on_broken);
   fields.field("via", route.via);
   fields.field("response_headers", route.response_headers);
   fields.field("attempt_header", route.attempt_header);

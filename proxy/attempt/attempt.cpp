@@ -21,6 +21,8 @@ using policy::Stage;
 
 namespace {
 
+constexpr int switching_protocols = 101;
+
 // The end of an attempt's head, if it differs between attempts; else the head is whole already.
 std::string last_lines(const Worker& worker, const Request& request, unsigned number,
                        const UpstreamConnection& connection) {
@@ -71,25 +73,26 @@ Task<policy::Outcome> judge_content(Worker& worker, const Request& request, cons
 
 // What speaks with the upstream and what watches over that: the request upwards, the head back. In a piece of
 // memory of its own: that of coroutines is kept for the next request only up to a kilobyte each.
-struct Conversation {
+struct Conversation final : OvertakenRequest {
   Conversation(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
                const policy::Start& start, Instant begun, std::optional<Instant> deadline, Response& response)
       : last(last_lines(worker, request, start.number, *response.connection)),
-        upload(worker.io.get_executor(), response.connection->stream(), request.body,
-               request.policy->idle_timeout),
+        sending(worker.io.get_executor(), response.connection->stream(), request.body,
+                request.policy->idle_timeout),
         reader(worker, request, client, cancel, deadline, response),
-        stall(worker.tick, request, request.outgoing.size() + last.size(), upload,
+        stall(worker.tick, request, request.outgoing.size() + last.size(), sending,
               response.connection->stream(), deadline),
         silence(request, response, begun, deadline) {}
 
+  Upload& upload() override { return sending; }
   void begin(const Request& request) {
-    upload.start(request.outgoing, last, reader);
+    sending.start(request.outgoing, last, reader);
     stall.watch();
-    reader.begin(upload);
+    reader.begin(sending);
   }
 
   std::string last;
-  Upload upload;
+  Upload sending;
   HeadReader reader;
   UploadStall stall;
   Silence silence;
@@ -122,8 +125,18 @@ void note_response(const Conversation& talk, Request& request, unsigned number, 
   request.bound = request.bound || http::authenticates_connection(response.head);
   if (request.bound) request.pin->hold(*response.connection);
   response.number = number;
+  response.overtook = talk.sending.end() == UploadEnd::running;
   response.reusable = response.head.reusable && !talk.reader.in_doubt() && !spoke_first &&
-                      talk.upload.end() == UploadEnd::sent;
+                      (response.overtook || talk.sending.end() == UploadEnd::sent);
+}
+
+// A response that may yet be refused ends the sending of its request; every other one leaves it to whoever
+// delivers the response (row C5).
+bool leaves_sending(const Request& request, const policy::Outcome& outcome) {
+  const auto* answered = std::get_if<Answered>(&outcome);
+  return answered != nullptr && !request.policy->retry.on.lists(outcome) &&
+         !request.policy->retry.refused.lists(answered->status) && !request.is_connect() &&
+         answered->status != switching_protocols;
 }
 
 void note_sent(const Conversation& talk, const Response& response, AttemptResult& result) {
@@ -138,9 +151,23 @@ void note_sent(const Conversation& talk, const Response& response, AttemptResult
 void note_repeatable(const Conversation& talk, const Request& request, unsigned number,
                      AttemptResult& result) {
   result.report.replayable =
-      request.body.replayable() && !request.bound && talk.upload.end() != UploadEnd::replay_lost;
+      request.body.replayable() && !request.bound && talk.sending.end() != UploadEnd::replay_lost;
   result.report.idempotent = judge_now(request);
   result.report.number = number;
+}
+
+// What is still sent belongs to the response from now on; where all was sent, the connection is as good as
+// that of any other response.
+void leave_sending(Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
+  const UploadEnd end = talk->sending.end();
+  if (end == UploadEnd::running) {
+    talk->sending.tell(nullptr);
+    response.sending = std::move(talk);
+    return;
+  }
+  response.reusable = response.reusable && end == UploadEnd::sent;
+  response.overtook = response.overtook && end != UploadEnd::sent;
+  if (response.kept) finish_connection(pool, response, false);
 }
 
 }  // namespace
@@ -180,24 +207,26 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
     co_return;
   }
   const bool spoke_first = has_spoken_first(unread, response);
-  const auto talk =
+  auto talk =
       std::make_unique<Conversation>(worker, request, client, cancel, start, begun, deadline, response);
   AttemptCancel::Target target(cancel, response.connection->stream());
   AttemptCancel::Watched watched(cancel, response.connection->reused() ? &talk->silence : nullptr);
   talk->begin(request);
   std::optional<policy::Outcome> came;
-  while (!came) came = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->upload, talk->stall);
+  while (!came) came = talk->reader.outcome_of(co_await talk->reader.read_on(), talk->sending, talk->stall);
   result.outcome = *came;
   talk->stall.end();
   watched.end();
   response.connection->stream().end_limit();
-  co_await talk->upload.stop();
 
+  if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
   note_sent(*talk, response, result);
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     note_response(*talk, request, start.number, spoke_first, response);
     if (const policy::HoldPolicy* hold = hold_of(request, *answered))
       result.outcome = co_await judge_content(worker, request, cancel, deadline, *hold, *answered, response);
+    if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
+    result.client = talk->reader.client_state();
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
     response.clear();
@@ -206,6 +235,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   if (request.body.stored() > 0 && !cancel.stopped() && request.policy->retry.on.lists(result.outcome))
     co_await settle(request, cancel);
   note_repeatable(*talk, request, start.number, result);
+  leave_sending(worker.pool, std::move(talk), response);
 }
 
 }  // namespace reprise::net

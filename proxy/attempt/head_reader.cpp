@@ -26,7 +26,7 @@ void HeadReader::upload_ended(UploadEnd end) {
     upstream().cancel();
   } else if (end == UploadEnd::replay_lost) {
     upstream().cancel();
-  } else {
+  } else if (taken_ != Taken::outcome) {
     if (end == UploadEnd::upstream_stalled) worker_.shared.metrics.count_limit(LimitHit::request_unread);
     limit_head();
   }

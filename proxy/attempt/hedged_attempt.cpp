@@ -73,13 +73,16 @@ Task<void> HedgedAttempt::stop(unsigned number) {
     while (runner.state == State::running) co_await pause_.until(Instant::max());
     if (runner.state != State::ended) continue;
     runner.state = State::told;
+    co_await runner.response->stop_sending();
     runner.response->clear();
   }
 }
 
-void HedgedAttempt::drop_losers(const Response* worth_keeping) {
+Task<void> HedgedAttempt::drop_losers(const Response* worth_keeping) {
   for (Runner& runner : runners_) {
-    if (runner.state == State::told && runner.response != worth_keeping) runner.response->clear();
+    if (runner.state != State::told || runner.response == worth_keeping) continue;
+    co_await runner.response->stop_sending();
+    runner.response->clear();
   }
 }
 

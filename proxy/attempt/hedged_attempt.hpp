@@ -33,7 +33,7 @@ class HedgedAttempt final : public Cancellable {
   /// Ends that attempt if its end was not told yet, waits for it, and drops its response.
   Task<void> stop(unsigned number);
   /// Drops the response of each end that was told, but for `worth_keeping` (may be null).
-  void drop_losers(const Response* worth_keeping);
+  Task<void> drop_losers(const Response* worth_keeping);
   /// False once every end was told, or stopped.
   bool goes_on() const;
   /// The client has left: both end.

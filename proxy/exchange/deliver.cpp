@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "proxy/exchange/full_duplex.hpp"
 #include "proxy/exchange/open_tunnel.hpp"
 #include "proxy/exchange/record.hpp"
 #include "proxy/http1/rewrite.hpp"
@@ -45,7 +46,12 @@ void write_own_fields(const Worker& worker, const Request& request, const Ledger
 // What a client sent behind a CONNECT that failed was meant for the tunnel, and is no request (row G2).
 bool may_stay_open(const Worker& worker, const Request& request) {
   return !request.is_connect() && request.head.minor_version > 0 && request.head.keep_alive() &&
-         request.body.complete() && !worker.draining && !is_last(worker, request);
+         !worker.draining && !is_last(worker, request);
+}
+
+// Behind a response of ours, what is left of a body is not worth waiting for.
+bool may_stay_open_after_reply(const Worker& worker, const Request& request) {
+  return request.body.complete() && may_stay_open(worker, request);
 }
 
 // A refused upstream response after retries says so by RFC 9209 too.
@@ -115,7 +121,8 @@ Task<Delivered> refuse_proxy_authentication(Worker& worker, Request& request, Cl
                    ? "reprise: the parent proxy asked for authentication (407): its configuration is wrong\n"
                    : "reprise: the upstream asked for proxy authentication (407), which no upstream may\n";
   Delivered delivered;
-  delivered.served = co_await send_reply(worker, request, client, reply, may_stay_open(worker, request));
+  delivered.served =
+      co_await send_reply(worker, request, client, reply, may_stay_open_after_reply(worker, request));
   co_return delivered;
 }
 
@@ -163,10 +170,14 @@ Task<void> deliver_response(Worker& worker, Request& request, ClientSide client,
       co_await carry_tunnel(worker, request, client, response, delivered.served);
     }
   } else {
+    FullDuplex duplex(worker, request, response);
+    if (response.sending != nullptr) co_await duplex.begin();
     ClientWatch::Attempt watched(client.watch,
                                  response.connection == nullptr ? nullptr : &response.connection->stream());
-    const Relayed relayed = co_await relay(worker.pool, request, client.stream, response);
+    Relayed relayed = co_await relay(worker.pool, request, client.stream, response);
+    if (response.sending != nullptr) co_await duplex.end(relayed);
     watched.end();  // the connection may be another's by now
+    if (duplex.client_left()) relayed.end = Relayed::End::client_gone;
     count_limit(worker.shared.metrics, relayed, client.stream);
     delivered.end = relayed.end;
     // Where not one body byte went out, the head did not either: no status was sent.
@@ -185,7 +196,7 @@ Task<Served> deliver_failure(Worker& worker, Request& request, ClientSide client
   const http::Reply reply = http::failure_reply(ledger, gateway_timeout, worker.shared.pseudonym);
   if (request.entrance == Entrance::socks && request.is_connect())
     co_return co_await send_socks_failure(request, client, ledger, reply.status);
-  co_return co_await send_reply(worker, request, client, reply, may_stay_open(worker, request));
+  co_return co_await send_reply(worker, request, client, reply, may_stay_open_after_reply(worker, request));
 }
 
 Task<Served> deliver_rejection(Worker& worker, Request& request, ClientSide client, http::Rejection cause) {

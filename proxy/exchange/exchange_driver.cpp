@@ -21,6 +21,7 @@ Task<Served> exchange(Worker& worker, Request& request, ClientSide client) {
   ExchangeDriver driver(worker, request, client);
   for (Actions asked = driver.next(); asked.size() > 0; asked = driver.next()) {
     for (const policy::Action& action : asked) {
+      if (Response* const overtaken = driver.overtaken_without(action)) co_await overtaken->stop_sending();
       co_await driver.obey(action);
       driver.tell();
     }
@@ -44,6 +45,12 @@ Actions ExchangeDriver::next() {
   // Nothing is under way here that could still tell the machine something.
   assert(policy::leads_on(machine_, actions_));
   return std::exchange(actions_, {});
+}
+
+Response* ExchangeDriver::overtaken_without(const policy::Action& action) {
+  if (live_->sending == nullptr) return nullptr;
+  const auto* deliver = std::get_if<policy::Deliver>(&action);
+  return deliver != nullptr && deliver->number == live_->number ? nullptr : live_;
 }
 
 Served ExchangeDriver::end() {
@@ -87,7 +94,7 @@ Task<void> ExchangeDriver::start_hedged(policy::Start start) {
       attempted(ended->result);
     }
   }
-  race.drop_losers(latest);
+  co_await race.drop_losers(latest);
   live_ = latest == nullptr ? &request_.live : latest;
 }
 
@@ -153,7 +160,7 @@ Task<void> ExchangeDriver::keep(Instant until) {
   kept_.clear();
   const std::size_t most = request_.snapshot->settings.limits.kept_response_bytes;
   if (live_->kept && live_->body.size() > most) live_->clear();
-  if (live_->connection != nullptr && !request_.is_connect()) {
+  if (live_->connection != nullptr && !live_->kept && !request_.is_connect()) {
     // A departure ends the reading too (row L17).
     const ClientWatch::Waiting waiting(client_.watch, live_->connection->stream());
     co_await keep_response(worker_.pool, *live_, most, limit);
@@ -197,6 +204,8 @@ Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
 void ExchangeDriver::delivered(const Delivered& came) {
   served_ = came.served;
   response_begun_ = true;
+  is_framed_ = sends_chunked(request_, delivery_->response) ||
+               delivery_->response.head.framing.kind != http::Framing::Kind::until_close;
   if (came.end == Relayed::End::broken)
     resumption_ = std::make_unique<Resumption>(request_, delivery_->response);
   body_ended(came.end, came.cause, came.served.response_bytes);
@@ -223,6 +232,7 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   AttemptResult result;
   co_await attempt(worker_, request_, nullptr, cancel, again, std::nullopt, resumption_->response(), result);
   watched.end();
+  co_await resumption_->response().stop_sending();
   const Instant now = Tick::now();
   if (client_.watch.client_reset()) {
     actions_ = machine_.client_reset(now);
@@ -251,14 +261,20 @@ Task<void> ExchangeDriver::obey(const policy::Continue&) {
 Task<void> ExchangeDriver::obey(const policy::Fail& fail) {
   if (request_.tunnel != TunnelProgress::asked) {
     end_unanswered(observe::Ending::cut);  // into an open tunnel goes no response of ours
+  } else if (fail.close) {
+    end_like_upstream();
   } else {
     served_ = co_await deliver_failure(worker_, request_, client_, machine_.ledger(), fail.gateway_timeout);
   }
 }
 
+// Clients continue a download from its last byte: every byte that came is theirs (row B6).
 Task<void> ExchangeDriver::obey(const policy::Cut&) {
-  end_unanswered(observe::Ending::cut);
-  co_return;
+  served_.ending = observe::Ending::cut;
+  served_.keep_alive = false;
+  if (is_framed_) co_return;  // a FIN shows the cut, and the session ends the connection by one
+  co_await until_all_is_acknowledged(client_.stream, client_.pause);
+  client_.stream.cut();
 }
 
 Task<void> ExchangeDriver::obey(const policy::Leave&) {
@@ -267,6 +283,15 @@ Task<void> ExchangeDriver::obey(const policy::Leave&) {
   } else {
     end_unanswered(observe::Ending::client_gone);
   }
+}
+
+// A FIN for a FIN, an RST for an RST: the client's own reading of that end is what it would have had without
+// us.
+void ExchangeDriver::end_like_upstream() {
+  const auto& failed = std::get<policy::Failed>(machine_.ledger().back().outcome);
+  if (failed.cause == policy::Cause::reset) client_.stream.cut();
+  served_.ending = observe::Ending::cut;
+  served_.keep_alive = false;
 }
 
 // No whole response of an upstream's reaches the client, and none of ours.

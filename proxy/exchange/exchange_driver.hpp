@@ -27,6 +27,9 @@ class ExchangeDriver {
 
   /// What the machine asks for now, each time once. Nothing at the end, and nowhere else.
   policy::Actions next();
+  /// The response whose request is still being sent, unless the action delivers it: the sending has to end
+  /// before the action is obeyed. Null if there is none.
+  Response* overtaken_without(const policy::Action&);
   /// Does what one action asks for; the action must stay where it is. One without an overload of its own
   /// below does not compile.
   Task<void> obey(const policy::Action& action) {
@@ -68,6 +71,7 @@ class ExchangeDriver {
   static void note(const policy::Actions& nothing);
   void body_ended(Relayed::End, policy::Cause, std::uint64_t bytes);
   void end_unanswered(observe::Ending);
+  void end_like_upstream();
 
   Worker& worker_;
   Request& request_;
@@ -82,6 +86,7 @@ class ExchangeDriver {
   std::unique_ptr<HedgedAttempt> hedge_;    ///< once attempt 1 may get a copy
   std::unique_ptr<Resumption> resumption_;  ///< once the delivered body broke
   Served served_;
+  bool is_framed_ = true;        ///< its client can tell a response that was cut from a whole one
   bool response_begun_ = false;  ///< some of its head may be with the client, even where no status was told
 };
 

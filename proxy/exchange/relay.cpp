@@ -98,6 +98,20 @@ Relayed broken(BodyStep step, std::uint64_t bytes) {
   return {Relayed::End::broken, cause_of(step), bytes, step == BodyStep::stalled};
 }
 
+Task<void> until_all_is_acknowledged(Stream& client, Pause& pause) {
+  constexpr Duration patience = std::chrono::seconds(30);
+  std::uint64_t last = 0;
+  Instant moved = Tick::now();
+  for (;;) {
+    const std::uint64_t left = client.unacknowledged();
+    const Instant now = Tick::now();
+    if (left != last) moved = now;
+    if (left == 0 || now - moved >= patience) break;
+    last = left;
+    co_await pause.until(now + Tick::granule);
+  }
+}
+
 void count_limit(observe::Metrics& metrics, const Relayed& relayed, Stream& client) {
   if (relayed.stalled) metrics.count_limit(observe::LimitHit::response_idle);
   if (relayed.end == Relayed::End::client_gone && client.take_limit_hit())

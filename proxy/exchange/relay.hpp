@@ -2,6 +2,7 @@
 // send with the body bytes at hand, then the rest as it comes.
 #pragma once
 
+#include "proxy/io/pause.hpp"
 #include "proxy/message/request.hpp"
 #include "proxy/message/response.hpp"
 
@@ -22,6 +23,9 @@ Task<Relayed> relay(Pool&, Request&, Stream& client, Response&);
 
 /// A body that broke with that step, `bytes` of it being with the client.
 Relayed broken(BodyStep step, std::uint64_t bytes);
+
+/// Until the client's host has acknowledged all that was sent to it, or for half a minute nothing more.
+Task<void> until_all_is_acknowledged(Stream& client, Pause&);
 
 /// Counts the idle limit that ended it, if one did.
 void count_limit(observe::Metrics&, const Relayed&, Stream& client);

@@ -15,7 +15,7 @@ using policy::Continuation;
 namespace {
 
 std::optional<policy::Download> begin(const Request& request, const Response& first) {
-  if (first.kept || request.is_connect() || request.bound) return std::nullopt;
+  if (first.kept || first.overtook || request.is_connect() || request.bound) return std::nullopt;
   return policy::Download::begin(asked_by(request), part_of(request, first.head));
 }
 

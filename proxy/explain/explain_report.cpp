@@ -169,6 +169,7 @@ std::string client_gets(const ExplainReport& report) {
   if (fail == nullptr)
     return fmt::format("the upstream's last answer, {}, unchanged",
                        std::get<policy::Answered>(told.outcome).status);
+  if (fail->close) return "no answer: its connection ends as the upstream's did (on_broken)";
   const int status = http::failure_reply(course.ledger, fail->gateway_timeout, "reprise").status;
   std::string text = fmt::format("{} from reprise", status);
   if (report.route().policy.response_headers != policy::ResponseHeaders::none)

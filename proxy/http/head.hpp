@@ -77,6 +77,7 @@ struct ResponseHead {
   unsigned minor_version = 1;
   std::vector<FieldLine> fields;
   Framing framing;        ///< as it stands for a request of the method that was given to the parser
+  bool close = false;     ///< Connection lists `close`, or it is 1.0 without keep-alive
   bool reusable = true;   ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
   std::size_t bytes = 0;  ///< length of the head in the buffer, as it came
   /// The head as write_clean_head made it, where it did not come clean: then the views are into this. Moved

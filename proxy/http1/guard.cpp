@@ -193,7 +193,8 @@ Refusal judge_response(std::string_view request_method, ResponseHead& head, Oddi
     if (const Refusal refusal = count_response_field(field, tally, oddities)) return refusal;
   }
   head.framing = {};
-  head.reusable = head.minor_version == 0 ? tally.keep_alive && !tally.close : !tally.close;
+  head.close = tally.close || (head.minor_version == 0 && !tally.keep_alive);
+  head.reusable = !head.close;
   if (tally.codings.count > 0) {
     if (const Refusal refusal = tally.codings.judge()) return refusal;
     oddities.length_and_chunked = tally.length.has_value();

@@ -16,7 +16,8 @@ policy::DownloadRequest asked_by(const Request& request) {
 Duration patience_with(const Request& request, const Response& response) {
   const policy::RoutePolicy& policy = *request.policy;
   const bool resumes = policy.mode == policy::Mode::active && policy.resume.enabled;
-  if (!resumes || request.bound || policy.idle_timeout <= policy.resume.stall) return policy.idle_timeout;
+  if (!resumes || request.bound || response.overtook || policy.idle_timeout <= policy.resume.stall)
+    return policy.idle_timeout;
   const bool continuable = policy::Download::can_begin(asked_by(request), part_of(request, response.head));
   return continuable ? policy.resume.stall : policy.idle_timeout;
 }

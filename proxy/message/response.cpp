@@ -1,5 +1,6 @@
 #include "proxy/message/response.hpp"
 
+#include <cassert>
 #include <charconv>
 
 #include "proxy/match/ascii.hpp"
@@ -34,7 +35,17 @@ BodyReader& Response::begin_body() {
   return reader;
 }
 
+Task<void> Response::stop_sending() {
+  if (sending == nullptr) co_return;
+  Upload& upload = sending->upload();
+  co_await upload.stop();
+  reusable = reusable && upload.end() == UploadEnd::sent;
+  sending.reset();
+}
+
 void Response::clear() {
+  assert(sending == nullptr || sending->upload().end() != UploadEnd::running);
+  sending.reset();
   number = 0;
   connection.reset();
   reader.drop();
@@ -45,7 +56,7 @@ void Response::clear() {
   give_back(body);
   trailers.clear();
   broken.reset();
-  begun = kept = reusable = false;
+  begun = overtook = kept = reusable = false;
 }
 
 void give_back(std::string& text) {
@@ -66,7 +77,9 @@ void keep_whole(Pool& pool, Response& response) {
 
 void finish_connection(Pool& pool, Response& response, bool surplus) {
   if (response.connection == nullptr) return;
-  if (response.reusable && !surplus) {
+  response.reusable = response.reusable && !surplus;
+  if (response.overtook) return;
+  if (response.reusable) {
     heed_keep_alive(*response.connection, response.head);
     pool.give_back(std::move(response.connection));
   }

@@ -17,7 +17,7 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::request_duration, "reprise_request_duration_seconds", Type::Histogram, "route",
      "Time from the request head to the end of the answer, waits included; tunnels are left out."},
     {Metric::attempts, "reprise_attempts_total", Type::Counter, "route, outcome",
-     "Attempts by outcome: 2xx 3xx 4xx 5xx other (600 to 999) resolve connect tls reset timeout truncated "
+     "Attempts by outcome: 2xx 3xx 4xx 5xx other resolve connect tls reset timeout truncated "
      "cancelled."},
     {Metric::attempts_per_request, "reprise_attempts_per_request", Type::Histogram, "route",
      "Attempts of each request that had any."},

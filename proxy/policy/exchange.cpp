@@ -185,7 +185,7 @@ Actions Exchange::stop(Reason reason) {
   if (response_ && !out_of_time && !ledger_.ambiguous) return deliver(*response_);
   state_ = State::over;
   // A response at hand that is not delivered because of the deadline becomes a 504.
-  return Action(Fail{response_ && out_of_time});
+  return Action(Fail{response_ && out_of_time, closes_like_upstream(facts_, ledger_, policy_)});
 }
 
 Actions Exchange::deliver(unsigned number) {

@@ -48,6 +48,7 @@ struct Cut {};
 /// Respond in our own words: there is no upstream response to give, or the deadline asks for a 504.
 struct Fail {
   bool gateway_timeout = false;  ///< out_of_time: 504
+  bool close = false;            ///< no response: the client's connection ends as the upstream's did
 };
 /// The client is gone: there is nobody to respond to.
 struct Leave {};

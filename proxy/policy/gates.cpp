@@ -41,6 +41,20 @@ bool may_be_about_our_repeat(const Facts& facts, int status) {
   return !facts.safe_method && std::find(statuses.begin(), statuses.end(), status) != statuses.end();
 }
 
+bool closes_like_upstream(const Facts& facts, const Ledger& ledger, const RoutePolicy& policy) {
+  if (ledger.size() != 1 || ledger.reason != Reason::not_idempotent) return false;
+  const LedgerEntry& only = ledger.back();
+  const auto* failed = std::get_if<Failed>(&only.outcome);
+  const bool ended = failed != nullptr && (failed->cause == Cause::closed || failed->cause == Cause::reset);
+  if (!ended || (failed->stage != Stage::send && failed->stage != Stage::await_head)) return false;
+  switch (policy.on_broken) {
+    case OnBroken::respond: return false;
+    case OnBroken::close: return true;
+    case OnBroken::automatic: break;
+  }
+  return facts.unaware_client && (facts.first_of_connection || only.attempt.reused);
+}
+
 bool keeps_failure(const RoutePolicy& policy) {
   switch (policy.ambiguous) {
     case Ambiguous::failure: return true;

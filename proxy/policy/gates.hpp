@@ -1,6 +1,7 @@
 // Questions that more than one decision asks before another attempt, each answered in one place.
 #pragma once
 
+#include "proxy/policy/ledger.hpp"
 #include "proxy/policy/route_policy.hpp"
 #include "proxy/verdict/verdict.hpp"
 
@@ -47,6 +48,10 @@ bool may_follow_lost_response(const Facts&, const RoutePolicy&);
 /// A response to a later attempt with that status may be about our own repeat, because an earlier attempt
 /// whose outcome is unknown may have taken effect.
 bool may_be_about_our_repeat(const Facts&, int status);
+
+/// The client's connection ends as the upstream's did, without a response (row D8): the request was sent
+/// once, must not be repeated, and broke before the first byte of a response.
+bool closes_like_upstream(const Facts&, const Ledger&, const RoutePolicy&);
 
 /// The client gets the failure of the lost attempt, not such a response.
 bool keeps_failure(const RoutePolicy&);

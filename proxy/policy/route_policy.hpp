@@ -101,6 +101,9 @@ std::string either_of_validators(const ResumePolicy&);
 /// was lost, or the later response with a mark. `automatic`: failure if the request is idempotent by its
 /// method alone.
 enum class Ambiguous : std::uint8_t { automatic, failure, response };
+/// How a client learns that its request, which was sent once and must not be repeated, broke without a byte
+/// of a response: by a 502, or by the end of its connection.
+enum class OnBroken : std::uint8_t { automatic, respond, close };
 
 /// Whether a request gets a `Via` field of ours. `automatic`: only if a loop could be found by nothing else,
 /// or if others than this host's clients have to see it; nginx compresses nothing for a request with Via
@@ -136,6 +139,7 @@ struct RoutePolicy {
   bool signature_sigv4 = false;    ///< no attempt starts after the request's signature has run out
   bool signature_one_time = true;  ///< what has one-time credentials is not sent twice
   Ambiguous ambiguous = Ambiguous::automatic;
+  OnBroken on_broken = OnBroken::automatic;
   AddVia via = AddVia::automatic;
   ResponseHeaders response_headers = ResponseHeaders::outcome;
   bool attempt_header = false;

@@ -71,6 +71,8 @@ class RequestBody final : public Cancellable {
   /// where it is more than can be held: nothing is lost then, the body is sent on as if this had not been
   /// called. Else what kept it from that; `malformed` also where the disk has lost what it held.
   Task<BodyStep> count(Duration idle);
+  /// Holds nothing of it any more: nobody will send it again.
+  void let_go();
   /// Until it is known whether what is stored is stored.
   Task<void> settle();
   void cancel() override;
@@ -81,7 +83,6 @@ class RequestBody final : public Cancellable {
   bool add(std::string_view piece);
   bool add_in_memory(std::string_view piece);
   bool add_on_disk(std::string_view piece);
-  void let_go();
   asio::any_io_executor executor() { return reader_.stream().executor(); }
 
   BodyReader reader_;

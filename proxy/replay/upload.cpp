@@ -1,6 +1,7 @@
 #include "proxy/replay/upload.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <cassert>
 
 namespace reprise::net {
 namespace {
@@ -68,7 +69,7 @@ Task<void> Upload::run(Upload& upload) { upload.finish(co_await upload.pump()); 
 void Upload::finish(UploadEnd end) {
   end_ = stopping_ ? UploadEnd::stopped : end;
   upstream_.set_user_timeout(usual_timeout_);
-  if (!stopping_) listener_->upload_ended(end);
+  if (!stopping_ && listener_ != nullptr) listener_->upload_ended(end);
   joined_->cancel();
 }
 
@@ -135,7 +136,8 @@ Task<UploadEnd> Upload::send_last() {
 }
 
 Task<void> Upload::stop() {
-  if (listener_ == nullptr || end_ != UploadEnd::running) co_return;
+  if (end_ != UploadEnd::running) co_return;
+  assert(joined_);
   stopping_ = true;
   // An early response's body is still to be read from the connection (row C5): only the sending ends.
   upstream_.end_writing();

@@ -23,7 +23,7 @@ enum class UploadEnd : std::uint8_t {
   stopped,           ///< by `stop`
 };
 
-/// Hears of an upload's end while it waits for the response's head.
+/// Hears of an upload's end while it waits for something else.
 class UploadListener {
  public:
   virtual void upload_ended(UploadEnd) = 0;
@@ -44,6 +44,8 @@ class Upload {
   void start(std::string_view head, std::string_view last_lines, UploadListener& listener);
   /// Ends it and waits until it is over. The connection is of no use afterwards unless `end()` was `sent`.
   Task<void> stop();
+  /// Its end is told to that one from now on; null: to nobody.
+  void tell(UploadListener* listener) { listener_ = listener; }
 
   UploadEnd end() const { return end_; }
 

@@ -1,22 +1,17 @@
 #include "proxy/session/lingering_close.hpp"
 
+#include <algorithm>
+
 namespace reprise::net {
-namespace {
 
-constexpr std::size_t drain_bytes = std::size_t{256} * 1024;
-constexpr Duration drain_time = std::chrono::seconds(2);
-
-}  // namespace
-
-Task<void> lingering_close(Stream& stream, Buffer& buffer) {
+Task<void> lingering_close(Stream& stream, Buffer& buffer, Duration silence) {
   stream.finish_sending();
-  stream.limit_read(drain_time);
-  std::size_t drained = 0;
-  while (drained < drain_bytes) {
+  const Instant until = Tick::now() + linger_time;
+  for (;;) {
+    stream.limit_read_until(std::min(until, Tick::now() + silence));
     buffer.clear();
     const auto [error, bytes] = co_await stream.read_some(buffer.room());
     if (error) break;
-    drained += bytes;
   }
   stream.close();
 }

@@ -7,8 +7,14 @@
 
 namespace reprise::net {
 
-/// Reads at most 256 KiB for at most 2 s, so that the client's kernel does not throw our response away, then
-/// closes (RFC 9112 9.6, rows C5, I4). What is in the buffer is forgotten.
-Task<void> lingering_close(Stream&, Buffer&);
+/// For so long what a client still sends is read and thrown away, lest its kernel throws our response away
+/// (RFC 9112 9.6, rows C5, I4): as long as nginx lingers.
+inline constexpr Duration linger_time = std::chrono::seconds(30);
+/// And no longer than so after its last byte.
+inline constexpr Duration linger_silence = std::chrono::seconds(5);
+
+/// Sends FIN, reads what still comes until nothing has for `silence`, closes. What is in the buffer is
+/// forgotten.
+Task<void> lingering_close(Stream&, Buffer&, Duration silence = linger_silence);
 
 }  // namespace reprise::net

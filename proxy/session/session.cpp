@@ -10,6 +10,7 @@
 #include "proxy/io/read_head.hpp"
 #include "proxy/session/lingering_close.hpp"
 #include "proxy/session/resting_client.hpp"
+#include "proxy/session/unsent_body.hpp"
 #include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
@@ -37,14 +38,15 @@ Session::Session(Worker& worker, ClientConnection connection)
       role_(std::move(connection.role)),
       ends_(connection.ends),
       place_(std::move(connection.place)),
-      took_risk_of_(connection.took_risk_of) {
+      took_risk_of_(connection.took_risk_of),
+      had_request_(connection.had_request) {
   worker_.sessions.add(*this);
 }
 
 Session::~Session() { worker_.sessions.remove(*this); }
 
 ClientConnection Session::release() {
-  return {stream_.release(), listener_, role_, ends_, std::move(place_), took_risk_of_};
+  return {stream_.release(), listener_, role_, ends_, std::move(place_), took_risk_of_, had_request_};
 }
 
 Task<Session::Ending> Session::run() {
@@ -176,12 +178,27 @@ Task<bool> Session::carry_out(Request& request) {
   watched.end();
   record(worker_, request, served);
   if (served.inside) co_return co_await go_inside(request);
-  if (served.keep_alive) co_return true;
-  const bool answered = stream_.open() && served.ending == observe::Ending::answered && !request.is_connect();
+  if (served.keep_alive && request.body.complete()) co_return true;
+  if (served.keep_alive) co_return co_await read_rest(request);
+  if (!stream_.open() || request.is_connect()) co_return false;
+  const bool is_cut = served.ending == observe::Ending::cut;
   const bool still_sending =
-      answered && (!request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes);
-  if (still_sending) co_await lingering_close(stream_, buffer_);
+      !request.body.complete() || !buffer_.empty() || stream_.unread() == Unread::bytes;
+  if (is_cut || (still_sending && served.ending == observe::Ending::answered)) co_await linger();
   co_return false;
+}
+
+// Whoever drains waits for no client that has its response.
+Task<void> Session::linger() {
+  const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
+  co_await lingering_close(stream_, buffer_, worker_.draining ? Tick::granule : linger_silence);
+}
+
+// Whoever drains does not wait for it.
+Task<bool> Session::read_rest(Request& request) {
+  if (worker_.draining) co_return false;
+  const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
+  co_return co_await discard_body(request, request.snapshot->settings.timers.keep_alive);
 }
 
 // Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).
@@ -206,7 +223,7 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
   Gather pieces;
   pieces.add(request.response_head);
   if (co_await stream_.write_all(pieces, request.snapshot->settings.timers.header)) co_return;
-  co_await lingering_close(stream_, buffer_);
+  co_await linger();
 }
 
 void Session::drain() {

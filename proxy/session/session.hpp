@@ -69,6 +69,7 @@ struct ClientConnection {
   ClientPlace place;
   /// Whose connections carried the last request that is not repeatable.
   const Upstream* took_risk_of = nullptr;
+  bool had_request = false;  ///< it carried one before
 };
 
 /// Lives in its own coroutine's frame, on one io thread.
@@ -123,6 +124,8 @@ class Session final : public IdleClient, public ClientSession {
   void plan_tunnel(Request&, const http::Connect&);
   void find_route(Request&, std::string_view host, std::uint16_t port);
   Task<bool> carry_out(Request&);
+  Task<bool> read_rest(Request&);
+  Task<void> linger();
   Task<bool> begin_stream();
   Task<bool> begin_socks(Request&);
   Task<bool> begin_redirected(Request&);
@@ -152,6 +155,7 @@ class Session final : public IdleClient, public ClientSession {
   std::optional<Inside> inside_;
   ClientPlace place_;
   const Upstream* took_risk_of_;
+  bool had_request_;             ///< before the one that is planned
   GuardedPointer<Stream> idle_;  ///< that of a client between two requests
 };
 

@@ -116,6 +116,9 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
                         request.outgoing);
   if (!request.ends_head_by_attempt()) request.outgoing.append("\r\n");
   request.facts = read_facts(request);
+  request.facts.unaware_client =
+      request.kind == RequestKind::intercepted || request.kind == RequestKind::redirected;
+  request.facts.first_of_connection = !std::exchange(had_request_, true);
   plan_body(request);
 }
 

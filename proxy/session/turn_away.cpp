@@ -59,7 +59,7 @@ Task<void> turn_away_politely(Worker& worker, tcp::socket socket, config::Listen
     Gather pieces;
     pieces.add(message);
     Buffer buffer;
-    if (!stream.write_now(pieces)) co_await lingering_close(stream, buffer);
+    if (!stream.write_now(pieces)) co_await lingering_close(stream, buffer, std::chrono::seconds(2));
   }
 }
 

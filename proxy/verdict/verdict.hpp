@@ -31,6 +31,10 @@ struct Facts {
   bool one_time = false;
   /// It asks for another protocol (row N15).
   bool changes_protocol = false;
+  /// Its client does not know that a proxy is between: it was taken over, or its TLS is ended here.
+  bool unaware_client = false;
+  /// Nothing came before it on its client's connection.
+  bool first_of_connection = true;
 };
 
 /// How much of the request the kernel has accepted for the upstream.

@@ -243,6 +243,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"defaults.signature.sigv4", "true"},
       {"defaults.signature.one_time", "false"},
       {"defaults.ambiguous", "response"},
+      {"defaults.on_broken", "close"},
       {"defaults.via", "true"},
       {"defaults.tls", "originate"},
       {"defaults.tls.originate", "true"},

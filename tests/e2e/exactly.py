@@ -125,11 +125,8 @@ def raw(message, then="stay"):
 
 
 def is_cut(client, what=""):
-    """Reads on behind a head: the body as far as it came, framing and all. It has no terminator."""
-    try:
-        text = client.read_to_end()
-    except ConnectionResetError:
-        text = bytes(client.buffer)
+    """Reads on behind a head to the FIN: the body as far as it came, framing and all. It has no terminator."""
+    text = client.read_to_end()
     assert not text.endswith(b"0\r\n\r\n"), f"a cut answer with a terminator: {text[-100:]!r} {what}"
     return text
 

@@ -151,7 +151,7 @@ def is_502(got, finished):
 
 
 def is_cut(got, finished):
-    return not finished and (got == b"" or got.startswith(b"HTTP/1.1 200 ")) and not got.endswith(b"0\r\n\r\n")
+    return finished and (got == b"" or got.startswith(b"HTTP/1.1 200 ")) and not got.endswith(b"0\r\n\r\n")
 
 
 def test_every_bad_input_has_its_verdict_and_does_no_harm():

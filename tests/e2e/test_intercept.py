@@ -239,6 +239,24 @@ def test_it_runs_through_the_same_engine():
         equal(reprise.interceptions("intercepted"), 1)
 
 
+def test_D8_an_intercepted_client_learns_of_a_broken_request_as_it_would_have():
+    """Its first request: the connection ends. A later one, on a fresh connection of ours: a 502, or a JDK would send it again."""
+    with TlsUpstream({"/post": ["close"], "/last": [Say(close=True)]}) as upstream, Intercepting() as reprise:
+        post = f"POST /post HTTP/1.1\r\nHost: {HOST}:{upstream.port}\r\nContent-Length: 4\r\n\r\nonce".encode()
+        with handshake(reprise, upstream.port, reprise.bundle, HOST) as wire:
+            client = Client(None, connection=wire)
+            client.send(post)
+            equal(client.read_to_end(), b"")
+        with handshake(reprise, upstream.port, reprise.bundle, HOST) as wire:
+            client = Client(None, connection=wire)
+            client.send(post.replace(b"/post", b"/last"))
+            equal(client.read_response().status, 200)
+            client.send(post)
+            response = client.read_response()
+            equal((response.status, response.reason), (502, "not_idempotent"))
+        equal(upstream.count("/post"), 2, "each was sent once")
+
+
 def test_what_observes_and_what_is_off():
     for mode, outcome in (("observe", 1), ("off", 0)):
         with TlsUpstream({"/x": [503, 200]}) as upstream, Intercepting(defaults={"mode": mode}) as reprise:

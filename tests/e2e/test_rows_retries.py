@@ -164,6 +164,26 @@ def test_D8_the_last_attempt_dies_on_a_reused_connection():
                 assert "error=connection_terminated" in response.field("Proxy-Status")
 
 
+def test_D8_on_broken_close_ends_the_client_as_the_upstream_ended():
+    with stage({"/fin": ["close"], "/rst": ["reset"], "/busy": [503, "close"], "/slow": ["hang"]}, limits={"header": "8KiB"},
+               defaults={"on_broken": "close", "response_timeout": "200ms"}) as (reprise, upstream):
+        for path, ending in (("/fin", "FIN"), ("/rst", "RST")):
+            with Client(reprise.forward) as client:
+                client.send(to(upstream, "POST", path, b"Content-Length: 4\r\n", b"once"))
+                try:
+                    equal((client.read_to_end(), ending), (b"", "FIN"))
+                except ConnectionResetError:
+                    equal(ending, "RST")
+            equal(upstream.count(path), 1, "never sent twice")
+        line = reprise.requests(2)[0]
+        equal((line["ending"], line["reason"], line["attempts"][0]["error"]), ("cut", "not_idempotent", "closed"))
+        equal(reprise.metric("reprise_requests_total", code="cut"), 2)
+        response = ask(reprise, "POST", upstream.url("/slow"), b"x")
+        equal((response.status, response.reason), (504, "not_retryable"), "a time-out is no broken connection")
+        response = ask(reprise, "DELETE", upstream.url("/busy"))
+        equal(response.status, 503, "after a repeat always a response")
+
+
 def test_D9_an_attempt_that_is_too_slow_is_closed_before_the_next():
     def hang(connection, _):
         first.append(connection)

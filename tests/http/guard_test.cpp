@@ -223,8 +223,8 @@ TEST(Guard, versions) {
   EXPECT_EQ(request("GET / HTTP/2.0\nHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
   EXPECT_EQ(request("GET / HTTP/1.1 \r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
   EXPECT_EQ(request("GET / HTTP/1.1x\r\nHost: h\r\n\r\n"), Parsed{Rejection::bad_request_line});
-  EXPECT_EQ(request("GET / " + string(16 * 1024, 'x')), partial);
-  EXPECT_EQ(request("GET / " + string(16 * 1024 + 1, 'x')), Parsed{Rejection::bad_target})
+  EXPECT_EQ(request("GET / " + string(64 * 1024, 'x')), partial);
+  EXPECT_EQ(request("GET / " + string(64 * 1024 + 1, 'x')), Parsed{Rejection::bad_target})
       << "what has no end is not waited for";
   EXPECT_EQ(status_of(Rejection::bad_version), 505);
   EXPECT_EQ(status_of(Rejection::bad_request_line), 400);

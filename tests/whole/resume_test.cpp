@@ -73,12 +73,12 @@ class ProxyResume : public ::testing::Test {
         "reprise_retries_refused_total{route=\"default\",reason=\"" + std::string(reason) + "\"}";
     return play::eventually([&] { return proxy_->metric(series) == 1; });
   }
-  // Cut by RST after exactly those bytes.
+  // Cut by FIN after exactly those bytes.
   void expect_cut(const WireResponse& got, std::string_view reason, std::size_t bytes = got_first) {
     EXPECT_EQ(got.status, 200);
     EXPECT_FALSE(got.whole);
     EXPECT_EQ(got.body, body.substr(0, bytes));
-    EXPECT_EQ(client_->socket().read_to_end(), Wire::reset);
+    EXPECT_EQ(client_->socket().read_to_end(), Wire::fin);
     EXPECT_TRUE(refused_because(reason)) << reason << "\n" << proxy_->metrics();
   }
   double metric(std::string_view name) {
@@ -288,7 +288,7 @@ TEST_F(ProxyResume, E10_what_is_never_resumed) {
     RunningProxy proxy;
     RawClient client = proxy.client();
     EXPECT_FALSE(client.ask(play::get(upstream.authority())).whole);
-    EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+    EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
     EXPECT_EQ(upstream.connections(), 1U);
   }
   ScriptedUpstream upstream(turns(heard, {broken_first()}));
@@ -400,7 +400,7 @@ TEST_F(ProxyResume, D15_shutdown_ends_the_wait_for_a_resume) {
   ASSERT_TRUE(play::eventually([&] { return heard_.size() == 1 && upstream_->running() == 0; }));
   ASSERT_TRUE(client_->socket().read_until(body.substr(0, got_first)));
   proxy_->stop();
-  EXPECT_EQ(client_->socket().read_to_end(), Wire::reset);
+  EXPECT_EQ(client_->socket().read_to_end(), Wire::fin);
 }
 
 /// Responses to the request for the rest that are not the rest.

@@ -237,7 +237,7 @@ TEST(ProxyShedding, a_response_that_stops_coming_is_cut_and_counted) {
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   client.send(play::get(upstream.authority()));
-  EXPECT_EQ(client.socket().read_to_end(), Wire::reset);
+  EXPECT_EQ(client.socket().read_to_end(), Wire::fin);
   EXPECT_EQ(proxy.metric(series("answer_idle")), 1);
   over = true;
 }

@@ -1,0 +1,38 @@
+#include "proxy/session/unsent_body.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/session/lingering_close.hpp"
+
+namespace reprise::net {
+namespace {
+
+bool looks_like_its_request(const Request& request, std::string_view bytes) {
+  std::string line(request.head.method);
+  http::ascii::append(line, " ", request.head.target, " HTTP/1.");
+  return bytes.starts_with(line);
+}
+
+}  // namespace
+
+Task<bool> discard_body(Request& request, Duration rest) {
+  RequestBody& body = request.body;
+  body.let_go();
+  const bool is_unsent = body.received() == 0;
+  Instant until = Tick::now() + (is_unsent ? rest : linger_time);
+  bool is_first = is_unsent;
+  while (!body.complete()) {
+    const Instant now = Tick::now();
+    std::string_view piece;
+    const Duration patience = is_first ? rest : std::min<Duration>(linger_silence, until - now);
+    if (patience <= Duration::zero()) co_return false;
+    if (co_await body.next(patience, piece) != BodyStep::piece) break;
+    if (is_first && looks_like_its_request(request, piece)) co_return false;
+    if (is_first) until = Tick::now() + linger_time;
+    is_first = false;
+  }
+  co_return body.complete();
+}
+
+}  // namespace reprise::net
