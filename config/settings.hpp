@@ -60,6 +60,8 @@ struct Parent {
   std::string authorization;  ///< a secret: the value of Proxy-Authorization (RFC 7617); empty: none is sent
   /// How it is verified where it is reached over TLS; absent: in clear text.
   std::optional<policy::TlsPolicy> tls{};
+  /// Hosts that are reached without the parent: names, `*.suffix`, and networks with a prefix length.
+  std::vector<std::string> except{};
 };
 
 /// Whose TLS is ended here, and by which authority.

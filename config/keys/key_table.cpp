@@ -30,6 +30,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "parent", .kind = parent, .standard = "none", .sentence = "Another proxy that everything goes through, over TLS with `https://`; it resolves the upstreams' names. User and password, percent-encoded, are sent to it as `Proxy-Authorization: Basic`.", .words = "none"},
   {.path = "parent.url", .kind = parent, .standard = "", .sentence = "The same, where there is more to say of it."},
   {.path = "parent.ca_file", .kind = file, .standard = "system", .sentence = "The only certificates that are trusted for a parent that is reached over TLS, as PEM; they vouch for no upstream.", .words = "system"},
+  {.path = "parent.except", .kind = list, .standard = "[]", .sentence = "Hosts that are reached without the parent: names, `*.suffix`, addresses and networks. A network matches hosts that are written as addresses; no name is resolved for it.", .item = destination},
 
   {.path = "defaults", .kind = mapping, .standard = "", .sentence = "What every route inherits, and what requests get that no route matches."},
   {.path = "defaults.mode", .kind = word, .standard = "active", .sentence = "`active` retries; `observe` decides and counts, and retries nothing; `off` leaves the request alone.", .words = "active observe off"},

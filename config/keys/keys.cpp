@@ -72,6 +72,7 @@ std::string_view article(Kind kind) {
     case Kind::name:
     case Kind::route: return "a name";
     case Kind::host: return "a host name such as api.example.com or *.example.com";
+    case Kind::destination: return "a host such as *.internal, or a network such as 10.0.0.0/8";
     case Kind::path: return "a path such as /v1/orders/**";
     case Kind::method: return "a method such as POST";
     case Kind::version_field: return "a response field such as x-goog-generation";
@@ -112,6 +113,7 @@ Form form_of(Kind kind) {
     case Kind::name:
     case Kind::route:
     case Kind::host:
+    case Kind::destination:
     case Kind::path:
     case Kind::method:
     case Kind::version_field:

@@ -28,10 +28,11 @@ enum class Kind : std::uint8_t {
   parent,     // http://[user:password@]proxy:port: a secret
   network,
   ports,
-  status,  // 503, 500-599, 5xx or one of `words`
-  name,    // of a policy
-  route,   // name of a route: those of presets have PRESET/ before it
-  host,    // exact or *.suffix
+  status,       // 503, 500-599, 5xx or one of `words`
+  name,         // of a policy
+  route,        // name of a route: those of presets have PRESET/ before it
+  host,         // exact or *.suffix
+  destination,  // a host, or a network such as 10.0.0.0/8
   path,
   method,
   version_field,  // of a response

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "config/keys/address.hpp"
+#include "config/keys/patterns.hpp"
 #include "proxy/match/ascii.hpp"
 
 namespace reprise::config {
@@ -74,7 +75,60 @@ std::string read_credentials(std::string_view text, Parent& parent) {
   return {};
 }
 
+// For `10.`, `10.1.2` or `10.*`, the network of the addresses that begin so. Empty for any other text.
+std::string network_begun_by(std::string_view text) {
+  while (text.ends_with('.') || text.ends_with(".*")) text.remove_suffix(text.ends_with('.') ? 1 : 2);
+  std::string network(text);
+  std::size_t count = 1;
+  for (std::size_t dot = text.find('.'); count <= 4; dot = text.find('.'), ++count) {
+    const auto part = parse_whole(text.substr(0, dot));
+    if (!part || *part.value > 255) return {};
+    if (dot == std::string_view::npos) break;
+    text.remove_prefix(dot + 1);
+  }
+  if (count > 3) return {};
+  for (std::size_t missing = count; missing < 4; ++missing) network.append(".0");
+  return network + "/" + std::to_string(8 * count);
+}
+
+// No name ends so (RFC 3696 2): a resolver takes it for an address.
+bool ends_with_number(std::string_view host) {
+  const std::string_view last = host.substr(host.rfind('.') + 1);
+  return std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<std::string> read_exception(std::string_view text) {
+  if (auto network = parse_network(text)) return std::move(network.value);
+  if (!network_begun_by(text).empty()) return std::nullopt;
+  auto host = parse_host_pattern(text);
+  if (!host || ends_with_number(host.value->text)) return std::nullopt;
+  return std::move(host.value->text);
+}
+
+// A text that a message proposes, or nothing if it is no exception either.
+std::string proposal(std::string text) { return read_exception(text) ? std::move(text) : std::string(); }
+
 }  // namespace
+
+Parsed<std::string> parse_exception(std::string_view text) {
+  if (auto exception = read_exception(text)) return {std::move(exception), {}, {}};
+  if (text == "*") return refuse<std::string>("is every host: write parent: none for that");
+  if (const std::size_t scheme = text.find("://"); scheme != std::string_view::npos) {
+    const std::string_view authority = text.substr(scheme + 3);
+    return refuse<std::string>("is a URL: write the host alone",
+                               proposal(std::string(authority.substr(0, authority.find_first_of(":/")))));
+  }
+  if (text.find('/') != std::string_view::npos) return parse_network(text);
+  if (std::string begun = network_begun_by(text); !begun.empty())
+    return refuse<std::string>("is the beginning of an address: write a network", std::move(begun));
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string_view::npos && parse_whole(text.substr(colon + 1)))
+    return refuse<std::string>("has a port: write the host alone",
+                               proposal(std::string(text.substr(0, colon))));
+  const std::size_t suffix = std::min(text.find_first_not_of("*."), text.size());
+  return refuse<std::string>("is no host: write a name, *.suffix, an address or a network such as 10.0.0.0/8",
+                             suffix > 0 ? proposal("*." + std::string(text.substr(suffix))) : std::string());
+}
 
 Parsed<Parent> parse_parent(std::string_view text) {
   const std::string form =

@@ -17,6 +17,8 @@ namespace reprise::config {
 Parsed<Parent> parse_parent(std::string_view);
 /// The same with `***` for the password.
 std::string parent_text(const Parent&);
+/// An item of `except`: a host name, `*.suffix`, a network, or an address, which gets /32 or /128.
+Parsed<std::string> parse_exception(std::string_view);
 /// Where it is a mapping: its url must be there, and `ca_file` is for one over TLS.
 void check_parent(const Node& root, Report&);
 

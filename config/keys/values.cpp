@@ -79,6 +79,7 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::name: return check(parse_name(text));
     case Kind::route: return check(parse_route_name(text));
     case Kind::host: return check(parse_host_pattern(text));
+    case Kind::destination: return check(parse_exception(text));
     case Kind::path: return check(parse_path(text));
     case Kind::method: return check(parse_method(text));
     case Kind::version_field: return check(parse_version_field(text));
@@ -225,6 +226,11 @@ void assign(const Key& key, const Node& node, std::optional<Parent>& target) {
   const Key* const ca_file = find_key("parent.ca_file");
   const Node* const file = node.find("ca_file");
   if (target->tls && file != nullptr && ca_file != nullptr) assign(*ca_file, *file, target->tls->ca_file);
+  const Node* const except = node.find("except");
+  if (except == nullptr) return;
+  put_list(*except, target->except, [](const std::string& text, std::vector<std::string>& hosts) {
+    if (auto host = parse_exception(text)) hosts.push_back(std::move(*host.value));
+  });
 }
 void assign(const Key&, const Node& node, Parent& target) { put(parse_parent(node.text), target); }
 

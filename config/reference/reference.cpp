@@ -104,7 +104,7 @@ then sent again.
 **A parent proxy.** Plain requests go to it in absolute-form, with the connections of all hosts in one pool; tunnels
 and TLS go through its CONNECT, and each host keeps its own. It resolves the names, so `security.deny` judges only
 upstreams that are written as addresses, in whatever spelling, and the address of the parent itself, which is not dialled
-if it is denied. Budgets, circuits and pauses stay those of the upstream. With a gateway's `host: client`, a parent
+if it is denied. What `except` lists is dialled from here, as if there were no parent. Budgets, circuits and pauses stay those of the upstream. With a gateway's `host: client`, a parent
 replaces Host by the authority that it is asked for (RFC 9112 3.2.2).
 
 **Refused as a whole.** `retry.max_attempts` and `retry.deadline` both unlimited; a maximum wait below the initial one;

@@ -120,8 +120,13 @@ Rendered render(const Key&, const std::optional<std::uint16_t>& value) {
 Rendered render(const Key& key, const std::optional<Parent>& value) {
   if (!value) return absent_word(key);
   const std::string url = yaml_scalar(parent_text(*value));
-  if (!value->tls || !value->tls->ca_file) return url;
-  return "{url: " + url + ", ca_file: " + yaml_scalar(*value->tls->ca_file) + "}";
+  std::string more;
+  if (value->tls && value->tls->ca_file) more.append(", ca_file: ").append(yaml_scalar(*value->tls->ca_file));
+  if (!value->except.empty()) {
+    const auto as_it_is = [](const std::string& host) { return host; };
+    more.append(", except: ").append(scalar_list(value->except, as_it_is));
+  }
+  return more.empty() ? url : "{url: " + url + more + "}";
 }
 
 Rendered render(const Key&, const Deny& deny) {

@@ -95,6 +95,7 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::path: choices.push_back(matching("^/[^?#]*$")); break;
     case Kind::network:
     case Kind::host:
+    case Kind::destination:
     case Kind::method:
     case Kind::text: choices.push_back(object({{"type", quote("string")}})); break;
     case Kind::word:

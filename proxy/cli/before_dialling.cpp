@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "config/keys/keys.hpp"
+#include "config/keys/parent.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/match/methods.hpp"
 #include "proxy/upstream/address_filter.hpp"
+#include "proxy/upstream/parent_exceptions.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -40,6 +42,15 @@ std::optional<NeverDialled> never_dialled(const config::Settings& settings, std:
                           where + " is a listener of this proxy, and security.deny lists self"};
   }
   return std::nullopt;
+}
+
+std::string way_to(const config::Settings& settings, std::string_view host) {
+  if (!settings.parent) return {};
+  const std::string parent = "the parent proxy " + config::parent_text(*settings.parent);
+  if (!net::ParentExceptions(settings.parent->except).contains(std::string(host)))
+    return "This request goes through " + parent + ".";
+  return "This request goes to " + std::string(host) + " without " + parent +
+         ": parent.except lists the host.";
 }
 
 std::string warning_of_method(std::string_view method) {

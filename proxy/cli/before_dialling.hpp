@@ -20,6 +20,9 @@ struct NeverDialled {
 /// Of a host that is written as an address. What a name resolves to is judged at each dial, and not here.
 std::optional<NeverDialled> never_dialled(const config::Settings&, std::string_view host, std::uint16_t port);
 
+/// A sentence on whether a request for that host goes through the parent proxy. Empty if none is configured.
+std::string way_to(const config::Settings&, std::string_view host);
+
 /// A warning where the method is in no registry (RFC 9110 16.1): it is forwarded, and no rule calls it
 /// idempotent by itself. Empty for those that are registered.
 std::string warning_of_method(std::string_view method);

@@ -231,6 +231,8 @@ int explain(Arguments given) {
     assumed.outcome = closed->failure;
     report.assumed = "nothing: " + closed->words;
   }
+  if (std::string way = way_to(*loaded.settings, asked.view.host); !way.empty())
+    report.notes.push_back(std::move(way));
   if (std::string warning = warning_of_method(given.method); !warning.empty())
     report.notes.push_back(std::move(warning));
   if (!assumed.junk_hint.empty()) report.notes.push_back(assumed.junk_hint);

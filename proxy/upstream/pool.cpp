@@ -93,11 +93,14 @@ void Pool::prove(Upstream& upstream, TlsPeer peer) {
   upstream.ticket = std::make_shared<TlsTicket>();
 }
 
-void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer) {
+void Pool::go_through(std::string_view host, std::uint16_t port, TlsPeer peer,
+                      const std::vector<std::string>& except) {
   const bool is_the_same = parent_ != nullptr && parent_->host == policy::lower(host) &&
-                           parent_->port == port && parent_->tls == peer.client;
+                           parent_->port == port && parent_->tls == peer.client &&
+                           exceptions_.texts() == except;
   if (is_the_same) return;
   forget_all();
+  exceptions_ = ParentExceptions(except);
   write_account(host, port, scratch_);
   // No host has a blank: the same host:port as an upstream is another.
   scratch_.insert(0, "parent ");
@@ -119,7 +122,7 @@ std::shared_ptr<Upstream> Pool::add_upstream(std::string_view host, std::uint16_
   fresh->account = scratch_.substr(0, account_bytes);
   fresh->host = policy::lower(host);
   fresh->port = port;
-  fresh->parent = parent_;
+  if (parent_ != nullptr && !exceptions_.contains(fresh->host)) fresh->parent = parent_;
   order_.push_front(fresh);
   upstreams_.emplace(order_.front()->key, order_.begin());
   return fresh;

@@ -19,6 +19,7 @@
 #include "proxy/policy/upstream_address.hpp"
 #include "proxy/upstream/budget_table.hpp"
 #include "proxy/upstream/host_guards.hpp"
+#include "proxy/upstream/parent_exceptions.hpp"
 
 namespace reprise::net {
 
@@ -126,7 +127,9 @@ class Pool {
 
   /// From now on every upstream has this parent proxy. Its connections are one pool, whatever the requests
   /// that they carry are for. Where that changes anything, all that was known of upstreams is forgotten.
-  void go_through(std::string_view host, std::uint16_t port, TlsPeer = {});
+  /// Upstreams that `except` lists have none (settings.hpp: Parent::except).
+  void go_through(std::string_view host, std::uint16_t port, TlsPeer = {},
+                  const std::vector<std::string>& except = {});
   /// From now on none has one.
   void go_directly();
   /// For connections that come to rest from now on.
@@ -176,6 +179,7 @@ class Pool {
   Order order_;  ///< the most recently used first
   std::unordered_map<std::string_view, Order::iterator> upstreams_;
   std::shared_ptr<Upstream> parent_;
+  ParentExceptions exceptions_;  ///< to `parent_`
   std::string scratch_;
   std::uint64_t connections_ = 0;  ///< so far
   bool closing_ = false;

@@ -26,7 +26,7 @@ void Worker::take_up(std::shared_ptr<const Snapshot> next) {
   snapshot = std::move(next);
   pool.limit(snapshot->settings.pool);
   if (const auto& parent = snapshot->settings.parent) {
-    pool.go_through(parent->host, parent->port, {snapshot->tls->parent(), parent->host});
+    pool.go_through(parent->host, parent->port, {snapshot->tls->parent(), parent->host}, parent->except);
   } else {
     pool.go_directly();
   }

@@ -105,6 +105,48 @@ TEST(Parent, over_tls_it_may_have_authorities_of_its_own) {
   refused("{url: none}", "parent.url: ");
 }
 
+TEST(ParentException, is_a_name_a_suffix_an_address_or_a_network) {
+  const auto value = [](std::string_view text) { return parse_exception(text).value.value_or(""); };
+  EXPECT_EQ(value("API.Internal."), "api.internal");
+  EXPECT_EQ(value("*.Internal"), "*.internal");
+  EXPECT_EQ(value("localhost"), "localhost");
+  EXPECT_EQ(value("1.example.com"), "1.example.com");
+  EXPECT_EQ(value("10.0.0.0/8"), "10.0.0.0/8");
+  EXPECT_EQ(value("10.1.2.3"), "10.1.2.3/32");
+  EXPECT_EQ(value("[fd00::1]"), "fd00::1/128");
+  EXPECT_EQ(value("fd00::/8"), "fd00::/8");
+}
+
+TEST(ParentException, proposes_the_nearest_form_of_what_is_no_pattern) {
+  const auto proposed = [](std::string_view text) {
+    const auto parsed = parse_exception(text);
+    EXPECT_FALSE(parsed) << text;
+    return parsed.suggestion;
+  };
+  EXPECT_EQ(proposed(".internal"), "*.internal");
+  EXPECT_EQ(proposed("*internal"), "*.internal");
+  EXPECT_EQ(proposed("*.internal:8080"), "*.internal");
+  EXPECT_EQ(proposed("api.internal:8080"), "api.internal");
+  EXPECT_EQ(proposed("https://api.internal:8080/x"), "api.internal");
+  EXPECT_EQ(proposed("10.1.2.3/8"), "10.0.0.0/8");
+  EXPECT_EQ(proposed("10."), "10.0.0.0/8");
+  EXPECT_EQ(proposed("192.168.*.*"), "192.168.0.0/16");
+  EXPECT_EQ(proposed("192.168.1"), "192.168.1.0/24");
+  for (const char* text :
+       {"", "*", ".", "*.", "a b", "a..b", "10.0.0.0/33", "x/8", "1.2.3.4.5", "300.1", "*.*", "a.*.b", "://"})
+    EXPECT_EQ(proposed(text), "") << text;
+}
+
+TEST(Parent, keeps_its_exceptions) {
+  const Loaded loaded = load_with("{url: \"http://proxy:3128\", except: [\"*.internal\", 10.0.0.0/8]}");
+  ASSERT_TRUE(loaded.settings && loaded.settings->parent);
+  EXPECT_EQ(loaded.settings->parent->except, (std::vector<std::string>{"*.internal", "10.0.0.0/8"}));
+  const std::string effective = effective_yaml(*loaded.settings);
+  EXPECT_NE(effective.find("\nparent: {url: \"http://proxy:3128\", except: [\"*.internal\", 10.0.0.0/8]}\n"),
+            std::string::npos)
+      << effective;
+}
+
 TEST(Parent, comes_from_the_environment_too) {
   const Loaded loaded = load_with("\"${env:PARENT}\"");
   ASSERT_TRUE(loaded.settings && loaded.settings->parent);

@@ -208,6 +208,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"parent", "\"http://proxy.internal:3128\""},
       {"parent.url", "\"https://proxy.internal:3129\""},
       {"parent.ca_file", "/ca.pem"},
+      {"parent.except", "[\"*.internal\", 10.0.0.0/8, api.test]"},
       {"admin.allow_remote", "true"},
       {"defaults.mode", "observe"},
       {"defaults.idempotent", "never"},
@@ -324,8 +325,10 @@ std::string nested(std::string_view path, const std::string& value) {
 std::string file_with(std::string_view path, const std::string& value) {
   if (path.starts_with("listeners[].")) return "version: 1\nlisteners: [" + value + "]\n";
   if (path.starts_with("presets[].")) return "version: 1\npresets: [" + value + "]\n";
-  if (path == "parent.ca_file")
-    return "version: 1\nparent: {url: \"https://proxy.internal:3129\", ca_file: " + value + "}\n";
+  if (path == "parent.ca_file" || path == "parent.except") {
+    const std::string name(path.substr(path.find('.') + 1));
+    return "version: 1\nparent: {url: \"https://proxy.internal:3129\", " + name + ": " + value + "}\n";
+  }
   if (path.starts_with("intercept.")) {
     // Three of its keys must be there.
     std::map<std::string, std::string, std::less<>> parts{
@@ -350,6 +353,7 @@ std::string file_to_compare(std::string_view path) {
       {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a}"},
       {"parent.url", "\"https://proxy.internal:3130\""},
       {"parent.ca_file", "system"},
+      {"parent.except", "[\"*.internal\"]"},
       {"defaults.tls.ca_file", "/other.pem"},
       {"defaults.tls.certificate", "/other.pem, key: /k.pem"},
       {"defaults.tls.key", "/other.pem, certificate: /c.pem"},
@@ -402,7 +406,7 @@ TEST(EveryKey, default_text_is_the_default) {
   for (const Key& key : all_keys()) {
     if (key.standard.empty() || key.path.find("[]") != std::string_view::npos) continue;
     // There is no parent by default.
-    if (key.path == "version" || key.path == "parent.ca_file") continue;
+    if (key.path == "version" || key.path == "parent.ca_file" || key.path == "parent.except") continue;
     // Below a section that is off, a key's default is what it has once the section is on.
     const Key* above = find_key(key.path.substr(0, key.path.rfind('.')));
     const bool below_off = above != nullptr && above->standard == "off";

@@ -78,6 +78,42 @@ def test_one_over_tls_has_authorities_of_its_own():
             equal(ask(reprise, "GET", "http://up.test/x").status, 504, "one that waits for clear text")
 
 
+def test_hosts_under_except_are_reached_without_it():
+    with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent:
+        there = {"url": parent.proxy_url(), "except": ["127.0.0.0/8", "*.up.test"]}
+        with Reprise(parent=there) as reprise:
+            response = ask(reprise, "GET", upstream.url("/direct"))
+            equal((response.status, parent.requests), (200, []), "the network lists the address")
+            equal(upstream.seen(1)[0].target, "/direct", "it is no request for a proxy")
+            run = Curl(reprise, upstream.url("/tunnel"), "--proxytunnel")
+            equal((run.code, parent.requests), (0, []), run.stderr)
+            name = f"http://localhost:{upstream.port}/name"
+            equal(ask(reprise, "GET", name).status, 200)
+            equal(ask(reprise, "GET", "http://up.test/apex").status, 200)
+            equal(parent.asked("GET"), [name, "http://up.test/apex"], "a network lists no name, a suffix not itself")
+
+
+def test_explain_says_whether_the_parent_gets_the_request():
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write('version: 1\nparent: {url: "http://joe:5ecret@proxy:3128", except: ["*.internal", 10.0.0.0/8]}\n')
+        file.flush()
+        for url, note in (("http://api.test/", "This request goes through the parent proxy http://joe:***@proxy:3128."),
+                          ("http://10.1.2.3/", "This request goes to 10.1.2.3 without the parent proxy http://joe:***@proxy:3128: "
+                                               "parent.except lists the host."),
+                          ("http://a.internal/", "This request goes to a.internal without the parent proxy")):
+            done = subprocess.run([options.binary, "explain", "GET", url, "-c", file.name], capture_output=True, text=True, check=True)
+            assert note in done.stdout, done.stdout
+
+
+def test_bad_exceptions_are_named_with_the_nearest_form():
+    code, output, name = run_with("version: 1\nparent:\n  url: http://proxy:3128\n  except: [.internal, \"10.*\"]\n", "check")
+    equal(code, 78)
+    for line in (f"{name}:4:12: error: parent.except[0]: \".internal\" is no host: write a name, *.suffix, an address or a network "
+                 "such as 10.0.0.0/8 (did you mean *.internal?)",
+                 f"{name}:4:23: error: parent.except[1]: \"10.*\" is the beginning of an address: write a network (did you mean 10.0.0.0/8?)"):
+        assert line in output, output
+
+
 def test_64_clients_share_its_connections():
     with Upstream() as upstream, Parent({f"h{number}.test": (LOOPBACK, upstream.port) for number in range(64)}) as parent, \
             Reprise(threads=1, parent=parent.proxy_url()) as reprise:

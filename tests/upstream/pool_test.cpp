@@ -104,6 +104,19 @@ TEST_F(PoolTest, F1_hosts_and_ports_do_not_mix_and_case_does_not_matter) {
   EXPECT_EQ(lease(*pool), nullptr);
 }
 
+TEST_F(PoolTest, an_upstream_under_except_has_no_parent) {
+  const auto pool = make();
+  pool->go_through("proxy.test", 3128, {}, {"*.internal"});
+  const auto excepted = pool->upstream("a.internal", 80);
+  EXPECT_EQ(excepted->parent, nullptr);
+  ASSERT_NE(pool->upstream("a.test", 80)->parent, nullptr);
+  EXPECT_EQ(pool->upstream("a.test", 80)->parent->host, "proxy.test");
+  pool->go_through("proxy.test", 3128, {}, {"*.internal"});
+  EXPECT_EQ(pool->upstream("a.internal", 80), excepted) << "nothing changed";
+  pool->go_through("proxy.test", 3128);
+  EXPECT_NE(pool->upstream("a.internal", 80)->parent, nullptr);
+}
+
 TEST_F(PoolTest, F1_nothing_is_lent_across_scheme_name_or_tls_settings) {
   const TlsClient one({}, 0);
   const TlsClient other({}, 1);

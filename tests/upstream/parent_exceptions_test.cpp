@@ -1,0 +1,33 @@
+// Which hosts are reached without the parent proxy.
+#include "proxy/upstream/parent_exceptions.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reprise::net {
+namespace {
+
+TEST(ParentExceptions, matches_names_and_suffixes_in_any_case) {
+  const ParentExceptions exceptions({"api.test", "*.internal"});
+  EXPECT_TRUE(exceptions.contains("API.test"));
+  EXPECT_TRUE(exceptions.contains("api.test."));
+  EXPECT_TRUE(exceptions.contains("a.b.internal"));
+  EXPECT_FALSE(exceptions.contains("internal"));
+  EXPECT_FALSE(exceptions.contains("x.api.test"));
+  EXPECT_FALSE(exceptions.contains("notinternal"));
+}
+
+TEST(ParentExceptions, H2_a_network_matches_addresses_in_any_spelling_and_no_name) {
+  const ParentExceptions exceptions({"10.0.0.0/8", "192.0.2.1/32", "fd00::/8"});
+  for (const char* host : {"10.1.2.3", "10.0.0.0", "0x0a010203", "::ffff:10.1.2.3", "192.0.2.1", "fd12::1"})
+    EXPECT_TRUE(exceptions.contains(host)) << host;
+  for (const char* host : {"11.0.0.1", "192.0.2.2", "fe80::1", "10.internal", "ten.test", ""})
+    EXPECT_FALSE(exceptions.contains(host)) << host;
+}
+
+TEST(ParentExceptions, matches_no_host_if_the_list_is_empty) {
+  EXPECT_FALSE(ParentExceptions().contains("a.test"));
+  EXPECT_FALSE(ParentExceptions().contains("10.0.0.1"));
+}
+
+}  // namespace
+}  // namespace reprise::net
