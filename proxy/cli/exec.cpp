@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "config/intercept.hpp"
+#include "config/keys/parent.hpp"
+#include "config/keys/proxy_variables.hpp"
 #include "proxy/child/child_process.hpp"
 #include "proxy/child/exec_tally.hpp"
 #include "proxy/child/private_folder.hpp"
@@ -70,6 +72,22 @@ bool add_hosts(const std::vector<std::string>& wanted, config::Settings& setting
   return true;
 }
 
+/// Makes the proxy that the caller's variables name the parent, unless the file has one. Returns false, and
+/// prints why, if the variables cannot be followed.
+bool follow_caller(config::Settings& settings) {
+  if (settings.parent) return true;
+  config::NamedParent named = config::parent_of_variables(variable_now);
+  if (!named.problem.empty()) std::fprintf(stderr, "reprise exec: %s\n", named.problem.c_str());
+  settings.parent = std::move(named.parent);
+  return named.problem.empty();
+}
+
+/// The last line, which says too whether a parent was used.
+std::string summary(const ExecTally& tally, const std::optional<config::Parent>& parent) {
+  if (!parent) return tally.line();
+  return tally.line() + " (through the parent proxy " + config::parent_text(*parent) + ")";
+}
+
 /// A proxy that runs on a thread of its own, and is told to stop by its end.
 class RunningProxy {
  public:
@@ -115,6 +133,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
     return exit_bad_configuration;
   }
   if (!given.intercept.empty() && !add_hosts(given.intercept, *loaded.settings)) return exit_usage;
+  if (!follow_caller(*loaded.settings)) return exit_usage;
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
   std::ofstream report;
   if (!given.report.empty()) report.open(given.report);
@@ -141,7 +160,8 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   if (report.is_open() && !(report << tally.json(code) << std::endl))
     std::fprintf(stderr, "reprise exec: %s cannot be written\n", given.report.c_str());
   const bool ran = code != exit_not_found && code != exit_not_executable;
-  if (!given.quiet && ran) std::fprintf(stderr, "reprise: %s\n", tally.line().c_str());
+  if (!given.quiet && ran)
+    std::fprintf(stderr, "reprise: %s\n", summary(tally, loaded.settings->parent).c_str());
   return code;
 }
 

@@ -1,0 +1,84 @@
+"""`reprise exec` as a guest of its caller: the proxy, the exceptions and the authorities that are set already stay in effect."""
+import tempfile
+
+from harness import LOOPBACK, equal, options
+from parent import Parent
+from test_exec import clean, ran, seen_by_child
+from upstream import Upstream
+
+CHOOSE = ": name one as the key parent of a configuration file (-c FILE), or unset the variable\n"
+
+
+def asked(url, *options_of_exec, **environment):
+    """(exit code, standard output, standard error) of a curl under exec"""
+    return ran("exec", *options_of_exec, "--", "curl", "-s", url, environment=clean(**environment))
+
+
+def test_the_callers_proxy_becomes_the_parent():
+    with Upstream({"/x": [503, 200]}) as upstream, \
+            Parent({"up.test": (LOOPBACK, upstream.port)}, login=("joe", "5ecret")) as parent:
+        where = f"{LOOPBACK}:{parent.port}"
+        summary = f"reprise: 1 requests, 1 retried, 1 recovered (through the parent proxy http://joe:***@{where})\n"
+        got = asked("http://up.test/x", http_proxy=f"joe:5ecret@{where}", HTTPS_PROXY=f"http://joe:5ecret@{where}/")
+        equal(got, (0, "answer 2 to /x\n", summary))
+        equal(parent.asked("GET"), ["http://up.test/x"] * 2)
+        for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+            code, _, err = asked("http://up.test/y", **{name: f"http://joe:5ecret@{where}"})
+            equal((code, err), (0, summary.replace("1 retried, 1 recovered", "0 retried, 0 recovered")), name)
+        equal(len(parent.asked("GET")), 2 + 4)
+        run = ran("exec", "--", "curl", "-s", "--proxytunnel", "http://up.test/z", environment=clean(http_proxy=f"joe:5ecret@{where}"))
+        equal((run[0], run[1], parent.asked("CONNECT")), (0, "answer 1 to /z\n", ["up.test:80"]))
+        equal(asked("http://up.test/y", "--quiet", http_proxy=f"joe:5ecret@{where}")[2], "")
+
+
+def test_the_callers_no_proxy_are_the_exceptions():
+    with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent:
+        proxy = parent.proxy_url()
+        # curl is made to ask exec's proxy in spite of the list.
+        for direct in (LOOPBACK, "127.0.0.0/8", "127.1.2.3/8", "other.test , 127.0.0.1"):
+            script = f"no_proxy= NO_PROXY= curl -s {upstream.url('/direct')}; no_proxy= NO_PROXY= curl -s http://up.test/{len(direct)}"
+            code, out, err = ran("exec", "--", "sh", "-c", script, environment=clean(http_proxy=proxy, NO_PROXY=direct))
+            equal((code, out.count("answer"), "2 requests" in err), (0, 2, True), err)
+            equal(parent.asked("GET"), [f"http://up.test/{len(direct)}"], direct)
+            parent.requests.clear()
+        name = f"http://localhost:{upstream.port}/name"
+        equal(asked(name, http_proxy=proxy, no_proxy="127.0.0.0/8")[0], 0)
+        equal(parent.asked("GET"), [name], "a network lists no name")
+        code, _, err = asked(upstream.url("/none"), http_proxy=proxy, no_proxy="*")
+        equal((code, err, len(parent.requests)), (0, "reprise: 1 requests, 0 retried, 0 recovered\n", 1), "no parent")
+
+
+def test_a_parent_in_the_file_wins():
+    with Upstream() as upstream, Parent({"up.test": (LOOPBACK, upstream.port)}) as parent, tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(f"version: 1\nparent: {parent.proxy_url()}\n")
+        file.flush()
+        code, out, err = asked("http://up.test/x", "-c", file.name, http_proxy="socks5://nowhere:1", https_proxy="not a URL")
+        equal((code, out), (0, "answer 1 to /x\n"))
+        equal(err, f"reprise: 1 requests, 0 retried, 0 recovered (through the parent proxy {parent.proxy_url()})\n")
+
+
+def test_exec_inside_exec_has_the_outer_one_as_its_parent():
+    with Upstream({"/x": [503, 200]}) as upstream:
+        code, out, err = ran("exec", "--", "sh", "-c", f'"$REPRISE" exec -- curl -s {upstream.url("/x")}',
+                             environment=clean(REPRISE=options.binary))
+        equal((code, out), (0, "answer 2 to /x\n"), err)
+        inner, outer = err.splitlines()
+        assert inner.startswith("reprise: 1 requests, 0 retried, 0 recovered (through the parent proxy http://127.0.0.1:"), err
+        equal(outer, "reprise: 1 requests, 1 retried, 1 recovered")
+
+
+def test_variables_that_name_no_parent_end_exec_with_2():
+    socks = "names a SOCKS proxy, and a parent speaks HTTP" + CHOOSE
+    for environment, message in (
+            ({"http_proxy": "socks5://proxy:1080"}, "http_proxy " + socks),
+            ({"HTTPS_PROXY": "socks5h://u:5ecret@proxy:1080"}, "HTTPS_PROXY " + socks),
+            ({"http_proxy": "http://one:1", "https_proxy": "http://two:1"}, "http_proxy and https_proxy name different proxies" + CHOOSE),
+            ({"https_proxy": "http://one:1", "HTTPS_PROXY": "http://u:5ecret@one:1"}, "https_proxy and HTTPS_PROXY name different proxies" + CHOOSE)):
+        equal(ran("exec", "--", "true", environment=clean(**environment)), (2, "", "reprise exec: " + message), str(environment))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        for value in ("http://", "ftp://5ecret:1", "not 5ecret", "http://u:5ecret@proxy:99999", "http://proxy:1/5ecret"):
+            code, out, err = ran("exec", "--", "echo", "ran", environment=clean(**{name: value}))
+            equal((code, out, "5ecret" in err), (2, "", False), err)
+            assert err.startswith(f"reprise exec: {name} "), err
+    equal(ran("exec", "--quiet", "--", "true", environment=clean(http_proxy="", HTTPS_PROXY=""))[0], 0, "empty is absent")
+    assert "all_proxy" not in seen_by_child(http_proxy="http://one:1")
