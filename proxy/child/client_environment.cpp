@@ -1,6 +1,7 @@
 #include "proxy/child/client_environment.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/metadata_service.hpp"
@@ -8,6 +9,26 @@
 
 namespace reprise::cli {
 namespace {
+
+constexpr const char* php_folders = "PHP_INI_SCAN_DIR";
+// Each names a PEM file.
+constexpr std::array trust_variables{"SSL_CERT_FILE",
+                                     "CURL_CA_BUNDLE",
+                                     "REQUESTS_CA_BUNDLE",
+                                     "NODE_EXTRA_CA_CERTS",
+                                     "GIT_SSL_CAINFO",
+                                     "PIP_CERT",
+                                     "AWS_CA_BUNDLE",
+                                     "CARGO_HTTP_CAINFO",
+                                     "HTTPLIB2_CA_CERTS",
+                                     "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE",
+                                     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+                                     "DENO_CERT",
+                                     "NIX_SSL_CERT_FILE",
+                                     "BUNDLE_SSL_CA_CERT",
+                                     "COMPOSER_CAFILE",
+                                     "NPM_CONFIG_CAFILE",
+                                     "PERL_LWP_SSL_CA_FILE"};
 
 /// The members of both lists, each once, in the order in which they come.
 std::vector<std::string> merged(const std::optional<std::string>& one,
@@ -84,11 +105,21 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
                                              java_options(host, port, direct) +
                                              (trust ? java_trust(*trust) : std::string()));
   if (!trust) return made;
-  for (const char* name :
-       {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO",
-        "PIP_CERT", "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "PERL_LWP_SSL_CA_FILE"})
-    made.emplace_back(name, trust->bundle);
+  for (const char* const name : trust_variables) made.emplace_back(name, trust->bundle);
+  // Its first part is empty where nothing was set: PHP then reads its own folder before ours.
+  if (!trust->php_folder.empty())
+    made.emplace_back(php_folders, now(php_folders).value_or("") + ":" + trust->php_folder);
   return made;
+}
+
+Variables named_trust(const Lookup& now) {
+  Variables named;
+  const std::string standard = now("SSL_CERT_FILE").value_or("");
+  for (const char* const name : trust_variables) {
+    std::string place = now(name).value_or("");
+    if (!place.empty() && place != standard) named.emplace_back(name, std::move(place));
+  }
+  return named;
 }
 
 std::vector<std::string_view> environment_formats() {

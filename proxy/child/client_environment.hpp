@@ -20,14 +20,19 @@ struct TrustFiles {
   std::string bundle;      ///< PEM
   std::string truststore;  ///< PKCS#12, for Java
   std::string password;
+  std::string php_folder{};  ///< of ini files for PHP; empty: PHP is left alone
 };
 
 /// For a proxy at that address and port: both spellings of each proxy variable, what runtimes need that read
 /// none, and, where there is something to trust, what makes them trust it. no_proxy and NO_PROXY
-/// are one list without doubles: what both say now, and the metadata services of clouds. JAVA_TOOL_OPTIONS is
-/// appended to.
+/// are one list without doubles: what both say now, and the metadata services of clouds. JAVA_TOOL_OPTIONS
+/// and PHP_INI_SCAN_DIR are appended to.
 Variables client_environment(const std::string& host, unsigned port, const Lookup& now,
                              const std::optional<TrustFiles>& trust = std::nullopt);
+
+/// Returns the variables by which the caller's programs trust certificates, as they are set now. Those that
+/// name the same place as SSL_CERT_FILE, or none, are left out.
+Variables named_trust(const Lookup& now);
 
 /// `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`: each as its reader takes it, one variable a line.
 std::vector<std::string_view> environment_formats();

@@ -20,6 +20,7 @@
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/session/listen.hpp"
+#include "proxy/startup/callers_trust.hpp"
 #include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
@@ -35,6 +36,7 @@ struct ExecArguments {
   std::string log = "/dev/null";
   std::vector<std::string> intercept;
   bool quiet = false;
+  bool no_java = false;
 };
 
 /// The proxy of the child alone: on free ports of loopback, with nobody to wait for once the child is gone.
@@ -112,14 +114,23 @@ int run_child(const ExecArguments& given, config::Loaded& loaded, int log, Child
   options.witness = [&tally](const observe::ExchangeRecord& record) { tally.count(record); };
   config::Settings settings = for_child(*loaded.settings);
   std::optional<PrivateFolder> folder;
+  const Variables named = named_trust(variable_now);
+  if (settings.intercept || !named.empty()) folder.emplace(variable_now);
+  if (!named.empty()) {
+    for (std::string& warning : trust_as_caller(named, folder->path()))
+      options.warnings.push_back(std::move(warning));
+  }
   if (!given.intercept.empty()) {
-    folder.emplace(variable_now);
     settings.intercept->bundle = folder->path() + "/bundle.pem";
     options.authority = own_authority(settings.intercept->hosts);
   }
-  const auto trust = trust_files(settings);
+  auto trust = trust_files(settings);
+  if (trust && folder) trust->php_folder = make_php_folder(folder->path(), trust->bundle);
   RunningProxy proxy(std::move(settings), std::move(options));
-  const int why = child.start(client_environment("127.0.0.1", proxy.port(), variable_now, trust));
+  Variables variables = client_environment("127.0.0.1", proxy.port(), variable_now, trust);
+  if (given.no_java)
+    std::erase_if(variables, [](const auto& variable) { return variable.first == "JAVA_TOOL_OPTIONS"; });
+  const int why = child.start(variables);
   if (why == 0) return child.wait();
   std::fprintf(stderr, "reprise exec: %s cannot be run: %s\n", program.c_str(),
                std::generic_category().message(why).c_str());
@@ -181,6 +192,8 @@ void add_exec(CLI::App& app, int& code, const std::vector<std::string>& words) {
       ->allow_extra_args(false);
   command->add_option("--report", given->report, "file for the summary as JSON");
   command->add_option("--log", given->log, "file that the log is appended to, as JSON");
+  command->add_flag("--no-java", given->no_java,
+                    "leave JAVA_TOOL_OPTIONS unchanged: each JDK prints \"Picked up JAVA_TOOL_OPTIONS\"");
   command->add_flag("--quiet", given->quiet, "no summary on standard error");
   command->footer("reprise exec --intercept api.example.com -- curl https://api.example.com/v1/x");
   command->callback([given, &words, &code] {

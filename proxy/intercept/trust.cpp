@@ -41,18 +41,23 @@ std::string der_of(X509* certificate) {
 /// Each certificate once.
 class Roots {
  public:
-  void add_file(const std::string& file) {
+  /// Returns whether the file holds a certificate.
+  bool add_file(const std::string& file) {
+    bool any = false;
     const std::unique_ptr<BIO, decltype(&BIO_free)> opened(BIO_new_file(file.c_str(), "r"), BIO_free);
     while (opened != nullptr) {
       Certificate next(PEM_read_bio_X509_AUX(opened.get(), nullptr, nullptr, nullptr));
       if (next == nullptr) break;
+      any = true;
       if (seen_.insert(der_of(next.get())).second) found_.push_back(std::move(next));
     }
     static_cast<void>(tls_words());
+    return any;
   }
 
   // As OpenSSL finds them: by the hash of the subject, `1234abcd.0`.
-  void add_folder(const std::string& folder) {
+  bool add_folder(const std::string& folder) {
+    bool any = false;
     std::error_code ignored;
     std::set<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -65,7 +70,8 @@ class Roots {
                                        [](unsigned char c) { return std::isdigit(c) != 0; });
       if (is_hash) files.insert(entry.path().string());
     }
-    for (const std::string& file : files) add_file(file);
+    for (const std::string& file : files) any = add_file(file) || any;
+    return any;
   }
 
   std::vector<Certificate> take() { return std::move(found_); }
@@ -80,6 +86,17 @@ std::string text_of(BIO* memory) {
   const long size = BIO_get_mem_data(memory, &text);
   return {text, static_cast<std::size_t>(size)};
 }
+
+std::string pem_of(const std::vector<Certificate>& certificates) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_mem()), BIO_free);
+  for (const Certificate& certificate : certificates) {
+    if (memory == nullptr || PEM_write_bio_X509(memory.get(), certificate.get()) != 1)
+      throw std::runtime_error("a bundle cannot be made: " + tls_words());
+  }
+  return text_of(memory.get());
+}
+
+std::string default_file() { return place(X509_get_default_cert_file_env(), X509_get_default_cert_file()); }
 
 struct FreeStore {
   void operator()(PKCS12* store) const { PKCS12_free(store); }
@@ -106,9 +123,22 @@ void add_trusted(STACK_OF(PKCS12_SAFEBAG) * *bags, X509* certificate, const std:
 
 }  // namespace
 
+JoinedCertificates join_certificates(const std::vector<std::string>& places) {
+  Roots roots;
+  JoinedCertificates joined;
+  roots.add_file(default_file());
+  for (const std::string& place : places) {
+    std::error_code ignored;
+    const bool is_folder = std::filesystem::is_directory(place, ignored);
+    if (!(is_folder ? roots.add_folder(place) : roots.add_file(place))) joined.unread.push_back(place);
+  }
+  joined.text = pem_of(roots.take());
+  return joined;
+}
+
 std::vector<Certificate> system_roots() {
   Roots roots;
-  roots.add_file(place(X509_get_default_cert_file_env(), X509_get_default_cert_file()));
+  roots.add_file(default_file());
   std::string folders = place(X509_get_default_cert_dir_env(), X509_get_default_cert_dir());
   while (!folders.empty()) {
     const std::size_t colon = folders.find(':');
@@ -119,12 +149,7 @@ std::vector<Certificate> system_roots() {
 }
 
 std::string bundle_text(const std::vector<Certificate>& roots, const Authority& authority) {
-  const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_mem()), BIO_free);
-  for (const Certificate& root : roots) {
-    if (memory == nullptr || PEM_write_bio_X509(memory.get(), root.get()) != 1)
-      throw std::runtime_error("a bundle cannot be made: " + tls_words());
-  }
-  return text_of(memory.get()) + authority.certificate_text();
+  return pem_of(roots) + authority.certificate_text();
 }
 
 std::string truststore_bytes(const std::vector<Certificate>& roots, const Authority& authority) {

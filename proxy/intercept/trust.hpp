@@ -12,6 +12,15 @@ namespace reprise::net {
 /// SSL_CERT_DIR, or of OpenSSL's own places.
 std::vector<Certificate> system_roots();
 
+/// Certificates from several places, as one file.
+struct JoinedCertificates {
+  std::string text;                 ///< PEM, each certificate once
+  std::vector<std::string> unread;  ///< the places in which no certificate was found
+};
+/// Joins the file that OpenSSL reads by default (SSL_CERT_FILE, or its own place) and `places`: files, or
+/// folders whose files have the names that OpenSSL looks for.
+JoinedCertificates join_certificates(const std::vector<std::string>& places);
+
 /// PEM: the roots, then the authority's certificate.
 std::string bundle_text(const std::vector<Certificate>& roots, const Authority&);
 

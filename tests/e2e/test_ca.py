@@ -254,7 +254,9 @@ def test_env_prints_what_makes_clients_trust():
         code, out, err = ran("env", "--format", "dotenv", "-c", files.config)
         equal(code, 0, err)
         for name in ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO", "PIP_CERT",
-                     "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO"):
+                     "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "HTTPLIB2_CA_CERTS", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE",
+                     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "DENO_CERT", "NIX_SSL_CERT_FILE", "BUNDLE_SSL_CA_CERT", "COMPOSER_CAFILE",
+                     "NPM_CONFIG_CAFILE"):
             assert f'{name}="{files.path("bundle.pem")}"' in out, out
         assert f"-Djavax.net.ssl.trustStore={files.path('bundle.p12')} " in out and "trustStorePassword=changeit" in out, out
     equal("REQUESTS_CA_BUNDLE" in ran("exec", "--quiet", "--", "env")[1], False, "not where nothing is intercepted")

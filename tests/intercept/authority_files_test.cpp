@@ -198,5 +198,30 @@ TEST_F(AuthorityFiles, the_bundle_has_every_root_once_and_the_authority) {
   EXPECT_EQ(content_of(bundle), one + two + three + ours->certificate_text());
 }
 
+TEST_F(AuthorityFiles, certificates_of_several_places_are_joined_each_once) {
+  const auto root = [] {
+    PrivateKey key = Authority::make_key();
+    Certificate certificate = Authority::certify(key.get(), {{"root.test"}}, now);
+    return Authority(std::move(certificate), std::move(key)).certificate_text();
+  };
+  const string one = root(), two = root(), three = root();
+  const string base = folder_.path();
+  std::filesystem::create_directory(base + "/hashed");
+  std::filesystem::create_directory(base + "/plain");
+  write(base + "/roots.pem", one);
+  write(base + "/more.pem", "junk\n" + two + one);
+  write(base + "/hashed/0123abcd.0", three);
+  write(base + "/plain/ca.pem", three);
+  write(base + "/empty.pem", "");
+  write(base + "/again.pem", two);
+  const OwnRoots roots(base + "/roots.pem", base + "/nowhere");
+  const JoinedCertificates joined =
+      join_certificates({base + "/more.pem", base + "/hashed", base + "/again.pem", base + "/plain",
+                         base + "/empty.pem", base + "/absent.pem"});
+  EXPECT_EQ(joined.text, one + two + three);
+  EXPECT_EQ(joined.unread, (std::vector<string>{base + "/plain", base + "/empty.pem", base + "/absent.pem"}));
+  EXPECT_EQ(join_certificates({}).text, one);
+}
+
 }  // namespace
 }  // namespace reprise::net

@@ -1,0 +1,36 @@
+#include "proxy/startup/callers_trust.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "proxy/intercept/authority_files.hpp"
+#include "proxy/intercept/trust.hpp"
+
+namespace reprise::cli {
+
+std::vector<std::string> trust_as_caller(const Variables& named, const std::string& folder) {
+  std::vector<std::string> places;
+  for (const auto& [name, place] : named) places.push_back(place);
+  const net::JoinedCertificates joined = net::join_certificates(places);
+  const std::string file = folder + "/roots.pem";
+  net::replace_file(file, joined.text);
+  ::setenv("SSL_CERT_FILE", file.c_str(), 1);
+  std::vector<std::string> warnings;
+  for (const auto& [name, place] : named) {
+    if (std::find(joined.unread.begin(), joined.unread.end(), place) == joined.unread.end()) continue;
+    warnings.push_back(name + " names " + place +
+                       ", in which no certificate can be read: it adds none to those that are trusted");
+  }
+  return warnings;
+}
+
+std::string make_php_folder(const std::string& folder, const std::string& bundle) {
+  std::string php = folder + "/php";
+  std::filesystem::create_directory(php);
+  net::replace_file(php + "/reprise.ini",
+                    "curl.cainfo=\"" + bundle + "\"\nopenssl.cafile=\"" + bundle + "\"\n");
+  return php;
+}
+
+}  // namespace reprise::cli
