@@ -52,20 +52,39 @@ std::string joined(const std::vector<std::string>& names, std::string_view betwe
   return text;
 }
 
+std::string java_proxy(const std::string& host, unsigned port) {
+  const std::string number = std::to_string(port);
+  return "-Dhttp.proxyHost=" + host + " -Dhttp.proxyPort=" + number + " -Dhttps.proxyHost=" + host +
+         " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=";
+}
+
 /// `.example.com` is `*.example.com` to Java. An empty list sends what goes to this host through the proxy as
 /// well, as other clients do.
 std::string java_options(const std::string& host, unsigned port, std::vector<std::string> direct) {
   for (std::string& name : direct) {
     if (name.starts_with('.')) name.insert(0, "*");
   }
-  const std::string number = std::to_string(port);
-  return "-Dhttp.proxyHost=" + host + " -Dhttp.proxyPort=" + number + " -Dhttps.proxyHost=" + host +
-         " -Dhttps.proxyPort=" + number + " -Dhttp.nonProxyHosts=" + joined(direct, "|");
+  return java_proxy(host, port) + joined(direct, "|");
 }
 
 std::string java_trust(const TrustFiles& trust) {
   return " -Djavax.net.ssl.trustStore=" + trust.truststore + " -Djavax.net.ssl.trustStoreType=PKCS12" +
          " -Djavax.net.ssl.trustStorePassword=" + trust.password;
+}
+
+/// The options without those that are ours, which end with a list of hosts, and with `trust` behind it.
+std::string without_ours(std::string options, const std::string& proxy, const std::string& trust) {
+  for (std::size_t start = 0; (start = options.find(proxy)) != std::string::npos;) {
+    std::size_t end = std::min(options.find(' ', start + proxy.size()), options.size());
+    if (!trust.empty() && options.compare(end, trust.size(), trust) == 0) end += trust.size();
+    // With the blank that joins them to the others.
+    if (start > 0)
+      --start;
+    else if (end < options.size())
+      ++end;
+    options.erase(start, end - start);
+  }
+  return options;
 }
 
 /// In single quotes of a shell: a quote ends them, stands alone, and begins them again.
@@ -120,6 +139,42 @@ Variables named_trust(const Lookup& now) {
     if (!place.empty() && place != standard) named.emplace_back(name, std::move(place));
   }
   return named;
+}
+
+Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
+                              const std::optional<TrustFiles>& trust) {
+  std::vector<std::string> direct = merged(now("no_proxy"), now("NO_PROXY"));
+  std::erase_if(direct, [](const std::string& name) {
+    const auto& services = http::metadata_services;
+    return std::find(services.begin(), services.end(), name) != services.end();
+  });
+  const std::string options = now("JAVA_TOOL_OPTIONS").value_or("");
+  const std::string others =
+      without_ours(options, java_proxy(host, port), trust ? java_trust(*trust) : std::string());
+  Restored restored;
+  for (const auto& [name, value] : client_environment(host, port, now, trust)) {
+    std::string kept;
+    if (http::ascii::same(name, "no_proxy")) kept = joined(direct, ",");
+    if (name == "JAVA_TOOL_OPTIONS") {
+      if (others == options) continue;
+      kept = others;
+    }
+    restored.emplace_back(name, kept.empty() ? std::nullopt : std::optional(kept));
+  }
+  return restored;
+}
+
+std::optional<std::string> restoring_commands(std::string_view format, const Restored& restored) {
+  const bool fish = format == "fish";
+  if (!fish && format != "sh") return std::nullopt;
+  std::string text;
+  for (const auto& [name, value] : restored) {
+    if (value)
+      text += written_as(format, {{name, *value}});
+    else
+      text += fish ? "set -eg " + name + ";\n" : "unset " + name + "\n";
+  }
+  return text;
 }
 
 std::vector<std::string_view> environment_formats() {

@@ -34,6 +34,15 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
 /// name the same place as SSL_CERT_FILE, or none, are left out.
 Variables named_trust(const Lookup& now);
 
+/// A variable, and what it is to hold; nothing: it is to be removed.
+using Restored = std::vector<std::pair<std::string, std::optional<std::string>>>;
+/// Undoes client_environment for the same arguments, as far as the variables tell: what else no_proxy and
+/// JAVA_TOOL_OPTIONS hold now is kept. A variable that holds nothing of ours is left out.
+Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
+                              const std::optional<TrustFiles>& trust = std::nullopt);
+/// The commands of a shell that do it; nothing if the format is no shell's.
+std::optional<std::string> restoring_commands(std::string_view format, const Restored&);
+
 /// `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`: each as its reader takes it, one variable a line.
 std::vector<std::string_view> environment_formats();
 std::string written_as(std::string_view format, const Variables&);

@@ -13,12 +13,29 @@ namespace {
 struct EnvArguments {
   std::string file;
   std::string format = "sh";
+  bool unset = false;
 };
 
 /// Where a client on this host finds it: a listener on all addresses is on loopback, too.
 std::string address_for_clients(const config::Listener& listener) {
   if (listener.bind.address == "0.0.0.0") return "127.0.0.1";
   return listener.bind.address == "::" ? "::1" : listener.bind.address;
+}
+
+int print_removal(const std::string& format, const config::Listener& listener,
+                  const std::optional<TrustFiles>& trust) {
+  const Restored restored =
+      restored_environment(address_for_clients(listener), listener.bind.port, variable_now, trust);
+  const auto commands = restoring_commands(format, restored);
+  if (!commands) {
+    std::fprintf(stderr,
+                 "reprise env: --unset prints commands of a shell, and %s has none: write --format sh or "
+                 "fish, or take the lines out of the file\n",
+                 format.c_str());
+    return exit_usage;
+  }
+  std::fputs(commands->c_str(), stdout);
+  return exit_ok;
 }
 
 int env(const EnvArguments& given) {
@@ -33,6 +50,7 @@ int env(const EnvArguments& given) {
             : "the listener takes any free port (port 0): give it one, or use reprise exec");
     return exit_usage;
   }
+  if (given.unset) return print_removal(given.format, *listener, trust_files(*loaded.settings));
   const Variables variables = client_environment(address_for_clients(*listener), listener->bind.port,
                                                  variable_now, trust_files(*loaded.settings));
   std::fputs(written_as(given.format, variables).c_str(), stdout);
@@ -49,6 +67,8 @@ void add_env(CLI::App& app, int& code) {
   const auto formats = environment_formats();
   command->add_option("--format", given->format, "sh, fish, dotenv, systemd or kubernetes")
       ->check(CLI::IsMember(std::vector<std::string>(formats.begin(), formats.end())));
+  command->add_flag("--unset", given->unset,
+                    "print the commands that remove the variables again (sh and fish)");
   command->footer("eval \"$(reprise env -c reprise.yaml)\"");
   command->callback([given, &code] { code = env(*given); });
 }

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import LOOPBACK, PATIENCE, equal, eventually, options, without_proxies
+from harness import LOOPBACK, PATIENCE, equal, eventually, needs, options, without_proxies
 from upstream import Upstream
 
 # Says when it listens, then one word for each signal, until a SIGTERM ends it with code 5.
@@ -189,6 +189,46 @@ def test_N20_env_prints_what_each_reader_takes():
                        ("systemd", f'Environment="no_proxy=it\'s.test,{METADATA}"\n'), ("kubernetes", f'- {{name: no_proxy, value: "it\'s.test,{METADATA}"}}\n')):
         out = ran("env", "--format", form, environment=environment)[1]
         assert line in out and out.count("\n") == len(VARIABLES) + 4, out
+
+
+def test_env_unset_removes_what_env_has_set():
+    before = clean(no_proxy="it's.test,b.test", JAVA_TOOL_OPTIONS="-Xmx1g", SSL_CERT_FILE="/etc/own.pem")
+    for kept in (before, clean()):
+        script = 'eval "$("$0" env)"; eval "$("$0" env)"; env -0; echo; eval "$("$0" env --unset)"; env -0'
+        done = subprocess.run(["bash", "-euc", script, options.binary], env=kept, capture_output=True, text=True, check=True)
+        there, after = (dict(entry.split("=", 1) for entry in part.split("\0") if entry) for part in done.stdout.split("\0\n"))
+        equal(there["http_proxy"], "http://127.0.0.1:3128")
+        equal(sorted(set(there) - set(after) - set(kept)),
+              sorted((*VARIABLES, "NODE_USE_ENV_PROXY", *(() if "no_proxy" in kept else ("no_proxy", "NO_PROXY", "JAVA_TOOL_OPTIONS")))))
+        for name in kept:
+            equal(after.get(name), kept[name] if name not in ("_", "SHLVL") else after.get(name), name)
+        equal(after.get("NO_PROXY"), kept.get("no_proxy"))
+
+
+def test_fish_takes_env_and_env_unset():
+    needs("fish")
+    script = '$REPRISE env --format fish | source; env -0; echo; $REPRISE env --unset --format fish | source; env -0'
+    environment = clean(REPRISE=options.binary, no_proxy="it's.test")
+    done = subprocess.run(["fish", "--no-config", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    there, after = (dict(entry.split("=", 1) for entry in part.split("\0") if entry) for part in done.stdout.split("\0\n"))
+    equal((there["https_proxy"], there["NO_PROXY"]), ("http://127.0.0.1:3128", f"it's.test,{METADATA}"), done.stderr)
+    equal((sorted(set(there) - set(after)), done.stderr), (sorted((*VARIABLES, "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS")), ""))
+    equal((after["no_proxy"], after["NO_PROXY"]), ("it's.test",) * 2)
+
+
+def test_env_unset_is_for_shells():
+    own = ran("env")[1]
+    code, out, err = ran("env", "--unset", environment=clean(JAVA_TOOL_OPTIONS="-Dother=1"))
+    equal((code, err), (0, ""))
+    equal("JAVA_TOOL_OPTIONS" in out, False, "it holds nothing of ours")
+    equal(out, "".join(f"unset {name}\n" for name in (*VARIABLES, "no_proxy", "NO_PROXY", "NODE_USE_ENV_PROXY")))
+    options_of_java = own.split("JAVA_TOOL_OPTIONS='", 1)[1].split("'", 1)[0]
+    out = ran("env", "--unset", "--format", "fish", environment=clean(NO_PROXY=f"a.test,{METADATA}", JAVA_TOOL_OPTIONS=f"-Xmx1g {options_of_java} -Xms1m"))[1]
+    equal(out, "".join(f"set -eg {name};\n" for name in VARIABLES) + "set -gx no_proxy 'a.test';\nset -gx NO_PROXY 'a.test';\n"
+               "set -eg NODE_USE_ENV_PROXY;\nset -gx JAVA_TOOL_OPTIONS '-Xmx1g -Xms1m';\n")
+    for form in ("dotenv", "systemd", "kubernetes"):
+        equal(ran("env", "--unset", "--format", form), (2, "", "reprise env: --unset prints commands of a shell, and " + form + " has none: "
+                                                              "write --format sh or fish, or take the lines out of the file\n"))
 
 
 def test_env_knows_where_a_proxy_listens():
