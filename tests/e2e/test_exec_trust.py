@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 from harness import LOOPBACK, PATIENCE, equal, needs_client
-from parent import TlsParent
+from parent import Parent, TlsParent
 from test_intercept import HOST, SUMMARY, clean, ran
 from tls import Authority, TlsUpstream, authority
 from upstream import Upstream
@@ -77,6 +77,22 @@ def test_a_parent_over_tls_is_verified_against_the_authorities_of_the_caller():
             _, out, err = ran("exec", "--", "curl", "-s", "http://up.test/x",
                               environment={"http_proxy": parent.proxy_url(), "AWS_CA_BUNDLE": trusted.file})
             assert wanted in out and f"through the parent proxy {parent.proxy_url()}" in err, out + err
+
+
+def test_the_first_request_works_in_the_closed_network_of_a_company():
+    """Names resolve at the company's proxy alone, which has a password, and its authority has signed what lies behind it."""
+    own = Authority("company CA")
+    with TlsUpstream({"/x": [503, 503, 200]}, certificate=own.issue(names=("DNS:api.test",))) as upstream, \
+            Parent({"api.test": (LOOPBACK, upstream.port)}, login=("joe", "5ecret")) as parent:
+        proxy = parent.proxy_url("joe:5ecret@")
+        environment = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": "localhost,.company.test", "REQUESTS_CA_BUNDLE": own.file}
+        code, out, err = ran("exec", "--intercept", "api.test", "--", "curl", "-sS", "https://api.test/x", environment=environment)
+        equal((code, out), (0, "answer 3 to /x\n"), err)
+        equal(err, SUMMARY.replace("\n", f" (through the parent proxy http://joe:***@{LOOPBACK}:{parent.port})\n"))
+        equal(set(parent.asked("CONNECT")), {"api.test:443"})
+        # Without interception the command's own TLS goes through both.
+        code, out, err = ran("exec", "--", "curl", "-sS", "--cacert", own.file, "https://api.test/x", environment=environment)
+        equal((code, out), (0, "answer 4 to /x\n"), err)
 
 
 def test_a_file_that_cannot_be_read_is_a_warning_in_the_log():
