@@ -75,7 +75,7 @@ std::string read_credentials(std::string_view text, Parent& parent) {
   return {};
 }
 
-// For `10.`, `10.1.2` or `10.*`, the network of the addresses that begin so. Empty for any other text.
+// Returns the network of all addresses that begin with `10.`, `10.1.2` or `10.*`. Empty for any other text.
 std::string network_begun_by(std::string_view text) {
   while (text.ends_with('.') || text.ends_with(".*")) text.remove_suffix(text.ends_with('.') ? 1 : 2);
   std::string network(text);
@@ -91,7 +91,7 @@ std::string network_begun_by(std::string_view text) {
   return network + "/" + std::to_string(8 * count);
 }
 
-// No name ends so (RFC 3696 2): a resolver takes it for an address.
+// A host whose last label is a number is an address to a resolver, and not a name (RFC 3696 2).
 bool ends_with_number(std::string_view host) {
   const std::string_view last = host.substr(host.rfind('.') + 1);
   return std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -105,7 +105,7 @@ std::optional<std::string> read_exception(std::string_view text) {
   return std::move(host.value->text);
 }
 
-// A text that a message proposes, or nothing if it is no exception either.
+// Returns the text if it is an exception, else an empty text: a message proposes nothing then.
 std::string proposal(std::string text) { return read_exception(text) ? std::move(text) : std::string(); }
 
 }  // namespace
@@ -126,8 +126,9 @@ Parsed<std::string> parse_exception(std::string_view text) {
     return refuse<std::string>("has a port: write the host alone",
                                proposal(std::string(text.substr(0, colon))));
   const std::size_t suffix = std::min(text.find_first_not_of("*."), text.size());
-  return refuse<std::string>("is no host: write a name, *.suffix, an address or a network such as 10.0.0.0/8",
-                             suffix > 0 ? proposal("*." + std::string(text.substr(suffix))) : std::string());
+  return refuse<std::string>(
+      "is not a host: write a name, *.suffix, an address or a network such as 10.0.0.0/8",
+      suffix > 0 ? proposal("*." + std::string(text.substr(suffix))) : std::string());
 }
 
 Parsed<Parent> parse_parent(std::string_view text) {

@@ -14,7 +14,7 @@ constexpr std::string_view between_hosts = ", \t\r\n";
 constexpr std::string_view how_to_choose =
     ": name one as the key parent of a configuration file (-c FILE), or unset the variable";
 
-// `proxy`, `proxy:3128` and `http://proxy` as a whole URL. A text that is none of them stays wrong.
+// Completes `proxy`, `proxy:3128` and `http://proxy` to a whole URL. Any other text stays as wrong as it was.
 std::string completed(std::string_view value) {
   std::string url(value);
   if (url.find("://") == std::string::npos) url.insert(0, http_scheme);

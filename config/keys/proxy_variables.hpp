@@ -24,8 +24,8 @@ NamedParent parent_of_variables(
     const std::function<std::optional<std::string>(std::string_view name)>& lookup);
 
 /// Returns the exceptions (Parent::except) that the text of a no_proxy means. As for curl and Python,
-/// `x.test` and `.x.test` both mean that name and all names below it. Discards what is no host or names a
-/// port: most clients ignore it too, and those that understand it do not come to the proxy.
+/// `x.test` and `.x.test` both mean that name and all names below it. Discards entries that are not hosts
+/// or that have a port: most clients ignore them too, and a client that understands them does not come here.
 std::vector<std::string> exceptions_of(std::string_view no_proxy);
 
 }  // namespace reprise::config

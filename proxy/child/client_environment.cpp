@@ -72,7 +72,8 @@ std::string java_trust(const TrustFiles& trust) {
          " -Djavax.net.ssl.trustStorePassword=" + trust.password;
 }
 
-/// The options without those that are ours, which end with a list of hosts, and with `trust` behind it.
+/// Returns the options without those that java_options and java_trust have added: `proxy` with the list of
+/// hosts behind it, and `trust` behind that.
 std::string without_ours(std::string options, const std::string& proxy, const std::string& trust) {
   for (std::size_t start = 0; (start = options.find(proxy)) != std::string::npos;) {
     std::size_t end = std::min(options.find(' ', start + proxy.size()), options.size());

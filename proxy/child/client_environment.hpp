@@ -34,13 +34,13 @@ Variables client_environment(const std::string& host, unsigned port, const Looku
 /// name the same place as SSL_CERT_FILE, or none, are left out.
 Variables named_trust(const Lookup& now);
 
-/// A variable, and what it is to hold; nothing: it is to be removed.
+/// Variables and the values that they get back; absent: the variable is removed.
 using Restored = std::vector<std::pair<std::string, std::optional<std::string>>>;
 /// Undoes client_environment for the same arguments, as far as the variables tell: what else no_proxy and
 /// JAVA_TOOL_OPTIONS hold now is kept. A variable that holds nothing of ours is left out.
 Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
                               const std::optional<TrustFiles>& trust = std::nullopt);
-/// The commands of a shell that do it; nothing if the format is no shell's.
+/// Returns the shell commands that restore the variables, or nothing if no shell reads the format.
 std::optional<std::string> restoring_commands(std::string_view format, const Restored&);
 
 /// `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`: each as its reader takes it, one variable a line.

@@ -19,8 +19,9 @@ std::vector<std::string> trust_as_caller(const Variables& named, const std::stri
   std::vector<std::string> warnings;
   for (const auto& [name, place] : named) {
     if (std::find(joined.unread.begin(), joined.unread.end(), place) == joined.unread.end()) continue;
-    warnings.push_back(name + " names " + place +
-                       ", in which no certificate can be read: it adds none to those that are trusted");
+    std::string& warning = warnings.emplace_back(name);
+    warning.append(" names ").append(place);
+    warning.append(", in which no certificate can be read: it adds none to those that are trusted");
   }
   return warnings;
 }

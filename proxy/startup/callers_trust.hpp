@@ -8,10 +8,10 @@
 
 namespace reprise::cli {
 
-/// Adds the certificates that the variables name to the roots of this process: against those it verifies
-/// upstreams, and it writes them into its bundle. Both read SSL_CERT_FILE, which this sets, to a file in
-/// `folder`. Call it before this process has threads, and after it has forked its command. Returns a warning
-/// for each variable whose certificates cannot be read. Throws std::runtime_error.
+/// Adds the certificates that the variables name to the roots of this process. The verification of upstreams
+/// and the writer of the bundle both read SSL_CERT_FILE, which this function sets to a file in `folder`. Call
+/// it before this process has threads, and after it has forked its command. Returns a warning for each
+/// variable whose certificates cannot be read. Throws std::runtime_error.
 std::vector<std::string> trust_as_caller(const Variables& named, const std::string& folder);
 
 /// Makes a folder of ini files in `folder` by which PHP trusts the bundle, and returns its path. Throws

@@ -11,7 +11,7 @@
 
 namespace reprise::net {
 
-/// Immutable. Resolves nothing.
+/// Immutable. Resolves no names.
 class ParentExceptions {
  public:
   ParentExceptions() = default;
@@ -26,7 +26,7 @@ class ParentExceptions {
  private:
   std::vector<std::string> texts_;
   std::vector<policy::HostPattern> names_;
-  std::optional<AddressFilter> networks_;  ///< "denies" the addresses that are listed; absent: none is
+  std::optional<AddressFilter> networks_;  ///< denies exactly the listed addresses; absent if none is listed
 };
 
 }  // namespace reprise::net

@@ -127,7 +127,7 @@ class Pool {
 
   /// From now on every upstream has this parent proxy. Its connections are one pool, whatever the requests
   /// that they carry are for. Where that changes anything, all that was known of upstreams is forgotten.
-  /// Upstreams that `except` lists have none (settings.hpp: Parent::except).
+  /// An upstream that `except` lists (Parent::except of the settings) has no parent.
   void go_through(std::string_view host, std::uint16_t port, TlsPeer = {},
                   const std::vector<std::string>& except = {});
   /// From now on none has one.

@@ -108,7 +108,7 @@ def test_explain_says_whether_the_parent_gets_the_request():
 def test_bad_exceptions_are_named_with_the_nearest_form():
     code, output, name = run_with("version: 1\nparent:\n  url: http://proxy:3128\n  except: [.internal, \"10.*\"]\n", "check")
     equal(code, 78)
-    for line in (f"{name}:4:12: error: parent.except[0]: \".internal\" is no host: write a name, *.suffix, an address or a network "
+    for line in (f"{name}:4:12: error: parent.except[0]: \".internal\" is not a host: write a name, *.suffix, an address or a network "
                  "such as 10.0.0.0/8 (did you mean *.internal?)",
                  f"{name}:4:23: error: parent.except[1]: \"10.*\" is the beginning of an address: write a network (did you mean 10.0.0.0/8?)"):
         assert line in output, output
