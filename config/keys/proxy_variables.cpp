@@ -11,8 +11,6 @@ namespace reprise::config {
 namespace {
 
 constexpr std::string_view between_hosts = ", \t\r\n";
-constexpr std::string_view how_to_choose =
-    ": name one as the key parent of a configuration file (-c FILE), or unset the variable";
 
 // Completes `proxy`, `proxy:3128` and `http://proxy` to a whole URL. Any other text stays as wrong as it was.
 std::string completed(std::string_view value) {
@@ -74,14 +72,16 @@ NamedParent parent_of_variables(
   for (const std::string_view name : {"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"}) {
     const std::string value = lookup(name).value_or("");
     if (value.empty()) continue;
-    if (policy::lower(value.substr(0, 5)) == "socks")
-      return {std::nullopt, std::string(name) + " names a SOCKS proxy, and a parent speaks HTTP" +
-                                std::string(how_to_choose)};
+    if (value.find("://") != std::string::npos && policy::lower(value).starts_with("socks"))
+      return {std::nullopt, std::string(name) +
+                                " names a SOCKS proxy: write an HTTP proxy into the key parent of a "
+                                "configuration file (-c FILE), or unset the variable"};
     auto parsed = parse_parent(completed(value));
     if (!parsed) return {std::nullopt, std::string(name) + " " + parsed.reason};
     if (named.parent && !names_same_proxy(*named.parent, *parsed.value))
-      return {std::nullopt, std::string(first) + " and " + std::string(name) + " name different proxies" +
-                                std::string(how_to_choose)};
+      return {std::nullopt, std::string(first) + " and " + std::string(name) +
+                                " name different proxies: write one of them into the key parent of a "
+                                "configuration file (-c FILE), or unset a variable"};
     if (!named.parent) first = name;
     named.parent = std::move(parsed.value);
   }

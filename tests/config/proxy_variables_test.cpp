@@ -74,9 +74,10 @@ TEST(ProxyVariables, a_socks_proxy_is_no_parent) {
     const NamedParent found = named({{"https_proxy", value}});
     EXPECT_FALSE(found.parent);
     EXPECT_EQ(found.problem,
-              "https_proxy names a SOCKS proxy, and a parent speaks HTTP: name one as the key parent of a "
-              "configuration file (-c FILE), or unset the variable");
+              "https_proxy names a SOCKS proxy: write an HTTP proxy into the key parent of a configuration "
+              "file (-c FILE), or unset the variable");
   }
+  EXPECT_EQ(url_of({{"http_proxy", "socks.test:3128"}}), "http://socks.test:3128") << "a name";
 }
 
 TEST(ProxyVariables, two_that_differ_are_a_problem) {
@@ -85,7 +86,7 @@ TEST(ProxyVariables, two_that_differ_are_a_problem) {
     const NamedParent found = named({{"http_proxy", "http://proxy:3128"}, {"HTTPS_PROXY", other}});
     EXPECT_FALSE(found.parent) << other;
     EXPECT_TRUE(found.problem.starts_with(
-        "http_proxy and HTTPS_PROXY name different proxies: name one as the key parent of"))
+        "http_proxy and HTTPS_PROXY name different proxies: write one of them into the key parent of"))
         << found.problem;
   }
 }

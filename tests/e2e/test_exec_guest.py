@@ -6,7 +6,7 @@ from parent import Parent
 from test_exec import clean, ran, seen_by_child
 from upstream import Upstream
 
-CHOOSE = ": name one as the key parent of a configuration file (-c FILE), or unset the variable\n"
+FILE = "into the key parent of a configuration file (-c FILE), or unset"
 
 
 def asked(url, *options_of_exec, **environment):
@@ -68,12 +68,13 @@ def test_exec_inside_exec_has_the_outer_one_as_its_parent():
 
 
 def test_variables_that_name_no_parent_end_exec_with_2():
-    socks = "names a SOCKS proxy, and a parent speaks HTTP" + CHOOSE
+    socks = f"names a SOCKS proxy: write an HTTP proxy {FILE} the variable\n"
+    differ = f"name different proxies: write one of them {FILE} a variable\n"
     for environment, message in (
             ({"http_proxy": "socks5://proxy:1080"}, "http_proxy " + socks),
             ({"HTTPS_PROXY": "socks5h://u:5ecret@proxy:1080"}, "HTTPS_PROXY " + socks),
-            ({"http_proxy": "http://one:1", "https_proxy": "http://two:1"}, "http_proxy and https_proxy name different proxies" + CHOOSE),
-            ({"https_proxy": "http://one:1", "HTTPS_PROXY": "http://u:5ecret@one:1"}, "https_proxy and HTTPS_PROXY name different proxies" + CHOOSE)):
+            ({"http_proxy": "http://one:1", "https_proxy": "http://two:1"}, "http_proxy and https_proxy " + differ),
+            ({"https_proxy": "http://one:1", "HTTPS_PROXY": "http://u:5ecret@one:1"}, "https_proxy and HTTPS_PROXY " + differ)):
         equal(ran("exec", "--", "true", environment=clean(**environment)), (2, "", "reprise exec: " + message), str(environment))
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         for value in ("http://", "ftp://5ecret:1", "not 5ecret", "http://u:5ecret@proxy:99999", "http://proxy:1/5ecret"):

@@ -5,6 +5,7 @@ import tempfile
 import threading
 
 from client import Client, ask, head_of
+from control import Controlled
 from harness import LOOPBACK, Curl, Reprise, closed_port, equal, options
 from parent import Parent, TlsParent
 from test_refusals import run_with
@@ -91,6 +92,16 @@ def test_hosts_under_except_are_reached_without_it():
             equal(ask(reprise, "GET", name).status, 200)
             equal(ask(reprise, "GET", "http://up.test/apex").status, 200)
             equal(parent.asked("GET"), [name, "http://up.test/apex"], "a network lists no name, a suffix not itself")
+
+
+def test_a_reload_changes_the_exceptions():
+    with Upstream() as upstream, Parent() as parent, Controlled(parent=parent.proxy_url()) as reprise:
+        url = upstream.url("/x")
+        equal((ask(reprise, "GET", url).status, parent.asked("GET")), (200, [url]))
+        reprise.change(parent={"url": parent.proxy_url(), "except": [LOOPBACK]})
+        reprise.expect_reload("success")
+        equal((ask(reprise, "GET", url).status, parent.asked("GET")), (200, [url]), "directly")
+        equal(upstream.count(), 2)
 
 
 def test_explain_says_whether_the_parent_gets_the_request():
