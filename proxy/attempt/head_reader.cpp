@@ -107,8 +107,9 @@ HeadReader::Taken HeadReader::take_head() {
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;
   const bool switching = head.status == 101;
   // Neither a copy nor the rest of a download has a client that could change its protocol.
-  const bool out_of_order = switching ? client_ == nullptr || !http::is_offered_upgrade(request_.head, head)
-                                      : head.status < 200 && !interims_.admit(head.bytes);
+  const bool out_of_order =
+      switching ? client_ == nullptr || !http::is_offered_upgrade(request_.head, to_h2c(request_), head)
+                : head.status < 200 && !interims_.admit(head.bytes);
   if (out_of_order) {
     outcome_ = Failed{Stage::head, Cause::malformed_response};
     return Taken::outcome;

@@ -134,7 +134,7 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
   if (rejected != nullptr) throw BadUse(refusal(rejected->cause));
   go_to(*target, asked.view);
   http::write_request_head(asked.head, std::get<http::Forward>(intake), {}, "reprise",
-                           http::asks_upgrade(asked.head), asked.outgoing);
+                           http::asks_upgrade(asked.head, http::ToH2c::dropped), asked.outgoing);
   asked.https = target->https;
   if (asked.https) {
     asked.notes.emplace_back(
@@ -160,7 +160,8 @@ explain::Question question_of(const Asked& asked, const policy::RoutePolicy& pol
   question.tunnel = asked.tunnel;
   if (!asked.head.has("Content-Encoding", "")) question.body = &json;
   question.body_bytes = std::max<std::uint64_t>(asked.body.size(), asked.head.framing.length);
-  question.request.changes_protocol = http::changes_protocol(asked.head);
+  question.request.changes_protocol =
+      http::asks_upgrade(asked.head, http::ToH2c::dropped) && !http::offers_only_tls(asked.head);
   question.facts = net::facts_of_head(asked.head, question.request, policy);
   question.facts.no_store = http::is_no_store(asked.head);
   question.signature_end = signature_end(asked.head, asked.view.query);
@@ -241,7 +242,7 @@ int explain(Arguments given) {
                            std::to_string(http::port_over_tls(asked.view.port)) + ".");
   }
   if (leaves_in_clear_text(asked, policy.tls)) report.notes.emplace_back(clear_text_note);
-  if (http::asks_upgrade(asked.head)) report.notes.emplace_back(upgrade_note);
+  if (http::asks_upgrade(asked.head, http::ToH2c::dropped)) report.notes.emplace_back(upgrade_note);
   report.routes = &routes;
   report.limits = loaded.settings->limits;
   report.question = question_of(asked, policy, assumed, json, leaving);

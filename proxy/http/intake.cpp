@@ -189,28 +189,26 @@ bool is_no_store(const RequestHead& head) {
   });
 }
 
-bool asks_upgrade(const RequestHead& head) {
+bool asks_upgrade(const RequestHead& head, ToH2c to_h2c) {
   if (head.minor_version == 0) return false;
   bool named = false;
   bool offered = false;
   for (const FieldLine& field : head.fields) {
     if (field.id == FieldId::connection) named = named || ascii::lists(field.value, "upgrade");
     if (field.id != FieldId::upgrade) continue;
-    ascii::for_each_member(field.value, [&offered](std::string_view protocol) {
-      offered = offered || !ascii::same(protocol, "h2c");
+    ascii::for_each_member(field.value, [&offered, to_h2c](std::string_view protocol) {
+      offered = offered || to_h2c == ToH2c::passed || !ascii::same(protocol, "h2c");
     });
   }
   return named && offered;
 }
-
-bool changes_protocol(const RequestHead& head) { return asks_upgrade(head) && !offers_only_tls(head); }
 
 bool is_create_only(const RequestHead& head) {
   return (head.method == "PUT" || head.method == "PATCH") && head.has("If-None-Match", "*");
 }
 
 bool offers_only_tls(const RequestHead& head) {
-  bool only = asks_upgrade(head);
+  bool only = asks_upgrade(head, ToH2c::dropped);
   for (const FieldLine& field : head.fields) {
     if (field.id != FieldId::upgrade) continue;
     ascii::for_each_member(field.value, [&only](std::string_view protocol) {
@@ -220,8 +218,8 @@ bool offers_only_tls(const RequestHead& head) {
   return only;
 }
 
-bool is_offered_upgrade(const RequestHead& request, const ResponseHead& response) {
-  if (response.status != 101 || !asks_upgrade(request)) return false;
+bool is_offered_upgrade(const RequestHead& request, ToH2c to_h2c, const ResponseHead& response) {
+  if (response.status != 101 || !asks_upgrade(request, to_h2c)) return false;
   TokenSet offers;
   for (const FieldLine& field : request.fields) {
     if (field.id != FieldId::upgrade) continue;
@@ -234,7 +232,7 @@ bool is_offered_upgrade(const RequestHead& request, const ResponseHead& response
     if (field.id != FieldId::upgrade) continue;
     ascii::for_each_member(field.value, [&](std::string_view protocol) {
       any = true;
-      all = all && !ascii::same(protocol, "h2c") && offers.has(protocol);
+      all = all && (to_h2c == ToH2c::passed || !ascii::same(protocol, "h2c")) && offers.has(protocol);
     });
   }
   return any && all;

@@ -82,13 +82,17 @@ bool is_no_store(const RequestHead&);
 /// True for a PUT or PATCH with `If-None-Match: *` (RFC 9110 13.1.2, row N16): its second execution fails.
 bool is_create_only(const RequestHead&);
 
-/// True for a real upgrade (RFC 9110 7.8, row C9): HTTP/1.1, `Connection: upgrade`, and not to h2c.
-bool asks_upgrade(const RequestHead&);
-/// True for such an upgrade, unless to TLS alone: what the new protocol does is not HTTP's to say (row N15).
-bool changes_protocol(const RequestHead&);
+/// What becomes of `Upgrade: h2c` (row C9). Through a forward listener it is dropped: HTTP/2 comes there by
+/// prior knowledge. Elsewhere it is an upgrade as any other: Docker BuildKit opens its session so.
+enum class ToH2c : std::uint8_t { dropped, passed };
+
+/// True for a real upgrade (RFC 9110 7.8, row C9): HTTP/1.1, `Connection: upgrade`, and to a protocol that is
+/// passed on.
+bool asks_upgrade(const RequestHead&, ToH2c);
 /// True if that upgrade is to TLS and nothing else: a client that sends it takes any response (RFC 2817 3.1).
 bool offers_only_tls(const RequestHead&);
-/// True for a 101 that switches to protocols which the request offered, and to nothing else.
-bool is_offered_upgrade(const RequestHead&, const ResponseHead&);
+/// True for a 101 that switches to protocols which the request offered and which are passed on, and to
+/// nothing else.
+bool is_offered_upgrade(const RequestHead&, ToH2c, const ResponseHead&);
 
 }  // namespace reprise::http

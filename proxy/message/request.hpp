@@ -103,6 +103,8 @@ struct Request {
 /// Whether the request's bytes go to the parent proxy itself, in absolute-form; else to the upstream,
 /// directly or inside a tunnel.
 bool is_for_parent(const Request&);
+/// What becomes of its `Upgrade: h2c`, by where it came in.
+http::ToH2c to_h2c(const Request&);
 /// Whose connections carry the request: the parent's, or the upstream's.
 const std::shared_ptr<Upstream>& carrier_of(const Request&);
 

@@ -104,7 +104,7 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.upstream = upstream_of(worker_, request, dialled, forward);
   request.pin = &pin_;
   request.bound = http::authenticates_connection(request.head) || pin_.holds(*carrier_of(request));
-  request.upgrade = http::asks_upgrade(request.head);
+  request.upgrade = http::asks_upgrade(request.head, to_h2c(request));
   request.view.changes_protocol = request.upgrade && !http::offers_only_tls(request.head);
   request.via = via_of(request, role_->reached_by_others);
   http::write_request_head(

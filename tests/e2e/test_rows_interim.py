@@ -4,9 +4,9 @@ import socket
 
 from client import Client, ask, chunked
 from exactly import HOST, causes, expected, normal, raw, refused, sent_upstream, stage, to
-from harness import LOOPBACK, closed_port, equal
+from harness import LOOPBACK, Reprise, closed_port, equal
 from server import black_hole
-from upstream import Say, reset
+from upstream import Say, Upstream, reset
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"
@@ -330,6 +330,20 @@ def test_C9_upgrades_that_are_none():
         h2c = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
         equal(sent_upstream(reprise, upstream, to(upstream, fields=h2c)), expected(upstream))
     other = SWITCH.replace(b"echo", b"other")
+    # Docker BuildKit's session: a gateway is no place where HTTP/2 could come by prior knowledge.
+    to_h2c = b"POST /session HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nX-Docker-Expose-Session-Uuid: u\r\n\r\n"
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    def session(connection, request):
+        equal((request.field("Upgrade"), request.field("Connection")), ("h2c", "upgrade"))
+        connection.sendall(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+        connection.sendall(connection.recv(1000)[::-1])
+        return False
+    with Upstream({"/session": [session]}) as upstream, \
+            Reprise(listeners=[{"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": upstream.url("")}]) as reprise, Client(reprise.gateway) as client:
+        client.send(to_h2c)
+        equal(client.read_final_head().status, 101)
+        client.send(preface)
+        equal(client.read_to_end(), preface[::-1])
     with stage({"/x": [raw(other), raw(SWITCH)]}, defaults={"retry": {"max_attempts": 1}}) as (reprise, upstream):
         for fields in (UPGRADE, b""):
             with Client(reprise.forward) as client:

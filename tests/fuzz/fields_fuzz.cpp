@@ -125,7 +125,7 @@ void judge_request_out(const RequestHead& head, const Forward& forward, bool upg
 void judge_request(std::string_view text) {
   RequestHead head;
   if (parse_request(text, {1 << 20, 120, 1 << 16}, head) != complete) return;
-  const bool upgrades = asks_upgrade(head);
+  const bool upgrades = asks_upgrade(head, ToH2c::dropped);
   if (upgrades)
     law(contains(members_of(head.fields, "connection"), "upgrade"), "an upgrade is named by Connection");
   const Intake forward = take_forward(head, {});

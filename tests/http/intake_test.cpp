@@ -271,31 +271,34 @@ TEST(Intake, nested_retries) {
 
 TEST(Intake, C9_upgrades) {
   const ReadRequest websocket(get("Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"));
-  EXPECT_TRUE(asks_upgrade(websocket.head));
+  EXPECT_TRUE(asks_upgrade(websocket.head, ToH2c::dropped));
   EXPECT_TRUE(asks_upgrade(
-      ReadRequest(get("Connection: upgrade\r\nUpgrade: websocket\r\nConnection: keep-alive\r\n")).head));
-  EXPECT_FALSE(asks_upgrade(ReadRequest(get("Upgrade: websocket\r\n")).head));
-  EXPECT_FALSE(asks_upgrade(ReadRequest(get("Connection: x\r\nUpgrade: websocket\r\n")).head));
+      ReadRequest(get("Connection: upgrade\r\nUpgrade: websocket\r\nConnection: keep-alive\r\n")).head,
+      ToH2c::dropped));
+  EXPECT_FALSE(asks_upgrade(ReadRequest(get("Upgrade: websocket\r\n")).head, ToH2c::dropped));
   EXPECT_FALSE(
-      asks_upgrade(ReadRequest(get("Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")).head));
+      asks_upgrade(ReadRequest(get("Connection: x\r\nUpgrade: websocket\r\n")).head, ToH2c::dropped));
+  EXPECT_FALSE(asks_upgrade(ReadRequest(get("Connection: upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")).head,
+                            ToH2c::dropped));
   const ReadRequest tls(get("Connection: Upgrade\r\nUpgrade: TLS/1.2\r\n"));
-  EXPECT_TRUE(asks_upgrade(tls.head));
+  EXPECT_TRUE(asks_upgrade(tls.head, ToH2c::dropped));
   EXPECT_TRUE(offers_only_tls(tls.head));
   EXPECT_TRUE(offers_only_tls(ReadRequest(get("Connection: upgrade\r\nUpgrade: tls/1.0, TLS/1.3\r\n")).head));
   EXPECT_FALSE(offers_only_tls(ReadRequest(get("Connection: upgrade\r\nUpgrade: TLS/1.2, x\r\n")).head));
   EXPECT_FALSE(offers_only_tls(ReadRequest(get("Upgrade: TLS/1.2\r\n")).head));
   EXPECT_FALSE(offers_only_tls(websocket.head));
   const ReadRequest old("GET http://h/ HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
-  EXPECT_FALSE(asks_upgrade(old.head));
+  EXPECT_FALSE(asks_upgrade(old.head, ToH2c::dropped));
   const auto accepts = [&](const string& lines) {
-    return is_offered_upgrade(websocket.head, ReadResponse("HTTP/1.1 101 X\r\n" + lines + "\r\n").head);
+    return is_offered_upgrade(websocket.head, ToH2c::dropped,
+                              ReadResponse("HTTP/1.1 101 X\r\n" + lines + "\r\n").head);
   };
   EXPECT_TRUE(accepts("Upgrade: WebSocket\r\nConnection: upgrade\r\n"));
   EXPECT_FALSE(accepts("Upgrade: other\r\nConnection: upgrade\r\n"));
   EXPECT_FALSE(accepts("Upgrade: websocket, other\r\n"));
   EXPECT_FALSE(accepts("Upgrade: other, websocket\r\n"));
   EXPECT_FALSE(accepts("Connection: upgrade\r\n"));
-  EXPECT_FALSE(is_offered_upgrade(ReadRequest(get("")).head,
+  EXPECT_FALSE(is_offered_upgrade(ReadRequest(get("")).head, ToH2c::dropped,
                                   ReadResponse("HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n").head));
 }
 
@@ -304,15 +307,15 @@ TEST(Intake, C9_empty_members_offer_and_choose_nothing) {
   const auto asking = [](const string& offers) {
     return get("Connection: upgrade\r\nUpgrade: " + offers + "\r\n");
   };
-  EXPECT_FALSE(asks_upgrade(ReadRequest(asking(",")).head));
-  EXPECT_FALSE(asks_upgrade(ReadRequest(asking(", h2c ,")).head));
+  EXPECT_FALSE(asks_upgrade(ReadRequest(asking(",")).head, ToH2c::dropped));
+  EXPECT_FALSE(asks_upgrade(ReadRequest(asking(", h2c ,")).head, ToH2c::dropped));
   EXPECT_TRUE(offers_only_tls(ReadRequest(asking("TLS, ,")).head));
   EXPECT_TRUE(offers_only_tls(ReadRequest(asking("tls")).head));
   EXPECT_FALSE(offers_only_tls(ReadRequest(asking("TLSv1, TLS")).head)) << "another protocol's name";
   const ReadRequest asked(asking(" ,, websocket,"));
-  ASSERT_TRUE(asks_upgrade(asked.head));
+  ASSERT_TRUE(asks_upgrade(asked.head, ToH2c::dropped));
   const auto accepts = [&](const string& chosen) {
-    return is_offered_upgrade(asked.head,
+    return is_offered_upgrade(asked.head, ToH2c::dropped,
                               ReadResponse("HTTP/1.1 101 X\r\nUpgrade: " + chosen + "\r\n\r\n").head);
   };
   EXPECT_TRUE(accepts(", websocket ,"));
@@ -325,14 +328,15 @@ TEST(Intake, L13_every_member_of_long_upgrade_lists_counts) {
   const ReadRequest asked(get("Connection: upgrade\r\nUpgrade: " + many + "last\r\nUpgrade: more\r\n"));
   ASSERT_EQ(asked.parsed, complete);
   const auto accepts = [&](const string& value) {
-    return is_offered_upgrade(asked.head,
+    return is_offered_upgrade(asked.head, ToH2c::dropped,
                               ReadResponse("HTTP/1.1 101 X\r\nUpgrade: " + value + "\r\n\r\n").head);
   };
   EXPECT_TRUE(accepts(many + "LAST, P17, more"));
   EXPECT_FALSE(accepts(many + "p5000"));
   EXPECT_FALSE(accepts("h2c"));
   EXPECT_FALSE(accepts(","));
-  EXPECT_FALSE(is_offered_upgrade(asked.head, ReadResponse("HTTP/1.1 200 X\r\nUpgrade: last\r\n\r\n").head));
+  EXPECT_FALSE(is_offered_upgrade(asked.head, ToH2c::dropped,
+                                  ReadResponse("HTTP/1.1 200 X\r\nUpgrade: last\r\n\r\n").head));
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ struct Sent {
       : text("POST http://up.test/x HTTP/1.1\r\nHost: up.test\r\n" + lines + "\r\n") {
     EXPECT_EQ(parse_request(text, {}, head), Parsed{Progress::complete});
     const Intake intake = take_forward(head, {});
-    write_request_head(head, std::get<Forward>(intake), {}, "reprise-x", asks_upgrade(head), outgoing);
+    write_request_head(head, std::get<Forward>(intake), {}, "reprise-x",
+                       asks_upgrade(head, http::ToH2c::dropped), outgoing);
   }
   bool has(std::string_view name, std::string_view value = {}) const {
     return LeavingFields(head, outgoing).has(name, value);
