@@ -183,6 +183,7 @@ Task<void> deliver_response(Worker& worker, Request& request, ClientSide client,
     // Where not one body byte went out, the head did not either: no status was sent.
     if (relayed.end == Relayed::End::client_gone && relayed.bytes == 0) delivered.served.status = 0;
     delivered.cause = relayed.cause;
+    delivered.stalled = relayed.stalled;
     delivered.served.response_bytes = relayed.bytes;
     // A body that broke because the watch saw the client leave was not broken by the upstream.
     if (relayed.end == Relayed::End::broken && client.watch.client_reset())

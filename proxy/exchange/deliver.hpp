@@ -13,6 +13,7 @@ struct Delivered {
   Served served;
   Relayed::End end = Relayed::End::complete;
   policy::Cause cause = policy::Cause::truncated;
+  bool stalled = false;  ///< of a broken body: it is only silent
 };
 
 /// True while nobody new is let in where the request came in: its response ends the connection, and says so.

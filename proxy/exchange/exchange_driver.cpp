@@ -22,6 +22,7 @@ Task<Served> exchange(Worker& worker, Request& request, ClientSide client) {
   for (Actions asked = driver.next(); asked.size() > 0; asked = driver.next()) {
     for (const policy::Action& action : asked) {
       if (Response* const overtaken = driver.overtaken_without(action)) co_await overtaken->stop_sending();
+      if (Resumption* const stalled = driver.stalled_without(action)) co_await stalled->drop_stalled();
       co_await driver.obey(action);
       driver.tell();
     }
@@ -51,6 +52,13 @@ Response* ExchangeDriver::overtaken_without(const policy::Action& action) {
   if (live_->sending == nullptr) return nullptr;
   const auto* deliver = std::get_if<policy::Deliver>(&action);
   return deliver != nullptr && deliver->number == live_->number ? nullptr : live_;
+}
+
+Resumption* ExchangeDriver::stalled_without(const policy::Action& action) {
+  const bool goes_on = std::holds_alternative<policy::Wait>(action) ||
+                       std::holds_alternative<policy::Resume>(action) ||
+                       std::holds_alternative<policy::Continue>(action);
+  return resumption_ == nullptr || goes_on ? nullptr : resumption_.get();
 }
 
 Served ExchangeDriver::end() {
@@ -182,13 +190,16 @@ Task<void> ExchangeDriver::obey(const policy::Wait& wait) {
   watch.look();
   actions_ = tell_departures();
   // A departure may leave the wait as it is: attempt 1 always starts.
+  StalledBody* const stalled = resumption_ == nullptr ? nullptr : resumption_->stalled();
   while (actions_.size() == 0 && Tick::now() < wait.until) {
     {
       const ClientWatch::Waiting waiting(watch, client_.pause);
+      const StalledBody::Race race(stalled, client_.pause);
       co_await client_.pause.until(wait.until);
     }
     watch.look();
     actions_ = tell_departures();
+    if (actions_.size() == 0 && resumption_ != nullptr && resumption_->is_awake()) body_went_on({});
   }
   if (actions_.size() == 0) actions_ = machine_.waited(Tick::now());
 }
@@ -208,10 +219,16 @@ void ExchangeDriver::delivered(const Delivered& came) {
                delivery_->response.head.framing.kind != http::Framing::Kind::until_close;
   if (came.end == Relayed::End::broken)
     resumption_ = std::make_unique<Resumption>(request_, delivery_->response);
-  body_ended(came.end, came.cause, came.served.response_bytes);
+  body_ended(came.end, came.cause, came.served.response_bytes, came.stalled);
 }
 
-void ExchangeDriver::body_ended(Relayed::End end, policy::Cause cause, std::uint64_t bytes) {
+// What had stalled was first: what was asked for in its place is not needed.
+void ExchangeDriver::body_went_on(const policy::AttemptReport& report) {
+  resumption_->response().clear();
+  actions_ = machine_.body_went_on(report, Tick::now());
+}
+
+void ExchangeDriver::body_ended(Relayed::End end, policy::Cause cause, std::uint64_t bytes, bool stalled) {
   if (end == Relayed::End::complete) {
     machine_.delivered();
   } else if (end == Relayed::End::client_gone) {
@@ -220,7 +237,7 @@ void ExchangeDriver::body_ended(Relayed::End end, policy::Cause cause, std::uint
     client_.watch.look();
     actions_ = tell_departures();
     if (actions_.size() > 0) return;
-    actions_ = machine_.body_broke(resumption_->broke(cause, bytes), Tick::now(), worker_.dice);
+    actions_ = machine_.body_broke(resumption_->broke(cause, bytes, stalled), Tick::now(), worker_.dice);
   }
 }
 
@@ -230,7 +247,11 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   ClientWatch::Attempt watched(client_.watch, &cancel);
   const policy::Start again{resume.number, true};
   AttemptResult result;
-  co_await attempt(worker_, request_, nullptr, cancel, again, std::nullopt, resumption_->response(), result);
+  {
+    const StalledBody::Race race(resumption_->stalled(), cancel);
+    co_await attempt(worker_, request_, nullptr, cancel, again, std::nullopt, resumption_->response(),
+                     result);
+  }
   watched.end();
   co_await resumption_->response().stop_sending();
   const Instant now = Tick::now();
@@ -239,6 +260,10 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
     co_return;
   }
   note(tell_departures());
+  if (resumption_->is_awake()) {
+    body_went_on(result.report);
+    co_return;
+  }
   if (const auto* answered = std::get_if<policy::Answered>(&result.outcome)) {
     actions_ = resumption_->judge(machine_, result.report, *answered, now, worker_.dice);
   } else {
@@ -247,15 +272,19 @@ Task<void> ExchangeDriver::obey(const policy::Resume& resume) {
   narrate(worker_, request_, machine_.ledger().back());
 }
 
-Task<void> ExchangeDriver::obey(const policy::Continue&) {
-  ClientWatch::Attempt watched(client_.watch, &resumption_->response().connection->stream());
-  Relayed relayed = co_await resumption_->relay_rest(worker_.pool, client_.stream);
-  count_limit(worker_.shared.metrics, relayed, client_.stream);
+Task<void> ExchangeDriver::obey(const policy::Continue& rest) {
+  ClientWatch::Attempt watched(client_.watch, &resumption_->stream_of(rest.number));
+  Relayed relayed = co_await resumption_->relay_rest(worker_.pool, client_.stream, rest.number);
   watched.end();
+  if (relayed.stalled && relayed.bytes == 0 && resumption_->is_awake()) {
+    body_went_on({});
+    co_return;
+  }
+  count_limit(worker_.shared.metrics, relayed, client_.stream);
   served_.response_bytes += relayed.bytes;
   if (relayed.end == Relayed::End::broken && client_.watch.client_reset())
     relayed.end = Relayed::End::client_gone;
-  body_ended(relayed.end, relayed.cause, relayed.bytes);
+  body_ended(relayed.end, relayed.cause, relayed.bytes, relayed.stalled);
 }
 
 Task<void> ExchangeDriver::obey(const policy::Fail& fail) {

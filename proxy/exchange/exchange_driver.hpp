@@ -27,6 +27,9 @@ class ExchangeDriver {
 
   /// What the machine asks for now, each time once. Nothing at the end, and nowhere else.
   policy::Actions next();
+  /// The download whose stalled body the action has no use for: it has to be dropped before. Null if there is
+  /// none.
+  Resumption* stalled_without(const policy::Action&);
   /// The response whose request is still being sent, unless the action delivers it: the sending has to end
   /// before the action is obeyed. Null if there is none.
   Response* overtaken_without(const policy::Action&);
@@ -69,7 +72,8 @@ class ExchangeDriver {
   Task<void> keep(Instant until);
   policy::Actions tell_departures();
   static void note(const policy::Actions& nothing);
-  void body_ended(Relayed::End, policy::Cause, std::uint64_t bytes);
+  void body_ended(Relayed::End, policy::Cause, std::uint64_t bytes, bool stalled);
+  void body_went_on(const policy::AttemptReport&);
   void end_unanswered(observe::Ending);
   void end_like_upstream();
 

@@ -17,8 +17,9 @@ struct Relayed {
   bool stalled = false;  ///< for `broken`: the upstream sent nothing for as long as it may
 };
 
-/// `request.response_head` is sent first. A body that brings no byte for `patience_with` has broken. A body
-/// that breaks is never ended: no last chunk, no clean close (the caller cuts).
+/// `request.response_head` is sent first; empty where the body had stalled and goes on. A body that brings no
+/// byte for `patience_with` has broken. A body that breaks is never ended: no last chunk, no clean close (the
+/// caller cuts).
 Task<Relayed> relay(Pool&, Request&, Stream& client, Response&);
 
 /// A body that broke with that step, `bytes` of it being with the client.

@@ -23,15 +23,15 @@ std::optional<policy::Download> begin(const Request& request, const Response& fi
 
 Resumption::Resumption(Request& request, Response& first)
     : request_(request),
+      first_(first),
       download_(begin(request, first)),
       signed_until_(end_of_signature(request)),
       outgoing_(request.outgoing),
       chunked_(sends_chunked(request, first)) {
-  first.connection.reset();
   request.resuming = true;
 }
 
-policy::Break Resumption::broke(Cause cause, std::uint64_t bytes) {
+policy::Break Resumption::broke(Cause cause, std::uint64_t bytes, bool stalled) {
   sent_ += bytes;
   policy::Break what{cause};
   // What was not HTTP leaves a doubt about all that came with it.
@@ -39,11 +39,30 @@ policy::Break Resumption::broke(Cause cause, std::uint64_t bytes) {
   what.progress = bytes > 0;
   what.differs = overran_;
   what.signed_until = signed_until_;
+  const bool goes_on =
+      stalled && what.continuable && request_.policy->resume.stall < request_.policy->idle_timeout;
+  Response& broken = response_of(delivered_);
+  if (!stalled_ && goes_on) {
+    silent_ = delivered_;
+    stalled_.emplace(broken.connection->stream());
+    stalled_->start();
+  } else {
+    broken.connection.reset();
+  }
+  what.stays_open = stalled_ && stalled_->state() != StalledBody::State::ended;
   return what;
+}
+
+Task<void> Resumption::drop_stalled() {
+  if (!stalled_) co_return;
+  co_await stalled_->stop();
+  stalled_.reset();
+  response_of(silent_).connection.reset();
 }
 
 void Resumption::ask() {
   assert(download_);
+  attempt_ = stalled_ && silent_ == parts_.data() ? 1 : 0;
   request_.outgoing.clear();
   http::write_range_request(outgoing_, download_->ask(sent_), request_.outgoing);
 }
@@ -51,7 +70,7 @@ void Resumption::ask() {
 policy::Actions Resumption::judge(policy::Exchange& machine, const policy::AttemptReport& report,
                                   const policy::Answered& answered, Instant now, policy::Dice& dice) {
   assert(download_);
-  found_ = download_->judge(part_of(request_, response_.head), sent_);
+  found_ = download_->judge(part_of(request_, response().head), sent_);
   switch (found_.kind) {
     case Continuation::Kind::rest:
     case Continuation::Kind::whole: return machine.continued(report, answered, now);
@@ -60,19 +79,9 @@ policy::Actions Resumption::judge(policy::Exchange& machine, const policy::Attem
     case Continuation::Kind::uncounted: break;
   }
   // Of its body nothing is wanted, and it may be long.
-  response_.connection.reset();
+  response().connection.reset();
   return machine.uncounted(report, answered, now, dice);
 }
-
-/// How far the rest has come.
-struct Resumption::Rest {
-  std::uint64_t skip = 0;  ///< bytes that the client has already
-  std::uint64_t left = 0;  ///< bytes that it is still to get
-  std::uint64_t sent = 0;
-  std::string_view piece;  ///< what may go out now
-  bool counted = true;     ///< the body's framing proves its length
-  std::string last;        ///< the last byte, until the end is proved
-};
 
 // Cuts what the client has off `piece`, and keeps the last byte of all back: a body that goes on behind its
 // range was not the rest. False for such a one.
@@ -101,23 +110,56 @@ Task<ErrorCode> Resumption::send(Stream& client, std::string_view piece) {
   co_return co_await client.write_all(pieces, request_.policy->idle_timeout);
 }
 
-Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client) {
+Stream& Resumption::stream_of(unsigned number) {
+  const bool has_woken = stalled_ && response_of(silent_).number == number;
+  return (has_woken ? response_of(silent_) : response()).connection->stream();
+}
+
+void Resumption::begin_part(Part& part) {
+  part.rest = {};
+  part.rest.skip = found_.skip;
+  part.rest.left = found_.bytes;
+  part.rest.counted = part.response.head.framing.kind == http::Framing::Kind::length;
+  part.response.begin_body();
+}
+
+Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client, unsigned number) {
+  if (stalled_ && response_of(silent_).number == number) {
+    co_await stalled_->stop();
+    stalled_.reset();
+    delivered_ = silent_;
+    if (delivered_ == nullptr) {
+      request_.response_head.clear();
+      co_return co_await relay(pool, request_, client, first_);
+    }
+  } else {
+    delivered_ = &part_of_attempt();
+    begin_part(*delivered_);
+  }
+  co_return co_await relay_part(pool, client, *delivered_);
+}
+
+Task<Relayed> Resumption::relay_part(Pool& pool, Stream& client, Part& part) {
   const policy::RoutePolicy& policy = *request_.policy;
   const Duration stall = std::min(policy.resume.stall, policy.idle_timeout);
-  BodyReader reader;
-  reader.begin(response_.connection->stream(), response_.buffer, response_.head.framing,
-               http::Spelling::tolerant);
-  Rest rest;
-  rest.skip = found_.skip;
-  rest.left = found_.bytes;
-  rest.counted = response_.head.framing.kind == http::Framing::Kind::length;
+  BodyReader& reader = part.response.reader;
+  Rest& rest = part.rest;
+  rest.sent = 0;
   for (;;) {
     std::string_view piece;
-    const BodyStep step = co_await reader.next(stall, piece);
+    BodyStep step = BodyStep::stalled;
+    {
+      EndsRead ends(reader.stream());
+      const StalledBody::Race race(stalled(), ends);
+      step = co_await reader.next(stall, piece);
+    }
+    if (step == BodyStep::failed && is_awake()) co_return broken(BodyStep::stalled, rest.sent);
     if (step == BodyStep::end && rest.left == rest.last.size()) {
-      co_return co_await finish(pool, client, rest, reader.has_surplus());
+      co_await drop_stalled();
+      co_return co_await finish(pool, client, part, reader.has_surplus());
     }
     if (step != BodyStep::piece) co_return broken(step, rest.sent);
+    co_await drop_stalled();  // this one was first
     if (!take(rest, piece)) {
       overran_ = true;
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
@@ -131,7 +173,8 @@ Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client) {
 }
 
 // Everything came: what was kept back may go, and the client's framing ends.
-Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Rest& rest, bool surplus) {
+Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Part& part, bool surplus) {
+  Rest& rest = part.rest;
   if (!rest.last.empty()) {
     if (co_await send(client, rest.last))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
@@ -145,7 +188,7 @@ Task<Relayed> Resumption::finish(Pool& pool, Stream& client, Rest& rest, bool su
     if (co_await client.write_all(pieces, request_.policy->idle_timeout))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
   }
-  finish_connection(pool, response_, surplus);
+  finish_connection(pool, part.response, surplus);
   co_return Relayed{Relayed::End::complete, Cause::truncated, rest.sent};
 }
 

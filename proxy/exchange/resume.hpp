@@ -1,12 +1,13 @@
 // A delivered download that broke: the request for its rest, and the rest on its way to the client.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "proxy/exchange/relay.hpp"
+#include "proxy/exchange/stalled_body.hpp"
 #include "proxy/message/request.hpp"
 #include "proxy/message/response.hpp"
 #include "proxy/policy/exchange.hpp"
@@ -14,37 +15,70 @@
 
 namespace reprise::net {
 
-/// Made when the body of a delivered response breaks; lives until the exchange ends.
+/// Made when the body of a delivered response breaks; lives until the exchange ends. A body that only stalls
+/// stays open beside the one that is asked for: at most two connections for one download.
 class Resumption {
  public:
-  /// Closes the connection of `first`, whose head and framing are what the client has; both must outlive it.
+  /// The head and framing of `first` are what the client has; both must outlive it.
   Resumption(Request& request, Response& first);
 
-  /// The body broke after `bytes` more bytes for the client.
-  policy::Break broke(policy::Cause, std::uint64_t bytes);
+  /// The body broke after `bytes` more bytes for the client; one that has stalled is kept where it may go on.
+  policy::Break broke(policy::Cause, std::uint64_t bytes, bool stalled);
   /// From now on the request's attempts ask for what is missing.
   void ask();
   /// Tells the machine what the head in `response()` brings.
   policy::Actions judge(policy::Exchange&, const policy::AttemptReport&, const policy::Answered&, Instant now,
                         policy::Dice&);
-  /// Sends the client what it is still to get of `response()`, framed like the beginning. A body that brings
-  /// more than it announced ends as broken, and no byte of the excess is sent.
-  Task<Relayed> relay_rest(Pool&, Stream& client);
+  /// Sends the client what it is still to get of the body of that attempt, framed like the beginning. A body
+  /// that brings more than it announced ends as broken, and no byte of the excess is sent. Ends as stalled,
+  /// with no byte sent, also where the body that had stalled before brought one first.
+  Task<Relayed> relay_rest(Pool&, Stream& client, unsigned number);
+  /// What the body of that attempt comes over.
+  Stream& stream_of(unsigned number);
   /// Of the running attempt.
-  Response& response() { return response_; }
+  Response& response() { return part_of_attempt().response; }
+
+  /// The body that has stalled; null if none is open.
+  StalledBody* stalled() { return stalled_ ? &*stalled_ : nullptr; }
+  bool is_awake() const { return stalled_ && stalled_->state() == StalledBody::State::awake; }
+  /// Closes what has stalled.
+  Task<void> drop_stalled();
 
  private:
-  struct Rest;
-  bool take(Rest&, std::string_view piece);
+  /// How far the body of a continuation has come.
+  struct Rest {
+    std::uint64_t skip = 0;  ///< bytes that the client has already
+    std::uint64_t left = 0;  ///< bytes that it is still to get
+    std::uint64_t sent = 0;
+    std::string_view piece;  ///< what may go out now
+    bool counted = true;     ///< the body's framing proves its length
+    std::string last;        ///< the last byte, until the end is proved
+  };
+  struct Part {
+    Response response;
+    Rest rest;
+  };
+
+  Part& part_of_attempt() { return parts_[attempt_]; }
+  Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
+  void begin_part(Part&);
+  static bool take(Rest&, std::string_view piece);
+  Task<Relayed> relay_part(Pool&, Stream& client, Part&);
   Task<ErrorCode> send(Stream& client, std::string_view piece);
-  Task<Relayed> finish(Pool&, Stream& client, Rest&, bool surplus);
+  Task<Relayed> finish(Pool&, Stream& client, Part&, bool surplus);
 
   Request& request_;
+  Response& first_;
   std::optional<policy::Download> download_;  ///< absent: it cannot be continued
   std::optional<Instant> signed_until_;
   std::string outgoing_;  ///< what the attempts before the break sent
   policy::Continuation found_;
-  Response response_;
+  std::array<Part, 2>
+      parts_;  ///< of the continuation that is delivered, or has stalled, and of the one that is asked for
+  std::size_t attempt_ = 0;    ///< which of them the next attempt fills
+  Part* delivered_ = nullptr;  ///< whose body the client got last; null: that of the first response
+  Part* silent_ = nullptr;     ///< whose body `stalled_` is; null likewise
+  std::optional<StalledBody> stalled_;
   std::uint64_t sent_ = 0;
   const bool chunked_;  ///< for the client
   bool overran_ = false;

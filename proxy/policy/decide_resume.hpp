@@ -19,6 +19,7 @@ struct Break {
   /// When the request's signature runs out, whatever the route says of signatures: an upstream that checks it
   /// refuses what comes later (row E11).
   std::optional<Instant> signed_until = std::nullopt;
+  bool stays_open = false;  ///< it is only silent, and may go on; or one that broke so before may
 };
 
 /// What was tried already.

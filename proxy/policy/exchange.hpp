@@ -117,6 +117,8 @@ struct HostShare {
 ///               client_finished, shutdown  Deliver | Fail | Cut; client_finished before attempt 1: -
 ///   delivering  body_broke                 Wait | Cut
 ///               delivered                  -, and it is over
+///   waiting, resuming, delivering
+///               body_went_on               Continue, of the body that had stalled
 ///   resuming    continued                  Continue
 ///               answered, failed           Wait | Cut
 ///               uncounted                  Wait | Cut
@@ -160,6 +162,9 @@ class Exchange {
   /// The delivered response's body, or that of the attempt that continued it, ended early: waits to resume
   /// it, or cuts. From here on the deadline does not apply.
   Actions body_broke(const Break&, Instant now, Dice&);
+  /// The body whose break was a stall, and whose connection was kept, has brought something before what was
+  /// asked for in its place did: it is delivered on. `report`: of the `Resume` that ran, if one did.
+  Actions body_went_on(const AttemptReport&, Instant now);
   /// The running attempt's response to a `Resume` is the rest of the body.
   Actions continued(const AttemptReport&, const Answered&, Instant now);
   /// It is a 200 of the right version, but none that the missing bytes could be counted off from: asks again.
@@ -244,6 +249,14 @@ class Exchange {
   Actions give_up(const AttemptReport&, const Outcome&, Reason, Instant now);
   Actions cut(Reason);
 
+  /// A body that is silent and may go on: its attempt, and what was to be said of that.
+  struct Stalled {
+    unsigned number;
+    Outcome outcome;
+    Verdict verdict;
+    Reason reason;
+  };
+
   const RoutePolicy& policy_;
   Facts facts_;
   HostShare host_;
@@ -252,6 +265,7 @@ class Exchange {
   Ledger ledger_;
   State state_ = State::idle;
   std::optional<Hedge> hedge_;
+  std::optional<Stalled> stalled_;
   std::optional<Instant> hedge_at_;
   unsigned number_ = 0;
   unsigned charged_ = 0;

@@ -1,6 +1,8 @@
 // What the exchange does once the head is out and the body breaks: wait, ask for the rest, append it, or cut.
 #include "proxy/policy/exchange.hpp"
 
+#include <utility>
+
 namespace reprise::policy {
 namespace {
 
@@ -26,6 +28,9 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
   // A break that was seen while the body was held has a verdict: why the attempt was not repeated.
   const bool judged = is_broken_response(broken.outcome);
   const Verdict before = verdict;
+  if (what.progress || !what.stays_open) stalled_.reset();
+  if (what.stays_open && !stalled_)
+    stalled_ = Stalled{*body_of_, broken.outcome, broken.verdict, ledger_.reason};
   broken.outcome = Failed{Stage::body, what.cause};
   broken.ended = now;
   continuable_ = what.continuable;
@@ -44,6 +49,29 @@ Actions Exchange::body_broke(const Break& what, Instant now, Dice& dice) {
     ledger_.reason = Reason::success;  // of what comes of it, not of the attempt that broke
   }
   return actions;
+}
+
+Actions Exchange::body_went_on(const AttemptReport& report, Instant now) {
+  const bool may = state_ == State::waiting || state_ == State::resuming || state_ == State::delivering;
+  if (!may || !stalled_) return {};
+  const Stalled body = *std::exchange(stalled_, std::nullopt);
+  LedgerEntry& entry = ledger_[body.number - 1];
+  entry.outcome = body.outcome;
+  if (state_ == State::waiting) {
+    const bool is_last = ledger_.size() == body.number;
+    end_wait(body.reason, now);
+    if (is_last) entry.verdict = body.verdict;
+  } else if (resumes(report)) {
+    const Failed given_up{Stage::await_head, Cause::cancelled};
+    static_cast<void>(account_for(report, given_up, now));
+    if (host_.circuit != nullptr) host_.circuit->forget(admitted_);
+    enter(report, given_up, {false, {}, body.reason}, now);
+  }
+  ledger_.reason = body.reason;
+  in_vain_ = 0;
+  body_of_ = body.number;
+  state_ = State::delivering;
+  return Action(Continue{body.number});
 }
 
 // Decides about the last entry.

@@ -1,11 +1,13 @@
 """Resumed downloads: rows E1 to E12. The first response breaks after 40 of 100 bytes; what comes next makes one whole
 answer of it, or a visible cut, and never a byte that was not there."""
+import contextlib
 import re
+import threading
 import time
 
-from client import Client, Cut
+from client import Client, Cut, ask
 from exactly import counted, expected, is_cut, normal, raw, stage, to
-from harness import equal
+from harness import equal, eventually
 
 BODY = bytes(33 + (i * 31 + i // 94) % 94 for i in range(100))  # a byte in the wrong place shows
 GOT = 40
@@ -247,3 +249,96 @@ def test_E1_a_whole_response_without_a_length_is_asked_for_again():
     is_cut_off([broken(version()), again, again, again], "attempts_spent", requests=4, resume={"max_attempts": 3})
     other = raw(chunked.replace(b": 17", b": 18") + b"4\r\n" + BODY[GOT:GOT + 4] + b"\r\n", "close")
     is_cut_off([broken(version()), other], "resume_mismatch")
+
+
+class ColdCache:
+    """An upstream that pauses in the middle of a body on every connection. `play(number, connection, cache)` says what each does."""
+
+    def __init__(self, plays):
+        self.plays, self.asked, self.open, self.most = plays, threading.Semaphore(0), 0, 0
+        self.lock = threading.Lock()
+
+    def __call__(self, connection, request):
+        with self.lock:
+            self.open += 1
+            self.most = max(self.most, self.open)
+        try:
+            self.asked.release()
+            self.plays[min(request.order, len(self.plays) - 1)](connection, self)
+        finally:
+            with self.lock:
+                self.open -= 1
+        return False
+
+    def wait_for_requests(self, count):
+        for _ in range(count):
+            assert self.asked.acquire(timeout=60)
+
+
+WHOLE = head(200, tag(), len(BODY))
+REST = head(206, tag() + b"Content-Range: bytes %d-%d/%d\r\n" % (GOT, len(BODY) - 1, len(BODY)), len(BODY) - GOT)
+STALL = {"resume": {"stall": "300ms"}, "retry": {"backoff": {"initial": "10ms", "jitter": "none"}}}
+
+
+def until_closed(connection):
+    with contextlib.suppress(OSError):
+        while connection.recv(1000):
+            pass
+
+
+def silent(connection, _):
+    until_closed(connection)
+
+
+def silent_behind_its_head(connection, _):
+    connection.sendall(REST)
+    until_closed(connection)
+
+
+def wakes_after(requests):
+    def play(connection, cache):
+        connection.sendall(WHOLE + BODY[:GOT])
+        cache.wait_for_requests(requests)
+        connection.sendall(BODY[GOT:])
+    return play
+
+
+def downloads(cache, attempts, **more):
+    with stage({"/x": [cache]}, defaults={**STALL, **more}) as (reprise, upstream):
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.body), (200, BODY))
+        line = reprise.requests(1)[0]
+        equal((line["ending"], len(line["attempts"])), ("answered", attempts), line)
+        assert cache.most <= 2, f"{cache.most} connections for one download"
+        return line["attempts"]
+
+
+def test_a_stalled_body_that_goes_on_before_its_replacement_is_kept():
+    for second in (silent, silent_behind_its_head):
+        attempts = downloads(ColdCache([wakes_after(2), second]), 2)
+        equal((attempts[0]["status"], attempts[0]["reason"]), (200, "resumed"))
+    attempts = downloads(ColdCache([wakes_after(3), silent_behind_its_head]), 3)
+    equal([attempt["reason"] for attempt in attempts[:2]], ["resumed", "resumed"], "the second stalled, too: a third was asked")
+
+
+def test_a_stalled_body_may_go_on_during_the_wait_before_a_resume():
+    def pauses(connection, cache):
+        connection.sendall(WHOLE + BODY[:GOT])
+        cache.reprise_waits()
+        connection.sendall(BODY[GOT:])
+    cache = ColdCache([pauses])
+    with stage({"/x": [cache]}, defaults={**STALL, "retry": {"backoff": {"initial": "1h", "maximum": "1h"}, "deadline": "unlimited"}}) as (reprise, upstream):
+        cache.reprise_waits = lambda: eventually(lambda: reprise.metric("reprise_limits_hit_total", limit="answer_idle") == 1, "a stall")
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.body, upstream.connections), (200, BODY, 1))
+        equal(reprise.metric("reprise_resumed_downloads_total"), 0)
+
+
+def test_the_replacement_of_a_stalled_body_is_kept_if_it_is_first():
+    def delivers(connection, _):
+        connection.sendall(REST + BODY[GOT:])
+    def stalls(connection, _):
+        connection.sendall(WHOLE + BODY[:GOT])
+        until_closed(connection)
+    attempts = downloads(ColdCache([stalls, delivers]), 2)
+    equal([attempt.get("status") for attempt in attempts], [None, 206])

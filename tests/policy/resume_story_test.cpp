@@ -359,6 +359,55 @@ TEST(ResumeLedger, AWholeResponseThatCannotBeCountedIsOneMoreInVain) {
   EXPECT_EQ(exchange.uncounted(report, {200, {}}, epoch, dice).size(), 0U);
 }
 
+/// An exchange whose delivered body has stalled, and stays open.
+struct StalledDownload {
+  StalledDownload() {
+    std::ignore = exchange.begin(epoch, dice);
+    std::ignore = exchange.answered(report, {200, {}}, epoch, dice);
+    policy::Break stall{Cause::response_timeout, true, true};
+    stall.stays_open = true;
+    std::ignore = exchange.body_broke(stall, epoch + 30s, dice);
+  }
+
+  LoadedDice dice = LoadedDice::lowest();
+  policy::RoutePolicy route;
+  policy::Budget budget{{0, 1, 10s}};
+  policy::AttemptReport report{false, Sent::maybe, true, Idempotency::yes};
+  policy::Exchange exchange{route, get().facts, {&budget}, epoch};
+};
+
+TEST(StalledBody, GoesOnDuringTheWaitAsIfItHadNeverStalled) {
+  StalledDownload one;
+  const double left = one.budget.left(epoch + 30s);
+  const policy::Actions actions = one.exchange.body_went_on({}, epoch + 31s);
+  EXPECT_EQ(std::get<policy::Continue>(actions[0]).number, 1U);
+  EXPECT_EQ(one.budget.left(epoch + 30s), left + 1) << "what was withdrawn is given back";
+  EXPECT_EQ(one.exchange.ledger().size(), 1U);
+  EXPECT_EQ(std::get<Answered>(one.exchange.ledger()[0].outcome).status, 200);
+  EXPECT_FALSE(one.exchange.ledger()[0].verdict.retry);
+  one.exchange.delivered();
+  EXPECT_EQ(one.exchange.ledger().reason, policy::Reason::success);
+}
+
+TEST(StalledBody, IsKeptWhereItIsFasterThanWhatWasAskedForInItsPlace) {
+  StalledDownload one;
+  std::ignore = one.exchange.waited(epoch + 31s);
+  const policy::Actions actions = one.exchange.body_went_on(one.report, epoch + 40s);
+  EXPECT_EQ(std::get<policy::Continue>(actions[0]).number, 1U);
+  ASSERT_EQ(one.exchange.ledger().size(), 2U);
+  EXPECT_EQ(one.exchange.ledger()[0].verdict.reason, policy::Reason::resumed);
+  EXPECT_EQ(std::get<Failed>(one.exchange.ledger()[1].outcome).cause, Cause::cancelled);
+  EXPECT_EQ(one.exchange.body_went_on(one.report, epoch + 41s).size(), 0U) << "once";
+}
+
+TEST(StalledBody, IsForgottenOnceAnotherHasBroughtAByte) {
+  StalledDownload one;
+  std::ignore = one.exchange.waited(epoch + 31s);
+  std::ignore = one.exchange.continued(one.report, {206, {}}, epoch + 32s);
+  std::ignore = one.exchange.body_broke({Cause::reset, true, true}, epoch + 33s, one.dice);
+  EXPECT_EQ(one.exchange.body_went_on({}, epoch + 34s).size(), 0U);
+}
+
 // What requests to one host share holds for resumes, too.
 TEST(ResumeAndHost, AnOpenCircuitCutsAndAResumeIsHeardByIt) {
   LoadedDice dice = LoadedDice::lowest();

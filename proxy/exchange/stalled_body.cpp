@@ -1,0 +1,31 @@
+#include "proxy/exchange/stalled_body.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+namespace reprise::net {
+
+void StalledBody::start() {
+  runs_ = true;
+  stream_.end_limit();
+  asio::co_spawn(stream_.executor(), listen(*this), or_abort);
+}
+
+Task<void> StalledBody::listen(StalledBody& body) {
+  const ErrorCode error = co_await body.stream_.wait_readable();
+  if (!body.stopping_) {
+    body.state_ = error || body.stream_.unread() == Unread::closed ? State::ended : State::awake;
+    Cancellable* const other = body.other_.get();
+    if (body.state_ == State::awake && other != nullptr) other->cancel();
+  }
+  body.runs_ = false;
+  body.over_.cancel();
+}
+
+Task<void> StalledBody::stop() {
+  stopping_ = true;
+  if (!runs_) co_return;
+  stream_.end_read();
+  while (runs_) co_await over_.until(Instant::max());
+}
+
+}  // namespace reprise::net
