@@ -38,7 +38,7 @@ ROWS = [
     ("At a glance", 4, [
         stat("Requests", "A second.", "sum(rate(reprise_requests_total{r}[]))", "reqps"),
         stat("Succeeded", "Share of the requests that were not answered 5xx, cut, or left by their client.",
-             "1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) / (sum(rate(reprise_requests_total{r}[])) > 0)",
+             "1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) / (sum(rate(reprise_attempts_per_request_count{r}[])) > 0)",
              "percentunit", decimals=2, **GREEN_ABOVE),
         stat("Recovered", "Failures a second that the client never saw.", "sum(rate(reprise_recovered_total{r}[]))", "reqps"),
         stat("Attempts/request", "1 is no retry. What reprise adds to the load of upstreams.",
@@ -54,11 +54,12 @@ ROWS = [
               unit="reqps", stacked=True),
         panel("Requests by code", "What was sent to clients; cut: a response that broke; client_gone: nobody was left.",
               [("sum by (code) (rate(reprise_requests_total{r}[]))", "{{code}}")], unit="reqps", stacked=True),
-        panel("Succeeded, and without reprise", "As it would have been without retries: the gap is what reprise is there for.",
-              [("1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) / (sum(rate(reprise_requests_total{r}[])) > 0)",
+        panel("Succeeded, and without reprise", "Requests and tunnels; as it would have been without retries: the gap is what reprise is there for.",
+              [("1 - (sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0))"
+                " / (sum(rate(reprise_attempts_per_request_count{r}[])) > 0)",
                 "with reprise"),
                ("1 - ((sum(rate(reprise_requests_total{r, " + FAILED + "}[])) or vector(0)) + sum(rate(reprise_recovered_total{r}[])))"
-                " / (sum(rate(reprise_requests_total{r}[])) > 0)", "without")], unit="percentunit", most=1),
+                " / (sum(rate(reprise_attempts_per_request_count{r}[])) > 0)", "without")], unit="percentunit", most=1),
         panel("Time to the end of the response", "Waits included; tunnels are left out.", quantiles("reprise_request_duration_seconds"),
               unit="s", width=12),
         panel("Recovered, resumed", "Failures that the client never saw; downloads that broke and were continued.",
@@ -108,7 +109,7 @@ ROWS = [
                ("sum by (store) (reprise_replay_limit_bytes{p})", "limit of {{store}}")], unit="bytes"),
         panel("Connections", "Open ones.", [("sum(reprise_client_connections{p})", "clients"),
                                             ("sum by (state) (reprise_upstream_connections{p})", "upstreams, {{state}}")]),
-        panel("Tunnels by end", "CONNECT; http: its plain requests are served one by one.",
+        panel("Tunnels by end", "Tunnels and upgraded connections, which are no requests; http: plain requests served one by one.",
               [("sum by (outcome) (rate(reprise_tunnels_total{p}[]))", "{{outcome}}")], unit="ops"),
         panel("Streams", "What came behind CONNECT, through SOCKS or redirected, and what became of TLS for hosts of intercept.",
               [("sum by (protocol) (rate(reprise_streams_total{p}[]))", "{{protocol}}"),

@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "proxy/log/json_text.hpp"
+
 namespace reprise::cli {
 namespace {
+
+// More hosts than this are counted as `other` on the line.
+constexpr std::size_t most_named = 16;
 
 /// A response of our own in place of the upstream's, or one that was kept although it failed: for any reason
 /// but that nothing was wrong with it.
@@ -19,12 +24,30 @@ bool is_given_up(const observe::ExchangeRecord& record) {
 
 void ExecTally::count(const observe::ExchangeRecord& record) {
   const std::scoped_lock lock(mutex_);
+  if (observe::is_tunnel(record)) return count_tunnel(record);
   ++requests_;
   if (record.ledger->size() > 1) ++retried_;
   if (observe::is_recovered(record)) ++recovered_;
   if (!is_given_up(record)) return;
   ++given_up_;
   ++reasons_[std::string(policy::word(record.ledger->reason))];
+}
+
+void ExecTally::count_tunnel(const observe::ExchangeRecord& record) {
+  ++tunnels_;
+  if (record.carried != observe::Carried::tls) return;
+  unread_.count(fmt::format("{}:{}", record.host, record.port),
+                record.can_intercept ? record.host : std::string_view());
+}
+
+std::string ExecTally::tunnel_line() const {
+  std::string text;
+  for (const observe::UnreadHost& host : unread_.list(most_named)) {
+    text += fmt::format("{}{} tunnel{} to {} could not be read", text.empty() ? "" : ", ", host.tunnels,
+                        host.tunnels == 1 ? "" : "s", host.name);
+    if (!host.intercept.empty()) text += fmt::format(" (--intercept {})", host.intercept);
+  }
+  return text;
 }
 
 std::string ExecTally::line() const {
@@ -44,9 +67,16 @@ std::string ExecTally::json(int exit_code) const {
   std::string reasons;
   for (const auto& [reason, count] : reasons_)
     reasons += fmt::format("{}\"{}\":{}", reasons.empty() ? "" : ",", reason, count);
+  std::string unread;
+  for (const observe::UnreadHost& host : unread_.list(observe::UnreadHosts::most_named)) {
+    unread += unread.empty() ? "" : ",";
+    observe::append_json(unread, host.name);
+    unread += fmt::format(":{}", host.tunnels);
+  }
   return fmt::format(
-      R"({{"requests":{},"retried":{},"recovered":{},"given_up":{},"reasons":{{{}}},"exit_code":{}}})",
-      requests_, retried_, recovered_, given_up_, reasons, exit_code);
+      R"({{"requests":{},"retried":{},"recovered":{},"given_up":{},"reasons":{{{}}},"tunnels":{},)"
+      R"("unread_tunnels":{{{}}},"exit_code":{}}})",
+      requests_, retried_, recovered_, given_up_, reasons, tunnels_, unread, exit_code);
 }
 
 }  // namespace reprise::cli

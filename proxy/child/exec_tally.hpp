@@ -8,6 +8,7 @@
 #include <string>
 
 #include "proxy/log/exchange_record.hpp"
+#include "proxy/log/unread_hosts.hpp"
 
 namespace reprise::cli {
 
@@ -18,16 +19,24 @@ class ExecTally {
 
   /// `12 requests, 3 retried, 2 recovered, 1 given up: attempts_spent`
   std::string line() const;
-  /// {"requests":12,"retried":3,"recovered":2,"given_up":1,"reasons":{"attempts_spent":1},"exit_code":0}
+  /// `5 tunnels to api.example.com:443 could not be read (--intercept api.example.com)`; empty if all were
+  /// read
+  std::string tunnel_line() const;
+  /// {"requests":12,"retried":3,"recovered":2,"given_up":1,"reasons":{"attempts_spent":1},"tunnels":5,
+  /// "unread_tunnels":{"api.example.com:443":5},"exit_code":0}
   std::string json(int exit_code) const;
 
  private:
+  void count_tunnel(const observe::ExchangeRecord&);
+
   mutable std::mutex mutex_;
   std::uint64_t requests_ = 0;
   std::uint64_t retried_ = 0;
   std::uint64_t recovered_ = 0;
   std::uint64_t given_up_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> reasons_;
+  std::uint64_t tunnels_ = 0;
+  observe::UnreadHosts unread_;
 };
 
 }  // namespace reprise::cli

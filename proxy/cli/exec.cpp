@@ -173,6 +173,8 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   const bool ran = code != exit_not_found && code != exit_not_executable;
   if (!given.quiet && ran)
     std::fprintf(stderr, "reprise: %s\n", summary(tally, loaded.settings->parent).c_str());
+  const std::string tunnels = tally.tunnel_line();
+  if (!given.quiet && ran && !tunnels.empty()) std::fprintf(stderr, "reprise: %s\n", tunnels.c_str());
   return code;
 }
 

@@ -25,6 +25,7 @@
 #include "proxy/repeat/download.hpp"
 #include "proxy/session/listen.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/tunnel/interception.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -51,6 +52,7 @@ struct Asked {
   policy::RequestView view;
   bool tunnel = false;
   bool https = false;
+  std::vector<std::string> https_words;  ///< what holds first of an https URL
   std::string body;
   std::vector<std::string> notes;
 };
@@ -114,6 +116,21 @@ http::PortRanges ports_of(const config::Settings& settings) {
   return net::connect_ports_of(settings.security, net::asio::ip::make_address(listener->bind.address));
 }
 
+// Clients send CONNECT for an https URL, and what follows it is seen by nobody but the upstream.
+std::vector<std::string> words_of_https(const config::Settings& settings, std::string_view host) {
+  const std::string name(host);
+  if (settings.intercept && net::lists_host(settings.intercept->hosts, host))
+    return {"intercept.hosts lists " + name + ": a client that trusts intercept.bundle is retried as below."};
+  return {
+      "Not retried unless one of three things is done: the client sends CONNECT, and its tunnel cannot be "
+      "read.",
+      "1. origination: the client uses http://" + name +
+          " with tls: originate, or a gateway listener: as below;",
+      "2. interception: " + name + " in intercept.hosts, or reprise exec --intercept " + name + ": as below;",
+      "3. a blind tunnel, without any change: only its dial is retried (explain CONNECT " + name +
+          ":443 --failure connect)."};
+}
+
 /// Takes the request as a forward listener would, or as the gateway listener that the URL names.
 void take(const config::Settings& settings, const Arguments& given, Asked& asked) {
   asked.view.method = asked.head.method;
@@ -137,10 +154,7 @@ void take(const config::Settings& settings, const Arguments& given, Asked& asked
                            http::asks_upgrade(asked.head, http::ToH2c::dropped), asked.outgoing);
   asked.https = target->https;
   if (asked.https) {
-    asked.notes.emplace_back(
-        "This is the request in absolute form: reprise speaks TLS. Most clients send CONNECT for an https "
-        "URL, and "
-        "then only the dial is tried again.");
+    asked.https_words = words_of_https(settings, asked.view.host);
   } else if (const config::Listener* gateway = gateway_at(settings, asked.view)) {
     asked.view.host = gateway->upstream.host;
     asked.view.port = gateway->upstream.port;
@@ -225,6 +239,7 @@ int explain(Arguments given) {
   report.url = given.url;
   report.file = given.file;
   report.assumed = assumed.words;
+  report.https = asked.https_words;
   report.notes = asked.notes;
   const policy::RoutePolicy& policy = routes[routes.find(asked.view)].policy;
   look_for_predicates(policy, assumed);

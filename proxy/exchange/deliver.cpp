@@ -167,6 +167,7 @@ Task<void> deliver_response(Worker& worker, Request& request, ClientSide client,
     if (co_await client.stream.write_all(pieces, request.policy->idle_timeout)) {
       delivered.end = Relayed::End::client_gone;
     } else {
+      delivered.served.carried = observe::Carried::upgraded;
       co_await carry_tunnel(worker, request, client, response, delivered.served);
     }
   } else {

@@ -3,6 +3,7 @@
 #include <boost/asio/buffer.hpp>
 
 #include "proxy/exchange/listen_to_client.hpp"
+#include "proxy/exchange/unread.hpp"
 #include "proxy/tunnel/socks5.hpp"
 
 namespace reprise::net {
@@ -78,6 +79,7 @@ Task<Delivered> open_tunnel(Worker& worker, Request& request, ClientSide client,
   // Its client was silent while nothing was dialled.
   if (request.words == FirstWords::more)
     co_await listen_to_client(worker, request, client.stream, &response.connection->stream());
+  delivered.served.carried = carried_by(request);
   if (is_over(request)) {
     delivered.end = Relayed::End::client_gone;
   } else if (request.goes_inside()) {
@@ -87,6 +89,7 @@ Task<Delivered> open_tunnel(Worker& worker, Request& request, ClientSide client,
     }
     delivered.served.inside = delivered.served.keep_alive = true;
   } else {
+    if (delivered.served.carried == observe::Carried::tls) count_unread(worker, request);
     co_await carry_tunnel(worker, request, client, response, delivered.served);
   }
   co_return delivered;

@@ -1,5 +1,6 @@
 #include "proxy/exchange/record.hpp"
 
+#include "proxy/exchange/unread.hpp"
 #include "proxy/log/json_text.hpp"
 #include "proxy/log/line_parts.hpp"
 #include "proxy/trace/sampling.hpp"
@@ -53,6 +54,8 @@ void record(Worker& worker, const Request& request, const Served& served) {
   exchange.ledger = &request.ledger();
   exchange.upstream = request.upstream->cells;
   exchange.tunnel = request.is_connect();
+  exchange.carried = served.carried;
+  exchange.can_intercept = served.carried == observe::Carried::tls && can_intercept(request);
   exchange.number = request.number;
   worker.shared.metrics.count(exchange);
   if (worker.shared.witness) worker.shared.witness(exchange);

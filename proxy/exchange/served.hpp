@@ -15,7 +15,8 @@ struct Served {
   std::uint64_t request_bytes = 0;  ///< through a tunnel; else the request's body knows
   std::uint64_t response_bytes = 0;
   bool keep_alive = false;  ///< another request may follow on the connection
-  bool inside = false;      ///< a CONNECT whose tunnel carries plain HTTP: its first bytes are in `early`
+  observe::Carried carried = observe::Carried::nothing;
+  bool inside = false;  ///< a CONNECT whose tunnel carries plain HTTP: its first bytes are in `early`
 };
 
 }  // namespace reprise::net

@@ -15,6 +15,8 @@ struct ExplainReport {
   std::string url;      ///< as given
   std::string file;     ///< of the configuration, as given; empty: the built-in defaults
   std::string assumed;  ///< what every attempt comes to, in words
+  /// What holds of an https URL before anything else; empty for any other.
+  std::vector<std::string> https;
   std::vector<std::string> notes;
   const policy::RouteTable* routes = nullptr;  ///< must outlive the report
   config::Limits limits;                       ///< of the whole process

@@ -102,6 +102,7 @@ std::string to_json(const ExplainReport& report) {
   std::string out;
   JsonWriter json(out);
   json.open("", '{');
+  if (!report.https.empty()) write_texts("https", report.https, json);
   json.text("method", report.method);
   json.text("url", report.url);
   json.text("assumed", report.assumed);

@@ -14,6 +14,17 @@ std::string_view word(Ending ending) {
   return "client_gone";
 }
 
+std::string_view word(Carried carried) {
+  switch (carried) {
+    case Carried::nothing: return "nothing";
+    case Carried::requests: return "requests";
+    case Carried::tls: return "tls";
+    case Carried::upgraded: return "upgraded";
+    case Carried::bytes: break;
+  }
+  return "bytes";
+}
+
 namespace {
 
 // The response that the client got is the last one there was: a good status, and a body that the route lists.

@@ -17,6 +17,18 @@ enum class Ending : std::uint8_t { answered, cut, client_gone };
 /// The word in logs: the enumerator's own name.
 std::string_view word(Ending);
 
+/// What went through a tunnel that was opened. `nothing`: the record is of a request.
+enum class Carried : std::uint8_t {
+  nothing,
+  requests,  ///< plain or intercepted HTTP: each request has a record of its own
+  tls,       ///< HTTPS, most likely: its requests could not be read
+  upgraded,  ///< the protocol that a 101 began
+  bytes,     ///< anything else
+};
+
+/// The word in logs: the enumerator's own name.
+std::string_view word(Carried);
+
 struct ExchangeRecord {
   std::size_t route = 0;    ///< index in the route table
   std::string_view client;  ///< `address:port`; may be empty
@@ -39,10 +51,14 @@ struct ExchangeRecord {
   policy::Instant ended{};
   const policy::Ledger* ledger = nullptr;  ///< never null
   UpstreamCells* upstream = nullptr;       ///< where its attempts are counted besides; may be null
-  bool tunnel = false;                     ///< CONNECT
-  bool over_tls = false;                   ///< the upstream is spoken to over TLS
+  bool tunnel = false;                     ///< asked for by CONNECT, SOCKS or a redirected connection
+  Carried carried = Carried::nothing;
+  bool can_intercept = false;  ///< `tls` that would be readable if `intercept.hosts` had its host
+  bool over_tls = false;       ///< the upstream is spoken to over TLS
 };
 
+/// True if the record is of a tunnel that was opened: no request.
+inline bool is_tunnel(const ExchangeRecord& record) { return record.carried != Carried::nothing; }
 /// A whole response below 400 after any retry, stale ones included: what `reprise_recovered_total` counts.
 bool is_recovered(const ExchangeRecord&);
 /// A whole response that was continued after a break: what `reprise_resumed_downloads_total` counts.

@@ -98,7 +98,8 @@ void write_json_line(const ExchangeRecord& record, std::string_view route, confi
   span_member(out, "ms", record.ended - record.started);
   if (record.ledger->ambiguous) out += ",\"ambiguous\":true";
   append_hedge(out, *record.ledger);
-  if (record.tunnel) out += ",\"tunnel\":true";
+  if (record.tunnel || is_tunnel(record)) out += ",\"tunnel\":true";
+  if (is_tunnel(record)) word_member(out, "carried", word(record.carried));
   append_ids(out, record);
   out += "}\n";
 }

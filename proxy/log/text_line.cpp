@@ -142,6 +142,7 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
   pen.put(record.status == 0 ? "-" : fmt::to_string(record.status), colour_of(record.status));
   pen.put(" in ");
   pen.put(span_text(record.ended - record.started));
+  if (is_tunnel(record)) pen.put(fmt::format("  tunnel ({})", word(record.carried)), dim);
   if (has_story(record)) put_story(pen, *record.ledger);
   put_ending(pen, record);
   if (!record.id.empty()) {

@@ -137,6 +137,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   std::mutex adding;  ///< to `routes`
   std::vector<Counter> rejected;
   std::array<Counter, tunnel_words.size()> tunnels{};
+  UnreadHosts unread;
   std::array<Counter, protocol_words.size()> streams{};
   std::array<Counter, interception_words.size()> interceptions{};
   std::array<Counter, lookup_words.size()> lookups{};

@@ -13,14 +13,14 @@ using Type = prometheus::MetricType;
 constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::requests, "reprise_requests_total", Type::Counter, "route, code",
      "Finished requests by the status sent, `cut` (the answer was cut) or `client_gone` (none could be "
-     "sent)."},
+     "sent). Tunnels that were opened are no requests."},
     {Metric::request_duration, "reprise_request_duration_seconds", Type::Histogram, "route",
      "Time from the request head to the end of the answer, waits included; tunnels are left out."},
     {Metric::attempts, "reprise_attempts_total", Type::Counter, "route, outcome",
      "Attempts by outcome: 2xx 3xx 4xx 5xx other resolve connect tls reset timeout truncated "
      "cancelled."},
     {Metric::attempts_per_request, "reprise_attempts_per_request", Type::Histogram, "route",
-     "Attempts of each request that had any."},
+     "Attempts of each request or tunnel that had any."},
     {Metric::retries, "reprise_retries_total", Type::Counter, "route, reason",
      "Retries by the reason that asked for them."},
     {Metric::retries_refused, "reprise_retries_refused_total", Type::Counter, "route, reason",
@@ -56,8 +56,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Open upstream connections: active or idle."},
     {Metric::client_connections, "reprise_client_connections", Type::Gauge, "", "Open client connections."},
     {Metric::tunnels, "reprise_tunnels_total", Type::Counter, "outcome",
-     "CONNECT tunnels by their end: closed broken idle drained; http: its plain requests are served one by "
-     "one."},
+     "Tunnels (CONNECT, SOCKS, redirected, upgraded by a 101) by their end: closed broken idle drained; "
+     "http: its plain requests are served one by one."},
     {Metric::streams, "reprise_streams_total", Type::Counter, "protocol",
      "What came behind CONNECT, through SOCKS or redirected: http http2 tls server_first silence opaque."},
     {Metric::interceptions, "reprise_interceptions_total", Type::Counter, "outcome",

@@ -130,8 +130,10 @@ std::size_t Metrics::route(std::string_view name) {
 void Metrics::count(const ExchangeRecord& record) {
   RouteCells& cells = cells_->routes[record.route].cells;
   const policy::Ledger& ledger = *record.ledger;
-  add_one(code_cell(cells, record));
-  if (!record.tunnel) cells.duration.observe(seconds(record.ended - record.started));
+  if (!is_tunnel(record)) {
+    add_one(code_cell(cells, record));
+    cells.duration.observe(seconds(record.ended - record.started));
+  }
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     count_entry(cells, record.upstream, cells_->outcome_labels.index(ledger[i].outcome), ledger[i]);
   if (ledger.forgotten() != nullptr) count_forgotten(cells, record.upstream, *ledger.forgotten());
@@ -154,6 +156,10 @@ void Metrics::count_rejection(std::size_t cause) { add_one(cells_->rejected.at(c
 
 void Metrics::count_tunnel(TunnelOutcome outcome) {
   add_one(cells_->tunnels[static_cast<std::size_t>(outcome)]);
+}
+
+bool Metrics::count_unread(std::string_view host_port, std::string_view intercept) {
+  return cells_->unread.count(host_port, intercept);
 }
 
 void Metrics::count_stream(Protocol protocol) {
@@ -245,6 +251,8 @@ Metrics::Totals Metrics::totals() const {
     totals.exhausted += sum(cells.exhausted);
   }
   totals.rejected = sum(cells_->rejected);
+  totals.tunnels =
+      sum(cells_->tunnels) - now_in(cells_->tunnels[static_cast<std::size_t>(TunnelOutcome::http)]);
   totals.client_connections = cells_->client_connections.load(std::memory_order_relaxed);
   const auto level = [&](UpstreamState state) {
     return cells_->upstreams[static_cast<std::size_t>(state)].load(std::memory_order_relaxed);
@@ -279,6 +287,11 @@ std::vector<Metrics::UpstreamTotals> Metrics::upstream_totals() const {
     if (!one.attempts.empty()) all.push_back(std::move(one));
   });
   return all;
+}
+
+std::vector<UnreadHost> Metrics::unread_hosts() const {
+  constexpr std::size_t most = 32;
+  return cells_->unread.list(most);
 }
 
 }  // namespace reprise::observe

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/log/exchange_record.hpp"
+#include "proxy/log/unread_hosts.hpp"
 #include "proxy/match/enumerators.hpp"
 #include "proxy/observe/upstream_cells.hpp"
 #include "proxy/pacing/circuit.hpp"
@@ -78,7 +79,7 @@ std::string_view word(SpanDrop);
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
 /// One registry for the life of the process. All members are
-/// thread-safe; counting takes no lock but a histogram's.
+/// thread-safe; counting takes no lock but a histogram's, and that of the hosts that could not be read.
 class Metrics {
  public:
   /// `routes`: route names in table order. `rejections`: every word of http's list, in its order. `version`
@@ -95,7 +96,7 @@ class Metrics {
   /// A retry is counted per entry whose verdict says retry; a refusal once per request, by the ledger's final
   /// reason, unless that is `success` or a yes row: so a wait that was ended counts under what ended it.
   /// Requests, durations, attempts, retries, refusals, recovered, exhausted, backoff, Retry-After, ambiguous:
-  /// all from one ledger.
+  /// all from one ledger. A tunnel that was opened is no request: it is in none of the first two.
   void count(const ExchangeRecord&);
   /// Where the attempts at "host:port" are counted, for the life of this: for `ExchangeRecord::upstream`.
   UpstreamCells& upstream(std::string_view host_port);
@@ -103,6 +104,8 @@ class Metrics {
   std::string_view upstream_label(std::string_view host_port) const;
   void count_rejection(std::size_t cause);
   void count_tunnel(TunnelOutcome);
+  /// Counts a tunnel of HTTPS that could not be read, as UnreadHosts::count does. True for the host's first.
+  bool count_unread(std::string_view host_port, std::string_view intercept);
   void count_stream(Protocol);
   void count_interception(Interception);
   void count_lookup(LookupOutcome);
@@ -130,6 +133,7 @@ class Metrics {
     std::uint64_t requests = 0, attempts = 0, retries = 0, recovered = 0, exhausted = 0, rejected = 0;
     std::int64_t client_connections = 0;
     std::int64_t upstream_active = 0, upstream_idle = 0;  ///< connections
+    std::uint64_t tunnels = 0;  ///< that ended, without those whose requests were served one by one
   };
   Totals totals() const;
 
@@ -156,6 +160,8 @@ class Metrics {
   };
   /// By name, then `other`; without those that nothing was sent to.
   std::vector<UpstreamTotals> upstream_totals() const;
+  /// Hosts whose HTTPS could not be read, as UnreadHosts::list gives them.
+  std::vector<UnreadHost> unread_hosts() const;
 
  private:
   struct Cells;

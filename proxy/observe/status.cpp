@@ -88,6 +88,16 @@ void append_upstreams(std::string& out, const StatusFacts& facts) {
   out += ']';
 }
 
+void append_unread(std::string& out, const StatusFacts& facts) {
+  out += R"("unread":[)";
+  for (const UnreadHost& host : facts.unread) {
+    if (&host != &facts.unread.front()) out += ',';
+    fmt::format_to(std::back_inserter(out), R"({{"name":{},"tunnels":{},"intercept":{}}})", quoted(host.name),
+                   host.tunnels, host.intercept.empty() ? "null" : quoted(host.intercept));
+  }
+  out += ']';
+}
+
 void append_reload(std::string& out, const StatusFacts& facts) {
   out += R"("reload":)";
   if (!facts.reload) {
@@ -132,9 +142,10 @@ void append_budgets(std::string& out, const StatusFacts& facts) {
 void append_totals(std::string& out, const Metrics::Totals& totals) {
   fmt::format_to(std::back_inserter(out),
                  R"({{"requests":{},"attempts":{},"retries":{},"recovered":{},"exhausted":{},"rejected":{},)"
-                 R"("client_connections":{},"upstream_connections":{{"active":{},"idle":{}}}}})",
+                 R"("tunnels":{},"client_connections":{},"upstream_connections":{{"active":{},"idle":{}}}}})",
                  totals.requests, totals.attempts, totals.retries, totals.recovered, totals.exhausted,
-                 totals.rejected, totals.client_connections, totals.upstream_active, totals.upstream_idle);
+                 totals.rejected, totals.tunnels, totals.client_connections, totals.upstream_active,
+                 totals.upstream_idle);
 }
 
 }  // namespace
@@ -170,6 +181,8 @@ std::string status_json(const StatusFacts& facts, const config::Settings& settin
   append_budgets(out, facts);
   out += ',';
   append_upstreams(out, facts);
+  out += ',';
+  append_unread(out, facts);
   out += ',';
   append_reload(out, facts);
   out += R"(,"totals":)";

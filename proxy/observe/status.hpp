@@ -45,6 +45,7 @@ struct StatusFacts {
     std::optional<double> pause_seconds;  ///< until its pause ends
   };
   std::vector<Upstream> upstreams;  ///< by name
+  std::vector<UnreadHost> unread;   ///< whose HTTPS could not be read
   struct Reload {
     bool succeeded = false;
     std::int64_t unix_time = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "proxy/log/line_parts.hpp"
 #include "proxy/observe/status.hpp"
@@ -25,11 +26,28 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   fmt::format_to(std::back_inserter(out), "{:<10}  {}\n", name, value);
 }
 
+// What would make the requests of that host readable.
+std::string hint_of(const UnreadHost& host) {
+  if (host.name == "other") return {};
+  const std::string origination = "http:// and tls: originate";
+  return " (" + (host.intercept.empty() ? "" : "--intercept " + host.intercept + ", or ") + origination + ")";
+}
+
 void append_reload_lines(std::string& out, const StatusFacts& facts) {
   if (!facts.reload) return append_line(out, "reload", "none since the start");
   if (facts.reload->succeeded) return append_line(out, "reload", "succeeded " + ago_text(facts));
   append_line(out, "reload", "FAILED " + ago_text(facts) + "; the configuration before goes on");
   for (const std::string& error : facts.reload->errors) append_line(out, "", error);
+}
+
+void append_tunnels(std::string& out, const StatusFacts& facts, const Metrics::Totals& totals) {
+  append_line(out, "tunnels", fmt::format("{} ended; they are no requests", totals.tunnels));
+  std::string_view heading = "unread";
+  for (const UnreadHost& host : facts.unread) {
+    append_line(out, std::exchange(heading, ""),
+                fmt::format("HTTPS to {}: {} tunnel{}{}", host.name, host.tunnels,
+                            host.tunnels == 1 ? "" : "s", hint_of(host)));
+  }
 }
 
 void append_routes(std::string& out, const StatusFacts& facts, const config::Settings& settings) {
@@ -66,6 +84,7 @@ std::string status_text(const StatusFacts& facts, const config::Settings& settin
     append_line(out, &listener == &facts.listeners.front() ? "listening" : "", listener);
   append_line(out, "clients", std::to_string(totals.client_connections));
   append_line(out, "rejected", std::to_string(totals.rejected));
+  append_tunnels(out, facts, totals);
   for (const auto& [upstream, left] : facts.budgets)
     append_line(out, &upstream == &facts.budgets.front().first ? "budget" : "",
                 fmt::format("{}: {:.0f} % left", upstream, 100 * left));

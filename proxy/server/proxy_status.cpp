@@ -99,6 +99,7 @@ observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
     if (ratio < 1 && facts.budgets.size() < most_budgets) facts.budgets.emplace_back(host_port, ratio);
   });
   facts.upstreams = upstream_facts();
+  facts.unread = metrics.unread_hosts();
   if (in_force.last.unix_time != 0) {
     facts.reload = observe::StatusFacts::Reload{in_force.last.succeeded, in_force.last.unix_time, {}};
     if (!in_force.last.succeeded) facts.reload->errors = in_force.last.words;

@@ -74,6 +74,18 @@ Line pools(const Status& status) {
   return line;
 }
 
+// Tunnels are no requests: the first host whose HTTPS could not be read, and what would help.
+Line tunnels(const Status& status) {
+  Line line("tunnels ", Style::strong);
+  line.add(fmt::format("{} ended", status.tunnels));
+  if (status.unread.empty()) return line;
+  const UnreadReading& host = status.unread.front();
+  line.add("  HTTPS not read: " + host.name, Style::warning);
+  if (!host.intercept.empty()) line.add(" (--intercept " + host.intercept + ")");
+  if (status.unread.size() > 1) line.add(fmt::format(" and {} more: u", status.unread.size() - 1));
+  return line;
+}
+
 // What has to be known before any figure is believed: the gravest first.
 std::vector<Line> notices(const Watch& watch, const View& view, const Look& look) {
   std::vector<Line> lines;
@@ -127,6 +139,7 @@ std::vector<Line> head_lines(const Watch& watch, const View& view, const Look& l
   }
   lines.push_back(configuration(status));
   lines.push_back(pools(status));
+  if (status.tunnels > 0 || !status.unread.empty()) lines.push_back(tunnels(status));
   lines.insert(lines.end(), told.begin(), told.end());
   lines.emplace_back();
   return lines;

@@ -70,6 +70,7 @@ void add_budgets(const Members& of, std::vector<UpstreamReading>& upstreams) {
 void read_totals(const Members& of, Status& status) {
   status.requests = of.count("requests");
   status.rejected = of.count("rejected");
+  status.tunnels = of.count("tunnels");
   status.clients = of.whole("client_connections").value_or(0);
   const auto connections = of.object("upstream_connections");
   if (!connections) return;
@@ -93,6 +94,8 @@ Status status_in(const Members& of) {
   for (const Members& route : of.objects("routes")) status.routes.push_back(route_in(route));
   for (const Members& upstream : of.objects("upstreams")) status.upstreams.push_back(upstream_in(upstream));
   add_budgets(of, status.upstreams);
+  for (const Members& host : of.objects("unread"))
+    status.unread.push_back({host.text("name"), host.count("tunnels"), host.text("intercept")});
   if (const auto reload = of.object("reload"))
     status.reload = ReloadReading{reload->text("outcome") == "success", reload->whole("time").value_or(0),
                                   reload->texts("errors")};

@@ -45,6 +45,13 @@ struct UpstreamReading {
   std::optional<double> pause_seconds;
 };
 
+/// A host whose HTTPS could not be read, or `other`.
+struct UnreadReading {
+  std::string name;
+  std::uint64_t tunnels = 0;
+  std::string intercept;  ///< what `intercept.hosts` would need; empty if it would not help
+};
+
 struct ReloadReading {
   bool succeeded = false;
   std::int64_t unix_time = 0;
@@ -67,6 +74,8 @@ struct Status {
   std::optional<ReloadReading> reload;
   std::uint64_t requests = 0;
   std::uint64_t rejected = 0;
+  std::uint64_t tunnels = 0;  ///< that ended
+  std::vector<UnreadReading> unread;
   std::int64_t clients = 0;
   std::optional<std::int64_t> upstream_active;  ///< connections
   std::optional<std::int64_t> upstream_idle;

@@ -28,6 +28,17 @@ void append_configuration(std::vector<Line>& lines, const Status& status, const 
   append_row(lines, "listening", listeners, look);
 }
 
+// What was tunnelled, and what would make it readable.
+void append_unread(std::vector<Line>& lines, const Status& status, const Look& look) {
+  for (const UnreadReading& host : status.unread) {
+    std::string text =
+        fmt::format("HTTPS to {}, {} tunnel{}", host.name, host.tunnels, host.tunnels == 1 ? "" : "s");
+    if (!host.intercept.empty())
+      text += ": --intercept " + host.intercept + ", or http:// and tls: originate";
+    append_row(lines, &host == &status.unread.front() ? "not read" : "", text, look, Style::warning);
+  }
+}
+
 Line upstream_row(const UpstreamFigures& figures, std::size_t name_width, const Look& look) {
   const UpstreamReading& upstream = figures.now;
   Line line(" " + padded(upstream.name, name_width, look.charset));
@@ -47,6 +58,7 @@ std::vector<Line> upstreams_page(const Watch& watch, const View& view, const Loo
   const Status& status = watch.status();
   std::vector<Line> lines;
   append_configuration(lines, status, look);
+  append_unread(lines, status, look);
   const std::size_t name_width = std::clamp<std::size_t>(look.columns / 3, 8, 60);
   lines.emplace_back();
   lines.emplace_back(

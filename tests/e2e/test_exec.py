@@ -54,7 +54,7 @@ def test_a_command_is_retried_for_and_summed_up():
         equal(err, "reprise: 3 requests, 1 retried, 1 recovered, 1 given up: not_idempotent\n")
         with open(f"{folder}/report", encoding="utf-8") as file:
             equal(json.load(file), {"requests": 3, "retried": 1, "recovered": 1, "given_up": 1, "reasons": {"not_idempotent": 1},
-                                    "exit_code": 0})
+                                    "tunnels": 0, "unread_tunnels": {}, "exit_code": 0})
         with open(f"{folder}/log", encoding="utf-8") as file:
             equal([json.loads(line)["path"] for line in file if '"attempts"' in line], ["/x", "/y", "/z"])
 

@@ -138,6 +138,8 @@ TEST_F(LogLines, no_status_is_null) {
 TEST_F(LogLines, ambiguous_and_tunnel_are_there_only_when_true) {
   EXPECT_TRUE(parsed(story("ambiguous")).at("ambiguous").as_bool());
   EXPECT_TRUE(parsed(story("tunnel")).at("tunnel").as_bool());
+  EXPECT_EQ(parsed(story("tunnel")).at("carried").as_string(), "tls");
+  EXPECT_FALSE(parsed(story("plain")).contains("carried"));
   EXPECT_FALSE(parsed(story("plain")).contains("ambiguous"));
   EXPECT_FALSE(parsed(story("plain")).contains("tunnel"));
   EXPECT_FALSE(parsed(story("plain")).contains("request_id"));

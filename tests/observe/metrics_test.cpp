@@ -96,7 +96,7 @@ TEST_F(MetricsTest, totals_are_those_of_the_cells) {
   metrics_.count_rejection(1);
   metrics_.client_connected();
   const Metrics::Totals totals = metrics_.totals();
-  EXPECT_EQ(totals.requests, all_stories().size());
+  EXPECT_EQ(totals.requests, all_stories().size() - 1) << "one story is of a tunnel";
   EXPECT_EQ(totals.attempts, 58U);
   EXPECT_EQ(totals.retries, 46U);
   EXPECT_EQ(totals.recovered, 3U);
@@ -232,12 +232,48 @@ TEST_F(MetricsTest, buckets_hold_what_is_at_or_below_their_bound) {
   EXPECT_EQ(value("reprise_request_duration_seconds_sum{route=\"api\"}"), "0.25");
 }
 
-TEST_F(MetricsTest, tunnels_have_no_request_duration) {
+TEST_F(MetricsTest, N13_opened_tunnels_and_upgraded_connections_are_no_requests) {
   ScriptedRequest tunnel("tunnel", "CONNECT", "");
-  metrics_.count(tunnel.tunnel().took(milliseconds(60000)).ends(Ending::answered, 200).record());
-  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "1");
+  tunnel.attempt(status(200), 1, stop(Reason::success)).tunnel().carried(Carried::tls);
+  metrics_.count(tunnel.took(milliseconds(60000)).ends(Ending::answered, 200).record());
+  ScriptedRequest upgraded("upgraded", "GET", "/socket");
+  upgraded.attempt(status(101), 1, stop(Reason::success)).carried(Carried::upgraded);
+  metrics_.count(upgraded.took(milliseconds(60000)).ends(Ending::answered, 101).record());
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"200\"}"), "");
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"101\"}"), "");
   EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "");
-  EXPECT_EQ(value("reprise_attempts_per_request_count{route=\"api\"}"), "");
+  EXPECT_EQ(value("reprise_attempts_per_request_count{route=\"api\"}"), "2");
+  EXPECT_EQ(value("reprise_attempts_total{route=\"api\",outcome=\"2xx\"}"), "2") << "attempts are counted";
+}
+
+TEST_F(MetricsTest, N13_a_refused_tunnel_is_a_request) {
+  ScriptedRequest refused("refused", "CONNECT", "");
+  metrics_.count(refused.tunnel().took(milliseconds(100)).ends(Ending::answered, 502).record());
+  EXPECT_EQ(value("reprise_requests_total{route=\"api\",code=\"502\"}"), "1");
+  EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "1");
+}
+
+TEST(UnreadHosts, N13_only_the_first_tunnel_to_a_host_is_the_first) {
+  UnreadHosts hosts;
+  EXPECT_TRUE(hosts.count("a.test:443", "a.test"));
+  EXPECT_TRUE(hosts.count("b.test:443", "b.test"));
+  EXPECT_FALSE(hosts.count("b.test:443", "b.test"));
+  EXPECT_TRUE(hosts.count("b.test:8443", {}));
+  const auto list = hosts.list(2);
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list[0].name + " " + list[0].intercept, "b.test:443 b.test");
+  EXPECT_EQ(list[0].tunnels, 2U);
+  EXPECT_EQ(list[1].name, "a.test:443");
+  EXPECT_EQ(list[2].name, "other");
+  EXPECT_EQ(list[2].tunnels, 1U);
+}
+
+TEST(UnreadHosts, N13_a_full_table_counts_further_hosts_as_other) {
+  UnreadHosts hosts;
+  for (std::size_t i = 0; i < UnreadHosts::most_named; ++i) EXPECT_TRUE(hosts.count(std::to_string(i), {}));
+  EXPECT_FALSE(hosts.count("one-more", {}));
+  EXPECT_EQ(hosts.list(UnreadHosts::most_named).back().name, "other");
+  EXPECT_EQ(hosts.list(UnreadHosts::most_named).back().tunnels, 1U);
 }
 
 TEST_F(MetricsTest, configuration_hash_is_one_series) {

@@ -51,7 +51,7 @@ StatusFacts facts() {
   return out;
 }
 
-Metrics::Totals totals() { return {10, 13, 3, 2, 1, 4, 5}; }
+Metrics::Totals totals() { return {10, 13, 3, 2, 1, 4, 5, 0, 0, 8}; }
 
 TEST(Status, document_is_as_agreed) {
   expect_golden("status.json", status_json(facts(), settings_with_routes(), totals()));
@@ -83,6 +83,7 @@ StatusFacts busy() {
       {7, 3, 2, 1, {{"not_idempotent", 4}, {"client_gone", 1}}, {{"2xx", 6}, {"cut", 1}}, {0, 7}}, {}, {}};
   busy.upstreams = {{"a.test:80", {{"2xx", 9}, {"connect", 1}}, 0.25, policy::Circuit::State::half_open, 1.5},
                     {"other", {{"5xx", 1}}, {}, {}, {}}};
+  busy.unread = {{"api.test:443", 5, "api.test"}, {"10.0.0.1:443", 1, {}}, {"other", 2, {}}};
   busy.budgets = {{"a.test:80", 0.25}, {"b.test:80", 0.5}};
   busy.reload =
       StatusFacts::Reload{false, busy.now_unix - 90061, {"f:1:2: error: no", "f:2:1: error: nor this"}};
@@ -97,6 +98,16 @@ TEST(Status, what_routes_budgets_and_the_last_reload_have_come_to) {
   EXPECT_EQ(document.at("budgets").at("b.test:80").as_double(), 0.5);
   EXPECT_EQ(document.at("reload").at("outcome").as_string(), "failed");
   EXPECT_EQ(document.at("reload").at("errors").as_array().size(), 2U);
+}
+
+TEST(Status, N13_tunnels_are_told_apart_from_requests_with_what_would_help) {
+  const auto document = boost::json::parse(status_json(busy(), settings_with_routes(), totals()));
+  EXPECT_EQ(document.at("totals").at("requests").as_int64(), 10);
+  EXPECT_EQ(document.at("totals").at("tunnels").as_int64(), 8);
+  EXPECT_EQ(document.at("unread"), boost::json::parse(R"([
+      {"name":"api.test:443","tunnels":5,"intercept":"api.test"},
+      {"name":"10.0.0.1:443","tunnels":1,"intercept":null},
+      {"name":"other","tunnels":2,"intercept":null}])"));
 }
 
 TEST(Status, what_was_sent_how_long_it_took_and_what_is_known_of_upstreams) {

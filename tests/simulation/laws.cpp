@@ -327,7 +327,7 @@ bool budgets_are_held(Book& book, const Scene& scene) {
 }  // namespace
 
 void Seen::add(const observe::ExchangeRecord& record) {
-  ++requests;
+  if (!observe::is_tunnel(record)) ++requests;
   attempts += record.ledger->size();
   for (std::size_t i = 0; i < record.ledger->size(); i = record.ledger->next(i))
     retries += (*record.ledger)[i].verdict.retry ? 1 : 0;

@@ -76,6 +76,10 @@ class ScriptedRequest {
     record_.tunnel = true;
     return *this;
   }
+  ScriptedRequest& carried(Carried what) {
+    record_.carried = what;
+    return *this;
+  }
   ScriptedRequest& own_response() {
     record_.own_response = true;
     return *this;
@@ -196,7 +200,8 @@ inline void add_strange_stories(std::vector<ScriptedRequest>& all) {
                     .took(milliseconds(75000))
                     .ends(Ending::answered, 200)
                     .bytes(5000, 7000)
-                    .tunnel());
+                    .tunnel()
+                    .carried(Carried::tls));
   all.push_back(ScriptedRequest("hostile", "GE\"T\x1b[31m",
                                 "/a\r\nHTTP/1.1 200\x7f\"\\\xff\xc3(/\xe2\x80\xae/\xc2\x9b/\xc3\xa9/" +
                                     std::string(1000, 'p'))

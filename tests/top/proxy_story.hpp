@@ -34,8 +34,10 @@ inline std::string status_json(int uptime, int requests, const std::string& rout
          R"(,"ready":true,"draining":false,"config":{"file":"/etc/reprise/reprise.yaml","hash":"5f3a9c01"},)"
          R"("threads":1,"listeners":["forward 127.0.0.1:3128","admin 127.0.0.1:3129"],"duration_bounds":)" +
          bounds + R"(,"routes":[)" + routes + R"(],"totals":{"requests":)" + std::to_string(requests) +
-         R"(,"rejected":2,"client_connections":12,"upstream_connections":{"active":3,"idle":8}})" + more +
-         "}";
+         R"(,"rejected":2,"tunnels":9,"client_connections":12,"upstream_connections":{"active":3,"idle":8}},)"
+         R"("unread":[{"name":"api.test:443","tunnels":7,"intercept":"api.test"},)"
+         R"({"name":"10.0.0.1:443","tunnels":1,"intercept":null}])" +
+         more + "}";
 }
 
 inline std::string before_json() {

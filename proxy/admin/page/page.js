@@ -72,6 +72,7 @@ class Page {
     this.tiles.draw(routes, at, status.duration_bounds);
     this.routes.draw(at, status.duration_bounds);
     this.upstreams.draw(status.upstreams, status.totals, at);
+    this.upstreams.drawTunnels(status.unread || [], status.totals);
     drawSettings(status);
   }
 }

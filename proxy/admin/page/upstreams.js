@@ -11,6 +11,12 @@ const UPSTREAM_COLUMNS = [
 
 const CIRCUITS = {closed: ["closed", ""], half_open: ["probing", "tag warn"], open: ["open", "tag bad"]};
 
+function unreadText(host) {
+  const tunnels = `HTTPS to ${host.name} could not be read: ${count(host.tunnels)} tunnel${host.tunnels === 1 ? "" : "s"}`;
+  if (host.name === "other") return tunnels;
+  return `${tunnels}. To have it retried: ${host.intercept ? `--intercept ${host.intercept}, or ` : ""}http:// and tls: originate`;
+}
+
 class Upstreams {
   constructor() {
     this.table = new Table("Upstreams", UPSTREAM_COLUMNS, {key: "rate", down: true});
@@ -25,6 +31,18 @@ class Upstreams {
     this.table.node.hidden = upstreams.length === 0;
     const pool = totals.upstream_connections || {active: 0, idle: 0};
     say(byId("pools"), `Connections: ${count(pool.active)} in use, ${count(pool.idle)} idle; clients: ${count(totals.client_connections)}`);
+  }
+
+  // Tunnels are no requests; whose HTTPS could not be read stands here with what would make it readable.
+  drawTunnels(unread, totals) {
+    say(byId("tunnels"), `Tunnels that ended: ${count(totals.tunnels || 0)}. They are not counted as requests.`);
+    const list = byId("unread");
+    list.hidden = unread.length === 0;
+    while (list.children.length > unread.length) list.lastChild.remove();
+    unread.forEach((host, i) => {
+      if (!list.children[i]) list.append(element("li", {}));
+      say(list.children[i], unreadText(host));
+    });
   }
 
   begin() { this.table.begin(); }

@@ -1,0 +1,58 @@
+#include "proxy/exchange/unread.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include "proxy/http/origin.hpp"
+#include "proxy/log/json_text.hpp"
+
+namespace reprise::net {
+
+using http::FirstWords;
+using observe::Carried;
+using observe::Interception;
+
+namespace {
+
+constexpr std::uint16_t https_port = 443;
+
+bool is_address(std::string_view host) {
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  ErrorCode error;
+  asio::ip::make_address(host, error);
+  return !error;
+}
+
+}  // namespace
+
+Carried carried_by(const Request& request) {
+  if (request.goes_inside()) return Carried::requests;
+  // A slow runtime begins its handshake later than first bytes are waited for.
+  const bool late = request.words == FirstWords::silence && request.view.port == https_port;
+  return request.words == FirstWords::tls || late ? Carried::tls : Carried::bytes;
+}
+
+bool can_intercept(const Request& request) {
+  const bool listed = request.interception && *request.interception != Interception::unlisted;
+  return !listed && !is_address(request.view.host);
+}
+
+void count_unread(Worker& worker, const Request& request) {
+  const std::string name = http::authority_text(request.view.host, request.view.port);
+  const std::string_view host = request.view.host;
+  const bool helps = can_intercept(request);
+  const bool first = worker.shared.metrics.count_unread(name, helps ? host : std::string_view());
+  if (!first || worker.shared.log.settings().level < config::LogLevel::info) return;
+  std::string text("HTTPS to ");
+  text.append(observe::clipped(name))
+      .append(" is tunnelled: its requests cannot be read and are not retried. ");
+  if (helps)
+    text.append("List ")
+        .append(observe::clipped(host))
+        .append(" in intercept.hosts (exec: --intercept), or let");
+  else
+    text.append("Let");
+  text.append(" the client use http:// and the route tls: originate. Logged once for each host");
+  worker.shared.log.message(config::LogLevel::info, text, Clock::wall_nanoseconds());
+}
+
+}  // namespace reprise::net
