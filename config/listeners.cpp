@@ -85,7 +85,7 @@ class ListenerBuilder {
         report_.error(node.line, node.column, path, "is a gateway without bind: write bind: 127.0.0.1:3180");
       return;
     }
-    for (const std::string_view key : {"upstream", "host"}) {
+    for (const std::string_view key : {"upstream", "host", "redirects"}) {
       if (const Node* extra = node.find(key))
         report_.error(extra->line, extra->column, child_path(path, key),
                       "belongs to mode gateway: write mode: gateway, or remove the key");

@@ -29,6 +29,9 @@ enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
 /// Whose Host a gateway's upstream sees.
 enum class GatewayHost : std::uint8_t { upstream, client };
 
+/// Whether a gateway changes redirects and cookies of its upstream so that they lead back to it.
+enum class GatewayRedirects : std::uint8_t { rewrite, pass };
+
 /// Where a gateway listener sends everything.
 struct GatewayUpstream {
   std::string host;  ///< name or literal, without brackets, lower case
@@ -43,6 +46,7 @@ struct Listener {
   bool allow_remote = false;  ///< without it `bind` must be loopback
   GatewayUpstream upstream;   ///< gateway only
   GatewayHost host = GatewayHost::upstream;
+  GatewayRedirects redirects = GatewayRedirects::rewrite;
   std::size_t line = 0;  ///< in the file, from 1; 0: built-in
 };
 

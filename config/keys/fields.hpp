@@ -94,6 +94,7 @@ void listener_fields(Fields& fields, OneListener& listener) {
   if (listener.mode != ListenerMode::gateway) return;
   fields.field("upstream", listener.upstream);
   fields.field("host", listener.host);
+  fields.field("redirects", listener.redirects);
 }
 
 /// Paths from the top of the file, listeners and routes excepted.

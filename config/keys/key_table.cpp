@@ -21,6 +21,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "listeners[].allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound."},
   {.path = "listeners[].upstream", .kind = upstream, .standard = "", .sentence = "Gateway only: where every request goes. With `https://` over verified TLS, port 443 where none is written."},
   {.path = "listeners[].host", .kind = word, .standard = "upstream", .sentence = "Gateway only: whose Host the upstream sees, and, over TLS, whose name its certificate has to have.", .words = "upstream client"},
+  {.path = "listeners[].redirects", .kind = word, .standard = "rewrite", .sentence = "Gateway only. `rewrite` changes the Location of a 3xx at the upstream's own origin, and takes Domain and Secure out of cookies (not of `__Host-`, `__Secure-` and `SameSite=None` cookies), so that they fit the gateway: the request's Host if its port is the gateway's, else the address. `pass` changes nothing.", .words = "rewrite pass"},
 
   {.path = "admin", .kind = mapping, .standard = "{bind: 127.0.0.1:3129, allow_remote: false}", .sentence = "Metrics, health and status."},
   {.path = "admin.bind", .kind = endpoint, .standard = "127.0.0.1:3129", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged."},
@@ -204,6 +205,7 @@ consteval std::string_view follows(std::string_view path, std::span<const Spelli
 constexpr auto proved = std::to_array<std::string_view>({
     follows<ListenerMode>("listeners[].mode"),
     follows<GatewayHost>("listeners[].host"),
+    follows<GatewayRedirects>("listeners[].redirects"),
     follows<policy::Mode>("defaults.mode"),
     follows<policy::OutOfTime>("defaults.retry.out_of_time"),
     follows<policy::Jitter>("defaults.retry.backoff.jitter"),

@@ -105,6 +105,7 @@ void write_response_head(Worker& worker, Request& request, const Response& respo
   rewrite.extra_fields = request.response_fields;
   rewrite.drop_alt_svc = request.kind == RequestKind::gateway || request.kind == RequestKind::intercepted ||
                          request.kind == RequestKind::redirected;
+  rewrite.gateway = request.gateway ? &*request.gateway : nullptr;
   request.response_head.clear();
   http::write_response_head(response.head, rewrite, request.response_head);
 }

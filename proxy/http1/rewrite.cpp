@@ -241,7 +241,15 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
   ascii::append(out, " ", head.reason, "\r\n");
   Run run(out);
   for (const FieldLine& field : head.fields) {
-    if (stays(field, head, rewrite, named)) run.add(field);
+    if (!stays(field, head, rewrite, named)) continue;
+    const auto changed = rewrite.gateway == nullptr ? std::optional<std::string>()
+                                                    : value_through(*rewrite.gateway, head.status, field);
+    if (changed) {
+      run.flush();
+      ascii::append(out, field.name, ": ", *changed, "\r\n");
+    } else {
+      run.add(field);
+    }
   }
   run.flush();
   append_response_framing(head, rewrite, out);

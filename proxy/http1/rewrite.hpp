@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/http/gateway_view.hpp"
 #include "proxy/http/head.hpp"
 #include "proxy/http/intake.hpp"
 
@@ -38,6 +39,8 @@ struct ResponseRewrite {
   std::string_view extra_fields;  ///< whole lines with CRLF: Reprise-Attempts, Proxy-Status ...
   bool drop_alt_svc =
       false;  ///< gateway and transparent modes: the client must not leave the proxy (RFC 7838 2.4)
+  const GatewayView* gateway =
+      nullptr;  ///< `redirects: rewrite`: changes Location and Set-Cookie; null: stay
 };
 /// Appends the whole outgoing response head to `out`, blank line included. Reprise-* fields of an inner
 /// reprise are removed.

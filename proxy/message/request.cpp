@@ -33,6 +33,7 @@ void Request::clear() {
   entrance = Entrance::connect;
   tunnel = TunnelProgress::asked;
   number = 0;
+  gateway.reset();
   upgrade = continue_sent = resuming = bound = false;
   listener_closed = &never_closed;
   freshness = Freshness::any;

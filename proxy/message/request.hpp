@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proxy/http/first_bytes.hpp"
+#include "proxy/http/gateway_view.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/message/response.hpp"
 #include "proxy/policy/exchange.hpp"
@@ -86,6 +87,9 @@ struct Request {
   /// Whether nobody is let in any more where it came in; the session's, which may hear of that meanwhile.
   const bool* listener_closed = &never_closed;
   Pin* pin = nullptr;  ///< the session's; null for CONNECT
+  /// How a gateway's client sees redirects and cookies; absent: as the upstream sent them.
+  std::optional<http::GatewayView> gateway;
+  std::string gateway_authority;  ///< its text, unless the client's Host names the gateway
 
   /// What was tried; empty where nothing was.
   const policy::Ledger& ledger() const;

@@ -120,6 +120,7 @@ class Session final : public IdleClient, public ClientSession {
   http::Intake take_in(const Request&) const;
   std::string_view client_name();
   void plan_forward(Request&, const http::Forward&);
+  void plan_gateway(Request&);
   void plan_body(Request&);
   void plan_tunnel(Request&, const http::Connect&);
   void find_route(Request&, std::string_view host, std::uint16_t port);

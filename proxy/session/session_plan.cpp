@@ -119,7 +119,26 @@ void Session::plan_forward(Request& request, const http::Forward& forward) {
   request.facts.unaware_client =
       request.kind == RequestKind::intercepted || request.kind == RequestKind::redirected;
   request.facts.first_of_connection = !std::exchange(had_request_, true);
+  plan_gateway(request);
   plan_body(request);
+}
+
+void Session::plan_gateway(Request& request) {
+  const config::Listener& listener = role_->settings;
+  if (request.kind != RequestKind::gateway || listener.redirects == config::GatewayRedirects::pass) return;
+  http::GatewayView& view = request.gateway.emplace();
+  view.host = listener.upstream.host;
+  view.port = request.upstream->port;
+  view.https = request.upstream->tls != nullptr;
+  view.path_prefix = listener.upstream.path_prefix;
+  const http::FieldLine* const host = request.head.find(http::FieldId::host);
+  if (host != nullptr && http::names_gateway(view, host->value, ends_.listener.port())) {
+    view.authority = host->value;
+    return;
+  }
+  request.gateway_authority =
+      http::authority_text(address_text(ends_.listener.address()), ends_.listener.port());
+  view.authority = request.gateway_authority;
 }
 
 // Where each host has the client's first such request on a connection of its own, as without us (row F10).

@@ -204,6 +204,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"listeners[].allow_remote", "{allow_remote: true}"},
       {"listeners[].upstream", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://b:81/c}"},
       {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, host: client}"},
+      {"listeners[].redirects", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, redirects: pass}"},
       {"admin.bind", "127.0.0.1:1"},
       {"parent", "\"http://proxy.internal:3128\""},
       {"parent.url", "\"https://proxy.internal:3129\""},

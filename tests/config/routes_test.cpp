@@ -133,6 +133,7 @@ TEST(Gateway, has_upstream_and_host) {
   EXPECT_EQ(gateway.upstream.port, 81);
   EXPECT_EQ(gateway.upstream.path_prefix, "/base");
   EXPECT_EQ(gateway.host, GatewayHost::client);
+  EXPECT_EQ(gateway.redirects, GatewayRedirects::rewrite);
 }
 
 policy::Match match(const std::string& host, const std::string& path, std::vector<std::string> methods = {}) {

@@ -1,0 +1,121 @@
+#include "proxy/http/gateway_view.hpp"
+
+#include <algorithm>
+
+#include "proxy/http/ascii.hpp"
+#include "proxy/http/origin.hpp"
+#include "proxy/http/target.hpp"
+
+namespace reprise::http {
+namespace {
+
+/// Takes the part up to the next `;` off `rest`, without the semicolon.
+std::string_view next_part(std::string_view& rest) {
+  const std::size_t end = rest.find(';');
+  const std::string_view part = rest.substr(0, end);
+  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  return part;
+}
+
+struct Attribute {
+  std::string_view name;
+  std::string_view value;
+};
+
+Attribute attribute_of(std::string_view part) {
+  const std::size_t equals = part.find('=');
+  if (equals == std::string_view::npos) return {ascii::trim(part), {}};
+  return {ascii::trim(part.substr(0, equals)), ascii::trim(part.substr(equals + 1))};
+}
+
+// The path below the prefix, as a client of the gateway would ask for it. Nothing outside of the prefix.
+std::optional<std::string_view> below_prefix(std::string_view path, std::string_view prefix) {
+  if (!path.starts_with(prefix)) return std::nullopt;
+  path.remove_prefix(prefix.size());
+  const bool at_an_end = path.empty() || path.front() == '/' || path.front() == '?';
+  return prefix.empty() || at_an_end ? std::optional(path) : std::nullopt;
+}
+
+std::string with_slash(std::string_view path) {
+  return path.starts_with('/') ? std::string(path) : "/" + std::string(path);
+}
+
+// A reference with a path alone, or without even that, is resolved against the gateway's own URL.
+std::optional<std::string> path_through(const GatewayView& view, std::string_view path,
+                                        std::string_view fragment) {
+  if (view.path_prefix.empty() || !path.starts_with('/')) return std::nullopt;
+  const auto below = below_prefix(path, view.path_prefix);
+  if (!below) return std::nullopt;
+  return with_slash(*below).append(fragment);
+}
+
+bool is_own(const GatewayView& view, const Target& target) {
+  if (target.https != view.https) return false;
+  const bool upstream = ascii::same(target.origin.host, view.host) && target.origin.port == view.port;
+  // With `host: client` an upstream takes the gateway's authority for its own.
+  return upstream || ascii::same(target.authority, view.authority);
+}
+
+bool may_go(std::string_view name) { return ascii::same(name, "secure") || ascii::same(name, "domain"); }
+
+bool demands_secure(std::string_view set_cookie) {
+  std::string_view rest = set_cookie;
+  const std::string_view name = attribute_of(next_part(rest)).name;
+  if (ascii::starts_with(name, "__host-") || ascii::starts_with(name, "__secure-")) return true;
+  while (!rest.empty()) {
+    const Attribute attribute = attribute_of(next_part(rest));
+    if (ascii::same(attribute.name, "samesite") && ascii::same(attribute.value, "none")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> location_through(const GatewayView& view, std::string_view location) {
+  const std::string_view value = ascii::trim(location);
+  const std::size_t hash = std::min(value.find('#'), value.size());
+  const std::string_view fragment = value.substr(hash);
+  const std::string_view reference = value.substr(0, hash);
+  const bool no_scheme = reference.starts_with("//");
+  if (reference.starts_with('/') && !no_scheme) return path_through(view, reference, fragment);
+  const std::string url = (no_scheme ? (view.https ? "https:" : "http:") : "") + std::string(reference);
+  if (!ascii::starts_with(url, "http")) return std::nullopt;
+  const auto split = split_absolute(url);
+  const auto* const target = std::get_if<Target>(&split);
+  if (target == nullptr || !is_own(view, *target)) return std::nullopt;
+  const auto below = below_prefix(target->path_and_query, view.path_prefix);
+  if (!below) return std::nullopt;
+  std::string through("http://");
+  through.append(view.authority).append(with_slash(*below)).append(fragment);
+  if (through == value) return std::nullopt;
+  return through;
+}
+
+std::optional<std::string> cookie_through(std::string_view set_cookie) {
+  if (demands_secure(set_cookie)) return std::nullopt;
+  std::string_view rest = set_cookie;
+  std::string kept(next_part(rest));
+  while (!rest.empty()) {
+    const std::string_view part = next_part(rest);
+    if (!may_go(attribute_of(part).name)) kept.append(";").append(part);
+  }
+  if (set_cookie.ends_with(';')) kept += ';';
+  if (kept == set_cookie) return std::nullopt;
+  return kept;
+}
+
+std::optional<std::string> value_through(const GatewayView& view, int status, const FieldLine& field) {
+  if (field.id != FieldId::other) return std::nullopt;
+  if (ascii::same(field.name, "set-cookie")) return cookie_through(field.value);
+  if (status / 100 == 3 && ascii::same(field.name, "location")) return location_through(view, field.value);
+  return std::nullopt;
+}
+
+bool names_gateway(const GatewayView& view, std::string_view host, std::uint16_t gateway_port) {
+  const auto split = split_authority(host, http_port);
+  const auto* const named = std::get_if<Authority>(&split);
+  if (named == nullptr || named->port != gateway_port) return false;
+  return !(ascii::same(named->host, view.host) && named->port == view.port);
+}
+
+}  // namespace reprise::http

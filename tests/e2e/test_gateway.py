@@ -1,0 +1,95 @@
+"""A gateway as a base URL: redirects and cookies of its upstream fit it (`redirects: rewrite`), with curl and Python's urllib."""
+import contextlib
+import http.cookiejar
+import subprocess
+import tempfile
+import urllib.request
+
+from client import Client, head_of
+from harness import LOOPBACK, PATIENCE, Reprise, equal, without_proxies
+from tls import TlsUpstream, authority
+from upstream import Say, Upstream
+
+SESSION = "id=7; Domain=localhost; Path=/; HttpOnly; Secure"
+
+
+@contextlib.contextmanager
+def gateway_to(upstream, origin, **listener):
+    """A gateway that stands for `origin`, where a login sets a cookie and redirects to /home in absolute-form."""
+    upstream.scripts["/login"] = [Say(302, fields=[("Location", f"{origin}/home?a=1#top"), ("Set-Cookie", SESSION)])]
+    bound = {"mode": "gateway", "bind": f"{LOOPBACK}:0", "upstream": origin, **listener}
+    with Reprise(listeners=[bound], defaults={"tls": {"ca_file": authority().file}}) as reprise:
+        yield reprise
+
+
+def trusting_gateway(upstream, **listener):
+    return gateway_to(upstream, f"https://localhost:{upstream.port}", **listener)
+
+
+def curl_login(reprise, name):
+    """The body and the URL at which curl ends, with cookies, from /login on."""
+    with tempfile.NamedTemporaryFile() as jar:
+        command = ["curl", "-sS", "-L", "--max-time", str(PATIENCE), "-b", jar.name, "-c", jar.name, "-w", "%{url_effective}",
+                   f"http://{name}:{reprise.gateway[1]}/login"]
+        done = subprocess.run(command, capture_output=True, text=True, env=without_proxies(), timeout=2 * PATIENCE, check=False)
+    equal(done.returncode, 0, done.stderr)
+    return done.stdout
+
+
+def cookies_of(upstream, path):
+    return upstream.seen(1, path)[0].field("Cookie")
+
+
+def test_gateway_clients_follow_redirects_and_send_cookies_back():
+    for name in (LOOPBACK, "localhost"):
+        with TlsUpstream() as upstream, trusting_gateway(upstream) as reprise:
+            where = f"http://{name}:{reprise.gateway[1]}/home?a=1"
+            out = curl_login(reprise, name)
+            assert out.endswith(f"to /home\n{where}#top") or out.endswith(f"to /home\n{where}"), out
+            equal(cookies_of(upstream, "/home"), "id=7", "curl")
+        with TlsUpstream() as upstream, trusting_gateway(upstream) as reprise:
+            jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), jar)
+            with opener.open(f"http://{name}:{reprise.gateway[1]}/login", timeout=PATIENCE) as response:
+                equal(response.status, 200)
+            equal(cookies_of(upstream, "/home"), "id=7", "urllib")
+
+
+def response_of(reprise, path, host):
+    with Client(reprise.gateway) as client:
+        client.send(head_of("GET", path, host))
+        return client.read_response()
+
+
+def test_gateway_takes_the_authority_of_the_client_or_its_own():
+    with Upstream() as upstream, gateway_to(upstream, upstream.url("")) as reprise:
+        port = reprise.gateway[1]
+        own = f"{LOOPBACK}:{port}"
+        for host, expected in ((f"reprise.test:{port}", f"reprise.test:{port}"), (own, own), ("app.example", own),
+                               (f"{LOOPBACK}:{upstream.port}", own)):
+            equal(response_of(reprise, "/login", host).field("Location"), f"http://{expected}/home?a=1#top", host)
+
+
+def test_gateway_leaves_other_origins_and_strict_cookies_as_they_are():
+    strict = ["__Host-a=1; Secure; Path=/", "__Secure-b=1; Secure", "c=1; SameSite=None; Secure"]
+    fields = [("Location", "http://other.test/x"), *(("Set-Cookie", cookie) for cookie in strict)]
+    with Upstream({"/x": [Say(302, fields=fields)], "/y": [Say(201, fields=[("Location", "/y/1")])]}) as upstream:
+        with gateway_to(upstream, upstream.url("")) as reprise:
+            host = f"{LOOPBACK}:{reprise.gateway[1]}"
+            response = response_of(reprise, "/x", host)
+            equal(response.field("Location"), "http://other.test/x")
+            equal([value for name, value in response.fields if name == "Set-Cookie"], strict)
+            equal(response_of(reprise, "/y", host).field("Location"), "/y/1")
+
+
+def test_gateway_passes_everything_if_told_so():
+    with Upstream() as upstream, gateway_to(upstream, upstream.url(""), redirects="pass") as reprise:
+        response = response_of(reprise, "/login", f"{LOOPBACK}:{reprise.gateway[1]}")
+        equal((response.field("Location"), response.field("Set-Cookie")), (upstream.url("/home?a=1#top"), SESSION))
+
+
+def test_forward_proxy_changes_neither_redirects_nor_cookies():
+    with Upstream() as upstream, Reprise() as reprise, Client(reprise.forward) as client:
+        upstream.scripts["/login"] = [Say(302, fields=[("Location", upstream.url("/home")), ("Set-Cookie", SESSION)])]
+        response = client.ask("GET", upstream.url("/login"))
+        equal((response.field("Location"), response.field("Set-Cookie")), (upstream.url("/home"), SESSION))
