@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from client import Client, ask
+from client import Client, ask, head_of
 from control import Controlled
 from harness import Reprise, equal, eventually
 from traffic import Scene
@@ -145,6 +145,22 @@ def test_a_fresh_start_says_that_there_is_nothing_yet(browser):
             settle(page)
             equal([each for each in measure(page, "contrasts") if each["ratio"] < each["least"]], [])
             page.picture(PICTURES / f"fresh-{'dark' if dark else 'light'}.png")
+
+
+def test_N13_tunnels_stand_apart_from_requests_with_what_would_make_them_readable(browser):
+    hello = b"\x16\x03\x01\x00\x05hello"
+    with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise), width=320) as page:
+        equal(page.evaluate("document.querySelector('#unread').hidden"), True)
+        authority = f"localhost:{upstream.port}"
+        with Client(reprise.forward) as client:
+            client.send(head_of("CONNECT", authority, authority) + hello)
+            equal(client.read_response("CONNECT").status, 200)
+            page.expect_text("#unread", f"HTTPS to {authority} could not be read: 1 tunnel. To have it retried: --intercept localhost, or")
+        page.expect_text("#tunnels", "Tunnels that ended: 1. They are not counted as requests.")
+        settle(page)
+        equal([each for each in measure(page, "contrasts") if each["ratio"] < each["least"]], [])
+        equal((measure(page, "overflowing"), measure(page, "clipped")), ([], []), "nothing is wider than the page")
+        page.picture(PICTURES / "tunnels-320.png")
 
 
 def test_what_clients_chose_is_text_and_never_markup(browser):
