@@ -109,7 +109,7 @@ ROWS = [
                ("sum by (store) (reprise_replay_limit_bytes{p})", "limit of {{store}}")], unit="bytes"),
         panel("Connections", "Open ones.", [("sum(reprise_client_connections{p})", "clients"),
                                             ("sum by (state) (reprise_upstream_connections{p})", "upstreams, {{state}}")]),
-        panel("Tunnels by end", "Tunnels and upgraded connections, which are no requests; http: plain requests served one by one.",
+        panel("Tunnels by end", "Tunnels and upgraded connections, not counted as requests; http: plain requests served one by one.",
               [("sum by (outcome) (rate(reprise_tunnels_total{p}[]))", "{{outcome}}")], unit="ops"),
         panel("Streams", "What came behind CONNECT, through SOCKS or redirected, and what became of TLS for hosts of intercept.",
               [("sum by (protocol) (rate(reprise_streams_total{p}[]))", "{{protocol}}"),

@@ -2,6 +2,7 @@
 
 #include <boost/asio/ip/address.hpp>
 
+#include "proxy/exchange/listen_to_client.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/log/json_text.hpp"
 
@@ -26,6 +27,7 @@ bool is_address(std::string_view host) {
 
 Carried carried_by(const Request& request) {
   if (request.goes_inside()) return Carried::requests;
+  if (is_over(request)) return Carried::bytes;
   // A slow runtime begins its handshake later than first bytes are waited for.
   const bool late = request.words == FirstWords::silence && request.view.port == https_port;
   return request.words == FirstWords::tls || late ? Carried::tls : Carried::bytes;

@@ -13,7 +13,7 @@ using Type = prometheus::MetricType;
 constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::requests, "reprise_requests_total", Type::Counter, "route, code",
      "Finished requests by the status sent, `cut` (the answer was cut) or `client_gone` (none could be "
-     "sent). Tunnels that were opened are no requests."},
+     "sent). Opened tunnels are not counted."},
     {Metric::request_duration, "reprise_request_duration_seconds", Type::Histogram, "route",
      "Time from the request head to the end of the answer, waits included; tunnels are left out."},
     {Metric::attempts, "reprise_attempts_total", Type::Counter, "route, outcome",

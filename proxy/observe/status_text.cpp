@@ -41,7 +41,7 @@ void append_reload_lines(std::string& out, const StatusFacts& facts) {
 }
 
 void append_tunnels(std::string& out, const StatusFacts& facts, const Metrics::Totals& totals) {
-  append_line(out, "tunnels", fmt::format("{} ended; they are no requests", totals.tunnels));
+  append_line(out, "tunnels", fmt::format("{} ended, not counted as requests", totals.tunnels));
   std::string_view heading = "unread";
   for (const UnreadHost& host : facts.unread) {
     append_line(out, std::exchange(heading, ""),
