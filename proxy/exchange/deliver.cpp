@@ -11,7 +11,6 @@
 
 namespace reprise::net {
 
-using policy::Answered;
 using policy::Ledger;
 using policy::Reason;
 

@@ -12,7 +12,6 @@ using policy::Answered;
 using policy::Cause;
 using policy::Failed;
 using policy::Outcome;
-using policy::Reason;
 
 // The first of the table: what an attempt meets that the log does not know and that is taken to succeed, and
 // one of a request that was not sent at all.

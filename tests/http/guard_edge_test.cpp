@@ -188,10 +188,11 @@ TEST(GuardEdge, C9_an_upgrade_needs_its_offer_and_its_101) {
   const ReadResponse h2c("HTTP/1.1 101 X\r\nUpgrade: h2c\r\n\r\n");
   const ReadResponse websocket("HTTP/1.1 101 X\r\nUpgrade: websocket\r\n\r\n");
   const ReadResponse plain("HTTP/1.1 200 OK\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\n");
-  EXPECT_TRUE(is_offered_upgrade(both.head, websocket.head));
-  EXPECT_FALSE(is_offered_upgrade(both.head, h2c.head));
-  EXPECT_FALSE(is_offered_upgrade(both.head, plain.head));
-  EXPECT_FALSE(is_offered_upgrade(unnamed.head, websocket.head));
+  EXPECT_TRUE(is_offered_upgrade(both.head, ToH2c::dropped, websocket.head));
+  EXPECT_FALSE(is_offered_upgrade(both.head, ToH2c::dropped, h2c.head));
+  EXPECT_TRUE(is_offered_upgrade(both.head, ToH2c::passed, h2c.head)) << "through a gateway";
+  EXPECT_FALSE(is_offered_upgrade(both.head, ToH2c::dropped, plain.head));
+  EXPECT_FALSE(is_offered_upgrade(unnamed.head, ToH2c::dropped, websocket.head));
 }
 
 TEST(GuardEdge, J1_names_in_any_order_and_case) {
