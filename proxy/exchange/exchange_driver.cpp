@@ -215,8 +215,7 @@ Task<void> ExchangeDriver::obey(const policy::Deliver& deliver) {
 void ExchangeDriver::delivered(const Delivered& came) {
   served_ = came.served;
   response_begun_ = true;
-  is_framed_ = sends_chunked(request_, delivery_->response) ||
-               delivery_->response.head.framing.kind != http::Framing::Kind::until_close;
+  is_framed_ = is_framed_for_client(request_, delivery_->response);
   if (came.end == Relayed::End::broken)
     resumption_ = std::make_unique<Resumption>(request_, delivery_->response);
   body_ended(came.end, came.cause, came.served.response_bytes, came.stalled);

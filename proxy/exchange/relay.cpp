@@ -124,6 +124,11 @@ bool sends_chunked(const Request& request, const Response& response) {
          (kind == Framing::Kind::chunked || kind == Framing::Kind::until_close);
 }
 
+bool is_framed_for_client(const Request& request, const Response& response) {
+  const Framing::Kind kind = response.head.framing.kind;
+  return sends_chunked(request, response) || kind == Framing::Kind::length || kind == Framing::Kind::none;
+}
+
 Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Response& response) {
   if (response.kept) co_return co_await relay_kept(request, client, response);
   const Duration idle = request.policy->idle_timeout;

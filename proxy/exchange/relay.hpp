@@ -33,5 +33,8 @@ void count_limit(observe::Metrics&, const Relayed&, Stream& client);
 
 /// True if the body goes out chunked: the client understands it, and its length is not known beforehand.
 bool sends_chunked(const Request&, const Response&);
+/// True if the client can tell the body's end from a connection that broke; false where only the connection's
+/// end is the body's.
+bool is_framed_for_client(const Request&, const Response&);
 
 }  // namespace reprise::net

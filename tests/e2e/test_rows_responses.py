@@ -207,7 +207,8 @@ def unsent(connection):
 def test_B6_every_byte_that_came_reaches_a_slow_client():
     """curl and wget continue from the last byte: of 4 MB before an RST, not one may be lost in our send queue."""
     sent = b"x" * 4_000_000
-    for head, version, end in ((b"Content-Length: 5000000\r\n\r\n", b"1.1", "FIN"), (b"\r\n", b"1.0", "RST")):
+    for head, version, end in ((b"Content-Length: 5000000\r\n\r\n", b"1.1", "FIN"), (b"\r\n", b"1.0", "RST"),
+                               (b"Transfer-Encoding: chunked\r\n\r\n3d0901\r\n", b"1.0", "RST")):
         with stage({"/x": [sends_and_breaks(head, sent)]}, defaults=ONCE) as (reprise, upstream), Client(reprise.forward) as client:
             client.send(to(upstream, version=version))
             client.read_final_head()
