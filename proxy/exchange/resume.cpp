@@ -159,12 +159,12 @@ Task<Relayed> Resumption::relay_part(Pool& pool, Stream& client, Part& part) {
       co_return co_await finish(pool, client, part, reader.has_surplus());
     }
     if (step != BodyStep::piece) co_return broken(step, rest.sent);
-    co_await drop_stalled();  // this one was first
     if (!take(rest, piece)) {
       overran_ = true;
       co_return Relayed{Relayed::End::broken, Cause::malformed_response, rest.sent};
     }
     if (rest.piece.empty()) continue;
+    co_await drop_stalled();  // this one was first; a prefix that is skipped is no byte of it
     if (co_await send(client, rest.piece))
       co_return Relayed{Relayed::End::client_gone, Cause::truncated, rest.sent};
     rest.left -= rest.piece.size();

@@ -197,8 +197,14 @@ Task<void> Session::linger() {
 // Whoever drains does not wait for it.
 Task<bool> Session::read_rest(Request& request) {
   if (worker_.draining) co_return false;
-  const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
-  co_return co_await discard_body(request, request.snapshot->settings.timers.keep_alive);
+  Discarded became = Discarded::unfinished;
+  {
+    const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
+    became = co_await discard_body(request, request.snapshot->settings.timers.keep_alive);
+  }
+  // curl tries again after a FIN, and not where its sending fails.
+  if (became == Discarded::asked_again) co_await linger();
+  co_return became == Discarded::whole;
 }
 
 // Max-Forwards has run out, so the response is ours (RFC 9110 7.6.2).

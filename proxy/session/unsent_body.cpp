@@ -16,7 +16,7 @@ bool looks_like_its_request(const Request& request, std::string_view bytes) {
 
 }  // namespace
 
-Task<bool> discard_body(Request& request, Duration rest) {
+Task<Discarded> discard_body(Request& request, Duration rest) {
   RequestBody& body = request.body;
   body.let_go();
   const bool is_unsent = body.received() == 0;
@@ -26,13 +26,13 @@ Task<bool> discard_body(Request& request, Duration rest) {
     const Instant now = Tick::now();
     std::string_view piece;
     const Duration patience = is_first ? rest : std::min<Duration>(linger_silence, until - now);
-    if (patience <= Duration::zero()) co_return false;
+    if (patience <= Duration::zero()) break;
     if (co_await body.next(patience, piece) != BodyStep::piece) break;
-    if (is_first && looks_like_its_request(request, piece)) co_return false;
+    if (is_first && looks_like_its_request(request, piece)) co_return Discarded::asked_again;
     if (is_first) until = Tick::now() + linger_time;
     is_first = false;
   }
-  co_return body.complete();
+  co_return body.complete() ? Discarded::whole : Discarded::unfinished;
 }
 
 }  // namespace reprise::net

@@ -103,11 +103,11 @@ def test_N23_a_body_that_looks_like_its_own_request_ends_the_connection():
     """curl 7.88 asks again in the place of the body after a 417: it is not served as a request, and not waited for."""
     bodies = []
     with stage(on_head={"/x": refusing(417, bodies)}) as (reprise, upstream), Client(reprise.forward) as client:
-        again = to(upstream, "PUT", "/x", b"Content-Length: 900\r\n", b"x" * 900)
-        client.send(to(upstream, "PUT", "/x", expect(900)))
+        again = to(upstream, "PUT", "/x", b"Content-Length: 2000000\r\n", b"x" * 2_000_000)
+        client.send(to(upstream, "PUT", "/x", expect(2_000_000)))
         equal(client.read_response().status, 417)
-        client.send(again)
-        client.expect_end()
+        client.send(again)  # all of it is taken: curl tries again after a FIN, and not where its sending fails
+        equal(client.read_to_end(), b"")
         equal((upstream.count(), causes(reprise)), (0, {}), "nothing of it was served")
 
 

@@ -313,8 +313,14 @@ def downloads(cache, attempts, **more):
         return line["attempts"]
 
 
+def only_the_prefix(connection, _):
+    """It knows no ranges, and pauses where every connection pauses."""
+    connection.sendall(WHOLE + BODY[:GOT])
+    until_closed(connection)
+
+
 def test_a_stalled_body_that_goes_on_before_its_replacement_is_kept():
-    for second in (silent, silent_behind_its_head):
+    for second in (silent, silent_behind_its_head, only_the_prefix):
         attempts = downloads(ColdCache([wakes_after(2), second]), 2)
         equal((attempts[0]["status"], attempts[0]["reason"]), (200, "resumed"))
     attempts = downloads(ColdCache([wakes_after(3), silent_behind_its_head]), 3)
