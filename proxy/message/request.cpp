@@ -38,6 +38,7 @@ void Request::clear() {
   listener_closed = &never_closed;
   freshness = Freshness::any;
   recent = {};
+  tried.clear();
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;
@@ -50,14 +51,14 @@ const policy::Ledger& Request::ledger() const {
   return machine ? machine->ledger() : nothing;
 }
 
-// What is over TLS goes through a tunnel: the parent proxy must not read it.
-// What a client asked a tunnel for does too.
 http::ToH2c to_h2c(const Request& request) {
   const bool asked_a_proxy =
       request.kind == RequestKind::forward || request.kind == RequestKind::inside_tunnel;
   return asked_a_proxy ? http::ToH2c::dropped : http::ToH2c::passed;
 }
 
+// What is over TLS goes through a tunnel: the parent proxy must not read it.
+// What a client asked a tunnel for does too.
 bool is_for_parent(const Request& request) {
   const bool tunnelled = request.is_connect() || request.kind == RequestKind::inside_tunnel;
   return request.upstream->parent != nullptr && !tunnelled && request.upstream->tls == nullptr;

@@ -147,14 +147,17 @@ void judge_response_out(const ResponseHead& head, const ResponseRewrite& rewrite
       "what goes to the client is one head");
   law(again.status == head.status && again.reason == head.reason, "with the status that came");
   judge_kept(head.fields, again.fields, false);
-  judge_hop(head.fields, again.fields, false);
   const bool old = rewrite.client_minor_version == 0;
+  const bool tells_upgrade =
+      !old && (head.status == 101 || head.status >= 200) && count_of(head.fields, "upgrade") > 0;
+  judge_hop(head.fields, again.fields, tells_upgrade);
   const bool bodiless = head.status / 100 == 1 || head.status == 204;
   law(count_of(again.fields, "transfer-encoding") == (rewrite.chunked && !old ? 1 : 0),
       "chunked only where it was asked for");
   law(!bodiless || count_of(again.fields, "content-length") == 0, "no length where none may be (row B1)");
   law(head.status / 100 == 1 || count_of(again.fields, "date") >= 1, "a final response has a date");
-  law((old || rewrite.close) == contains(members_of(again.fields, "connection"), "close"),
+  law(((old || rewrite.close) && head.status != 101) ==
+          contains(members_of(again.fields, "connection"), "close"),
       "close where it was asked for");
   law(!rewrite.drop_alt_svc || count_of(again.fields, "alt-svc") == 0, "no way around the proxy");
   for (const FieldLine& field : again.fields)

@@ -29,7 +29,8 @@ void judge_framing(const ResponseHead& head, std::string_view method) {
   if (codings > 0) kind = Framing::Kind::chunked;
   if (ends_with_head(head.status, method)) kind = Framing::Kind::none;
   law(head.framing.kind == kind, "the framing is that of RFC 9112 6.3");
-  law(codings <= 1 && (codings == 0 || head.minor_version == 1), "one coding, and none in HTTP/1.0");
+  law(codings <= 1, "one coding");
+  law(codings == 0 || head.minor_version == 1 || !head.reusable, "HTTP/1.0 with a coding is not used again");
   for (const FieldLine& field : head.fields) {
     const std::string name = lowered(field.name);
     const bool frames = name == "transfer-encoding" || name == "content-length";
