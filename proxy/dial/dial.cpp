@@ -1,10 +1,7 @@
 #include "proxy/dial/dial.hpp"
 
-#include <algorithm>
-
 #include "proxy/dial/dial_race.hpp"
 #include "proxy/log/json_text.hpp"
-#include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
 
@@ -82,29 +79,6 @@ void tell_failure(Dialer& dialer, const std::string& host, std::size_t dialled, 
   dialer.log.message(config::LogLevel::debug, text, Clock::wall_nanoseconds());
 }
 
-// Each family begins at another address of its own each time; the families keep their turns.
-void rotate_families(std::vector<tcp::endpoint>& all, unsigned begin) {
-  for (const bool v4 : {true, false}) {
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].address().is_v4() == v4) places.push_back(i);
-    if (places.size() < 2) continue;
-    std::vector<tcp::endpoint> family;
-    for (std::size_t i = 0; i < places.size(); ++i)
-      family.push_back(all[places[(i + begin) % places.size()]]);
-    for (std::size_t i = 0; i < places.size(); ++i) all[places[i]] = family[i];
-  }
-}
-
-void arrange(std::vector<tcp::endpoint>& all, const AddressOrder& order) {
-  rotate_families(all, order.begin);
-  std::stable_partition(all.begin(), all.end(), [&](const tcp::endpoint& each) {
-    const bool tried =
-        std::find(order.tried.begin(), order.tried.end(), as_address(each)) != order.tried.end();
-    return tried == order.tried_first;
-  });
-}
-
 Task<Dialled> dial_several(Dialer& dialer, std::vector<tcp::endpoint> endpoints, const ConnectTime& time,
                            AttemptCancel& cancel, std::size_t& dialled) {
   DialRace race(dialer, std::move(endpoints), time);
@@ -126,8 +100,6 @@ Task<Dialled> dial(Dialer& dialer, const std::string& host, std::uint16_t port, 
   if (open.count == 1) {
     end = co_await dial_one(dialer, open.first, time.end_of_step(Tick::now()), cancel);
   } else if (open.count > 1) {
-    arrange(open.all, dialer.order);
-    for (const tcp::endpoint& each : open.all) dialer.addresses.push_back(as_address(each));
     end = co_await dial_several(dialer, std::move(open.all), time, cancel, dialled);
   }
   if (auto* failed = std::get_if<Failed>(&end)) {

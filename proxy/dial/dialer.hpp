@@ -3,10 +3,8 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "proxy/dial/own_dials.hpp"
 #include "proxy/io/stream.hpp"
@@ -26,13 +24,6 @@ struct LinkFactory {
   std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
 };
 
-/// In what order the addresses of a name are dialled.
-struct AddressOrder {
-  unsigned begin = 0;  ///< counts up with each dial: every address of a family is first in its turn (row N2)
-  std::span<const policy::UpstreamAddress> tried{};  ///< these last (row N1)
-  bool tried_first = false;                          ///< these first
-};
-
 /// Borrows everything, and outlives the dial; used on its io thread only.
 struct Dialer {
   asio::any_io_executor executor;
@@ -45,9 +36,7 @@ struct Dialer {
   const LinkFactory& links;
   OwnDials& own_dials;
   const Snapshot& snapshot;  ///< of the request that it is for
-  AddressOrder order{};
-  std::vector<policy::UpstreamAddress> addresses{};  ///< out: those that may be dialled, if there are several
-  tcp::endpoint dialled{};  ///< out: of the connection that stands, or the last that was tried; else port 0
+  tcp::endpoint dialled{};   ///< out: of the connection that stands, or the last that was tried; else port 0
 
   /// A connection to be.
   std::unique_ptr<Stream> open_stream() const {

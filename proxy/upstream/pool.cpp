@@ -177,8 +177,7 @@ void Pool::forget_all() {
 }
 
 std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness freshness,
-                                                const RecentConnections& recent,
-                                                std::span<const policy::UpstreamAddress> not_to) {
+                                                const RecentConnections& recent) {
   auto& idle = upstream.idle;
   const bool timed = freshness != Freshness::any || upstream.idle_life.known();
   const Instant now = timed ? Tick::now() : Instant{};
@@ -189,7 +188,6 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
     if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
     if (freshness == Freshness::unused && candidate.reused_) continue;
     if (std::find(recent.begin(), recent.end(), candidate.number_) != recent.end()) continue;
-    if (std::find(not_to.begin(), not_to.end(), candidate.address_) != not_to.end()) continue;
     auto connection = take(upstream, place);
     // No FIN, no error, no byte that nobody asked for (rows B11, F6).
     if (connection->stream().unread() == Unread::nothing) return connection;
@@ -239,16 +237,14 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   connection->stream().end_limit();
   connection->stream().forget_sent();
   if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));
-  const Instant now = Tick::now();
-  Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
-  if (connection->expires_) life = std::min(life, *connection->expires_ - now);
+  const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
   if (settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;
   // Under load more connections than pool.idle rest between
   // two requests: closing those at once would dial them anew.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->idle_ = true;
-  connection->idle_since_ = now;
+  connection->idle_since_ = Tick::now();
   if (upstream.idle_life.known()) close_outlived(upstream, connection->idle_since_);
   metrics_.upstream_changed(observe::UpstreamState::active, -1);
   metrics_.upstream_changed(observe::UpstreamState::idle, 1);

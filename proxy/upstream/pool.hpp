@@ -7,7 +7,6 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,8 +51,6 @@ class UpstreamConnection final : public Timed {
   /// Where it goes: for the record alone.
   const policy::UpstreamAddress& address() const { return address_; }
   void set_address(const policy::UpstreamAddress& address) { address_ = address; }
-  /// It rests no more from then on: what it carries is its last (row N2).
-  void expire_at(Instant end) { expires_ = end; }
   /// One of its own in its pool, from 1.
   std::uint64_t number() const { return number_; }
   /// From now on it is given back to that pin, which outlives its use, and to nobody else (row F2).
@@ -70,7 +67,6 @@ class UpstreamConnection final : public Timed {
   Pin* pin_ = nullptr;
   Instant idle_since_{};
   Duration idle_life_ = Duration::max();
-  std::optional<Instant> expires_;
   policy::UpstreamAddress address_{};
   std::uint64_t number_;
   bool reused_ = false;
@@ -92,9 +88,6 @@ struct Upstream {
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
   policy::IdleLife idle_life;                            ///< of those, as far as it has shown
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
-  unsigned dials = 0;  ///< so far: each begins at another address of the name (row N2)
-  std::vector<policy::UpstreamAddress>
-      addresses;           ///< of the name when it was last dialled, if it has several
   bool forgotten = false;  ///< nobody will ask for it: nothing comes to rest here
   Instant told{};          ///< when the log was last warned of what fails here
   /// When its last response below 400 came, if that was one of HTTP/1.0. Error pages teach nothing: it need
@@ -147,10 +140,9 @@ class Pool {
   policy::HostPause* pause(Upstream&);
 
   /// A connection without FIN and without unasked bytes that has not rested for longer than this upstream has
-  /// shown to allow, is none of the recent ones, and goes to none of the addresses `not_to`; or null.
-  [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
-      Upstream&, Freshness, const RecentConnections& recent = {},
-      std::span<const policy::UpstreamAddress> not_to = {});
+  /// shown to allow, and is none of the recent ones; or null.
+  [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness,
+                                                          const RecentConnections& recent = {});
   /// A connection that was lent after a rest has ended without a response: at `end` at the latest its
   /// upstream had let go of it. What has rested too long by what that shows is closed.
   void ended_after_rest(const UpstreamConnection&, Instant end);
