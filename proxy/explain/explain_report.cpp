@@ -113,8 +113,8 @@ void list_resume(const ExplainReport& report, Page& page) {
             fmt::format("if the answer has {}, a known length and no content coding, it is continued:",
                         policy::either_of_validators(policy.resume)));
   page.line("resume",
-            fmt::format("after {}, then longer; up to {} attempts in a row without a byte; {} without "
-                        "a byte count as a break",
+            fmt::format("after {}, then longer; up to {} attempts in a row without a byte; after {} "
+                        "without a byte it is asked for on a second connection beside the first",
                         between(told.resume_wait.lowest, told.resume_wait.highest),
                         policy.resume.max_attempts, span(policy.resume.stall)));
 }
@@ -174,6 +174,10 @@ std::string client_gets(const ExplainReport& report) {
   std::string text = fmt::format("{} from reprise", status);
   if (report.route().policy.response_headers != policy::ResponseHeaders::none)
     text += fmt::format(", with Reprise-Reason: {}", policy::word(course.last_verdict.reason));
+  policy::Facts unaware = told.facts;
+  unaware.unaware_client = true;
+  if (policy::closes_like_upstream(unaware, course.ledger, report.route().policy))
+    text += "; one that knows of no proxy (transparent, intercepted): the end of its connection (on_broken)";
   return text;
 }
 
