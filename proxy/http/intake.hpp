@@ -83,7 +83,8 @@ bool is_no_store(const RequestHead&);
 bool is_create_only(const RequestHead&);
 
 /// What becomes of `Upgrade: h2c` (row C9). Through a forward listener it is dropped: HTTP/2 comes there by
-/// prior knowledge. Elsewhere it is an upgrade as any other: Docker BuildKit opens its session so.
+/// prior knowledge. Elsewhere it is an upgrade as any other, unless `HTTP2-Settings` makes it an offer of
+/// HTTP/2: Docker BuildKit opens its session so.
 enum class ToH2c : std::uint8_t { dropped, passed };
 
 /// True for a real upgrade (RFC 9110 7.8, row C9): HTTP/1.1, `Connection: upgrade`, and to a protocol that is

@@ -50,10 +50,13 @@ const policy::Ledger& Request::ledger() const {
   return machine ? machine->ledger() : nothing;
 }
 
+// With HTTP2-Settings it is an offer to speak HTTP/2 (RFC 7540 3.2), as Java's HttpClient makes with every
+// request: that field is of this hop, and the request stays one that can be repeated.
 http::ToH2c to_h2c(const Request& request) {
   const bool asked_a_proxy =
       request.kind == RequestKind::forward || request.kind == RequestKind::inside_tunnel;
-  return asked_a_proxy ? http::ToH2c::dropped : http::ToH2c::passed;
+  const bool offers = request.head.find("HTTP2-Settings") != nullptr;
+  return asked_a_proxy || offers ? http::ToH2c::dropped : http::ToH2c::passed;
 }
 
 // What is over TLS goes through a tunnel: the parent proxy must not read it.

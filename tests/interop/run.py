@@ -105,7 +105,7 @@ def configuration(origin):
     return {"listeners": [{"mode": "forward", "bind": at("forward")}, {"mode": "gateway", "bind": at("gateway"), "upstream": f"http://{HOST}"},
                           {"mode": "gateway", "bind": at("tls_gateway"), "upstream": f"https://{HOST}"},
                           {"mode": "socks", "bind": at("socks")}, {"mode": "transparent", "bind": at("transparent")}],
-            "defaults": {"budget": "off", "tls": {"ca_file": origin.authority.file}}}
+            "defaults": {"budget": "off", "via": "true", "tls": {"ca_file": origin.authority.file}}}
 
 
 def written(client, way, ask):
@@ -195,7 +195,10 @@ def judge(stage, client, scenario, ask, path, got):
     """The upstream's side: how often, and with what, it was asked."""
     server = stage.origin.secure if is_secure(ask.way, scenario) else stage.origin.plain
     requests = stage.origin.asked(server, path)
-    equal(outcome(ask.way, scenario) == "tunnelled" or any(request.field("Via") for request in requests), True, f"through reprise; {got}")
+    # exec has no configuration here, and adds no Via: its last line counts what it has seen.
+    counted = ask.way.startswith("exec") and re.search(r"reprise: [1-9]\d* requests", str(got))
+    through = outcome(ask.way, scenario) == "tunnelled" or counted or any(request.field("Via") for request in requests)
+    equal(bool(through), True, f"through reprise; {got}")
     if scenario == "download":
         ranges = [request.field("Range") for request in requests if request.field("Range")]
         equal(len(ranges), 1, f"one resume; {got}")
