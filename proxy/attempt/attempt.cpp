@@ -130,8 +130,8 @@ void note_response(const Conversation& talk, Request& request, unsigned number, 
                       (response.overtook || talk.sending.end() == UploadEnd::sent);
 }
 
-// A response that may yet be refused ends the sending of its request; every other one leaves it to whoever
-// delivers the response (row C5).
+// A response after which the request may be repeated ends the sending of that request. After any other
+// response, the sending goes on until the delivery of the response decides about it (row C5).
 bool leaves_sending(const Request& request, const policy::Outcome& outcome) {
   const auto* answered = std::get_if<Answered>(&outcome);
   return answered != nullptr && !request.policy->retry.on.lists(outcome) &&
@@ -139,8 +139,7 @@ bool leaves_sending(const Request& request, const policy::Outcome& outcome) {
          answered->status != switching_protocols;
 }
 
-void note_sent(const Conversation& talk, const Response& response, AttemptResult& result) {
-  result.client = talk.reader.client_state();
+void note_sent(const Response& response, AttemptResult& result) {
   result.report.reused = response.connection->reused();
   result.report.sent =
       response.connection->stream().may_have_sent() ? policy::Sent::maybe : policy::Sent::nothing;
@@ -156,8 +155,8 @@ void note_repeatable(const Conversation& talk, const Request& request, unsigned 
   result.report.number = number;
 }
 
-// What is still sent belongs to the response from now on; where all was sent, the connection is as good as
-// that of any other response.
+// Hands a sending that goes on over to the response. If the whole request was sent meanwhile, the connection
+// can be pooled as after any other response.
 void leave_sending(Pool& pool, std::unique_ptr<Conversation> talk, Response& response) {
   const UploadEnd end = talk->sending.end();
   if (end == UploadEnd::running) {
@@ -220,13 +219,12 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   response.connection->stream().end_limit();
 
   if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
-  note_sent(*talk, response, result);
+  note_sent(response, result);
   if (const auto* answered = std::get_if<Answered>(&result.outcome)) {
     note_response(*talk, request, start.number, spoke_first, response);
     if (const policy::HoldPolicy* hold = hold_of(request, *answered))
       result.outcome = co_await judge_content(worker, request, cancel, deadline, *hold, *answered, response);
     if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
-    result.client = talk->reader.client_state();
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
     response.clear();
@@ -234,6 +232,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   target.end();
   if (request.body.stored() > 0 && !cancel.stopped() && request.policy->retry.on.lists(result.outcome))
     co_await settle(request, cancel);
+  result.client = talk->reader.client_state();
   note_repeatable(*talk, request, start.number, result);
   leave_sending(worker.pool, std::move(talk), response);
 }

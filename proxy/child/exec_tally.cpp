@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "proxy/http/origin.hpp"
 #include "proxy/log/json_text.hpp"
 
 namespace reprise::cli {
@@ -36,7 +37,7 @@ void ExecTally::count(const observe::ExchangeRecord& record) {
 void ExecTally::count_tunnel(const observe::ExchangeRecord& record) {
   ++tunnels_;
   if (record.carried != observe::Carried::tls) return;
-  unread_.count(fmt::format("{}:{}", record.host, record.port),
+  unread_.count(http::authority_text(record.host, record.port),
                 record.can_intercept ? record.host : std::string_view());
 }
 

@@ -2,29 +2,23 @@
 
 #include <array>
 
-namespace reprise::net {
+#include "proxy/message/interim.hpp"
 
-bool is_unasked_body(const Request& request) {
-  return request.head.expects_continue() && !request.continue_sent && !request.body.complete();
-}
+namespace reprise::net {
 
 FullDuplex::~FullDuplex() {
   if (response_.sending != nullptr) response_.sending->upload().tell(nullptr);
 }
 
-bool FullDuplex::is_running() const {
-  return response_.sending != nullptr && response_.sending->upload().end() == UploadEnd::running;
-}
-
 Task<void> FullDuplex::begin() {
   Upload& upload = response_.sending->upload();
-  if (!is_running()) {
+  if (!response_.is_sending()) {
     upload_ended(upload.end());  // before anybody listened
     co_return;
   }
   upload.tell(this);
   const bool refuses_the_rest = response_.head.status >= 400 && response_.head.close;
-  if (refuses_the_rest || is_unasked_body(request_)) co_await upload.stop();
+  if (refuses_the_rest || waits_for_continue(request_)) co_await upload.stop();
 }
 
 void FullDuplex::upload_ended(UploadEnd end) {
@@ -41,7 +35,7 @@ Task<void> FullDuplex::end(const Relayed& relayed) {
   const bool whole = relayed.end == Relayed::End::complete;
   const bool upstream_has_closed = response_.head.framing.kind == http::Framing::Kind::until_close;
   bool silent = true;
-  if (whole && response_.head.status < 400 && !upstream_has_closed && is_running()) {
+  if (whole && response_.head.status < 400 && !upstream_has_closed && response_.is_sending()) {
     // Whatever comes behind a whole response is the upstream's end, or a byte that nobody asked for.
     std::array<char, 1> byte{};
     waits_for_end_ = true;
@@ -50,7 +44,7 @@ Task<void> FullDuplex::end(const Relayed& relayed) {
     waits_for_end_ = false;
     silent = bytes == 0;
   }
-  const bool closed = is_running();
+  const bool closed = response_.is_sending();
   co_await response_.stop_sending();
   if (!whole || client_left_ || closed || !silent) {
     response_.connection.reset();

@@ -7,8 +7,9 @@
 
 namespace reprise::net {
 
-/// Of one delivery. `begin` and `end` are for a response with a request that is still being sent. Everything
-/// must outlive it, and `end` must have ended before it is destroyed.
+/// Serves one delivery. Call `begin` and `end` only if the response has a request that is still being sent.
+/// Everything that the constructor takes must outlive the object, and `end` must have ended before the object
+/// is destroyed.
 class FullDuplex final : UploadListener {
  public:
   FullDuplex(Worker& worker, Request& request, Response& response)
@@ -20,15 +21,15 @@ class FullDuplex final : UploadListener {
   /// Before the response is relayed. Ends the sending where the response came in place of a 100 (row C3), or
   /// is an error that closes its connection.
   Task<void> begin();
-  /// After it was relayed. The sending goes on until the client's body ends or the upstream closes its side;
-  /// after an error it ends at once. The connection goes to the pool if both sides have ended on it.
+  /// Call after the response was relayed. Lets the sending go on until the client's body ends or the upstream
+  /// closes its side; stops it at once after an error. Gives the connection to the pool if both messages have
+  /// ended on it.
   Task<void> end(const Relayed&);
-  /// The client left before its body ended, or that is malformed: the response is cut.
+  /// True if the client left before its body ended, or sent a malformed body: the response is cut then.
   bool client_left() const { return client_left_; }
 
  private:
   void upload_ended(UploadEnd) override;
-  bool is_running() const;
   Stream& upstream() { return response_.connection->stream(); }
 
   Worker& worker_;
@@ -37,8 +38,5 @@ class FullDuplex final : UploadListener {
   bool client_left_ = false;
   bool waits_for_end_ = false;
 };
-
-/// True where the client still waits for a 100 and gets a final response instead.
-bool is_unasked_body(const Request&);
 
 }  // namespace reprise::net

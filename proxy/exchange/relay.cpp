@@ -149,7 +149,7 @@ Task<Relayed> relay(Pool& pool, Request& request, Stream& client, Response& resp
     give_back(response.body);
     if (step == BodyStep::end) break;
     if (step != BodyStep::piece) {
-      if (step != BodyStep::stalled) reader.drop();  // what only stalls may go on
+      if (step != BodyStep::stalled) reader.drop();  // a body that has stalled may go on
       co_return broken(step, writer.bytes());
     }
     if (!patience) patience = patience_with(request, response);

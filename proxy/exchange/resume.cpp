@@ -111,8 +111,7 @@ Task<ErrorCode> Resumption::send(Stream& client, std::string_view piece) {
 }
 
 Stream& Resumption::stream_of(unsigned number) {
-  const bool has_woken = stalled_ && response_of(silent_).number == number;
-  return (has_woken ? response_of(silent_) : response()).connection->stream();
+  return (has_stalled(number) ? response_of(silent_) : response()).connection->stream();
 }
 
 void Resumption::begin_part(Part& part) {
@@ -124,7 +123,7 @@ void Resumption::begin_part(Part& part) {
 }
 
 Task<Relayed> Resumption::relay_rest(Pool& pool, Stream& client, unsigned number) {
-  if (stalled_ && response_of(silent_).number == number) {
+  if (has_stalled(number)) {
     co_await stalled_->stop();
     stalled_.reset();
     delivered_ = silent_;

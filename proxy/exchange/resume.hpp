@@ -60,6 +60,8 @@ class Resumption {
   };
 
   Part& part_of_attempt() { return parts_[attempt_]; }
+  /// Whether the body of that attempt is the one that has stalled.
+  bool has_stalled(unsigned number) { return stalled_ && response_of(silent_).number == number; }
   Response& response_of(Part* part) { return part == nullptr ? first_ : part->response; }
   void begin_part(Part&);
   static bool take(Rest&, std::string_view piece);

@@ -174,10 +174,10 @@ std::string client_gets(const ExplainReport& report) {
   std::string text = fmt::format("{} from reprise", status);
   if (report.route().policy.response_headers != policy::ResponseHeaders::none)
     text += fmt::format(", with Reprise-Reason: {}", policy::word(course.last_verdict.reason));
-  policy::Facts unaware = told.facts;
-  unaware.unaware_client = true;
-  if (policy::closes_like_upstream(unaware, course.ledger, report.route().policy))
-    text += "; one that knows of no proxy (transparent, intercepted): the end of its connection (on_broken)";
+  policy::Facts if_intercepted = told.facts;
+  if_intercepted.unaware_client = true;
+  if (policy::closes_like_upstream(if_intercepted, course.ledger, report.route().policy))
+    text += "; a transparent or intercepted client gets the end of its connection (on_broken)";
   return text;
 }
 

@@ -10,7 +10,8 @@
 
 namespace reprise::http {
 
-/// The upstream's origin, and the gateway that stands for it. Views must outlive the value.
+/// Names the upstream's origin, and the gateway through which clients reach it. The viewed text must outlive
+/// the value.
 struct GatewayView {
   std::string_view host;  ///< of the upstream, without brackets
   std::uint16_t port = 80;

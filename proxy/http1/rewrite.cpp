@@ -136,11 +136,10 @@ void append_max_forwards(const RequestHead& head, std::string& out) {
   out += "\r\n";
 }
 
-/// True where the client is told which protocols the upstream speaks or now speaks: in a 101, in a 426, which
-/// needs it (RFC 9110 15.5.22), and in any other final response (row N24). HTTP/1.0 has no upgrades.
-bool tells_upgrade(const ResponseHead& head, const ResponseRewrite& rewrite) {
-  const bool is_told = head.status == 101 || head.status >= 200;
-  return is_told && rewrite.client_minor_version != 0 && head.find(FieldId::upgrade) != nullptr;
+/// True for a response whose Upgrade field goes to the client (row N24): a 101, and every final response; a
+/// 426 needs the field (RFC 9110 15.5.22). A client of HTTP/1.0 knows no upgrades.
+bool may_tell_upgrade(const ResponseHead& head, const ResponseRewrite& rewrite) {
+  return (head.status == 101 || head.status >= 200) && rewrite.client_minor_version != 0;
 }
 
 /// True for a field line that goes to the client as it is.
@@ -156,7 +155,7 @@ bool stays(const FieldLine& field, const ResponseHead& head, const ResponseRewri
     case FieldId::reprise:
     case FieldId::te:
     case FieldId::transfer_encoding: return false;
-    case FieldId::upgrade: return tells_upgrade(head, rewrite);
+    case FieldId::upgrade: return may_tell_upgrade(head, rewrite);
     case FieldId::trailer: return rewrite.chunked;
     case FieldId::date:
     case FieldId::expect:
@@ -240,8 +239,10 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
   append_number(static_cast<std::uint64_t>(head.status), out);
   ascii::append(out, " ", head.reason, "\r\n");
   Run run(out);
+  bool upgrade = false;
   for (const FieldLine& field : head.fields) {
     if (!stays(field, head, rewrite, named)) continue;
+    upgrade = upgrade || field.id == FieldId::upgrade;
     const auto changed = rewrite.gateway == nullptr ? std::optional<std::string>()
                                                     : value_through(*rewrite.gateway, head.status, field);
     if (changed) {
@@ -256,7 +257,7 @@ void write_response_head(const ResponseHead& head, const ResponseRewrite& asked,
   if (head.status >= 200 && head.find(FieldId::date) == nullptr)
     ascii::append(out, "Date: ", rewrite.date, "\r\n");
   append_via(head.minor_version, rewrite.via_pseudonym, out);
-  const bool upgrade = tells_upgrade(head, rewrite), close = rewrite.close && head.status != 101;
+  const bool close = rewrite.close && head.status != 101;
   if (upgrade || close) {
     ascii::append(out, "Connection: ", upgrade ? "upgrade" : "close",
                   upgrade && close ? ", close\r\n" : "\r\n");

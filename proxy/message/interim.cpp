@@ -21,9 +21,12 @@ Task<bool> pass_interim(Stream& client, Request& request, const http::ResponseHe
   co_return !error;
 }
 
+bool waits_for_continue(const Request& request) {
+  return !request.continue_sent && request.head.expects_continue() && !request.body.complete();
+}
+
 bool waits_in_vain(const Request& request) {
-  return !request.continue_sent && request.head.expects_continue() && !request.body.complete() &&
-         carrier_of(request)->speaks_1_0();
+  return waits_for_continue(request) && carrier_of(request)->speaks_1_0();
 }
 
 Task<bool> encourage(Stream& client, Request& request) {

@@ -10,6 +10,8 @@ namespace reprise::net {
 /// the client did not ask for is passed on too (RFC 9110 15.2). False if the client is gone.
 Task<bool> pass_interim(Stream& client, Request&, const http::ResponseHead&, std::string_view pseudonym);
 
+/// True if the client still waits for a 100 before it sends its body.
+bool waits_for_continue(const Request&);
 /// True where the client waits for a 100 that an upstream known as 1.0 will never send (row C1).
 bool waits_in_vain(const Request&);
 /// Sends a 100 of our own. False if the client is gone.

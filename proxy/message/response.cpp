@@ -44,7 +44,7 @@ Task<void> Response::stop_sending() {
 }
 
 void Response::clear() {
-  assert(sending == nullptr || sending->upload().end() != UploadEnd::running);
+  assert(!is_sending());
   sending.reset();
   number = 0;
   connection.reset();

@@ -39,6 +39,8 @@ struct Response {
   bool any() const { return number != 0; }
   /// The reader, set on the body's first byte, or on the one that follows `body`.
   BodyReader& begin_body();
+  /// True while its request is being sent.
+  bool is_sending() const { return sending != nullptr && sending->upload().end() == UploadEnd::running; }
   /// Ends what is left of its request. The connection serves for reading alone afterwards, unless all was
   /// sent.
   Task<void> stop_sending();

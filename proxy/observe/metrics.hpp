@@ -49,7 +49,7 @@ enum class LimitHit : std::uint8_t {
   handshake,         // a ClientHello, a TLS handshake or a SOCKS greeting took longer than timers.handshake
   request_idle,      // no byte of the body from the client for idle_timeout
   request_unread,    // the upstream took no byte of the request for idle_timeout,
-                     // or its host had acknowledged nothing of the body at the deadline
+                     // or the upstream's host had acknowledged no byte of the body at the deadline
   response_idle,     // no byte of the body from the upstream for idle_timeout, or resume.stall
   response_unread,   // the client took no byte of the response for idle_timeout
 };

@@ -71,7 +71,7 @@ class RequestBody final : public Cancellable {
   /// where it is more than can be held: nothing is lost then, the body is sent on as if this had not been
   /// called. Else what kept it from that; `malformed` also where the disk has lost what it held.
   Task<BodyStep> count(Duration idle);
-  /// Holds nothing of it any more: nobody will send it again.
+  /// Frees the held bytes: from now on the body cannot be sent again.
   void let_go();
   /// Until it is known whether what is stored is stored.
   Task<void> settle();

@@ -8,9 +8,9 @@
 #include "proxy/http1/max_forwards_response.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/io/read_head.hpp"
+#include "proxy/session/discard_body.hpp"
 #include "proxy/session/lingering_close.hpp"
 #include "proxy/session/resting_client.hpp"
-#include "proxy/session/unsent_body.hpp"
 #include "proxy/upstream/address.hpp"
 
 namespace reprise::net {

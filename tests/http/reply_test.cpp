@@ -8,23 +8,14 @@
 
 #include "proxy/http1/max_forwards_response.hpp"
 #include "tests/http/reading.hpp"
+#include "tests/support/ledger_of.hpp"
 
 namespace reprise::http {
 namespace {
 
 using std::string;
 
-policy::Ledger ledger_of(const policy::Outcome& outcome, policy::Reason reason, unsigned attempts = 1) {
-  policy::Ledger ledger;
-  for (unsigned number = 1; number <= attempts; ++number) {
-    policy::LedgerEntry entry;
-    entry.attempt.number = number;
-    entry.outcome = outcome;
-    ledger.add(entry);
-  }
-  ledger.reason = reason;
-  return ledger;
-}
+using play::ledger_of;
 
 TEST(Reply, K2_status_and_error_of_every_failure) {
   const std::tuple<policy::Cause, int, const char*> expected[] = {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/ledger_of.hpp"
+
 namespace reprise::policy {
 namespace {
 
@@ -79,13 +81,8 @@ TEST(Gates, AttemptsAndBudgetsAreSpentAtTheirEdge) {
 
 /// A request that was sent once and broke, as the ledger has it.
 Ledger broken_once(const Outcome& outcome, Reason reason = Reason::not_idempotent, bool reused = false) {
-  Ledger ledger;
-  LedgerEntry entry;
-  entry.attempt.number = 1;
-  entry.attempt.reused = reused;
-  entry.outcome = outcome;
-  ledger.add(entry);
-  ledger.reason = reason;
+  Ledger ledger = play::ledger_of(outcome, reason);
+  ledger[0].attempt.reused = reused;
   return ledger;
 }
 

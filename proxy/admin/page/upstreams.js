@@ -33,7 +33,7 @@ class Upstreams {
     say(byId("pools"), `Connections: ${count(pool.active)} in use, ${count(pool.idle)} idle; clients: ${count(totals.client_connections)}`);
   }
 
-  // Tunnels are no requests; whose HTTPS could not be read stands here with what would make it readable.
+  // Lists each host whose HTTPS could not be read, with the setting that would make it readable.
   drawTunnels(unread, totals) {
     say(byId("tunnels"), `Tunnels that ended: ${count(totals.tunnels || 0)}. They are not counted as requests.`);
     const list = byId("unread");

@@ -1,4 +1,4 @@
-#include "proxy/session/unsent_body.hpp"
+#include "proxy/session/discard_body.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,21 @@
+// The ledger of a request all of whose attempts came to the same.
+#pragma once
+
+#include "proxy/policy/ledger.hpp"
+
+namespace reprise::play {
+
+inline policy::Ledger ledger_of(const policy::Outcome& outcome, policy::Reason reason,
+                                unsigned attempts = 1) {
+  policy::Ledger ledger;
+  for (unsigned number = 1; number <= attempts; ++number) {
+    policy::LedgerEntry entry;
+    entry.attempt.number = number;
+    entry.outcome = outcome;
+    ledger.add(entry);
+  }
+  ledger.reason = reason;
+  return ledger;
+}
+
+}  // namespace reprise::play
