@@ -115,6 +115,7 @@ struct Timers {
 struct Pool {
   std::size_t idle = 32;  ///< per upstream host:port and io thread
   Duration idle_timeout = std::chrono::seconds(30);
+  Duration max_age = std::chrono::seconds(60);  ///< of a connection, within 20 %
 };
 
 struct Shutdown {

@@ -130,6 +130,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("timers.handshake", settings.timers.handshake);
   fields.field("pool.idle", settings.pool.idle);
   fields.field("pool.idle_timeout", settings.pool.idle_timeout);
+  fields.field("pool.max_age", settings.pool.max_age);
   fields.field("shutdown.linger", settings.shutdown.linger);
   fields.field("shutdown.grace", settings.shutdown.grace);
   fields.field("log.level", settings.log.level);

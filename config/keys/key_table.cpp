@@ -149,6 +149,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "pool", .kind = mapping, .standard = "", .sentence = "Upstream connections that wait for the next request."},
   {.path = "pool.idle", .kind = whole, .standard = "32", .sentence = "How many per upstream host:port and thread; 0 keeps none.", .lowest = "0", .highest = "10000"},
   {.path = "pool.idle_timeout", .kind = duration, .standard = "30s", .sentence = "For how long; an upstream's own `Keep-Alive: timeout` shortens it.", .lowest = "1ms", .highest = year},
+  {.path = "pool.max_age", .kind = duration, .standard = "60s", .sentence = "A connection older than this (within 20 %, so that a burst does not expire at once) ends after the response that it carries, so that a name that moves is followed under steady traffic. One that is bound to its client (NTLM) never does. `none`: no limit.", .words = "none", .lowest = "1ms", .highest = year},
 
   {.path = "shutdown", .kind = mapping, .standard = "", .sentence = "What SIGTERM does."},
   {.path = "shutdown.linger", .kind = duration, .standard = "0s", .sentence = "Goes on accepting for so long.", .lowest = "0", .highest = "1h"},

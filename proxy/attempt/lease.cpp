@@ -1,9 +1,11 @@
 #include "proxy/attempt/lease.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "proxy/dial/connect.hpp"
 #include "proxy/policy/decide.hpp"
+#include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
 namespace {
@@ -15,20 +17,22 @@ bool can_be_held(const Request& request, const HoldLimits& limits) {
          framing.length <= std::max<std::uint64_t>(limits.memory, limits.disk);
 }
 
-policy::UpstreamAddress as_address(const tcp::endpoint& endpoint) {
-  policy::UpstreamAddress address;
-  if (endpoint.port() == 0) return address;
-  address.port = endpoint.port();
-  const auto put = [&](policy::UpstreamAddress::Family family, const auto& bytes) {
-    address.family = family;
-    std::copy(bytes.begin(), bytes.end(), address.bytes.begin());
-  };
-  if (endpoint.address().is_v4()) {
-    put(policy::UpstreamAddress::Family::v4, endpoint.address().to_v4().to_bytes());
-  } else {
-    put(policy::UpstreamAddress::Family::v6, endpoint.address().to_v6().to_bytes());
-  }
-  return address;
+// The age at which a connection ends: those of one burst not all at once.
+Duration age_limit(Duration max_age, policy::Dice& dice) {
+  return max_age * (800 + static_cast<Duration::rep>(dice.roll(400))) / 1000;
+}
+
+bool is_among(std::span<const policy::UpstreamAddress> all, const policy::UpstreamAddress& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// A retry goes where the request has not been, if its name has such an address (row N1). The rest of a
+// download comes from where it began: another replica may call the same bytes another version.
+bool has_untried_address(const Request& request) {
+  const auto& known = carrier_of(request)->addresses;
+  return !request.resuming && !request.tried.empty() &&
+         std::any_of(known.begin(), known.end(),
+                     [&](const auto& each) { return !is_among(request.tried, each); });
 }
 
 }  // namespace
@@ -39,10 +43,17 @@ Freshness freshness_of(const Request& request, const HoldLimits& limits, const U
   return before == carrier_of(request).get() ? Freshness::recent : Freshness::unused;
 }
 
+void note_address(Request& request, const policy::UpstreamAddress& address) {
+  constexpr std::size_t most = 16;  // as many as a name may have (row I13)
+  if (address.known() && request.tried.size() < most && !is_among(request.tried, address))
+    request.tried.push_back(address);
+}
+
 void note_connection(Request& request, unsigned number, bool copy, const UpstreamConnection& connection) {
   // Of two at once the second may be out first.
   if (number > 1 && !copy) request.recent = {};
   request.recent[number % request.recent.size()] = connection.number();
+  note_address(request, connection.address());
 }
 
 policy::AttemptReport report_of_unsent(const Request& request, unsigned number,
@@ -67,30 +78,44 @@ Duration user_timeout_of(const Request& request) {
 
 std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, const policy::Start& start) {
   Upstream& carrier = *carrier_of(request);
+  const auto& filter = request.snapshot->filter;
   // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
   const bool judged = &carrier != request.upstream.get();
-  if (judged && request.snapshot->filter->judge_unresolved(request.upstream->host, request.upstream->port) !=
-                    AddressVerdict::allowed)
+  if (judged &&
+      filter->judge_unresolved(request.upstream->host, request.upstream->port) != AddressVerdict::allowed)
     return nullptr;
   auto connection = request.pin->take(carrier);
-  if (connection == nullptr && !start.fresh)
-    connection = worker.pool.lease(carrier, request.freshness, request.recent);
+  if (connection != nullptr && connection->is_denied(filter)) connection.reset();
+  if (connection == nullptr && !start.fresh) {
+    std::span<const policy::UpstreamAddress> not_to;
+    if (has_untried_address(request)) not_to = request.tried;
+    do {
+      connection = worker.pool.lease(carrier, request.freshness, request.recent, not_to);
+    } while (connection != nullptr && connection->is_denied(filter));
+  }
   if (connection != nullptr) connection->stream().set_user_timeout(user_timeout_of(request));
   return connection;
 }
 
-Task<std::optional<policy::Failed>> connect_for(Worker& worker, const Request& request, AttemptCancel& cancel,
+Task<std::optional<policy::Failed>> connect_for(Worker& worker, Request& request, AttemptCancel& cancel,
                                                 std::optional<Instant> deadline, Response& response,
                                                 policy::UpstreamAddress& address) {
   const ParentRoute route{*request.upstream, request.head, is_for_parent(request)};
+  Upstream& carrier = *carrier_of(request);
   Dialer dialer = worker.dialer(*request.snapshot);
+  dialer.order = {carrier.dials++, request.tried, request.resuming};
   Dialled dialled = co_await connect(dialer, route, ConnectTime(request.policy->connect_timeout, deadline),
                                      cancel, response.buffer);
   address = as_address(dialer.dialled);
+  note_address(request, address);
+  carrier.addresses = std::move(dialer.addresses);
   if (const auto* failed = std::get_if<policy::Failed>(&dialled)) co_return *failed;
   response.connection = std::make_unique<UpstreamConnection>(
       worker.pool, carrier_of(request), std::get<std::unique_ptr<Stream>>(std::move(dialled)));
-  response.connection->set_address(address);
+  response.connection->set_address(address, request.snapshot->filter);
+  const Duration max_age = request.snapshot->settings.pool.max_age;
+  if (max_age != policy::no_limit)
+    response.connection->expire_at(Tick::now() + age_limit(max_age, worker.dice));
   response.connection->stream().set_user_timeout(user_timeout_of(request));
   co_return std::nullopt;
 }

@@ -16,6 +16,8 @@ namespace reprise::net {
 /// client connection that was not repeatable; null: there was none (row F10).
 Freshness freshness_of(const Request&, const HoldLimits& limits, const Upstream* before);
 
+/// An attempt has gone there, or tried to: the next one goes elsewhere if it can (row N1).
+void note_address(Request&, const policy::UpstreamAddress&);
 /// Attempt `number` goes out on that connection, which the next one must not. `copy`: beside another (hedge).
 void note_connection(Request&, unsigned number, bool copy, const UpstreamConnection&);
 /// Of an attempt that ended before anything was sent; `address`: what was dialled for it.
@@ -36,7 +38,7 @@ std::unique_ptr<UpstreamConnection> lease(Worker&, Request&, const policy::Start
 
 /// A fresh one (connect), in `response.connection`, or why there is none; nothing of the request was sent
 /// then. `address`: what stands, or was dialled last.
-Task<std::optional<policy::Failed>> connect_for(Worker&, const Request&, AttemptCancel&,
+Task<std::optional<policy::Failed>> connect_for(Worker&, Request&, AttemptCancel&,
                                                 std::optional<Instant> deadline, Response&,
                                                 policy::UpstreamAddress& address);
 

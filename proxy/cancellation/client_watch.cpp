@@ -6,9 +6,8 @@ void ClientWatch::look() {
   const Presence presence = client_.presence();
   if (presence == Presence::reset) {
     report_reset();
-  } else if (presence == Presence::finished && !finished_) {
-    finished_ = true;
-    end_wait();
+  } else if (presence == Presence::finished) {
+    report_finished();
   }
 }
 
@@ -25,6 +24,13 @@ void ClientWatch::have_looked_out() {
   if (now < next_lookout_) return;
   next_lookout_ = now + lookout_interval;
   if (Cancellable* const attempt = attempt_.get()) attempt->look_out();
+}
+
+void ClientWatch::report_finished() {
+  if (finished_) return;
+  finished_ = true;
+  end_wait();
+  if (finishes_) finishes_();
 }
 
 void ClientWatch::report_reset() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "proxy/cancellation/guarded_pointer.hpp"
 #include "proxy/io/stream.hpp"
@@ -37,7 +38,12 @@ class ClientWatch final : public Timed {
     GuardedPointer<Cancellable>::Guard guard_;
   };
 
-  ClientWatch(Tick& tick, Stream& client) : tick_(tick), client_(client) { tick_.arm(*this, interval); }
+  /// `finishes`: called once, when the client has closed its sending side. It may wait for its response, or
+  /// have left for good: nothing tells the two apart.
+  ClientWatch(Tick& tick, Stream& client, std::function<void()> finishes = {})
+      : tick_(tick), client_(client), finishes_(std::move(finishes)) {
+    tick_.arm(*this, interval);
+  }
 
   /// Asks now: before a decision that should not wait for the next look.
   void look();
@@ -47,6 +53,8 @@ class ClientWatch final : public Timed {
   bool client_finished() const { return finished_; }
   bool client_reset() const { return reset_; }
   bool shutting_down() const { return shutting_down_; }
+  /// The end of what the client sends was read on another path.
+  void report_finished();
   /// The client failed on another path (a read of its body, a write of an interim response).
   void report_reset();
 
@@ -63,6 +71,7 @@ class ClientWatch final : public Timed {
 
   Tick& tick_;
   Stream& client_;
+  const std::function<void()> finishes_;
   GuardedPointer<Cancellable> attempt_;
   GuardedPointer<Cancellable> wait_;
   Instant next_lookout_{};

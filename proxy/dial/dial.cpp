@@ -2,6 +2,7 @@
 
 #include "proxy/dial/dial_race.hpp"
 #include "proxy/log/json_text.hpp"
+#include "proxy/upstream/address.hpp"
 
 namespace reprise::net {
 
@@ -100,6 +101,8 @@ Task<Dialled> dial(Dialer& dialer, const std::string& host, std::uint16_t port, 
   if (open.count == 1) {
     end = co_await dial_one(dialer, open.first, time.end_of_step(Tick::now()), cancel);
   } else if (open.count > 1) {
+    arrange(open.all, dialer.order);
+    for (const tcp::endpoint& each : open.all) dialer.addresses.push_back(as_address(each));
     end = co_await dial_several(dialer, std::move(open.all), time, cancel, dialled);
   }
   if (auto* failed = std::get_if<Failed>(&end)) {

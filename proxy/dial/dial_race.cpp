@@ -34,6 +34,7 @@ Task<Dialled> DialRace::run(AttemptCancel& cancel) {
 }
 
 Task<void> DialRace::run_one(DialRace& race, std::size_t which) {
+  if (const auto& tell = race.dialer_.links.race_dials) tell(race.endpoints_, which);
   const Instant due = race.time_.end_of_step(Tick::now());
   race.ended(which, co_await dial_one(race.dialer_, race.endpoints_[which], due, race.cancels_[which]));
 }

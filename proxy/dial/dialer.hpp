@@ -3,9 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "proxy/dial/address_order.hpp"
 #include "proxy/dial/own_dials.hpp"
 #include "proxy/io/stream.hpp"
 #include "proxy/log/access_log.hpp"
@@ -22,6 +25,8 @@ struct LinkFactory {
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link;
   /// What TLS is to such a link: of the link, and of who the upstream has to be. Empty: OpenSSL.
   std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
+  /// Is told before each dial of a race of several addresses: their order, and which of them is dialled now.
+  std::function<void(std::span<const tcp::endpoint> order, std::size_t which)> race_dials;
 };
 
 /// Borrows everything, and outlives the dial; used on its io thread only.
@@ -36,7 +41,9 @@ struct Dialer {
   const LinkFactory& links;
   OwnDials& own_dials;
   const Snapshot& snapshot;  ///< of the request that it is for
-  tcp::endpoint dialled{};   ///< out: of the connection that stands, or the last that was tried; else port 0
+  AddressOrder order{};
+  std::vector<policy::UpstreamAddress> addresses{};  ///< out: those that may be dialled, if there are several
+  tcp::endpoint dialled{};  ///< out: of the connection that stands, or the last that was tried; else port 0
 
   /// A connection to be.
   std::unique_ptr<Stream> open_stream() const {

@@ -6,8 +6,16 @@
 #include "proxy/io/block.hpp"
 #include "proxy/io/pause.hpp"
 #include "proxy/tunnel/tunnel.hpp"
+#include "proxy/upstream/pool.hpp"
 
 namespace reprise::net {
+
+/// A tunnel under way, as whoever ends it from outside sees it.
+struct OpenTunnel {
+  Tunnel& tunnel;
+  const Upstream& upstream;
+  policy::UpstreamAddress address;
+};
 
 /// The client's side of one exchange.
 struct ClientSide {
@@ -15,7 +23,7 @@ struct ClientSide {
   Buffer& buffer;  ///< what was read behind the request
   Pause& pause;
   ClientWatch& watch;
-  GuardedPointer<Tunnel>& tunnel;  ///< set while the connection is one, so that shutdown can drain it
+  GuardedPointer<OpenTunnel>& tunnel;  ///< set while the connection is one
 };
 
 }  // namespace reprise::net

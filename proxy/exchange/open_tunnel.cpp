@@ -48,7 +48,9 @@ Task<void> carry_tunnel(Worker& worker, Request& request, ClientSide client, Res
   // Either side may pause, and the kernel counts a shut window as death.
   response.connection->stream().set_user_timeout(request.policy->idle_timeout);
   Tunnel tunnel(worker.tick, client.stream, response.connection->stream(), request.policy->idle_timeout);
-  GuardedPointer<Tunnel>::Guard under_way(client.tunnel, &tunnel);
+  tunnel.when_client_finishes([&] { client.watch.report_finished(); });
+  OpenTunnel open{tunnel, *request.upstream, response.connection->address()};
+  GuardedPointer<OpenTunnel>::Guard under_way(client.tunnel, &open);
   Tick::disarm(client.watch);
   const observe::TunnelOutcome outcome = co_await tunnel.run(request.early, response.buffer, worker.draining);
   under_way.end();

@@ -21,6 +21,7 @@ void append_opening(Out& out, std::int64_t wall, config::LogLevel level) {
 void append_attempt(Line& out, const policy::LedgerEntry& entry) {
   out += "{\"n\":";
   append_number(out, std::uint64_t{entry.attempt.number});
+  if (entry.address.known()) word_member(out, "upstream", text_of(entry.address));
   if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome)) {
     word_member(out, "stage", policy::word(failed->stage));
     word_member(out, "error", policy::word(failed->cause));

@@ -1,5 +1,7 @@
 #include "proxy/log/line_parts.hpp"
 
+#include <arpa/inet.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,6 +115,16 @@ std::string_view word(config::LogLevel level) {
     case config::LogLevel::debug: break;
   }
   return "debug";
+}
+
+std::string text_of(const policy::UpstreamAddress& address) {
+  if (!address.known()) return {};
+  const bool v4 = address.family == policy::UpstreamAddress::Family::v4;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes.data(), text.data(), text.size()) == nullptr)
+    return {};
+  const std::string host = v4 ? text.data() : "[" + std::string(text.data()) + "]";
+  return host + ":" + std::to_string(address.port);
 }
 
 }  // namespace reprise::observe

@@ -29,6 +29,9 @@ inline constexpr std::size_t last_attempts_shown = 8;
 /// How many attempts of `count` are left out.
 std::size_t attempts_left_out(std::size_t count);
 
+/// `192.0.2.7:443`, `[2001:db8::1]:443`; empty where nothing was dialled.
+std::string text_of(const policy::UpstreamAddress&);
+
 /// "error", "warn", "info", "debug".
 std::string_view word(config::LogLevel);
 

@@ -38,6 +38,7 @@ void Request::clear() {
   listener_closed = &never_closed;
   freshness = Freshness::any;
   recent = {};
+  tried.clear();
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;

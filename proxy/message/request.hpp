@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "proxy/http/first_bytes.hpp"
 #include "proxy/http/gateway_view.hpp"
@@ -80,8 +81,9 @@ struct Request {
   bool upgrade = false;        ///< the client asks for another protocol (RFC 9110 7.8)
   bool continue_sent = false;  ///< the client has had its 100
   bool resuming = false;       ///< the head is with the client: attempts ask for the rest of its body
-  Freshness freshness = Freshness::any;  ///< of what it may go out on
-  RecentConnections recent{};            ///< what its last attempt went out on
+  Freshness freshness = Freshness::any;        ///< of what it may go out on
+  RecentConnections recent{};                  ///< what its last attempt went out on
+  std::vector<policy::UpstreamAddress> tried;  ///< where its attempts have gone, each once
   /// It is authenticated by the connection that it goes out on: no other will do (row F2).
   bool bound = false;
   /// Whether nobody is let in any more where it came in; the session's, which may hear of that meanwhile.

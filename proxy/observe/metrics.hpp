@@ -19,8 +19,8 @@
 
 namespace reprise::observe {
 
-/// `http`: it carried plain requests, which were served one by one.
-enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, http };
+/// `denied`: a reload denied its address. `http`: it carried plain requests, which were served one by one.
+enum class TunnelOutcome : std::uint8_t { closed, broken, idle, drained, denied, http };
 /// What a stream begins with, behind CONNECT, through SOCKS, or redirected: as http::FirstWords has them.
 enum class Protocol : std::uint8_t { http, http2, tls, server_first, silence, opaque };
 /// What became of a TLS stream for a host that `intercept` lists, or that might be one.

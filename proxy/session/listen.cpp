@@ -76,7 +76,7 @@ void AcceptLoop::admit(tcp::socket socket, const tcp::endpoint& client) {
   const Snapshot& now = *worker_.snapshot;
   const config::ListenerMode mode = listener_->role->settings.mode;
   const bool full = shared.client_connections.fetch_add(1, std::memory_order_relaxed) >= now.most_clients;
-  if (full && !worker_.resting.make_room(Tick::now())) {
+  if (full && !worker_.make_room()) {
     shared.client_connections.fetch_sub(1, std::memory_order_relaxed);
     const bool lowered = now.most_clients < now.settings.limits.connections;
     tell_of_no_room(lowered ? LimitHit::no_descriptor : LimitHit::connection_limit, client);
@@ -104,7 +104,7 @@ Task<void> AcceptLoop::accept_without_descriptor() {
   acceptor_.accept(socket, client, refused);
   if (!refused) co_return admit(std::move(socket), client);
   const bool still = is_out_of_descriptors(refused.value());
-  if (!still || worker_.resting.make_room(Tick::now()) || worker_.pool.make_room()) co_return;
+  if (!still || worker_.make_room() || worker_.pool.make_room()) co_return;
   worker_.reserve.give_up();
   acceptor_.accept(socket, client, refused);
   if (!refused) tell_of_no_room(LimitHit::no_descriptor, client);

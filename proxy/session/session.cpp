@@ -171,11 +171,13 @@ std::string_view Session::client_name() {
 }
 
 Task<bool> Session::carry_out(Request& request) {
-  ClientWatch watch(worker_.tick, stream_);
+  ClientWatch watch(worker_.tick, stream_,
+                    [this] { departed_.emplace(worker_.departed, *this, Tick::now()); });
   GuardedPointer<ClientWatch>::Guard watched(watch_, &watch);
   if (worker_.draining) watch.shut_down();
   const Served served = co_await exchange(worker_, request, {stream_, buffer_, pause_, watch, tunnel_});
   watched.end();
+  departed_.reset();
   record(worker_, request, served);
   if (served.inside) co_return co_await go_inside(request);
   if (served.keep_alive && request.body.complete()) co_return true;
@@ -233,8 +235,8 @@ Task<void> Session::refuse(Request& request, Rejection cause) {
 }
 
 void Session::drain() {
-  if (Tunnel* const tunnel = tunnel_.get()) {
-    tunnel->drain();
+  if (const OpenTunnel* const open = tunnel_.get()) {
+    open->tunnel.drain();
   } else if (ClientWatch* const watch = watch_.get()) {
     watch->shut_down();
   } else if (Stream* const idle = idle_.get()) {
@@ -242,14 +244,28 @@ void Session::drain() {
   }
 }
 
+void Session::judge(const AddressFilter& filter) {
+  const OpenTunnel* const open = tunnel_.get();
+  if (open == nullptr || !is_denied(filter, open->upstream, open->address)) return;
+  const std::string text = "the tunnel to " + http::authority_text(open->upstream.host, open->upstream.port) +
+                           " is closed: security.deny has its address since the reload";
+  worker_.shared.log.message(config::LogLevel::warn, text, Clock::wall_nanoseconds());
+  open->tunnel.deny();
+}
+
 bool Session::close_for_room() {
-  if (has_asked()) return false;
+  if (!departed_ && has_asked()) return false;
   worker_.shared.metrics.count_limit(LimitHit::room);
-  stream_.close();
+  if (departed_) {
+    abort();
+  } else {
+    stream_.close();
+  }
   return true;
 }
 
 void Session::abort() {
+  if (const OpenTunnel* const open = tunnel_.get()) open->tunnel.abort();
   if (ClientWatch* const watch = watch_.get()) watch->report_reset();
   stream_.cancel();
 }

@@ -6,11 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "proxy/cancellation/client_watch.hpp"
+#include "proxy/exchange/client_side.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/io/pause.hpp"
 #include "proxy/message/request.hpp"
-#include "proxy/tunnel/tunnel.hpp"
 #include "proxy/upstream/pin.hpp"
 #include "proxy/worker/worker.hpp"
 
@@ -89,6 +88,7 @@ class Session final : public IdleClient, public ClientSession {
   /// Of a session that has ended with `rests`: what goes on with the next request.
   ClientConnection release();
   void drain() override;
+  void judge(const AddressFilter&) override;
   void abort() override;
 
  protected:
@@ -150,7 +150,8 @@ class Session final : public IdleClient, public ClientSession {
   const ConnectionEnds ends_;
   std::string client_name_;  ///< once it was asked for
   GuardedPointer<ClientWatch> watch_;
-  GuardedPointer<Tunnel> tunnel_;
+  std::optional<IdleClients::Stay> departed_;  ///< while it has sent a FIN and something is under way
+  GuardedPointer<OpenTunnel> tunnel_;
   std::string wanted_host_;  ///< of a stream that began with no request
   std::string wanted_;       ///< the same with its port
   std::optional<Inside> inside_;

@@ -66,9 +66,6 @@ struct Story {
 /// True for a request that has more to tell than its status: tried again, given up, cut, failed, or denied.
 bool is_worth_telling(const ExchangeRecord&);
 
-/// `192.0.2.7:443`, `[2001:db8::1]:443`; empty where nothing was dialled.
-std::string text_of(const policy::UpstreamAddress&);
-
 /// One JSON object (RFC 8259), without a line end. `advice`: what would change it, in words; may be empty.
 /// Spans are in milliseconds.
 void append_story_json(std::string& out, const Story&, std::string_view advice);

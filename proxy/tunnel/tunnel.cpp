@@ -22,6 +22,7 @@ Tunnel::Tunnel(Tick& tick, Stream& client, Stream& upstream, Duration idle)
 
 Task<TunnelOutcome> Tunnel::run(Buffer& from_client, Buffer& from_upstream, bool draining) {
   last_move_ = Tick::now();
+  client_spoke_last_ = !from_client.empty() && from_upstream.empty();
   look_later();
   if (draining) drain();
   asio::co_spawn(up_.from.executor(), run_spawned(*this, up_, from_client), or_abort);
@@ -61,10 +62,13 @@ Task<void> Tunnel::carry(Way& way, Buffer& buffer) {
     std::tie(error, bytes) = co_await way.from.read_some(buffer.room());
     if (error) break;
     buffer.commit(bytes);
-    if (!way.discards) last_move_ = Tick::now();
+    if (way.discards) continue;
+    last_move_ = Tick::now();
+    client_spoke_last_ = &way == &up_;
   }
   if (error == asio::error::operation_aborted) co_return break_off(cut_short());
   if (error != asio::error::eof) refuse(&way == &up_ ? down_ : up_);
+  if (&way == &up_ && client_finishes_) client_finishes_();
   way.to.finish_sending();
 }
 
@@ -103,18 +107,27 @@ void Tunnel::break_off(TunnelOutcome outcome) {
   down_.from.cancel();
 }
 
+// Who has asked last waits for a response, for as long as the grace lasts.
+Duration Tunnel::most_silence() const {
+  return draining_ && !client_spoke_last_ ? std::min(idle_, drain_idle) : idle_;
+}
+
 void Tunnel::time_is_up() {
-  if (Tick::now() - last_move_ >= idle_)
+  if (Tick::now() - last_move_ >= most_silence())
     return break_off(draining_ ? TunnelOutcome::drained : TunnelOutcome::idle);
   look_later();
 }
 
-void Tunnel::look_later() { tick_.arm(*this, idle_ == policy::no_limit ? idle_ : idle_ / looks); }
+void Tunnel::look_later() {
+  const Duration silence = draining_ ? std::min(idle_, drain_idle) : idle_;
+  tick_.arm(*this, silence == policy::no_limit ? silence : silence / looks);
+}
 
 void Tunnel::drain() {
   draining_ = true;
-  idle_ = drain_idle;
   look_later();
 }
+
+void Tunnel::abort() { break_off(cut_short()); }
 
 }  // namespace reprise::net

@@ -1,6 +1,8 @@
 // Two-way relay of bytes nobody looks into: CONNECT and upgraded connections, with half-close both ways.
 #pragma once
 
+#include <functional>
+
 #include "proxy/io/block.hpp"
 #include "proxy/io/stream.hpp"
 #include "proxy/io/tick.hpp"
@@ -17,8 +19,15 @@ class Tunnel final : public Timed {
   /// have closed, one is reset (what it had sent is delivered first), or nothing moved for `idle`, which is
   /// noticed a quarter of it late. `draining`: shutdown has begun before.
   Task<observe::TunnelOutcome> run(Buffer& from_client, Buffer& from_upstream, bool draining);
-  /// Shutdown: ends as soon as nothing moves for a second.
+  /// Shutdown: ends as soon as nothing moves for a second, or, where the client has spoken last, after the
+  /// response that it waits for (row N5).
   void drain();
+  /// The grace is over, or another client needs the place of one that has left.
+  void abort();
+  /// The address that it leads to is denied from now on (row N3).
+  void deny() { break_off(observe::TunnelOutcome::denied); }
+  /// Called once, when the client has closed its sending side.
+  void when_client_finishes(std::function<void()> told) { client_finishes_ = std::move(told); }
 
   std::uint64_t bytes_up() const { return up_.bytes; }
   std::uint64_t bytes_down() const { return down_.bytes; }
@@ -42,12 +51,15 @@ class Tunnel final : public Timed {
   void look_later();
   void break_off(observe::TunnelOutcome);
   observe::TunnelOutcome cut_short() const;
+  Duration most_silence() const;
 
   Tick& tick_;
   Way up_;
   Way down_;
   Duration idle_;
   Instant last_move_{};
+  std::function<void()> client_finishes_;
+  bool client_spoke_last_ = false;
   Timer joined_;
   observe::TunnelOutcome outcome_ = observe::TunnelOutcome::closed;
   bool broken_ = false;

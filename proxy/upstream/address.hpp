@@ -4,6 +4,7 @@
 #include <string>
 
 #include "proxy/io/task.hpp"
+#include "proxy/policy/upstream_address.hpp"
 
 namespace reprise::net {
 
@@ -13,6 +14,9 @@ asio::ip::address unmapped(const asio::ip::address&);
 bool is_loopback(const asio::ip::address&);
 /// Unmapped, without brackets.
 std::string address_text(const asio::ip::address&);
+/// The same as a value; unknown where the port is 0.
+policy::UpstreamAddress as_address(const tcp::endpoint&);
+tcp::endpoint as_endpoint(const policy::UpstreamAddress&);
 /// `127.0.0.1:3128`, `[::1]:3128`.
 std::string endpoint_text(const tcp::endpoint&);
 

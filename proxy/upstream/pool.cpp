@@ -5,6 +5,7 @@
 
 #include "proxy/match/ascii.hpp"
 #include "proxy/tls/tls_client.hpp"
+#include "proxy/upstream/address.hpp"
 #include "proxy/upstream/pin.hpp"
 
 namespace reprise::net {
@@ -56,6 +57,22 @@ UpstreamConnection::UpstreamConnection(Pool& pool, std::shared_ptr<Upstream> ups
 
 UpstreamConnection::~UpstreamConnection() {
   pool_.metrics_.upstream_changed(idle_ ? observe::UpstreamState::idle : observe::UpstreamState::active, -1);
+}
+
+bool is_denied(const AddressFilter& filter, const Upstream& upstream,
+               const policy::UpstreamAddress& address) {
+  const bool parent_resolves = upstream.parent != nullptr;
+  return (address.known() && filter.judge(as_endpoint(address)) != AddressVerdict::allowed) ||
+         (parent_resolves &&
+          filter.judge_unresolved(upstream.host, upstream.port) != AddressVerdict::allowed);
+}
+
+// Until a reload the filter is the one that was asked before.
+bool UpstreamConnection::is_denied(const std::shared_ptr<const AddressFilter>& filter) {
+  if (filter == allowed_by_) return false;
+  if (net::is_denied(*filter, *upstream_, address_)) return true;
+  allowed_by_ = filter;
+  return false;
 }
 
 void UpstreamConnection::time_is_up() { pool_.discard(*this); }
@@ -177,7 +194,8 @@ void Pool::forget_all() {
 }
 
 std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness freshness,
-                                                const RecentConnections& recent) {
+                                                const RecentConnections& recent,
+                                                std::span<const policy::UpstreamAddress> not_to) {
   auto& idle = upstream.idle;
   const bool timed = freshness != Freshness::any || upstream.idle_life.known();
   const Instant now = timed ? Tick::now() : Instant{};
@@ -188,6 +206,7 @@ std::unique_ptr<UpstreamConnection> Pool::lease(Upstream& upstream, Freshness fr
     if (freshness != Freshness::any && now - candidate.idle_since_ > recent_limit) break;
     if (freshness == Freshness::unused && candidate.reused_) continue;
     if (std::find(recent.begin(), recent.end(), candidate.number_) != recent.end()) continue;
+    if (std::find(not_to.begin(), not_to.end(), candidate.address_) != not_to.end()) continue;
     auto connection = take(upstream, place);
     // No FIN, no error, no byte that nobody asked for (rows B11, F6).
     if (connection->stream().unread() == Unread::nothing) return connection;
@@ -237,14 +256,16 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   connection->stream().end_limit();
   connection->stream().forget_sent();
   if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));
-  const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
+  const Instant now = Tick::now();
+  Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
+  if (connection->expires_) life = std::min(life, *connection->expires_ - now);
   if (settings_.idle == 0 || life <= Duration::zero()) return;
   Upstream& upstream = *connection->upstream_;
   // Under load more connections than pool.idle rest between
   // two requests: closing those at once would dial them anew.
   const bool spare = upstream.idle.size() >= settings_.idle;
   connection->idle_ = true;
-  connection->idle_since_ = Tick::now();
+  connection->idle_since_ = now;
   if (upstream.idle_life.known()) close_outlived(upstream, connection->idle_since_);
   metrics_.upstream_changed(observe::UpstreamState::active, -1);
   metrics_.upstream_changed(observe::UpstreamState::idle, 1);

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "proxy/observe/metrics.hpp"
 #include "proxy/pacing/idle_life.hpp"
 #include "proxy/policy/upstream_address.hpp"
+#include "proxy/upstream/address_filter.hpp"
 #include "proxy/upstream/budget_table.hpp"
 #include "proxy/upstream/host_guards.hpp"
 #include "proxy/upstream/parent_exceptions.hpp"
@@ -48,9 +50,17 @@ class UpstreamConnection final : public Timed {
   /// How long the upstream promised to keep it (Keep-Alive: timeout, less one second); zero: do not pool it.
   void set_idle_life(Duration life) { idle_life_ = life; }
   const Upstream& upstream() const { return *upstream_; }
-  /// Where it goes: for the record alone.
+  /// Where it goes.
   const policy::UpstreamAddress& address() const { return address_; }
-  void set_address(const policy::UpstreamAddress& address) { address_ = address; }
+  /// `allowed_by`: the filter that let it be dialled.
+  void set_address(const policy::UpstreamAddress& address, std::shared_ptr<const AddressFilter> allowed_by) {
+    address_ = address;
+    allowed_by_ = std::move(allowed_by);
+  }
+  /// True if that filter denies where it goes. A request is not sent over it then (row N3).
+  bool is_denied(const std::shared_ptr<const AddressFilter>&);
+  /// It rests no more from then on: what it carries is its last (row N2).
+  void expire_at(Instant end) { expires_ = end; }
   /// One of its own in its pool, from 1.
   std::uint64_t number() const { return number_; }
   /// From now on it is given back to that pin, which outlives its use, and to nobody else (row F2).
@@ -67,7 +77,9 @@ class UpstreamConnection final : public Timed {
   Pin* pin_ = nullptr;
   Instant idle_since_{};
   Duration idle_life_ = Duration::max();
+  std::optional<Instant> expires_;
   policy::UpstreamAddress address_{};
+  std::shared_ptr<const AddressFilter> allowed_by_;  ///< the last that was asked; null: nobody was
   std::uint64_t number_;
   bool reused_ = false;
   bool idle_ = false;
@@ -88,6 +100,9 @@ struct Upstream {
   std::deque<std::unique_ptr<UpstreamConnection>> idle;  ///< the most recently used last
   policy::IdleLife idle_life;                            ///< of those, as far as it has shown
   std::shared_ptr<Upstream> parent;                      ///< the parent proxy, where there is one
+  unsigned dials = 0;  ///< so far: each begins at another address of the name (row N2)
+  std::vector<policy::UpstreamAddress>
+      addresses;           ///< of the name when it was last dialled, if it has several
   bool forgotten = false;  ///< nobody will ask for it: nothing comes to rest here
   Instant told{};          ///< when the log was last warned of what fails here
   /// When its last response below 400 came, if that was one of HTTP/1.0. Error pages teach nothing: it need
@@ -105,6 +120,9 @@ struct Upstream {
   std::vector<std::pair<policy::CircuitPolicy, std::shared_ptr<policy::Circuit>>> circuits;  ///< the same
   std::shared_ptr<policy::HostPause> pause;                                                  ///< the same
 };
+
+/// True if that filter denies the address, or the host itself where a parent proxy is asked for it.
+bool is_denied(const AddressFilter&, const Upstream&, const policy::UpstreamAddress&);
 
 /// Which quiet connections will do: what must not be sent twice shall not meet a stale one (row F10).
 enum class Freshness : std::uint8_t {
@@ -140,9 +158,10 @@ class Pool {
   policy::HostPause* pause(Upstream&);
 
   /// A connection without FIN and without unasked bytes that has not rested for longer than this upstream has
-  /// shown to allow, and is none of the recent ones; or null.
-  [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(Upstream&, Freshness,
-                                                          const RecentConnections& recent = {});
+  /// shown to allow, is none of the recent ones, and goes to none of the addresses `not_to`; or null.
+  [[nodiscard]] std::unique_ptr<UpstreamConnection> lease(
+      Upstream&, Freshness, const RecentConnections& recent = {},
+      std::span<const policy::UpstreamAddress> not_to = {});
   /// A connection that was lent after a rest has ended without a response: at `end` at the latest its
   /// upstream had let go of it. What has rested too long by what that shows is closed.
   void ended_after_rest(const UpstreamConnection&, Instant end);

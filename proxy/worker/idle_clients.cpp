@@ -19,7 +19,7 @@ void IdleClients::leave(IdleClient& client) {
 }
 
 bool IdleClients::make_room(Instant now) {
-  for (IdleClient* client = longest_; client != nullptr && now - client->since_ >= least;) {
+  for (IdleClient* client = longest_; client != nullptr && now - client->since_ >= least_;) {
     IdleClient* following = client->shorter_;
     leave(*client);
     if (client->close_for_room()) return true;

@@ -1,5 +1,5 @@
-// Clients that rest between two requests, the longest
-// resting first: when connections run short they make room.
+// Clients that make room when connections run short, the longest waiting first: those that rest between two
+// requests, and those that have closed their sending side.
 #pragma once
 
 #include "proxy/io/tick.hpp"
@@ -18,8 +18,8 @@ class IdleClient {
  protected:
   virtual ~IdleClient() = default;
 
-  /// Closes the connection, its descriptor included, before it returns. False, and nothing is done, if a
-  /// request has come meanwhile.
+  /// Closes the connection, its descriptor included, before it returns, or ends the exchange that holds it.
+  /// False, and nothing is done, if a request has come meanwhile.
   virtual bool close_for_room() = 0;
 
  private:
@@ -30,13 +30,12 @@ class IdleClient {
   bool listed_ = false;
 };
 
-/// One per io thread; used on it only. Constant time, but for those that a request reached meanwhile.
+/// One of each kind per io thread; used on it only. Constant time, but for those that a request reached
+/// meanwhile.
 class IdleClients {
  public:
-  /// Whoever asked within this time counts as busy: its next request may be on its way.
-  static constexpr Duration least = std::chrono::seconds(1);
-
-  IdleClients() = default;
+  /// `least`: whoever is in the list for a shorter time makes no room.
+  explicit IdleClients(Duration least) : least_(least) {}
   IdleClients(const IdleClients&) = delete;
   IdleClients& operator=(const IdleClients&) = delete;
 
@@ -58,13 +57,14 @@ class IdleClients {
     IdleClient& client_;
   };
 
-  /// Closes the one that has rested longest; false if nobody has for `least`.
+  /// Closes the one that is in the list longest; false if nobody is there for `least`.
   bool make_room(Instant now);
 
  private:
   void enter(IdleClient&, Instant now);
   void leave(IdleClient&);
 
+  const Duration least_;
   IdleClient* longest_ = nullptr;
   IdleClient* shortest_ = nullptr;
 };

@@ -3,6 +3,8 @@
 
 namespace reprise::net {
 
+class AddressFilter;
+
 /// One client connection, while it is open.
 class ClientSession {
  public:
@@ -12,6 +14,8 @@ class ClientSession {
   /// Shutdown: an idle connection closes unless a request has just come, a wait ends with the last response,
   /// a tunnel ends once it is quiet.
   virtual void drain() = 0;
+  /// A reload: a tunnel to an address that is denied now ends (row N3).
+  virtual void judge(const AddressFilter&) {}
   /// The grace is over: everything stops.
   virtual void abort() = 0;
 

@@ -24,6 +24,7 @@ Worker::Worker(Shared& all, std::shared_ptr<const Snapshot> first, std::uint64_t
 
 void Worker::take_up(std::shared_ptr<const Snapshot> next) {
   snapshot = std::move(next);
+  sessions.each([this](ClientSession& session) { session.judge(*snapshot->filter); });
   pool.limit(snapshot->settings.pool);
   if (const auto& parent = snapshot->settings.parent) {
     pool.go_through(parent->host, parent->port, {snapshot->tls->parent(), parent->host}, parent->except);
@@ -31,6 +32,8 @@ void Worker::take_up(std::shared_ptr<const Snapshot> next) {
     pool.go_directly();
   }
 }
+
+bool Worker::make_room() { return departed.make_room(Tick::now()) || resting.make_room(Tick::now()); }
 
 Dialer Worker::dialer(const Snapshot& of_request) {
   return {io.get_executor(), tick,         shared.resolver,  pool,      shared.metrics, shared.log,

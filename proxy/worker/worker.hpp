@@ -75,6 +75,8 @@ struct Worker {
   std::string_view date();
   /// From now on requests begin under that one.
   void take_up(std::shared_ptr<const Snapshot>);
+  /// Closes a client's connection that nobody is known to need; false if there is none.
+  bool make_room();
   /// What a dial for a request that began under that one works with.
   Dialer dialer(const Snapshot&);
   /// What first attempts of that route have taken on this thread; by the number under which it is counted.
@@ -87,7 +89,11 @@ struct Worker {
   policy::SeededDice dice;
   Pool pool;
   Sessions sessions;
-  IdleClients resting;
+  /// Between two requests. Whoever asked within the last second counts as busy: its next one may be on its
+  /// way.
+  IdleClients resting{std::chrono::seconds(1)};
+  /// With a FIN of theirs, and a request or a tunnel under way: the first to make room (row N6).
+  IdleClients departed{Duration::zero()};
   ReserveDescriptor reserve;
   unsigned turning_away = 0;    ///< clients that get a 503 and are not gone yet
   observe::StoryBook* stories;  ///< of this thread; null: none are kept

@@ -298,6 +298,7 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"timers.keep_alive", "1s"},
       {"pool.idle", "0"},
       {"pool.idle_timeout", "1s"},
+      {"pool.max_age", "1s"},
       {"shutdown.linger", "1s"},
       {"timers.handshake", "1s"},
       {"intercept.hosts", "[b.test, \"*.c.test\"]"},

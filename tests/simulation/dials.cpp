@@ -1,7 +1,8 @@
 #include "tests/simulation/dials.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <cerrno>
+#include <utility>
 
 #include "proxy/io/tick.hpp"
 #include "tests/simulation/network.hpp"
@@ -12,48 +13,54 @@ using net::asio::ip::address;
 using std::chrono::milliseconds;
 
 std::vector<address> DialBook::expect(std::vector<address> found) {
-  std::deque<std::string> families[2];
-  for (const address& each : found) families[each.is_v6() ? 1 : 0].push_back(each.to_string());
-  std::string before;
-  for (std::size_t turn = found.front().is_v6() ? 1 : 0; !families[0].empty() || !families[1].empty();
-       turn = 1 - turn) {
-    if (families[turn].empty()) continue;
-    const std::string next = families[turn].front();
-    families[turn].pop_front();
-    if (next == denied_address) continue;
-    addresses_[next].before = before;
-    before = next;
-  }
+  std::vector<std::string> allowed;
+  for (const address& each : found)
+    if (each.to_string() != denied_address) allowed.push_back(each.to_string());
+  std::sort(allowed.begin(), allowed.end());
+  for (const std::string& each : allowed) names_[each] = allowed;
   return found;
 }
 
+void DialBook::race_dials(std::span<const net::tcp::endpoint> order, std::size_t which) {
+  Race& race = races_[order.data()];
+  if (which == 0) {
+    race.assign(order.size(), {});
+    std::vector<std::string> all;
+    for (const net::tcp::endpoint& each : order) all.push_back(each.address().to_string());
+    std::sort(all.begin(), all.end());
+    const auto known = names_.find(all.front());
+    if (known == names_.end() || known->second != all)
+      book_.broken("a race is run by every allowed address of its name, once");
+  }
+  if (race.at(which).begun || !has_turn(race, which))
+    book_.broken("an address is dialled once the one before it has had its time, or one has failed");
+  dialling_ = &race[which];
+}
+
 // The one before it has been alone for a while, or meanwhile one of those before has failed.
-bool DialBook::has_turn(const Known& address) const {
-  if (address.before.empty()) return true;
+bool DialBook::has_turn(const Race& race, std::size_t place) const {
+  if (place == 0) return true;
+  const Entrant& last = race[place - 1];
+  if (!last.begun) return false;
   const Instant now = world_.now();
-  const std::vector<Dialled>& last = addresses_.at(address.before).dials;
-  return std::any_of(last.begin(), last.end(), [&](const Dialled& one) {
-    if (now >= one.begun + milliseconds(250)) return true;
-    for (std::string name = address.before; !name.empty(); name = addresses_.at(name).before) {
-      const std::vector<Dialled>& dials = addresses_.at(name).dials;
-      const bool failed = std::any_of(dials.begin(), dials.end(), [&](const Dialled& earlier) {
-        return earlier.fails_from <= now && earlier.fails_by >= one.begun;
-      });
-      if (failed) return true;
-    }
-    return false;
-  });
+  if (now >= *last.begun + milliseconds(250)) return true;
+  return std::any_of(
+      race.begin(), race.begin() + static_cast<std::ptrdiff_t>(place),
+      [&](const Entrant& earlier) { return earlier.fails_from <= now && earlier.fails_by >= *last.begun; });
 }
 
 void DialBook::begin(const address& dialled, const Dials::Result& result) {
-  const auto known = addresses_.find(dialled.to_string());
-  if (known == addresses_.end()) return;
-  if (!has_turn(known->second))
-    book_.broken("an address is dialled once the one before it has had its time, or one has failed");
+  descriptors_ran_out_ = descriptors_ran_out_ || result.error.value() == EMFILE;
+  if (dialling_ == nullptr) {
+    const auto known = names_.find(dialled.to_string());
+    if (known != names_.end() && known->second.size() > 1 && !descriptors_ran_out_)
+      book_.broken("one of several addresses is dialled in a race");
+    return;
+  }
   const Instant now = world_.now();
   const Instant limit = now + connect_timeout_;
-  known->second.dials.push_back(
-      {now, result.error ? now : limit, result.error ? now : limit + 2 * net::Tick::granule});
+  *std::exchange(dialling_, nullptr) = {now, result.error ? now : limit,
+                                        result.error ? now : limit + 2 * net::Tick::granule};
 }
 
 void DialBook::connected(std::weak_ptr<const Wire> wire) {

@@ -26,6 +26,10 @@ class Network final : public Dials {
   Duration patience_of_names();
 
   Result dial(const net::tcp::endpoint&) override;
+  /// The proxy is about to dial that one of these, which it dials in this order.
+  void race_dials(std::span<const net::tcp::endpoint> order, std::size_t which) {
+    dialled_.race_dials(order, which);
+  }
   std::shared_ptr<Wire> connected(const net::tcp::endpoint&) override;
 
   /// From now on every dial is refused, where that fault is played.

@@ -160,6 +160,9 @@ Story::Story(Stage& stage, const Play& what, CoverageMarks& marks)
   shared_.links.make_link = [this](const net::asio::any_io_executor& executor) {
     return std::make_unique<WireLink>(executor, world_, network_);
   };
+  shared_.links.race_dials = [this](std::span<const net::tcp::endpoint> order, std::size_t which) {
+    network_.race_dials(order, which);
+  };
   shared_.links.make_secure = [this, seed = what.seed](net::Carrier carrier, std::string_view) {
     auto link = std::get<std::unique_ptr<net::Link>>(std::move(carrier));
     if (what_.canary != Canary::clear_text) static_cast<WireLink&>(*link).seal();

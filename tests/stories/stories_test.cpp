@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <thread>
 
+#include "proxy/log/line_parts.hpp"
 #include "tests/support/scripted_request.hpp"
 
 namespace reprise::observe {

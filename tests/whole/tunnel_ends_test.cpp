@@ -97,6 +97,7 @@ TEST(ProxyTunnelEnds, G6_a_drained_tunnel_is_counted_when_it_is_quiet) {
   std::atomic<bool> over{false};
   ScriptedUpstream upstream([&](Peer& peer) {
     peer.socket.read_bytes(1);
+    if (peer.number == 1) peer.send("the response");
     if (peer.number == 2) {
       while (!over && peer.socket.send("talk")) peer.socket.read_more(milliseconds(20));
     }
@@ -106,7 +107,7 @@ TEST(ProxyTunnelEnds, G6_a_drained_tunnel_is_counted_when_it_is_quiet) {
   wishes.settings.shutdown.grace = 10 * play::RawSocket::patience;  // it is not the grace that ends it
   RunningProxy proxy(std::move(wishes));
   RawClient quiet = open_tunnel(proxy, upstream);
-  ASSERT_TRUE(play::eventually([&] { return upstream.connections() == 1; }));
+  ASSERT_TRUE(quiet.socket().read_bytes(12));
   RawClient talking = open_tunnel(proxy, upstream);
   std::thread reader([&] { talking.socket().read_to_end(); });
   proxy.stop();

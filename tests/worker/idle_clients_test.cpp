@@ -9,6 +9,7 @@ namespace reprise::net {
 namespace {
 
 constexpr Instant start{std::chrono::hours(1)};
+constexpr Duration least = std::chrono::seconds(1);
 constexpr Instant much_later = start + std::chrono::hours(1);
 
 class Client final : public IdleClient {
@@ -33,7 +34,7 @@ using Stay = IdleClients::Stay;
 class RestingTest : public ::testing::Test {
  protected:
   std::vector<int> closed;
-  IdleClients clients;
+  IdleClients clients{least};
   Client one{closed, 1};
   Client two{closed, 2};
   Client three{closed, 3};
@@ -54,8 +55,8 @@ TEST_F(RestingTest, I6_the_one_that_rests_longest_goes_first) {
 
 TEST_F(RestingTest, I6_whoever_was_busy_a_moment_ago_stays) {
   const Stay stay(clients, one, start);
-  EXPECT_FALSE(clients.make_room(start + IdleClients::least - Duration(1)));
-  EXPECT_TRUE(clients.make_room(start + IdleClients::least));
+  EXPECT_FALSE(clients.make_room(start + least - Duration(1)));
+  EXPECT_TRUE(clients.make_room(start + least));
 }
 
 TEST_F(RestingTest, I6_whoever_has_asked_meanwhile_stays) {

@@ -1,0 +1,59 @@
+// The order in which the addresses of a name are dialled: no socket and no clock.
+#include "proxy/dial/address_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "proxy/upstream/address.hpp"
+
+namespace reprise::net::address_order_test {
+namespace {
+
+tcp::endpoint at(const std::string& address) { return {asio::ip::make_address(address), 80}; }
+
+/// The name's own order, arranged: the last character of each address.
+std::string order_of(std::initializer_list<const char*> addresses, const AddressOrder& order) {
+  std::vector<tcp::endpoint> endpoints;
+  for (const char* each : addresses) endpoints.push_back(at(each));
+  arrange(endpoints, order);
+  std::string said;
+  for (const tcp::endpoint& each : endpoints) said += each.address().to_string().back();
+  return said;
+}
+
+std::string of_one_family(const AddressOrder& order) {
+  return order_of({"10.0.0.1", "10.0.0.2", "10.0.0.3"}, order);
+}
+
+TEST(AddressOrder, N2_each_address_is_first_in_its_turn) {
+  EXPECT_EQ(of_one_family({0}), "123");
+  EXPECT_EQ(of_one_family({1}), "231");
+  EXPECT_EQ(of_one_family({2}), "312");
+  EXPECT_EQ(of_one_family({3}), "123");
+}
+
+TEST(AddressOrder, N2_families_keep_their_places_whatever_the_turn) {
+  const auto of_two = [](unsigned turn) {
+    return order_of({"::a", "10.0.0.1", "::b", "10.0.0.2", "10.0.0.3"}, {turn});
+  };
+  EXPECT_EQ(of_two(0), "a1b23");
+  EXPECT_EQ(of_two(1), "b2a31");
+  EXPECT_EQ(of_two(2), "a3b12");
+}
+
+TEST(AddressOrder, N1_a_retry_leaves_the_addresses_that_were_tried_for_last) {
+  const policy::UpstreamAddress first = as_address(at("10.0.0.1"));
+  const policy::UpstreamAddress both[] = {first, as_address(at("10.0.0.3"))};
+  EXPECT_EQ(of_one_family({0, {&first, 1}}), "231");
+  EXPECT_EQ(of_one_family({2, {&first, 1}}), "321");
+  EXPECT_EQ(of_one_family({0, both}), "213");
+}
+
+TEST(AddressOrder, N1_a_resume_begins_where_the_body_came_from) {
+  const policy::UpstreamAddress second = as_address(at("10.0.0.2"));
+  EXPECT_EQ(of_one_family({2, {&second, 1}, true}), "231");
+}
+
+}  // namespace
+}  // namespace reprise::net::address_order_test
