@@ -2,6 +2,7 @@
 #include "proxy/http/head.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "proxy/http/ascii.hpp"
 
@@ -17,13 +18,17 @@ const FieldLine* find_field(const std::vector<FieldLine>& fields, FieldId id) {
 }  // namespace
 
 void RequestHead::forget() {
-  method = target = {};
-  fields.clear();
+  std::vector<FieldLine> storage = std::move(fields);
+  storage.clear();
+  *this = RequestHead();
+  fields = std::move(storage);
 }
 
 void ResponseHead::forget() {
-  reason = {};
-  fields.clear();
+  std::vector<FieldLine> storage = std::move(fields);
+  storage.clear();
+  *this = ResponseHead();
+  fields = std::move(storage);
 }
 
 const FieldLine* RequestHead::find(FieldId id) const { return find_field(fields, id); }

@@ -60,7 +60,8 @@ struct RequestHead final : policy::FieldLines {
   std::size_t skipped = 0;  ///< bytes of empty lines before the request line, part of `bytes`
   bool close = false;       ///< Connection or Proxy-Connection lists `close`
 
-  /// Lets go of every view: the buffer is about to be another's. Keeps storage.
+  /// Resets every member, because the buffer is about to change or the head to be lent again. Keeps the
+  /// storage of `fields`.
   void forget();
   /// The first of that name, in any case; null if there is none.
   const FieldLine* find(std::string_view name) const;
@@ -84,7 +85,8 @@ struct ResponseHead {
   /// with the head, its bytes stay where they are.
   std::vector<char> clean;
 
-  /// Lets go of every view: the buffer is about to be another's. Keeps storage.
+  /// Resets every member, because the buffer is about to change or the head to be lent again. Keeps the
+  /// storage of `fields`.
   void forget();
   const FieldLine* find(FieldId) const;
   /// The head that is judged and forwarded: `clean`, or its

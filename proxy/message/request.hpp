@@ -102,7 +102,7 @@ struct Request {
   bool goes_inside() const {
     return words == http::FirstWords::http || interception == observe::Interception::intercepted;
   }
-  /// Ready for another; keeps storage.
+  /// Resets every member, so that nothing of this request reaches the next one. Keeps storage.
   void clear();
 };
 

@@ -36,7 +36,11 @@ void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, cons
 void RequestBody::end() {
   let_go();
   in_place_ = unheld_ = {};
+  head_ = nullptr;
   framing_ = {};
+  limits_ = {};
+  received_ = 0;
+  over_limit_ = wanted_ = uncounted_ = false;
   reader_.end();
 }
 
