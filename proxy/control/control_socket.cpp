@@ -5,13 +5,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
+#include <list>
 #include <sstream>
 #include <system_error>
+#include <tuple>
 
 #include "proxy/control/control_path.hpp"
 
@@ -59,12 +62,22 @@ struct Pending {
 
 }  // namespace
 
+/// One connection. Shared by its coroutine and the handler of its timer: a timer that has fired runs its
+/// handler in the same turn as the coroutine ends, or after it.
+struct ControlSocket::Caller {
+  Caller(asio::io_context& io, Socket connected) : socket(std::move(connected)), timer(io) {}
+
+  Socket socket;
+  asio::steady_timer timer;
+  bool is_awaited = true;  ///< the proxy waits for the caller, and not the caller for a response
+};
+
 struct ControlSocket::Calls {
   explicit Calls(asio::io_context& loop) : io(loop), acceptor(loop) {}
   asio::io_context& io;
   Protocol::acceptor acceptor;
   Commands commands;
-  unsigned callers = 0;
+  std::list<std::shared_ptr<Caller>> callers;  ///< the one that has been silent longest first
 };
 
 ControlSocket::ControlSocket(asio::io_context& io, std::string path)
@@ -104,7 +117,7 @@ void ControlSocket::serve(Commands commands) {
   asio::co_spawn(calls_->io, accept(calls_), or_abort);
 }
 
-// Where there are too many, or no descriptor is left, the caller is let go, or waits a moment.
+// If no descriptor is left, the caller waits a moment.
 Task<void> ControlSocket::accept(std::shared_ptr<Calls> calls) {
   asio::steady_timer pause(calls->io);
   while (calls->acceptor.is_open()) {
@@ -113,51 +126,116 @@ Task<void> ControlSocket::accept(std::shared_ptr<Calls> calls) {
     if (error) {
       pause.expires_after(std::chrono::milliseconds(100));
       co_await pause.async_wait(as_result);
-    } else if (calls->callers < most_callers) {
-      asio::co_spawn(calls->io, respond(calls, std::move(socket)), or_abort);
+    } else if (calls->callers.size() < most_callers || make_room(*calls)) {
+      const auto caller = std::make_shared<Caller>(calls->io, std::move(socket));
+      calls->callers.push_back(caller);
+      asio::co_spawn(calls->io, serve_caller(calls, caller), or_abort);
+    } else {
+      refuse_caller(socket);
     }
   }
 }
 
-Task<void> ControlSocket::respond(std::shared_ptr<Calls> calls, Socket socket) {
-  struct Counted {
-    explicit Counted(unsigned& callers) : count(callers) { ++count; }
-    ~Counted() { --count; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    unsigned& count;
-  } counted(calls->callers);
-  asio::steady_timer limit(calls->io, patience);
-  const auto cut = [&socket](const ErrorCode& ended) {
+// Evicts the caller that has been silent longest. One whose bytes have just come is only evicted if no other
+// is silent. False if every caller waits for a response.
+bool ControlSocket::make_room(Calls& calls) {
+  ErrorCode ignored;
+  auto evicted = calls.callers.end();
+  for (auto each = calls.callers.begin(); each != calls.callers.end(); ++each) {
+    if (!(*each)->is_awaited) continue;
+    const bool is_silent = (*each)->socket.available(ignored) == 0;
+    if (is_silent || evicted == calls.callers.end()) evicted = each;
+    if (is_silent) break;
+  }
+  if (evicted == calls.callers.end()) return false;
+  (*evicted)->socket.close(ignored);
+  calls.callers.erase(evicted);
+  return true;
+}
+
+void ControlSocket::refuse_caller(Socket& socket) {
+  static const std::string text =
+      "error\n" + std::to_string(most_callers) + " commands are being carried out: try again later\n";
+  ErrorCode ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(text), ignored);
+}
+
+Task<void> ControlSocket::serve_caller(std::shared_ptr<Calls> calls, std::shared_ptr<Caller> caller) {
+  co_await respond(*calls, caller);
+  caller->timer.cancel();
+  calls->callers.remove(caller);
+}
+
+// A timer that fired for an earlier limit changes nothing.
+void ControlSocket::limit(const std::shared_ptr<Caller>& caller) {
+  caller->timer.expires_after(patience);
+  caller->timer.async_wait([weak = std::weak_ptr(caller)](const ErrorCode& ended) {
+    const auto still = weak.lock();
+    if (ended || still == nullptr || still->timer.expiry() > asio::steady_timer::clock_type::now()) return;
     ErrorCode ignored;
-    if (!ended) socket.cancel(ignored);
-  };
-  limit.async_wait(cut);
-  std::string line;
-  const auto [error, bytes] =
-      co_await asio::async_read_until(socket, asio::dynamic_buffer(line, longest_command), '\n', as_result);
-  limit.expires_at(asio::steady_timer::time_point::max());
-  if (error && error != asio::error::not_found) co_return;
-  const auto pending = std::make_shared<Pending>(calls->io);
-  const Respond respond = [pending, &io = calls->io](ControlResponse given) {
+    still->socket.cancel(ignored);
+  });
+}
+
+// The caller is the one that was heard of last.
+void ControlSocket::hear(Calls& calls, const std::shared_ptr<Caller>& caller) {
+  const auto place = std::find(calls.callers.begin(), calls.callers.end(), caller);
+  if (place != calls.callers.end()) calls.callers.splice(calls.callers.end(), calls.callers, place);
+}
+
+// Reads until the line's end is in `line`; false if the caller has gone, or was too slow. Bytes stay in the
+// kernel until this coroutine runs, so that `make_room` sees them.
+Task<bool> ControlSocket::read_line(Calls& calls, std::shared_ptr<Caller> caller, std::string& line) {
+  std::array<char, longest_command> piece{};
+  ErrorCode error;
+  caller->socket.non_blocking(true, error);
+  limit(caller);
+  while (line.find('\n') == std::string::npos && line.size() < longest_command) {
+    std::tie(error) = co_await caller->socket.async_wait(Socket::wait_read, as_result);
+    if (error) co_return false;
+    const std::size_t bytes =
+        caller->socket.read_some(asio::buffer(piece.data(), longest_command - line.size()), error);
+    if (error && error != asio::error::would_block) co_return false;
+    line.append(piece.data(), bytes);
+    hear(calls, caller);
+  }
+  caller->timer.expires_at(asio::steady_timer::time_point::max());
+  co_return true;
+}
+
+// The command's response; it may come from another thread.
+Task<ControlResponse> ControlSocket::carry_out(Calls& calls, const std::string& line) {
+  const auto pending = std::make_shared<Pending>(calls.io);
+  const Respond respond = [pending, &io = calls.io](ControlResponse given) {
     asio::post(io, [pending, given = std::move(given)]() mutable {
       pending->response = std::move(given);
       pending->has_come = true;
       pending->come.cancel();
     });
   };
-  if (error) {
-    respond({false, "a command is one line of at most " + std::to_string(longest_command) + " bytes"});
+  if (const std::size_t end = line.find('\n'); end != std::string::npos) {
+    calls.commands(split(line.substr(0, end)), respond);
   } else {
-    calls->commands(split(line.substr(0, bytes)), respond);
+    respond({false, "a command is one line of at most " + std::to_string(longest_command) + " bytes"});
   }
   while (!pending->has_come) co_await pending->come.async_wait(as_result);
-  const std::string text = (pending->response.succeeded ? "ok\n" : "error\n") + pending->response.text + "\n";
-  limit.expires_after(patience);
-  limit.async_wait(cut);
+  co_return std::move(pending->response);
+}
+
+Task<void> ControlSocket::respond(Calls& calls, std::shared_ptr<Caller> caller) {
+  Socket& socket = caller->socket;
+  std::string line;
+  if (!co_await read_line(calls, caller, line)) co_return;
+  caller->is_awaited = false;
+  const ControlResponse response = co_await carry_out(calls, line);
+  caller->is_awaited = true;
+  hear(calls, caller);
+  const std::string text = (response.succeeded ? "ok\n" : "error\n") + response.text + "\n";
+  limit(caller);
   const auto [unsent, sent] = co_await asio::async_write(socket, asio::buffer(text), as_result);
   // A socket of this kind has handed it over then, and its reader finds it even if we are gone.
-  if (pending->response.then) pending->response.then();
+  if (response.then) response.then();
   // What is still unread would make the kernel throw the response away.
   ErrorCode ignored;
   socket.shutdown(Socket::shutdown_send, ignored);
@@ -167,7 +245,6 @@ Task<void> ControlSocket::respond(std::shared_ptr<Calls> calls, Socket socket) {
     if (gone) break;
     read += count;
   }
-  limit.cancel();
 }
 
 }  // namespace reprise::net

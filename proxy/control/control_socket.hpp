@@ -29,8 +29,9 @@ struct ControlResponse {
   std::function<void()> then{};
 };
 
-/// Mode 0600: only its own user and root may speak to it. Used on one io thread; at most `most_callers` at a
-/// time, each with `patience` to say its command, one line of at most `longest_command` bytes.
+/// Mode 0600: only its own user and root may speak to it. Used on one io thread. Each caller has `patience`
+/// to send its command, one line of at most `longest_command` bytes. Beyond `most_callers` at a time, the
+/// caller that has been silent longest is evicted; one whose command is being carried out is not.
 class ControlSocket {
  public:
   static constexpr unsigned most_callers = 16;
@@ -54,9 +55,17 @@ class ControlSocket {
 
  private:
   using Socket = asio::local::stream_protocol::socket;
+  struct Caller;
   struct Calls;
   static Task<void> accept(std::shared_ptr<Calls>);
-  static Task<void> respond(std::shared_ptr<Calls>, Socket);
+  static bool make_room(Calls&);
+  static void refuse_caller(Socket&);
+  static Task<void> serve_caller(std::shared_ptr<Calls>, std::shared_ptr<Caller>);
+  static void limit(const std::shared_ptr<Caller>&);
+  static void hear(Calls&, const std::shared_ptr<Caller>&);
+  static Task<bool> read_line(Calls&, std::shared_ptr<Caller>, std::string& line);
+  static Task<ControlResponse> carry_out(Calls&, const std::string& line);
+  static Task<void> respond(Calls&, std::shared_ptr<Caller>);
 
   const std::string path_;
   dev_t device_ = 0;  ///< of the file that was made

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -156,6 +157,63 @@ TEST_F(ControlSocketTest, CallersWhoSayNothingAreLetGo) {
   for (const int line : lines) EXPECT_LE(::recv(line, &nothing, 1, 0), 0) << "an end, without a word";
   EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
   for (const int line : lines) ::close(line);
+}
+
+TEST_F(ControlSocketTest, a_caller_that_leaves_in_the_turn_of_its_limit_leaves_no_handler_behind) {
+  begin();
+  std::vector<int> lines;
+  for (unsigned i = 1; i < ControlSocket::most_callers; ++i) lines.push_back(raw());
+  ASSERT_TRUE(ask_control(path_, "x", patience).succeeded) << "those before it are accepted";
+  // The loop finds the ends of the connections and the ends of the limits at once.
+  asio::post(io_, [&lines] {
+    const auto limit = std::chrono::steady_clock::now() + ControlSocket::patience;
+    for (const int line : lines) ::close(line);
+    std::this_thread::sleep_until(limit);
+  });
+  EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
+}
+
+TEST_F(ControlSocketTest, evicts_the_caller_that_has_been_silent_longest_when_all_places_are_taken) {
+  begin();
+  std::vector<int> lines;
+  for (unsigned i = 0; i < ControlSocket::most_callers; ++i) lines.push_back(raw());
+  ASSERT_EQ(::send(lines[0], "x", 1, MSG_NOSIGNAL), 1);
+  EXPECT_TRUE(ask_control(path_, "x", patience).succeeded);
+  char nothing = 0;
+  EXPECT_EQ(::recv(lines[1], &nothing, 1, 0), 0)
+      << "the first has sent a byte, so the second was silent longest";
+  ASSERT_EQ(::send(lines[0], "\n", 1, MSG_NOSIGNAL), 1);
+  EXPECT_EQ(::recv(lines[0], &nothing, 1, 0), 1) << "a response";
+  EXPECT_EQ(nothing, 'o');
+  for (const int line : lines) ::close(line);
+}
+
+TEST_F(ControlSocketTest, a_caller_is_told_to_try_again_when_all_others_wait_for_a_response) {
+  ControlSocket socket(io_, path_);
+  std::vector<ControlSocket::Respond> waiting;
+  socket.serve([&waiting](const std::vector<std::string>&, const ControlSocket::Respond& respond) {
+    waiting.push_back(respond);
+  });
+  std::vector<int> lines;
+  for (unsigned i = 0; i < ControlSocket::most_callers; ++i) {
+    lines.push_back(raw());
+    ASSERT_EQ(::send(lines.back(), "x\n", 2, MSG_NOSIGNAL), 2);
+    while (waiting.size() <= i) io_.run_one();
+  }
+  const int late = raw();
+  ASSERT_EQ(::send(late, "x\n", 2, MSG_NOSIGNAL), 2);
+  std::array<char, 256> text{};
+  ssize_t bytes = 0;
+  while ((bytes = ::recv(late, text.data(), text.size(), MSG_DONTWAIT)) <= 0) io_.run_one();
+  EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(bytes)),
+            "error\n16 commands are being carried out: try again later\n");
+  for (const ControlSocket::Respond& respond : waiting) respond({true, "done"});
+  for (const int line : lines) {
+    while (::recv(line, text.data(), 3, MSG_DONTWAIT) != 3) io_.run_one();
+    EXPECT_EQ(std::string(text.data(), 3), "ok\n");
+    ::close(line);
+  }
+  ::close(late);
 }
 
 TEST_F(ControlSocketTest, CallersWhoLeaveEarlyLeaveNothingBehind) {
