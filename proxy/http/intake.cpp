@@ -112,7 +112,7 @@ Intake take_forward(const RequestHead& head, const PortRanges& connect_ports) {
 }
 
 Intake take_gateway(const RequestHead& head, const GatewayTarget& upstream) {
-  if (head.method == "CONNECT") return Rejected{Rejection::misdirected_request};
+  if (head.method == "CONNECT") return Rejected{Rejection::connect_to_gateway};
   if (head.target == "*" && head.method != "OPTIONS") return Rejected{Rejection::bad_target};
   const bool absolute = head.target != "*" && !head.target.starts_with('/');
   const auto split = absolute ? split_absolute(head.target) : split_origin(head.target);

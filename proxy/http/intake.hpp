@@ -53,7 +53,8 @@ struct GatewayTarget {
 };
 /// For a gateway listener: origin-form goes to the listener's upstream, and so does absolute-form that names
 /// the listener or the upstream. Whoever asks for another host has taken the gateway for its proxy:
-/// misdirected_request, so that what was meant for that host goes nowhere else.
+/// misdirected_request, so that what was meant for that host goes nowhere else. CONNECT is
+/// connect_to_gateway.
 Intake take_gateway(const RequestHead&, const GatewayTarget&);
 
 /// For a request inside a tunnel that carries plain HTTP, or, `https`, inside TLS that was ended here: to the

@@ -5,14 +5,17 @@
 
 namespace reprise::http {
 
-/// Counts the interim responses of one attempt (row B10).
+/// Counts the interim responses to one request (row B10).
 class Interims {
  public:
-  /// False where there are more than 32, or more than 64 KiB of them: the upstream is out of order.
+  static constexpr unsigned most = 100;
+  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;  ///< of all heads together
+
+  /// Returns false if there are more than `most`, or more than `most_bytes`.
   [[nodiscard]] bool admit(std::size_t head_bytes) {
     ++count_;
     bytes_ += head_bytes;
-    return count_ <= 32 && bytes_ <= std::size_t{64} * 1024;
+    return count_ <= most && bytes_ <= most_bytes;
   }
 
  private:

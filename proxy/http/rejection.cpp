@@ -68,6 +68,10 @@ constexpr std::array<Row, rejection_count> rows{{
     {Rejection::misdirected_request, 421, "misdirected_request",
      "This is a gateway to one upstream, and the request is for another host: use a listener of mode "
      "forward as the client's proxy."},
+    {Rejection::connect_to_gateway, 501, "connect_to_gateway",
+     "This is a gateway to one upstream, and it opens no tunnels: use a listener of mode forward as the "
+     "client's "
+     "proxy."},
     {Rejection::tls_to_plain_listener, 400, "tls_to_plain_listener",
      "TLS was spoken to a listener that takes plain HTTP: write http:// in the proxy's URL, not https://."},
     {Rejection::socks_version, 400, "socks_version",

@@ -45,7 +45,8 @@ enum class Rejection : std::uint8_t {
   trace_with_body,
   connect_port_denied,    // 403
   not_a_proxy_request,    // origin-form on a forward listener
-  misdirected_request,    // 421: CONNECT, or another host's absolute-form, on a gateway listener
+  misdirected_request,    // 421: another host's absolute-form on a gateway listener
+  connect_to_gateway,     // 501: CONNECT on a gateway listener
   tls_to_plain_listener,  // a TLS record where a request line has to be
   socks_version,          // on a SOCKS listener: another protocol, or SOCKS4
   socks_malformed,        // the same, with lengths or names that cannot be

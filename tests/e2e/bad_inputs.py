@@ -199,7 +199,7 @@ def bad_gateway_heads():
             if (method, target) != (b"OPTIONS", b"*"):
                 yield head(method, target), cause
     for authority in (b"h:443", b"h:80", b"[::1]:443", b"h"):
-        yield head(b"CONNECT", authority), "misdirected_request"
+        yield head(b"CONNECT", authority), "connect_to_gateway"
     for target in (b"http://h/", b"https://127.0.0.1/", b"http://[::1]/", b"http://h:80/x?q", b"ws://h/"):
         for method in METHODS:
             yield head(method, target), "misdirected_request"

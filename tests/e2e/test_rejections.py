@@ -60,7 +60,7 @@ def test_a_gateway_is_nobody_elses_proxy():
                 assert "mode forward" in text and "secret" not in text and "account" not in text, text
             with Client(reprise.gateway) as client:
                 client.send(head_of("CONNECT", "bank.test:443", "bank.test:443"))
-                says(client.read_response(), 421, "misdirected_request")
+                says(client.read_response(), 501, "connect_to_gateway")
             equal(upstream.bytes_received(), [], "another host's credentials stay here")
             _, port = reprise.gateway
             for own in (f"{LOOPBACK}:{port}", f"localhost:{port}", f"{LOOPBACK}:{upstream.port}"):

@@ -212,7 +212,7 @@ TEST(Intake, gateway_refusals) {
     EXPECT_EQ(read.parsed, complete) << text;
     return std::get<Rejected>(take_gateway(read.head, {"up", 80, false, authority})).cause;
   };
-  EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::misdirected_request);
+  EXPECT_EQ(refusal("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::connect_to_gateway);
   EXPECT_EQ(refusal("GET * HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_target);
   EXPECT_EQ(refusal("GET foo HTTP/1.1\r\nHost: h\r\n\r\n", "up"), Rejection::bad_scheme);
   EXPECT_EQ(refusal("GET / HTTP/1.0\r\n\r\n", ""), Rejection::missing_host);

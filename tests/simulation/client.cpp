@@ -237,7 +237,7 @@ void Client::response_came() {
 }
 
 void Client::judge_interim(int status) {
-  constexpr unsigned most_interims = 32;  // of an attempt (row B10)
+  constexpr unsigned most_interims = 100;  // of an attempt (row B10)
   if (++interims_ > most_interims * account().arrivals) book_.broken("interim responses are bounded");
   if (status != 100) return;
   if (continued_ || !plan_.requests[answered_].expects_continue)

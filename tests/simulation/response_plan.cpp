@@ -137,7 +137,7 @@ class Writer {
     if (account_.plan.expects_continue && chance_.one_in(2))
       plan_.bytes.append("HTTP/1.1 100 Continue\r\n\r\n");
     if (plays(Fault::interim_flood, 24)) {
-      for (int i = 0; i < 40; ++i) plan_.bytes.append("HTTP/1.1 103 Early Hints\r\n\r\n");
+      for (int i = 0; i < 120; ++i) plan_.bytes.append("HTTP/1.1 103 Early Hints\r\n\r\n");
     } else if (chance_.one_in(10)) {
       plan_.bytes.append("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n");
     }
