@@ -11,6 +11,10 @@ namespace {
 // doing, not the upstream's; so is a 421 on one (RFC 9110 9.2.2 and 15.5.20).
 bool is_stale(const Facts& facts, const Attempt& attempt, const Outcome& outcome, const RoutePolicy& policy) {
   if (!attempt.reused || attempt.stale_retry_used || !attempt.replayable) return false;
+  // The repeat counts as an attempt. Where only one is allowed it is made all the same: without the pool
+  // there would have been no failure.
+  const auto most = policy.retry.max_attempts;
+  if (most != 1U && are_attempts_spent(attempts_made(attempt), most)) return false;
   if (attempt.sent != Sent::nothing && facts.one_time) return false;
   if (const auto* answered = std::get_if<Answered>(&outcome)) return answered->status == misdirected_request;
   const auto& failed = std::get<Failed>(outcome);
@@ -121,7 +125,7 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
     if (facts.one_time) return Reason::signature_expired;
   }
   if (!attempt.replayable) return Reason::not_replayable;
-  if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
+  if (are_attempts_spent(attempts_made(attempt), policy.retry.max_attempts)) return Reason::attempts_spent;
   if (is_no_name(outcome) && attempt.charged >= most_look_ups) return Reason::attempts_spent;
   return std::nullopt;
 }

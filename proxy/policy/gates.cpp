@@ -88,6 +88,10 @@ bool wait_fits(std::optional<Instant> deadline, Instant now, Duration wait) {
 
 bool are_attempts_spent(unsigned made, std::optional<unsigned> most) { return most && made >= *most; }
 
+unsigned attempts_made(const Attempt& attempt) {
+  return attempt.charged + (attempt.stale_retry_used ? 1 : 0);
+}
+
 bool is_budget_empty(double left) { return left < 1; }
 
 std::optional<Reason> last_closed_gate(const Facts& facts, const RoutePolicy& policy, Instant sent_at,

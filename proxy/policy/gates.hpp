@@ -67,6 +67,8 @@ bool wait_fits(std::optional<Instant> deadline, Instant now, Duration wait);
 
 /// As many attempts were made as there may be; absent: there may be any number.
 bool are_attempts_spent(unsigned made, std::optional<unsigned> most);
+/// The attempts that `max_attempts` counts: the stale retry is one of them, resumes are not.
+unsigned attempts_made(const Attempt&);
 
 /// `left` is what Budget::left said: not one whole retry.
 bool is_budget_empty(double left);

@@ -19,7 +19,7 @@ Reason judge_hedge(const Facts& facts, const Attempt& attempt, const RoutePolicy
   if (refuses_nested_client(facts, policy)) return Reason::nested_retry;
   if (facts.idempotent != Idempotency::yes) return Reason::not_idempotent;
   if (!attempt.replayable) return Reason::not_replayable;
-  if (are_attempts_spent(attempt.charged, policy.retry.max_attempts)) return Reason::attempts_spent;
+  if (are_attempts_spent(attempts_made(attempt), policy.retry.max_attempts)) return Reason::attempts_spent;
   if (!is_in_time(deadline, now)) return Reason::deadline_too_near;
   return last_closed_gate(facts, policy, now, budget_left).value_or(Reason::hedged);
 }

@@ -43,7 +43,7 @@ enum class Sent : std::uint8_t { nothing, maybe };
 /// One try, as the I/O reports it.
 struct Attempt {
   unsigned number = 1;   ///< from 1, stale retries included
-  unsigned charged = 1;  ///< from 1, stale retries excluded: what max_attempts counts
+  unsigned charged = 1;  ///< from 1, the stale retry and resumes excluded: what backoff counts
   bool reused = false;   ///< the connection had carried another request before
   Sent sent = Sent::nothing;
   bool replayable = true;         ///< every body byte read so far is held (true without a body)

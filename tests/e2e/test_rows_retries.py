@@ -223,6 +223,17 @@ def test_D10_a_stale_connection_costs_one_try_on_a_fresh_one():
         equal(reasons(reprise.requests(3)[2]), ["stale_connection", "retryable_failure", "success"], "a second goes through the policy")
 
 
+def test_D10_max_attempts_is_never_exceeded_by_the_stale_retry():
+    for limit, attempts in ((1, 2), (2, 2), (3, 3), (4, 4), (6, 6)):
+        retry = {"max_attempts": limit, "backoff": {"initial": "1ms", "maximum": "1ms"}}
+        for script in (["reset", 503], ["reset"], [503, "reset"]):
+            with stage({"/x": script}, defaults={"retry": retry, "budget": "off"}) as (reprise, upstream), Client(reprise.forward) as client:
+                equal(client.ask("GET", upstream.url("/warm")).status, 200)
+                response = client.ask("GET", upstream.url("/x"))
+                made = attempts if script[0] == "reset" else limit
+                equal((response.attempts, len(upstream.seen(made, "/x")), response.reason), (made, made, "attempts_spent"), f"{limit}: {script}")
+
+
 def test_D11_misdirected_on_a_reused_connection():
     with stage({"/x": [Say(421, b"elsewhere"), Say(200, b"here")], "/y": [Say(421, b"elsewhere")]}) as (reprise, upstream):
         with Client(reprise.forward) as client:

@@ -33,12 +33,22 @@ std::vector<Story> stale_ones() {
        post(),
        {stale},
        "attempt 1 reused -> await_head closed | fail (not_idempotent)\n"},
-      {"stale_is_charged_to_neither_attempts_nor_budget",
-       get().attempts(2).budget(1),
+      {"stale_counts_as_an_attempt_and_is_not_charged_to_the_budget",
+       get().attempts(3).budget(1),
        {stale, status(503), status(503)},
        "attempt 1 reused -> await_head closed | again at once\n"
        "attempt 2 -> 503 | sleep 250ms\n"
        "attempt 3 -> 503 | deliver (attempts_spent)\n"},
+      {"stale_at_the_last_of_two_attempts_is_not_repeated",
+       get().attempts(2),
+       {status(503), stale},
+       "attempt 1 -> 503 | sleep 250ms\n"
+       "attempt 2 reused -> await_head closed | deliver 1 (attempts_spent)\n"},
+      {"stale_before_the_last_of_two_attempts_is_repeated",
+       get().attempts(2),
+       {stale, status(503)},
+       "attempt 1 reused -> await_head closed | again at once\n"
+       "attempt 2 -> 503 | deliver (attempts_spent)\n"},
       {"stale_even_where_there_is_one_attempt_only",
        get().attempts(1),
        {stale, status(200)},
@@ -107,7 +117,7 @@ std::vector<Story> told_from_stale() {
 std::vector<Story> stale_beside_other_rules() {
   return {
       {"the_kept_response_survives_a_stale_retry",
-       get().attempts(2),
+       get().attempts(3),
        {status(503), stale, refused},
        "attempt 1 -> 503 | sleep 250ms\n"
        "attempt 2 reused -> await_head closed | again at once\n"

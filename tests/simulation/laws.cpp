@@ -123,7 +123,7 @@ class Judge {
     if (stale > 1) return false;
     const bool alone = scene_.policy.mode != policy::Mode::active;
     const auto most = alone ? std::optional<unsigned>(1) : scene_.policy.retry.max_attempts;
-    return !most || attempts <= *most + stale;
+    return !most || attempts <= *most + (most == 1U ? stale : 0);
   }
 
   bool waits_are_kept() const {

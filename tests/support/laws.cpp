@@ -224,7 +224,8 @@ class Laws {
       if (resumed(i) && in_vain(i) >= scene_.policy.resume.max_attempts) return false;
     }
     const auto most = scene_.policy.retry.max_attempts;
-    return !most || played_.entries.size() - stale_retries() - resumes() <= *most;
+    const std::size_t beyond = most == 1U ? stale_retries() : 0;
+    return !most || played_.entries.size() - resumes() <= *most + beyond;
   }
 
   bool only_the_rest_is_appended() const {

@@ -221,7 +221,7 @@ TEST(ProxyRetries, D10_a_stale_connection_is_retried_at_once_and_only_once) {
       peer.send(response(200, "fine"));
     }
   });
-  Wishes wishes = attempts(1);  // a stale retry is charged to nobody
+  Wishes wishes = attempts(1);  // the stale retry is made all the same
   RunningProxy proxy(std::move(wishes));
   RawClient client = proxy.client();
   EXPECT_EQ(client.ask(play::get(upstream.authority())).status, 200);

@@ -145,8 +145,9 @@ void VisitLaws::judge_start(const policy::Start& start, const Happening& what) {
   }
   stale_ += start.fresh ? 1 : 0;
   charged_ += start.fresh ? 0 : 1;
-  require(stale_ <= 1 && (!route_.retry.max_attempts || charged_ <= *route_.retry.max_attempts),
-          "attempts are bounded");
+  const auto most = route_.retry.max_attempts;
+  const unsigned beyond = most == 1U ? stale_ : 0;
+  require(stale_ <= 1 && (!most || charged_ + stale_ <= *most + beyond), "attempts are bounded");
   if (start.fresh) wait_ = Duration::zero();
   // A free retry is paid with what the attempt before it was paid with, if that is still there.
   const bool inherits = start.fresh && tried_[last_ended_ - 1].given_back;
