@@ -56,6 +56,13 @@ void note_connection(Request& request, unsigned number, bool copy, const Upstrea
   note_address(request, connection.address());
 }
 
+// In absolute-form the parent is asked for the host that the request names.
+ParentRoute route_of(const Request& request) {
+  const bool to_parent = is_for_parent(request);
+  const std::string_view asked = to_parent ? request.view.host : std::string_view(request.upstream->host);
+  return {*request.upstream, asked, request.head, to_parent};
+}
+
 policy::AttemptReport report_of_unsent(const Request& request, unsigned number,
                                        const policy::UpstreamAddress& address) {
   return {false, policy::Sent::nothing, request.body.replayable(), judge_now(request), number, address};
@@ -81,8 +88,7 @@ std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, cons
   const auto& filter = request.snapshot->filter;
   // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
   const bool judged = &carrier != request.upstream.get();
-  if (judged &&
-      filter->judge_unresolved(request.upstream->host, request.upstream->port) != AddressVerdict::allowed)
+  if (judged && judge_parent_route(*filter, route_of(request)) != AddressVerdict::allowed)
     return nullptr;
   auto connection = request.pin->take(carrier);
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
@@ -100,7 +106,7 @@ std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, cons
 Task<std::optional<policy::Failed>> connect_for(Worker& worker, Request& request, AttemptCancel& cancel,
                                                 std::optional<Instant> deadline, Response& response,
                                                 policy::UpstreamAddress& address) {
-  const ParentRoute route{*request.upstream, request.head, is_for_parent(request)};
+  const ParentRoute route = route_of(request);
   Upstream& carrier = *carrier_of(request);
   Dialer dialer = worker.dialer(*request.snapshot);
   dialer.order = {carrier.dials++, request.tried, request.resuming};

@@ -32,14 +32,14 @@ Cause cause_of_parent(Cause cause) {
     case Cause::unreachable:
     case Cause::reset:
     case Cause::closed:
-    case Cause::tls_protocol_error:
-    case Cause::tls_certificate_error: return Cause::parent_unreachable;
+    case Cause::tls_protocol_error: return Cause::parent_unreachable;
     case Cause::dns_timeout:
     case Cause::connect_timeout: return Cause::parent_timeout;
     case Cause::no_local_port:
     case Cause::no_descriptor:
     case Cause::address_denied:
     case Cause::address_is_self:
+    case Cause::tls_certificate_error:
     case Cause::parent_unreachable:
     case Cause::parent_timeout:
     case Cause::parent_refused:
@@ -139,16 +139,23 @@ Task<std::optional<Failed>> ask_for_tunnel(Dialer& dialer, const ParentRoute& ro
 
 }  // namespace
 
+AddressVerdict judge_parent_route(const AddressFilter& filter, const ParentRoute& route) {
+  const Upstream& upstream = route.upstream;
+  const AddressVerdict verdict = filter.judge_unresolved(upstream.host, upstream.port);
+  if (verdict != AddressVerdict::allowed || route.asked_host == upstream.host) return verdict;
+  return filter.judge_unresolved(std::string(route.asked_host), upstream.port);
+}
+
 Task<Dialled> dial_through_parent(Dialer& dialer, const ParentRoute& route, ConnectTime& time,
                                   AttemptCancel& cancel, Buffer& early) {
   Upstream& upstream = route.upstream;
-  const AddressVerdict verdict = dialer.snapshot.filter->judge_unresolved(upstream.host, upstream.port);
+  const AddressVerdict verdict = judge_parent_route(*dialer.snapshot.filter, route);
   if (verdict == AddressVerdict::denied) co_return Failed{Stage::connect, Cause::address_denied};
   if (verdict == AddressVerdict::self) co_return Failed{Stage::connect, Cause::address_is_self};
   const config::Parent& parent = *dialer.snapshot.settings.parent;
   Dialled dialled = co_await dial(dialer, parent.host, parent.port, time, cancel);
   if (auto* plain = std::get_if<std::unique_ptr<Stream>>(&dialled); plain != nullptr && upstream.parent->tls)
-    dialled = co_await secure(dialer, *upstream.parent, std::move(*plain), time, cancel);
+    dialled = co_await secure(dialer, *upstream.parent, std::move(*plain), time, cancel, true);
   if (const auto* failed = std::get_if<Failed>(&dialled)) {
     const Cause cause = cause_of_parent(failed->cause);
     if (cause == failed->cause) co_return *failed;

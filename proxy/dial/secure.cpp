@@ -19,8 +19,9 @@ std::unique_ptr<SecureLink> make_secure(Dialer& dialer, const Upstream& upstream
   return std::make_unique<TlsLink>(std::move(carrier), *upstream.tls, upstream.server_name, upstream.ticket);
 }
 
-void tell_of_handshake(Dialer& dialer, Upstream& upstream, std::string_view words) {
+void tell_of_handshake(Dialer& dialer, Upstream& upstream, bool of_parent, std::string_view words) {
   std::string text("TLS with ");
+  if (of_parent) text.append("the parent proxy ");
   text.append(observe::clipped(upstream.account)).append(" as ");
   text.append(observe::clipped(upstream.server_name)).append(" failed: ").append(observe::clipped(words));
   warn_of(dialer.log, upstream, text);
@@ -29,7 +30,7 @@ void tell_of_handshake(Dialer& dialer, Upstream& upstream, std::string_view word
 }  // namespace
 
 Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream> plain,
-                     const ConnectTime& time, AttemptCancel& cancel) {
+                     const ConnectTime& time, AttemptCancel& cancel, bool of_parent) {
   const Instant due = time.end_of_handshake(plain->connect_began());
   auto kept = plain->release_kept();
   auto made = make_secure(dialer, upstream, plain->release());
@@ -51,16 +52,18 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
   if (upstream.ticket != nullptr) upstream.ticket->newest.reset();
   if (cancel.stopped()) co_return Failed{Stage::tls, Cause::cancelled};
   if (stream->take_limit_hit()) {
-    tell_of_handshake(dialer, upstream, "no end of the handshake within connect_timeout or the deadline");
+    tell_of_handshake(dialer, upstream, of_parent,
+                      "no end of the handshake within connect_timeout or the deadline");
     co_return Failed{Stage::tls, Cause::connect_timeout};
   }
   Failed failed{Stage::tls, cause_of(error ? error : link.failure())};
   std::string words = error ? error.message() : link.words();
   if (failed.cause == Cause::tls_certificate_error) {
     failed.why = link.why_unproved();
-    words.append(". ").append(http::certificate_advice);
+    failed.of_parent = of_parent;
+    words.append(". ").append(of_parent ? http::parent_certificate_advice : http::certificate_advice);
   }
-  tell_of_handshake(dialer, upstream, words);
+  tell_of_handshake(dialer, upstream, of_parent, words);
   co_return failed;
 }
 

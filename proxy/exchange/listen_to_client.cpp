@@ -36,11 +36,26 @@ std::string_view authority_of(const Request& request) {
   return request.entrance == Entrance::transparent ? std::string_view() : request.view.host;
 }
 
+/// True where the client's first words decide on more than how they pass: which TLS is ended here, or, of a
+/// redirected connection, which route is taken.
+bool is_judged_by_hello(const Request& request) {
+  if (request.entrance != Entrance::transparent) return listens_first(request);
+  return request.snapshot->client_tls != nullptr || request.snapshot->settings.routes->asks_for_host();
+}
+
+// Row G7: half a word that decides nothing is not held for long.
+FirstWordsTime time_for_words(const Worker& worker, const Request& request, bool has_upstream) {
+  const Duration brief = worker.shared.first_words_limit;
+  const Duration handshake = request.snapshot->settings.timers.handshake;
+  return {has_upstream && listens_first(request) ? handshake : brief,
+          is_judged_by_hello(request) ? handshake : brief};
+}
+
 // Until its ClientHello is whole. Nothing where it did not come.
-Task<std::variant<Hello, ClientHello>> read_hello(Request& request, Stream& client) {
+Task<std::variant<Hello, ClientHello>> read_hello(Request& request, Stream& client, Duration limit) {
   Buffer& early = request.early;
   auto hello = http::read_client_hello(early.view());
-  client.limit_read(request.snapshot->settings.timers.handshake);
+  client.limit_read(limit);
   while (std::holds_alternative<Hello>(hello) && std::get<Hello>(hello) == Hello::more) {
     if (early.room_left() == 0) early.grow();
     const auto [error, bytes] = co_await client.read_some(early.room());
@@ -55,13 +70,15 @@ Task<std::variant<Hello, ClientHello>> read_hello(Request& request, Stream& clie
 Task<void> ask_for_whom(Worker& worker, Request& request, Stream& client) {
   static const std::vector<policy::HostPattern> none;
   const ClientTls* const tls = request.snapshot->client_tls.get();
-  auto hello = co_await read_hello(request, client);
+  const bool judged = is_judged_by_hello(request);
+  const Duration handshake = request.snapshot->settings.timers.handshake;
+  auto hello = co_await read_hello(request, client, judged ? handshake : worker.shared.first_words_limit);
   const bool late = client.take_limit_hit();
   if (auto* const whole = std::get_if<ClientHello>(&hello)) {
     request.interception =
         judge_interception(authority_of(request), *whole, tls == nullptr ? none : tls->hosts());
     request.server_name = std::move(whole->server_name);
-  } else if (std::get<Hello>(hello) == Hello::other) {
+  } else if (std::get<Hello>(hello) == Hello::other || !judged) {
     request.interception =
         authority_of(request).empty() ? Interception::unlisted : Interception::no_server_name;
   } else {
@@ -102,13 +119,11 @@ bool listens_first(const Request& request) {
 }
 
 Task<void> listen_to_client(Worker& worker, Request& request, Stream& client, Stream* upstream) {
-  const Shared& shared = worker.shared;
   const http::Connect tunnel{request.view.host, request.view.port, request.head.target};
   const bool asks = listens_first(request);
-  const Duration limit =
-      asks && upstream != nullptr ? request.snapshot->settings.timers.handshake : shared.first_words_limit;
   request.words = co_await first_words(client, request.early, upstream, tunnel,
-                                       request.snapshot->settings.limits.target_bytes, limit);
+                                       request.snapshot->settings.limits.target_bytes,
+                                       time_for_words(worker, request, upstream != nullptr));
   if (request.words == FirstWords::silence && upstream == nullptr && asks) {
     request.words = FirstWords::more;
     co_return;

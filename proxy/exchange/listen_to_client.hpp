@@ -13,8 +13,9 @@ bool listens_first(const Request&);
 /// Into `request.words`, and of TLS `request.server_name` and `request.interception`; what was read is in
 /// `request.early`. `upstream` is null where nothing was dialled yet: a client that may yet send a
 /// ClientHello and is silent for as long as first words are waited for leaves `words` at `more`, to be asked
-/// again once an upstream stands, for then it may be that one's turn. Such a client, and a ClientHello that
-/// was begun, have `timers.handshake`.
+/// again once an upstream stands, for then it may be that one's turn. Such a client has `timers.handshake`.
+/// So has half a word, or half a ClientHello, where it decides on interception or the route; elsewhere it is
+/// forwarded after 200 ms (row G7).
 Task<void> listen_to_client(Worker&, Request&, Stream& client, Stream* upstream);
 
 /// True where the client did not finish its ClientHello: there is nothing that could be done for it.

@@ -97,16 +97,27 @@ void begin_sentence(unsigned number, const policy::Ledger& ledger, Reply& reply)
                 std::to_string(ledger.size()));
 }
 
+// The parent proxy is named where its certificate is the cause: the upstream was never reached.
+std::string what_failed(const policy::Failed& failed) {
+  if (failed.of_parent)
+    return " failed in the TLS handshake with the parent proxy: the parent proxy's certificate does not "
+           "prove "
+           "that it is the parent proxy";
+  std::string text(" failed ");
+  ascii::append(text, doing(failed.stage), ": ", row(failed.cause).sentence);
+  return text;
+}
+
 void describe_failure(const policy::Failed& failed, std::string_view pseudonym, Reply& reply) {
   reply.status = status_of(failed.cause);
   ascii::append(reply.proxy_status, pseudonym, "; error=", error_of(failed));
   const std::string received = std::to_string(failed.received_status);
   if (failed.received_status != 0) ascii::append(reply.proxy_status, "; received-status=", received);
-  ascii::append(reply.body, " failed ", doing(failed.stage), ": ", row(failed.cause).sentence);
+  reply.body += what_failed(failed);
   if (!failed.why.empty()) ascii::append(reply.body, " (", failed.why, ")");
   reply.body += "\n";
   if (failed.cause == policy::Cause::tls_certificate_error)
-    ascii::append(reply.body, certificate_advice, "\n");
+    ascii::append(reply.body, failed.of_parent ? parent_certificate_advice : certificate_advice, "\n");
 }
 
 void describe_lost_attempt(const policy::Ledger& ledger, std::string_view pseudonym, Reply& reply) {

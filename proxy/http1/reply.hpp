@@ -12,6 +12,9 @@ namespace reprise::http {
 /// What to do where a certificate does not verify.
 inline constexpr std::string_view certificate_advice =
     "If a certification authority of your own signed it, name its file in tls.ca_file of the route.";
+/// The same for the certificate of the parent proxy.
+inline constexpr std::string_view parent_certificate_advice =
+    "If a certification authority of your own signed it, name its file in parent.ca_file.";
 
 struct Reply {
   int status = 0;

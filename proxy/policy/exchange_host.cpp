@@ -29,7 +29,7 @@ void Exchange::tell_host(const Outcome& outcome, const Verdict& verdict, Instant
   }
   if (host_.circuit == nullptr) return;
   const auto* failed = std::get_if<Failed>(&outcome);
-  const bool ours = failed != nullptr && is_fault_of_ours(failed->cause);
+  const bool ours = failed != nullptr && is_fault_of_ours(*failed);
   const bool stale = verdict.reason == Reason::stale_connection;
   // The free retry goes on in the place of the attempt that was stale.
   if (stale && verdict.retry) return;
@@ -56,7 +56,7 @@ void Exchange::count_first(Instant now) {
 // has burdened nobody, and is given back (decision 0015). True if it was.
 bool Exchange::account_for(const AttemptReport& report, const Outcome& outcome, Instant now) {
   const bool unsent = is_unsent(outcome, report.sent == Sent::nothing);
-  const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(outcome).cause);
+  const bool kept_here = unsent && is_fault_of_ours(std::get<Failed>(outcome));
   if (number_of(report) == 1 && !kept_here) count_first(now);
   if (!withdrawn_ || !unsent || number_of(report) != number_) return false;
   host_.budget->refund(*withdrawn_, now);

@@ -1,5 +1,6 @@
 #include "proxy/policy/route.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace reprise::policy {
@@ -11,6 +12,12 @@ RouteTable::RouteTable(std::vector<Route> routes, Route fallback) : routes_(std:
 
 std::size_t RouteTable::find(const RequestView& request) const {
   return index_.find(request, [this](std::size_t i) -> const Match& { return routes_[i].match; });
+}
+
+bool RouteTable::asks_for_host() const {
+  return std::any_of(routes_.begin(), routes_.end(), [](const Route& route) {
+    return !route.match.host.text.empty() || !route.match.hosts.empty();
+  });
 }
 
 }  // namespace reprise::policy

@@ -29,6 +29,8 @@ class RouteTable {
   std::size_t find(const RequestView&) const;
   const Route& operator[](std::size_t index) const { return routes_[index]; }
   std::size_t size() const { return routes_.size(); }
+  /// True if a route matches by host, so that the name that a client asks for can decide.
+  bool asks_for_host() const;
 
  private:
   std::vector<Route> routes_;

@@ -13,8 +13,10 @@ FirstByteWatch::FirstByteWatch(Stream& listened_to, Stream& interrupted)
 Task<void> FirstByteWatch::listen(FirstByteWatch& watch) {
   if (!watch.stopped_) co_await watch.listened_to_.wait_readable();
   if (!watch.stopped_) {
-    watch.heard_ = watch.listened_to_.open() && watch.listened_to_.unread() == Unread::bytes;
-    if (watch.heard_) watch.interrupted_.end_read();
+    const Unread unread = watch.listened_to_.open() ? watch.listened_to_.unread() : Unread::closed;
+    watch.heard_ = unread == Unread::bytes;
+    watch.ended_ = unread == Unread::closed;
+    if (watch.heard_ || watch.ended_) watch.interrupted_.end_read();
   }
   watch.over_ = true;
   watch.joined_.cancel();

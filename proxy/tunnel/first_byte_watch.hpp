@@ -1,4 +1,5 @@
-// Listens to one connection while another is waited on: when something has come, that other wait ends.
+// Listens to one connection while another is waited on: when something has come, or that connection has
+// ended, the other wait ends.
 #pragma once
 
 #include "proxy/io/stream.hpp"
@@ -8,13 +9,14 @@ namespace reprise::net {
 /// Reads nothing. Both streams must outlive it, and `stop` must be awaited before it is destroyed.
 class FirstByteWatch {
  public:
-  /// Ends a read, or a wait for one, of `interrupted` as soon as `listened_to` has a byte. The end of that
-  /// connection is no byte.
+  /// Ends a read, or a wait for one, of `interrupted` as soon as `listened_to` has a byte or has ended.
   FirstByteWatch(Stream& listened_to, Stream& interrupted);
   FirstByteWatch(const FirstByteWatch&) = delete;
   FirstByteWatch& operator=(const FirstByteWatch&) = delete;
 
   bool heard() const { return heard_; }
+  /// FIN or RST has come, and no byte before it.
+  bool ended() const { return ended_; }
   Task<void> stop();
 
  private:
@@ -25,6 +27,7 @@ class FirstByteWatch {
   Timer joined_;
   bool stopped_ = false;
   bool heard_ = false;
+  bool ended_ = false;
   bool over_ = false;
 };
 

@@ -9,7 +9,7 @@ namespace reprise::net {
 using http::FirstWords;
 
 Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstream,
-                             const http::Connect& tunnel, std::size_t longest_target, Duration limit) {
+                             const http::Connect& tunnel, std::size_t longest_target, FirstWordsTime time) {
   http::Heard heard{from_client.view()};
   FirstWords words = http::judge_first_words(heard, tunnel, longest_target);
   if (words != FirstWords::more) co_return words;
@@ -18,12 +18,19 @@ Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstre
   if (heard.waited_enough) co_return http::judge_first_words(heard, tunnel, longest_target);
   std::optional<FirstByteWatch> upstream_watch;
   if (upstream != nullptr) upstream_watch.emplace(*upstream, client);
-  client.limit_read(limit);
+  client.limit_read(from_client.empty() ? time.silence : time.half_word);
   while (words == FirstWords::more) {
     if (from_client.room_left() == 0) from_client.grow();
-    const auto [error, bytes] = co_await client.read_some(from_client.room());
+    auto [error, bytes] = co_await client.read_some(from_client.room());
+    // A request that has come beside the upstream's end is still one that can be served again.
+    const bool upstream_ended = upstream_watch && upstream_watch->ended();
+    if (error && upstream_ended && client.unread() == Unread::bytes) {
+      client.end_limit();
+      std::tie(error, bytes) = co_await client.read_some(from_client.room());
+    }
+    if (!error && from_client.empty() && time.half_word != time.silence) client.limit_read(time.half_word);
     if (!error) from_client.commit(bytes);
-    heard = {from_client.view(), upstream_watch && upstream_watch->heard(), bool(error)};
+    heard = {from_client.view(), upstream_watch && upstream_watch->heard(), error || upstream_ended};
     words = http::judge_first_words(heard, tunnel, longest_target);
   }
   client.end_limit();

@@ -7,11 +7,19 @@
 
 namespace reprise::net {
 
-/// `upstream`: null while there is none. Waits at most `limit`; a request target of more than
-/// `longest_target` bytes makes it opaque. Reads what the client sends into `from_client`, behind what is
-/// there, and nothing of the upstream's. Never `more`. A client that leaves makes it opaque: the tunnel finds
-/// out. Both streams work on afterwards.
+/// How long the first words are waited for.
+struct FirstWordsTime {
+  Duration silence;  ///< while the client has sent nothing
+  Duration
+      half_word;  ///< from the client's first byte on, where it differs from `silence`; else both together
+};
+
+/// `upstream`: null while there is none. A request target of more than `longest_target` bytes makes it
+/// opaque. Reads what the client sends into `from_client`, behind what is there, and nothing of the
+/// upstream's. Never `more`. The end of either side, FIN or RST, ends the wait: the tunnel finds out, and
+/// passes it on at once (row G7). Both streams work on afterwards.
 Task<http::FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstream,
-                                   const http::Connect& tunnel, std::size_t longest_target, Duration limit);
+                                   const http::Connect& tunnel, std::size_t longest_target,
+                                   FirstWordsTime time);
 
 }  // namespace reprise::net

@@ -37,12 +37,13 @@ bool starts_with(const Bytes& bytes, std::initializer_list<unsigned> prefix) {
   return std::equal(prefix.begin(), prefix.end(), bytes.begin());
 }
 
-// What an address stands for: itself, and the IPv4 addresses that are written into it.
+// All addresses that an address may lead to: the address itself, the IPv4 addresses that it embeds, and
+// loopback for an unspecified address.
 struct Meanings {
   explicit Meanings(const address& ip) : all{ip} {}
   void add(const address& ip) { all[count++] = ip; }
 
-  std::array<address, 3> all;
+  std::array<address, 6> all;  ///< the most: four splits of RFC 8215, and ISATAP
   std::size_t count = 1;
 };
 
@@ -52,7 +53,6 @@ std::optional<address_v4> embedded_by_prefix(const Bytes& bytes) {
   constexpr std::size_t last = 12;
   if (starts_with(bytes, {0x20, 0x02})) return v4_at(bytes, 2);  // 6to4, RFC 3056
   if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return v4_at(bytes, last);
-  if (starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return v4_at(bytes, last);              // RFC 8215
   if (starts_with(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0})) return v4_at(bytes, last);  // SIIT
   // Teredo (RFC 4380) has the client's address at its end, every bit inverted.
   if (starts_with(bytes, {0x20, 0x01, 0, 0})) return address_v4(~v4_at(bytes, last).to_uint());
@@ -68,13 +68,39 @@ std::optional<address_v4> embedded_by_interface(const Bytes& bytes) {
   return isatap ? std::optional(v4_at(bytes, 12)) : std::nullopt;
 }
 
+// 64:ff9b:1::/48 (RFC 8215) holds prefixes of translators of any length from 48 on. The length decides where
+// the IPv4 address is (RFC 6052 2.2), and the network alone knows it. Byte 8 is never a part of the address.
+// 0.0.0.0/8 is what a shorter prefix makes of zeros behind a longer one; no translator forwards to it.
+void add_translated(const Bytes& bytes, Meanings& found) {
+  if (!starts_with(bytes, {0x00, 0x64, 0xff, 0x9b, 0, 1})) return;
+  found.add(v4_at(bytes, 12));
+  constexpr std::array<std::array<std::size_t, 4>, 3> splits{
+      {{6, 7, 9, 10}, {7, 9, 10, 11}, {9, 10, 11, 12}}};
+  for (const auto& at : splits) {
+    if (bytes[at[0]] == 0) continue;
+    found.add(address_v4(address_v4::bytes_type{bytes[at[0]], bytes[at[1]], bytes[at[2]], bytes[at[3]]}));
+  }
+}
+
+// connect(2) takes an unspecified address for loopback. Which of the two loopback addresses responds depends
+// on the family of the listening socket.
 Meanings meanings(const address& ip) {
   Meanings found(ip);
+  if (ip.is_unspecified()) {
+    found.add(address_v4::loopback());
+    found.add(address_v6::loopback());
+  }
   if (!ip.is_v6()) return found;
   const Bytes bytes = ip.to_v6().to_bytes();
   if (const auto inner = embedded_by_prefix(bytes)) found.add(*inner);
   if (const auto inner = embedded_by_interface(bytes)) found.add(*inner);
+  add_translated(bytes, found);
   return found;
+}
+
+// The kernel heeds a zone for link-local addresses alone: `::1%2` is `::1`.
+address without_zone(const address& ip) {
+  return ip.is_v6() ? address(address_v6(ip.to_v6().to_bytes())) : ip;
 }
 
 std::vector<address> interface_addresses() {
@@ -136,7 +162,7 @@ bool AddressFilter::is_self(const address& ip, std::uint16_t port) const {
 }
 
 AddressVerdict AddressFilter::judge(const tcp::endpoint& endpoint) const {
-  const Meanings meant = meanings(unmapped(endpoint.address()));
+  const Meanings meant = meanings(unmapped(without_zone(endpoint.address())));
   const auto any = [&meant](auto holds) {
     return std::any_of(meant.all.begin(), meant.all.begin() + meant.count, holds);
   };

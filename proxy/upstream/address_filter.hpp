@@ -20,8 +20,10 @@ class AddressFilter {
   /// `own`: the bound endpoints of every listener, admin included.
   AddressFilter(const config::Deny&, std::vector<tcp::endpoint> own);
 
-  /// An IPv4 address inside an IPv6 one (mapped, compatible, NAT64 of both prefixes, SIIT, 6to4, ISATAP, the
-  /// client's of Teredo) is judged as that IPv4 address too (rows H1, L31).
+  /// An IPv4 address inside an IPv6 one (mapped, compatible, NAT64 of both prefixes in every split of RFC
+  /// 6052, SIIT, 6to4, ISATAP, the client's of Teredo) is judged as that IPv4 address too (rows H1, L31).
+  /// An unspecified address is judged as loopback of both families too: connect(2) takes it for loopback
+  /// (row H4). A zone (`::1%2`) is ignored.
   AddressVerdict judge(const tcp::endpoint&) const;
   /// A host that is written as an address, in whatever spelling (row H2): what a parent proxy gets is
   /// resolved by nobody here. A name is allowed.

@@ -85,6 +85,8 @@ bool is_fault_of_ours(Cause cause) {
   return false;
 }
 
+bool is_fault_of_ours(const Failed& failed) { return failed.of_parent || is_fault_of_ours(failed.cause); }
+
 bool is_unsent(const Outcome& outcome, bool all_unsent) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr && (failed->stage < Stage::send || all_unsent);

@@ -79,6 +79,8 @@ struct Failed {
   std::string_view why{};
   /// For `dns_error`: there is no such name, and this process has never resolved it.
   bool never_existed = false;
+  /// For `tls_certificate_error`: the certificate is that of the parent proxy.
+  bool of_parent = false;
 };
 
 using Outcome = std::variant<Answered, Failed>;
@@ -89,6 +91,8 @@ bool is_broken_response(const Outcome&);
 /// True for what this host, its resolver or its parent proxy
 /// is to blame for: it says nothing of the upstream (row L27).
 bool is_fault_of_ours(Cause);
+/// The same; a certificate of the parent proxy says nothing of the upstream either.
+bool is_fault_of_ours(const Failed&);
 
 /// True where it ended before a byte of it had left this host, so that nobody was burdened with it.
 /// `all_unsent`: the kernel had taken nothing.

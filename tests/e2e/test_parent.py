@@ -70,15 +70,37 @@ def test_one_over_tls_has_authorities_of_its_own():
             twice = {"retry": {"max_attempts": 2}}
             for wrong in ({"url": parent.proxy_url(WRITTEN)}, {"url": parent.proxy_url(WRITTEN).replace("localhost", LOOPBACK), "ca_file": own.file}):
                 with Reprise(parent=wrong, defaults={**twice, "tls": {"ca_file": own.file}}) as reprise:
+                    before = parent.connections
                     response = ask(reprise, "GET", "http://up.test/x")
                     equal(response.status, 502, "it is not who it has to be")
                     assert b"parent proxy" in response.body, response.body
                     reprise.expect_log("the certificate does not verify")
+                    equal(parent.connections - before, 1, "the same certificate a moment later proves as little")
             with Reprise(parent=there, defaults={**twice, "tls": {}}) as reprise:
                 equal(ask(reprise, "GET", "https://api.test/y").status, 502, "its authority vouches for no upstream")
         with Parent() as clear, Reprise(parent=clear.proxy_url().replace("http:", "https:"),
                                         defaults={**twice, "connect_timeout": "200ms"}) as reprise:
             equal(ask(reprise, "GET", "http://up.test/x").status, 504, "one that waits for clear text")
+
+
+def test_a_parent_whose_certificate_does_not_verify_is_dialled_once_and_named():
+    own = Authority("proxy CA")
+    with TlsParent(own.issue(names=("DNS:localhost",)), login=LOGIN) as parent, \
+            Reprise(parent=parent.proxy_url(WRITTEN), defaults={"circuit": {"failures": "10%", "requests": 1}}) as reprise:
+        for asked in range(1, 4):
+            plain = ask(reprise, "GET", "http://up.test/x")
+            with tunnel_to(reprise, "up.test:443") as client:
+                tunnel = client.read_response("CONNECT")
+            for response in (plain, tunnel):
+                is_failure(response, 502, "tls_certificate_error", 1, b"in the TLS handshake with the parent proxy: ")
+                assert b"name its file in parent.ca_file." in response.body and b"of the route" not in response.body, response.body
+                equal(response.reason, "not_retryable")
+            equal(parent.connections, 2 * asked)
+        reprise.expect_log("TLS with the parent proxy")
+        reprise.expect_log("name its file in parent.ca_file.")
+        attempts = [line["attempts"][0] for line in reprise.requests(6)]
+        equal({(one["stage"], one["error"]) for one in attempts}, {("tls", "tls_certificate_error")})
+        equal(reprise.metric("reprise_circuit_state", upstream="up.test:80"), 0, "it says nothing of the upstream")
 
 
 def test_hosts_under_except_are_reached_without_it():

@@ -12,6 +12,8 @@ from pathlib import Path
 from client import Client
 from faults import Host, isolated
 from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, at_most, equal, needs, opened_after, options, without_proxies
+from parent import Parent
+from server import Server
 from test_faults_network import elsewhere, listener_on, upstream_on
 from test_intercept import Intercepting
 from tls import Authority, TlsUpstream
@@ -106,6 +108,49 @@ def test_plain_http_is_retried_by_nft():
 def test_plain_http_is_retried_by_iptables():
     needs("iptables")
     plain_http_is_retried("iptables")
+
+
+@isolated
+def test_the_host_that_a_parent_is_asked_for_is_judged():
+    """A request names its host itself; the parent gets it in absolute-form, and would dial it."""
+    needs("nft")
+    with Host() as host, upstream_on(host) as upstream, Parent({"shop.test": (host.theirs, upstream.port)}) as parent, \
+            proxied("nft", parent=parent.proxy_url()) as reprise:
+        url = f"http://{host.theirs}:{upstream.port}/x"
+        out, err = curl(url, "-i", "-H", "Host: shop.test")
+        assert " 200 " in out, (out, err)
+        equal(parent.asked("GET"), [f"http://shop.test:{upstream.port}/x"])
+        for named in ("169.254.169.254", "2852039166", "[::ffff:a9fe:a9fe]", "169.254.169.254:80", "100.100.100.200"):
+            out, err = curl(url, "-i", "-H", f"Host: {named}")
+            assert " 403 " in out and "address_denied" in out, (named, out, err)
+        equal(len(parent.requests), 1)
+        reprise.expect_log("169.254.169.254")
+
+
+@isolated
+def test_G7_half_a_word_that_decides_nothing_is_forwarded():
+    """A redirected stream whose route no host name decides, and whose TLS nobody ends here."""
+    needs("nft")
+    script = """
+import socket, sys
+wire = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+said = bytes.fromhex(sys.argv[3])
+wire.sendall(said)
+got = b""
+while len(got) < 4 + len(said):
+    got += wire.recv(100)
+print(got.hex(), end="")
+"""
+    def speak_last(connection):
+        words = connection.recv(99)
+        connection.sendall(b"got " + words)
+        connection.recv(1)
+    with Host() as host, elsewhere(Server(speak_last, listener=listener_on(host)), host) as talker, \
+            proxied("nft", timers={"handshake": "1h"}):
+        for said in (b"\x16", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET / HT", b"\x05"):
+            done = subprocess.run(["python3", "-c", script, host.theirs, str(talker.port), said.hex()], capture_output=True, text=True,
+                                  timeout=PATIENCE, preexec_fn=as_nobody, check=False)
+            equal(done.stdout, (b"got " + said).hex(), done.stderr)
 
 
 def ipv6(dialect):

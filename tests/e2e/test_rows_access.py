@@ -8,8 +8,10 @@ import socket
 from client import Client, ask, head_of
 from exactly import HOST, causes, counted, equal_causes, refused, says, sent_upstream, stage, to
 from harness import LOOPBACK, Reprise, equal
+from parent import Parent
 from server import Server, carry_both
 from test_refusals import run_with
+from test_socks import SOCKS, asked, by_address, by_name, connected, reply
 from upstream import Say, Upstream
 
 ONCE = {"retry": {"max_attempts": 1}, "connect_timeout": "10m"}  # a dial to a dead address would outlast the client
@@ -151,6 +153,37 @@ def test_H4_own_listeners_by_any_address():
     with Reprise(listeners=wide) as reprise:
         for host in ("127.0.0.1", "127.9.9.9", "0.0.0.0", *own_addresses()):
             is_self(reprise, f"{host}:{reprise.forward[1]}")
+
+
+UNSPECIFIED = ("0.0.0.0", "0", "0x0", "0.0", "[::]", "[::ffff:0:0]", "[::ffff:0.0.0.0]")
+
+
+def test_H4_the_unspecified_address_is_denied_where_loopback_is():
+    """connect(2) takes it for loopback: by HTTP, CONNECT and SOCKS."""
+    with Upstream() as upstream, Reprise(defaults=ONCE, security={"deny": ["127.0.0.0/8", "self"]}, **SOCKS) as reprise:
+        for host in UNSPECIFIED:
+            is_denied(reprise, f"{host}:{upstream.port}")
+            with Client(reprise.forward) as client:
+                client.send(head_of("CONNECT", f"{host}:{upstream.port}", "h"))
+                equal((client.read_response("CONNECT").status), 403, host)
+            with connected(reprise) as plain:
+                equal(asked(plain, by_name(host.strip("[]"), upstream.port))[2:], reply(2), host)
+        with connected(reprise) as plain:
+            equal(asked(plain, by_address(upstream.port, "0.0.0.0"))[2:], reply(2))
+        equal(upstream.connections, 0)
+    with Upstream() as upstream, Reprise(defaults=ONCE) as reprise:
+        for host in UNSPECIFIED:
+            equal(ask(reprise, "GET", f"http://{host}:{upstream.port}/").status in (200, 502), True, "loopback is open by default")
+
+
+def test_H4_the_unspecified_address_is_denied_as_text_for_a_parent():
+    with Parent() as parent, Reprise(parent=parent.proxy_url(), defaults=ONCE, security={"deny": ["::1", "self"]}) as reprise:
+        for host in UNSPECIFIED:
+            is_denied(reprise, host)
+            with Client(reprise.forward) as client:
+                client.send(head_of("CONNECT", f"{host}:443", "h"))
+                equal((client.read_response("CONNECT").status), 403, host)
+        equal(parent.requests, [])
 
 
 def test_H5_own_pseudonym_in_via():

@@ -288,7 +288,8 @@ def test_L30_bytes_behind_the_body_of_an_upgrade():
 def test_L31_more_forms_of_addresses_within_addresses():
     with Reprise(defaults=ONCE) as reprise:
         for host in ("[64:ff9b:1::a9fe:a9fe]", "[64:ff9b:1:2:3:4:169.254.169.254]", "[::ffff:0:a9fe:a9fe]", "[::ffff:0:169.254.169.254]",
-                     "[2001:db8::5efe:a9fe:a9fe]", "[2001:db8::200:5efe:169.254.169.254]", "[2001:0:c000:201::5601:5601]"):
+                     "[2001:db8::5efe:a9fe:a9fe]", "[2001:db8::200:5efe:169.254.169.254]", "[2001:0:c000:201::5601:5601]",
+                     "[64:ff9b:1:a9fe:a9:fe00::]", "[64:ff9b:1:a9:fe:a9fe::]", "[64:ff9b:1:7:a9:fea9:fe00:0]"):
             is_denied(reprise, host)
     with Reprise(defaults={**ONCE, "connect_timeout": "200ms"}) as reprise:
         for host in ("[64:ff9b:1::c000:201]", "[64:ff9b::c000:201]", "[2001:db8::5efe:c000:201]", "[2001:0:c000:201::3fff:fdfe]"):

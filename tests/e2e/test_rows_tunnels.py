@@ -11,6 +11,7 @@ from client import Client, head_of
 from exactly import counted
 from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, under_some_limit
 from server import Server
+from test_intercept import HOST, Intercepting
 from test_tunnels import echo_backwards_at_the_end, open_tunnel
 from upstream import Say, Upstream
 
@@ -284,6 +285,22 @@ def test_G7_server_first_silence_and_half_a_request_line_are_tunnelled():
         equal(open_tunnel(client, talker.port).status, 200)
         told.set()
         equal(client.read_bytes(7), b"at last")
+
+
+def test_G7_the_end_of_an_upstream_before_anybody_has_spoken_is_passed_on_at_once():
+    """Wherever the client's silence is waited for: 200 ms behind a CONNECT, timers.handshake at a host whose TLS is ended here."""
+    def close(_connection):
+        return None
+
+    def cut(connection):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    for end in (close, cut):
+        with Server(end) as talker, Intercepting(timers={"handshake": "1h"}) as reprise:
+            for host in (HOST, LOOPBACK):
+                with Client(reprise.forward) as client:
+                    client.send(head_of("CONNECT", f"{host}:{talker.port}", host))
+                    equal(client.read_final_head().status, 200)
+                    client.expect_end()
 
 
 def test_G7_half_a_client_hello_and_silence_ends_idle():

@@ -97,6 +97,15 @@ TEST(Reply, says_what_the_library_of_tls_said) {
   EXPECT_NE(reply.body.find(" (certificate has expired)\n"), string::npos) << reply.body;
 }
 
+TEST(Reply, names_the_parent_whose_certificate_does_not_verify) {
+  policy::Failed failed{policy::Stage::tls, policy::Cause::tls_certificate_error};
+  failed.of_parent = true;
+  const Reply reply = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p");
+  EXPECT_NE(reply.body.find("handshake with the parent proxy: "), string::npos) << reply.body;
+  EXPECT_NE(reply.body.find("parent.ca_file.\n"), string::npos) << reply.body;
+  EXPECT_EQ(reply.body.find("the upstream's certificate"), string::npos) << reply.body;
+}
+
 TEST(Reply, every_stage_has_its_phrase) {
   std::set<string> bodies;
   for (int stage = 0; stage < policy::stage_count; ++stage) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/http/metadata_service.hpp"
+
 namespace reprise::net {
 namespace {
 
@@ -41,6 +43,10 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, DeniedInside,
                          ::testing::Values("64:ff9b:1::a9fe:a9fe", "64:ff9b:1:7:8:9:a9fe:a9fe",  // RFC 8215
                                            "::ffff:0:a9fe:a9fe", "::ffff:0:169.254.0.1",         // SIIT
                                            "2001:db8::5efe:a9fe:a9fe", "2001:db8::200:5efe:a9fe:a9fe",
+                                           "64:ff9b:1:a9fe:a9:fe00::",         // RFC 6052 behind /48
+                                           "64:ff9b:1:a9fe:a9:fe77:1:1",       // ... with a suffix
+                                           "64:ff9b:1:a9:fe:a9fe::",           // behind /56
+                                           "64:ff9b:1:7:a9:fea9:fe00:0",       // behind /64
                                            "64:ff9b:1:0:0:5efe:a9fe:1",        // ISATAP
                                            "2002:808:808:0:0:5efe:a9fe:a9fe",  // both 6to4 and ISATAP
                                            "2001::5601:5601", "2001:0:53aa:64c:0:fbff:5601:5601"));  // Teredo
@@ -55,7 +61,9 @@ INSTANTIATE_TEST_SUITE_P(AddressFilter, PublicInside,
                                            "2001::f7f7:f7f7",       // Teredo of 8.8.8.8
                                            "2001::a9fe:a9fe",       // not inverted: Teredo of 86.1.86.1
                                            "64:ff9b:2::a9fe:a9fe",  // no NAT64
-                                           "::ffff:1:a9fe:a9fe",    // no SIIT
+                                           "64:ff9b:1:808:8:800::", "64:ff9b:1:8:8:808::",
+                                           "64:ff9b:1:a9:fe00:0:808:808",  // byte 8 is no part
+                                           "::ffff:1:a9fe:a9fe",           // no SIIT
                                            "2001:db8::100:5efe:a9fe:a9fe", "2001:db8::5eff:a9fe:a9fe",
                                            "2001:db8::1:5efe:a9fe:a9fe",  // no ISATAP
                                            "2001:1::5601:5601", "::1"));
@@ -73,6 +81,48 @@ config::Deny deny_only(std::string network) {
   config::Deny deny;
   deny.networks = {std::move(network)};
   return deny;
+}
+
+// connect(2) takes an unspecified address for loopback.
+TEST(AddressFilter, H4_the_unspecified_address_is_denied_where_loopback_is) {
+  for (const char* network : {"127.0.0.0/8", "::1/128", "127.0.0.1"}) {
+    const AddressFilter filter(deny_only(network), {});
+    for (const char* text : {"0.0.0.0", "::", "::ffff:0.0.0.0", "::ffff:0:0"})
+      EXPECT_EQ(filter.judge(at(text)), AddressVerdict::denied) << network << ' ' << text;
+    for (const char* text : {"0", "0x0", "0.0", "00.0.0.0", "0.", "::", "::ffff:0:0", "::ffff:0.0.0.0"})
+      EXPECT_EQ(filter.judge_unresolved(text, 80), AddressVerdict::denied) << network << ' ' << text;
+    // As zeros between a longer prefix of a translator and the address they are no address.
+    for (const char* text : {"64:ff9b:1::808:808", "64:ff9b::808:808", "0.0.0.1", "1.0.0.0"})
+      EXPECT_EQ(filter.judge(at(text)), AddressVerdict::allowed) << network << ' ' << text;
+  }
+  EXPECT_EQ(AddressFilter(deny_only("0.0.0.0/8"), {}).judge(at("0.0.0.0")), AddressVerdict::denied);
+  EXPECT_EQ(AddressFilter(deny_only("0.0.0.0/8"), {}).judge(at("64:ff9b:1::808:808")),
+            AddressVerdict::allowed);
+  EXPECT_EQ(AddressFilter(deny_only("::/128"), {}).judge(at("::")), AddressVerdict::denied);
+}
+
+TEST(AddressFilter, H4_a_zone_hides_nothing) {
+  const AddressFilter filter(deny_only("127.0.0.0/8"), {at("::1", 3128)});
+  EXPECT_EQ(filter.judge(at("::1%1", 3128)), AddressVerdict::self);
+  EXPECT_EQ(filter.judge(at("::ffff:127.0.0.1%1")), AddressVerdict::denied);
+  EXPECT_EQ(filter.judge(at("::%1")), AddressVerdict::denied);
+}
+
+// What clients are told to ask directly is what is refused, and the other way round.
+TEST(AddressFilter, N20_the_default_list_and_the_metadata_services_are_one_list) {
+  const AddressFilter filter(config::Deny{}, {});
+  for (const std::string_view service : http::metadata_services) {
+    ErrorCode is_a_name;
+    const auto literal = asio::ip::make_address(service, is_a_name);
+    if (is_a_name) continue;
+    EXPECT_EQ(filter.judge({literal, 80}), AddressVerdict::denied) << service;
+  }
+  for (const std::string& network : config::Deny{}.networks) {
+    const std::size_t slash = network.find('/');
+    const bool is_one_host =
+        network.substr(slash) == (network.find(':') == std::string::npos ? "/32" : "/128");
+    EXPECT_TRUE(!is_one_host || http::is_metadata_service(network.substr(0, slash))) << network;
+  }
 }
 
 TEST(AddressFilter, H1_prefixes_of_any_length_cut_where_they_say) {

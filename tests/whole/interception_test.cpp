@@ -186,6 +186,31 @@ TEST_F(ProxyInterception, a_handshake_that_never_ends_is_closed) {
   EXPECT_EQ(proxy.metric("reprise_limits_hit_total{limit=\"handshake\"}"), 2);
 }
 
+TEST_F(ProxyInterception, G7_half_a_word_is_held_where_it_decides_on_interception) {
+  Wishes wished = wishes();
+  wished.settings.timers.handshake = std::chrono::hours(1);
+  wished.first_words_limit = milliseconds(1);
+  const RunningProxy proxy(std::move(wished));
+  const string name = play::extension(0, play::vector(string(1, '\0') + play::vector("localhost", 2), 2));
+  const string hello = play::record(play::hello_message(name + play::some_extensions().substr(21)));
+  Heard heard;
+  ScriptedUpstream plain([&](Peer& peer) {
+    peer.socket.read_bytes(1);
+    heard.add(peer.socket.take_all());
+    peer.socket.read_to_end();
+  });
+  RawClient held = connected(proxy, upstream_name());
+  held.send(hello.substr(0, 1));
+  // The same word to a host that is not listed, sent later, has been forwarded by then.
+  RawClient witness = connected(proxy, "127.0.0.1:" + std::to_string(plain.port()));
+  witness.send(hello.substr(0, 1));
+  EXPECT_TRUE(play::eventually([&] { return heard.size() == 1; }));
+  held.send(hello.substr(1));
+  held.socket().read_bytes(1);
+  held.socket().reset();
+  EXPECT_TRUE(play::eventually([&] { return counted(proxy, "handshake_failed") == 1; }));
+}
+
 TEST_F(ProxyInterception, a_client_that_leaves_in_its_handshake) {
   const RunningProxy proxy(wishes());
   RawClient client = connected(proxy, upstream_name());

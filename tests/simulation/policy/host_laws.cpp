@@ -113,7 +113,7 @@ void HostLaws::hear(const Happening& what, Instant admitted, bool stale, bool ot
   }
   if (!circuit_) return;
   const auto* failed = std::get_if<Failed>(&what.outcome);
-  const bool ours = failed != nullptr && policy::is_fault_of_ours(failed->cause);
+  const bool ours = failed != nullptr && policy::is_fault_of_ours(*failed);
   const bool broke_beside_a_copy = failed != nullptr && what.report.reused && other_runs;
   // The free retry goes on in the place of the attempt that was stale.
   if (stale) return;
