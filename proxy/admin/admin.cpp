@@ -4,7 +4,6 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <memory>
-#include <tuple>
 
 #include "proxy/admin/admin_response.hpp"
 #include "proxy/admin/admin_visits.hpp"
@@ -51,13 +50,24 @@ Task<bool> read_query(Worker& worker, AdminVisit& visit, beast::flat_buffer& buf
 Task<bool> send_page(AdminVisit& visit, const PageResponse& page, bool head_only) {
   visit.limit(write_limit);
   bhttp::response_serializer<bhttp::string_body> serializer(page);
-  ErrorCode unsent;
-  if (head_only) {
-    std::tie(unsent, std::ignore) = co_await bhttp::async_write_header(visit.socket(), serializer, as_result);
-  } else {
-    std::tie(unsent, std::ignore) = co_await bhttp::async_write(visit.socket(), serializer, as_result);
+  serializer.split(head_only);
+  visit.moved();
+  while (head_only ? !serializer.is_header_done() : !serializer.is_done()) {
+    const auto [unsent, bytes] = co_await bhttp::async_write_some(visit.socket(), serializer, as_result);
+    if (unsent) co_return false;
+    visit.moved();
   }
-  co_return !unsent;
+  co_return true;
+}
+
+bool count_room(AdminServer& server, bool made) {
+  if (made) server.worker.shared.metrics.count_limit(observe::LimitHit::room);
+  return made;
+}
+
+bool find_room_for_page(AdminServer& server) {
+  if (server.visits.has_room_for_page()) return true;
+  return count_room(server, server.visits.make_room_for_page());
 }
 
 Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) {
@@ -70,8 +80,10 @@ Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) 
   for (bool stays = true; stays; visit.answered()) {
     bhttp::request_parser<bhttp::empty_body> parser;
     if (!co_await read_query(server.worker, visit, buffer, parser)) co_return;
-    visit.asked();
-    const AdminVisitor visitor{local, server.loopback, server.feed.has_room()};
+    const AdminWork work = work_of(parser.get());
+    const bool room = work == AdminWork::probe || find_room_for_page(server);
+    visit.asked(room ? work : AdminWork::probe);
+    const AdminVisitor visitor{local, server.loopback, room, server.feed.has_room()};
     if (begins_events(parser.get(), visitor)) {
       visit.stop_counting();
       co_return co_await server.feed.serve(shared, visit, event_stream_head(parser.get().version()));
@@ -86,12 +98,10 @@ Task<void> serve_admin(std::shared_ptr<AdminServer> shared, tcp::socket socket) 
   visit.socket().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
-// Where every connection is being answered, the new one goes.
+// If every response moves, the new connection is closed.
 bool find_room(AdminServer& server) {
   if (server.visits.has_room()) return true;
-  if (!server.visits.make_room()) return false;
-  server.worker.shared.metrics.count_limit(observe::LimitHit::room);
-  return true;
+  return count_room(server, server.visits.make_room());
 }
 
 }  // namespace

@@ -25,7 +25,11 @@ Page text_page(const Query& query, bhttp::status status, std::string body) {
   return page;
 }
 
-Task<std::string> render(const AdminPages& pages) { co_return pages.metrics(); }
+// Called on the page thread: `make` and what it refers to outlive the call, because its caller waits.
+template <typename Make>
+auto call(const Make& make) -> Task<decltype(make())> {
+  co_return make();
+}
 
 Page json_page(const Query& query, std::string body) {
   Page page = text_page(query, bhttp::status::ok, std::move(body));
@@ -43,8 +47,13 @@ bool is_private(std::string_view path) {
 std::string why_refused(const Query& query, std::string_view path, const AdminVisitor& visitor) {
   if (!visitor.local) return std::string(path) + " answers this machine only\n";
   if (!has_address_as_host(query)) return "Host must be an address or localhost\n";
-  if (is_from_elsewhere(query)) return "Origin must be this listener\n";
   return {};
+}
+
+// A link to the status page or the metrics may stand on any page.
+bool is_taken_by_another_page(const Query& query, std::string_view path) {
+  if (!is_from_elsewhere(query)) return false;
+  return !((path == "/" || path == "/metrics") && is_followed_link(query));
 }
 
 Page html_page(const Query& query) {
@@ -55,6 +64,14 @@ Page html_page(const Query& query) {
   page.set("Referrer-Policy", "no-referrer");
   page.set("Cross-Origin-Opener-Policy", "same-origin");
   page.set("Cross-Origin-Resource-Policy", "same-origin");
+  return page;
+}
+
+Page no_more_pages(const Query& query) {
+  Page page = text_page(query, bhttp::status::service_unavailable,
+                        "limits.admin_connections is reached; /livez and /readyz are still served\n");
+  page.set(bhttp::field::retry_after, "1");
+  page.keep_alive(false);
   return page;
 }
 
@@ -79,16 +96,19 @@ std::string unescaped(std::string_view segment) {
   return text;
 }
 
-Page story_page(const Query& query, std::string_view id, const AdminPages& pages) {
+Task<Page> story_page(const Query& query, std::string_view escaped_id, const AdminPages& pages,
+                      asio::thread_pool& page_thread) {
   const std::string_view target(query.target().data(), query.target().size());
   const StoryForm form = target.ends_with("?format=text") ? StoryForm::text : StoryForm::json;
-  auto told = pages.story(unescaped(id), form);
+  const std::string id = unescaped(escaped_id);
+  const auto make = [&] { return pages.story(id, form); };
+  auto told = co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable);
   if (!told)
-    return text_page(query, bhttp::status::not_found,
-                     "no such request: it was never here, or newer ones have taken its place "
-                     "(limits.stories)\n");
-  return form == StoryForm::text ? text_page(query, bhttp::status::ok, std::move(*told))
-                                 : json_page(query, std::move(*told));
+    co_return text_page(query, bhttp::status::not_found,
+                        "no such request: it was never here, or newer ones have taken its place "
+                        "(limits.stories)\n");
+  co_return form == StoryForm::text ? text_page(query, bhttp::status::ok, std::move(*told))
+                                    : json_page(query, std::move(*told));
 }
 
 // To HEAD; a GET has a stream in this place.
@@ -99,26 +119,29 @@ Page events_head(const Query& query) {
   return page;
 }
 
-Page private_page(const Query& query, std::string_view path, const AdminVisitor& visitor,
-                  const AdminPages& pages) {
+Task<Page> private_page(const Query& query, std::string_view path, const AdminVisitor& visitor,
+                        const AdminPages& pages, asio::thread_pool& page_thread) {
   if (std::string why = why_refused(query, path, visitor); !why.empty())
-    return text_page(query, bhttp::status::forbidden, std::move(why));
-  if (path == "/") return html_page(query);
+    co_return text_page(query, bhttp::status::forbidden, std::move(why));
+  if (path == "/") co_return html_page(query);
   if (path == "/events" && (!visitor.may_read_events || query.method() == bhttp::verb::get))
-    return no_more_readers(query);
-  if (path == "/events") return events_head(query);
-  if (path == "/status") return json_page(query, pages.status());
-  if (path == stories_path) return json_page(query, pages.stories());
+    co_return no_more_readers(query);
+  if (path == "/events") co_return events_head(query);
+  if (path == "/status" || path == stories_path) {
+    const auto& make = path == "/status" ? pages.status : pages.stories;
+    co_return json_page(query, co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable));
+  }
   if (path.size() > stories_path.size() + 1 && path[stories_path.size()] == '/')
-    return story_page(query, path.substr(stories_path.size() + 1), pages);
-  return text_page(query, bhttp::status::not_found, "a story is at /stories/ID\n");
+    co_return co_await story_page(query, path.substr(stories_path.size() + 1), pages, page_thread);
+  co_return text_page(query, bhttp::status::not_found, "a story is at /stories/ID\n");
 }
 
 }  // namespace
 
 bool begins_events(const AdminQuery& query, const AdminVisitor& visitor) {
   const std::string_view path = path_of(query);
-  return query.method() == bhttp::verb::get && path == "/events" && visitor.may_read_events &&
+  return query.method() == bhttp::verb::get && path == "/events" && visitor.may_have_page &&
+         visitor.may_read_events && !is_taken_by_another_page(query, path) &&
          why_refused(query, path, visitor).empty();
 }
 
@@ -130,8 +153,11 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
     co_return page;
   }
   const std::string_view path = path_of(query);
-  if (is_private(path)) co_return private_page(query, path, visitor, pages);
+  if (!visitor.may_have_page) co_return no_more_pages(query);
   const bool known = path == "/livez" || path == "/readyz" || path == "/metrics";
+  if ((is_private(path) || path == "/metrics") && is_taken_by_another_page(query, path))
+    co_return text_page(query, bhttp::status::forbidden, "only pages of this listener may ask for this\n");
+  if (is_private(path)) co_return co_await private_page(query, path, visitor, pages, page_thread);
   if (known && visitor.loopback && is_rebound(query))
     co_return text_page(query, bhttp::status::misdirected_request, "Host must be an address or localhost\n");
   if (path == "/livez") co_return text_page(query, bhttp::status::ok, "alive\n");
@@ -142,7 +168,7 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
   }
   if (path == "/metrics") {
     Page page = text_page(query, bhttp::status::ok,
-                          co_await asio::co_spawn(page_thread, render(pages), asio::use_awaitable));
+                          co_await asio::co_spawn(page_thread, call(pages.metrics), asio::use_awaitable));
     page.set(bhttp::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
     co_return page;
   }

@@ -16,6 +16,7 @@ using PageResponse = boost::beast::http::response<boost::beast::http::string_bod
 struct AdminVisitor {
   bool local;            ///< from this machine
   bool loopback;         ///< the listener is bound to this machine alone
+  bool may_have_page;    ///< there is room for one more page
   bool may_read_events;  ///< there is room for one more reader
 };
 

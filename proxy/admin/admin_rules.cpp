@@ -13,6 +13,11 @@ std::string_view value_of(const AdminQuery& query, boost::beast::http::field fie
   return {value.data(), value.size()};
 }
 
+std::string_view value_of(const AdminQuery& query, std::string_view field) {
+  const auto value = query[field];
+  return {value.data(), value.size()};
+}
+
 // The host in Host, without its port; empty: there is none, or none that a browser would send.
 std::string host_of(const AdminQuery& query) {
   std::string_view host = value_of(query, boost::beast::http::field::host);
@@ -47,12 +52,24 @@ bool is_rebound(const AdminQuery& query) {
 }
 
 bool is_from_elsewhere(const AdminQuery& query) {
+  // `same-site` is another port of this machine; `none` is an address that a person has entered.
+  const std::string_view site = value_of(query, "Sec-Fetch-Site");
+  if (!site.empty() && site != "same-origin" && site != "none") return true;
   std::string_view origin = value_of(query, boost::beast::http::field::origin);
   if (origin.empty()) return false;
   const std::size_t scheme = origin.find("://");
   if (scheme == std::string_view::npos) return true;
   origin.remove_prefix(scheme + 3);
   return policy::lower(origin) != policy::lower(value_of(query, boost::beast::http::field::host));
+}
+
+bool is_followed_link(const AdminQuery& query) {
+  return value_of(query, "Sec-Fetch-Mode") == "navigate" && value_of(query, "Sec-Fetch-Dest") == "document";
+}
+
+AdminWork work_of(const AdminQuery& query) {
+  const std::string_view path = path_of(query);
+  return path == "/livez" || path == "/readyz" ? AdminWork::probe : AdminWork::page;
 }
 
 }  // namespace reprise::net

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 
 #include "proxy/io/task.hpp"
@@ -10,6 +11,9 @@
 namespace reprise::net {
 
 class AdminVisits;
+
+/// What a request costs: a probe gets a few bytes at once, a page has to be made.
+enum class AdminWork : std::uint8_t { probe, page };
 
 /// One connection to the admin listener; on the list from its beginning to its end. Used by one thread.
 class AdminVisit final : public Timed {
@@ -22,9 +26,11 @@ class AdminVisit final : public Timed {
   tcp::socket& socket() { return socket_; }
   /// Ends what the connection waits for, unless called again before.
   void limit(Duration after) { tick_.arm(*this, after); }
-  /// A whole request has come: it is answered before the connection may go.
-  void asked();
-  /// From now on it waits for a request, as the last of all.
+  /// A whole request has come. The connection does not give way until `moved` is called.
+  void asked(AdminWork);
+  /// The response is being written: called at its begin, and whenever the kernel has accepted more of it.
+  void moved();
+  /// From now on the connection waits for a request, as the last of all.
   void answered();
   /// Nothing of it is waited for any more.
   void lift_limit() { Tick::disarm(*this); }
@@ -40,30 +46,48 @@ class AdminVisit final : public Timed {
   AdminVisits& all_;
   Tick& tick_;
   tcp::socket socket_;
+  /// In `is_made` the visit is on no list.
+  enum class State : std::uint8_t { waits, is_made, is_sent };
+
+  void leave_list();
+  void close();
+  bool is_stuck(Instant now);
+
   std::list<AdminVisit*>::iterator place_;
-  bool waits_ = true;
+  State state_ = State::waits;
+  AdminWork work_ = AdminWork::probe;  ///< of the request that is being answered
+  Instant moved_at_;                   ///< set while the response is being sent
   bool counted_ = true;
 };
 
 /// All of one admin listener, which outlives them.
 class AdminVisits {
  public:
-  explicit AdminVisits(std::size_t most) : most_(most) {}
+  explicit AdminVisits(std::size_t most);
   AdminVisits(const AdminVisits&) = delete;
   AdminVisits& operator=(const AdminVisits&) = delete;
 
   /// True if there is room for one more.
   bool has_room() const { return count_ < most_; }
-  /// Closes the connection that has waited longest for a request, or for the rest of one. False if every one
-  /// is being answered.
+  /// Closes one connection: the one that has waited longest for a request or for the rest of one; if none
+  /// waits, the one whose response has not moved for longest. False if every response moves.
   bool make_room();
+  /// True if one more page may be made: a few places are left for probes.
+  bool has_room_for_page() const { return pages_ < most_pages_; }
+  /// Closes the connection whose page has not moved for longest. False if every page is being made or moves.
+  bool make_room_for_page();
 
  private:
   friend class AdminVisit;
 
+  AdminVisit* stuck(bool pages_only);
+
   const std::size_t most_;
+  const std::size_t most_pages_;
   std::size_t count_ = 0;           ///< open ones; those that were closed are still to be destroyed
+  std::size_t pages_ = 0;           ///< of these, the ones whose page is being made or sent
   std::list<AdminVisit*> waiting_;  ///< the longest first
+  std::list<AdminVisit*> sending_;  ///< the one that moved last is the last
 };
 
 }  // namespace reprise::net

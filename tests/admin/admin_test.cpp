@@ -60,6 +60,38 @@ TEST(Admin, L9_many_silent_ones_neither_stop_it_nor_the_traffic) {
   EXPECT_TRUE(play::eventually([&] { return play::open_descriptors() < before + 20; }));
 }
 
+/// Asks for a path many times; of the responses it has read the first byte.
+RawClient deaf_visitor(const RunningProxy& proxy, std::string_view path, int times) {
+  RawClient client = visitor(proxy);
+  std::string requests;
+  for (int i = 0; i < times; ++i) requests += ask_for(path);
+  client.send(requests);
+  client.socket().read_until("H");
+  return client;
+}
+
+TEST(Admin, L9_a_response_that_does_not_move_gives_way) {
+  RunningProxy proxy(at_most(2));
+  RawClient deaf = deaf_visitor(proxy, "/", 100);
+  RawClient other = visitor(proxy);
+  EXPECT_TRUE(play::eventually([&] {
+    const WireResponse refused = other.ask(ask_for("/nothing"));
+    other = visitor(proxy);
+    return refused.status == 503 && refused.field("Retry-After") == "1";
+  })) << "one of two places is left for probes";
+  EXPECT_TRUE(is_open(other));
+  EXPECT_TRUE(play::eventually([&] { return visitor(proxy).ask(ask_for("/metrics")).status == 200; }))
+      << "after a second the unread response makes room";
+  EXPECT_TRUE(is_closed(deaf));
+}
+
+TEST(Admin, L9_unread_responses_to_probes_give_way_at_once) {
+  RunningProxy proxy(at_most(2));
+  RawClient first = deaf_visitor(proxy, "/livez", 20000);
+  RawClient second = deaf_visitor(proxy, "/livez", 20000);
+  EXPECT_TRUE(play::eventually([&] { return visitor(proxy).ask(ask_for("/livez")).status == 200; }));
+}
+
 TEST(Admin, L9_a_head_and_a_rest_have_their_timers) {
   Wishes wishes;
   wishes.settings.timers.header = milliseconds(300);

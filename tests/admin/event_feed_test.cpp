@@ -62,7 +62,7 @@ class Readers {
 
   Task<void> serve(tcp::socket socket) {
     AdminVisit visit(visits_, bench_.tick, std::move(socket));
-    visit.asked();
+    visit.asked(AdminWork::page);
     visit.stop_counting();
     EXPECT_TRUE(visits_.has_room());
     co_await feed_->serve(feed_, visit, "head;");

@@ -9,7 +9,7 @@ import time
 
 from client import Client, Cut, ask, head_of
 from exactly import says, stage, to
-from harness import LOOPBACK, Reprise, at_most, equal, eventually, under_some_limit
+from harness import LOOPBACK, PATIENCE, Reprise, at_most, equal, eventually, under_some_limit
 from test_rows_access import ONCE, is_denied
 from test_rows_limits import few_files
 from upstream import Say, Upstream
@@ -26,6 +26,43 @@ def visit(reprise):
 def livez(client):
     client.send(head_of("GET", "/livez", "localhost"))
     return client.read_response()
+
+
+@contextlib.contextmanager
+def deaf_visitors(reprise, count, path, times):
+    """Connections to the admin listener that ask for a path many times, and of the responses read one byte."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            visitor = stack.enter_context(socket.socket())
+            visitor.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            visitor.settimeout(PATIENCE)
+            visitor.connect(reprise.addresses["admin"])
+            visitor.sendall(head_of("GET", path, "localhost") * times)
+            equal(visitor.recv(1), b"H", "a response has begun")
+        port = "%04X" % reprise.addresses["admin"][1]
+        seen = [unsent_to_visitors(port)]
+
+        def nothing_moves():
+            seen.append(unsent_to_visitors(port))
+            return len(seen) > 20 and len(set(map(str, seen[-20:]))) == 1
+        eventually(nothing_moves, "every buffer is full")
+        yield
+
+
+def unsent_to_visitors(port):
+    """What the kernel holds of the responses of that local port, by connection."""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        rows = [line.split() for line in table]
+    return sorted((row[2], row[4].split(":")[0]) for row in rows if row[1].endswith(":" + port))
+
+
+def test_L9_64_visitors_that_ask_and_do_not_read_close_neither_the_probes_nor_the_metrics():
+    for path, times in (("/", 60), ("/livez", 3000)):
+        with Reprise() as reprise, deaf_visitors(reprise, 64, path, times):
+            for probe in ("/livez", "/readyz"):
+                equal(reprise.admin(probe)[0], 200, f"{probe} beside unread responses to {path}")
+            eventually(lambda: reprise.admin("/metrics")[0] == 200, "a response that does not move makes room for a page")
+            assert reprise.metric("reprise_limits_hit_total", limit="room") > 0
 
 
 def is_open(client):

@@ -136,6 +136,29 @@ def test_H6_the_page_and_the_events_answer_no_foreign_name_and_no_other_origin()
                     equal(client.read_response().status, 403, f"{path} for {host} {fields}")
 
 
+def asked_by_a_browser(client, path, site, *more):
+    fields = "".join(f"{name}: {value}\r\n" for name, value in [("Sec-Fetch-Site", site), *more])
+    client.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n".encode())
+    return client.read_final_head().status
+
+
+def test_H6_pages_of_other_sites_get_no_place_among_the_readers_and_no_page():
+    """A browser sends no Origin for an image, a script or a frame, but it says whose page asks."""
+    with Reprise() as reprise:
+        for site in ("cross-site", "same-site"):
+            for path in ("/", "/events", "/status", "/stories", "/stories/x", "/metrics"):
+                for mode in ("no-cors", "navigate"):
+                    with Client(reprise.addresses["admin"]) as client:
+                        fields = [("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", "image" if mode == "no-cors" else "iframe")]
+                        equal(asked_by_a_browser(client, path, site, *fields), 403, f"{path} by {site}, {mode}")
+        link = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
+        for site, path, fields, status in (("same-origin", "/events", [], 200), ("none", "/stories", link, 200),
+                                           ("cross-site", "/", link, 200), ("cross-site", "/metrics", link, 200),
+                                           ("cross-site", "/stories", link, 403), ("cross-site", "/livez", [], 200)):
+            with Client(reprise.addresses["admin"]) as client:
+                equal(asked_by_a_browser(client, path, site, *fields), status, f"{path} by {site}")
+
+
 def test_the_page_is_whole_and_its_policy_lets_in_nothing_else():
     with Reprise() as reprise:
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open("http://%s:%d/" % reprise.addresses["admin"]) as answer:
