@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/keys/scalar.hpp"
 #include "config/reach.hpp"
 #include "config/reader.hpp"
 #include "proxy/match/ascii.hpp"
@@ -40,8 +41,9 @@ bool is_refused(const Node& node, std::string_view path) {
 
 class RouteChecker {
  public:
-  RouteChecker(const Route& route, const RouteOrigin& origin, bool is_reached_by_others, Report& report)
-      : route_(route), origin_(origin), is_reached_by_others_(is_reached_by_others), report_(report) {}
+  RouteChecker(const Route& route, const RouteOrigin& origin, const Settings& settings, const Node& root,
+               Report& report)
+      : route_(route), origin_(origin), settings_(settings), root_(root), report_(report) {}
 
   void run() {
     check_limits();
@@ -55,6 +57,7 @@ class RouteChecker {
     check_predicates();
     check_tls();
     check_on_broken();
+    check_replay();
   }
 
  private:
@@ -244,7 +247,7 @@ class RouteChecker {
   }
 
   void check_on_broken() {
-    if (route_.policy.on_broken != policy::OnBroken::close || !is_reached_by_others_) return;
+    if (route_.policy.on_broken != policy::OnBroken::close || !is_reached_by_others()) return;
     if (const auto at = blame({"on_broken"}))
       report_.warning(
           at->line, at->column, at->path,
@@ -253,9 +256,43 @@ class RouteChecker {
           "ends, and may execute it twice; write auto");
   }
 
+  // A forward listener is.
+  bool is_reached_by_others() const {
+    return std::any_of(settings_.listeners.begin(), settings_.listeners.end(), [](const Listener& each) {
+      return each.mode == ListenerMode::forward && each.allow_remote;
+    });
+  }
+
+  void check_replay() {
+    const policy::RoutePolicy& policy = route_.policy;
+    const Limits& limits = settings_.limits;
+    if (policy.mode == policy::Mode::off) return;
+    check_total("memory", policy.replay_memory_bytes, limits.replay_memory_bytes);
+    check_total("disk", policy.replay_disk_bytes, limits.replay_disk_bytes);
+  }
+
+  // Where the route has the default, the limit is what the author has written. No total at all is meant.
+  void check_total(const std::string& store, std::uint64_t of_route, std::uint64_t total) {
+    if (of_route <= total || total == 0) return;
+    const std::string limit = "limits.replay_" + store;
+    const std::string key = "replay." + store;
+    auto at = blame({key});
+    if (!at) {
+      const Node* const written = locate(root_, limit);
+      if (written == nullptr || report_.refused_under("limits")) return;
+      at = Blame{written->line, written->column, limit};
+    }
+    report_.warning(at->line, at->column, at->path,
+                    key + " of one request is " + size_text(of_route) + ", and " + limit + " of all is " +
+                        size_text(total) +
+                        ": a body between the two is never held, and its request is not "
+                        "retried (not_replayable); lower the one or raise the other");
+  }
+
   const Route& route_;
   const RouteOrigin& origin_;
-  const bool is_reached_by_others_;  ///< a forward listener is
+  const Settings& settings_;
+  const Node& root_;
   Report& report_;
 };
 
@@ -282,12 +319,9 @@ void check_reachable(const BuiltRoutes& built, Report& report) {
 
 }  // namespace
 
-void check_routes(const BuiltRoutes& built, const std::vector<Listener>& listeners, Report& report) {
-  const bool is_reached_by_others = std::any_of(listeners.begin(), listeners.end(), [](const Listener& each) {
-    return each.mode == ListenerMode::forward && each.allow_remote;
-  });
+void check_routes(const BuiltRoutes& built, const Settings& settings, const Node& root, Report& report) {
   for (std::size_t i = 0; i < built.routes.size(); ++i)
-    RouteChecker(built.routes[i], built.origins[i], is_reached_by_others, report).run();
+    RouteChecker(built.routes[i], built.origins[i], settings, root, report).run();
   check_reachable(built, report);
 }
 

@@ -7,7 +7,7 @@
 namespace reprise::config {
 
 /// Judges every route as it will act, the fallback included, and names the strongest section that made it so.
-/// `listeners`: where their requests may come in.
-void check_routes(const BuiltRoutes&, const std::vector<Listener>& listeners, Report&);
+/// `settings`: where their requests may come in, and the limits of the process, which `root` may set.
+void check_routes(const BuiltRoutes&, const Settings& settings, const Node& root, Report&);
 
 }  // namespace reprise::config

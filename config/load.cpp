@@ -40,7 +40,7 @@ Settings build(const Node& root, Report& report) {
   process_fields(reader, settings);
   settings.listeners = build_listeners(root, settings.admin, report);
   BuiltRoutes built = build_routes(root, report);
-  check_routes(built, settings.listeners, report);
+  check_routes(built, settings, root, report);
   check_clear_text(built, report);
   check_deny(root, settings.security.deny, report);
   check_intercept(root, report);

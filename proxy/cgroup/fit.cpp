@@ -11,7 +11,23 @@ namespace {
 constexpr std::uint64_t mebibyte = 1024 * 1024;
 constexpr const char* replay_memory = "limits.replay_memory";
 
-void fit_memory(bool says_it, const Limits& limits, Fitted& fitted) {
+// The lowered value is in no file: it is named beside the route that asks for more.
+void fit_routes(const policy::RouteTable* routes, Fitted& fitted) {
+  for (std::size_t i = 0; routes != nullptr && i < routes->size(); ++i) {
+    const policy::Route& route = (*routes)[i];
+    if (route.policy.mode == policy::Mode::off ||
+        route.policy.replay_memory_bytes <= fitted.replay_memory_bytes)
+      continue;
+    fitted.warnings.push_back(
+        {"routes." + route.name, "replay.memory of one request is " +
+                                     config::size_text(route.policy.replay_memory_bytes) +
+                                     ", more than limits.replay_memory, which this control group lowers to " +
+                                     config::size_text(fitted.replay_memory_bytes) +
+                                     ": a body between the two is not held (not_replayable)"});
+  }
+}
+
+void fit_memory(const policy::RouteTable* routes, bool says_it, const Limits& limits, Fitted& fitted) {
   if (!limits.memory_bytes) return;
   const std::size_t share = replay_share(*limits.memory_bytes);
   if (fitted.replay_memory_bytes <= share) return;
@@ -31,6 +47,7 @@ void fit_memory(bool says_it, const Limits& limits, Fitted& fitted) {
                                              ": a quarter of " + limit +
                                              "; a value in the file is left as it is"});
   fitted.replay_memory_bytes = share;
+  fit_routes(routes, fitted);
 }
 
 void fit_threads(unsigned threads, const Limits& limits, Fitted& fitted) {
@@ -53,7 +70,7 @@ std::size_t replay_share(std::uint64_t memory_bytes) {
 Fitted fit(const config::Settings& settings, bool says_replay_memory, const Limits& limits) {
   Fitted fitted;
   fitted.replay_memory_bytes = settings.limits.replay_memory_bytes;
-  fit_memory(says_replay_memory, limits, fitted);
+  fit_memory(settings.routes.get(), says_replay_memory, limits, fitted);
   fit_threads(settings.threads, limits, fitted);
   return fitted;
 }

@@ -222,7 +222,9 @@ int explain(Arguments given) {
     throw BadUse(
         "name a request, as in `reprise explain GET http://api.example.com/`, or one that is over, with "
         "`--request-id ID` (its id is in the access log and in Reprise-Request-Id)");
-  const config::Loaded loaded = load_configuration(given.file);
+  config::Loaded loaded = read_configuration(given.file);
+  const std::vector<std::string> fitted = fit_to(cgroup::read_limits(), loaded, given.file);
+  print_problems(loaded, given.file);
   if (!loaded.settings) return exit_bad_configuration;
   const bool tunnel = given.method == "CONNECT";
   Assumption assumed = assume(given.assumption, given.headers, tunnel);
@@ -261,6 +263,9 @@ int explain(Arguments given) {
   report.routes = &routes;
   report.limits = loaded.settings->limits;
   report.question = question_of(asked, policy, assumed, json, leaving);
+  report.question.total_memory = report.limits.replay_memory_bytes;
+  report.question.total_disk = report.limits.replay_disk_bytes;
+  if (report.question.body_bytes > 0) report.notes.insert(report.notes.end(), fitted.begin(), fitted.end());
   report.explanation = explain::explain(routes, report.question);
   std::fputs((given.format == "json" ? to_json(report) : to_text(report)).c_str(), stdout);
   return exit_ok;

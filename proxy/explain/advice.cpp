@@ -104,6 +104,9 @@ std::string for_broken(const Explanation& told, const RoutePolicy& policy) {
 std::string for_not_replayable(const Explanation& told, const RoutePolicy& policy) {
   if (told.bound)
     return "No key does: its credentials (NTLM, Negotiate) are those of its connection, and end with it.";
+  if (told.over_total)
+    return "Raise `limits.replay_memory` or `limits.replay_disk`, the totals of all requests, above the size "
+           "of the body; the first by default is at most a quarter of a control group's memory.";
   if (disk_share(told.facts, policy) > 0)
     return "Raise `replay.disk` of the route above the size of the body.";
   return "Raise `replay.memory` of the route above the size of the body" +

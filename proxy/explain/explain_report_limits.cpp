@@ -26,8 +26,9 @@ std::string replay(const ExplainReport& report) {
   if (policy.mode == policy::Mode::off || !repeats) return "no body is held: nothing could send it again";
   const std::uint64_t disk =
       std::min(policy::disk_share(facts, policy), std::uint64_t{report.limits.replay_disk_bytes});
-  std::string text =
-      fmt::format("a body of up to {} is held in memory", size_text(policy.replay_memory_bytes));
+  const std::uint64_t memory =
+      std::min<std::uint64_t>(policy.replay_memory_bytes, report.limits.replay_memory_bytes);
+  std::string text = fmt::format("a body of up to {} is held in memory", size_text(memory));
   if (disk > 0) text += fmt::format(", a longer one of up to {} on disk", size_text(disk));
   return text + fmt::format("; those of all requests together: {} and {}",
                             size_text(report.limits.replay_memory_bytes),

@@ -27,13 +27,24 @@ Course course_of(const Rehearsed& done) {
           last.ended - head_at, last.verdict,          done.goes_on(),    done.end,      done.ledger};
 }
 
+// A longer body goes to disk.
+bool is_for_memory(const Question& question, const RoutePolicy& policy) {
+  return question.body_bytes <= policy.replay_memory_bytes;
+}
+
+bool is_over_total(const Question& question, const RoutePolicy& policy) {
+  return question.body_bytes >
+         (is_for_memory(question, policy) ? question.total_memory : question.total_disk);
+}
+
 // Judged as the data path does: first on the head, then, where that leaves it open, on a body held in memory.
 Judgement judge_question(const Question& question, const RoutePolicy& policy) {
   if (question.tunnel) return {Idempotency::yes, nullptr};
   RequestView request = question.request;
   if (question.leaving != nullptr) request.fields = question.leaving;
   const Judgement by_head = judge_with_ground(policy.idempotent, request, nullptr);
-  const bool in_memory = question.first.replayable && question.body_bytes <= policy.replay_memory_bytes;
+  const bool in_memory = question.first.replayable && is_for_memory(question, policy) &&
+                         question.body_bytes <= question.total_memory;
   if (by_head.verdict != Idempotency::undecided || !in_memory || question.body == nullptr) return by_head;
   return judge_with_ground(policy.idempotent, request, question.body);
 }
@@ -43,7 +54,7 @@ bool is_held(const Question& question, const Facts& facts, const RoutePolicy& po
   const auto* failed = std::get_if<Failed>(&question.outcome);
   const bool sending_began = failed == nullptr || failed->stage >= Stage::send;
   const auto most = std::max<std::uint64_t>(policy.replay_memory_bytes, disk_share(facts, policy));
-  const bool again = !question.bound && question.body_bytes <= most;
+  const bool again = !question.bound && question.body_bytes <= most && !is_over_total(question, policy);
   return question.first.replayable && (!sending_began || again);
 }
 
@@ -144,6 +155,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   const bool repeatable = told.judgement.verdict == Idempotency::yes;
   told.facts.idempotent = repeatable ? Idempotency::yes : Idempotency::no;
   told.held = is_held(question, told.facts, policy);
+  told.over_total = !told.held && !question.bound && is_over_total(question, policy);
   told.outcome = assumed_outcome(question, policy, told.facts, told.held);
 
   const Assumed assumed = assumed_of(question, policy, told);

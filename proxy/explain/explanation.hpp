@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Question {
   const policy::FieldLines* leaving = nullptr;
   const policy::JsonBody* body = nullptr;  ///< null for a body that cannot be looked into (content-coded)
   std::uint64_t body_bytes = 0;
+  /// What the bodies of all requests together may take, in memory and on disk: one body takes no more.
+  std::uint64_t total_memory = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t total_disk = std::numeric_limits<std::uint64_t>::max();
   /// What it says of ranges; where it is no GET, a broken body is not continued.
   policy::DownloadRequest download;
   /// When its signature runs out, whatever the route says of signatures (row E11).
@@ -71,6 +75,7 @@ struct Explanation {
   std::vector<PassedOver> passed_over;
   policy::Judgement judgement;  ///< what the rule says; its condition belongs to the route table
   bool held = true;             ///< the body can be played again
+  bool over_total = false;      ///< not held, and it would be if it were alone: limits.replay_memory or _disk
   bool bound = false;           ///< as the question has it
   bool metadata = false;        ///< the host is where a cloud serves credentials (row N20)
   policy::Facts facts;          ///< as decide() saw them

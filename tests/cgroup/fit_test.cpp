@@ -66,6 +66,21 @@ TEST(Fit, what_the_file_says_stays_and_is_told) {
   EXPECT_EQ(fit(settings, true, memory(mebibyte)).replay_memory_bytes, 0U);
 }
 
+TEST(Fit, a_route_that_asks_for_more_than_the_lowered_total_is_named) {
+  config::Settings settings;
+  std::vector<policy::Route> routes(2);
+  routes[0].name = "uploads";
+  routes[0].policy.replay_memory_bytes = 20 * mebibyte;
+  routes[1].name = "off";
+  routes[1].policy.replay_memory_bytes = 20 * mebibyte;
+  routes[1].policy.mode = policy::Mode::off;
+  settings.routes = std::make_shared<policy::RouteTable>(routes, policy::Route{});
+  const Fitted fitted = fit(settings, false, memory(64 * mebibyte));
+  ASSERT_EQ(fitted.warnings.size(), 1U);
+  EXPECT_EQ(fitted.warnings[0].path, "routes.uploads");
+  EXPECT_TRUE(fit(settings, false, memory(80 * mebibyte)).warnings.empty());
+}
+
 TEST(Fit, threads_beyond_the_processors_are_told_and_left) {
   config::Settings settings;
   settings.threads = 4;

@@ -29,6 +29,18 @@ bool says(const std::string& text, std::initializer_list<std::string_view> words
   return true;
 }
 
+TEST(Warnings, D5_more_for_one_request_than_for_all_of_them) {
+  EXPECT_TRUE(says("limits: {replay_memory: 1MiB}\ndefaults: {replay: {memory: 2MiB}}\n",
+                   {"f:3:29: warning: defaults.replay.memory: replay.memory of one request is 2MiB, and "
+                    "limits.replay_memory of all is 1MiB"}));
+  EXPECT_TRUE(says("routes: [{name: r, match: {host: h}, replay: {disk: 2GiB}}]\n",
+                   {"warning: routes[0].replay.disk: ", "limits.replay_disk of all is 1GiB"}));
+  EXPECT_TRUE(says("limits: {replay_disk: 8MiB}\n", {"f:2:23: warning: limits.replay_disk: "}));
+  EXPECT_EQ(said_of("limits: {replay_disk: 0, replay_memory: 256KiB}\n"), "") << "none on disk is meant";
+  EXPECT_EQ(said_of("limits: {replay_memory: 1MiB}\ndefaults: {replay: {memory: 1MiB}}\n"), "");
+  EXPECT_EQ(said_of("routes: [{name: r, match: {host: h}, mode: off, replay: {disk: 2GiB}}]\n"), "");
+}
+
 TEST(Warnings, L8_timeout_that_nothing_raises) {
   EXPECT_TRUE(says("defaults:\n  retry: {on: [503, timeout]}\n",
                    {"f:3:15: warning: defaults.retry.on: timeout is listed", "write attempt_timeout"}));

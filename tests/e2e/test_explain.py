@@ -7,7 +7,9 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from harness import equal, options
+from client import ask
+from harness import Reprise, equal, eventually, options
+from upstream import Upstream
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "tests/golden/explain"
@@ -41,6 +43,23 @@ def test_explanations_are_as_they_were():
             drifted += difflib.unified_diff(wanted.splitlines(), actual.splitlines(), file.name, "actual", lineterm="")
     if drifted:
         raise AssertionError("\n".join(drifted))
+
+
+def test_D5_explain_promises_what_the_totals_of_all_requests_allow():
+    """At each size, `explain` foretells the attempts that the running proxy makes."""
+    limits = {"replay_memory": "100KiB", "replay_disk": "1MiB"}
+    with Upstream({}, otherwise=[503]) as upstream, Reprise(limits=limits, defaults={"retry": {"max_attempts": 3}}) as reprise:
+        for size, reason in ((100 << 10, "attempts_spent"), ((100 << 10) + 1, "not_replayable"),
+                             (1 << 20, "attempts_spent"), ((1 << 20) + 1, "not_replayable")):
+            body = os.path.join(reprise.folder, "body")
+            Path(body).write_bytes(bytes(size))
+            code, out = explain("PUT", upstream.url("/x"), "-c", reprise.config_file, "--body", body, "--format", "json")
+            equal(code, 0, out)
+            told, _ = json.JSONDecoder().raw_decode(out)
+            equal(told["courses"]["shortest_waits"]["last"]["reason"], reason, f"explain, {size} bytes")
+            response = ask(reprise, "PUT", upstream.url("/x"), bytes(size))
+            equal((response.status, response.field("Reprise-Reason")), (503, reason), f"the proxy, {size} bytes")
+            eventually(lambda: reprise.metric("reprise_replay_bytes", store="disk") == 0, "the file is closed")
 
 
 def test_json_says_the_same_as_text():

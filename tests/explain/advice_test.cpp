@@ -86,6 +86,13 @@ TEST(Advice, TheLimitThatABodyIsOverIsTheOneToRaise) {
   EXPECT_TRUE(says(advised(question, policy), "or `replay.disk` where the route retries"));
 }
 
+TEST(Advice, D5_the_total_is_the_one_to_raise_where_the_route_would_hold_the_body) {
+  Question question = ask("PUT", Answered{503, {}});
+  question.body_bytes = 2000;
+  question.total_memory = 1000;
+  EXPECT_TRUE(says(advised(question, {}), "Raise `limits.replay_memory`"));
+}
+
 TEST(Advice, ListingTheStatusGetsTheOtherResponse) {
   const Question question = ask("GET", Answered{418, {}});
   RoutePolicy policy;

@@ -533,6 +533,22 @@ TEST(Explanation, ABodyOverTheLimitIsNotHeldOnceItIsSent) {
   EXPECT_EQ(explain(only(policy), question).waits.size(), 5U);
 }
 
+TEST(Explanation, D5_a_body_over_the_total_of_all_requests_is_not_held) {
+  RoutePolicy policy;
+  policy.idempotent.kind = IdempotencyRule::Kind::always;
+  Question question = get();
+  const auto reason_of = [&](std::uint64_t bytes) {
+    question.body_bytes = bytes;
+    return explain(only(policy), question).lowest.last_verdict.reason;
+  };
+  question.total_memory = 1000;
+  EXPECT_EQ(reason_of(1000), Reason::attempts_spent);
+  EXPECT_EQ(reason_of(1001), Reason::not_replayable) << "it is for memory, and never goes to disk";
+  question.total_disk = policy.replay_memory_bytes + 1;
+  EXPECT_EQ(reason_of(policy.replay_memory_bytes + 1), Reason::attempts_spent);
+  EXPECT_EQ(reason_of(policy.replay_memory_bytes + 2), Reason::not_replayable);
+}
+
 // Each first attempt is worth one retry.
 Explanation explained_with_a_tight_budget(const Outcome& outcome) {
   RoutePolicy policy;
