@@ -88,8 +88,7 @@ std::unique_ptr<UpstreamConnection> lease(Worker& worker, Request& request, cons
   const auto& filter = request.snapshot->filter;
   // A connection to the parent proxy carries requests for every host: each is judged as if it were dialled.
   const bool judged = &carrier != request.upstream.get();
-  if (judged && judge_parent_route(*filter, route_of(request)) != AddressVerdict::allowed)
-    return nullptr;
+  if (judged && judge_parent_route(*filter, route_of(request)) != AddressVerdict::allowed) return nullptr;
   auto connection = request.pin->take(carrier);
   if (connection != nullptr && connection->is_denied(filter)) connection.reset();
   if (connection == nullptr && !start.fresh) {
