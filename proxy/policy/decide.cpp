@@ -133,7 +133,8 @@ std::optional<Reason> first_closed_gate(const Facts& facts, const Attempt& attem
 }  // namespace
 
 bool is_repeatable(const Facts& facts, const RoutePolicy& policy, bool replayable) {
-  return policy.mode == Mode::active && facts.idempotent == Idempotency::yes && replayable;
+  return policy.mode == Mode::active && may_follow_lost_response(facts, policy) && !facts.one_time &&
+         replayable;
 }
 
 Duration wait_for(Duration backoff, const Hints& hints) {
@@ -149,9 +150,10 @@ WaitRange wait_bounds(const Attempt& attempt, const Outcome& outcome, const Rout
 
 // A rule that has to look into the body holds it in memory: what is longer is not idempotent.
 std::uint64_t disk_share(const Facts& facts, const RoutePolicy& policy) {
-  const bool after_refusal = policy.mode == Mode::active && repeats_after_refusal(policy);
-  const bool retried = (is_repeatable(facts, policy, true) || after_refusal) &&
-                       !are_attempts_spent(1, policy.retry.max_attempts);
+  // A status may allow a repeat where a lost response does not.
+  const bool repeats = facts.idempotent == Idempotency::yes || repeats_after_refusal(policy);
+  const bool retried =
+      policy.mode == Mode::active && repeats && !are_attempts_spent(1, policy.retry.max_attempts);
   const bool refused = refuses_nested_client(facts, policy);
   return retried && !refused && !facts.no_store ? policy.replay_disk_bytes : 0;
 }

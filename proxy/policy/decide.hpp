@@ -13,7 +13,8 @@ namespace reprise::policy {
 Verdict decide(const Facts&, const Attempt&, const Outcome&, const RoutePolicy&, Instant now,
                std::optional<Instant> deadline, Dice&, double budget_left);
 
-/// True where playing the request again cannot repeat an effect: active route, idempotent, body held.
+/// True if a repeat after a lost response cannot repeat an effect: active route, idempotent (a create-only
+/// PUT by a rule alone), no one-time credentials, body held. No limit of an attempt cuts any other request.
 bool is_repeatable(const Facts&, const RoutePolicy&, bool replayable);
 
 /// The backoff, or longer where the hints ask for it.

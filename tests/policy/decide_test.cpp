@@ -291,6 +291,20 @@ TEST(Decide, L6_what_ended_for_another_cause_after_the_deadline_keeps_its_reason
   EXPECT_EQ(late.decided().reason, Reason::not_retryable);
 }
 
+// What is not repeated after a lost response is cut by no limit of an attempt, and held all the same where a
+// status allows a repeat.
+TEST(Repeatable, N16_N17_a_create_only_put_and_one_time_credentials_are_not) {
+  RoutePolicy policy;
+  Facts facts{Idempotency::yes, false, false};
+  facts.create_only = true;
+  EXPECT_FALSE(is_repeatable(facts, policy, true));
+  EXPECT_EQ(disk_share(facts, policy), policy.replay_disk_bytes);
+  policy.idempotent.kind = IdempotencyRule::Kind::always;
+  EXPECT_TRUE(is_repeatable(facts, policy, true)) << "a rule says so";
+  facts.one_time = true;
+  EXPECT_FALSE(is_repeatable(facts, policy, true));
+}
+
 TEST(Repeatable, NeedsAnActiveRouteAHeldBodyAndIdempotency) {
   RoutePolicy policy;
   EXPECT_TRUE(is_repeatable({Idempotency::yes, false, false}, policy, true));
