@@ -184,7 +184,8 @@ std::vector<std::string_view> environment_formats() {
 
 std::string written_as(std::string_view format, const Variables& variables) {
   using http::ascii::append;
-  std::string text;
+  // A drop-in of systemd without its section says nothing.
+  std::string text = format == "systemd" ? "[Service]\n" : "";
   for (const auto& [name, value] : variables) {
     if (format == "fish") {
       append(text, "set -gx ", name, " ", shell_quoted(value, "\\'"), ";\n");

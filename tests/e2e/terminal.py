@@ -12,8 +12,8 @@ import time
 
 from harness import PATIENCE, options, without_proxies
 
-FRAME = re.compile(r"\x1b\[H(.*?)\x1b\[J", re.S)
-STYLE = re.compile(r"\x1b\[[0-9;]*m")
+FRAME = re.compile(r"\x1b\[H(.*?)\x1b\[\?2026l", re.S)
+STYLE = re.compile(r"\x1b\[[0-9;]*[mKJ]")
 ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
 
 
@@ -72,7 +72,7 @@ class OnTerminal:
     def lines(self):
         """Of the last whole frame."""
         frames = FRAME.findall(self.came)
-        return [] if not frames else [STYLE.sub("", line).replace("\x1b[K", "") for line in frames[-1].split("\r\n")]
+        return [] if not frames else [STYLE.sub("", line) for line in frames[-1].split("\r\n")]
 
     def screen(self):
         return "\n".join(self.lines())

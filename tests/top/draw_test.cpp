@@ -224,9 +224,45 @@ TEST(Screen, IsSentLineByLineWithNothingLeftOfTheOneBefore) {
   screen.emplace_back();
   screen.back().add("c", Style::good);
   screen.back().chosen = true;
-  EXPECT_EQ(bytes_of(screen, true), "\x1b[H\x1b[1;31ma \x1b[0mb\x1b[K\r\n\x1b[7mc\x1b[0m\x1b[K\x1b[J");
-  EXPECT_EQ(bytes_of(screen, false), "\x1b[H\x1b[1ma \x1b[0mb\x1b[K\r\n\x1b[7mc\x1b[0m\x1b[K\x1b[J");
+  EXPECT_EQ(bytes_of(screen, true),
+            "\x1b[?2026h\x1b[H\x1b[K\x1b[1;31ma \x1b[0mb\r\n\x1b[J\x1b[7mc\x1b[0m\x1b[?2026l");
+  EXPECT_EQ(bytes_of(screen, false),
+            "\x1b[?2026h\x1b[H\x1b[K\x1b[1ma \x1b[0mb\r\n\x1b[J\x1b[7mc\x1b[0m\x1b[?2026l");
   EXPECT_EQ(text_of(screen), "a b\nc\n");
+}
+
+/// What a terminal shows after those bytes: as xterm and tmux do it, a line of the whole width leaves the
+/// cursor on its last character, and what erases to the right erases that one.
+std::vector<std::string> shown_by_terminal(std::string_view bytes, std::size_t columns, std::size_t rows) {
+  std::vector<std::string> grid(rows, std::string(columns, '#'));
+  std::size_t row = 0;
+  std::size_t column = 0;
+  const auto erase = [&](std::size_t which) {
+    const std::size_t from = which == row ? std::min(column, columns - 1) : 0;
+    grid[which].replace(from, std::string::npos, columns - from, ' ');
+  };
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    if (bytes.substr(at, 2) == "\x1b[") {
+      at = bytes.find_first_of("HKJmhl", at);
+      if (bytes[at] == 'H') row = column = 0;
+      if (bytes[at] == 'K') erase(row);
+      for (std::size_t below = row; bytes[at] == 'J' && below < rows; ++below) erase(below);
+    } else if (bytes[at] == '\r') {
+      column = 0;
+    } else if (bytes[at] == '\n') {
+      ++row;
+    } else {
+      grid.at(row).at(column++) = bytes[at];
+    }
+  }
+  return grid;
+}
+
+TEST(Screen, ALineOfTheWholeWidthKeepsItsLastCharacter) {
+  Screen screen;
+  for (const char* const text : {"P99 49ms", "short", "the last"}) screen.emplace_back(text);
+  EXPECT_EQ(shown_by_terminal(bytes_of(screen, true), 8, 4),
+            (std::vector<std::string>{"P99 49ms", "short   ", "the last", "        "}));
 }
 
 TEST(Screen, EveryStyleIsShownWithoutColourAsWithIt) {
