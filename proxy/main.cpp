@@ -9,8 +9,12 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/command_line/about_itself.hpp"
 #include "proxy/command_line/usage.hpp"
+#include "proxy/server/signals.hpp"
 
 int main(int argc, char** argv) {
+  // Before anything else: these two run until a signal ends them.
+  if (const std::string_view command = argc > 1 ? argv[1] : ""; command == "run" || command == "demo")
+    reprise::net::end_at_signals();
   CLI::App app{"reprise: retries for applications that cannot retry", "reprise"};
   app.require_subcommand(1);
   int code = 0;

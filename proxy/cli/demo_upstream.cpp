@@ -3,12 +3,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -171,8 +169,6 @@ bool run_demo(const DemoOptions& options) {
               static_cast<unsigned>(acceptor.local_endpoint().port()));
   std::fflush(stdout);
   Stage stage(*steps);
-  asio::signal_set signals(io, SIGTERM, SIGINT);
-  signals.async_wait([&io](const ErrorCode&, int) { io.stop(); });
   asio::co_spawn(io, accept_demo(acceptor, stage), asio::detached);
   io.run();
   return true;

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/control/control_socket.hpp"
 #include "proxy/server/proxy.hpp"
+#include "proxy/server/signals.hpp"
 #include "proxy/session/listen.hpp"
 #include "proxy/startup/configuration.hpp"
 #include "proxy/startup/listener_arguments.hpp"
@@ -39,6 +39,7 @@ void listen_to_service_manager(net::ProxyOptions& options) {
 }
 
 int serve(config::Loaded loaded, const std::string& file, std::vector<net::WatchedFile> watched) {
+  net::hold_signals();
   prepare_process(loaded.settings->limits);
   net::ProxyOptions options = proxy_options(loaded, file);
   options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
@@ -65,7 +66,6 @@ int serve(config::Loaded loaded, const std::string& file, std::vector<net::Watch
 }
 
 int run(const RunArguments& given) {
-  std::signal(SIGHUP, SIG_IGN);  // until the proxy listens to it
   if (!given.listeners.empty()) {
     FromArguments made = configuration_of(given.listeners);
     for (const std::string& fault : made.faults) std::fprintf(stderr, "reprise run: %s\n", fault.c_str());

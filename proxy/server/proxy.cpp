@@ -185,7 +185,11 @@ void Proxy::Parts::begin() {
                                                                       hurried = true;
                                                                       stop_now();
                                                                     },
-                                                                    [this] { ask_to_reload({}); }});
+                                                                    [this] { ask_to_reload({}); },
+                                                                    [this](const char* name) {
+                                                                      say(config::LogLevel::info,
+                                                                          std::string("ignored ") + name);
+                                                                    }});
   }
   const auto roles = roles_of(current.snapshot->settings, *current.listeners);
   for (std::size_t i = 0; i < workers.size(); ++i)

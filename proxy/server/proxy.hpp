@@ -39,7 +39,8 @@ struct ProxyOptions {
   cgroup::Limits limits;              ///< for /status
   int log_descriptor = 2;
   bool log_to_terminal = false;
-  /// SIGTERM and SIGINT end it, SIGHUP reloads; tests call `stop` and `reload` instead.
+  /// SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads; tests call `stop` and `reload` instead. Precondition
+  /// of true: `hold_signals` was called.
   bool handle_signals = true;
   /// Told of every finished request, on its io thread; empty: nobody is.
   std::function<void(const observe::ExchangeRecord&)> witness;

@@ -1,35 +1,47 @@
-// The signals that a running proxy listens to: SIGTERM and SIGINT end it, SIGHUP reloads.
+// The signals of a running proxy: SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads, and none of the others
+// kills it.
 #pragma once
 
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
+#include <set>
 
 #include "proxy/io/task.hpp"
 
 namespace reprise::net {
 
-/// From its construction to its destruction; afterwards SIGHUP is ignored (row L18). One in a process.
+/// From now on SIGTERM, SIGINT and SIGQUIT end the process with exit code 0, and SIGHUP, SIGUSR1 and SIGUSR2
+/// are ignored. Call first of all in the program: the first process of a container has no default actions.
+void end_at_signals();
+
+/// Blocks the signals that `Signals` reads, for good, in this thread and in those that it starts: each waits
+/// until it is read, and none acts after the proxy has ended. Call before any thread starts.
+void hold_signals();
+
+/// Reads the signals of the process. Precondition: every thread holds them (`hold_signals`). One in a
+/// process.
 class Signals {
  public:
   /// Called on the thread of the io_context.
   struct Handlers {
-    std::function<void()> stop;      ///< the first SIGTERM or SIGINT
-    std::function<void()> stop_now;  ///< the second
-    std::function<void()> reload;    ///< each SIGHUP
+    std::function<void()> stop;                     ///< the first SIGTERM, SIGINT or SIGQUIT
+    std::function<void()> stop_now;                 ///< each further one
+    std::function<void()> reload;                   ///< each SIGHUP
+    std::function<void(const char* name)> ignored;  ///< the first of each other signal
   };
 
   Signals(asio::io_context& io, Handlers handlers);
-  ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
  private:
-  static Task<void> wait_for_end(Signals&);
-  static Task<void> wait_for_hangups(Signals&);
+  static Task<void> read_all(Signals&);
+  void obey(int signal);
 
-  asio::signal_set end_;
-  asio::signal_set hangup_;
+  asio::posix::stream_descriptor signals_;
   Handlers handlers_;
+  bool ending_ = false;
+  std::set<int> reported_;
 };
 
 }  // namespace reprise::net
