@@ -235,7 +235,8 @@ int explain(Arguments given) {
   take(*loaded.settings, given, asked);
   const policy::RouteTable& routes = *loaded.settings->routes;
   const http::JsonText json(asked.body);
-  const http::LeavingFields leaving(asked.head, asked.outgoing);
+  std::optional<http::NamedByConnection> named;
+  const http::LeavingFields leaving(asked.head, asked.outgoing, named);
   explain::ExplainReport report;
   report.method = given.method;
   report.url = given.url;

@@ -1,12 +1,12 @@
 #include "proxy/message/leaving.hpp"
 
 #include "proxy/http/ascii.hpp"
-#include "proxy/http/hop_by_hop.hpp"
 
 namespace reprise::http {
 
 bool LeavingFields::has(std::string_view name, std::string_view value) const {
-  if (NamedByConnection(head_.fields).lists(name)) return false;
+  if (!named_) named_.emplace(head_.fields);
+  if (named_->lists(name)) return false;
   std::string_view rest = outgoing_;
   for (std::size_t end = rest.find("\r\n"); end != std::string_view::npos; end = rest.find("\r\n")) {
     rest.remove_prefix(end + 2);

@@ -28,6 +28,7 @@ void Request::clear() {
   route = 0;
   policy = nullptr;
   facts = {};
+  judged = {};
   started = {};
   outgoing.clear();
   response_head.clear();
@@ -105,7 +106,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
 
 policy::Idempotency judge_leaving(const Request& request, const policy::JsonBody* body) {
   assert(request.is_connect() || !request.outgoing.empty());
-  const http::LeavingFields fields(request.head, request.outgoing);
+  const http::LeavingFields fields(request.head, request.outgoing, request.judged.named);
   policy::RequestView view = request.view;
   view.fields = &fields;
   return policy::judge(request.policy->idempotent, view, body);
@@ -116,8 +117,12 @@ policy::Idempotency judge_now(const Request& request) {
   const RequestBody& body = request.body;
   // A content-coded body cannot be looked into.
   if (!body.whole_in_memory() || request.head.has("Content-Encoding", "")) return policy::Idempotency::no;
-  const http::JsonText json(body.held());
-  return judge_leaving(request, &json);
+  std::optional<policy::Idempotency>& by_body = request.judged.by_body;
+  if (!by_body) {
+    const http::JsonText json(body.held());
+    by_body = judge_leaving(request, &json);
+  }
+  return *by_body;
 }
 
 bool may_be_repeated(const Request& request) {

@@ -8,6 +8,7 @@
 
 #include "proxy/http/first_bytes.hpp"
 #include "proxy/http/gateway_view.hpp"
+#include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/intake.hpp"
 #include "proxy/message/response.hpp"
 #include "proxy/policy/exchange.hpp"
@@ -56,6 +57,12 @@ struct Request {
   std::size_t route = 0;
   const policy::RoutePolicy* policy = nullptr;
   policy::Facts facts;
+  /// What has been found out about the request as it leaves, so that no further question reads it again.
+  struct Judged {
+    std::optional<http::NamedByConnection> named;
+    std::optional<policy::Idempotency> by_body;  ///< once the body is held whole
+  };
+  mutable Judged judged;
   std::shared_ptr<Upstream> upstream;
   /// The head that every attempt sends; without its blank line where the route wants the attempt header.
   std::string outgoing;

@@ -21,7 +21,8 @@ struct Sent {
                        asks_upgrade(head, http::ToH2c::dropped), outgoing);
   }
   bool has(std::string_view name, std::string_view value = {}) const {
-    return LeavingFields(head, outgoing).has(name, value);
+    std::optional<NamedByConnection> named;
+    return LeavingFields(head, outgoing, named).has(name, value);
   }
   std::string text;
   RequestHead head;
@@ -33,6 +34,17 @@ TEST(Leaving, L11_a_field_that_connection_lists_proves_nothing) {
   EXPECT_FALSE(Sent("Connection: X-Key\r\nX-Key: 1\r\n").has("X-Key"));
   EXPECT_FALSE(Sent("Connection: close, x-KEY\r\nX-Key: 1\r\n").has("X-Key"));
   EXPECT_TRUE(Sent("Connection: X-Other\r\nX-Key: 1\r\n").has("X-Key"));
+}
+
+TEST(Leaving, connection_is_read_once_for_all_questions_about_a_head) {
+  const Sent sent("Connection: X-Key\r\nX-Key: 1\r\nX-Other: 2\r\n");
+  std::optional<NamedByConnection> named;
+  EXPECT_TRUE(LeavingFields(sent.head, sent.outgoing, named).has("X-Other", {}));
+  ASSERT_TRUE(named);
+  const RequestHead nothing;
+  const LeavingFields again(nothing, sent.outgoing, named);
+  EXPECT_FALSE(again.has("X-Key", {})) << "it was kept";
+  EXPECT_TRUE(again.has("X-Other", {}));
 }
 
 TEST(Leaving, L11_nor_does_one_that_goes_on_although_it_is_listed) {
