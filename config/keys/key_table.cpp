@@ -107,7 +107,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "routes[].match.port", .kind = whole, .standard = "", .sentence = "The upstream's port.", .lowest = "1", .highest = "65535"},
   {.path = "routes[].match.path", .kind = path, .standard = "/**", .sentence = "The raw path, still percent-encoded: `{x}` is one segment, `**` at the end the rest."},
   {.path = "routes[].match.methods", .kind = list, .standard = "[]", .sentence = "Any of these; upper case, as methods are.", .item = method},
-  {.path = "routes[].match.query", .kind = pairs, .standard = "", .sentence = "Parameters that must be there, percent-encoded as sent: a list of `name` or `name=value`, or a mapping `name: value`, where `\"*\"` or nothing as value is any. The name `\"*\"` alone stands for any parameter without a value, such as `?acl`."},
+  {.path = "routes[].match.query", .kind = pairs, .standard = "", .sentence = "Parameters that must be there, percent-encoded as sent: a list of `name` or `name=value`, or a mapping `name: value`, where `\"*\"` or nothing as value is any. The name `\"*\"` alone stands for any parameter without a value, such as `?acl`; `\"!a,b*\"` stands for that, too, and for any parameter that is neither `a` nor begins with `b`."},
   {.path = "routes[].match.headers", .kind = pairs, .standard = "", .sentence = "Header fields that must be there, written like `query`."},
   {.path = "routes[].policy", .kind = name, .standard = "", .sentence = "One of `policies`, or of the presets' own: its keys win over `defaults`, the route's own win over it."},
 

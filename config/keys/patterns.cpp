@@ -52,6 +52,8 @@ Parsed<Condition> check_query(Condition condition) {
   };
   if (condition.name == "*" && !condition.value.empty() && condition.value != "*")
     return refuse<Condition>("has a value: the name * stands for any parameter that has none", "*");
+  if (condition.name.starts_with('!') && (condition.name.size() == 1 || !condition.value.empty()))
+    return refuse<Condition>("does not list names: write !NAME,PREFIX*, for any parameter but these");
   if (!plain(condition.name) || !plain(condition.value))
     return refuse<Condition>("has a blank, & or # in it: parameters are compared percent-encoded, as sent");
   return {std::move(condition), {}, {}};

@@ -16,10 +16,25 @@ bool query_present(std::string_view query, std::string_view name) {
   return any_parameter(query, [&](const Parameter& given) { return given.name == name; });
 }
 
+// `names`: separated by commas; one that ends with `*` is a prefix.
+bool lists_name(std::string_view names, std::string_view name) {
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    const std::string_view listed = names.substr(begin, end - begin);
+    begin = end + 1;
+    const bool is_prefix = listed.ends_with('*');
+    if (is_prefix ? name.starts_with(listed.substr(0, listed.size() - 1)) : name == listed) return true;
+  }
+  return false;
+}
+
 bool matches_query(const Condition& wanted, std::string_view query) {
-  if (wanted.name == "*")
-    return any_parameter(query,
-                         [](const Parameter& given) { return !given.name.empty() && given.value.empty(); });
+  if (wanted.name == "*" || wanted.name.starts_with('!')) {
+    const std::string_view others = wanted.name == "*" ? "*" : std::string_view(wanted.name).substr(1);
+    return any_parameter(query, [others](const Parameter& given) {
+      return !given.name.empty() && (given.value.empty() || !lists_name(others, given.name));
+    });
+  }
   return wanted.value.empty() ? query_present(query, wanted.name)
                               : query_has(query, wanted.name, wanted.value);
 }

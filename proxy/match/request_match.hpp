@@ -55,7 +55,9 @@ struct Match {
   std::optional<std::uint16_t> port;
   PathPattern path;
   std::vector<std::string> methods;  ///< empty: any
-  std::vector<Condition> query;  ///< all must hold; no `value`: it is there; name `*`: any that has no value
+  /// All must hold. No `value`: it is there. Name `*`: any that has no value; name `!a,b*`: that, or any that
+  /// is not listed.
+  std::vector<Condition> query;
   std::vector<Condition> headers;  ///< all must hold
   std::vector<HostPattern> hosts;  ///< any of them, beside `host`; empty: any
 

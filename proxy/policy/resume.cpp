@@ -24,6 +24,9 @@ bool names_version(std::string_view value) {
   return !value.empty() && value.find(',') == std::string_view::npos && !equals_ignoring_case(value, "null");
 }
 
+// What weak comparison compares (RFC 9110 8.8.3.2).
+std::string_view opaque_tag(std::string_view tag) { return tag.starts_with("W/") ? tag.substr(2) : tag; }
+
 bool has_settled(const PartHead& head) {
   return head.last_modified_at && head.date && *head.last_modified_at <= *head.date - settled_seconds;
 }
@@ -103,10 +106,16 @@ Continuation Download::judge(const PartHead& head, std::uint64_t sent) {
 // A field that was there once must come again; what If-Range
 // lets a 206 leave out is only the rest (RFC 9110 15.3.7).
 bool Download::is_same(const PartHead& head) const {
-  if (head.uses_tags && head.entity_tag != entity_tag_) return false;
+  if (head.uses_tags && !has_same_tag(head.entity_tag)) return false;
   if (proof_ == Proof::date && head.last_modified != last_modified_) return false;
   if (!head.content_type.empty() && head.content_type != content_type_) return false;
   return has_same_versions(head);
+}
+
+// Row E2: where a listed field is the proof, a tag that is not strong proves nothing by its absence.
+bool Download::has_same_tag(std::string_view tag) const {
+  if (proof_ != Proof::field) return tag == entity_tag_;
+  return tag.empty() || entity_tag_.empty() || opaque_tag(tag) == opaque_tag(entity_tag_);
 }
 
 // Without If-Range nothing else says so, and every one of them has to; with it, none may contradict.

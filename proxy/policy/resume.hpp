@@ -102,6 +102,7 @@ class Download {
  private:
   Download() = default;
   bool is_same(const PartHead&) const;
+  bool has_same_tag(std::string_view tag) const;
   bool has_same_versions(const PartHead&) const;
   Continuation judge_part(const PartHead&, std::uint64_t sent);
   Continuation judge_whole(const PartHead&, std::uint64_t sent) const;

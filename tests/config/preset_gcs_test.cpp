@@ -209,12 +209,16 @@ TEST(CloudStorage, L22_a_bucket_s_sub_resources_are_not_the_bucket) {
     for (const char* method : {"PUT", "DELETE", "POST", "PATCH"}) {
       for (const char* query :
            {"policy", "policy=", "object-lock", "unheardOf", "upload_id=", "uploadId", "iam&x=1",
-            "x=1&requestPayment", "cors", "lifecycle=", "acl", "defaultObjectAcl="}) {
+            "x=1&requestPayment", "cors", "lifecycle=", "acl", "defaultObjectAcl=", "subresource=value",
+            "userProject=q&policy=1", "policy=1&userProject=q", "X-Goog-Signature=1&object-lock=x", "%61cl=1",
+            "Acl=x"}) {
         EXPECT_FALSE(Asked(method, std::string(bucket) + "?" + query).repeatable(gcs()))
             << method << " " << bucket << "?" << query;
       }
     }
-    for (const char* query : {"", "?", "?userProject=q", "?X-Goog-Signature=1&X-Goog-Expires=2"}) {
+    for (const char* query :
+         {"", "?", "?userProject=q", "?X-Goog-Signature=1&X-Goog-Expires=2", "?&",
+          "?GoogleAccessId=a&Expires=1&Signature=b", "?userProject=q&X-Amz-Signature=1"}) {
       EXPECT_TRUE(Asked("PUT", std::string(bucket) + query).repeatable(gcs())) << bucket << query;
       EXPECT_TRUE(Asked("DELETE", std::string(bucket) + query).repeatable(gcs())) << bucket << query;
     }

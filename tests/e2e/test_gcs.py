@@ -143,8 +143,8 @@ def test_an_object_that_changed_meanwhile_is_cut():
 
 def test_L22_what_the_table_does_not_list_is_not_repeated():
     never = ["/upload/storage/v1/b/p/o?upload_id=", "/upload/storage/v1/b/p/o?upload_id", "/resumable/upload/storage/v1/b/p/o?upload_id=",
-             "/p/o?upload_id=", "/p/o?uploadId=", "/p/o?partNumber=1&uploadId=", "/p?policy", "/p?policy=", "/p?object-lock", "/p?upload_id=",
-             "//p", "/p//", "/p//o?upload_id=1", "/storage/v1//b/p?upload_id=1", "/storage//v1/b/p", "//storage/v1/b/p", "/storage/v1/?uploadId=1",
+             "/p/o?upload_id=", "/p/o?uploadId=", "/p/o?partNumber=1&uploadId=", "/p?policy", "/p?policy=", "/p?object-lock", "/p?subresource=value",
+             "/p?userProject=q&policy=x", "/p?upload_id=", "//p", "/p//", "/p//o?upload_id=1", "/storage/v1//b/p?upload_id=1", "/storage//v1/b/p", "//storage/v1/b/p", "/storage/v1/?uploadId=1",
              "/upload//storage/v1/b/p/o?upload_id=1", "/resumable/upload//storage/v1/b/p/o?upload_id=1"]
     scripts = FailsFirst()
     preset = {"name": "gcs", "hosts": [LOOPBACK], "budget": "off", "retry": {"backoff": {"initial": "1ms", "maximum": "2ms"}}}
@@ -161,6 +161,7 @@ def test_L22_what_the_table_does_not_list_is_not_repeated():
             equal([attempts(method, path) for method in ("PUT", "DELETE", "POST")], [1, 1, 1], path)
             if not path.startswith("/upload/"):
                 equal([attempts(method, path) for method in ("GET", "HEAD")], [2, 2], path)
-        for method, path in (("PUT", "/p"), ("DELETE", "/p"), ("PUT", "/p/o?upload_id=1"), ("PUT", "/upload/storage/v1/b/p/o?upload_id=1"),
+        for method, path in (("PUT", "/p"), ("DELETE", "/p"), ("PUT", "/p?userProject=q"), ("PUT", "/p/o?upload_id=1"),
+                             ("PUT", "/upload/storage/v1/b/p/o?upload_id=1"),
                              ("DELETE", "/p/o?uploadId=1"), ("PUT", "/p/a//b?upload_id=1")):
             equal(attempts(method, path), 2, path)

@@ -162,6 +162,18 @@ TEST(Match, AStarIsAnyParameterWithoutAValue) {
     EXPECT_FALSE(matches(query)) << query;
 }
 
+TEST(Match, a_list_of_names_stands_for_every_other_parameter) {
+  Match match;
+  match.query = {{Condition::Kind::query, "!a,x-*", ""}};
+  const auto matches = [&](std::string_view query) {
+    return match.matches(RequestView{"PUT", "h", 80, "/", query, nullptr});
+  };
+  for (const char* query :
+       {"acl", "a", "a=", "x-y", "b=1", "a=1&b=1", "b=1&a=1", "A=1", "ab=1", "x=1", "%61=1"})
+    EXPECT_TRUE(matches(query)) << query;
+  for (const char* query : {"", "&", "a=1", "x-=1", "x-y=1&a=2", "=1"}) EXPECT_FALSE(matches(query)) << query;
+}
+
 Route route(std::string name, std::string_view path) {
   Route made;
   made.name = std::move(name);
