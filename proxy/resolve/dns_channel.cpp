@@ -1,8 +1,14 @@
 #include "proxy/resolve/dns_channel.hpp"
 
 #include <ares.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace reprise::net {
@@ -28,6 +34,44 @@ DnsChannel::End end_of(int status) {
     default: return DnsChannel::End::unknown;
   }
 }
+
+ssize_t send_pieces(int socket, const iovec* pieces, int count) {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(pieces);
+  message.msg_iovlen = static_cast<std::size_t>(count);
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+// A datagram's refusal (ICMP) is told once: to the next send, or to the next read. c-ares 1.18 takes the
+// error of a send for that of its own question alone, so that the question before it waits for its whole
+// time. Sent again, the datagram gets a refusal of its own, which a read takes for both.
+ares_ssize_t send_question(ares_socket_t socket, const iovec* pieces, int count, void* /*unused*/) {
+  const ssize_t sent = send_pieces(socket, pieces, count);
+  int type = 0;
+  socklen_t size = sizeof type;
+  const bool refused = sent < 0 && errno == ECONNREFUSED;
+  if (!refused || ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_DGRAM)
+    return sent;
+  return send_pieces(socket, pieces, count);
+}
+
+// The other calls are as c-ares makes them itself.
+constexpr ares_socket_functions socket_functions{
+    [](int family, int type, int protocol, void* /*unused*/) {
+      const int socket = ::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+      const int yes = 1;
+      if (type == SOCK_STREAM) ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+      return socket;
+    },
+    [](ares_socket_t socket, void* /*unused*/) { return ::close(socket); },
+    [](ares_socket_t socket, const sockaddr* address, ares_socklen_t bytes, void* /*unused*/) {
+      return ::connect(socket, address, bytes);
+    },
+    [](ares_socket_t socket, void* data, std::size_t bytes, int flags, sockaddr* sender,
+       ares_socklen_t* sender_bytes, void* /*unused*/) -> ares_ssize_t {
+      return ::recvfrom(socket, data, bytes, flags, sender, sender_bytes);
+    },
+    &send_question};
 
 asio::ip::address address_of(const ares_addrinfo_node& node) {
   tcp::endpoint endpoint;
@@ -71,11 +115,13 @@ std::unique_ptr<DnsChannel> DnsChannel::open(const NameFiles& files, const Patie
 // there is no such name, the C library also where a server has no address of it, or fails.
 bool DnsChannel::init(const NameFiles& files, const Patience& patience, char source) {
   has_ttl_ = source == 'b';
+  ipv4_only_ = has_ttl_ && patience.ipv4_only;
   std::string resolv = files.resolv;
   char sources[] = {source, '\0'};
   ares_options options{};
   // A server that says that it fails has been asked: with no other there, it is the retry that asks again.
-  options.flags = ARES_FLAG_NOSEARCH | (patience.one_server ? ARES_FLAG_NOCHECKRESP : 0);
+  options.flags = ARES_FLAG_NOSEARCH | (patience.one_server ? ARES_FLAG_NOCHECKRESP : 0) |
+                  (patience.over_tcp ? ARES_FLAG_USEVC : 0);
   options.timeout = static_cast<int>(patience.first.count());
   options.tries = patience.rounds;
   options.udp_port = options.tcp_port = files.port;
@@ -85,7 +131,9 @@ bool DnsChannel::init(const NameFiles& files, const Patience& patience, char sou
   options.resolvconf_path = resolv.data();
   const int given = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_UDP_PORT |
                     ARES_OPT_TCP_PORT | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
-  return ::ares_init_options(&channel_, &options, given) == ARES_SUCCESS;
+  if (::ares_init_options(&channel_, &options, given) != ARES_SUCCESS) return false;
+  ::ares_set_socket_functions(channel_, &socket_functions, nullptr);
+  return true;
 }
 
 void DnsChannel::read_search_list() {
@@ -105,7 +153,7 @@ void DnsChannel::ask(const std::string& name, Done done) {
   ++taken_;
   ++under_way_;
   ares_addrinfo_hints wanted{};
-  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_family = ipv4_only_ ? AF_INET : AF_UNSPEC;
   wanted.ai_socktype = SOCK_STREAM;
   auto asked = std::make_unique<Asked>(Asked{*this, std::move(done)});
   ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &wanted, &DnsChannel::take_answer, asked.release());

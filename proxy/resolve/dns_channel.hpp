@@ -40,7 +40,8 @@ class DnsChannel {
   DnsChannel(const DnsChannel&) = delete;
   DnsChannel& operator=(const DnsChannel&) = delete;
 
-  /// For addresses of both families, whatever families this host has (no AI_ADDRCONFIG), in the order of
+  /// For addresses of both families (IPv4 alone where `no-aaaa` says so), whatever families this host has (no
+  /// AI_ADDRCONFIG), in the order of
   /// RFC 6724. The name is asked for as it is.
   void ask(const std::string& name, Done done);
   std::size_t taken() const { return taken_; }          ///< questions so far
@@ -68,6 +69,7 @@ class DnsChannel {
   std::vector<std::string> domains_;
   int ndots_ = 1;
   bool has_ttl_ = true;
+  bool ipv4_only_ = false;
   std::size_t taken_ = 0;
   std::size_t under_way_ = 0;
 };

@@ -68,6 +68,8 @@ void read_option(Patience& patience, std::string_view word) {
   if (const int timeout = number_behind("timeout:", 30); timeout > 0)
     patience.first = std::chrono::seconds(timeout);
   if (const int rounds = number_behind("attempts:", 5); rounds > 0) patience.rounds = rounds;
+  patience.over_tcp = patience.over_tcp || word == "use-vc";
+  patience.ipv4_only = patience.ipv4_only || word == "no-aaaa";
 }
 
 }  // namespace

@@ -30,14 +30,16 @@ HostsLine read_hosts_line(std::string_view text);
 /// Whether the C library is to be asked for a name that neither file nor DNS know.
 bool is_for_others(const HostsLine&, std::string_view name, std::string_view own_name);
 
-/// How long name servers are waited for.
+/// How name servers are asked, and how long they are waited for.
 struct Patience {
   std::chrono::milliseconds first{1000};  ///< doubled for each round of the servers
   int rounds = 3;
   bool one_server = true;  ///< there is no other to be asked in its place
+  bool over_tcp = false;   ///< from the first question on
+  bool ipv4_only = false;  ///< no question for IPv6 addresses
 };
 /// `timeout:` and `attempts:` of the lines `options`, at most 30 s and 5 as in resolv.conf(5); the last one
-/// counts. `environment`: RES_OPTIONS, which comes after the file.
+/// counts. `use-vc` and `no-aaaa`. `environment`: RES_OPTIONS, which comes after the file.
 Patience read_patience(std::string_view text, std::string_view environment);
 
 /// The names to ask DNS for in the place of `name`, in order: as resolv.conf(5) says of `search` and `ndots`.

@@ -25,13 +25,18 @@ def record(name, kind, content, ttl=0):
 
 class Answer:
     """What is said to a question: for IPv4 those of the addresses that are such, for IPv6 the others. `alias`: a name that
-    stands for it, which then has the addresses; `truncated`: over UDP that it is too long, and all of it over TCP."""
+    stands for it, which then has the addresses; `truncated`: over UDP that it is too long, and all of it over TCP; `tcp_only`:
+    nothing over UDP; `ipv6_code`: to a question for IPv6, in place of `code`."""
 
-    def __init__(self, *addresses, code=NO_ERROR, records=(), silent=False, ttl=0, alias=None, truncated=False):
+    def __init__(self, *addresses, code=NO_ERROR, records=(), silent=False, ttl=0, alias=None, truncated=False, tcp_only=False,
+                 ipv6_code=NO_ERROR):
         self.code, self.silent, self.ttl, self.alias, self.truncated = code, silent, ttl, alias, truncated
+        self.tcp_only, self.ipv6_code = tcp_only, ipv6_code
         self.addresses, self.records = addresses, tuple(records)
 
     def message(self, question, name, kind, is_udp=True):
+        if self.tcp_only and is_udp:
+            return b""
         if self.truncated and is_udp:
             return question[:2] + struct.pack(">HHHHH", 0x8180 | TRUNCATED, 1, 0, 0, 0) + question[12:]
         records = list(self.records)
@@ -41,7 +46,7 @@ class Answer:
             of_kind, family = (AAAA_RECORD, socket.AF_INET6) if ":" in address else (A_RECORD, socket.AF_INET)
             if of_kind == kind:
                 records.append(record(self.alias or name, kind, socket.inet_pton(family, address), self.ttl))
-        flags = 0x8180 | self.code
+        flags = 0x8180 | (self.ipv6_code or self.code if kind == AAAA_RECORD else self.code)
         return question[:2] + struct.pack(">HHHHH", flags, 1, len(records), 0, 0) + question[12:] + b"".join(records)
 
 
@@ -61,19 +66,20 @@ class NameServer:
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
         self.tcp = Server(self._serve_tcp, bound(LOOPBACK, 53)).__enter__()
-        self._lay_over("/etc/nsswitch.conf", "hosts: files dns\n")  # whatever this machine asks besides, mDNS say
-        self._lay_over("/etc/resolv.conf", f"nameserver {LOOPBACK}\n{self.options}\n")
+        self._lay_over_files()
         if self.hosts:
             with open("/etc/hosts", encoding="utf-8") as file:
                 self._lay_over("/etc/hosts", file.read() + self.hosts)
         return self
 
     def __exit__(self, *_):
-        for path, file in self.mounted:
-            subprocess.run(["umount", "-l", path], check=True)
-            subprocess.run(["rm", "-f", file], check=True)
+        self._uncover()
         self.socket.close()
         self.tcp.__exit__()
+
+    def _lay_over_files(self):
+        self._lay_over("/etc/nsswitch.conf", "hosts: files dns\n")  # whatever this machine asks besides, mDNS say
+        self._lay_over("/etc/resolv.conf", f"nameserver {LOOPBACK}\n{self.options}\n")
 
     def _lay_over(self, path, text):
         with tempfile.NamedTemporaryFile("w", prefix="laid-over-", delete=False) as file:
@@ -81,6 +87,11 @@ class NameServer:
         os.chmod(file.name, 0o644)
         subprocess.run(["mount", "--bind", file.name, path], check=True)
         self.mounted.append((path, file.name))
+
+    def _uncover(self):
+        for path, file in self.mounted:
+            subprocess.run(["umount", "-l", path], check=True)
+            subprocess.run(["rm", "-f", file], check=True)
 
     def _serve(self):
         with contextlib.suppress(OSError):
@@ -112,3 +123,17 @@ class NameServer:
             self.asked[name] = count + 1
         step = steps[min(count, len(steps) - 1)]
         return b"" if step.silent else step.message(question, name, kind, is_udp)
+
+
+class RefusingNameServer(NameServer):
+    """The resolver file names a server, and nobody is at its port."""
+
+    def __init__(self, options):
+        super().__init__({}, options)
+
+    def __enter__(self):
+        self._lay_over_files()
+        return self
+
+    def __exit__(self, *_):
+        self._uncover()

@@ -6,7 +6,7 @@ import socket
 from client import Client, ask
 from faults import isolated, played
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
-from names import NXDOMAIN, SERVFAIL, Answer, NameServer
+from names import NXDOMAIN, SERVFAIL, Answer, NameServer, RefusingNameServer
 from upstream import Upstream
 
 USUAL = ""  # nothing in resolv.conf but the server
@@ -116,6 +116,33 @@ def test_L3_names_that_never_answer_delay_no_other():
         for client in hanging:
             client.reset()
     played("DNS: a hundred names that never answer")
+
+
+@isolated
+def test_N7_use_vc_asks_over_tcp():
+    with NameServer({"tcp.test": [Answer(LOOPBACK, tcp_only=True)]}, "options use-vc timeout:30 attempts:5") as names, \
+            Reprise(defaults=THRICE) as reprise, Upstream() as upstream:
+        equal(get(reprise, "tcp.test", upstream).status, 200)
+        equal(names.over_tcp, 2, "one question for each family")
+
+
+@isolated
+def test_N7_a_name_server_that_refuses_fails_at_once():
+    patient = {"retry": {"max_attempts": 1, "deadline": "1h"}, "connect_timeout": "30m"}
+    for way in ("", " use-vc"):
+        with RefusingNameServer(f"options timeout:30 attempts:5{way}"), Reprise(defaults=patient) as reprise, Upstream() as upstream:
+            for count in range(5):
+                response = get(reprise, f"up{count}.test", upstream)
+                equal(response.status, 502)
+                assert "error=dns_error" in response.field("Proxy-Status"), response.head
+
+
+@isolated
+def test_N7_an_ipv6_question_that_fails_leaves_the_ipv4_addresses():
+    script = {f"code{code}.test": [Answer(LOOPBACK, ipv6_code=code)] for code in (1, SERVFAIL, NXDOMAIN, 4, 5)}
+    with NameServer(script, USUAL), Reprise(defaults={"retry": {"max_attempts": 1}}) as reprise, Upstream() as upstream:
+        for name in script:
+            equal(get(reprise, name, upstream).status, 200, name)
 
 
 @isolated

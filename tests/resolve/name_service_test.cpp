@@ -237,6 +237,51 @@ TEST_F(NameServiceTest, nobody_at_the_name_server_s_port_is_a_failure) {
   EXPECT_TRUE(response->list.empty());
 }
 
+TEST_F(NameServiceTest, N7_a_name_server_that_refuses_fails_at_once) {
+  start();
+  for (const char* const servers :
+       {"nameserver 127.0.0.1\n", "nameserver 127.0.0.1\nnameserver 127.0.0.2\n"}) {
+    for (const char* const way : {"", " use-vc"}) {
+      write("refused.conf", std::string(servers) + "options timeout:30 attempts:5" + way + "\n");
+      const NameFiles nowhere{folder_.path() + "/refused.conf", folder_.path() + "/none", 1};
+      NameService service(nowhere, [](const std::string&) { return Found{}; });
+      Resolver resolver(service.query(), Resolver::Limits(), *metrics_);
+      std::vector<std::shared_ptr<Lookup>> lookups;
+      for (int i = 0; i < 20; ++i)
+        lookups.push_back(resolver.start("up" + std::to_string(i) + ".test", bench_.io.get_executor()));
+      for (const auto& lookup : lookups) {
+        const auto response = bench_.run(wait(lookup, long_enough));
+        ASSERT_NE(response, nullptr) << servers << way;
+        EXPECT_TRUE(response->list.empty());
+      }
+    }
+  }
+}
+
+TEST_F(NameServiceTest, N7_use_vc_asks_over_tcp) {
+  NameResponse over_tcp = says({"192.0.2.1", "2001:db8::1"});
+  over_tcp.tcp_only = true;
+  server_.set("up.test", {over_tcp});
+  start("hosts: files dns\n", "options use-vc timeout:30 attempts:5\n");
+  EXPECT_EQ(look_up("up.test").size(), 2U);
+}
+
+TEST_F(NameServiceTest, N7_an_ipv6_question_that_fails_leaves_the_ipv4_addresses) {
+  for (const int code : {1, 2, 3, 4, 5}) {
+    NameResponse half = says({"192.0.2.1"}, 0);
+    half.ipv6_code = code;
+    server_.set("up.test", {half});
+    start();
+    EXPECT_EQ(look_up("up.test"), one("192.0.2.1")) << code;
+  }
+}
+
+TEST_F(NameServiceTest, N7_no_aaaa_asks_for_no_ipv6_address) {
+  server_.set("up.test", {says({"192.0.2.1", "2001:db8::1"})});
+  start("hosts: files dns\n", "options no-aaaa\n");
+  EXPECT_EQ(look_up("up.test"), one("192.0.2.1"));
+}
+
 TEST_F(NameServiceTest, I6_without_a_descriptor_that_look_up_fails) {
   if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
   server_.set("up.test", {says({"192.0.2.1"}, 0)});

@@ -61,6 +61,15 @@ TEST(NameSources, patience_is_as_resolv_conf_says) {
   EXPECT_EQ(read_patience("options timeout:4000 attempts:0", "").first, seconds(30));
 }
 
+TEST(NameSources, N7_use_vc_and_no_aaaa_are_read_from_file_and_environment) {
+  EXPECT_FALSE(read_patience("# options use-vc\nsearch use-vc\noptions use-vcx no-aaaax\n", "").over_tcp);
+  EXPECT_TRUE(read_patience("options ndots:2 use-vc\n", "").over_tcp);
+  EXPECT_TRUE(read_patience("options use-vc\noptions timeout:1\n", "").over_tcp);
+  EXPECT_TRUE(read_patience("", "timeout:2 use-vc").over_tcp);
+  EXPECT_FALSE(read_patience("options use-vc\n", "").ipv4_only);
+  EXPECT_TRUE(read_patience("options no-aaaa\n", "").ipv4_only);
+}
+
 TEST(NameSources, short_names_are_searched_for) {
   const Names domains{"a.test", "b.test."};
   EXPECT_EQ(names_to_ask("db", domains, 1), (Names{"db.a.test", "db.b.test", "db"}));

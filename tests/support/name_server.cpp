@@ -131,7 +131,8 @@ std::string NameServer::response_to(std::string_view question, bool is_udp) {
     at += 1 + static_cast<std::size_t>(question[at]);
   }
   const auto kind = static_cast<unsigned char>(question[at + 2]);
-  NameResponse said{3, {}, 0, false, false, ""};
+  NameResponse said;
+  said.code = 3;
   {
     const std::scoped_lock lock(mutex_);
     int& count = asked_[name];
@@ -140,7 +141,8 @@ std::string NameServer::response_to(std::string_view question, bool is_udp) {
       said = known->second[std::min(static_cast<std::size_t>(count), known->second.size() - 1)];
     if (kind == a_record) ++count;
   }
-  if (said.silent) return {};
+  if (said.silent || (said.tcp_only && is_udp)) return {};
+  if (kind == aaaa_record && said.ipv6_code != 0) said.code = said.ipv6_code;
   const bool cut = said.truncated && is_udp;
   std::string records;
   std::uint32_t count = 0;

@@ -20,6 +20,8 @@ struct NameResponse {
   bool silent = false;
   bool truncated = false;  ///< over UDP: nothing but the flag; whole over TCP
   std::string alias;       ///< a CNAME: then the addresses are its
+  bool tcp_only = false;   ///< over UDP: silence
+  int ipv6_code = 0;       ///< in place of `code`, to a question for an IPv6 address
 };
 
 /// Serves on a thread of its own until it is gone. What it does not know has no such name.
