@@ -114,6 +114,8 @@ ROWS = [
         panel("Streams", "What came behind CONNECT, through SOCKS or redirected, and what became of TLS for hosts of intercept.",
               [("sum by (protocol) (rate(reprise_streams_total{p}[]))", "{{protocol}}"),
                ("sum by (outcome) (rate(reprise_interceptions_total{p}[]))", "intercept: {{outcome}}")], unit="ops"),
+        panel("Certificates", "Days until the first of this side ends: the authority of intercept, client certificates.",
+              [("min by (certificate) (reprise_certificate_expires_seconds{p}) / 86400", "{{certificate}}")], decimals=0),
         panel("Name lookups", "hit: an address that was remembered.",
               [("sum by (outcome) (rate(reprise_dns_lookups_total{p}[]))", "{{outcome}}")], unit="ops"),
     ]),

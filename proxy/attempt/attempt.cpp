@@ -5,12 +5,16 @@
 #include "proxy/attempt/head_reader.hpp"
 #include "proxy/attempt/lease.hpp"
 #include "proxy/http/connection_auth.hpp"
+#include "proxy/http1/reply.hpp"
 #include "proxy/http1/rewrite.hpp"
+#include "proxy/io/failure.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/message/continuable.hpp"
 #include "proxy/message/hold.hpp"
 #include "proxy/message/silence.hpp"
 #include "proxy/message/upload_stall.hpp"
 #include "proxy/policy/decide.hpp"
+#include "proxy/upstream/warning.hpp"
 
 namespace reprise::net {
 
@@ -104,10 +108,23 @@ Task<void> settle(Request& request, AttemptCancel& cancel) {
   co_await request.body.settle();
 }
 
-// The upstream has ended a connection that was at rest: nothing went out on it.
-AttemptResult closed_at_rest(const Request& request, unsigned number,
-                             const policy::UpstreamAddress& address) {
-  return {Failed{Stage::send, Cause::closed}, report_of_unsent(request, number, address)};
+// The upstream has ended a connection that was at rest: nothing went out on it. Over TLS 1.3 a fresh one ends
+// so if the upstream refuses the client's certificate.
+AttemptResult closed_at_rest(const Request& request, unsigned number, UpstreamConnection& connection) {
+  Failed failed{Stage::send, Cause::closed};
+  if (!connection.reused()) failed = failure_of(connection.stream().refusal(), Stage::send).value_or(failed);
+  return {failed, report_of_unsent(request, number, connection.address())};
+}
+
+// As for a failed handshake: at most once a second for each upstream.
+void warn_of_refusal(Worker& worker, const Request& request, const policy::Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;
+  Upstream& upstream = *carrier_of(request);
+  std::string text("TLS with ");
+  text.append(observe::clipped(upstream.account)).append(" ended: the other side said: ").append(failed->why);
+  if (failed->cause == Cause::tls_alert_received) text.append(". ").append(http::client_certificate_advice);
+  warn_of(worker.shared.log, upstream, text);
 }
 
 // A connection on which something came before it was asked carries no second request (row B11).
@@ -200,9 +217,9 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   note_connection(request, start.number, client == nullptr && !request.resuming, *response.connection);
   const Unread unread = unread_of(*response.connection);
   if (unread == Unread::closed && response.buffer.empty()) {
-    const policy::UpstreamAddress address = response.connection->address();
+    result = closed_at_rest(request, start.number, *response.connection);
+    warn_of_refusal(worker, request, result.outcome);
     response.clear();
-    result = closed_at_rest(request, start.number, address);
     co_return;
   }
   const bool spoke_first = has_spoken_first(unread, response);
@@ -227,6 +244,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
     if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
+    warn_of_refusal(worker, request, result.outcome);
     response.clear();
   }
   target.end();

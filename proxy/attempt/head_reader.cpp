@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/http1/codings.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/io/failure.hpp"
 #include "proxy/io/read_head.hpp"
@@ -70,7 +71,8 @@ Failed HeadReader::failed(const ErrorCode& error, UploadEnd upload, const Upload
   // little quicker.
   if (upload == UploadEnd::running && (limit_hit || cause == Cause::keepalive_lost))
     worker_.shared.metrics.count_limit(LimitHit::request_unread);
-  return {stage, cause};
+  if (cause == Cause::cancelled || limit_hit) return {stage, cause};
+  return failure_of(stream.refusal(), stage).value_or(Failed{stage, cause});
 }
 
 void HeadReader::begin(const Upload& upload) {
@@ -101,7 +103,11 @@ HeadReader::Taken HeadReader::take_head() {
       http::parse_response(buffer.view(), request_.snapshot->head_limits(), request_.head.method, head);
   if (const auto* why = std::get_if<http::Rejection>(&parsed)) {
     const bool large = *why == http::Rejection::header_too_large || *why == http::Rejection::too_many_fields;
-    outcome_ = Failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
+    Failed failed{Stage::head, large ? Cause::header_too_large : Cause::malformed_response};
+    if (*why == http::Rejection::bad_transfer_encoding ||
+        *why == http::Rejection::unsupported_transfer_encoding)
+      failed.why = http::unsupported_coding(head.fields);
+    outcome_ = failed;
     return Taken::outcome;
   }
   if (std::get<http::Progress>(parsed) == http::Progress::partial) return Taken::partial;

@@ -40,6 +40,7 @@ Cause cause_of_parent(Cause cause) {
     case Cause::address_denied:
     case Cause::address_is_self:
     case Cause::tls_certificate_error:
+    case Cause::tls_alert_received:
     case Cause::parent_unreachable:
     case Cause::parent_timeout:
     case Cause::parent_refused:

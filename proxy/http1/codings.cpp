@@ -1,16 +1,28 @@
 // Members of Transfer-Encoding, counted and judged.
 #include "proxy/http1/codings.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "proxy/http/ascii.hpp"
 
 namespace reprise::http {
 namespace {
 
+struct KnownCoding {
+  std::string_view name;
+  std::string_view sentence;
+};
+constexpr std::array<KnownCoding, 5> known_codings{
+    {{"gzip", "the transfer coding gzip is not supported"},
+     {"x-gzip", "the transfer coding x-gzip is not supported"},
+     {"deflate", "the transfer coding deflate is not supported"},
+     {"compress", "the transfer coding compress is not supported"},
+     {"x-compress", "the transfer coding x-compress is not supported"}}};
+
 bool is_known_coding(std::string_view coding) {
-  for (const std::string_view known : {"gzip", "x-gzip", "deflate", "compress", "x-compress"}) {
-    if (ascii::same(coding, known)) return true;
-  }
-  return false;
+  return std::any_of(known_codings.begin(), known_codings.end(),
+                     [&](const KnownCoding& known) { return ascii::same(coding, known.name); });
 }
 
 /// Why a Transfer-Encoding that is not `chunked` is refused.
@@ -29,7 +41,29 @@ Rejection judge_coding(std::string_view value) {
              : Rejection::bad_transfer_encoding;
 }
 
+std::string_view sentence_about(std::string_view coding) {
+  for (const KnownCoding& known : known_codings) {
+    if (ascii::same(coding, known.name)) return known.sentence;
+  }
+  return "a transfer coding that is not chunked is not supported";
+}
+
 }  // namespace
+
+std::string_view unsupported_coding(std::span<const FieldLine> fields) {
+  std::string_view found;
+  bool chunked = false;
+  for (const FieldLine& field : fields) {
+    if (field.id != FieldId::transfer_encoding) continue;
+    ascii::for_each_member(field.value, [&](std::string_view member) {
+      const bool is_chunked = ascii::same(member, "chunked");
+      if (found.empty() && !is_chunked && !ascii::same(member, "identity")) found = sentence_about(member);
+      if (found.empty() && is_chunked && chunked) found = "the transfer coding chunked is there twice";
+      chunked = chunked || is_chunked;
+    });
+  }
+  return found;
+}
 
 void Codings::add_but_identity(std::string_view value) {
   unsigned others = 0;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
+#include "proxy/http/head.hpp"
 #include "proxy/http/rejection.hpp"
 
 namespace reprise::http {
@@ -22,5 +24,9 @@ struct Codings {
   /// coding that exists.
   std::optional<Rejection> judge() const;
 };
+
+/// The first coding in the Transfer-Encoding fields that is not `chunked`, as a text that lives for ever and
+/// holds no byte of the message (row H9).
+std::string_view unsupported_coding(std::span<const FieldLine>);
 
 }  // namespace reprise::http

@@ -34,6 +34,8 @@ constexpr std::array<FailureRow, policy::cause_count> failures{{
     {policy::Cause::tls_protocol_error, 502, "tls_protocol_error", "there is no TLS that both sides speak"},
     {policy::Cause::tls_certificate_error, 502, "tls_certificate_error",
      "the upstream's certificate does not prove that it is the upstream"},
+    {policy::Cause::tls_alert_received, 502, "tls_alert_received",
+     "the upstream refused this client by a TLS alert"},
     {policy::Cause::closed, 502, "connection_terminated", "the upstream closed the connection"},
     {policy::Cause::reset, 502, "connection_terminated", "the connection was reset"},
     {policy::Cause::keepalive_lost, 502, "connection_terminated", "the upstream host stopped responding"},
@@ -99,10 +101,12 @@ void begin_sentence(unsigned number, const policy::Ledger& ledger, Reply& reply)
 
 // The parent proxy is named where its certificate is the cause: the upstream was never reached.
 std::string what_failed(const policy::Failed& failed) {
-  if (failed.of_parent)
-    return " failed in the TLS handshake with the parent proxy: the parent proxy's certificate does not "
-           "prove "
-           "that it is the parent proxy";
+  if (failed.of_parent) {
+    std::string text(" failed in the TLS handshake with the parent proxy: the parent proxy");
+    return text + (failed.cause == policy::Cause::tls_alert_received
+                       ? " refused this client by a TLS alert"
+                       : "'s certificate does not prove that it is the parent proxy");
+  }
   std::string text(" failed ");
   ascii::append(text, doing(failed.stage), ": ", row(failed.cause).sentence);
   return text;
@@ -118,6 +122,8 @@ void describe_failure(const policy::Failed& failed, std::string_view pseudonym, 
   reply.body += "\n";
   if (failed.cause == policy::Cause::tls_certificate_error)
     ascii::append(reply.body, failed.of_parent ? parent_certificate_advice : certificate_advice, "\n");
+  if (failed.cause == policy::Cause::tls_alert_received && !failed.of_parent)
+    ascii::append(reply.body, client_certificate_advice, "\n");
 }
 
 void describe_lost_attempt(const policy::Ledger& ledger, std::string_view pseudonym, Reply& reply) {

@@ -15,6 +15,9 @@ inline constexpr std::string_view certificate_advice =
 /// The same for the certificate of the parent proxy.
 inline constexpr std::string_view parent_certificate_advice =
     "If a certification authority of your own signed it, name its file in parent.ca_file.";
+/// What to do where the upstream refuses this side of TLS.
+inline constexpr std::string_view client_certificate_advice =
+    "tls.certificate and tls.key of the route name the client certificate.";
 
 struct Reply {
   int status = 0;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +15,7 @@
 
 #include "proxy/intercept/authority_files.hpp"
 #include "proxy/io/tls_error.hpp"
+#include "proxy/tls/root_places.hpp"
 
 namespace reprise::net {
 namespace {
@@ -23,11 +23,6 @@ namespace {
 // Without it Java sees no entry: "trusted for that key usage", with any of them as value.
 constexpr const char* java_trusted = "2.16.840.1.113894.746875.1.1";
 constexpr int iterations = 2048;
-
-std::string place(const char* variable, const char* standard) {
-  const char* const set = std::getenv(variable);
-  return set == nullptr ? standard : set;
-}
 
 std::string der_of(X509* certificate) {
   unsigned char* bytes = nullptr;
@@ -96,8 +91,6 @@ std::string pem_of(const std::vector<Certificate>& certificates) {
   return text_of(memory.get());
 }
 
-std::string default_file() { return place(X509_get_default_cert_file_env(), X509_get_default_cert_file()); }
-
 struct FreeStore {
   void operator()(PKCS12* store) const { PKCS12_free(store); }
   void operator()(STACK_OF(PKCS12_SAFEBAG) * bags) const {
@@ -126,7 +119,7 @@ void add_trusted(STACK_OF(PKCS12_SAFEBAG) * *bags, X509* certificate, const std:
 JoinedCertificates join_certificates(const std::vector<std::string>& places) {
   Roots roots;
   JoinedCertificates joined;
-  roots.add_file(default_file());
+  roots.add_file(root_places().file);
   for (const std::string& place : places) {
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(place, ignored);
@@ -138,13 +131,9 @@ JoinedCertificates join_certificates(const std::vector<std::string>& places) {
 
 std::vector<Certificate> system_roots() {
   Roots roots;
-  roots.add_file(default_file());
-  std::string folders = place(X509_get_default_cert_dir_env(), X509_get_default_cert_dir());
-  while (!folders.empty()) {
-    const std::size_t colon = folders.find(':');
-    roots.add_folder(folders.substr(0, colon));
-    folders.erase(0, colon == std::string::npos ? colon : colon + 1);
-  }
+  const RootPlaces places = root_places();
+  roots.add_file(places.file);
+  for (const std::string& folder : places.folders) roots.add_folder(folder);
   return roots.take();
 }
 

@@ -20,6 +20,14 @@ Cause cause_of(const ErrorCode& error) {
   return Cause::reset;
 }
 
+std::optional<policy::Failed> failure_of(const TlsRefusal& refusal, policy::Stage stage) {
+  if (refusal.words.empty()) return std::nullopt;
+  policy::Failed failed{stage, Cause::tls_protocol_error};
+  if (refusal.for_good) failed = {policy::Stage::tls, Cause::tls_alert_received};
+  failed.why = refusal.words;
+  return failed;
+}
+
 Cause cause_of(BodyStep step) {
   if (step == BodyStep::failed) return Cause::reset;
   return step == BodyStep::malformed ? Cause::malformed_response : Cause::truncated;

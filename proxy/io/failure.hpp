@@ -1,7 +1,10 @@
 // The only translator from errors of the network to the causes that the policy knows.
 #pragma once
 
+#include <optional>
+
 #include "proxy/io/body_reader.hpp"
+#include "proxy/io/link.hpp"
 #include "proxy/io/task.hpp"
 #include "proxy/verdict/outcome.hpp"
 
@@ -13,6 +16,9 @@ namespace reprise::net {
 policy::Cause cause_of(const ErrorCode&);
 /// The same for a connection that never stood: unknown errors are `unreachable`.
 policy::Cause cause_of_dial(const ErrorCode&);
+/// The failure of an attempt whose connection ended, if the other side of TLS has said why: `stage` where the
+/// same need not come again, else of stage `tls` (row N11).
+std::optional<policy::Failed> failure_of(const TlsRefusal&, policy::Stage stage);
 /// Why a body ended that neither goes on nor is complete.
 policy::Cause cause_of(BodyStep);
 

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "proxy/io/clock.hpp"
 #include "proxy/io/outflow.hpp"
@@ -28,6 +29,12 @@ Presence presence_of(int descriptor);
 /// twice at least, and the other side has acknowledged nothing within `since` (row L4). False where that
 /// cannot be told.
 bool is_unheard(int descriptor, Duration since);
+
+/// Why the other side ended TLS, as far as it said. Texts live for ever.
+struct TlsRefusal {
+  std::string_view words{};  ///< the name of its fatal alert; empty: it said nothing
+  bool for_good = false;     ///< about who this side is: the same will come again
+};
 
 /// Used by one thread, by one Stream, which knows the limits and what was cancelled: a link only moves bytes.
 /// One read and one write wait at a time.
@@ -63,6 +70,8 @@ class Link {
   /// True if bytes leave in records: then what `write_some` counts is no measure of what the other side has
   /// seen, and a write that failed may have been read.
   virtual bool sealed() const { return false; }
+  /// Of a connection over TLS that has ended.
+  virtual TlsRefusal refusal() const { return {}; }
   /// Of the socket below, for its options alone; -1 where there is none.
   virtual int descriptor() { return -1; }
   /// Bytes that the other host has not acknowledged: of the socket below, unless a link knows better.

@@ -127,6 +127,8 @@ class Stream final : public Cancellable {
 
   /// What of the other side's is there and was not read.
   Unread unread();
+  /// Of a connection over TLS that has ended.
+  TlsRefusal refusal() const { return link_ == nullptr ? TlsRefusal{} : link_->refusal(); }
   /// Whether the other side still sends, even behind bytes that nobody has read.
   Presence presence();
   /// Bytes that were written and that the other host has not acknowledged; over TLS, of its records. A system

@@ -227,6 +227,12 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
     add_gauge(replay, {{"store", std::string(replay_words[i])}}, replay_bytes[i].load());
     add_gauge(replay_limit, {{"store", std::string(replay_words[i])}}, replay_limits[i].load());
   }
+  MetricFamily certificates = family(Metric::certificate_expires);
+  for (std::size_t i = 0; i < certificate_words.size(); ++i) {
+    const std::int64_t left = certificates_left[i].load();
+    if (left != no_certificate)
+      add_gauge(certificates, {{"certificate", std::string(certificate_words[i])}}, left);
+  }
   MetricFamily clients = family(Metric::client_connections);
   add_gauge(clients, {}, client_connections.load());
 
@@ -252,6 +258,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
       counters(Metric::streams, "protocol", protocol_words, streams),
       counters(Metric::interceptions, "outcome", interception_words, interceptions),
+      certificates,
       counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
       rejections_by_cause(),
       counters(Metric::limits_hit, "limit", limit_words, limits),

@@ -15,6 +15,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <string>
@@ -98,6 +99,8 @@ struct alignas(64) RouteCells {
 inline constexpr auto& tunnel_words = policy::names_of<TunnelOutcome>;
 inline constexpr auto& protocol_words = policy::names_of<Protocol>;
 inline constexpr auto& interception_words = policy::names_of<Interception>;
+inline constexpr auto& certificate_words = policy::names_of<CertificateUse>;
+inline constexpr std::int64_t no_certificate = std::numeric_limits<std::int64_t>::max();
 inline constexpr auto& reload_words = policy::names_of<ReloadOutcome>;
 inline constexpr auto& span_drop_words = policy::names_of<SpanDrop>;
 inline constexpr auto& lookup_words = policy::names_of<LookupOutcome>;
@@ -151,6 +154,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   Level client_connections{0};
   std::array<Level, replay_words.size()> replay_bytes{};
   std::array<Level, replay_words.size()> replay_limits{};
+  std::array<Level, certificate_words.size()> certificates_left{no_certificate, no_certificate};
 
   prometheus::Registry registry;
   prometheus::Family<prometheus::Gauge>& budget_family;

@@ -64,6 +64,10 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "TLS streams of clients where `intercept` is configured: intercepted; tunnelled blind: unlisted "
      "no_server_name other_server_name no_http_1_1; ended: handshake_failed handshake_timeout "
      "no_certificate."},
+    {Metric::certificate_expires, "reprise_certificate_expires_seconds", Type::Gauge, "certificate",
+     "Time until the first certificate of this side ends, negative once it has: authority (`intercept.ca`) "
+     "client "
+     "(`tls.certificate`)."},
     {Metric::dns_lookups, "reprise_dns_lookups_total", Type::Counter, "outcome",
      "Name lookups: hit resolved failed timeout."},
     {Metric::rejected_requests, "reprise_rejected_requests_total", Type::Counter, "cause",

@@ -38,6 +38,7 @@ enum class Metric : std::uint8_t {
   tunnels,
   streams,
   interceptions,
+  certificate_expires,
   dns_lookups,
   rejected_requests,
   limits_hit,

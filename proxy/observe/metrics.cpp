@@ -214,6 +214,11 @@ void Metrics::set_replay_limit(ReplayMedium medium, std::uint64_t bytes) {
                                                                 std::memory_order_relaxed);
 }
 
+void Metrics::set_certificate_left(CertificateUse use, std::optional<std::int64_t> seconds) {
+  cells_->certificates_left[static_cast<std::size_t>(use)].store(seconds.value_or(no_certificate),
+                                                                 std::memory_order_relaxed);
+}
+
 void Metrics::set_budget_ratio(std::string_view upstream, double ratio) {
   cells_->budget_family.Add({{"upstream", std::string(upstream)}}).Set(ratio);
 }

@@ -75,6 +75,9 @@ enum class SpanDrop : std::uint8_t {
 /// The metric label: the enumerator's own name.
 std::string_view word(SpanDrop);
 
+/// Certificates of this side: the label `certificate`.
+enum class CertificateUse : std::uint8_t { authority, client };
+
 /// Where `reprise_replay_bytes` are held: the label `store`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
@@ -120,6 +123,9 @@ class Metrics {
   void upstream_changed(UpstreamState, int by);
   void replay_bytes_changed(ReplayMedium, std::int64_t by);
   void set_replay_limit(ReplayMedium, std::uint64_t bytes);
+  /// Called at scrape time on a page thread. Seconds until the first certificate of that use ends; absent:
+  /// there is none.
+  void set_certificate_left(CertificateUse, std::optional<std::int64_t> seconds);
   /// Called at scrape time on a page thread: label and ratio.
   void set_budget_ratio(std::string_view upstream, double ratio);
   /// The same for circuits.

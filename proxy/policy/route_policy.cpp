@@ -17,8 +17,9 @@ bool lists_failure(const RetryOn& on, const Failed& failed) {
     case Cause::address_is_self:
     case Cause::malformed_response:
     case Cause::header_too_large:
-    // Who cannot prove who it is will not be able to a moment later.
-    case Cause::tls_certificate_error: return false;
+    // Who cannot prove who it is will not be able to a moment later; nor can this side.
+    case Cause::tls_certificate_error:
+    case Cause::tls_alert_received: return false;
     case Cause::attempt_timeout:
     case Cause::response_timeout: return on.timeout;
     case Cause::parent_refused:

@@ -77,7 +77,10 @@ void FileWatch::watch_folders() {
   std::set<std::string> folders;
   for (const auto& [file, digest] : held_) {
     folders.insert(folder_of(file));
-    if (const std::string real = real_path(file); !real.empty()) folders.insert(folder_of(real));
+    const std::string real = real_path(file);
+    if (real.empty()) continue;
+    folders.insert(folder_of(real));
+    folders.insert(real);  // if it is a folder itself: IN_ONLYDIR refuses the rest
   }
   constexpr std::uint32_t what = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE |
                                  IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;

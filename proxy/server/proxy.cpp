@@ -13,6 +13,7 @@
 #include "proxy/server/pseudonym.hpp"
 #include "proxy/server/watchdog.hpp"
 #include "proxy/upstream/address.hpp"
+#include "proxy/worker/certificate_ends.hpp"
 
 namespace reprise::net {
 
@@ -203,6 +204,7 @@ void Proxy::Parts::begin() {
     say(config::LogLevel::info, "listening " + describe(mode, bound[i]->endpoint));
   }
   ready = true;
+  asio::co_spawn(first.io, warn_of_certificate_ends(first), or_abort);
   say(config::LogLevel::info, "ready");
   options.notify.tell("READY=1");
   if (options.watchdog) {

@@ -7,6 +7,7 @@
 #include "proxy/observe/status.hpp"
 #include "proxy/server/gauges.hpp"
 #include "proxy/server/parts.hpp"
+#include "proxy/worker/certificate_ends.hpp"
 
 namespace reprise::net {
 namespace {
@@ -122,6 +123,8 @@ std::string Proxy::Parts::status_words() {
 std::string Proxy::Parts::metrics_text() {
   set_gauges(metrics, budgets, host_guards);
   metrics.set_log_dropped(log.dropped());
+  set_certificate_gauges(metrics, now().snapshot->certificate_ends,
+                         Clock::wall_nanoseconds() / 1'000'000'000);
   return metrics.text();
 }
 

@@ -9,6 +9,7 @@
 #include "proxy/io/clock.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/tls/file_digest.hpp"
+#include "proxy/tls/root_places.hpp"
 
 namespace reprise::net {
 
@@ -38,16 +39,16 @@ std::size_t SnapshotBuilder::clients_of(const config::Limits& limits) {
 }
 
 std::shared_ptr<ClientTls> SnapshotBuilder::make_client_tls(const config::Settings& settings,
-                                                            const Snapshot* before) {
+                                                            const Snapshot* before,
+                                                            std::vector<CertificateEnd>& ends) {
   if (!settings.intercept) return nullptr;
   const config::Intercept& intercept = *settings.intercept;
   if (!reserve_secret_memory())
     warn("the memory of private keys cannot be locked (ulimit -l): it may be swapped out");
   const std::int64_t now = Clock::wall_nanoseconds() / 1'000'000'000;
   const auto authority = authority_ ? authority_ : load_authority(intercept, config_file_, now);
-  if (const std::int64_t days = (authority->expires() - now) / (24 * 3600); days < 30)
-    warn("the certificate of intercept.ca expires in " + std::to_string(days) +
-         " days: reprise ca renew makes a new one");
+  ends.push_back({observe::CertificateUse::authority, "intercept.ca", authority->expires(),
+                  "reprise ca renew makes a new one"});
   try {
     if (intercept.bundle) write_trust(*intercept.bundle, *authority);
   } catch (const std::runtime_error& error) {
@@ -65,6 +66,14 @@ std::shared_ptr<ClientTls> SnapshotBuilder::make_client_tls(const config::Settin
   return leaves;
 }
 
+void SnapshotBuilder::tell_of_roots() {
+  std::string now = digest_of_files(root_places().all());
+  if (!roots_.empty() && roots_ != now)
+    log_.message(config::LogLevel::info, "the trusted roots of this host have changed: they are read again",
+                 Clock::wall_nanoseconds());
+  roots_ = std::move(now);
+}
+
 void SnapshotBuilder::stop() {
   for (const Made& made : made_) {
     if (const auto leaves = made.leaves.lock()) leaves->stop();
@@ -75,12 +84,16 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::build(config::Settings settings
                                                        const std::vector<tcp::endpoint>& endpoints,
                                                        const Snapshot* before) {
   auto snapshot = std::make_shared<Snapshot>();
+  tell_of_roots();
   const auto& parent = settings.parent;
   snapshot->tls =
       std::make_shared<const TlsClients>(*settings.routes, parent && parent->tls ? &*parent->tls : nullptr,
                                          before == nullptr ? nullptr : before->tls.get());
   snapshot->filter = std::make_shared<const AddressFilter>(settings.security.deny, endpoints);
-  snapshot->client_tls = make_client_tls(settings, before);
+  snapshot->client_tls = make_client_tls(settings, before, snapshot->certificate_ends);
+  for (auto& [file, expires] : snapshot->tls->certificate_ends())
+    snapshot->certificate_ends.push_back({observe::CertificateUse::client, "tls.certificate " + file, expires,
+                                          "put a new certificate and its key into their files"});
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
     const std::string& name = (*settings.routes)[i].name;
     snapshot->counted_as.push_back(metrics_.route(name));

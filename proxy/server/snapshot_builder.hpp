@@ -44,8 +44,10 @@ class SnapshotBuilder {
     std::string held;
   };
 
-  std::shared_ptr<ClientTls> make_client_tls(const config::Settings&, const Snapshot* before);
+  std::shared_ptr<ClientTls> make_client_tls(const config::Settings&, const Snapshot* before,
+                                             std::vector<CertificateEnd>& ends);
   std::size_t clients_of(const config::Limits&);
+  void tell_of_roots();
   void warn(const std::string& text);
 
   observe::Metrics& metrics_;
@@ -53,6 +55,7 @@ class SnapshotBuilder {
   const std::shared_ptr<const Authority> authority_;
   const std::string config_file_;
   std::vector<Made> made_;
+  std::string roots_;  ///< the digest of the system's roots
 };
 
 }  // namespace reprise::net

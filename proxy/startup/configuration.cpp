@@ -12,6 +12,7 @@
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
 #include "proxy/tls/file_digest.hpp"
+#include "proxy/tls/root_places.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -52,6 +53,7 @@ bool is_standard_input(const std::string& file) { return file == standard_input;
 // Which files it names is not known before it is read: where there are any it is read once more.
 config::Loaded read_for_watch(const std::string& file, std::vector<net::WatchedFile>& watched) {
   watched = {held_now(file)};
+  for (const std::string& place : net::root_places().all()) watched.push_back(held_now(place));
   config::Loaded loaded = read_configuration(file);
   if (loaded.files.empty()) return loaded;
   for (const std::string& named : loaded.files) watched.push_back(held_now(named));

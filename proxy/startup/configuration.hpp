@@ -27,8 +27,8 @@ std::string given_file(const CLI::Option* option);
 /// problem is an error.
 config::Loaded read_configuration(const std::string& file);
 bool is_standard_input(const std::string& file);
-/// The same of a file that is then watched: what it and those
-/// that it names held before they were read stands in `watched`.
+/// The same of a file that is then watched: what it, those that it names and the system's roots held before
+/// they were read stands in `watched`.
 config::Loaded read_for_watch(const std::string& file, std::vector<net::WatchedFile>& watched);
 /// Puts in force what the limits of this process make of it: the notes that it returns say what was lowered,
 /// with the file; what they cannot bear and the file says is one more warning of it.

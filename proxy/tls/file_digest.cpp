@@ -1,5 +1,6 @@
 #include "proxy/tls/file_digest.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -8,6 +9,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <stdexcept>
 
@@ -23,6 +26,30 @@ void add(const Digest& digest, const void* bytes, std::size_t count) {
   if (EVP_DigestUpdate(digest.get(), bytes, count) != 1) throw std::runtime_error("SHA-256 does not work");
 }
 
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+// An entry that is a link counts as what it leads to. The folder itself is the entry `.`: it changes with
+// each entry that comes or goes.
+void add_folder(const Digest& digest, const std::string& path) {
+  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
+  if (folder == nullptr) return;
+  std::map<std::string, std::array<std::int64_t, 5>> entries;
+  while (const dirent* const entry = ::readdir(folder.get())) {
+    struct stat found {};
+    if (::fstatat(::dirfd(folder.get()), entry->d_name, &found, 0) != 0) found = {};
+    entries[entry->d_name] = {static_cast<std::int64_t>(found.st_dev),
+                              static_cast<std::int64_t>(found.st_ino), found.st_size, found.st_mtim.tv_sec,
+                              found.st_mtim.tv_nsec};
+  }
+  entries.erase("..");
+  for (const auto& [name, stamp] : entries) {
+    add(digest, name.c_str(), name.size() + 1);
+    add(digest, stamp.data(), sizeof stamp);
+  }
+}
+
 // A special file would never end, or never begin: it counts as what it is.
 void add_file(const Digest& digest, const std::string& file) {
   std::array<char, 16 * 1024> piece{};
@@ -36,6 +63,7 @@ void add_file(const Digest& digest, const std::string& file) {
     struct stat found {};
     const bool is_file = ::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
     if (!is_file) why = -static_cast<int>(found.st_mode & S_IFMT);
+    if (S_ISDIR(found.st_mode)) add_folder(digest, file);
     while (is_file) {
       const ssize_t count = ::read(descriptor, piece.data(), piece.size());
       if (count < 0 && errno == EINTR) continue;

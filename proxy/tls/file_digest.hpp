@@ -6,8 +6,9 @@
 
 namespace reprise::net {
 
-/// SHA-256 over what each file holds; of one that cannot be read, over why. Blocks: not for an io thread.
-/// What was read, keys too, is wiped from memory.
+/// SHA-256 over what each file holds; of one that cannot be read, over why; of a folder, over its entries'
+/// names and when each was changed. Blocks: not for an io thread. What was read, keys too, is wiped from
+/// memory.
 std::string digest_of_files(std::span<const std::string> files);
 
 }  // namespace reprise::net

@@ -32,6 +32,7 @@ TlsChannel::TlsChannel(Carrier carrier, SSL_CTX* settings)
   errors_.below = below_.get();
   if (below_ == nullptr) errors_.descriptor = socket_.native_handle();
   attach_socket(connection_.get(), errors_);
+  note_remarks(connection_.get(), remarks_);
 }
 
 Task<ErrorCode> TlsChannel::wait_readable() {

@@ -8,6 +8,7 @@
 
 #include "proxy/io/stream.hpp"
 #include "proxy/tls/tls_client.hpp"
+#include "proxy/tls/tls_remarks.hpp"
 #include "proxy/tls/tls_socket.hpp"
 
 namespace reprise::net {
@@ -34,6 +35,7 @@ class TlsChannel {
   /// Null of a socket.
   Link* below() { return below_.get(); }
   std::shared_ptr<TlsTicket>& ticket() { return ticket_; }
+  const TlsRemarks& remarks() const { return remarks_; }
 
   /// How far the close_notify has come.
   enum class Notice : std::uint8_t { unsent, pending, sent };
@@ -54,6 +56,7 @@ class TlsChannel {
   tcp::socket socket_;
   TlsSocketErrors errors_;
   std::shared_ptr<TlsTicket> ticket_;
+  TlsRemarks remarks_;
   std::unique_ptr<SSL, FreeConnection> connection_;
   Notice notice_ = Notice::unsent;
 };

@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <iterator>
 #include <optional>
 
 #include "proxy/io/tls_error.hpp"
 #include "proxy/tls/file_digest.hpp"
+#include "proxy/tls/root_places.hpp"
 #include "proxy/tls/tls_files.hpp"
+#include "proxy/tls/tls_remarks.hpp"
 #include "proxy/tls/tls_revocation.hpp"
 
 namespace reprise::net {
@@ -44,6 +47,10 @@ void trust(SSL_CTX* settings, const std::optional<std::string>& ca_file) {
     refuse("ca_file", *ca_file, trouble_with(*ca_file, TlsFile::trusted));
   } else if (!holds(settings, X509_LU_X509)) {
     refuse("ca_file", *ca_file, "it revokes certificates and trusts none: put those to trust into it too");
+  } else {
+    // What the file names is trusted as it is, be it the issuing authority alone or the upstream's own
+    // certificate (row N10).
+    X509_STORE_set_flags(SSL_CTX_get_cert_store(settings), X509_V_FLAG_PARTIAL_CHAIN);
   }
 }
 
@@ -58,6 +65,8 @@ void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
       SSL_CTX_check_private_key(settings) != 1) {
     refuse("key", *policy.key, trouble_with(*policy.key, TlsFile::key, *policy.certificate));
   }
+  // Some servers ask for it only once they have read the request (TLS 1.3 alone, row N9).
+  SSL_CTX_set_post_handshake_auth(settings, 1);
 }
 
 bool same_files(const policy::TlsPolicy& one, const policy::TlsPolicy& other) {
@@ -82,6 +91,7 @@ TlsClient::TlsClient(const policy::TlsPolicy& policy, std::size_t number)
   SSL_CTX_set_mode(settings, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_read_ahead(settings, 1);
   SSL_CTX_set_verify(settings, SSL_VERIFY_PEER, nullptr);
+  note_certificate_requests(settings);
   SSL_CTX_set_session_cache_mode(settings, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   SSL_CTX_sess_set_new_cb(settings, keep_session);
   constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
@@ -91,11 +101,31 @@ TlsClient::TlsClient(const policy::TlsPolicy& policy, std::size_t number)
   identify(settings, policy);
 }
 
+std::optional<std::int64_t> TlsClient::certificate_expires() const {
+  const X509* const own = SSL_CTX_get0_certificate(settings_.get());
+  std::tm until{};
+  if (own == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(own), &until) != 1) return std::nullopt;
+  return ::timegm(&until);
+}
+
+std::vector<std::pair<std::string, std::int64_t>> TlsClients::certificate_ends() const {
+  std::vector<std::pair<std::string, std::int64_t>> ends;
+  for (const Made& made : clients_) {
+    if (const auto expires = made.client->certificate_expires())
+      ends.emplace_back(*made.policy.certificate, *expires);
+  }
+  return ends;
+}
+
 // What the files hold is looked at before OpenSSL reads them: a change in between is seen the next time.
 TlsClients::Made TlsClients::make(const policy::TlsPolicy& policy, const std::vector<Made>& before) {
   std::vector<std::string> files;
   for (const auto& file : {policy.ca_file, policy.certificate, policy.key}) {
     if (file) files.push_back(*file);
+  }
+  // The system's roots are read once for a client, and those of a folder kept once they were needed (row N4).
+  if (!policy.ca_file) {
+    for (std::string& place : root_places().all()) files.push_back(std::move(place));
   }
   std::string held = digest_of_files(files);
   for (const Made& old : before) {

@@ -5,9 +5,12 @@
 #include <openssl/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proxy/policy/route.hpp"
@@ -48,6 +51,8 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   TlsClient(const policy::TlsPolicy&, std::size_t number);
 
   SSL_CTX* settings() const { return settings_.get(); }
+  /// When the client certificate ends, in seconds since 1970; absent: there is none.
+  std::optional<std::int64_t> certificate_expires() const;
   /// Its own among all of a process.
   std::size_t number() const { return number_; }
 
@@ -56,8 +61,8 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   std::size_t number_;
 };
 
-/// One client for each distinct set of files that routes name, and one of its own for the parent proxy, whose
-/// authorities vouch for nobody else.
+/// One client for each distinct set of files that routes name (where none is named, of the system's roots),
+/// and one of its own for the parent proxy, whose authorities vouch for nobody else.
 class TlsClients {
  public:
   /// `parent`: how a parent proxy over TLS is verified; null: there is none. `before`: those of the
@@ -66,6 +71,8 @@ class TlsClients {
   explicit TlsClients(const policy::RouteTable&, const policy::TlsPolicy* parent = nullptr,
                       const TlsClients* before = nullptr);
   const TlsClient& of(std::size_t route) const { return *by_route_[route]; }
+  /// The file of each client certificate, and when the certificate ends, in seconds since 1970.
+  std::vector<std::pair<std::string, std::int64_t>> certificate_ends() const;
   /// Null where there is none.
   const TlsClient* parent() const { return parents_.empty() ? nullptr : parents_.front().client.get(); }
 

@@ -233,8 +233,14 @@ Unread TlsLink::unread() {
   ERR_clear_error();
   const int result = SSL_peek(channel_->connection(), &byte, 1);
   if (result > 0) return Unread::bytes;
-  return error_of(result) == asio::error::would_block ? Unread::nothing : Unread::closed;
+  const ErrorCode why = error_of(result);
+  if (why == asio::error::would_block) return Unread::nothing;
+  later_ = why;
+  broken_ = broken_ || why != asio::error::eof;
+  return Unread::closed;
 }
+
+TlsRefusal TlsLink::refusal() const { return refusal_in(channel_->remarks()); }
 
 Presence TlsLink::presence() { return open() ? presence_of(descriptor()) : Presence::reset; }
 

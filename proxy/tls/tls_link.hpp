@@ -48,6 +48,7 @@ class TlsLink final : public SecureLink {
   /// Takes in what is no data, such as session tickets.
   Unread unread() override;
   Presence presence() override;
+  TlsRefusal refusal() const override;
   int descriptor() override;
 
   /// True where a session was resumed.

@@ -133,6 +133,7 @@ std::string socks_failure(policy::Cause cause) {
     // The rest is of attempts that had a connection.
     case Cause::tls_protocol_error:
     case Cause::tls_certificate_error:
+    case Cause::tls_alert_received:
     case Cause::closed:
     case Cause::reset:
     case Cause::keepalive_lost:

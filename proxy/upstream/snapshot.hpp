@@ -4,15 +4,25 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "config/settings.hpp"
 #include "proxy/http/head.hpp"
+#include "proxy/observe/metrics.hpp"
 #include "proxy/tls/client_tls.hpp"
 #include "proxy/tls/tls_client.hpp"
 #include "proxy/upstream/address_filter.hpp"
 
 namespace reprise::net {
+
+/// When a certificate of this side ends.
+struct CertificateEnd {
+  observe::CertificateUse use = observe::CertificateUse::client;
+  std::string name;          ///< `intercept.ca`, or the key and its file
+  std::int64_t expires = 0;  ///< seconds since 1970
+  std::string advice;        ///< what to do, for a warning
+};
 
 /// Immutable; any thread. A request keeps the one under which it began to its end, so that no reload decides
 /// half of it. Parts that a reload leaves as they were are the same objects in both.
@@ -21,6 +31,7 @@ struct Snapshot {
   std::shared_ptr<const AddressFilter> filter;
   std::shared_ptr<const TlsClients> tls;
   std::shared_ptr<ClientTls> client_tls;  ///< who ends clients' TLS; null: nobody
+  std::vector<CertificateEnd> certificate_ends;
   /// By route: as which it is counted and logged. The same name is the same number in every snapshot.
   std::vector<std::size_t> counted_as;
   /// limits.connections, or what the descriptors allow where that is fewer.

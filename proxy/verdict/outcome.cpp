@@ -72,6 +72,7 @@ bool is_fault_of_ours(Cause cause) {
     case Cause::connect_timeout:
     case Cause::tls_protocol_error:
     case Cause::tls_certificate_error:
+    case Cause::tls_alert_received:
     case Cause::closed:
     case Cause::reset:
     case Cause::keepalive_lost:

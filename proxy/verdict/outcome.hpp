@@ -33,6 +33,8 @@ enum class Cause : std::uint8_t {
   parent_refused,         // it opened no tunnel: its CONNECT was answered other than 2xx, or broken off
   tls_protocol_error,     // no TLS that both sides speak, or not TLS at all
   tls_certificate_error,  // the upstream could not prove who it is
+  tls_alert_received,     // the upstream refused this side of TLS: no certificate, or one that it does not
+                          // accept
   closed,                 // the upstream closed (FIN) before the head was complete
   reset,                  // RST or EPIPE
   keepalive_lost,         // TCP keepalive or TCP_USER_TIMEOUT gave up: the host is dead
@@ -75,11 +77,12 @@ struct Failed {
   /// For `parent_refused`: the status that the parent proxy gave to our CONNECT; 0: none.
   int received_status = 0;
   /// For `tls_certificate_error`: why it proves nothing, as the TLS library says it, without a number and
-  /// without a word of the other side; lives for ever; empty: not told.
+  /// without a word of the other side. For other failures of TLS: the name of the alert that came. For
+  /// `malformed_response`: a transfer coding that is not supported. Lives for ever; empty: not told.
   std::string_view why{};
   /// For `dns_error`: there is no such name, and this process has never resolved it.
   bool never_existed = false;
-  /// For `tls_certificate_error`: the certificate is that of the parent proxy.
+  /// For `tls_certificate_error` and `tls_alert_received`: the other side is the parent proxy.
   bool of_parent = false;
 };
 

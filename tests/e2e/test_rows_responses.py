@@ -321,3 +321,16 @@ def test_F1_connections_of_one_authority_serve_no_other():
                 equal(client.read_response().status, 200)
             return upstream.connections
         equal([ask(host) for host in (b"127.0.0.1", b"localhost", b"127.1", b"127.0.0.1", b"LOCALHOST")], [1, 2, 3, 3, 3])
+
+
+def test_a_transfer_coding_of_a_response_that_is_not_supported_is_named():
+    """The words come from a list of ours: no byte of the message is in them (row H9)."""
+    for value, words in ((b"chunked, deflate", b"the transfer coding deflate is not supported"), (b"GZIP, chunked", b"the transfer coding gzip is"),
+                         (b"chunked\r\nTransfer-Encoding: x-compress", b"the transfer coding x-compress is"),
+                         (b"<b>br</b>", b"a transfer coding that is not chunked is not"), (b"chunked, chunked", b"the transfer coding chunked is there twice")):
+        answer = OK + b"Transfer-Encoding: " + value + b"\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+        with stage({"/x": [raw(answer)]}, defaults=ONCE) as (reprise, upstream), Client(reprise.forward) as client:
+            client.send(to(upstream))
+            response = client.read_response()
+            equal((response.status, response.attempts, b"(" + words in response.body), (502, 1, True), response.body)
+            equal(b"<b>" in response.body, False)

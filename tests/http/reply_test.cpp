@@ -33,6 +33,7 @@ TEST(Reply, K2_status_and_error_of_every_failure) {
       {policy::Cause::parent_refused, 502, "connection_refused"},
       {policy::Cause::tls_protocol_error, 502, "tls_protocol_error"},
       {policy::Cause::tls_certificate_error, 502, "tls_certificate_error"},
+      {policy::Cause::tls_alert_received, 502, "tls_alert_received"},
       {policy::Cause::closed, 502, "connection_terminated"},
       {policy::Cause::reset, 502, "connection_terminated"},
       {policy::Cause::keepalive_lost, 502, "connection_terminated"},
@@ -104,6 +105,19 @@ TEST(Reply, names_the_parent_whose_certificate_does_not_verify) {
   EXPECT_NE(reply.body.find("handshake with the parent proxy: "), string::npos) << reply.body;
   EXPECT_NE(reply.body.find("parent.ca_file.\n"), string::npos) << reply.body;
   EXPECT_EQ(reply.body.find("the upstream's certificate"), string::npos) << reply.body;
+}
+
+TEST(Reply, N11_names_the_alert_of_an_upstream_that_refuses_this_client) {
+  policy::Failed failed{policy::Stage::tls, policy::Cause::tls_alert_received};
+  failed.why = "certificate required";
+  const string body = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p").body;
+  EXPECT_NE(body.find("refused this client by a TLS alert (certificate required)\n"), string::npos) << body;
+  EXPECT_NE(body.find("tls.certificate and tls.key"), string::npos) << body;
+  failed.of_parent = true;
+  const string parent = failure_reply(ledger_of(failed, policy::Reason::not_retryable), false, "p").body;
+  EXPECT_NE(parent.find("the parent proxy refused this client by a TLS alert (certificate required)\n"),
+            string::npos)
+      << parent;
 }
 
 TEST(Reply, every_stage_has_its_phrase) {

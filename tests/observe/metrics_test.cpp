@@ -82,6 +82,8 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.replay_bytes_changed(ReplayMedium::disk, 1'000'000);
   metrics_.set_replay_limit(ReplayMedium::memory, 67'108'864);
   metrics_.set_replay_limit(ReplayMedium::disk, 1'073'741'824);
+  metrics_.set_certificate_left(CertificateUse::authority, 86'400);
+  metrics_.set_certificate_left(CertificateUse::client, std::nullopt);
   ScriptedRequest again = all_stories().front();
   observe::ExchangeRecord record = again.record();
   record.upstream = &metrics_.upstream("api.internal:80");
@@ -370,6 +372,7 @@ TEST_F(MetricsTest, every_name_of_the_table_is_exported_once_something_has_happe
   metrics_.set_config_hash("deadbeef");
   metrics_.set_budget_ratio("a.test:80", 1);
   metrics_.set_circuit_state("a.test:80", policy::Circuit::State::closed);
+  metrics_.set_certificate_left(CertificateUse::client, -1);
   const std::string text = metrics_.text();
   for (const MetricRow& each : metric_rows())
     EXPECT_EQ(count_starting(text, "# TYPE " + std::string(each.name) + " "), 1U) << each.name;

@@ -49,6 +49,7 @@ std::string needed(Stage stage, Cause cause) {
     case Cause::address_denied:
     case Cause::address_is_self:
     case Cause::tls_certificate_error:
+    case Cause::tls_alert_received:
     case Cause::malformed_response:
     case Cause::header_too_large: return "";
     case Cause::response_timeout:

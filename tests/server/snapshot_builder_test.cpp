@@ -80,15 +80,16 @@ TEST(SnapshotBuilder, what_never_came_into_force_is_not_what_the_next_is_compare
   EXPECT_EQ(again->client_tls->hosts().front().text, "*.wild.test");
 }
 
-TEST(SnapshotBuilder, an_authority_that_soon_expires_is_told) {
+// Who is warned of it: certificate_ends_test.
+TEST(SnapshotBuilder, N12_a_snapshot_knows_when_the_authority_ends) {
   const std::int64_t now = today();
   const std::int64_t life = made_at(now)->expires() - now;
   Building world(made_at(now - life + 10 * day + 3600));
-  EXPECT_NE(world.build(intercepting("api.test"), nullptr)->client_tls, nullptr);
-  const std::string log = world.logged();
-  EXPECT_TRUE(
-      says(log, "the certificate of intercept.ca expires in 10 days: reprise ca renew makes a new one"))
-      << log;
+  const auto snapshot = world.build(intercepting("api.test"), nullptr);
+  ASSERT_EQ(snapshot->certificate_ends.size(), 1U);
+  EXPECT_EQ(snapshot->certificate_ends.front().name, "intercept.ca");
+  EXPECT_EQ((snapshot->certificate_ends.front().expires - now) / day, 10);
+  EXPECT_TRUE(world.build(play::whole({}), nullptr)->certificate_ends.empty());
 }
 
 TEST(SnapshotBuilder, a_bundle_that_cannot_be_written_names_its_key) {

@@ -104,6 +104,7 @@ TEST(Socks5, every_failure_has_its_reply) {
                                                  {Cause::parent_refused, 1},
                                                  {Cause::tls_protocol_error, 1},
                                                  {Cause::tls_certificate_error, 1},
+                                                 {Cause::tls_alert_received, 1},
                                                  {Cause::closed, 1},
                                                  {Cause::reset, 1},
                                                  {Cause::keepalive_lost, 1},

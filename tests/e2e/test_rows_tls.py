@@ -1,0 +1,205 @@
+"""TLS to upstreams, row by row: roots that are replaced, trust files without a root, client certificates that are asked for later or refused."""
+import contextlib
+import os
+import select
+import shutil
+import signal
+import ssl
+import subprocess
+import tempfile
+import threading
+
+from client import ask
+from harness import LOOPBACK, PATIENCE, NotPlayed, Reprise, equal, eventually, is_sanitized
+from test_faults_clock import WallClock
+from test_intercept import Intercepting
+from tls import Authority, TlsUpstream, authority, trusting
+
+ONCE = {"retry": {"max_attempts": 1}}
+
+
+def identified(pair, ca_file=None, **policy):
+    """`defaults` with a client certificate."""
+    defaults = trusting(ca_file, **policy)
+    defaults["tls"] |= {"certificate": pair[0], "key": pair[1]}
+    return defaults
+
+
+@contextlib.contextmanager
+def own_roots(*files):
+    """A file and a folder in the place of this machine's roots; `set_roots(*files)` replaces what they hold."""
+    with tempfile.TemporaryDirectory(prefix="reprise-roots-") as folder:
+        os.mkdir(f"{folder}/hashed")
+
+        def set_roots(*files):
+            with open(f"{folder}/next", "w", encoding="ascii") as out:
+                for name in files:
+                    with open(name, encoding="ascii") as part:
+                        out.write(part.read())
+            os.rename(f"{folder}/next", f"{folder}/roots.pem")
+        set_roots(*files)
+
+        def trust():
+            os.environ["SSL_CERT_FILE"], os.environ["SSL_CERT_DIR"] = f"{folder}/roots.pem", f"{folder}/hashed"
+        yield folder, set_roots, trust
+
+
+def test_N4_roots_that_are_replaced_count_after_a_reload():
+    other = Authority("another CA")
+    with TlsUpstream() as upstream, own_roots(other.file) as (_, set_roots, trust), \
+            Reprise(defaults={"tls": "originate", **ONCE}, prepare=trust) as reprise:
+        def status():
+            return ask(reprise, "GET", upstream.url("/")).status
+        equal(status(), 502)
+        set_roots(other.file, authority().file)
+        reprise.process.send_signal(signal.SIGHUP)
+        eventually(lambda: status() == 200, "the new root counts")
+        reprise.expect_log("the trusted roots of this host have changed")
+        set_roots(other.file)
+        reprise.process.send_signal(signal.SIGHUP)
+        eventually(lambda: status() == 502, "a root that was removed counts no more")
+        set_roots(authority().file)
+        eventually(lambda: status() == 200, "without a signal, too")
+
+
+def test_N4_a_root_in_the_folder_counts_and_is_forgotten():
+    hashed = subprocess.run(["openssl", "x509", "-hash", "-noout", "-in", authority().file], capture_output=True, text=True, check=True).stdout
+    with TlsUpstream() as upstream, own_roots(Authority("another CA").file) as (folder, _, trust), \
+            Reprise(defaults={"tls": "originate", **ONCE}, prepare=trust) as reprise:
+        root = f"{folder}/hashed/{hashed.strip()}.0"
+        shutil.copy(authority().file, root)
+        eventually(lambda: ask(reprise, "GET", upstream.url("/")).status == 200, "the new root counts")
+        os.unlink(root)
+        eventually(lambda: ask(reprise, "GET", upstream.url("/")).status == 502, "a root that was removed counts no more")
+
+
+def test_N4_the_bundle_follows_the_roots():
+    first, second = Authority("first CA"), Authority("second CA")
+    with open(second.file, encoding="ascii") as file:
+        wanted = file.read().split("-----BEGIN CERTIFICATE-----")[1].split()[0]
+    with own_roots(first.file) as (_, set_roots, trust), Intercepting(prepare=trust) as reprise:
+        def bundle():
+            with open(reprise.bundle, encoding="ascii") as file:
+                return file.read()
+        equal(wanted in bundle(), False)
+        set_roots(second.file)
+        reprise.process.send_signal(signal.SIGHUP)
+        eventually(lambda: wanted in bundle(), "the bundle has the new root")
+
+
+def chain_of_three(folder):
+    """Files of an intermediate authority, and of the certificate and key of a server that it vouches for, both in one file for the server."""
+    root = Authority("the root")
+    script = f"""
+openssl req -newkey rsa:2048 -nodes -keyout i.key -out i.csr -subj /CN=mid
+printf 'basicConstraints=critical,CA:TRUE\\nkeyUsage=keyCertSign\\n' >i.ext
+openssl x509 -req -in i.csr -CA {root.file} -CAkey {root.folder}/ca.key -set_serial 77 -days 9 -extfile i.ext -out i.pem
+openssl req -newkey rsa:2048 -nodes -keyout s.key -out s.csr -subj /CN=s
+printf 'subjectAltName=DNS:localhost,IP:{LOOPBACK}\\n' >s.ext
+openssl x509 -req -in s.csr -CA i.pem -CAkey i.key -set_serial 78 -days 9 -extfile s.ext -out s.pem
+cat s.pem i.pem >chain.pem"""
+    subprocess.run(["sh", "-ec", script], cwd=folder, capture_output=True, check=True)
+    return root.file, f"{folder}/i.pem", f"{folder}/s.pem", (f"{folder}/chain.pem", f"{folder}/s.key")
+
+
+def test_N10_the_issuing_authority_or_the_certificate_itself_is_trusted_without_the_root():
+    with tempfile.TemporaryDirectory(prefix="reprise-chain-") as folder:
+        root, issuing, own, served = chain_of_three(folder)
+        with TlsUpstream(certificate=served) as upstream:
+            for trusted in (root, issuing, own):
+                with Reprise(defaults=trusting(trusted, **ONCE)) as reprise:
+                    equal(ask(reprise, "GET", upstream.url("/")).status, 200, trusted)
+            with Reprise(defaults=trusting(authority().issue()[0], **ONCE)) as reprise:
+                equal(ask(reprise, "GET", upstream.url("/")).status, 502, "the certificate of another server")
+        expired = authority().issue(ends=-0.5)
+        with TlsUpstream(certificate=expired) as upstream, Reprise(defaults=trusting(expired[0], **ONCE)) as reprise:
+            equal(ask(reprise, "GET", upstream.url("/")).status, 502, "an expired one is not trusted by its file either")
+
+
+def ask_for_certificate(connection, _request):
+    """Once the request is read, a client certificate is asked for (RFC 8446 4.6.2); the response ends when it has come."""
+    connection.verify_client_post_handshake()
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+    connection.setblocking(False)
+    while not connection.getpeercert():
+        select.select([connection], [], [], 1)
+        with contextlib.suppress(ssl.SSLWantReadError):
+            connection.recv(1)
+    connection.setblocking(True)
+    connection.sendall(b"ok")
+    return True
+
+
+def test_N9_a_certificate_that_is_asked_for_after_the_request_is_shown():
+    client = authority().issue("the client", names=(), usage="clientAuth")
+    with TlsUpstream({"/x": [ask_for_certificate, 200]}) as upstream, Reprise(defaults=identified(client, **ONCE)) as reprise:
+        upstream.context.post_handshake_auth = True
+        upstream.context.verify_mode = ssl.CERT_REQUIRED
+        upstream.context.load_verify_locations(authority().file)
+        response = ask(reprise, "GET", upstream.url("/x"))
+        equal((response.status, response.body), (200, b"ok"))
+
+
+def test_N9_a_second_handshake_in_tls_1_2_is_refused_by_name():
+    client = authority().issue("the client", names=(), usage="clientAuth")
+    certificate, key = authority().issue()
+    command = ["openssl", "s_server", "-accept", f"{LOOPBACK}:0", "-cert", certificate, "-key", key, "-tls1_2", "-CAfile", authority().file]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        port = next(line for line in server.stdout if line.startswith("ACCEPT ")).rsplit(":", 1)[1].strip()
+        with Reprise(defaults=identified(client, retry={"max_attempts": 3})) as reprise:
+            responses = []
+            asking = threading.Thread(target=lambda: responses.append(ask(reprise, "GET", f"http://localhost:{port}/x")))
+            asking.start()
+            next(line for line in server.stdout if line.startswith("GET /x"))
+            server.stdin.write("R\n")
+            server.stdin.flush()
+            asking.join(PATIENCE)
+            response = responses[0]
+            equal((response.status, response.attempts, response.reason), (502, 1, "not_retryable"), response.head)
+            assert b"renegotiation" in response.body, response.body
+            reprise.expect_log("renegotiation")
+        server.kill()
+
+
+def test_N11_an_alert_about_the_client_certificate_is_named_and_final():
+    unknown, expired = Authority("another CA").issue(names=(), usage="clientAuth"), authority().issue(names=(), ends=-0.5, usage="clientAuth")
+    cases = [(ssl.TLSVersion.TLSv1_3, None, b"certificate required"), (ssl.TLSVersion.TLSv1_3, unknown, b"unknown CA"),
+             (ssl.TLSVersion.TLSv1_3, expired, b"certificate expired"), (ssl.TLSVersion.TLSv1_2, None, b"handshake failure"),
+             (ssl.TLSVersion.TLSv1_2, unknown, b"unknown CA"), (ssl.TLSVersion.TLSv1_2, expired, b"certificate expired")]
+    for newest, pair, alert in cases:
+        defaults = identified(pair) if pair else trusting()
+        with TlsUpstream(newest=newest, asks_for=authority().file) as upstream, Reprise(defaults=defaults) as reprise:
+            for method, body in (("GET", b""), ("POST", b"order")):
+                before = upstream.connections
+                response = ask(reprise, method, upstream.url("/"), body)
+                case = (newest.name, alert, method, response.head, response.body)
+                equal((response.status, response.attempts, response.reason), (502, 1, "not_retryable"), case)
+                assert "error=tls_alert_received" in response.field("Proxy-Status"), case
+                assert alert in response.body and b"tls.certificate" in response.body, case
+                equal(upstream.connections - before, 1, case)
+            reprise.expect_log(alert.decode())
+            line = reprise.requests(2)[0]["attempts"][0]
+            equal((line["stage"], line["error"]), ("tls", "tls_alert_received"), alert)
+
+
+def test_N12_the_end_of_the_authority_and_of_a_client_certificate_is_told_without_a_reload():
+    if is_sanitized():
+        raise NotPlayed("sanitizer", "the library of a sanitizer has to be loaded first")
+    client = authority().issue("the client", names=(), ends=200, usage="clientAuth")
+    with WallClock() as clock, Intercepting(defaults=identified(client)) as reprise:
+        def left(which):
+            return reprise.metric("reprise_certificate_expires_seconds", certificate=which) / 86400
+        def step(days):
+            clock.step(days * 86400)
+        equal((round(left("client")), left("authority") > 300), (200, True))
+        equal("expire" in reprise.text(), False)
+        step(180)
+        reprise.expect_log(f"the certificate of tls.certificate {client[0]} expires in 19 days: ")
+        equal(round(left("client")), 20)
+        step(205)
+        reprise.expect_log(f"the certificate of tls.certificate {client[0]} expired 5 days ago: ")
+        equal("intercept.ca expires" in reprise.text(), False)
+        step(205 + round(left("authority")) - 10)
+        reprise.expect_log("the certificate of intercept.ca expires in ")
+        equal(reprise.text().count("intercept.ca expires"), 1, "once a day")
+        equal(reprise.metric("reprise_config_reloads_total"), 0)
