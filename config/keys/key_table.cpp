@@ -133,7 +133,7 @@ constexpr auto table = std::to_array<Key>({
   {.path = "limits.header", .kind = size, .standard = "64KiB", .sentence = "Bytes of the fields of one request, without its request line, or of one head of a response.", .lowest = "1KiB", .highest = "1MiB"},
   {.path = "limits.header_fields", .kind = whole, .standard = "256", .sentence = "Field lines of one head.", .lowest = "8", .highest = "10000"},
   {.path = "limits.target", .kind = size, .standard = "64KiB", .sentence = "Bytes of one request target.", .lowest = "256B", .highest = "1MiB"},
-  {.path = "limits.replay_memory", .kind = size, .standard = "64MiB", .sentence = "Held request bodies of all requests together. Where the file does not say it, at most a quarter of the memory limit of the control group (cgroup) at the start.", .lowest = "0", .highest = "1024GiB"},
+  {.path = "limits.replay_memory", .kind = size, .standard = "64MiB", .sentence = "Held request bodies of all requests together, and what is on its way to disk. Where the file does not say it, at most a quarter of the memory limit of the control group (cgroup) at the start.", .lowest = "0", .highest = "1024GiB"},
   {.path = "limits.replay_disk", .kind = size, .standard = "1GiB", .sentence = "Temporary files of all requests together; 0: nothing is written to disk.", .lowest = "0", .highest = "1024GiB"},
   {.path = "limits.replay_folder", .kind = folder, .standard = "/tmp", .sentence = "An absolute path: where temporary files go. They have no name, and are gone with the process."},
   {.path = "limits.kept_answer", .kind = size, .standard = "64KiB", .sentence = "Body bytes of an upstream's answer kept during a wait, to be the last answer.", .lowest = "0", .highest = "16MiB"},

@@ -101,6 +101,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
   limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
   limits.disk = std::min(policy::disk_share(request.facts, policy), process.replay_disk_bytes);
   limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
+  if (policy.retry.deadline) limits.until = request.started + *policy.retry.deadline;
   return limits;
 }
 

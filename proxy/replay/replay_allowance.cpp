@@ -1,5 +1,7 @@
 #include "proxy/replay/replay_allowance.hpp"
 
+#include <algorithm>
+
 namespace reprise::net {
 
 void ReplayAllowance::set_most(std::uint64_t bytes) {
@@ -36,6 +38,14 @@ bool Allotment::grow(std::uint64_t bytes) {
   if (!whole_->take(bytes)) return false;
   bytes_ += bytes;
   return true;
+}
+
+Allotment Allotment::split(std::uint64_t bytes) {
+  Allotment part;
+  part.whole_ = whole_;
+  part.bytes_ = std::min(bytes, bytes_);
+  bytes_ -= part.bytes_;
+  return part;
 }
 
 void Allotment::release() {

@@ -23,6 +23,11 @@ class ReplayAllowance {
   /// False, and nothing taken, where it would go over the limit.
   [[nodiscard]] bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
+  /// True if `take` would give so many now.
+  bool has(std::uint64_t bytes) const {
+    const std::uint64_t most = most_.load(std::memory_order_relaxed);
+    return bytes <= most && held() <= most - bytes;
+  }
   std::uint64_t held() const { return held_.load(std::memory_order_relaxed); }
 
  private:
@@ -45,6 +50,8 @@ class Allotment {
   /// False, and nothing taken, where the whole has no more.
   [[nodiscard]] bool grow(std::uint64_t bytes);
   void release();
+  /// Gives that part of its own to another, at most all.
+  [[nodiscard]] Allotment split(std::uint64_t bytes);
   std::uint64_t bytes() const { return bytes_; }
 
  private:

@@ -5,16 +5,20 @@
 
 namespace reprise::net {
 
-ReplayFile::ReplayFile(ReplayStore& store, const asio::any_io_executor& executor)
+ReplayFile::ReplayFile(ReplayStore& store, const asio::any_io_executor& executor, Instant until)
     : store_(store),
       executor_(executor),
       file_(store.make_file()),
-      link_(std::make_shared<Link>(Link{this})),
-      allotment_(store.disk()) {}
+      link_(std::make_shared<Link>()),
+      allotment_(store.disk()),
+      until_(until) {
+  link_->file = this;
+}
 
 // Closing frees the blocks of the file, which takes a disk its time.
 ReplayFile::~ReplayFile() {
   link_->file = nullptr;
+  link_->is_wanted = false;
   store_.on_disk_thread([file = std::move(file_), allotment = std::move(allotment_)]() mutable {
     file.reset();
     allotment.release();
@@ -23,15 +27,19 @@ ReplayFile::~ReplayFile() {
 
 bool ReplayFile::append(std::string_view bytes) {
   if (failed_) return false;
+  const std::size_t blocks = (filling_.size() + bytes.size() + block_bytes - 1) / block_bytes;
+  const std::uint64_t wanted = blocks * block_bytes;
+  Allotment memory(store_.memory());
+  if (wanted > filling_memory_.bytes() && !memory.grow(wanted - filling_memory_.bytes())) {
+    store_.tell(NotHeld::memory_spent);
+    return false;
+  }
   if (!allotment_.grow(bytes.size())) {
     store_.tell(NotHeld::disk_spent);
     return false;
   }
   while (!bytes.empty()) {
-    if (filling_.capacity() < block_bytes && !spare_.empty()) {
-      filling_ = std::move(spare_.back());
-      spare_.pop_back();
-    }
+    if (filling_memory_.bytes() == 0) filling_memory_ = memory.split(block_bytes);
     filling_.reserve(block_bytes);
     const std::string_view part = bytes.substr(0, block_bytes - filling_.size());
     filling_.append(part);
@@ -49,7 +57,7 @@ bool ReplayFile::append_held(std::string&& bytes, Allotment&& memory) {
   const auto held = std::make_shared<Held>(Held{std::move(bytes), std::move(memory)});
   const std::size_t size = held->bytes.size();
   for (std::size_t offset = 0; offset < size; offset += block_bytes) {
-    write({{}, held, offset, std::min(block_bytes, size - offset)});
+    write({{}, {}, held, offset, std::min(block_bytes, size - offset)});
   }
   return true;
 }
@@ -57,32 +65,34 @@ bool ReplayFile::append_held(std::string&& bytes, Allotment&& memory) {
 void ReplayFile::flush() {
   if (filling_.empty()) return;
   const std::size_t count = filling_.size();
-  write({std::move(filling_), nullptr, 0, count});
+  write({std::move(filling_), std::move(filling_memory_), nullptr, 0, count});
   filling_ = std::string();
+  filling_memory_ = Allotment();
 }
 
 void ReplayFile::write(Piece piece) {
   in_flight_ += piece.count;
   store_.on_disk_thread(
       [file = file_, link = link_, executor = executor_, piece = std::move(piece)]() mutable {
-        const int error = file->append(piece.view());
-        // Held memory goes back here, and not when the io thread has time for it.
-        piece.held.reset();
-        asio::post(executor, [link = std::move(link), piece = std::move(piece), error]() mutable {
-          if (link->file != nullptr) link->file->written(std::move(piece), error);
+        const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
+        const std::size_t count = piece.count;
+        // Its memory goes back here, and not when the io thread has time for it.
+        piece = Piece();
+        asio::post(executor, [link = std::move(link), count, error] {
+          if (link->file != nullptr) link->file->written(count, error);
         });
       });
 }
 
-void ReplayFile::written(Piece piece, int error) {
-  in_flight_ -= piece.count;
+void ReplayFile::written(std::size_t count, int error) {
+  in_flight_ -= count;
   progress_ = Tick::now();
-  if (!piece.block.empty() && spare_.size() < 2) {
-    piece.block.clear();
-    spare_.push_back(std::move(piece.block));
-  }
   if (error != 0) fail(NotHeld::file_failed, error);
   wake();
+}
+
+bool ReplayFile::is_behind() const {
+  return in_flight_ > most_in_flight || (in_flight_ > 0 && !store_.memory().has(block_bytes));
 }
 
 ReplayFile::Waiter::Waiter(const ReplayFile& file) : pause(file.executor_), all_(file.waiting_) {
@@ -98,6 +108,7 @@ void ReplayFile::wake() {
 void ReplayFile::fail(NotHeld why, int error) {
   if (!failed_) store_.tell(why, error);
   failed_ = true;
+  link_->is_wanted = false;
 }
 
 const std::shared_ptr<TemporaryFile>& ReplayFile::flushed() {
@@ -107,21 +118,29 @@ const std::shared_ptr<TemporaryFile>& ReplayFile::flushed() {
 
 Task<bool> ReplayFile::wait_for_all() {
   flush();
-  co_return co_await wait_until_below(0);
+  co_return co_await wait_while(&ReplayFile::is_writing);
 }
 
-Task<bool> ReplayFile::wait_until_below(std::size_t bytes) {
+Instant ReplayFile::end_of_wait(Instant begun) const {
+  const Instant end = begun + (store_.patience() - waited_);
+  return needed_ ? std::min(progress_ + store_.long_patience(), std::max(until_, end))
+                 : std::min(until_, end);
+}
+
+Task<bool> ReplayFile::wait_while(bool (ReplayFile::*is_busy)() const) {
   cancelled_ = false;
-  progress_ = Tick::now();
+  const Instant begun = Tick::now();
+  progress_ = begun;
   Waiter waiter(*this);
-  while (in_flight_ > bytes && !failed_ && !cancelled_) {
-    const Instant limit = progress_ + store_.patience();
+  while ((this->*is_busy)() && !failed_ && !cancelled_) {
+    const Instant limit = end_of_wait(begun);
     if (Tick::now() >= limit) {
       fail(NotHeld::disk_slow, 0);
     } else {
       co_await waiter.pause.until(limit);
     }
   }
+  waited_ += Tick::now() - begun;
   co_return !cancelled_;
 }
 

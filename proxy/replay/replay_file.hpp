@@ -2,6 +2,7 @@
 // for but by its own request.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,18 +15,21 @@
 
 namespace reprise::net {
 
-/// Used on one io thread. What is on its way to the disk is bounded if `wait_for_room` comes
-/// before each read of the client. May be destroyed at any time: jobs own what they work on, and
-/// the file closes behind the last of them.
+/// Used on one io thread. What is on its way to the disk is bounded if `wait_for_room` comes before each read
+/// of the client, and it is taken from the memory of all requests. May be destroyed at any time: jobs own
+/// what they work on, those that have not begun write nothing, and the file closes behind the last of them.
 class ReplayFile {
  public:
-  ReplayFile(ReplayStore& store, const asio::any_io_executor& executor);
+  static constexpr std::size_t block_bytes = std::size_t{64} * 1024;
+
+  /// Nobody waits for the disk after `until`, unless the request needs what is on it.
+  ReplayFile(ReplayStore& store, const asio::any_io_executor& executor, Instant until = Instant::max());
   ~ReplayFile();
   ReplayFile(const ReplayFile&) = delete;
   ReplayFile& operator=(const ReplayFile&) = delete;
 
-  /// Copies. False, and told to the log, where the body can be held no longer: the disk's allowance is spent,
-  /// or the file has failed.
+  /// Copies. False, with nothing taken, and told to the log, where the body can be held no longer: the
+  /// allowance of the disk or that of the memory is spent, or the file has failed.
   [[nodiscard]] bool append(std::string_view bytes);
   /// The same for what was held in memory, which goes back to its allowance once it is on disk. Where it is
   /// false, neither was taken.
@@ -34,13 +38,20 @@ class ReplayFile {
   /// A write has failed, or was too slow.
   bool failed() const { return failed_; }
   std::uint64_t size() const { return allotment_.bytes(); }
-  /// More is on its way to the disk than may be.
-  bool is_behind() const { return in_flight_ > most_in_flight; }
+  /// More is on its way to the disk than may be, or all requests together leave no memory for more.
+  bool is_behind() const;
+  /// From now on the request needs the file: a disk that is slow is waited for as long as it makes progress.
+  void insist() { needed_ = true; }
 
-  /// Until the disk has caught up, or has failed. False if `cancel` ended it.
-  Task<bool> wait_for_room() { return wait_until_below(most_in_flight); }
-  /// Until everything is written, or something could not be.
+  /// Until the disk has caught up, or has failed, or has been waited for too long: then it counts as failed.
+  /// False if `cancel` ended it.
+  Task<bool> wait_for_room() { return wait_while(&ReplayFile::is_behind); }
+  /// The same until everything is written, or something could not be.
   Task<bool> wait_for_all();
+  /// Bytes that need no further block. Never 0.
+  std::size_t room_in_block() const { return block_bytes - filling_.size(); }
+  /// Begins to write what fills no block yet.
+  void flush();
   /// Ends every wait under way.
   void cancel();
 
@@ -49,8 +60,7 @@ class ReplayFile {
   ReplayStore& store() { return store_; }
 
  private:
-  static constexpr std::size_t block_bytes = std::size_t{64} * 1024;
-  static constexpr std::size_t most_in_flight = 4 * block_bytes;
+  static constexpr std::size_t most_in_flight = 2 * block_bytes;
 
   struct Held {
     std::string bytes;
@@ -59,6 +69,7 @@ class ReplayFile {
   /// What one job writes: a block of its own, or a part of what was held in memory.
   struct Piece {
     std::string block;
+    Allotment memory;  ///< of the block
     std::shared_ptr<Held> held;
     std::size_t offset = 0;
     std::size_t count = 0;
@@ -70,6 +81,7 @@ class ReplayFile {
   /// How a job finds its way back: null once nobody is there.
   struct Link {
     ReplayFile* file = nullptr;
+    std::atomic<bool> is_wanted{true};  ///< false: no job writes any more
   };
 
   /// Is woken with the others, for as long as it lives; which may be longer than the file does, where the
@@ -87,24 +99,28 @@ class ReplayFile {
     const std::shared_ptr<std::vector<Pause*>> all_;
   };
 
-  void flush();
+  bool is_writing() const { return in_flight_ > 0; }
   void write(Piece);
-  void written(Piece, int error);
+  void written(std::size_t count, int error);
   void fail(NotHeld why, int error);
   void wake();
-  Task<bool> wait_until_below(std::size_t bytes);
+  Task<bool> wait_while(bool (ReplayFile::*is_busy)() const);
+  Instant end_of_wait(Instant begun) const;
 
   ReplayStore& store_;
   asio::any_io_executor executor_;
   std::shared_ptr<TemporaryFile> file_;
   std::shared_ptr<Link> link_;
   Allotment allotment_;
+  const Instant until_;
   std::string filling_;
-  std::vector<std::string> spare_;
+  Allotment filling_memory_;
   /// Two attempts beside each other may both wait.
   const std::shared_ptr<std::vector<Pause*>> waiting_ = std::make_shared<std::vector<Pause*>>();
   std::size_t in_flight_ = 0;
   Instant progress_{};
+  Duration waited_{};  ///< for the disk, in all
+  bool needed_ = false;
   bool failed_ = false;
   bool cancelled_ = false;
 };

@@ -47,7 +47,7 @@ void ReplayReader::lose(NotHeld why, int error) {
 
 Task<bool> ReplayReader::next(std::string_view& piece) {
   ask();
-  const Instant limit = Tick::now() + store_.patience();
+  const Instant limit = Tick::now() + store_.long_patience();
   while (!here_ && !cancelled_ && !lost_) {
     if (Tick::now() >= limit) {
       lose(NotHeld::disk_slow, 0);

@@ -36,8 +36,9 @@ class ReplayStore {
   ReplayStore(const config::Limits&, FileCalls, observe::Metrics&, observe::Log&,
               asio::any_io_executor disk = {});
 
-  /// A disk that makes no progress for so long is as good as none.
+  /// See FileCalls.
   policy::Duration patience() const { return calls_.patience; }
+  policy::Duration long_patience() const { return calls_.long_patience; }
 
   /// How much may be held from now on. The folder stays.
   void set_limits(const config::Limits&);

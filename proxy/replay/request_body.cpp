@@ -1,5 +1,6 @@
 #include "proxy/replay/request_body.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "proxy/http1/rewrite.hpp"
@@ -54,6 +55,8 @@ void RequestBody::let_go() {
 void RequestBody::hold(std::string_view piece) {
   if (replayable_ && !add(piece)) let_go();
   received_ += piece.size();
+  // Nothing more fills the last block: it needs no memory while the response is waited for.
+  if (file_ != nullptr && complete()) file_->flush();
 }
 
 // False, with nothing lost of what is held, where a limit forbids it or the disk has failed.
@@ -80,7 +83,7 @@ bool RequestBody::add_on_disk(std::string_view piece) {
     return false;
   }
   if (file_ == nullptr) {
-    auto file = std::make_unique<ReplayFile>(*store_, executor());
+    auto file = std::make_unique<ReplayFile>(*store_, executor(), limits_.until);
     if (!held_.empty() && !file->append_held(std::move(held_), std::move(memory_))) return false;
     held_.clear();
     file_ = std::move(file);
@@ -99,22 +102,34 @@ void RequestBody::append_trailers(std::string& out) const {
 
 Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
   if (complete()) co_return BodyStep::end;
-  if (!unheld_.empty()) {
-    piece = std::exchange(unheld_, {});
-    hold(piece);
-    co_return BodyStep::piece;
-  }
   if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
     co_return BodyStep::stalled;
   }
-  const BodyStep step = co_await reader_.next(idle, piece);
-  if (step == BodyStep::piece) hold(piece);
-  co_return step;
+  if (unheld_.empty()) {
+    const BodyStep step = co_await reader_.next(idle, unheld_);
+    if (step != BodyStep::piece) {
+      unheld_ = {};
+      co_return step;
+    }
+  }
+  piece = unheld_.substr(0, part_that_is_held());
+  unheld_.remove_prefix(piece.size());
+  hold(piece);
+  co_return BodyStep::piece;
+}
+
+// Where memory is short, a body goes to disk block by block, each when the one before is written.
+std::size_t RequestBody::part_that_is_held() const {
+  const bool for_disk = replayable_ && limits_.disk > 0 && received_ + unheld_.size() > limits_.memory;
+  const bool is_short = for_disk && !store_->memory().has(unheld_.size() + ReplayFile::block_bytes);
+  const std::size_t room = file_ == nullptr ? ReplayFile::block_bytes : file_->room_in_block();
+  return is_short ? std::min(unheld_.size(), room) : unheld_.size();
 }
 
 Task<BodyStep> RequestBody::count(Duration idle) {
   BodyStep step = BodyStep::piece;
   while (step == BodyStep::piece && unheld_.empty() && replayable() && !complete()) {
+    if (file_ != nullptr) file_->insist();
     if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
       co_return BodyStep::stalled;
     }

@@ -20,6 +20,7 @@ struct HoldLimits {
   /// A body that came with its head costs nothing to hold, but keeps a limit: over it, it is not replayable
   /// once its sending has begun (row D5).
   std::uint64_t in_place = 0;
+  Instant until = Instant::max();  ///< no wait for the disk goes on after this
 };
 
 /// Belongs to one request of one session. `cancel` ends a wait for the disk.
@@ -83,6 +84,7 @@ class RequestBody final : public Cancellable {
   bool add(std::string_view piece);
   bool add_in_memory(std::string_view piece);
   bool add_on_disk(std::string_view piece);
+  std::size_t part_that_is_held() const;
   asio::any_io_executor executor() { return reader_.stream().executor(); }
 
   BodyReader reader_;
@@ -94,7 +96,7 @@ class RequestBody final : public Cancellable {
   std::string held_;
   Allotment memory_;
   std::unique_ptr<ReplayFile> file_;
-  std::string_view unheld_;    ///< read by `count`, and more than may be held: the next piece
+  std::string_view unheld_;    ///< read, and not handed out yet
   std::string_view in_place_;  ///< a whole body that came with its head is held where it lies
   bool replayable_ = true;
   bool over_limit_ = false;

@@ -47,6 +47,11 @@ int TemporaryFile::append(std::string_view bytes) {
   return 0;
 }
 
+int TemporaryFile::abandon() {
+  if (error_ == 0) error_ = ECANCELED;
+  return error_;
+}
+
 int TemporaryFile::read(char* bytes, std::size_t count, std::uint64_t offset) {
   if (error_ != 0) return error_;
   while (count > 0) {

@@ -22,8 +22,11 @@ struct FileCalls {
   std::function<int(const std::string& folder)> open;
   std::function<ssize_t(int descriptor, const char* bytes, std::size_t count, off_t offset)> write;
   std::function<ssize_t(int descriptor, char* bytes, std::size_t count, off_t offset)> read;
-  /// For how long a request waits for a disk that makes no progress.
-  policy::Duration patience = std::chrono::seconds(10);
+  /// For how long one body waits, in all, for a disk that is slower than its client. Then it is not held any
+  /// more, and streams on.
+  policy::Duration patience = std::chrono::seconds(1);
+  /// For how long a request that needs what is on the disk waits while the disk makes no progress.
+  policy::Duration long_patience = std::chrono::seconds(10);
 };
 
 /// O_TMPFILE, or where the filesystem has none, mkostemp(3) and unlink(2) at once; pwrite(2), pread(2).
@@ -41,6 +44,8 @@ class TemporaryFile {
 
   /// All of it behind what was written before; 0, or an errno.
   int append(std::string_view bytes);
+  /// From now on every call fails: what was to be appended never was. Returns the errno.
+  int abandon();
   /// Exactly `count` bytes from `offset`; 0, or an errno (EIO where the file has become shorter).
   int read(char* bytes, std::size_t count, std::uint64_t offset);
 

@@ -1,12 +1,15 @@
 """Large uploads: played again from disk byte for byte, in constant memory, and past a disk that will not take them."""
+import contextlib
 import hashlib
 import os
 import resource
 import socket
+import subprocess
+import tempfile
 from pathlib import Path
 
 from client import Client, head_of
-from harness import LOOPBACK, Reprise, at_most, equal, eventually, is_sanitized, open_links, part_not_played
+from harness import LOOPBACK, NotPlayed, Reprise, at_most, equal, eventually, is_sanitized, open_links, part_not_played
 from upstream import Say, Upstream
 
 MIB = 1 << 20
@@ -136,3 +139,65 @@ def test_temporary_files_are_nameless_and_gone_with_the_process():
             equal(len([name for name in files if "(deleted)" in name and name.startswith("/tmp/")]), 1, str(files))
             reprise.terminate()
             equal(client.read_response().reason, "shutting_down")
+
+
+@contextlib.contextmanager
+def slow_disk():
+    """Each write of every reprise that is started in here takes 100 ms."""
+    with tempfile.TemporaryDirectory(prefix="reprise-disk-") as folder:
+        library = os.path.join(folder, "slow.so")
+        source = Path(__file__).with_name("slow_disk.cpp")
+        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-o", library, str(source), "-ldl"], check=True)
+        os.environ["LD_PRELOAD"] = library
+        try:
+            yield
+        finally:
+            del os.environ["LD_PRELOAD"]
+
+
+def without_sanitizer():
+    if is_sanitized():
+        raise NotPlayed("sanitizer", "a preloaded library must not come before a sanitizer")
+
+
+def test_D17_a_slow_disk_does_not_set_the_pace_of_an_upload():
+    without_sanitizer()
+    with slow_disk(), Sink([200]) as upstream, Reprise() as reprise:
+        response, digest = upload(reprise, upstream.url("/x"), 8 * MIB)
+        equal((response.status, upstream.taken), (200, [(8 * MIB, digest)]))
+        reprise.expect_log("a request body is not held for replay: the disk is too slow")
+    with slow_disk(), Sink([503]) as upstream, Reprise() as reprise:
+        response, _ = upload(reprise, upstream.url("/x"), 8 * MIB)
+        equal((response.status, response.field("Reprise-Reason")), (503, "not_replayable"))
+        equal(len(upstream.taken), 1)
+
+
+def test_D17_waiting_for_a_slow_disk_ends_at_the_deadline():
+    without_sanitizer()
+    retry = {"deadline": "300ms", "max_attempts": 2}
+    with slow_disk(), Sink([503]) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        response, digest = upload(reprise, upstream.url("/x"), 8 * MIB)
+        equal((response.status, upstream.taken), (503, [(8 * MIB, digest)]), "the upload streams on")
+        reprise.expect_log("a request body is not held for replay: the disk is too slow")
+
+
+def test_D17_what_is_on_its_way_to_a_slow_disk_is_bounded_by_the_memory_of_all():
+    without_sanitizer()
+    count = 60
+    with slow_disk(), Upstream({}, otherwise=[Say(200, b"told")]) as upstream, \
+            Reprise(limits={"replay_memory": "1MiB"}) as reprise, contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(Client(reprise.forward)) for _ in range(count)]
+        for client in clients:
+            client.send(head_of("PUT", upstream.url("/x"), LOOPBACK, [("Content-Length", str(MIB))]))
+        for _ in range(16):
+            for client in clients:
+                client.send(bytes(MIB // 16))
+            is_bounded(reprise)
+        equal([client.read_response().status for client in clients], [200] * count)
+        eventually(lambda: reprise.metric("reprise_replay_bytes", store="memory") == 0, "it is given back")
+
+
+def is_bounded(reprise):
+    held = reprise.metric("reprise_replay_bytes", store="memory")
+    if held > MIB:
+        raise AssertionError(f"{held} bytes are held in memory, at most {MIB} may be")

@@ -146,6 +146,39 @@ TEST_F(ReplayFileTest, D17_a_disk_that_stays_stuck_is_as_good_as_none) {
   EXPECT_NE(bench_of_store->told().find("the disk is too slow"), std::string::npos);
 }
 
+TEST_F(ReplayFileTest, D17_waits_for_a_slow_disk_add_up) {
+  bench_of_store = std::make_unique<StoreBench>(1 << 20, 1 << 30, milliseconds(1));
+  const auto file = make();
+  for (int i = 0; i < 100'000 && !file->failed(); ++i) {
+    disk().stick();
+    while (!file->is_behind() && file->append(pattern(block))) continue;
+    std::thread slow([&] {
+      play::eventually([&] { return disk().waiting() == 1; });
+      disk().loosen();
+    });
+    bench.run(file->wait_for_room());
+    slow.join();
+  }
+  EXPECT_TRUE(file->failed()) << "however short each of them is";
+}
+
+TEST_F(ReplayFileTest, D17_blocks_on_their_way_take_the_memory_of_all_requests) {
+  bench_of_store = std::make_unique<StoreBench>(3 * block);
+  disk().stick();
+  const auto one = make();
+  const auto other = make();
+  EXPECT_TRUE(one->append(pattern(2 * block)));
+  EXPECT_TRUE(other->append("x"));
+  EXPECT_FALSE(other->append(pattern(block))) << "the first has two of three blocks";
+  EXPECT_FALSE(other->failed()) << "nothing was taken";
+  EXPECT_EQ(bench_of_store->gauge("memory"), 3.0 * block);
+  disk().loosen();
+  EXPECT_TRUE(bench.run(one->wait_for_all()));
+  EXPECT_TRUE(other->append(pattern(block)));
+  EXPECT_TRUE(bench.run(other->wait_for_all()));
+  EXPECT_EQ(bench_of_store->gauge("memory"), 0);
+}
+
 TEST_F(ReplayFileTest, D17_a_disk_that_fills_in_the_middle_is_known_after_the_wait_for_all) {
   disk().room = 100'000;
   const auto file = make();
@@ -212,11 +245,13 @@ TEST_F(ReplayFileTest, it_may_go_while_the_disk_works) {
   from->cancel();
   EXPECT_TRUE(bench.run_until([&] { return over; }));
   from.reset();
+  ASSERT_TRUE(play::eventually([&] { return disk().waiting() == 1; }));
   file.reset();
   EXPECT_EQ(bench_of_store->gauge("disk"), 100'000 + 3 * block);  // still there: nothing was closed yet
   disk().loosen();
   EXPECT_TRUE(play::eventually([&] { return bench_of_store->gauge("disk") == 0; }));
   EXPECT_EQ(bench_of_store->gauge("memory"), 0);
+  EXPECT_EQ(disk().written, block) << "what nobody wants any more is not written";
   EXPECT_EQ(play::open_descriptors(), before);
   bench.io.restart();
   bench.io.poll();  // what comes back finds nobody

@@ -82,7 +82,16 @@ class RequestBodyTest : public ::testing::Test {
     return play::eventually([&] { return StoreBench::is_free(stores.store->disk(), most_stored); });
   }
 
-  static constexpr std::size_t most_held = 100;
+  /// What is on its way to a disk takes blocks of the memory of all requests.
+  void allow_blocks() {
+    most_held = std::size_t{1} << 20;
+    config::Limits limits;
+    limits.replay_memory_bytes = most_held;
+    limits.replay_disk_bytes = most_stored;
+    stores.store->set_limits(limits);
+  }
+
+  std::size_t most_held = 100;
   static constexpr std::size_t most_stored = 1'000'000;
   StoreBench stores{most_held, most_stored};
   ReplayAllowance& memory = stores.store->memory();
@@ -205,6 +214,7 @@ TEST_F(RequestBodyTest, D17_a_failed_end_still_gives_back) {
 }
 
 TEST_F(RequestBodyTest, D5_a_body_over_memory_goes_to_disk_whole_and_one_over_disk_nowhere) {
+  allow_blocks();
   for (const std::size_t bytes : {39U, 40U, 41U, 69'999U, 70'000U, 70'001U}) {
     std::string text(bytes, 'x');
     for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>('a' + i % 23);
@@ -232,6 +242,7 @@ TEST_F(RequestBodyTest, D5_a_body_over_memory_goes_to_disk_whole_and_one_over_di
 }
 
 TEST_F(RequestBodyTest, D17_a_disk_that_fills_ends_the_holding_and_not_the_body) {
+  allow_blocks();
   const std::string text(900'000, 'y');
   for (const bool is_chunked : {false, true}) {
     stores.disk.room = 200'000;
@@ -247,7 +258,39 @@ TEST_F(RequestBodyTest, D17_a_disk_that_fills_ends_the_holding_and_not_the_body)
   }
 }
 
+TEST_F(RequestBodyTest, D17_a_body_whose_disk_is_behind_goes_on_and_is_not_held) {
+  allow_blocks();
+  stores.disk.stick();
+  const std::string text(900'000, 'y');
+  head = counted(text.size());
+  body.begin(*pair.stream, buffer, *stores.store, head, {40, most_stored, most_stored, Tick::now()});
+  std::thread client([&] { pair.raw.send(text); });
+  EXPECT_EQ(read(), BodyStep::end) << "the disk never takes a byte, and the deadline is over";
+  client.join();
+  EXPECT_TRUE(out == text);
+  EXPECT_FALSE(body.replayable());
+  stores.disk.loosen();
+  EXPECT_TRUE(play::eventually([&] { return memory_is_free(); }));
+  EXPECT_TRUE(disk_becomes_free());
+  EXPECT_LE(stores.disk.written, 65'536U) << "only the write that was under way when the body was released";
+}
+
+TEST_F(RequestBodyTest, D17_little_memory_is_enough_for_a_disk_that_keeps_up) {
+  allow_blocks();
+  ASSERT_TRUE(memory.take(most_held - 65'536));
+  const std::string text(900'000, 'y');
+  begin(counted(text.size()), 40, most_stored);
+  std::thread client([&] { pair.raw.send(text); });
+  EXPECT_EQ(read(), BodyStep::end);
+  client.join();
+  EXPECT_TRUE(body.replayable());
+  EXPECT_TRUE(replayed() == text);
+  memory.give_back(most_held - 65'536);
+  EXPECT_TRUE(play::eventually([&] { return memory_is_free(); })) << "the last block waits for no response";
+}
+
 TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_part_given_back) {
+  allow_blocks();
   ASSERT_TRUE(stores.store->disk().take(most_stored - 1000));
   begin(counted(2000), 40, 5000);
   pair.raw.send(std::string(2000, 'x'));
@@ -270,6 +313,7 @@ TEST_F(RequestBodyTest, pipelined_bytes_behind_a_chunked_body_go_back_to_the_buf
 }
 
 TEST_F(RequestBodyTest, A10_counting_gives_up_without_losing_a_byte) {
+  allow_blocks();
   const std::string text = std::string(40, 'a') + std::string(40, 'b') + std::string(40, 'c');
   for (const std::uint64_t on_disk : {0U, 90U}) {
     begin(chunked(), 50, on_disk);
@@ -313,6 +357,7 @@ TEST_F(RequestBodyTest, A10_counting_stops_where_the_memory_of_all_is_spent) {
 }
 
 TEST_F(RequestBodyTest, A10_a_disk_that_loses_what_is_being_counted) {
+  allow_blocks();
   stores.disk.room = 10;
   begin(chunked(), 10, 1000);
   pair.raw.send("28\r\n" + std::string(40, 'a') + "\r\n0\r\n\r\n");
