@@ -94,7 +94,14 @@ def test_a_file_that_a_new_version_cannot_use_does_not_end_the_old_one(stage):
     assert "cannot be used" in said and "systemctl restart reprise" in said, said
     equal(pid(there), before, "what ran goes on")
     asked(there)
-    there.must(f"cp good {SERVICE_FILE}; systemctl restart reprise")
+    assert there.ask("systemctl reload reprise").code != 0, "the file cannot be used"
+    assert f"{SERVICE_FILE}:" in there.must("journalctl --no-pager -u reprise"), "what is wrong, and where"
+    equal(pid(there), before, "what ran goes on")
+    asked(there)
+    assert there.ask("systemctl restart reprise").code != 0, "the file cannot be used"
+    equal(there.must("systemctl show --property=NRestarts,ExecMainStatus reprise").split(), ["NRestarts=0", "ExecMainStatus=78"],
+          "it is started once")
+    there.must(f"cp good {SERVICE_FILE}; systemctl reset-failed reprise; systemctl restart reprise")
     asked(there)
 
 
