@@ -116,13 +116,13 @@ AttemptResult closed_at_rest(const Request& request, unsigned number, UpstreamCo
   return {failed, report_of_unsent(request, number, connection.address())};
 }
 
-// As for a failed handshake: at most once a second for each upstream.
+// Logs why the other side ended TLS, at most once a second for each upstream.
 void warn_of_refusal(Worker& worker, const Request& request, const policy::Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   if (failed == nullptr || failed->why.empty() || failed->cause == Cause::malformed_response) return;
   Upstream& upstream = *carrier_of(request);
   std::string text("TLS with ");
-  text.append(observe::clipped(upstream.account)).append(" ended: the other side said: ").append(failed->why);
+  text.append(observe::clipped(upstream.account)).append(" ended: TLS alert: ").append(failed->why);
   if (failed->cause == Cause::tls_alert_received) text.append(". ").append(http::client_certificate_advice);
   warn_of(worker.shared.log, upstream, text);
 }

@@ -60,7 +60,7 @@ Task<Dialled> secure(Dialer& dialer, Upstream& upstream, std::unique_ptr<Stream>
   std::string words = error ? error.message() : link.words();
   if (failed.cause != Cause::tls_certificate_error) {
     failed = failure_of(link.refusal(), Stage::tls).value_or(failed);
-    if (!failed.why.empty()) words.assign("the other side said: ").append(failed.why);
+    if (!failed.why.empty()) words.assign("TLS alert: ").append(failed.why);
     failed.of_parent = of_parent && failed.cause == Cause::tls_alert_received;
     if (failed.cause == Cause::tls_alert_received && !of_parent)
       words.append(". ").append(http::client_certificate_advice);

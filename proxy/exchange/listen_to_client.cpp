@@ -36,14 +36,14 @@ std::string_view authority_of(const Request& request) {
   return request.entrance == Entrance::transparent ? std::string_view() : request.view.host;
 }
 
-/// True where the client's first words decide on more than how they pass: which TLS is ended here, or, of a
-/// redirected connection, which route is taken.
+/// True if the client's ClientHello decides whether TLS is intercepted or, for a redirected connection, which
+/// route applies.
 bool is_judged_by_hello(const Request& request) {
   if (request.entrance != Entrance::transparent) return listens_first(request);
   return request.snapshot->client_tls != nullptr || request.snapshot->settings.routes->asks_for_host();
 }
 
-// Row G7: half a word that decides nothing is not held for long.
+// Half a word that decides nothing is held for 200 ms at most (row G7).
 FirstWordsTime time_for_words(const Worker& worker, const Request& request, bool has_upstream) {
   const Duration brief = worker.shared.first_words_limit;
   const Duration handshake = request.snapshot->settings.timers.handshake;

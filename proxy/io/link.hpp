@@ -70,7 +70,7 @@ class Link {
   /// True if bytes leave in records: then what `write_some` counts is no measure of what the other side has
   /// seen, and a write that failed may have been read.
   virtual bool sealed() const { return false; }
-  /// Of a connection over TLS that has ended.
+  /// Returns why the other side ended TLS; empty if it has not.
   virtual TlsRefusal refusal() const { return {}; }
   /// Of the socket below, for its options alone; -1 where there is none.
   virtual int descriptor() { return -1; }

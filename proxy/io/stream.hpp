@@ -127,7 +127,7 @@ class Stream final : public Cancellable {
 
   /// What of the other side's is there and was not read.
   Unread unread();
-  /// Of a connection over TLS that has ended.
+  /// Returns why the other side ended TLS; empty if it has not.
   TlsRefusal refusal() const { return link_ == nullptr ? TlsRefusal{} : link_->refusal(); }
   /// Whether the other side still sends, even behind bytes that nobody has read.
   Presence presence();

@@ -11,7 +11,7 @@ struct RootPlaces {
   std::string file;
   std::vector<std::string> folders;  ///< whose files have the names that OpenSSL looks for, `1234abcd.0`
 
-  /// All of them, the file first.
+  /// Returns the file, then the folders.
   std::vector<std::string> all() const;
 };
 RootPlaces root_places();

@@ -22,7 +22,7 @@ TlsRemarks* remarks_of(const SSL* connection) {
   return static_cast<TlsRemarks*>(SSL_get_ex_data(connection, remarks_index()));
 }
 
-// An alert comes as its level and its number in one.
+// OpenSSL passes an alert as level * 256 + number.
 void note_alert(const SSL* connection, int where, int value) {
   if ((where & SSL_CB_ALERT) == 0) return;
   TlsRemarks* const remarks = remarks_of(connection);

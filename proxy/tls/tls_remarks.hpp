@@ -8,19 +8,20 @@
 
 namespace reprise::net {
 
-/// Of one connection, as far as it has come.
+/// What one connection has recorded so far.
 struct TlsRemarks {
   int alert = -1;                        ///< its fatal alert (RFC 8446 6); -1: none
   bool asked_for_certificate = false;    ///< of this side
-  bool asked_for_renegotiation = false;  ///< which is never done
+  bool asked_for_renegotiation = false;  ///< reprise never renegotiates
 };
 
-/// From now on `remarks`, which outlives the connection, is kept up.
+/// Records from now on what the other side says. Precondition: `remarks` outlives the connection.
 void note_remarks(SSL* connection, TlsRemarks& remarks);
-/// A certificate is asked for by settings that have to tell `note_remarks` of it.
+/// Makes connections under these settings record that the other side asked for a certificate.
 void note_certificate_requests(SSL_CTX* settings);
 
-/// Final are the alerts about certificates, and a failed handshake after this side was asked for one.
+/// Returns why the other side ended TLS. An alert about a certificate is for good; so is a failed handshake
+/// after the other side asked for a certificate.
 TlsRefusal refusal_in(const TlsRemarks&);
 
 }  // namespace reprise::net

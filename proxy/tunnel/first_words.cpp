@@ -22,7 +22,7 @@ Task<FirstWords> first_words(Stream& client, Buffer& from_client, Stream* upstre
   while (words == FirstWords::more) {
     if (from_client.room_left() == 0) from_client.grow();
     auto [error, bytes] = co_await client.read_some(from_client.room());
-    // A request that has come beside the upstream's end is still one that can be served again.
+    // A request that came together with the upstream's end can still be served and retried.
     const bool upstream_ended = upstream_watch && upstream_watch->ended();
     if (error && upstream_ended && client.unread() == Unread::bytes) {
       client.end_limit();

@@ -9,9 +9,8 @@ namespace reprise::net {
 
 /// How long the first words are waited for.
 struct FirstWordsTime {
-  Duration silence;  ///< while the client has sent nothing
-  Duration
-      half_word;  ///< from the client's first byte on, where it differs from `silence`; else both together
+  Duration silence;    ///< while the client has sent nothing
+  Duration half_word;  ///< from the client's first byte on; if equal to `silence`, one limit covers both
 };
 
 /// `upstream`: null while there is none. A request target of more than `longest_target` bytes makes it

@@ -7,7 +7,7 @@
 namespace reprise::net {
 namespace {
 
-// The wall clock may jump, and nothing tells of it.
+// The wall clock may jump without a notification, so it is polled.
 constexpr Duration look_every = std::chrono::seconds(2);
 constexpr Duration look_for_any = std::chrono::minutes(1);
 

@@ -1,4 +1,4 @@
-// Certificates of this side whose end comes near: who is warned, and when again.
+// Warnings of certificates of this side that end soon: from when on, and how often.
 #pragma once
 
 #include <cstdint>

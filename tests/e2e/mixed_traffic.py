@@ -7,6 +7,7 @@ from client import Client, ask, head_of
 from control import Controlled
 from harness import Reprise, equal
 from server import Server
+from tls import authority
 from upstream import Say, Upstream, resumable
 
 MIB = 1 << 20
@@ -51,6 +52,7 @@ class Trouble:
         self.reports, self.search, self.uploads = Upstream(otherwise=[503]), Upstream(otherwise=[503]), Upstream(otherwise=["hang"])
         self.talker = Server(echo)
         self.collector = Upstream(otherwise=[every_other(Say(400), Say(200, b"{}"))])
+        certificate, key = authority().issue(names=(), ends=10, usage="clientAuth")
         hasty = {"deadline": "100ms", "backoff": {"initial": "60ms", "maximum": "1s", "jitter": "none"}}
         patient = {"max_attempts": 3, "backoff": {"initial": "5ms", "maximum": "20ms"}}
         self.reprise = Controlled(
@@ -63,6 +65,7 @@ class Trouble:
                 self.route("reports", budget={"ratio": "0%", "floor": "1/s", "window": "5s"}),
                 self.route("search", circuit={"failures": "50%", "window": "10s", "requests": 6, "open": "10m"}),
                 self.route("uploads", idle_timeout="10m"),
+                {"name": "certified", "match": {"host": "certified.test"}, "tls": {"certificate": certificate, "key": key}},
             ])
         self.stack = contextlib.ExitStack()
 

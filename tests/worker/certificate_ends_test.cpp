@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::net {
+namespace reprise::net::certificate_ends_test {
 namespace {
 
 constexpr std::int64_t day = EndingCertificates::day;
@@ -52,4 +52,4 @@ TEST(EndingCertificates, N12_a_renewed_certificate_and_a_clock_set_back_begin_an
 }
 
 }  // namespace
-}  // namespace reprise::net
+}  // namespace reprise::net::certificate_ends_test

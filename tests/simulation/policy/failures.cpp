@@ -39,6 +39,7 @@ constexpr Failed table[] = {
     {Stage::tls, Cause::keepalive_lost},
     {Stage::tls, Cause::tls_protocol_error},
     {Stage::tls, Cause::tls_certificate_error},
+    {Stage::tls, Cause::tls_alert_received},
     {Stage::tls, Cause::cancelled},
     {Stage::send, Cause::closed},
     {Stage::send, Cause::reset},

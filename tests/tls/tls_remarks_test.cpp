@@ -1,0 +1,62 @@
+// What the other side of TLS has said, as a refusal: which alerts are for good, and in which words.
+#include "proxy/tls/tls_remarks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace reprise::net {
+namespace {
+
+TlsRefusal after_alert(int alert, bool asked_for_certificate = false) {
+  TlsRemarks remarks;
+  remarks.alert = alert;
+  remarks.asked_for_certificate = asked_for_certificate;
+  return refusal_in(remarks);
+}
+
+TEST(TlsRemarks, N11_alerts_about_certificates_are_for_good) {
+  const std::map<int, std::string> final_alerts{{42, "bad certificate"},     {43, "unsupported certificate"},
+                                                {44, "certificate revoked"}, {45, "certificate expired"},
+                                                {46, "certificate unknown"}, {48, "unknown CA"},
+                                                {49, "access denied"},       {116, "certificate required"}};
+  for (const auto& [alert, words] : final_alerts) {
+    EXPECT_EQ(after_alert(alert).words, words);
+    EXPECT_TRUE(after_alert(alert).for_good) << words;
+  }
+}
+
+TEST(TlsRemarks, N11_other_alerts_are_named_and_may_pass) {
+  const std::map<int, std::string> others{{10, "unexpected_message"},
+                                          {40, "handshake failure"},
+                                          {80, "internal error"},
+                                          {120, "no application protocol"}};
+  for (const auto& [alert, words] : others) {
+    EXPECT_EQ(after_alert(alert).words, words);
+    EXPECT_FALSE(after_alert(alert).for_good) << words;
+  }
+}
+
+TEST(TlsRemarks, N11_a_failed_handshake_after_a_certificate_was_asked_for_is_for_good) {
+  EXPECT_TRUE(after_alert(40, true).for_good);
+  EXPECT_FALSE(after_alert(80, true).for_good);
+}
+
+TEST(TlsRemarks, N9_a_renegotiation_is_named_whatever_alert_follows) {
+  TlsRemarks remarks;
+  remarks.asked_for_renegotiation = true;
+  for (const int alert : {-1, 40}) {
+    remarks.alert = alert;
+    EXPECT_NE(refusal_in(remarks).words.find("renegotiation"), std::string::npos);
+    EXPECT_TRUE(refusal_in(remarks).for_good);
+  }
+}
+
+TEST(TlsRemarks, nothing_said_is_no_refusal) {
+  EXPECT_EQ(refusal_in({}).words, "");
+  EXPECT_FALSE(refusal_in({}).for_good);
+}
+
+}  // namespace
+}  // namespace reprise::net
