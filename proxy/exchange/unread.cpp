@@ -5,6 +5,7 @@
 #include "proxy/exchange/listen_to_client.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/log/json_text.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::net {
 
@@ -39,8 +40,8 @@ bool can_intercept(const Request& request) {
 }
 
 void count_unread(Worker& worker, const Request& request) {
-  const std::string name = http::authority_text(request.view.host, request.view.port);
-  const std::string_view host = request.view.host;
+  const std::string_view host = policy::without_last_dot(request.view.host);
+  const std::string name = http::authority_text(host, request.view.port);
   const bool helps = can_intercept(request);
   const bool first = worker.shared.metrics.count_unread(name, helps ? host : std::string_view());
   if (!first || worker.shared.log.settings().level < config::LogLevel::info) return;

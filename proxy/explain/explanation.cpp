@@ -4,6 +4,7 @@
 
 #include "proxy/explain/rehearsal.hpp"
 #include "proxy/http/metadata_service.hpp"
+#include "proxy/match/ascii.hpp"
 #include "proxy/match/methods.hpp"
 #include "proxy/policy/gates.hpp"
 
@@ -148,7 +149,7 @@ Explanation explain(const RouteTable& routes, const Question& question) {
   told.judgement = judge_question(question, policy);
   told.facts = question.facts;
   told.bound = question.bound;
-  told.metadata = http::is_metadata_service(question.request.host);
+  told.metadata = http::is_metadata_service(policy::without_last_dot(question.request.host));
   told.facts.copyable = question.facts.copyable && !question.tunnel && !question.bound;
   told.facts.safe_method = is_safe_method(question.request.method);
   // Whoever waits for a body that cannot be looked into waits for ever.

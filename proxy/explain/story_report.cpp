@@ -9,6 +9,7 @@
 #include "proxy/http/metadata_service.hpp"
 #include "proxy/log/json_text.hpp"
 #include "proxy/log/line_parts.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::explain {
 namespace {
@@ -113,7 +114,7 @@ Explanation as_seen(const Story& story) {
   seen.not_resumed = story.reason;
   if (story.attempts.empty()) return seen;
   const StoryAttempt& last = story.attempts.back();
-  seen.metadata = http::is_metadata_service(story.host);
+  seen.metadata = http::is_metadata_service(policy::without_last_dot(story.host));
   seen.outcome = last.outcome;
   seen.lowest.last.sent = last.may_have_sent ? policy::Sent::maybe : policy::Sent::nothing;
   seen.lowest.last_verdict = last.verdict;

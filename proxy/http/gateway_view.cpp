@@ -5,6 +5,7 @@
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/http/target.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::http {
 namespace {
@@ -51,7 +52,8 @@ std::optional<std::string> path_through(const GatewayView& view, std::string_vie
 
 bool is_own(const GatewayView& view, const Target& target) {
   if (target.https != view.https) return false;
-  const bool upstream = ascii::same(target.origin.host, view.host) && target.origin.port == view.port;
+  const bool upstream =
+      policy::is_same_host(target.origin.host, view.host) && target.origin.port == view.port;
   // With `host: client` an upstream takes the gateway's authority for its own.
   return upstream || ascii::same(target.authority, view.authority);
 }
@@ -115,7 +117,7 @@ bool names_gateway(const GatewayView& view, std::string_view host, std::uint16_t
   const auto split = split_authority(host, http_port);
   const auto* const named = std::get_if<Authority>(&split);
   if (named == nullptr || named->port != gateway_port) return false;
-  return !(ascii::same(named->host, view.host) && named->port == view.port);
+  return !(policy::is_same_host(named->host, view.host) && named->port == view.port);
 }
 
 }  // namespace reprise::http

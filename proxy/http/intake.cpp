@@ -7,6 +7,7 @@
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/origin.hpp"
 #include "proxy/http/token_set.hpp"
+#include "proxy/match/ascii.hpp"
 
 namespace reprise::http {
 namespace {
@@ -59,12 +60,13 @@ bool is_standard(std::uint16_t port, bool https) { return port == (https ? https
 /// be asked for in clear text and be reached over TLS.
 bool is_for_gateway(const Target& target, const GatewayTarget& upstream) {
   const Authority& named = target.origin;
-  const bool own_host = ascii::same(named.host, upstream.own_host) ||
-                        (is_loopback_host(upstream.own_host) && ascii::same(named.host, "localhost"));
+  const bool own_host =
+      policy::is_same_host(named.host, upstream.own_host) ||
+      (is_loopback_host(upstream.own_host) && policy::is_same_host(named.host, "localhost"));
   if (own_host && named.port == upstream.own_port) return true;
   const bool same_port = named.port == upstream.port || (is_standard(named.port, target.https) &&
                                                          is_standard(upstream.port, upstream.https));
-  return same_port && ascii::same(named.host, upstream.host);
+  return same_port && policy::is_same_host(named.host, upstream.host);
 }
 
 /// The number behind `attempt=` in `attempt=2; max=3`.
@@ -162,7 +164,7 @@ bool is_own_target(std::string_view target, const Connect& tunnel, bool https) {
   const auto split = split_absolute(target);
   const Target* const named = std::get_if<Target>(&split);
   return named != nullptr && named->https == https && named->origin.port == tunnel.port &&
-         ascii::same(named->origin.host, tunnel.host);
+         policy::is_same_host(named->origin.host, tunnel.host);
 }
 
 std::string named_target(const RequestHead& head) {

@@ -61,7 +61,7 @@ void Leaves::keep(const std::string& name, const Leaf& leaf) {
 
 Task<ClientTls::Accept> Leaves::certificate_for(std::string name, asio::any_io_executor executor,
                                                 std::string& why) {
-  name = policy::lower(name);
+  name = policy::lower(policy::without_last_dot(name));
   const std::int64_t now = now_in_seconds();
   if (auto server = kept(name, now)) co_return accept_with(std::move(server));
   const auto making = std::make_shared<Making>(executor);

@@ -15,6 +15,15 @@ constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
          });
 }
 
+/// A host name with a dot at its end is absolute for the resolver; it is the same host.
+constexpr std::string_view without_last_dot(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return host;
+}
+constexpr bool is_same_host(std::string_view a, std::string_view b) {
+  return equals_ignoring_case(without_last_dot(a), without_last_dot(b));
+}
+
 inline std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(), to_lower);

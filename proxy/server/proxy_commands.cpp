@@ -39,7 +39,8 @@ ControlResponse Proxy::Parts::pause(std::string_view host, std::string_view how_
   const std::size_t colon = host.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == host.size())
     return {false, "name the upstream as HOST:PORT, as in the labels of the metrics"};
-  const std::string account = policy::lower(host);
+  const std::string account =
+      policy::lower(policy::without_last_dot(host.substr(0, colon))).append(host.substr(colon));
   host_guards.pause(account)->ask(Tick::now() + std::chrono::seconds(seconds));
   // One snapshot for the whole look: a reload may put another in force meanwhile.
   const std::shared_ptr<const policy::RouteTable> routes = now().snapshot->settings.routes;

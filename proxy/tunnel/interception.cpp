@@ -20,7 +20,7 @@ Interception judge_interception(std::string_view authority, const http::ClientHe
     return authority.empty() || !lists_host(listed, wanted) ? Interception::unlisted
                                                             : Interception::no_server_name;
   if (!lists_host(listed, wanted)) return Interception::unlisted;
-  if (!policy::equals_ignoring_case(wanted, hello.server_name)) return Interception::other_server_name;
+  if (!policy::is_same_host(wanted, hello.server_name)) return Interception::other_server_name;
   if (hello.offers_protocols && !hello.offers_http_1_1) return Interception::no_http_1_1;
   return Interception::intercepted;
 }

@@ -29,14 +29,9 @@ void append_lower(std::string_view name, std::string& text) {
 
 void write_account(std::string_view host, std::uint16_t port, std::string& key) {
   key.clear();
-  append_lower(host, key);
+  append_lower(policy::without_last_dot(host), key);
   key.push_back(':');
   append_number(port, key);
-}
-
-std::string_view without_last_dot(std::string_view name) {
-  if (name.ends_with('.')) name.remove_suffix(1);
-  return name;
 }
 
 // A blank is in no host: nothing of clear text has such a key.
@@ -44,7 +39,7 @@ void append_peer(TlsPeer peer, std::string& key) {
   key.append(" tls ");
   append_number(peer.client->number(), key);
   key.push_back(' ');
-  append_lower(without_last_dot(peer.name), key);
+  append_lower(policy::without_last_dot(peer.name), key);
 }
 
 }  // namespace
@@ -91,6 +86,9 @@ Pool::~Pool() { close(); }
 std::shared_ptr<Upstream> Pool::upstream(std::string_view host, std::uint16_t port, TlsPeer peer) {
   write_account(host, port, scratch_);
   const std::size_t account_bytes = scratch_.size();
+  // The account is shared. The connections are not: the resolver may find other addresses for the absolute
+  // name.
+  if (host.ends_with('.')) scratch_.push_back('.');
   if (peer.client != nullptr) append_peer(peer, scratch_);
   if (const auto known = upstreams_.find(scratch_); known != upstreams_.end()) {
     if (known->second != order_.begin()) order_.splice(order_.begin(), order_, known->second);
@@ -106,7 +104,7 @@ void Pool::prove(Upstream& upstream, TlsPeer peer) {
   if (peer.client == nullptr) return;
   upstream.tls = peer.client;
   upstream.tls_kept = peer.client->weak_from_this().lock();
-  upstream.server_name = policy::lower(without_last_dot(peer.name));
+  upstream.server_name = policy::lower(policy::without_last_dot(peer.name));
   upstream.ticket = std::make_shared<TlsTicket>();
 }
 

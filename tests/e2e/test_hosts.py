@@ -2,7 +2,9 @@
 import time
 
 from client import ask
+from faults import isolated
 from harness import LOOPBACK, Reprise, equal, eventually
+from names import Answer, NameServer
 from upstream import Say, Upstream
 
 
@@ -19,6 +21,19 @@ def test_circuit_opens_and_turns_away():
         equal(upstream.count("/x"), 4, "nothing was sent")
         reprise.expect_metric(2, "reprise_circuit_state", upstream=f"{LOOPBACK}:{upstream.port}")
         reprise.expect_metric(1, "reprise_retries_refused_total", reason="circuit_open")
+
+
+@isolated
+def test_a_dot_at_the_end_of_a_host_name_makes_no_other_host():
+    with NameServer({"dotted.test": [Answer(LOOPBACK)]}), Upstream({"/x": [500, 500, 500, 500, 200]}) as upstream, \
+            Reprise(defaults=circuit("1h")) as reprise:
+        for host in ("dotted.test", "dotted.test.", "DOTTED.test.", "dotted.test"):
+            equal(ask(reprise, "GET", f"http://{host}:{upstream.port}/x").status, 500)
+        equal(ask(reprise, "GET", f"http://dotted.test.:{upstream.port}/x").reason, "circuit_open")
+        label = f"dotted.test:{upstream.port}"
+        reprise.expect_metric(2, "reprise_circuit_state", upstream=label)
+        equal(reprise.metric("reprise_upstream_attempts_total", upstream=label, outcome="5xx"), 4)
+        equal("dotted.test.:" in reprise.admin("/metrics")[1].lower(), False)
 
 
 def test_circuit_closes_again():

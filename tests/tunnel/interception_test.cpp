@@ -116,6 +116,8 @@ TEST(Interception, F11_only_the_listed_host_by_its_own_name) {
   EXPECT_EQ(judged("API.test", "api.TEST"), Interception::intercepted);
   EXPECT_EQ(judged("a.wild.test", "a.wild.test"), Interception::intercepted);
   EXPECT_EQ(judged("api.test", "other.test"), Interception::other_server_name);
+  EXPECT_EQ(judged("api.test.", "api.test"), Interception::intercepted);
+  EXPECT_EQ(judged("api.test", "api.test."), Interception::intercepted);
   EXPECT_EQ(judged("api.test", "api.test.other"), Interception::other_server_name);
   EXPECT_EQ(judged("a.wild.test", "b.wild.test"), Interception::other_server_name);
   EXPECT_EQ(judged("api.test", ""), Interception::no_server_name);

@@ -160,6 +160,19 @@ TEST_F(PoolTest, F1_a_host_has_one_budget_over_every_scheme_and_name) {
   EXPECT_EQ(pool->pause(*secure), pool->pause(*pool->upstream("a.test", 443)));
 }
 
+TEST_F(PoolTest, a_host_with_a_dot_at_its_end_shares_the_account_of_the_host_and_not_its_connections) {
+  const auto pool = make();
+  const auto plain = pool->upstream("a.test", 80), absolute = pool->upstream("A.Test.", 80);
+  EXPECT_EQ(absolute->account, "a.test:80");
+  EXPECT_EQ(absolute->host, "a.test.") << "the resolver is asked for what the client named";
+  EXPECT_NE(absolute, plain);
+  EXPECT_EQ(pool->upstream("a.test.", 80), absolute);
+  EXPECT_EQ(absolute->cells, plain->cells);
+  EXPECT_EQ(pool->budget(*absolute, {}, BudgetKind::real), pool->budget(*plain, {}, BudgetKind::real));
+  EXPECT_EQ(pool->circuit(*absolute, {}), pool->circuit(*plain, {}));
+  EXPECT_EQ(pool->pause(*absolute), pool->pause(*plain));
+}
+
 TEST_F(PoolTest, I6_the_longest_idle_makes_room_at_the_upstream_used_longest_ago) {
   const auto pool = make();
   RawSocket old = add(*pool, "b.test");
