@@ -61,11 +61,12 @@ int tell(const ControlArguments& given, const std::string& command) {
     return response.succeeded ? exit_ok : exit_runtime;
   }
   if (!response.succeeded) {
-    std::fprintf(stderr, "%s\n", response.text.c_str());
+    std::fprintf(stderr, "%s\n", observe::for_terminal(response.text).c_str());
     return exit_runtime;
   }
   // JSON has its own line end.
-  std::printf("%s%s", response.text.c_str(), response.text.ends_with('\n') ? "" : "\n");
+  std::printf("%s%s", observe::for_terminal(response.text).c_str(),
+              response.text.ends_with('\n') ? "" : "\n");
   return exit_ok;
 }
 

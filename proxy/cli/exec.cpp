@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -29,6 +28,10 @@ namespace {
 // As a shell says it.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
 
 struct ExecArguments {
   std::string file;
@@ -146,9 +149,10 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   if (!given.intercept.empty() && !add_hosts(given.intercept, *loaded.settings)) return exit_usage;
   if (!follow_caller(*loaded.settings)) return exit_usage;
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  std::ofstream report;
-  if (!given.report.empty()) report.open(given.report);
-  if (log < 0 || (!given.report.empty() && !report)) {
+  // The command inherits neither of them.
+  const std::unique_ptr<std::FILE, CloseFile> report(
+      given.report.empty() ? nullptr : std::fopen(given.report.c_str(), "we"));
+  if (log < 0 || (!given.report.empty() && report == nullptr)) {
     std::fprintf(stderr, "reprise exec: %s cannot be written: name a file in a folder that is there\n",
                  (log < 0 ? given.log : given.report).c_str());
     return exit_usage;
@@ -168,7 +172,8 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
     return exit_cannot_bind;
   }
   ::close(log);
-  if (report.is_open() && !(report << tally.json(code) << std::endl))
+  if (report != nullptr &&
+      (std::fprintf(report.get(), "%s\n", tally.json(code).c_str()) < 0 || std::fflush(report.get()) != 0))
     std::fprintf(stderr, "reprise exec: %s cannot be written\n", given.report.c_str());
   const bool ran = code != exit_not_found && code != exit_not_executable;
   if (!given.quiet && ran)

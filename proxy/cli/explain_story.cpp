@@ -4,6 +4,7 @@
 
 #include "proxy/cli/admin_address.hpp"
 #include "proxy/cli/commands.hpp"
+#include "proxy/log/json_text.hpp"
 #include "proxy/match/ascii.hpp"
 
 namespace reprise::cli {
@@ -39,10 +40,11 @@ int explain_story(const std::string& id, const std::string& admin, const std::st
   const std::string query = format == "text" ? "?format=text" : "";
   const net::AdminResponse told = net::ask_admin(*at, "/stories/" + segment(id) + query, longest_silence);
   if (told.status == 200) {
-    std::fputs(told.body.c_str(), stdout);
+    std::fputs(observe::for_terminal(told.body).c_str(), stdout);
     return exit_ok;
   }
-  std::fprintf(stderr, "reprise explain: %s%s", told.body.c_str(), told.body.ends_with('\n') ? "" : "\n");
+  std::fprintf(stderr, "reprise explain: %s%s", observe::for_terminal(told.body).c_str(),
+               told.body.ends_with('\n') ? "" : "\n");
   return exit_runtime;
 }
 

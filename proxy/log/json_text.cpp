@@ -109,7 +109,24 @@ void append_escaped(std::string& out, std::string_view text, Quoting quoting) {
   }
 }
 
+bool stays_on_terminal(unsigned byte) {
+  return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t';
+}
+
 }  // namespace
+
+std::string for_terminal(std::string_view text) {
+  std::string out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t end = at;
+    while (end < text.size() && stays_on_terminal(byte_at(text, end))) ++end;
+    out += text.substr(at, end - at);
+    at = end;
+    if (at < text.size()) at += append_special(out, text, at);
+  }
+  return out;
+}
 
 std::string_view clipped(std::string_view value) {
   if (value.size() <= value_limit) return value;

@@ -27,6 +27,9 @@ bool is_plain_json(std::string_view value);
 /// Control characters (C1 controls too) and what hides or reorders text become \uXXXX; each
 /// byte that is no UTF-8 becomes \ufffd.
 std::string escaped_json(std::string_view value);
+/// Text of several lines for a terminal: line ends, tabs, quotes and backslashes stay, everything else is as
+/// in `escaped_json`. For what another process has sent.
+std::string for_terminal(std::string_view text);
 
 /// Appends `value` as a JSON string with its quotes. Here and below `Out` is a string or a Line.
 template <typename Out>

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -91,9 +92,10 @@ void FileWatch::watch_folders() {
 bool FileWatch::look() {
   bool differs = false;
   for (auto& [file, digest] : held_) {
-    std::string now = digest_of_files({&file, 1});
-    if (now == digest) continue;
-    digest = std::move(now);
+    // Without a descriptor nothing is known about the file; a later look finds a change.
+    std::optional<std::string> now = digest_of_file(file);
+    if (!now || *now == digest) continue;
+    digest = std::move(*now);
     differs = true;
   }
   return differs;

@@ -90,7 +90,8 @@ void NameService::ask(Resolver::Question question) {
 void NameService::run() {
   for (;;) {
     for (Resolver::Question& question : wait()) begin(std::move(question));
-    for (const auto& channel : channels_) channel->turn(polled_);
+    // By index: a question that goes on to another name may add a channel.
+    for (std::size_t i = 0, polled = channels_.size(); i < polled; ++i) channels_[i]->turn(polled_);
     let_go_of_channels();
     look_at_files();
     const std::scoped_lock lock(mutex_);

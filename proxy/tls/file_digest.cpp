@@ -14,6 +14,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "proxy/io/descriptors.hpp"
+
 namespace reprise::net {
 namespace {
 
@@ -31,10 +33,13 @@ struct CloseFolder {
 };
 
 // An entry that is a link counts as what it leads to. The folder itself is the entry `.`: it changes with
-// each entry that comes or goes.
-void add_folder(const Digest& digest, const std::string& path) {
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
-  if (folder == nullptr) return;
+// each entry that comes or goes. Takes the descriptor over: another one may not be had.
+void add_folder(const Digest& digest, int descriptor) {
+  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(descriptor));
+  if (folder == nullptr) {
+    ::close(descriptor);
+    return;
+  }
   std::map<std::string, std::array<std::int64_t, 5>> entries;
   while (const dirent* const entry = ::readdir(folder.get())) {
     struct stat found {};
@@ -50,20 +55,21 @@ void add_folder(const Digest& digest, const std::string& path) {
   }
 }
 
-// A special file would never end, or never begin: it counts as what it is.
-void add_file(const Digest& digest, const std::string& file) {
+// A special file would never end, or never begin: it counts as what it is. Returns the error of opening it,
+// or 0.
+int add_file(const Digest& digest, const std::string& file) {
   std::array<char, 16 * 1024> piece{};
   std::uint64_t length = 0;
   int why = 0;
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int unopened = descriptor < 0 ? errno : 0;
   if (descriptor < 0) {
-    why = errno;
+    why = unopened;
   } else {
     constexpr std::uint64_t most = 64 * 1024 * 1024;
     struct stat found {};
     const bool is_file = ::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
     if (!is_file) why = -static_cast<int>(found.st_mode & S_IFMT);
-    if (S_ISDIR(found.st_mode)) add_folder(digest, file);
     while (is_file) {
       const ssize_t count = ::read(descriptor, piece.data(), piece.size());
       if (count < 0 && errno == EINTR) continue;
@@ -72,26 +78,46 @@ void add_file(const Digest& digest, const std::string& file) {
       length += static_cast<std::uint64_t>(count);
       add(digest, piece.data(), static_cast<std::size_t>(count));
     }
-    ::close(descriptor);
+    if (S_ISDIR(found.st_mode)) {
+      add_folder(digest, descriptor);
+    } else {
+      ::close(descriptor);
+    }
   }
   OPENSSL_cleanse(piece.data(), piece.size());
   // Where one file ends and the next begins counts too.
   add(digest, &length, sizeof length);
   add(digest, &why, sizeof why);
+  return unopened;
 }
 
-}  // namespace
-
-std::string digest_of_files(std::span<const std::string> files) {
-  const Digest digest(EVP_MD_CTX_new());
+Digest begin() {
+  Digest digest(EVP_MD_CTX_new());
   if (digest == nullptr || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1)
     throw std::runtime_error("SHA-256 does not work");
-  for (const std::string& file : files) add_file(digest, file);
+  return digest;
+}
+
+std::string text_of(const Digest& digest) {
   std::string text(EVP_MAX_MD_SIZE, '\0');
   unsigned length = 0;
   EVP_DigestFinal_ex(digest.get(), reinterpret_cast<unsigned char*>(text.data()), &length);
   text.resize(length);
   return text;
+}
+
+}  // namespace
+
+std::string digest_of_files(std::span<const std::string> files) {
+  const Digest digest = begin();
+  for (const std::string& file : files) add_file(digest, file);
+  return text_of(digest);
+}
+
+std::optional<std::string> digest_of_file(const std::string& file) {
+  const Digest digest = begin();
+  if (is_out_of_descriptors(add_file(digest, file))) return std::nullopt;
+  return text_of(digest);
 }
 
 }  // namespace reprise::net

@@ -1,6 +1,7 @@
 // What files hold, as a short text that changes when any of them does.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,5 +11,7 @@ namespace reprise::net {
 /// names and when each was changed. Blocks: not for an io thread. What was read, keys too, is wiped from
 /// memory.
 std::string digest_of_files(std::span<const std::string> files);
+/// The same of one file; nothing if there is no descriptor to read it by, which says nothing about the file.
+std::optional<std::string> digest_of_file(const std::string& file);
 
 }  // namespace reprise::net

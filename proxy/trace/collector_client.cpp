@@ -6,6 +6,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <charconv>
 
+#include "proxy/http/interims.hpp"
 #include "proxy/repeat/date.hpp"
 
 namespace reprise::net {
@@ -175,6 +176,7 @@ Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::s
 
 Task<Posted> CollectorClient::receive() {
   auto parser = fresh_parser();
+  http::Interims interims;
   std::array<char, 4096> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::size_t held = 0;
   for (;;) {
@@ -188,7 +190,11 @@ Task<Posted> CollectorClient::receive() {
     }
     const bool needs_more = error == beast::http::error::need_more;
     if (parser->is_done() && parser->get().result_int() < 200) {
-      parser = fresh_parser();  // an interim response
+      if (!interims.admit(0)) {
+        stream_.reset();
+        co_return Posted{Posted::End::malformed};
+      }
+      parser = fresh_parser();
       continue;
     }
     if (parser->is_done()) break;

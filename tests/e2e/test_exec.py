@@ -3,10 +3,12 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from harness import LOOPBACK, PATIENCE, equal, eventually, needs, options, without_proxies
 from upstream import Upstream
@@ -70,6 +72,18 @@ def test_the_end_of_exec_is_that_of_the_command():
     equal(ran("exec", "--quiet", "--", "sh", "-c", "echo in; echo err >&2; exit 3"), (3, "in\n", "err\n"))
     equal(ran("exec", "--quiet", "--", "cat", given="through\n"), (0, "through\n", ""))
     equal(ran("exec", "--quiet", "--", "printf", "%s,", "--quiet", "--", "-c"), (0, "--quiet,--,-c,", ""), "all of it is the command's")
+
+
+def test_the_command_inherits_no_file_of_ours():
+    folder = tempfile.mkdtemp(prefix="exec-")
+    try:
+        report, log = os.path.join(folder, "report.json"), os.path.join(folder, "log")
+        done = subprocess.run([options.binary, "exec", "--quiet", "--report", report, "--log", log, "--", "sh", "-c", "ls -l /proc/$$/fd"],
+                              capture_output=True, text=True, timeout=PATIENCE, check=True)
+        equal([line for line in done.stdout.splitlines() if folder in line or "socket:" in line], [])
+        equal(json.loads(Path(report).read_text(encoding="utf-8"))["requests"], 0)
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_wrong_use_runs_nothing():

@@ -6,8 +6,8 @@ import urllib.request
 from pathlib import Path
 
 from client import ask
-from harness import Reprise, closed_port, equal, eventually, merge, options
-from upstream import Upstream
+from harness import LOOPBACK, PATIENCE, Reprise, closed_port, equal, eventually, merge, options
+from upstream import Say, Upstream
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -156,3 +156,13 @@ def test_stories_are_for_this_machine_and_no_other_name():
                 raise AssertionError("it was told")
             except urllib.error.HTTPError as error:
                 equal(error.code, 403)
+
+
+def test_what_answers_on_the_admin_address_steers_no_terminal():
+    raw = "told \x1b]0;title\x07\x1b[2J \x7f \x9b31m \u202e \"quoted\" back\\slash\ttab \u00e9\nnext line\n"
+    seen = "told \\u001b]0;title\\u0007\\u001b[2J \\u007f \\u009b31m \\u202e \"quoted\" back\\slash\ttab \u00e9\nnext line\n"
+    for status in (200, 404):
+        with Upstream({"/stories/a": [Say(status, raw.encode())]}) as upstream:
+            done = subprocess.run([options.binary, "explain", "--request-id", "a", "--admin", f"{LOOPBACK}:{upstream.port}"], capture_output=True,
+                                  text=True, timeout=PATIENCE, check=False)
+            equal(done.stdout if status == 200 else done.stderr, seen if status == 200 else f"reprise explain: {seen}")

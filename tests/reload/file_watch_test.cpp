@@ -140,6 +140,19 @@ TEST_F(FileWatchTest, WhatIsNoFileIsNotRead) {
   EXPECT_NE(digest_of_files({&folder, 1}), digest_of_files({&zero, 1}));
 }
 
+TEST(FileDigest, I6_a_file_that_no_descriptor_is_left_for_is_not_a_changed_one) {
+  if (play::sanitizer_needs_descriptors) GTEST_SKIP() << "sanitizer: needs descriptors of its own";
+  const std::string file = "/dev/null", missing = "/no/such/file";
+  const auto before = digest_of_file(file);
+  ASSERT_TRUE(before);
+  EXPECT_TRUE(digest_of_file(missing)) << "that it is missing is known";
+  {
+    const play::ScarceDescriptors scarce(0);
+    EXPECT_FALSE(digest_of_file(file));
+  }
+  EXPECT_EQ(digest_of_file(file), before);
+}
+
 TEST_F(FileWatchTest, WhatChangedBetweenTwoWatchesIsSeen) {
   write("f", "one");
   FileWatch watch(by_look);

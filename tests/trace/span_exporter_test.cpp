@@ -292,6 +292,17 @@ TEST_F(SpanExporterTest, InterimResponsesAreNone) {
   EXPECT_EQ(upstream.connections(), 1U);
 }
 
+TEST_F(SpanExporterTest, drops_a_batch_when_a_collector_floods_interim_responses) {
+  Heard heard;
+  std::string flood;
+  for (int i = 0; i < 200; ++i) flood += "HTTP/1.1 102 Processing\r\n\r\n";
+  ScriptedUpstream upstream(collector(heard, {flood + response(200, "{}")}));
+  times.tries = 1;
+  start(upstream.port());
+  request();
+  ASSERT_TRUE(eventually([&] { return dropped("unreachable") == 2; }));
+}
+
 TEST_F(SpanExporterTest, AConnectionThatWasClosedMeanwhileCostsNothing) {
   Heard heard;
   ScriptedUpstream upstream([&](Peer& peer) {
