@@ -57,6 +57,21 @@ std::optional<Place> place_of(const Node& root, std::string_view path) {
   return node == nullptr ? std::nullopt : std::optional(Place{node->line, node->column});
 }
 
+// Files of TLS, of the parent and of interception, and the folder of request bodies.
+void find_named(const Node& node, const std::string& path, std::vector<NamedFile>& named) {
+  constexpr std::array keys{"ca_file", "certificate", "key", "bundle", "replay_folder"};
+  for (const Entry& entry : node.entries) {
+    const std::string own = child_path(path, entry.key);
+    const bool names = std::find(keys.begin(), keys.end(), entry.key) != keys.end();
+    if (names && entry.value.kind == Node::Kind::scalar)
+      named.push_back({own, entry.value.text, {entry.value.line, entry.value.column}});
+    if (own == "intercept.hosts") named.push_back({own, {}, {entry.value.line, entry.value.column}});
+    find_named(entry.value, own, named);
+  }
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    find_named(node.items[i], path + "[" + std::to_string(i) + "]", named);
+}
+
 std::optional<Settings> read(std::string_view text, const Environment& environment, Report& report,
                              Loaded& places) {
   auto root = parse_document(text, report);
@@ -76,6 +91,7 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   check_shape(*root, report);
   places.replay_memory = place_of(*root, "limits.replay_memory");
   places.threads = place_of(*root, "threads");
+  find_named(*root, {}, places.named);
   return build(*root, report);
 }
 

@@ -18,6 +18,14 @@ struct Place {
   std::size_t column = 0;
 };
 
+/// A value that names a file or a folder; `intercept.hosts`, too, with no file, because the authority is made
+/// for them.
+struct NamedFile {
+  std::string path;  ///< of the key, such as `routes[0].tls.ca_file`
+  std::string file;
+  Place place;
+};
+
 struct Loaded {
   std::optional<Settings> settings;  ///< absent if any problem is an error
   std::vector<Problem> problems;     ///< in the order of the file
@@ -26,6 +34,7 @@ struct Loaded {
   std::string hash;                      ///< 12 hex digits of the file's bytes; empty if it could not be read
   std::optional<Place> replay_memory{};  ///< where the file has `limits.replay_memory`; absent: it has not
   std::optional<Place> threads{};        ///< the same of `threads`
+  std::vector<NamedFile> named{};        ///< keys of files that others read, in the order of the file
 };
 
 /// Never throws for any bytes. `${file:..}` in a value reads that file.

@@ -11,6 +11,7 @@
 #include "proxy/intercept/trust.hpp"
 #include "proxy/log/json_text.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/startup/named_files.hpp"
 #include "proxy/terminal/progress.hpp"
 
 namespace reprise::cli {
@@ -139,7 +140,8 @@ int ca(std::string_view verb, const CaArguments& given) {
     if (verb == "renew") renew(given, intercept);
     if (verb == "show") show(given, intercept);
   } catch (const net::InterceptError& error) {
-    return tell_intercept_error(file, error);
+    std::fprintf(stderr, "%s\n", line_of_file(loaded, file, error.what()).c_str());
+    return exit_bad_configuration;
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "reprise ca %s: %s\n", std::string(verb).c_str(), error.what());
     return exit_runtime;

@@ -164,9 +164,9 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
     prepare_process(loaded.settings->limits);
     code = run_child(given, loaded, log, child, words.front(), tally);
   } catch (const net::TlsSettingsError& error) {
-    return tell_tls_error(given.file, error);
+    return tell_file_errors(loaded, given.file, error.what());
   } catch (const net::InterceptError& error) {
-    return tell_intercept_error(given.file, error);
+    return tell_file_errors(loaded, given.file, error.what());
   } catch (const net::BindError& error) {
     std::fprintf(stderr, "reprise exec: %s\n", error.what());
     return exit_cannot_bind;

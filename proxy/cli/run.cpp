@@ -52,9 +52,9 @@ int serve(config::Loaded loaded, const std::string& file, std::vector<net::Watch
     net::Proxy proxy(*loaded.settings, std::move(options));
     proxy.run();
   } catch (const net::TlsSettingsError& error) {
-    return tell_tls_error(file, error);
+    return tell_file_errors(loaded, file, error.what());
   } catch (const net::InterceptError& error) {
-    return tell_intercept_error(file, error);
+    return tell_file_errors(loaded, file, error.what());
   } catch (const net::BindError& error) {
     std::fprintf(stderr, "reprise: %s\n", error.what());
     return exit_cannot_bind;

@@ -54,6 +54,7 @@ struct Proxy::Parts {
   /// On the reloader's thread.
   ReloadReport reload();
   ReloadReport take_up(NewConfiguration);
+  ReloadReport file_failure(const NewConfiguration&, const std::string& why);
   void ask_to_reload(Reloader::Told told);
 
   Task<void> shut_down();

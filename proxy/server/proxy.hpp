@@ -28,6 +28,9 @@ struct NewConfiguration {
   std::string hash;
   std::vector<std::string> problems;  ///< with file:line:col; warnings where there are settings
   std::vector<WatchedFile> files;     ///< whose change is to be noticed
+  /// Lines about each file that it names and that cannot be used; the given text if there is none. May be
+  /// empty.
+  std::function<std::vector<std::string>(const std::string& otherwise)> file_problems{};
 };
 
 struct ProxyOptions {

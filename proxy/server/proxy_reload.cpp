@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <ctime>
 
+#include "proxy/intercept/authority_files.hpp"
 #include "proxy/server/parts.hpp"
 #include "proxy/server/start_only.hpp"
 #include "proxy/tls/tls_client.hpp"
@@ -129,6 +130,11 @@ void Proxy::Parts::put_in_force_everywhere(const Current& next, const Current& b
   arrivals->wait_for(workers.size(), ended);
 }
 
+ReloadReport Proxy::Parts::file_failure(const NewConfiguration& read, const std::string& why) {
+  if (read.file_problems) return failure(read.file_problems(why));
+  return failure({options.config_file + ": error: " + why});
+}
+
 // Whatever can fail comes before the first of the threads is told.
 ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
   if (!read.settings) return failure(std::move(read.problems));
@@ -147,8 +153,9 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
     next.listeners = std::make_shared<const ListenerSet>(std::move(listeners));
     exporter->send_to(next.snapshot->settings.trace.otlp);
   } catch (const TlsSettingsError& error) {
-    const std::string line = error.line() == 0 ? std::string() : ":" + std::to_string(error.line());
-    return failure({options.config_file + line + ": error: " + error.what()});
+    return file_failure(read, error.what());
+  } catch (const InterceptError& error) {
+    return file_failure(read, error.what());
   } catch (const std::runtime_error& error) {
     return failure({options.config_file + ": error: " + error.what()});
   }

@@ -1,57 +1,16 @@
 #include "proxy/startup/checked.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
-#include "proxy/intercept/secret_memory.hpp"
 #include "proxy/log/json_text.hpp"
-#include "proxy/replay/temporary_file.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/startup/named_files.hpp"
 
 namespace reprise::cli {
 namespace {
 
 using Severity = config::Problem::Severity;
-
-config::Problem error_of(std::string message, std::size_t line = 0) {
-  return {Severity::error, line, 0, {}, std::move(message)};
-}
-
-/// Why no temporary file can be made where request bodies go; empty: one was.
-std::string trouble_with_folder(const config::Limits& limits) {
-  if (limits.replay_disk_bytes == 0) return {};
-  const int descriptor = net::system_file_calls().open(limits.replay_folder);
-  if (descriptor < 0)
-    return "limits.replay_folder " + limits.replay_folder +
-           " cannot be used: " + std::generic_category().message(errno) +
-           "; name a folder that reprise may write to";
-  ::close(descriptor);
-  return {};
-}
-
-void look_at_what_it_names(const config::Settings& settings, const std::string& file,
-                           std::vector<config::Problem>& problems) {
-  if (auto trouble = trouble_with_folder(settings.limits); !trouble.empty()) {
-    problems.push_back(error_of(std::move(trouble)));
-    return;
-  }
-  try {
-    const auto& parent = settings.parent;
-    const net::TlsClients loads(*settings.routes, parent && parent->tls ? &*parent->tls : nullptr);
-    if (settings.intercept) {
-      net::reserve_secret_memory();
-      net::load_authority(*settings.intercept, file, wall_seconds());
-    }
-  } catch (const net::TlsSettingsError& error) {
-    problems.push_back(error_of(error.what(), error.line()));
-  } catch (const net::InterceptError& error) {
-    problems.push_back(error_of(error.what()));
-  }
-}
 
 std::string number_or_null(std::size_t number) { return number == 0 ? "null" : std::to_string(number); }
 
@@ -93,7 +52,8 @@ Checked check_file(const std::string& file, const cgroup::Limits& limits) {
   checked.problems = std::move(loaded.problems);
   if (!loaded.settings) return checked;
   checked.routes = loaded.settings->routes->size() - 1;
-  look_at_what_it_names(*loaded.settings, file, checked.problems);
+  for (config::Problem& problem : problems_of_files(loaded, file))
+    checked.problems.push_back(std::move(problem));
   return checked;
 }
 

@@ -11,6 +11,7 @@
 #include "proxy/command_line/exit_codes.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
+#include "proxy/startup/named_files.hpp"
 #include "proxy/tls/file_digest.hpp"
 #include "proxy/tls/root_places.hpp"
 
@@ -92,7 +93,10 @@ net::NewConfiguration read_again(const std::string& file, const cgroup::Limits& 
     const bool is_error = problem.severity == config::Problem::Severity::error;
     if (is_error || loaded.settings) read.problems.push_back(config::to_line(problem, file));
   }
-  read.settings = std::move(loaded.settings);
+  read.settings = loaded.settings;
+  read.file_problems = [loaded = std::move(loaded), file](const std::string& otherwise) {
+    return lines_of_files(loaded, file, otherwise);
+  };
   return read;
 }
 
@@ -135,21 +139,15 @@ void prepare_process(const config::Limits& limits) {
   net::raise_descriptor_limit(limits.connections, limits.admin_connections);
 }
 
-int tell_intercept_error(const std::string& file, const net::InterceptError& error) {
-  std::fprintf(stderr, "%s: error: %s\n", file.empty() ? "reprise" : file.c_str(), error.what());
-  return exit_bad_configuration;
-}
-
 std::optional<TrustFiles> trust_files(const config::Settings& settings) {
   if (!settings.intercept || !settings.intercept->bundle) return std::nullopt;
   const std::string& bundle = *settings.intercept->bundle;
   return TrustFiles{bundle, net::truststore_file(bundle), net::truststore_password};
 }
 
-int tell_tls_error(const std::string& file, const net::TlsSettingsError& error) {
-  const std::string line = error.line() == 0 ? std::string() : ":" + std::to_string(error.line());
-  std::fprintf(stderr, "%s%s: error: %s\n", file.empty() ? "reprise" : file.c_str(), line.c_str(),
-               error.what());
+int tell_file_errors(const config::Loaded& loaded, const std::string& file, const std::string& otherwise) {
+  for (const std::string& line : lines_of_files(loaded, file, otherwise))
+    std::fprintf(stderr, "%s\n", line.c_str());
   return exit_bad_configuration;
 }
 

@@ -49,9 +49,9 @@ net::ProxyOptions proxy_options(config::Loaded&, const std::string& file);
 /// For a process that serves: its signals, and as many descriptors as the limits ask for.
 void prepare_process(const config::Limits&);
 
-/// Prints what is wrong with the files of a route's `tls`, or of `intercept`, and returns the exit code.
-int tell_tls_error(const std::string& file, const net::TlsSettingsError&);
-int tell_intercept_error(const std::string& file, const net::InterceptError&);
+/// Prints everything that is wrong with the files that the configuration names, or `otherwise` if each can be
+/// used now, and returns the exit code.
+int tell_file_errors(const config::Loaded&, const std::string& file, const std::string& otherwise);
 /// What clients are to trust where `intercept` has a bundle; nothing elsewhere.
 std::optional<TrustFiles> trust_files(const config::Settings&);
 

@@ -1,4 +1,5 @@
 """What a newcomer types first: versions, help, words that are no command, files as arguments and on standard input."""
+import re
 import subprocess
 import tempfile
 
@@ -138,13 +139,46 @@ def test_check_looks_at_the_files_that_a_configuration_names():
             text = "version: 1\ndefaults: {tls: {certificate: %s, key: %s}}\n" % tuple(names[name] for name in tls)
             code, _, err = command("check", "-", given=text)
             equal(code, 0 if told is None else 78, err)
-            assert told is None or (err.startswith("-:2: error: route default: tls.") and told in err), (told, err)
+            assert told is None or (re.match(r"-:2:\d+: error: defaults\.tls\.(certificate|key): /", err) and told in err), (told, err)
             assert "routines" not in err and "error:0" not in err, err
         for value, told in ((folder, "it is a folder"), (names["junk"], "there is no certificate in it"), (names["missing"], "No such")):
             code, _, err = command("check", "-", given="version: 1\ndefaults: {tls: {ca_file: %s}}\n" % value)
-            assert code == 78 and f"tls.ca_file {value} cannot be used: {told}" in err, err
+            assert code == 78 and err.startswith(f"-:2:27: error: defaults.tls.ca_file: {value} cannot be used: {told}"), err
         folder_of = "version: 1\nlimits: {replay_folder: /nowhere%s}\n"
         equal(command("check", "-", given=folder_of % ""),
-              (78, "", "-: error: limits.replay_folder /nowhere cannot be used: No such file or directory; name a folder that reprise may write to\n"
+              (78, "", "-:2:25: error: limits.replay_folder: /nowhere cannot be used: No such file or directory; name a folder that reprise may write to\n"
                "-: 1 error\n"))
         equal(command("check", "-", given=folder_of % ", replay_disk: 0")[0], 0)
+
+
+def test_errors_about_all_named_files_have_the_places_of_their_keys_in_one_run():
+    text = """version: 1
+parent: {url: "https://proxy.test:3129", ca_file: /nowhere/parent.pem}
+defaults:
+  tls:
+    ca_file: /nowhere/ca.pem
+routes:
+  - name: own
+    match: {host: own.test}
+    tls: {certificate: /nowhere/client.pem, key: /nowhere/client.key}
+intercept:
+  hosts: [api.test]
+  ca: {certificate: /nowhere/authority.pem, key: /nowhere/authority.key}
+limits: {replay_folder: /nowhere}
+"""
+    places = [
+        "2:51: error: parent.ca_file: /nowhere/parent.pem",
+        "5:14: error: defaults.tls.ca_file: /nowhere/ca.pem",
+        "9:24: error: routes[0].tls.certificate: /nowhere/client.pem",
+        "9:50: error: routes[0].tls.key: /nowhere/client.key",
+        "12:21: error: intercept.ca.certificate: /nowhere/authority.pem",
+        "12:50: error: intercept.ca.key: /nowhere/authority.key",
+        "13:25: error: limits.replay_folder: /nowhere",
+    ]
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(text)
+        file.flush()
+        for words in (("check", file.name), ("run", file.name), ("exec", "-c", file.name, "--", "true")):
+            code, _, err = command(*words)
+            lines = [line for line in err.splitlines() if " error: " in line]
+            equal((code, [line.split(" cannot be ")[0] for line in lines]), (78, [f"{file.name}:{place}" for place in places]), err)

@@ -2,6 +2,7 @@
 request is lost, or decided by half of each."""
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -43,6 +44,17 @@ def test_a_file_that_is_written_in_place_is_in_force():
         equal(reprise.metric("reprise_config_info"), 1, "one hash")
         equal(reprise.metric("reprise_config_info", hash=status["config"]["hash"]), 1)
         equal(reprise.metric("reprise_requests_total"), 2, "counted before and after")
+
+
+def test_a_reload_reports_every_named_file_that_cannot_be_used_with_its_place():
+    with failing() as upstream, Controlled(defaults=TWICE) as reprise:
+        reprise.change(defaults={"tls": {"ca_file": "/nowhere/ca.pem"}},
+                       routes=[{"name": "own", "match": {"host": "own.test"}, "tls": {"ca_file": "/nowhere/own.pem"}}])
+        code, _, errors = reprise.tell("reload", "--wait")
+        equal(code != 0, True)
+        for key in ("defaults.tls.ca_file: /nowhere/ca.pem", "routes[0].tls.ca_file: /nowhere/own.pem"):
+            assert re.search(rf"reprise\.yaml:\d+:\d+: error: {re.escape(key)} cannot be used", errors), errors
+        equal(attempts(reprise, upstream), 2)
 
 
 def test_a_file_that_is_renamed_over_it_is_in_force():
@@ -232,7 +244,7 @@ def test_a_start_with_what_is_no_file_says_so():
             for command in ("check", "run"):
                 done = subprocess.run([options.binary, command, named], capture_output=True, text=True, timeout=PATIENCE, check=False)
                 equal(done.returncode, 78, done.stderr)
-                assert f"tls.{key} {pipe} cannot be used: it is a pipe" in done.stderr, done.stderr
+                assert f"tls.{key}: {pipe} cannot be used: it is a pipe" in done.stderr, done.stderr
         for file, words in ((pipe, "it is a pipe"), ("/dev/zero", "it is no regular file"), (large, "the file is larger than 1 MiB"),
                             (folder, "Is a directory")):
             for command in ("check", "run"):

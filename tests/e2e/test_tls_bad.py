@@ -248,7 +248,7 @@ def test_files_that_cannot_be_loaded_are_told_before_anything_is_bound():
             for command in (("check",), ("run", "-c")):
                 code, text = start(command, tls)
                 equal(code, 78, text)
-                for word in ("reprise.yaml:5: error: route billing: ", *words):
+                for word in ("reprise.yaml:5:", ": error: routes[0].tls.", *words):
                     assert word in text, f"{word!r} is not in {text!r}"
     code, text = start(("check",), f"{{ca_file: {authority().file}, certificate: {certificate}, key: {key}}}")
     equal(code, 0, text)

@@ -1,0 +1,170 @@
+#include "proxy/startup/named_files.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "proxy/intercept/authority_files.hpp"
+#include "proxy/intercept/secret_memory.hpp"
+#include "proxy/replay/temporary_file.hpp"
+#include "proxy/startup/configuration.hpp"
+#include "proxy/tls/tls_client.hpp"
+#include "proxy/tls/tls_files.hpp"
+
+namespace reprise::cli {
+namespace {
+
+using Severity = config::Problem::Severity;
+
+/// Collects problems, each once, with the places of their keys.
+class Found {
+ public:
+  explicit Found(const config::Loaded& loaded) : loaded_(loaded) {}
+
+  /// Every key that ends so and names that file; one without a place if there is none in the file.
+  void add(std::string_view key, const std::string& file, const std::string& message) {
+    bool placed = false;
+    for (const config::NamedFile& named : loaded_.named) {
+      if (!ends_with_key(named.path, key) || named.file != file) continue;
+      placed = true;
+      put({Severity::error, named.place.line, named.place.column, named.path, message});
+    }
+    if (!placed) put({Severity::error, 0, 0, std::string(key), message});
+  }
+
+  std::vector<config::Problem> in_order() && {
+    std::stable_sort(problems_.begin(), problems_.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+    });
+    return std::move(problems_);
+  }
+
+ private:
+  static bool ends_with_key(std::string_view path, std::string_view key) {
+    return path == key || (path.ends_with(key) && path[path.size() - key.size() - 1] == '.');
+  }
+  void put(config::Problem problem) {
+    if (told_.insert({problem.path, problem.message}).second) problems_.push_back(std::move(problem));
+  }
+
+  const config::Loaded& loaded_;
+  std::set<std::pair<std::string, std::string>> told_;
+  std::vector<config::Problem> problems_;
+};
+
+void look_at_folder(const config::Limits& limits, Found& found) {
+  if (limits.replay_disk_bytes == 0) return;
+  const int descriptor = net::system_file_calls().open(limits.replay_folder);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+    return;
+  }
+  found.add("limits.replay_folder", limits.replay_folder,
+            limits.replay_folder + " cannot be used: " + std::generic_category().message(errno) +
+                "; name a folder that reprise may write to");
+}
+
+// The library has stopped at the certificate.
+void look_at_key(const std::string& file, std::string_view section, Found& found) {
+  std::string trouble = net::trouble_with_kind(file);
+  if (trouble.empty() && ::access(file.c_str(), R_OK) != 0) trouble = std::generic_category().message(errno);
+  if (!trouble.empty()) found.add(std::string(section) + ".key", file, file + " cannot be used: " + trouble);
+}
+
+// The library's text is `tls.KEY FILE cannot be used: ..`.
+void look_at(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
+  try {
+    static_cast<void>(net::TlsClient(policy, 0));
+  } catch (const std::runtime_error& error) {
+    std::string text = error.what();
+    const std::size_t blank = text.find(' ');
+    const bool names_key = text.starts_with("tls.") && blank != std::string::npos;
+    const std::string key = names_key ? text.substr(4, blank - 4) : std::string("ca_file");
+    if (names_key) text.erase(0, blank + 1);
+    const auto& file = key == "ca_file" ? policy.ca_file : (key == "key" ? policy.key : policy.certificate);
+    found.add(std::string(section) + "." + key, file.value_or(""), text);
+    if (key == "certificate" && policy.key) look_at_key(*policy.key, section, found);
+  }
+}
+
+// What is trusted and who we are by themselves, so that a fault of one does not hide one of the other.
+void look_at_both(const policy::TlsPolicy& policy, std::string_view section, Found& found) {
+  policy::TlsPolicy trusted = policy;
+  trusted.certificate.reset();
+  trusted.key.reset();
+  look_at(trusted, section, found);
+  policy::TlsPolicy ours = policy;
+  ours.ca_file.reset();
+  if (policy.certificate) look_at(ours, section, found);
+}
+
+// The library's text is `intercept.KEY: FILE ..`; one about a host has no file of its own.
+void add_authority(const config::Intercept& settings, const std::string& text, Found& found) {
+  const std::size_t colon = text.find(": ");
+  const std::string key = text.substr(0, colon);
+  const bool of_key = key == "intercept.ca.key";
+  const std::string& file = of_key ? settings.key : settings.certificate;
+  found.add(key, key == "intercept.hosts" ? std::string() : file, text.substr(colon + 2));
+}
+
+void look_at_authority(const config::Intercept& settings, const std::string& at, Found& found) {
+  net::reserve_secret_memory();
+  try {
+    net::load_authority(settings, at, wall_seconds());
+    return;
+  } catch (const net::InterceptError& error) {
+    add_authority(settings, error.what(), found);
+  }
+  try {
+    static_cast<void>(net::read_key(settings, at));
+  } catch (const net::InterceptError& error) {
+    add_authority(settings, error.what(), found);
+  }
+}
+
+}  // namespace
+
+std::vector<config::Problem> problems_of_files(const config::Loaded& loaded, const std::string& file) {
+  const config::Settings& settings = *loaded.settings;
+  Found found(loaded);
+  look_at_folder(settings.limits, found);
+  std::vector<const policy::TlsPolicy*> seen;
+  for (std::size_t i = 0; i < settings.routes->size(); ++i) {
+    const policy::TlsPolicy& policy = (*settings.routes)[i].policy.tls;
+    const auto is_it = [&](const policy::TlsPolicy* other) {
+      return other->ca_file == policy.ca_file && other->certificate == policy.certificate &&
+             other->key == policy.key;
+    };
+    if (std::any_of(seen.begin(), seen.end(), is_it)) continue;
+    seen.push_back(&policy);
+    look_at_both(policy, "tls", found);
+  }
+  if (settings.parent && settings.parent->tls) look_at_both(*settings.parent->tls, "parent", found);
+  if (settings.intercept) look_at_authority(*settings.intercept, file, found);
+  return std::move(found).in_order();
+}
+
+std::string line_of_file(const config::Loaded& loaded, const std::string& file, const std::string& text) {
+  config::Problem problem{Severity::error, 0, 0, {}, text};
+  for (const config::NamedFile& named : loaded.named) {
+    if (!text.starts_with(named.path + ": ")) continue;
+    problem.line = named.place.line;
+    problem.column = named.place.column;
+  }
+  return config::to_line(problem, file.empty() ? "reprise" : file);
+}
+
+std::vector<std::string> lines_of_files(const config::Loaded& loaded, const std::string& file,
+                                        const std::string& otherwise) {
+  std::vector<std::string> lines;
+  for (const config::Problem& problem : problems_of_files(loaded, file))
+    lines.push_back(config::to_line(problem, file.empty() ? "reprise" : file));
+  if (lines.empty()) lines.push_back(line_of_file(loaded, file, otherwise));
+  return lines;
+}
+
+}  // namespace reprise::cli
