@@ -15,8 +15,8 @@ using play::Step;
 using policy::Duration;
 using policy::Stage;
 
-constexpr std::array statuses{200, 200, 206, 301, 401, 404, 408, 409, 412,
-                              421, 429, 500, 501, 502, 503, 503, 504};
+constexpr std::array statuses{200, 200, 206, 301, 401, 404, 408, 409, 410, 412,
+                              421, 422, 429, 500, 501, 502, 503, 503, 504};
 // Beside the failures and the statuses, the swarm switches these on and off.
 enum Fault : std::size_t { hints = 60, breaks, interruptions, slow };
 
