@@ -24,6 +24,9 @@ namespace {
 constexpr std::size_t kept_small = 64;
 constexpr std::size_t kept_large = 64;
 constexpr std::size_t kept_largest = 16;
+// Many long bodies at once are read with smaller blocks: 16 MiB of each other size are lent for them.
+constexpr std::size_t most_large = 256;
+constexpr std::size_t most_largest = 64;
 
 // What a body is read with once a read has filled a large block.
 constexpr std::size_t largest_block_bytes = 256 * 1024;
@@ -73,6 +76,8 @@ class FreeList {
     ASAN_POISON_MEMORY_REGION(memory, bytes_);
     blocks_.push_back(memory);
   }
+
+  std::size_t lent() const { return made_ - blocks_.size(); }
 
   // With watched views (ASan) idle blocks wait to be reused in turn, so that none of them is spare.
   bool has_more_than_kept() const { return made_ - (views_are_watched ? blocks_.size() : 0) > kept_; }
@@ -206,7 +211,11 @@ void Buffer::give_back() {
 
 void Buffer::enlarge_if_empty() {
   if (!empty() || block_.size() >= largest_block_bytes) return;
-  const std::size_t bytes = block_.size() < large_block_bytes ? large_block_bytes : largest_block_bytes;
+  const bool is_small = block_.size() < large_block_bytes;
+  const bool is_too_many =
+      is_small ? large_blocks().lent() >= most_large : largest_blocks().lent() >= most_largest;
+  if (is_too_many) return;
+  const std::size_t bytes = is_small ? large_block_bytes : largest_block_bytes;
   begin_ = end_ = 0;
   block_.release();
   block_ = Block(bytes);

@@ -54,6 +54,19 @@ class Block {
 
 /// Whether this thread has more blocks, lent or at rest, than it keeps for good.
 bool has_more_blocks_than_kept();
+/// Storage that holds more than this is given back with what it held, not kept for the next request: 256
+/// requests are kept, and as many heads of 64 KiB would be 50 MB.
+inline constexpr std::size_t kept_storage_bytes = 4 * 1024;
+/// Empties a string or a vector, whose storage is kept only if it is small.
+template <typename Storage>
+void empty_out(Storage& storage) {
+  if (storage.capacity() * sizeof(typename Storage::value_type) > kept_storage_bytes) {
+    Storage().swap(storage);
+  } else {
+    storage.clear();
+  }
+}
+
 /// Gives those of them back to the system that have rested, as many as at the least moment, ever since the
 /// last call on this thread.
 void free_spare_blocks();
@@ -79,7 +92,8 @@ class Buffer {
   void give_back();
   /// Forgets the bytes, keeps the block: views into it end.
   void clear() { start_over(); }
-  /// Swaps an empty buffer's block for a large one, and that for one of 256 KiB, for long bodies.
+  /// Swaps an empty buffer's block for a large one, and that for one of 256 KiB, for long bodies, while the
+  /// thread has not lent too many of these.
   void enlarge_if_empty();
 
  private:

@@ -34,6 +34,8 @@ class BodyReader {
   void drop();
   /// The buffer of `begin` has moved.
   void lie_behind(Buffer& behind_head) { behind_head_ = &behind_head; }
+  /// Gives the reader's own memory back if nothing is in it; the last piece ends with it.
+  void give_back() { own_.give_back(); }
   /// Gives memory back; bytes read beyond the body go to the buffer of `begin` if that is empty.
   void end();
 

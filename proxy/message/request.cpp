@@ -22,6 +22,7 @@ void Request::clear() {
   copy.clear();
   kept.clear();
   head.forget();
+  empty_out(head.fields);
   view = {};
   upstream.reset();
   snapshot.reset();
@@ -30,9 +31,9 @@ void Request::clear() {
   facts = {};
   judged = {};
   started = {};
-  outgoing.clear();
-  response_head.clear();
-  response_fields.clear();
+  empty_out(outgoing);
+  empty_out(response_head);
+  empty_out(response_fields);
   kind = RequestKind::forward;
   entrance = Entrance::connect;
   tunnel = TunnelProgress::asked;
@@ -48,7 +49,8 @@ void Request::clear() {
   pin = nullptr;
   words = http::FirstWords::more;
   hello_bytes = 0;
-  server_name.clear();
+  empty_out(server_name);
+  empty_out(gateway_authority);
   interception.reset();
 }
 

@@ -50,11 +50,12 @@ void Response::clear() {
   connection.reset();
   reader.drop();
   head.forget();
+  empty_out(head.fields);
   head.clean = {};
   buffer.clear();
   buffer.give_back();
   give_back(body);
-  trailers.clear();
+  empty_out(trailers);
   broken.reset();
   begun = overtook = kept = reusable = false;
 }

@@ -122,7 +122,9 @@ Task<bool> ReplayFile::wait_for_all() {
 }
 
 Instant ReplayFile::end_of_wait(Instant begun) const {
-  const Instant end = begun + (store_.patience() - waited_);
+  // The more there is to write, the longer a disk takes that keeps up.
+  const auto seconds = static_cast<int>(1 + size() / bytes_of_patience);
+  const Instant end = begun + (seconds * store_.patience() - waited_);
   return needed_ ? std::min(progress_ + store_.long_patience(), std::max(until_, end))
                  : std::min(until_, end);
 }

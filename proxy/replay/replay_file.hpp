@@ -61,6 +61,8 @@ class ReplayFile {
 
  private:
   static constexpr std::size_t most_in_flight = 2 * block_bytes;
+  /// For each of these the disk may be waited for once more: a disk that takes 64 MiB in a second keeps up.
+  static constexpr std::uint64_t bytes_of_patience = std::uint64_t{64} << 20;
 
   struct Held {
     std::string bytes;

@@ -101,7 +101,11 @@ void RequestBody::append_trailers(std::string& out) const {
 }
 
 Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
-  if (complete()) co_return BodyStep::end;
+  if (complete()) {
+    // The response may be long in coming.
+    reader_.give_back();
+    co_return BodyStep::end;
+  }
   if (file_ != nullptr && file_->is_behind() && !co_await file_->wait_for_room()) {
     co_return BodyStep::stalled;
   }

@@ -22,8 +22,8 @@ struct FileCalls {
   std::function<int(const std::string& folder)> open;
   std::function<ssize_t(int descriptor, const char* bytes, std::size_t count, off_t offset)> write;
   std::function<ssize_t(int descriptor, char* bytes, std::size_t count, off_t offset)> read;
-  /// For how long one body waits, in all, for a disk that is slower than its client. Then it is not held any
-  /// more, and streams on.
+  /// For how long the first 64 MiB of a body wait, in all, for a disk that is slower than the client, and
+  /// each further 64 MiB as long again. Then the body is not held any more, and streams on.
   policy::Duration patience = std::chrono::seconds(1);
   /// For how long a request that needs what is on the disk waits while the disk makes no progress.
   policy::Duration long_patience = std::chrono::seconds(10);

@@ -1,5 +1,7 @@
 #include "proxy/startup/configuration.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -136,6 +138,11 @@ void prepare_process(const config::Limits& limits) {
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond RLIMIT_FSIZE is an error of write(), as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
+#ifdef __GLIBC__
+  // What is as large as a long head has pages of its own, which go back to the system with it: on the heap,
+  // heads of a burst would stay with the process, between what is small and lives long.
+  ::mallopt(M_MMAP_THRESHOLD, 32 * 1024);
+#endif
   net::raise_descriptor_limit(limits.connections, limits.admin_connections);
 }
 

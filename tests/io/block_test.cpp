@@ -176,6 +176,34 @@ TEST(Buffer, a_large_block_is_lent_to_an_empty_buffer_only) {
   EXPECT_EQ(buffer.room().size(), large_block_bytes);
 }
 
+TEST(Buffer, many_long_bodies_at_once_are_read_with_smaller_blocks) {
+  std::vector<Buffer> buffers(400);
+  std::size_t bytes = 0;
+  for (Buffer& buffer : buffers) {
+    buffer.room();
+    for (int i = 0; i < 2; ++i) buffer.enlarge_if_empty();
+    bytes += buffer.room_left();
+  }
+  EXPECT_LE(bytes, std::size_t{40} << 20) << "it was 256 KiB for each";
+  EXPECT_EQ(buffers.front().room_left(), std::size_t{256} << 10);
+  EXPECT_EQ(buffers.back().room_left(), block_bytes);
+  buffers.clear();
+  free_spare_blocks();
+  free_spare_blocks();
+  Buffer next;
+  for (int i = 0; i < 2; ++i) next.enlarge_if_empty();
+  EXPECT_EQ(next.room_left(), std::size_t{256} << 10) << "once the others have ended";
+}
+
+TEST(Storage, is_kept_for_the_next_request_only_if_it_is_small) {
+  std::string small(100, 'x');
+  std::string large(70'000, 'x');
+  empty_out(small);
+  empty_out(large);
+  EXPECT_TRUE(small.empty() && small.capacity() >= 100);
+  EXPECT_TRUE(large.empty() && large.capacity() < 100);
+}
+
 TEST(Buffer, a_larger_block_follows_a_large_one_and_none_follows_that) {
   constexpr std::size_t largest = std::size_t{256} * 1024;
   Buffer buffer;

@@ -275,6 +275,15 @@ TEST_F(RequestBodyTest, D17_a_body_whose_disk_is_behind_goes_on_and_is_not_held)
   EXPECT_LE(stores.disk.written, 65'536U) << "only the write that was under way when the body was released";
 }
 
+TEST_F(RequestBodyTest, a_body_that_has_ended_gives_its_block_back) {
+  begin(counted(100'000), 0);
+  std::thread client([&] { pair.raw.send(std::string(100'000, 'y')); });
+  EXPECT_EQ(read(), BodyStep::end);
+  client.join();
+  EXPECT_EQ(body.read_beyond().room_left(), block_bytes)
+      << "no block is lent: the response may be long in coming";
+}
+
 TEST_F(RequestBodyTest, D17_little_memory_is_enough_for_a_disk_that_keeps_up) {
   allow_blocks();
   ASSERT_TRUE(memory.take(most_held - 65'536));
