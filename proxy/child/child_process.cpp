@@ -129,7 +129,10 @@ int ChildProcess::wait() {
       continue;
     }
     int status = 0;
-    while (::waitpid(child_, &status, WNOHANG | WUNTRACED) == child_) {
+    // Process 1 of a container is given every orphan, and nobody else reaps them (row N14).
+    const pid_t awaited = ::getpid() == 1 ? -1 : child_;
+    for (pid_t ended = 0; (ended = ::waitpid(awaited, &status, WNOHANG | WUNTRACED)) > 0;) {
+      if (ended != child_) continue;
       if (WIFEXITED(status)) return WEXITSTATUS(status);
       if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
       // With its job stopped there is nothing to do here either; whoever continues one continues both.

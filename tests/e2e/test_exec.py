@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import LOOPBACK, PATIENCE, equal, eventually, needs, options, without_proxies
+from harness import LOOPBACK, NotPlayed, PATIENCE, equal, eventually, needs, options, without_proxies
 from upstream import Upstream
 
 # Says when it listens, then one word for each signal, until a SIGTERM ends it with code 5.
@@ -98,6 +98,17 @@ def test_wrong_use_runs_nothing():
 def test_exec_ends_with_its_direct_child():
     code, _, err = ran("exec", "--", "sh", "-c", "sleep 300 >/dev/null 2>&1 & exit 3")
     equal((code, err.count("\n")), (3, 1))
+
+
+def test_N14_exec_as_process_1_reaps_orphans():
+    """Each is the child of a shell that has ended; the command waits until none of them is left as a zombie, or for ever."""
+    command = ("for i in 1 2 3; do sh -c 'true & exit 0'; done; "
+               "while grep -l '^State:.Z' /proc/[0-9]*/status >/dev/null 2>&1; do :; done; echo none")
+    done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", options.binary, "exec", "--quiet", "--", "sh", "-c", command],
+                          capture_output=True, text=True, timeout=PATIENCE, check=False, env=without_proxies())
+    if "unshare" in done.stderr:
+        raise NotPlayed("namespaces", done.stderr)
+    equal((done.returncode, done.stdout), (0, "none\n"), done.stderr)
 
 
 def test_N20_every_spelling_is_there_and_what_was_there_is_kept():
