@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 
-from harness import eventually, options  # noqa: E402
+from harness import Reprise, eventually, options  # noqa: E402
 from mixed_traffic import Calm, Trouble  # noqa: E402
 from scraping import Prometheus, complaints, promtool  # noqa: E402
 
@@ -41,20 +41,23 @@ def rules_fire_as_told():
 def seen_by_prometheus():
     """What is wrong with what it sees. `for` is promtool's to play: minutes."""
     wanted = set(ALERT.findall(RULES.read_text(encoding="utf-8")))
-    if len(wanted) < 8:
+    if len(wanted) < 9:
         yield f"only {sorted(wanted)} were found in the rules"
-    with Trouble() as trouble, Calm() as calm:
+    with Trouble() as trouble, Calm() as calm, Reprise() as gone:
         for played in (trouble, calm):
             yield from complaints(promtool("check", "metrics", text=played.reprise.admin("/metrics")[1]))
-        with Prometheus({"trouble": trouble.reprise, "calm": calm.reprise}, [RULES]) as prometheus:
+        with Prometheus({"trouble": trouble.reprise, "calm": calm.reprise, "gone": gone}, [RULES]) as prometheus:
+            eventually(lambda: prometheus.query('up{job="gone"} == 1 and reprise_build_info'), "it was scraped")
+            gone.terminate()
             seen, alarms = set(), []
 
             def all_are_seen():
                 trouble.play()
                 calm.play()
                 alerts = prometheus.alerts()
-                seen.update(alert["alertname"] for alert in alerts if alert["job"] == "trouble")
-                alarms.extend(alert for alert in alerts if alert["job"] != "trouble")
+                meant = [alert for alert in alerts if (alert["job"] == "gone") == (alert["alertname"] == "RepriseDown") and alert["job"] != "calm"]
+                seen.update(alert["alertname"] for alert in meant)
+                alarms.extend(alert for alert in alerts if alert not in meant)
                 return seen == wanted
             try:
                 eventually(all_are_seen, "every condition holds")

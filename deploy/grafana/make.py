@@ -126,6 +126,7 @@ ROWS = [
               [("sum by (limit) (rate(reprise_limits_hit_total{p}[]))", "{{limit}}")], unit="ops"),
         panel("Reloads and lost log lines", "failed: the configuration before goes on.",
               [("sum by (outcome) (increase(reprise_config_reloads_total{p}[]))", "reload {{outcome}}"),
+               ("count(reprise_config_last_reload_successful{p} == 0) or vector(0)", "instances whose last reload failed"),
                ("sum(increase(reprise_log_dropped_total{p}[]))", "log lines dropped")], decimals=0),
         panel("CPU", "Cores.", [("rate(process_cpu_seconds_total{p}[])", "{{instance}}")], width=6),
         panel("Memory", "Resident.", [("process_resident_memory_bytes{p}", "{{instance}}")], unit="bytes", width=6),
@@ -135,9 +136,11 @@ ROWS = [
               [("sum(rate(reprise_trace_spans_total{p}[]))", "sent"),
                ("sum by (cause) (rate(reprise_trace_dropped_total{p}[]))", "dropped: {{cause}}")], unit="ops", width=6),
         panel("Processes", "Two hashes of a configuration: some have not taken it up.",
-              [("reprise_build_info{p}", ""), ("reprise_config_info{p}", ""), ("time() - process_start_time_seconds{p}", "")],
+              [("reprise_build_info{p}", ""), ("reprise_config_info{p}", ""), ("time() - process_start_time_seconds{p}", ""),
+               ("time() - reprise_config_last_reload_success_timestamp_seconds{p}", "")],
               24, "table", "s", joined="instance",
-              columns={"instance": "instance", "version": "version", "hash": "configuration", "Value #C": "up for"}),
+              columns={"instance": "instance", "version": "version", "hash": "configuration", "Value #C": "up for",
+                       "Value #D": "configuration in force for"}),
     ]),
 ]
 # name, what Prometheus is asked for its values, what it is called

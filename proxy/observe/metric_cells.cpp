@@ -233,8 +233,11 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
     if (left != no_certificate)
       add_gauge(certificates, {{"certificate", std::string(certificate_words[i])}}, left);
   }
-  MetricFamily clients = family(Metric::client_connections);
-  add_gauge(clients, {}, client_connections.load());
+  const auto gauge = [](Metric metric, const Level& level) {
+    MetricFamily one = family(metric);
+    add_gauge(one, {}, level.load());
+    return one;
+  };
 
   std::vector<MetricFamily> all{
       by_route.requests,
@@ -254,7 +257,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       replay_limit,
       attempts_by_upstream(),
       upstream_connections,
-      clients,
+      gauge(Metric::client_connections, client_connections),
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
       counters(Metric::streams, "protocol", protocol_words, streams),
       counters(Metric::interceptions, "outcome", interception_words, interceptions),
@@ -263,6 +266,8 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       rejections_by_cause(),
       counters(Metric::limits_hit, "limit", limit_words, limits),
       counters(Metric::config_reloads, "outcome", reload_words, reloads),
+      gauge(Metric::config_last_reload_successful, last_reload_succeeded),
+      gauge(Metric::config_last_reload_success_time, config_since),
       counter(Metric::log_dropped, log_dropped),
       counter(Metric::trace_spans, spans),
       counters(Metric::trace_dropped, "cause", span_drop_words, dropped_spans),

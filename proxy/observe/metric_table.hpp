@@ -44,6 +44,8 @@ enum class Metric : std::uint8_t {
   limits_hit,
   config_hash,
   config_reloads,
+  config_last_reload_successful,
+  config_last_reload_success_time,
   log_dropped,
   trace_spans,
   trace_dropped,

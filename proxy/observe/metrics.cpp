@@ -176,6 +176,7 @@ void Metrics::count_lookup(LookupOutcome outcome) {
 
 void Metrics::count_reload(ReloadOutcome outcome) {
   add_one(cells_->reloads[static_cast<std::size_t>(outcome)]);
+  cells_->last_reload_succeeded.store(outcome == ReloadOutcome::success ? 1 : 0, std::memory_order_relaxed);
 }
 
 void Metrics::count_spans(std::uint64_t taken) { cells_->spans.fetch_add(taken, std::memory_order_relaxed); }
@@ -190,7 +191,8 @@ void Metrics::set_log_dropped(std::uint64_t total) {
   cells_->log_dropped.store(total, std::memory_order_relaxed);
 }
 
-void Metrics::set_config_hash(std::string_view hash) {
+void Metrics::set_config_hash(std::string_view hash, std::int64_t unix_time) {
+  cells_->config_since.store(unix_time, std::memory_order_relaxed);
   const std::lock_guard lock(cells_->config_mutex);
   if (cells_->config_gauge != nullptr) cells_->config_family.Remove(cells_->config_gauge);
   cells_->config_gauge = &cells_->config_family.Add({{"hash", std::string(hash)}});

@@ -117,7 +117,8 @@ class Metrics {
   void count_spans(std::uint64_t taken);
   void count_dropped_spans(SpanDrop, std::uint64_t number);
   void set_log_dropped(std::uint64_t total);
-  void set_config_hash(std::string_view hash);
+  /// In force since `unix_time`, in seconds.
+  void set_config_hash(std::string_view hash, std::int64_t unix_time);
   void client_connected();
   void client_disconnected();
   void upstream_changed(UpstreamState, int by);

@@ -9,8 +9,9 @@ void ReplayAllowance::set_most(std::uint64_t bytes) {
   metrics_.set_replay_limit(medium_, bytes);
 }
 
-bool ReplayAllowance::take(std::uint64_t bytes) {
-  const std::uint64_t most = most_.load(std::memory_order_relaxed);
+bool ReplayAllowance::take(std::uint64_t bytes, std::uint64_t left) {
+  const std::uint64_t limit = most_.load(std::memory_order_relaxed);
+  const std::uint64_t most = limit - std::min(limit, left);
   const std::uint64_t before = held_.fetch_add(bytes, std::memory_order_relaxed);
   if (bytes > most || before > most - bytes) {
     held_.fetch_sub(bytes, std::memory_order_relaxed);
@@ -34,8 +35,8 @@ Allotment& Allotment::operator=(Allotment&& other) noexcept {
   return *this;
 }
 
-bool Allotment::grow(std::uint64_t bytes) {
-  if (!whole_->take(bytes)) return false;
+bool Allotment::grow(std::uint64_t bytes, std::uint64_t left) {
+  if (!whole_->take(bytes, left)) return false;
   bytes_ += bytes;
   return true;
 }

@@ -20,8 +20,8 @@ class ReplayAllowance {
   /// Another limit. What is held beyond it stays held, and nothing more is taken until enough has gone.
   void set_most(std::uint64_t bytes);
 
-  /// False, and nothing taken, where it would go over the limit.
-  [[nodiscard]] bool take(std::uint64_t bytes);
+  /// False, and nothing taken, where less than `left` would be left up to the limit.
+  [[nodiscard]] bool take(std::uint64_t bytes, std::uint64_t left = 0);
   void give_back(std::uint64_t bytes);
   /// True if `take` would give so many now.
   bool has(std::uint64_t bytes) const {
@@ -47,8 +47,8 @@ class Allotment {
   Allotment& operator=(Allotment&& other) noexcept;
   ~Allotment() { release(); }
 
-  /// False, and nothing taken, where the whole has no more.
-  [[nodiscard]] bool grow(std::uint64_t bytes);
+  /// False, and nothing taken, where the whole would have less than `left` left.
+  [[nodiscard]] bool grow(std::uint64_t bytes, std::uint64_t left = 0);
   void release();
   /// Gives that part of its own to another, at most all.
   [[nodiscard]] Allotment split(std::uint64_t bytes);

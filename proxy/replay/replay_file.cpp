@@ -72,16 +72,18 @@ void ReplayFile::flush() {
 
 void ReplayFile::write(Piece piece) {
   in_flight_ += piece.count;
-  store_.on_disk_thread(
-      [file = file_, link = link_, executor = executor_, piece = std::move(piece)]() mutable {
-        const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
-        const std::size_t count = piece.count;
-        // Its memory goes back here, and not when the io thread has time for it.
-        piece = Piece();
-        asio::post(executor, [link = std::move(link), count, error] {
-          if (link->file != nullptr) link->file->written(count, error);
-        });
-      });
+  store_.begin_write();
+  store_.on_disk_thread([file = file_, link = link_, executor = executor_, piece = std::move(piece),
+                         &store = store_]() mutable {
+    const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
+    const std::size_t count = piece.count;
+    // Its memory goes back here, and not when the io thread has time for it.
+    piece = Piece();
+    store.end_write();
+    asio::post(executor, [link = std::move(link), count, error] {
+      if (link->file != nullptr) link->file->written(count, error);
+    });
+  });
 }
 
 void ReplayFile::written(std::size_t count, int error) {

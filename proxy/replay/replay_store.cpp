@@ -1,9 +1,11 @@
 #include "proxy/replay/replay_store.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <system_error>
 
 #include "proxy/io/clock.hpp"
+#include "proxy/replay/replay_file.hpp"
 
 namespace reprise::net {
 namespace {
@@ -21,12 +23,20 @@ constexpr std::array<Sentence, policy::count_of<NotHeld>> sentences{{
 }};
 static_assert(policy::follows_enumerators(sentences, [](const Sentence& row) { return row.why; }));
 
+// A sixteenth in whole blocks, and no more than four: small limits, and a store without a disk, keep none.
+std::uint64_t share_of_disk(const config::Limits& limits) {
+  constexpr std::uint64_t block = ReplayFile::block_bytes;
+  const std::uint64_t sixteenth = limits.replay_memory_bytes / 16 / block * block;
+  return limits.replay_disk_bytes == 0 ? 0 : std::min(sixteenth, 4 * block);
+}
+
 }  // namespace
 
 ReplayStore::ReplayStore(const config::Limits& limits, FileCalls calls, observe::Metrics& metrics,
                          observe::Log& log, asio::any_io_executor disk)
     : memory_(limits.replay_memory_bytes, observe::ReplayMedium::memory, metrics),
       disk_(limits.replay_disk_bytes, observe::ReplayMedium::disk, metrics),
+      kept_for_disk_(share_of_disk(limits)),
       calls_(std::move(calls)),
       folder_(limits.replay_folder),
       log_(log),
@@ -39,6 +49,7 @@ ReplayStore::ReplayStore(const config::Limits& limits, FileCalls calls, observe:
 void ReplayStore::set_limits(const config::Limits& limits) {
   memory_.set_most(limits.replay_memory_bytes);
   disk_.set_most(limits.replay_disk_bytes);
+  kept_for_disk_.store(share_of_disk(limits), std::memory_order_relaxed);
 }
 
 void ReplayStore::tell(NotHeld why, int error) {

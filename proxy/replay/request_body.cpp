@@ -19,6 +19,7 @@ void RequestBody::begin(Stream& client, Buffer& buffer, ReplayStore& store, cons
   wanted_ = limits.memory > 0 || limits.disk > 0;
   memory_ = Allotment(store.memory());
   received_ = 0;
+  waited_ = {};
   replayable_ = true;
   uncounted_ = false;
   unheld_ = {};
@@ -41,7 +42,8 @@ void RequestBody::end() {
   framing_ = {};
   limits_ = {};
   received_ = 0;
-  over_limit_ = wanted_ = uncounted_ = false;
+  over_limit_ = wanted_ = uncounted_ = cancelled_ = false;
+  waited_ = {};
   reader_.end();
 }
 
@@ -66,7 +68,7 @@ bool RequestBody::add(std::string_view piece) {
 }
 
 bool RequestBody::add_in_memory(std::string_view piece) {
-  if (!memory_.grow(piece.size())) {
+  if (!memory_.grow(piece.size(), store_->kept_for_disk())) {
     store_->tell(NotHeld::memory_spent);
     return false;
   }
@@ -116,16 +118,36 @@ Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
       co_return step;
     }
   }
+  if (is_for_disk() && !co_await wait_for_memory()) co_return BodyStep::stalled;
   piece = unheld_.substr(0, part_that_is_held());
   unheld_.remove_prefix(piece.size());
   hold(piece);
   co_return BodyStep::piece;
 }
 
+bool RequestBody::is_for_disk() const {
+  return replayable_ && limits_.disk > 0 && received_ + unheld_.size() > limits_.memory;
+}
+
+// For a block that another body has on its way to the disk. False if `cancel` ended it.
+Task<bool> RequestBody::wait_for_memory() {
+  constexpr Duration look = std::chrono::milliseconds(5);
+  constexpr std::size_t block = ReplayFile::block_bytes;
+  cancelled_ = false;
+  if (file_ != nullptr && file_->room_in_block() < block) co_return true;
+  Pause pause(executor());
+  while (!cancelled_ && store_->is_writing() && !store_->memory().has(block)) {
+    const Instant begun = Tick::now();
+    if (waited_ >= store_->patience() || begun >= limits_.until) break;
+    co_await pause.until(begun + look);
+    waited_ += Tick::now() - begun;
+  }
+  co_return !cancelled_;
+}
+
 // Where memory is short, a body goes to disk block by block, each when the one before is written.
 std::size_t RequestBody::part_that_is_held() const {
-  const bool for_disk = replayable_ && limits_.disk > 0 && received_ + unheld_.size() > limits_.memory;
-  const bool is_short = for_disk && !store_->memory().has(unheld_.size() + ReplayFile::block_bytes);
+  const bool is_short = is_for_disk() && !store_->memory().has(unheld_.size() + ReplayFile::block_bytes);
   const std::size_t room = file_ == nullptr ? ReplayFile::block_bytes : file_->room_in_block();
   return is_short ? std::min(unheld_.size(), room) : unheld_.size();
 }
@@ -159,6 +181,7 @@ Task<void> RequestBody::settle() {
 }
 
 void RequestBody::cancel() {
+  cancelled_ = true;
   if (file_ != nullptr) file_->cancel();
 }
 

@@ -84,6 +84,8 @@ class RequestBody final : public Cancellable {
   bool add(std::string_view piece);
   bool add_in_memory(std::string_view piece);
   bool add_on_disk(std::string_view piece);
+  bool is_for_disk() const;
+  Task<bool> wait_for_memory();
   std::size_t part_that_is_held() const;
   asio::any_io_executor executor() { return reader_.stream().executor(); }
 
@@ -102,6 +104,8 @@ class RequestBody final : public Cancellable {
   bool over_limit_ = false;
   bool wanted_ = false;     ///< some rule could send it again
   bool uncounted_ = false;  ///< lost while it was being counted
+  bool cancelled_ = false;
+  Duration waited_{};  ///< for memory that other bodies have on its way to the disk, in all
 };
 
 }  // namespace reprise::net

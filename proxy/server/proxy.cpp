@@ -26,7 +26,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
       replay(given.limits, options.files, metrics, log),
       builder(metrics, log, options.authority, options.config_file),
       spans(given.threads) {
-  metrics.set_config_hash(options.config_hash);
+  metrics.set_config_hash(options.config_hash, Clock::wall_nanoseconds() / 1'000'000'000);
   for (const std::string& warning : options.warnings) say(config::LogLevel::warn, warning);
   for (const std::string& note : options.notes) say(config::LogLevel::info, note);
   std::vector<InheritedSocket> inherited = options.inherited;

@@ -165,7 +165,7 @@ ReloadReport Proxy::Parts::take_up(NewConfiguration read) {
   put_in_force_everywhere(next, before);
   replay.set_limits(next.snapshot->settings.limits);
   log.set(next.snapshot->settings.log);
-  metrics.set_config_hash(next.hash);
+  metrics.set_config_hash(next.hash, Clock::wall_nanoseconds() / 1'000'000'000);
   {
     const std::lock_guard lock(mutex);
     current = next;

@@ -11,7 +11,7 @@ from tls import authority
 from upstream import Say, Upstream, resumable
 
 MIB = 1 << 20
-HELD_IN_MEMORY, HELD_ON_DISK = 250_000, 1_000_000  # bytes: four of the one and two of the other nearly fill their stores
+HELD_IN_MEMORY, HELD_ON_DISK = 240_000, 1_000_000  # bytes: four of the one and two of the other nearly fill their stores, but for a block to write
 LIMITS = {"replay_memory": "1MiB", "replay_disk": "2MiB"}
 
 

@@ -71,7 +71,7 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.count_spans(12);
   metrics_.count_dropped_spans(SpanDrop::queue_full, 3);
   metrics_.count_dropped_spans(SpanDrop::refused, 2);
-  metrics_.set_config_hash("deadbeef");
+  metrics_.set_config_hash("deadbeef", 1'700'000'000);
   metrics_.client_connected();
   metrics_.client_connected();
   metrics_.client_disconnected();
@@ -279,11 +279,25 @@ TEST(UnreadHosts, N13_a_full_table_counts_further_hosts_as_other) {
 }
 
 TEST_F(MetricsTest, configuration_hash_is_one_series) {
-  metrics_.set_config_hash("first");
-  metrics_.set_config_hash("second");
-  metrics_.set_config_hash("second");
+  metrics_.set_config_hash("first", 100);
+  metrics_.set_config_hash("second", 200);
+  metrics_.set_config_hash("second", 200);
   EXPECT_EQ(count_starting(metrics_.text(), "reprise_config_info{"), 1U);
   EXPECT_EQ(value("reprise_config_info{hash=\"second\"}"), "1");
+}
+
+TEST_F(MetricsTest, the_last_reload_is_told_until_the_next_one) {
+  const std::string succeeded = "reprise_config_last_reload_successful";
+  const std::string since = "reprise_config_last_reload_success_timestamp_seconds";
+  metrics_.set_config_hash("first", 100);
+  EXPECT_EQ(value(succeeded), "1") << "the start counts";
+  metrics_.count_reload(ReloadOutcome::failed);
+  EXPECT_EQ(value(succeeded), "0");
+  EXPECT_EQ(value(since), "100");
+  metrics_.set_config_hash("second", 200);
+  metrics_.count_reload(ReloadOutcome::success);
+  EXPECT_EQ(value(succeeded), "1");
+  EXPECT_EQ(value(since), "200");
 }
 
 // Nothing that a client sent is a label.
@@ -369,7 +383,7 @@ TEST_F(MetricsTest, every_name_of_the_table_is_exported_once_something_has_happe
     metrics_.count(record);
   }
   metrics_.count_rejection(0);
-  metrics_.set_config_hash("deadbeef");
+  metrics_.set_config_hash("deadbeef", 1'700'000'000);
   metrics_.set_budget_ratio("a.test:80", 1);
   metrics_.set_circuit_state("a.test:80", policy::Circuit::State::closed);
   metrics_.set_certificate_left(CertificateUse::client, -1);

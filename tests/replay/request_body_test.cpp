@@ -298,6 +298,41 @@ TEST_F(RequestBodyTest, D17_little_memory_is_enough_for_a_disk_that_keeps_up) {
   EXPECT_TRUE(play::eventually([&] { return memory_is_free(); })) << "the last block waits for no response";
 }
 
+TEST_F(RequestBodyTest, D17_a_body_waits_for_memory_that_another_has_on_its_way_to_the_disk) {
+  allow_blocks();
+  stores.disk.stick();
+  ASSERT_TRUE(memory.take(most_held - 65'536));
+  ReplayFile other(*stores.store, pair.stream->executor());
+  ASSERT_TRUE(other.append(std::string(65'536, 'o')));
+  const std::string text(200'000, 'y');
+  begin(counted(text.size()), 40, most_stored);
+  std::thread client([&] {
+    pair.raw.send(text.substr(0, 1000));
+    int unread = 1;
+    EXPECT_TRUE(play::eventually(
+        [&] { return ::ioctl(pair.stream->descriptor(), FIONREAD, &unread) == 0 && unread == 0; }));
+    stores.disk.loosen();
+    pair.raw.send(text.substr(1000));
+  });
+  EXPECT_EQ(read(), BodyStep::end);
+  client.join();
+  EXPECT_TRUE(body.replayable());
+  EXPECT_TRUE(replayed() == text);
+  memory.give_back(most_held - 65'536);
+}
+
+TEST_F(RequestBodyTest, bodies_in_memory_leave_a_block_for_those_on_their_way_to_the_disk) {
+  allow_blocks();
+  for (const std::size_t bytes : {most_held - 65'536, most_held - 65'535}) {
+    begin(counted(bytes), most_held);
+    std::thread client([&] { pair.raw.send(std::string(bytes, 'y')); });
+    EXPECT_EQ(read(), BodyStep::end);
+    client.join();
+    EXPECT_EQ(body.replayable(), bytes == most_held - 65'536);
+    body.end();
+  }
+}
+
 TEST_F(RequestBodyTest, a_body_over_the_disk_of_the_process_is_read_on_and_its_part_given_back) {
   allow_blocks();
   ASSERT_TRUE(stores.store->disk().take(most_stored - 1000));
