@@ -240,6 +240,13 @@ class RouteChecker {
 
   void check_tls() {
     const policy::TlsPolicy& tls = route_.policy.tls;
+    if (tls.key_passphrase && !tls.key)
+      error({"tls.key_passphrase"}, "there is no key that it opens: write tls.key too");
+    const auto is_in_a_name = [](char c) {
+      return is_alphanumeric(c) || std::string_view(".-_:").find(c) != std::string_view::npos;
+    };
+    if (tls.server_name && !std::all_of(tls.server_name->begin(), tls.server_name->end(), is_in_a_name))
+      error({"tls.server_name"}, "is not a host name or an address: write one without scheme and port");
     if (tls.certificate.has_value() == tls.key.has_value()) return;
     error({"tls.certificate", "tls.key"},
           tls.key ? "there is a key without its certificate: write tls.certificate too"

@@ -97,6 +97,7 @@ struct Limits {
   std::size_t header_bytes = 64 * 1024;
   std::size_t header_fields = 256;
   std::size_t target_bytes = 64 * 1024;
+  std::size_t request_body_bytes = policy::no_size_limit;
   std::size_t replay_memory_bytes = 64 * 1024 * 1024;
   std::uint64_t replay_disk_bytes = 1024 * 1024 * 1024;
   std::string replay_folder = "/tmp";

@@ -63,6 +63,9 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("tls.ca_file", route.tls.ca_file);
   fields.field("tls.certificate", route.tls.certificate);
   fields.field("tls.key", route.tls.key);
+  fields.field("tls.key_passphrase", route.tls.key_passphrase);
+  fields.field("tls.server_name", route.tls.server_name);
+  fields.field("request_body", route.request_body_bytes);
   fields.field("tunnel.replay_client_hello", route.replay_client_hello);
   fields.field("signature.sigv4", route.signature_sigv4);
   fields.field("signature.one_time", route.signature_one_time);
@@ -118,6 +121,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("limits.header", limits.header_bytes);
   fields.field("limits.header_fields", limits.header_fields);
   fields.field("limits.target", limits.target_bytes);
+  fields.field("limits.request_body", limits.request_body_bytes);
   fields.field("limits.replay_memory", limits.replay_memory_bytes);
   fields.field("limits.replay_disk", limits.replay_disk_bytes);
   fields.field("limits.replay_folder", limits.replay_folder);

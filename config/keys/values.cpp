@@ -196,6 +196,10 @@ void assign(const Key& key, const Node& node, double& target) {
 }
 
 void assign(const Key& key, const Node& node, std::size_t& target) {
+  if (contains(split_words(key.words), node.text)) {
+    target = policy::no_size_limit;
+    return;
+  }
   std::uint64_t value = target;
   put(key.kind == Kind::size ? parse_size(node.text) : parse_whole(node.text), value);
   target = static_cast<std::size_t>(value);

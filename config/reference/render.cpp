@@ -94,6 +94,7 @@ Rendered render(const Key& key, double value) {
 }
 
 Rendered render(const Key& key, std::size_t value) {
+  if (value == policy::no_size_limit) return absent_word(key);
   return key.kind == Kind::size ? size_text(value) : std::to_string(value);
 }
 
@@ -106,6 +107,7 @@ Rendered render(const Key& key, const std::optional<unsigned>& value) {
 }
 
 Rendered render(const Key& key, const std::optional<std::string>& value) {
+  if (value && key.path == "defaults.tls.key_passphrase") return yaml_scalar("***");
   return value ? yaml_scalar(*value) : absent_word(key);
 }
 

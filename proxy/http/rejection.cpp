@@ -49,6 +49,8 @@ constexpr std::array<Row, rejection_count> rows{{
     {Rejection::length_required, 411, "length_required",
      "The upstream speaks HTTP/1.0, which needs a Content-Length, and the body could not be held to be "
      "counted."},
+    {Rejection::content_too_large, 413, "content_too_large",
+     "The body is longer than request_body of its route, or limits.request_body, allows."},
     {Rejection::chunked_in_http_1_0, 400, "chunked_in_http_1_0", "HTTP/1.0 has no Transfer-Encoding."},
     {Rejection::bad_chunk, 400, "bad_chunk",
      "The chunked body is malformed, or its framing outweighs its content."},

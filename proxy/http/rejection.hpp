@@ -34,7 +34,8 @@ enum class Rejection : std::uint8_t {
   bad_transfer_encoding,
   unsupported_transfer_encoding,
   length_and_chunked,
-  length_required,  // 411: chunked, to an upstream of HTTP/1.0, and what was held of it is lost (row A10)
+  length_required,    // 411: chunked, to an upstream of HTTP/1.0, and what was held of it is lost (row A10)
+  content_too_large,  // 413
   chunked_in_http_1_0,
   bad_chunk,
   bad_trailer,

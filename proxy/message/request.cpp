@@ -91,6 +91,10 @@ std::optional<Instant> end_of_signature(const Request& request) {
   return expiry ? std::optional(instant_of(*expiry)) : std::nullopt;
 }
 
+std::uint64_t longest_body(const Request& request, const config::Limits& process) {
+  return std::min(request.policy->request_body_bytes, process.request_body_bytes);
+}
+
 HoldLimits hold_limits(const Request& request, const config::Limits& process) {
   const policy::RoutePolicy& policy = *request.policy;
   const bool pointless =
@@ -103,6 +107,7 @@ HoldLimits hold_limits(const Request& request, const config::Limits& process) {
   limits.memory = pointless && !to_count ? 0 : policy.replay_memory_bytes;
   limits.disk = std::min(policy::disk_share(request.facts, policy), process.replay_disk_bytes);
   limits.in_place = std::max<std::uint64_t>(policy.replay_memory_bytes, limits.disk);
+  limits.most = longest_body(request, process);
   if (policy.retry.deadline) limits.until = request.started + *policy.retry.deadline;
   return limits;
 }

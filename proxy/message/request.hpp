@@ -127,6 +127,8 @@ bool is_too_long_for_memory(const Request&);
 std::optional<Instant> end_of_signature(const Request&);
 /// What may be held of the body: nothing of a request that no rule could ever retry, unless its upstream has
 /// to be told its length.
+/// A longer body is rejected with 413.
+std::uint64_t longest_body(const Request&, const config::Limits& process);
 HoldLimits hold_limits(const Request&, const config::Limits& process);
 
 /// What the request's rule says of it as it leaves (row L11): its outgoing head must be written, but for a

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -117,6 +118,9 @@ enum class ResponseHeaders : std::uint8_t {
   all,      ///< the request's id, too
 };
 
+/// `unlimited`.
+inline constexpr std::size_t no_size_limit = std::numeric_limits<std::size_t>::max();
+
 struct RoutePolicy {
   Mode mode = Mode::active;
   IdempotencyRule idempotent;
@@ -125,10 +129,11 @@ struct RoutePolicy {
   Duration response_timeout = no_limit;  ///< to the response head, where attempt_timeout does not apply
   Duration idle_timeout = no_limit;      ///< between two reads or writes of a body or a tunnel
   std::optional<BudgetPolicy> budget = BudgetPolicy{};
-  std::optional<HedgePolicy> hedge;            ///< absent: off
-  std::optional<HoldPolicy> hold;              ///< absent: off
-  std::optional<CircuitPolicy> circuit;        ///< absent: off
-  WhilePaused while_paused = WhilePaused::go;  ///< `host_pause`: off, wait, fail
+  std::optional<HedgePolicy> hedge;                ///< absent: off
+  std::optional<HoldPolicy> hold;                  ///< absent: off
+  std::optional<CircuitPolicy> circuit;            ///< absent: off
+  WhilePaused while_paused = WhilePaused::go;      ///< `host_pause`: off, wait, fail
+  std::size_t request_body_bytes = no_size_limit;  ///< a longer one is rejected
   std::size_t replay_memory_bytes = 256 * 1024;
   ResumePolicy resume;
   std::uint64_t replay_disk_bytes = 64 * 1024 * 1024;

@@ -118,6 +118,7 @@ Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
       co_return step;
     }
   }
+  if (received_ + unheld_.size() > limits_.most) co_return BodyStep::malformed;
   if (is_for_disk() && !co_await wait_for_memory()) co_return BodyStep::stalled;
   piece = unheld_.substr(0, part_that_is_held());
   unheld_.remove_prefix(piece.size());
@@ -162,6 +163,10 @@ Task<BodyStep> RequestBody::count(Duration idle) {
     std::string_view piece;
     step = co_await reader_.next(idle, piece);
     if (step != BodyStep::piece) continue;
+    if (received_ + piece.size() > limits_.most) {
+      unheld_ = piece;
+      co_return BodyStep::malformed;
+    }
     if (add(piece)) {
       received_ += piece.size();
     } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ struct HoldLimits {
   /// once its sending has begun (row D5).
   std::uint64_t in_place = 0;
   Instant until = Instant::max();  ///< no wait for the disk goes on after this
+  /// A longer body is malformed.
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Belongs to one request of one session. `cancel` ends a wait for the disk.
@@ -59,6 +62,7 @@ class RequestBody final : public Cancellable {
   std::uint64_t received() const { return received_; }
   /// Why a step was `malformed`.
   http::Rejection malformation() const {
+    if (received_ + unheld_.size() > limits_.most) return http::Rejection::content_too_large;
     return uncounted_ ? http::Rejection::length_required : reader_.malformation();
   }
   Stream& client() { return reader_.stream(); }

@@ -42,7 +42,9 @@ std::shared_ptr<Upstream> upstream_of(Worker& worker, const Request& request, st
                                       const http::Forward& forward) {
   if (!forward.https && !request.policy->tls.originate) return worker.pool.upstream(host, forward.port);
   const std::uint16_t port = forward.https ? forward.port : http::port_over_tls(forward.port);
-  return worker.pool.upstream(host, port, {&request.snapshot->tls->of(request.route), forward.server_name});
+  const auto& other_name = request.policy->tls.server_name;
+  const std::string_view name = other_name ? std::string_view(*other_name) : forward.server_name;
+  return worker.pool.upstream(host, port, {&request.snapshot->tls->of(request.route), name});
 }
 
 }  // namespace
@@ -77,6 +79,12 @@ Session::Plan Session::plan(Request& request, Rejection& why) {
   }
   if (const auto* forward = std::get_if<http::Forward>(&intake)) {
     plan_forward(request, *forward);
+    const http::Framing& framing = request.head.framing;
+    if (framing.kind == http::Framing::Kind::length &&
+        framing.length > longest_body(request, request.snapshot->settings.limits)) {
+      why = Rejection::content_too_large;
+      return Plan::refuse;
+    }
   } else if (const auto* connect = std::get_if<http::Connect>(&intake)) {
     plan_tunnel(request, *connect);
   } else {

@@ -1,5 +1,6 @@
 #include "proxy/tls/tls_client.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
@@ -24,8 +25,12 @@ namespace {
   throw std::runtime_error("tls." + key + " " + file + " cannot be used: " + why);
 }
 
-// Nobody is there to be asked for a password.
-int no_password(char*, int, int, void*) { return 0; }
+// Nobody is there to be asked for a password: it is configured, or there is none.
+int give_passphrase(char* room, int size, int, void* configured) {
+  const auto* passphrase = static_cast<const std::string*>(configured);
+  if (passphrase == nullptr || passphrase->size() > static_cast<std::size_t>(size)) return 0;
+  return static_cast<int>(passphrase->copy(room, passphrase->size()));
+}
 
 // The ticket is the connection's upstream's; 1: it is ours now.
 int keep_session(SSL* connection, SSL_SESSION* session) {
@@ -58,19 +63,27 @@ void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
   if (!policy.certificate || !policy.key) return;
   refuse_special("certificate", *policy.certificate);
   refuse_special("key", *policy.key);
-  SSL_CTX_set_default_passwd_cb(settings, no_password);
+  std::string passphrase = policy.key_passphrase.value_or("");
+  SSL_CTX_set_default_passwd_cb(settings, give_passphrase);
+  SSL_CTX_set_default_passwd_cb_userdata(settings, policy.key_passphrase ? &passphrase : nullptr);
   if (SSL_CTX_use_certificate_chain_file(settings, policy.certificate->c_str()) != 1)
     refuse("certificate", *policy.certificate, trouble_with(*policy.certificate, TlsFile::certificate));
   if (SSL_CTX_use_PrivateKey_file(settings, policy.key->c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_check_private_key(settings) != 1) {
-    refuse("key", *policy.key, trouble_with(*policy.key, TlsFile::key, *policy.certificate));
+    const std::string trouble = trouble_with(*policy.key, TlsFile::key, *policy.certificate);
+    const bool is_encrypted = trouble.starts_with("the key is protected");
+    refuse("key", *policy.key,
+           is_encrypted && policy.key_passphrase ? "tls.key_passphrase does not open it" : trouble);
   }
+  SSL_CTX_set_default_passwd_cb_userdata(settings, nullptr);
+  OPENSSL_cleanse(passphrase.data(), passphrase.size());
   // Some servers ask for it only once they have read the request (TLS 1.3 alone, row N9).
   SSL_CTX_set_post_handshake_auth(settings, 1);
 }
 
 bool same_files(const policy::TlsPolicy& one, const policy::TlsPolicy& other) {
-  return one.ca_file == other.ca_file && one.certificate == other.certificate && one.key == other.key;
+  return one.ca_file == other.ca_file && one.certificate == other.certificate && one.key == other.key &&
+         one.key_passphrase == other.key_passphrase;
 }
 
 }  // namespace

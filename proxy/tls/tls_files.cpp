@@ -34,8 +34,9 @@ std::string trouble_in(std::string_view text, TlsFile kind, const std::string& c
     return has(certificate_mark) ? "" : without("certificate", certificate_mark, text);
   if (!has(key_mark)) return without("private key", key_mark, text);
   if (has("ENCRYPTED"))
-    return "the key is protected by a password, and nobody is there to be asked: write it without one "
-           "(openssl pkey -in FILE -out NEW)";
+    return "the key is protected by a password, and nobody is there to be asked: write tls.key_passphrase, "
+           "or "
+           "the key without one (openssl pkey -in FILE -out NEW)";
   return "it is not the key of " + certificate + ": certificate and key belong together";
 }
 

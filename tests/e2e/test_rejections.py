@@ -2,7 +2,7 @@
 import socket
 import ssl
 
-from client import Client, ask, head_of
+from client import Client, ask, chunked, head_of
 from exactly import says
 from harness import LOOPBACK, Reprise, closed_port, equal, eventually
 from server import Server
@@ -34,6 +34,28 @@ def test_a_port_that_connect_may_not_reach():
         says(client.read_response(), 403, "connect_port_denied")
         text = told(reprise, client, "rejected 403 connect_port_denied: CONNECT", f"{LOOPBACK}:9200")
         assert text.endswith("add it to security.connect_ports."), text
+
+
+def test_C6_a_body_over_its_limit_is_rejected_with_413():
+    """At the limit it passes; a known length is rejected before anything is sent, chunks as soon as they are more."""
+    routes = [{"name": "small", "match": {"path": "/small"}, "request_body": "1KiB"}]
+    with Upstream({}) as upstream, Reprise(routes=routes, limits={"request_body": "100KiB"}) as reprise:
+        for path, most in (("/small", 1 << 10), ("/other", 100 << 10)):
+            equal(ask(reprise, "PUT", upstream.url(path), bytes(most)).status, 200)
+            before = len(upstream.requests)
+            with Client(reprise.forward) as client:
+                client.send(head_of("PUT", upstream.url(path), LOOPBACK, [("Content-Length", str(most + 1))]))
+                says(client.read_response(), 413, "content_too_large")
+            with Client(reprise.forward) as client:
+                client.send(head_of("PUT", upstream.url(path), LOOPBACK, [("Transfer-Encoding", "chunked")]) + chunked(bytes(most)))
+                equal(client.read_response().status, 200)
+            for method in ("PUT", "POST"):
+                with Client(reprise.forward) as client:
+                    client.send(head_of(method, upstream.url(path), LOOPBACK, [("Transfer-Encoding", "chunked")]) +
+                                chunked(bytes(most) + b"x"))
+                    says(client.read_response(), 413, "content_too_large")
+            equal(len(upstream.requests), before + 1, "none is whole at the upstream but the one at the limit")
+        equal(reprise.metric("reprise_rejected_requests_total", cause="content_too_large"), 6)
 
 
 def test_every_port_is_open_to_those_who_could_dial_themselves():

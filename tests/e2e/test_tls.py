@@ -4,11 +4,12 @@ import http.client
 import os
 import ssl
 import subprocess
+import tempfile
 import threading
 import urllib.request
 
 from client import Client, Cut, ask, head_of
-from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, eventually
+from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, eventually, options
 from test_resume import MIB, Breaking
 from tls import TlsUpstream, authority, end_of, trusting
 from upstream import Say, Upstream
@@ -168,6 +169,44 @@ def test_sni_is_sent_for_names_alone():
         equal(ask(reprise, "GET", upstream.url("/")).status, 200)
         equal(ask(reprise, "GET", f"http://LOCALHOST:{upstream.port}/").status, 200)
         equal(upstream.sni, [None, "localhost"])
+
+
+def test_another_name_than_the_dialled_one_is_sent_and_verified():
+    only_there = authority().issue(names=("DNS:payments.example",))
+    with TlsUpstream(certificate=only_there) as upstream:
+        defaults = trusting()
+        with Reprise(defaults=defaults) as reprise:
+            equal(ask(reprise, "GET", f"http://localhost:{upstream.port}/").status, 502)
+        defaults["tls"] |= {"server_name": "payments.example"}
+        with Reprise(defaults=defaults) as reprise:
+            equal(ask(reprise, "GET", f"http://localhost:{upstream.port}/").status, 200)
+            equal(upstream.sni[-1], "payments.example")
+            equal(upstream.requests[-1].field("Host"), f"localhost:{upstream.port}", "the request is what it was")
+        defaults["tls"] |= {"server_name": "other.example"}
+        with Reprise(defaults=defaults) as reprise:
+            response = ask(reprise, "GET", f"http://localhost:{upstream.port}/")
+            equal((response.status, response.field("Proxy-Status").split("; ")[1]), (502, "error=tls_certificate_error"))
+
+
+def test_an_encrypted_client_key_is_opened_by_its_passphrase():
+    certificate, key = authority().issue("the client", names=(), usage="clientAuth")
+    with TlsUpstream(asks_for=authority().file) as upstream, tempfile.TemporaryDirectory() as folder:
+        locked, passphrase = f"{folder}/locked.pem", f"{folder}/passphrase"
+        subprocess.run(["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:se cret", "-out", locked], check=True)
+        with open(passphrase, "w", encoding="ascii") as file:
+            file.write("se cret\n")
+        shown = trusting()
+        shown["tls"] |= {"certificate": certificate, "key": locked, "key_passphrase": "${file:%s}" % passphrase}
+        with Reprise(defaults=shown) as reprise:
+            equal(ask(reprise, "GET", upstream.url("/")).status, 200)
+            effective = subprocess.run([options.binary, "config", "--effective", "-c", reprise.config_file], check=True,
+                                       capture_output=True, text=True).stdout
+            assert "key_passphrase: \"***\"" in effective and "se cret" not in effective, effective
+            with open(passphrase, "w", encoding="ascii") as file:
+                file.write("wrong")
+            checked = subprocess.run([options.binary, "check", reprise.config_file], check=False, capture_output=True, text=True)
+            equal(checked.returncode, 78)
+            assert "tls.key_passphrase does not open it" in checked.stderr, checked.stderr
 
 
 def test_a_client_certificate_is_shown_to_who_asks():
