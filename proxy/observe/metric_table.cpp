@@ -56,7 +56,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Open upstream connections: active or idle."},
     {Metric::client_connections, "reprise_client_connections", Type::Gauge, "", "Open client connections."},
     {Metric::tunnels, "reprise_tunnels_total", Type::Counter, "outcome",
-     "Tunnels (CONNECT, SOCKS, redirected, upgraded by a 101) by their end: closed broken idle drained; "
+     "Tunnels (CONNECT, SOCKS, redirected, upgraded by a 101) by their end: closed broken idle drained "
+     "denied; "
      "http: its plain requests are served one by one."},
     {Metric::streams, "reprise_streams_total", Type::Counter, "protocol",
      "What came behind CONNECT, through SOCKS or redirected: http http2 tls server_first silence opaque."},
@@ -74,8 +75,8 @@ constexpr std::array<MetricRow, metric_count> rows{{
      "Messages refused before any attempt, by cause."},
     {Metric::limits_hit, "reprise_limits_hit_total", Type::Counter, "limit",
      "Connections that a limit turned away with 503 (connection_limit no_descriptor) or ended: room "
-     "(resting, "
-     "for a newcomer) keep_alive header handshake request_idle request_unread answer_idle answer_unread."},
+     "(resting, or gone with a FIN, for a newcomer) keep_alive header handshake request_idle request_unread "
+     "answer_idle answer_unread."},
     {Metric::config_hash, "reprise_config_info", Type::Gauge, "hash",
      "1, with the hash of the running configuration."},
     {Metric::config_reloads, "reprise_config_reloads_total", Type::Counter, "outcome",
