@@ -12,8 +12,8 @@ struct TlsPolicy {
   std::optional<std::string> ca_file;      ///< the only certificates to trust; absent: the system's
   std::optional<std::string> certificate;  ///< what we show who asks, with `key`; absent: nothing
   std::optional<std::string> key;
-  std::optional<std::string> key_passphrase;  ///< of an encrypted key
-  std::optional<std::string> server_name;     ///< who the upstream has to be; absent: who is dialled
+  std::optional<std::string> key_passphrase = {};  ///< of an encrypted key
+  std::optional<std::string> server_name = {};     ///< who the upstream has to be; absent: who is dialled
 
   bool operator==(const TlsPolicy&) const = default;
 };
