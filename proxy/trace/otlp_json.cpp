@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
 #include "proxy/trace/otlp_attributes.hpp"
 
 namespace reprise::net {
