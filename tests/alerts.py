@@ -47,7 +47,7 @@ def seen_by_prometheus():
         for played in (trouble, calm):
             yield from complaints(promtool("check", "metrics", text=played.reprise.admin("/metrics")[1]))
         with Prometheus({"trouble": trouble.reprise, "calm": calm.reprise, "gone": gone}, [RULES]) as prometheus:
-            eventually(lambda: prometheus.query('up{job="gone"} == 1 and reprise_build_info'), "it was scraped")
+            eventually(lambda: prometheus.query('up{job="gone"} == 1 and on (job, instance) reprise_build_info'), "it was scraped")
             gone.terminate()
             seen, alarms = set(), []
 

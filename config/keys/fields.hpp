@@ -10,6 +10,18 @@ namespace reprise::config {
 // `Fields` has field(path, member) for every type of member, paths relative to the section; and section(path,
 // optional member, function) for a section that a word can switch off.
 
+/// Paths of the section `tls`.
+template <typename Fields, typename Tls>
+void tls_fields(Fields& fields, Tls& tls) {
+  fields.field("tls", tls);
+  fields.field("tls.originate", tls.originate);
+  fields.field("tls.ca_file", tls.ca_file);
+  fields.field("tls.certificate", tls.certificate);
+  fields.field("tls.key", tls.key);
+  fields.field("tls.key_passphrase", tls.key_passphrase);
+  fields.field("tls.server_name", tls.server_name);
+}
+
 /// Paths below `defaults`, a policy or a route.
 template <typename Fields, typename Policy>
 void route_fields(Fields& fields, Policy& route) {
@@ -58,13 +70,7 @@ void route_fields(Fields& fields, Policy& route) {
   fields.field("resume.max_attempts", route.resume.max_attempts);
   fields.field("resume.stall", route.resume.stall);
   fields.field("resume.validators", route.resume.validators);
-  fields.field("tls", route.tls);
-  fields.field("tls.originate", route.tls.originate);
-  fields.field("tls.ca_file", route.tls.ca_file);
-  fields.field("tls.certificate", route.tls.certificate);
-  fields.field("tls.key", route.tls.key);
-  fields.field("tls.key_passphrase", route.tls.key_passphrase);
-  fields.field("tls.server_name", route.tls.server_name);
+  tls_fields(fields, route.tls);
   fields.field("request_body", route.request_body_bytes);
   fields.field("tunnel.replay_client_hello", route.replay_client_hello);
   fields.field("signature.sigv4", route.signature_sigv4);

@@ -186,6 +186,12 @@ void leave_sending(Pool& pool, std::unique_ptr<Conversation> talk, Response& res
   if (response.kept) finish_connection(pool, response, false);
 }
 
+void note_failure(Worker& worker, const Request& request, const policy::Outcome& outcome,
+                  Response& response) {
+  warn_of_refusal(worker, request, outcome);
+  response.clear();
+}
+
 }  // namespace
 
 Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCancel& cancel,
@@ -218,9 +224,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
   const Unread unread = unread_of(*response.connection);
   if (unread == Unread::closed && response.buffer.empty()) {
     result = closed_at_rest(request, start.number, *response.connection);
-    warn_of_refusal(worker, request, result.outcome);
-    response.clear();
-    co_return;
+    co_return note_failure(worker, request, result.outcome, response);
   }
   const bool spoke_first = has_spoken_first(unread, response);
   auto talk =
@@ -244,8 +248,7 @@ Task<void> attempt(Worker& worker, Request& request, Stream* client, AttemptCanc
     if (!leaves_sending(request, result.outcome)) co_await talk->sending.stop();
   } else {
     talk->silence.heed(worker.pool, std::get<Failed>(result.outcome));
-    warn_of_refusal(worker, request, result.outcome);
-    response.clear();
+    note_failure(worker, request, result.outcome, response);
   }
   target.end();
   if (request.body.stored() > 0 && !cancel.stopped() && request.policy->retry.on.lists(result.outcome))

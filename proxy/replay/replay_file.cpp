@@ -25,12 +25,12 @@ ReplayFile::~ReplayFile() {
   });
 }
 
-bool ReplayFile::append(std::string_view bytes) {
+bool ReplayFile::append(std::string_view bytes, Allotment&& memory) {
   if (failed_) return false;
   const std::size_t blocks = (filling_.size() + bytes.size() + block_bytes - 1) / block_bytes;
   const std::uint64_t wanted = blocks * block_bytes;
-  Allotment memory(store_.memory());
-  if (wanted > filling_memory_.bytes() && !memory.grow(wanted - filling_memory_.bytes())) {
+  const std::uint64_t there = filling_memory_.bytes() + memory.bytes();
+  if (wanted > there && !memory.grow(wanted - there)) {
     store_.tell(NotHeld::memory_spent);
     return false;
   }
@@ -72,18 +72,16 @@ void ReplayFile::flush() {
 
 void ReplayFile::write(Piece piece) {
   in_flight_ += piece.count;
-  store_.begin_write();
-  store_.on_disk_thread([file = file_, link = link_, executor = executor_, piece = std::move(piece),
-                         &store = store_]() mutable {
-    const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
-    const std::size_t count = piece.count;
-    // Its memory goes back here, and not when the io thread has time for it.
-    piece = Piece();
-    store.end_write();
-    asio::post(executor, [link = std::move(link), count, error] {
-      if (link->file != nullptr) link->file->written(count, error);
-    });
-  });
+  store_.on_disk_thread(
+      [file = file_, link = link_, executor = executor_, piece = std::move(piece)]() mutable {
+        const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
+        const std::size_t count = piece.count;
+        // Its memory goes back here, and not when the io thread has time for it.
+        piece = Piece();
+        asio::post(executor, [link = std::move(link), count, error] {
+          if (link->file != nullptr) link->file->written(count, error);
+        });
+      });
 }
 
 void ReplayFile::written(std::size_t count, int error) {

@@ -30,7 +30,9 @@ class ReplayFile {
 
   /// Copies. False, with nothing taken, and told to the log, where the body can be held no longer: the
   /// allowance of the disk or that of the memory is spent, or the file has failed.
-  [[nodiscard]] bool append(std::string_view bytes);
+  [[nodiscard]] bool append(std::string_view bytes) { return append(bytes, Allotment(store_.memory())); }
+  /// The same with memory of `store.memory()` that was taken for it before.
+  [[nodiscard]] bool append(std::string_view bytes, Allotment&& memory);
   /// The same for what was held in memory, which goes back to its allowance once it is on disk. Where it is
   /// false, neither was taken.
   [[nodiscard]] bool append_held(std::string&& bytes, Allotment&& memory);

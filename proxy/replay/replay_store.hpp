@@ -46,10 +46,6 @@ class ReplayStore {
   ReplayAllowance& memory() { return memory_; }
   /// What bodies that are held in memory leave of it, so that others can still be written to disk.
   std::uint64_t kept_for_disk() const { return kept_for_disk_.load(std::memory_order_relaxed); }
-  /// Blocks are on their way to the disk: their memory comes back soon.
-  bool is_writing() const { return writing_.load(std::memory_order_relaxed) > 0; }
-  void begin_write() { writing_.fetch_add(1, std::memory_order_relaxed); }
-  void end_write() { writing_.fetch_sub(1, std::memory_order_relaxed); }
   ReplayAllowance& disk() { return disk_; }
   std::shared_ptr<TemporaryFile> make_file() { return std::make_shared<TemporaryFile>(calls_, folder_); }
 
@@ -76,7 +72,6 @@ class ReplayStore {
   ReplayAllowance memory_;
   ReplayAllowance disk_;
   std::atomic<std::uint64_t> kept_for_disk_{0};
-  std::atomic<int> writing_{0};
   const FileCalls calls_;
   const std::string folder_;
   observe::Log& log_;

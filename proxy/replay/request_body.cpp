@@ -54,17 +54,18 @@ void RequestBody::let_go() {
   memory_.release();
 }
 
-void RequestBody::hold(std::string_view piece) {
-  if (replayable_ && !add(piece)) let_go();
+void RequestBody::hold(std::string_view piece, Allotment block) {
+  if (replayable_ && !add(piece, std::move(block))) let_go();
   received_ += piece.size();
   // Nothing more fills the last block: it needs no memory while the response is waited for.
   if (file_ != nullptr && complete()) file_->flush();
 }
 
 // False, with nothing lost of what is held, where a limit forbids it or the disk has failed.
-bool RequestBody::add(std::string_view piece) {
+bool RequestBody::add(std::string_view piece, Allotment block) {
   if (piece.empty()) return true;
-  return received_ + piece.size() <= limits_.memory ? add_in_memory(piece) : add_on_disk(piece);
+  return received_ + piece.size() <= limits_.memory ? add_in_memory(piece)
+                                                    : add_on_disk(piece, std::move(block));
 }
 
 bool RequestBody::add_in_memory(std::string_view piece) {
@@ -76,7 +77,7 @@ bool RequestBody::add_in_memory(std::string_view piece) {
   return true;
 }
 
-bool RequestBody::add_on_disk(std::string_view piece) {
+bool RequestBody::add_on_disk(std::string_view piece, Allotment block) {
   // A body that is known to be too long is not written at all.
   const bool counted = framing_.kind == Framing::Kind::length;
   const std::uint64_t length = counted ? framing_.length : received_ + piece.size();
@@ -90,7 +91,7 @@ bool RequestBody::add_on_disk(std::string_view piece) {
     held_.clear();
     file_ = std::move(file);
   }
-  return file_->append(piece);
+  return file_->append(piece, std::move(block));
 }
 
 std::unique_ptr<ReplayReader> RequestBody::read_stored() {
@@ -119,10 +120,11 @@ Task<BodyStep> RequestBody::next(Duration idle, std::string_view& piece) {
     }
   }
   if (received_ + unheld_.size() > limits_.most) co_return BodyStep::malformed;
-  if (is_for_disk() && !co_await wait_for_memory()) co_return BodyStep::stalled;
+  Allotment block(store_->memory());
+  if (is_for_disk() && !co_await take_block(block)) co_return BodyStep::stalled;
   piece = unheld_.substr(0, part_that_is_held());
   unheld_.remove_prefix(piece.size());
-  hold(piece);
+  hold(piece, std::move(block));
   co_return BodyStep::piece;
 }
 
@@ -130,14 +132,14 @@ bool RequestBody::is_for_disk() const {
   return replayable_ && limits_.disk > 0 && received_ + unheld_.size() > limits_.memory;
 }
 
-// For a block that another body has on its way to the disk. False if `cancel` ended it.
-Task<bool> RequestBody::wait_for_memory() {
+// For the next block, which the blocks of other bodies may have for as long as they are on their way. False
+// if `cancel` ended it.
+Task<bool> RequestBody::take_block(Allotment& block) {
   constexpr Duration look = std::chrono::milliseconds(5);
-  constexpr std::size_t block = ReplayFile::block_bytes;
   cancelled_ = false;
-  if (file_ != nullptr && file_->room_in_block() < block) co_return true;
+  if (file_ != nullptr && file_->room_in_block() < ReplayFile::block_bytes) co_return true;
   Pause pause(executor());
-  while (!cancelled_ && store_->is_writing() && !store_->memory().has(block)) {
+  while (!cancelled_ && !block.grow(ReplayFile::block_bytes)) {
     const Instant begun = Tick::now();
     if (waited_ >= store_->patience() || begun >= limits_.until) break;
     co_await pause.until(begun + look);
@@ -167,7 +169,7 @@ Task<BodyStep> RequestBody::count(Duration idle) {
       unheld_ = piece;
       co_return BodyStep::malformed;
     }
-    if (add(piece)) {
+    if (add(piece, Allotment(store_->memory()))) {
       received_ += piece.size();
     } else {
       unheld_ = piece;

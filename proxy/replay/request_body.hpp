@@ -84,12 +84,12 @@ class RequestBody final : public Cancellable {
 
  private:
   bool in_place() const { return !in_place_.empty(); }
-  void hold(std::string_view piece);
-  bool add(std::string_view piece);
+  void hold(std::string_view piece, Allotment block);
+  bool add(std::string_view piece, Allotment block);
   bool add_in_memory(std::string_view piece);
-  bool add_on_disk(std::string_view piece);
+  bool add_on_disk(std::string_view piece, Allotment block);
   bool is_for_disk() const;
-  Task<bool> wait_for_memory();
+  Task<bool> take_block(Allotment& block);
   std::size_t part_that_is_held() const;
   asio::any_io_executor executor() { return reader_.stream().executor(); }
 
@@ -109,7 +109,7 @@ class RequestBody final : public Cancellable {
   bool wanted_ = false;     ///< some rule could send it again
   bool uncounted_ = false;  ///< lost while it was being counted
   bool cancelled_ = false;
-  Duration waited_{};  ///< for memory that other bodies have on its way to the disk, in all
+  Duration waited_{};  ///< for memory that the blocks of other bodies have, in all
 };
 
 }  // namespace reprise::net

@@ -5,6 +5,7 @@
 #include "proxy/exchange/deliver.hpp"
 #include "proxy/exchange/exchange_driver.hpp"
 #include "proxy/exchange/record.hpp"
+#include "proxy/http/origin.hpp"
 #include "proxy/http1/max_forwards_response.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/io/read_head.hpp"
