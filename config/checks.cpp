@@ -278,7 +278,8 @@ class RouteChecker {
     check_total("disk", policy.replay_disk_bytes, limits.replay_disk_bytes);
   }
 
-  // Where the route has the default, the limit is what the author has written. No total at all is meant.
+  // If the route has the default, the warning points at the limit, because that is what the author has
+  // written. A total of 0 switches the store off on purpose, so it gets no warning.
   void check_total(const std::string& store, std::uint64_t of_route, std::uint64_t total) {
     if (of_route <= total || total == 0) return;
     const std::string limit = "limits.replay_" + store;

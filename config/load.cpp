@@ -1,7 +1,6 @@
 #include "config/load.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "config/checks.hpp"
@@ -10,6 +9,7 @@
 #include "config/intercept.hpp"
 #include "config/keys/collector.hpp"
 #include "config/keys/fields.hpp"
+#include "config/keys/keys.hpp"
 #include "config/keys/parent.hpp"
 #include "config/listeners.hpp"
 #include "config/reader.hpp"
@@ -57,19 +57,21 @@ std::optional<Place> place_of(const Node& root, std::string_view path) {
   return node == nullptr ? std::nullopt : std::optional(Place{node->line, node->column});
 }
 
-// Files of TLS, of the parent and of interception, and the folder of request bodies.
-void find_named(const Node& node, const std::string& path, std::vector<NamedFile>& named) {
-  constexpr std::array keys{"ca_file", "certificate", "key", "bundle", "replay_folder"};
+// Values of keys that the key table calls a file or a folder. `schema`: the path as the table has it.
+void find_named(const Node& node, const std::string& path, const std::string& schema,
+                std::vector<NamedFile>& named) {
   for (const Entry& entry : node.entries) {
     const std::string own = child_path(path, entry.key);
-    const bool names = std::find(keys.begin(), keys.end(), entry.key) != keys.end();
+    const std::string own_schema = schema == "policies" ? "policies.*" : child_path(schema, entry.key);
+    const Key* const key = find_key(own_schema);
+    const bool names = key != nullptr && (key->kind == Kind::file || key->kind == Kind::folder);
     if (names && entry.value.kind == Node::Kind::scalar)
       named.push_back({own, entry.value.text, {entry.value.line, entry.value.column}});
     if (own == "intercept.hosts") named.push_back({own, {}, {entry.value.line, entry.value.column}});
-    find_named(entry.value, own, named);
+    find_named(entry.value, own, own_schema, named);
   }
   for (std::size_t i = 0; i < node.items.size(); ++i)
-    find_named(node.items[i], path + "[" + std::to_string(i) + "]", named);
+    find_named(node.items[i], path + "[" + std::to_string(i) + "]", schema + "[]", named);
 }
 
 std::optional<Settings> read(std::string_view text, const Environment& environment, Report& report,
@@ -91,7 +93,7 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   check_shape(*root, report);
   places.replay_memory = place_of(*root, "limits.replay_memory");
   places.threads = place_of(*root, "threads");
-  find_named(*root, {}, places.named);
+  find_named(*root, {}, {}, places.named);
   return build(*root, report);
 }
 

@@ -32,11 +32,11 @@ struct AdminPages {
 /// has waited longest for a request (row L9), else one whose response does not move. A few places serve
 /// /livez and /readyz alone; each connection has at most one request on the page thread. A head has
 /// timers.header to come, a connection rests for timers.keep_alive. Anything but GET and HEAD is refused with
-/// 405. Only /livez, /readyz and /metrics answer other machines. Against DNS rebinding a Host has to be an
-/// address or `localhost`: for those three where the acceptor is bound to loopback (421, row L23), for
-/// everything else always (403, row H6). A page of another origin gets 403 for everything but the two probes.
-/// /events has a quarter as many readers besides, 16 at most: one more gets a 503, one that does not read is
-/// let go (row L32).
+/// 405. Other machines may ask for /livez, /readyz and /metrics alone. Against DNS rebinding, the Host must
+/// be an address or `localhost`: for those three paths if the acceptor is bound to loopback (421, row L23),
+/// for every other path always (403, row H6). A page of another origin gets 403 for everything but the two
+/// probes. /events has a quarter as many readers besides, 16 at most: one more gets a 503, one that does not
+/// read is let go (row L32).
 Task<void> accept_admin(Worker& worker, std::shared_ptr<tcp::acceptor> acceptor,
                         asio::thread_pool& page_thread, const AdminPages& pages, std::size_t most);
 

@@ -184,7 +184,7 @@ std::vector<std::string_view> environment_formats() {
 
 std::string written_as(std::string_view format, const Variables& variables) {
   using http::ascii::append;
-  // A drop-in of systemd without its section says nothing.
+  // systemd ignores the lines of a drop-in file that stand in no section.
   std::string text = format == "systemd" ? "[Service]\n" : "";
   for (const auto& [name, value] : variables) {
     if (format == "fish") {

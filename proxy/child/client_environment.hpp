@@ -37,7 +37,8 @@ Variables named_trust(const Lookup& now);
 /// Variables and the values that they get back; absent: the variable is removed.
 using Restored = std::vector<std::pair<std::string, std::optional<std::string>>>;
 /// Undoes client_environment for the same arguments. Keeps the hosts in no_proxy and the options in
-/// JAVA_TOOL_OPTIONS that client_environment did not add. Leaves out a variable that holds nothing of ours.
+/// JAVA_TOOL_OPTIONS that client_environment did not add. Omits variables in which client_environment has put
+/// nothing.
 Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
                               const std::optional<TrustFiles>& trust = std::nullopt);
 /// Returns the shell commands that restore the variables, or nothing if no shell reads the format.

@@ -25,7 +25,8 @@ struct LinkFactory {
   std::function<std::unique_ptr<Link>(const asio::any_io_executor&)> make_link;
   /// What TLS is to such a link: of the link, and of who the upstream has to be. Empty: OpenSSL.
   std::function<std::unique_ptr<SecureLink>(Carrier, std::string_view name)> make_secure;
-  /// Is told before each dial of a race of several addresses: their order, and which of them is dialled now.
+  /// Called before each dial of a race between several addresses. `order`: the addresses of the race;
+  /// `which`: the place in it of the address that is dialled now. Empty: nobody listens.
   std::function<void(std::span<const tcp::endpoint> order, std::size_t which)> race_dials;
 };
 

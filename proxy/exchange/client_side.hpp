@@ -10,7 +10,7 @@
 
 namespace reprise::net {
 
-/// A tunnel under way, as whoever ends it from outside sees it.
+/// A tunnel under way, and where it leads: what shutdown, a reload and `close_for_room` need to end it.
 struct OpenTunnel {
   Tunnel& tunnel;
   const Upstream& upstream;

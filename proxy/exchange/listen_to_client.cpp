@@ -43,7 +43,8 @@ bool is_judged_by_hello(const Request& request) {
   return request.snapshot->client_tls != nullptr || request.snapshot->settings.routes->asks_for_host();
 }
 
-// Half a word that decides nothing is held for 200 ms at most (row G7).
+// If neither interception nor the route depends on the client's first bytes, an incomplete beginning is
+// forwarded after 200 ms at most (row G7).
 FirstWordsTime time_for_words(const Worker& worker, const Request& request, bool has_upstream) {
   const Duration brief = worker.shared.first_words_limit;
   const Duration handshake = request.snapshot->settings.timers.handshake;

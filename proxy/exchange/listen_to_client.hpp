@@ -10,12 +10,12 @@ namespace reprise::net {
 /// can say for whom it is, or the host that was asked for is one whose TLS is ended here.
 bool listens_first(const Request&);
 
-/// Into `request.words`, and of TLS `request.server_name` and `request.interception`; what was read is in
-/// `request.early`. `upstream` is null where nothing was dialled yet: a client that may yet send a
-/// ClientHello and is silent for as long as first words are waited for leaves `words` at `more`, to be asked
-/// again once an upstream stands, for then it may be that one's turn. Such a client has `timers.handshake`.
-/// So has half a word, or half a ClientHello, where it decides on interception or the route; elsewhere it is
-/// forwarded after 200 ms (row G7).
+/// Stores what the stream is in `request.words`, and for TLS also `request.server_name` and
+/// `request.interception`. The bytes that were read are in `request.early`. `upstream` is null while nothing
+/// is dialled. Then a client that may still send a ClientHello, and stays silent for the whole wait, leaves
+/// `words` at `more`: call again once an upstream stands, because that upstream may speak first. The second
+/// call waits for `timers.handshake`. An incomplete beginning, or an incomplete ClientHello, is waited for as
+/// long if interception or the route depends on it; otherwise it is forwarded after 200 ms (row G7).
 Task<void> listen_to_client(Worker&, Request&, Stream& client, Stream* upstream);
 
 /// True where the client did not finish its ClientHello: there is nothing that could be done for it.

@@ -135,10 +135,7 @@ std::vector<config::Problem> problems_of_files(const config::Loaded& loaded, con
   std::vector<const policy::TlsPolicy*> seen;
   for (std::size_t i = 0; i < settings.routes->size(); ++i) {
     const policy::TlsPolicy& policy = (*settings.routes)[i].policy.tls;
-    const auto is_it = [&](const policy::TlsPolicy* other) {
-      return other->ca_file == policy.ca_file && other->certificate == policy.certificate &&
-             other->key == policy.key;
-    };
+    const auto is_it = [&](const policy::TlsPolicy* other) { return net::same_files(*other, policy); };
     if (std::any_of(seen.begin(), seen.end(), is_it)) continue;
     seen.push_back(&policy);
     look_at_both(policy, "tls", found);

@@ -81,12 +81,12 @@ void identify(SSL_CTX* settings, const policy::TlsPolicy& policy) {
   SSL_CTX_set_post_handshake_auth(settings, 1);
 }
 
+}  // namespace
+
 bool same_files(const policy::TlsPolicy& one, const policy::TlsPolicy& other) {
   return one.ca_file == other.ca_file && one.certificate == other.certificate && one.key == other.key &&
          one.key_passphrase == other.key_passphrase;
 }
-
-}  // namespace
 
 TlsSettingsError::TlsSettingsError(const policy::Route& route, const std::string& why)
     : std::runtime_error("route " + route.name + ": " + why), line_(route.line) {}

@@ -43,6 +43,9 @@ struct TlsTicket {
   std::unique_ptr<ssl_session_st, FreeTls> newest;
 };
 
+/// True if both policies read the same files, with the same passphrase: one TlsClient does for both.
+bool same_files(const policy::TlsPolicy&, const policy::TlsPolicy&);
+
 /// Immutable; any thread. TLS 1.2 and later, the other side always
 /// verified, ALPN http/1.1, no early data, no renegotiation.
 class TlsClient : public std::enable_shared_from_this<TlsClient> {

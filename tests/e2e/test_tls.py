@@ -2,6 +2,7 @@
 import hashlib
 import http.client
 import os
+import re
 import ssl
 import subprocess
 import tempfile
@@ -10,6 +11,7 @@ import urllib.request
 
 from client import Client, Cut, ask, head_of
 from harness import LOOPBACK, PATIENCE, Curl, Reprise, equal, eventually, options
+from test_refusals import run_with
 from test_resume import MIB, Breaking
 from tls import TlsUpstream, authority, end_of, trusting
 from upstream import Say, Upstream
@@ -207,6 +209,11 @@ def test_an_encrypted_client_key_is_opened_by_its_passphrase():
             checked = subprocess.run([options.binary, "check", reprise.config_file], check=False, capture_output=True, text=True)
             equal(checked.returncode, 78)
             assert "tls.key_passphrase does not open it" in checked.stderr, checked.stderr
+            routes = "".join(f"  - {{name: {name}, match: {{host: {name}.test}}, tls: {{certificate: {certificate}, key: {locked}, "
+                             f"key_passphrase: {words}}}}}\n" for name, words in (("right", "se cret"), ("wrong", "wrong")))
+            code, told, _ = run_with("version: 1\nroutes:\n" + routes, "check")
+            equal(code, 78, told)
+            assert re.search(r"yaml:4:\d+: error: routes\[1\]\.tls\.key: .*key_passphrase does not open it", told), told
 
 
 def test_a_client_certificate_is_shown_to_who_asks():
