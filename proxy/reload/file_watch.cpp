@@ -15,8 +15,6 @@
 #include <set>
 #include <system_error>
 
-#include "proxy/tls/file_digest.hpp"
-
 namespace reprise::net {
 namespace {
 
@@ -58,13 +56,13 @@ FileWatch::~FileWatch() {
 }
 
 void FileWatch::watch(const std::vector<WatchedFile>& files) {
-  std::map<std::string, std::string> held;
+  std::map<std::string, Held> held;
   for (const auto& [path, digest] : files) {
     const auto known = held_.find(path);
     if (known != held_.end()) {
       held[path] = known->second;
     } else {
-      held[path] = digest.empty() ? digest_of_files({&path, 1}) : digest;
+      held[path] = {digest.empty() ? digest_of_files({&path, 1}) : digest};
     }
   }
   held_ = std::move(held);
@@ -76,7 +74,7 @@ void FileWatch::watch(const std::vector<WatchedFile>& files) {
 void FileWatch::watch_folders() {
   if (signs_ < 0) return;
   std::set<std::string> folders;
-  for (const auto& [file, digest] : held_) {
+  for (const auto& [file, content] : held_) {
     folders.insert(folder_of(file));
     const std::string real = real_path(file);
     if (real.empty()) continue;
@@ -91,11 +89,17 @@ void FileWatch::watch_folders() {
 
 bool FileWatch::look() {
   bool differs = false;
-  for (auto& [file, digest] : held_) {
+  for (auto& [file, held] : held_) {
+    // The bundle of a host's roots is long: it is read again only if its stamp has changed. The stamp comes
+    // first, so that a write between the two is found by the next look.
+    const auto stamp = stamp_of_resting_file(file, Clock::wall_nanoseconds());
+    if (stamp && stamp == held.stamp) continue;
     // Without a descriptor nothing is known about the file; a later look finds a change.
     std::optional<std::string> now = digest_of_file(file);
-    if (!now || *now == digest) continue;
-    digest = std::move(*now);
+    if (!now) continue;
+    held.stamp = stamp;
+    if (*now == held.digest) continue;
+    held.digest = std::move(*now);
     differs = true;
   }
   return differs;

@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "proxy/io/clock.hpp"
+#include "proxy/tls/file_digest.hpp"
 
 namespace reprise::net {
 
@@ -48,15 +50,20 @@ class FileWatch {
   void stop();
 
  private:
+  struct Held {
+    std::string digest;
+    std::optional<FileStamp> stamp{};  ///< from before the digest was made, of a file that rested then
+  };
+
   bool look();
   void watch_folders();
   bool drain_signs() const;
   unsigned take_wishes();
 
   const WatchTimes times_;
-  std::map<std::string, std::string> held_;  ///< by file: the digest of what it held
-  int signs_ = -1;                           ///< inotify; -1: the kernel has none left
-  int wishes_ = -1;                          ///< eventfd
+  std::map<std::string, Held> held_;  ///< by file
+  int signs_ = -1;                    ///< inotify; -1: the kernel has none left
+  int wishes_ = -1;                   ///< eventfd
   bool stopped_ = false;
 };
 

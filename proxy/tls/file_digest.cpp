@@ -120,4 +120,16 @@ std::optional<std::string> digest_of_file(const std::string& file) {
   return text_of(digest);
 }
 
+std::optional<FileStamp> stamp_of_resting_file(const std::string& file, std::int64_t now_nanoseconds) {
+  constexpr std::int64_t second = 1'000'000'000;
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
+  const FileStamp stamp{found.st_dev, found.st_ino, found.st_size,
+                        found.st_mtim.tv_sec * second + found.st_mtim.tv_nsec,
+                        found.st_ctim.tv_sec * second + found.st_ctim.tv_nsec};
+  if (stamp.changed_nanoseconds <= 0 || stamp.changed_nanoseconds > now_nanoseconds - 2 * second)
+    return std::nullopt;
+  return stamp;
+}
+
 }  // namespace reprise::net
