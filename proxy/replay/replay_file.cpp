@@ -40,7 +40,7 @@ bool ReplayFile::append(std::string_view bytes, Allotment&& memory) {
   }
   while (!bytes.empty()) {
     if (filling_memory_.bytes() == 0) filling_memory_ = memory.split(block_bytes);
-    filling_.reserve(block_bytes);
+    if (filling_.capacity() < block_bytes) filling_ = store_.spare_buffers().take(block_bytes);
     const std::string_view part = bytes.substr(0, block_bytes - filling_.size());
     filling_.append(part);
     bytes.remove_prefix(part.size());
@@ -70,18 +70,24 @@ void ReplayFile::flush() {
   filling_memory_ = Allotment();
 }
 
+void ReplayFile::Piece::give_back(SpareBuffers& spare) {
+  spare.give(std::move(block));
+  if (held.use_count() == 1) spare.give(std::move(held->bytes));
+  *this = Piece();
+}
+
 void ReplayFile::write(Piece piece) {
   in_flight_ += piece.count;
-  store_.on_disk_thread(
-      [file = file_, link = link_, executor = executor_, piece = std::move(piece)]() mutable {
-        const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
-        const std::size_t count = piece.count;
-        // Its memory goes back here, and not when the io thread has time for it.
-        piece = Piece();
-        asio::post(executor, [link = std::move(link), count, error] {
-          if (link->file != nullptr) link->file->written(count, error);
-        });
-      });
+  store_.on_disk_thread([&store = store_, file = file_, link = link_, executor = executor_,
+                         piece = std::move(piece)]() mutable {
+    const int error = link->is_wanted ? file->append(piece.view()) : file->abandon();
+    const std::size_t count = piece.count;
+    // Its memory goes back here, and not when the io thread has time for it.
+    piece.give_back(store.spare_buffers());
+    asio::post(executor, [link = std::move(link), count, error] {
+      if (link->file != nullptr) link->file->written(count, error);
+    });
+  });
 }
 
 void ReplayFile::written(std::size_t count, int error) {

@@ -81,6 +81,8 @@ class ReplayFile {
     std::string_view view() const {
       return std::string_view(held ? held->bytes : block).substr(offset, count);
     }
+    /// Ends it: its buffer is spare then, if no other piece needs it, and its memory goes back.
+    void give_back(SpareBuffers&);
   };
   /// How a job finds its way back: null once nobody is there.
   struct Link {

@@ -16,6 +16,7 @@
 #include "proxy/log/access_log.hpp"
 #include "proxy/match/enumerators.hpp"
 #include "proxy/replay/replay_allowance.hpp"
+#include "proxy/replay/spare_buffers.hpp"
 #include "proxy/replay/temporary_file.hpp"
 
 namespace reprise::net {
@@ -47,6 +48,7 @@ class ReplayStore {
   /// What bodies that are held in memory leave of it, so that others can still be written to disk.
   std::uint64_t kept_for_disk() const { return kept_for_disk_.load(std::memory_order_relaxed); }
   ReplayAllowance& disk() { return disk_; }
+  SpareBuffers& spare_buffers() { return spare_buffers_; }
   std::shared_ptr<TemporaryFile> make_file() { return std::make_shared<TemporaryFile>(calls_, folder_); }
 
   /// Runs the job on the disk thread, after all jobs before it. After `stop` it is dropped unrun.
@@ -71,6 +73,7 @@ class ReplayStore {
 
   ReplayAllowance memory_;
   ReplayAllowance disk_;
+  SpareBuffers spare_buffers_;
   std::atomic<std::uint64_t> kept_for_disk_{0};
   const FileCalls calls_;
   const std::string folder_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "proxy/http1/rewrite.hpp"
 
@@ -50,7 +51,7 @@ void RequestBody::end() {
 void RequestBody::let_go() {
   replayable_ = false;
   file_.reset();
-  std::string().swap(held_);
+  if (store_ != nullptr) store_->spare_buffers().give(std::move(held_));
   memory_.release();
 }
 
@@ -73,8 +74,20 @@ bool RequestBody::add_in_memory(std::string_view piece) {
     store_->tell(NotHeld::memory_spent);
     return false;
   }
+  make_room_for(held_.size() + piece.size());
   held_.append(piece);
   return true;
+}
+
+// A body of a known length gets its whole room at once, any other twice as much each time. Not the string
+// itself: its growth would ask the system for pages again and again.
+void RequestBody::make_room_for(std::size_t bytes) {
+  if (bytes <= held_.capacity() || bytes < SpareBuffers::least_bytes) return;
+  const bool counted = framing_.kind == Framing::Kind::length;
+  std::string longer =
+      store_->spare_buffers().take(counted ? static_cast<std::size_t>(framing_.length) : bytes);
+  longer.append(held_);
+  store_->spare_buffers().give(std::exchange(held_, std::move(longer)));
 }
 
 bool RequestBody::add_on_disk(std::string_view piece, Allotment block) {

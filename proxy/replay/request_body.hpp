@@ -87,6 +87,7 @@ class RequestBody final : public Cancellable {
   void hold(std::string_view piece, Allotment block);
   bool add(std::string_view piece, Allotment block);
   bool add_in_memory(std::string_view piece);
+  void make_room_for(std::size_t bytes);
   bool add_on_disk(std::string_view piece, Allotment block);
   bool is_for_disk() const;
   Task<bool> take_block(Allotment& block);

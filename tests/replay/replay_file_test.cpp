@@ -271,10 +271,10 @@ TEST_F(ReplayFileTest, a_wait_may_be_destroyed_behind_its_file) {
   asio::co_spawn(loop, file->wait_for_all(), [&](const std::exception_ptr&, bool) { ended = true; });
   loop.poll();
   file.reset();
-  loop.destroy_handlers();
-  EXPECT_FALSE(ended);
   disk().loosen();
   store().stop();
+  loop.destroy_handlers();
+  EXPECT_FALSE(ended);
 }
 
 TEST_F(ReplayFileTest, the_disk_of_the_process_is_bounded_and_shared) {

@@ -190,6 +190,22 @@ TEST_F(RequestBodyTest, the_memory_of_the_process_is_bounded_and_shared) {
   EXPECT_TRUE(memory_is_free());
 }
 
+TEST_F(RequestBodyTest, D17_the_buffer_of_a_body_that_ended_is_lent_to_the_next) {
+  allow_blocks();
+  const std::string sent(40'000, 'x');
+  const char* place = nullptr;
+  for (const bool is_counted : {true, false, true}) {
+    pair.raw.send(is_counted ? sent : as_chunks(sent));
+    begin(is_counted ? counted(sent.size()) : chunked(), 100'000);
+    EXPECT_EQ(read(), BodyStep::end);
+    EXPECT_EQ(body.held(), sent);
+    if (place == nullptr) place = body.held().data();
+    EXPECT_EQ(body.held().data(), place);
+    body.end();
+    EXPECT_EQ(stores.store->spare_buffers().bytes(), 64U * 1024);
+  }
+}
+
 TEST_F(RequestBodyTest, memory_goes_back_when_it_is_destroyed) {
   {
     RequestBody other;
