@@ -1,4 +1,5 @@
 #include <openssl/x509.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "proxy/cli/commands.hpp"
+#include "proxy/intercept/key_owner.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/log/json_text.hpp"
@@ -52,15 +54,21 @@ std::string json_text(std::string_view text) {
   return out;
 }
 
+std::string owner_text(const std::string& file) {
+  struct stat state {};
+  return ::stat(file.c_str(), &state) == 0 ? net::user_name(state.st_uid) : std::string();
+}
+
 void print_json(const config::Intercept& intercept, const Authority& authority) {
   std::string hosts;
   for (const std::string& host : authority.permitted())
     hosts.append(hosts.empty() ? "" : ",").append(json_text(host));
   const auto& bundle = intercept.bundle;
   std::printf(
-      R"({"certificate":%s,"key":%s,"hosts":[%s],"expires":%lld,"sha256":%s,"bundle":%s,"truststore":%s})"
+      R"({"certificate":%s,"key":%s,"owner":%s,"hosts":[%s],"expires":%lld,"sha256":%s,"bundle":%s,"truststore":%s})"
       "\n",
-      json_text(intercept.certificate).c_str(), json_text(intercept.key).c_str(), hosts.c_str(),
+      json_text(intercept.certificate).c_str(), json_text(intercept.key).c_str(),
+      json_text(owner_text(intercept.key)).c_str(), hosts.c_str(),
       static_cast<long long>(authority.expires()),
       json_text(fingerprint_text(authority.certificate())).c_str(),
       bundle ? json_text(*bundle).c_str() : "null",
@@ -72,8 +80,12 @@ void print(const CaArguments& given, const config::Intercept& intercept, const A
   std::string hosts;
   for (const std::string& host : authority.permitted()) hosts.append(hosts.empty() ? "" : ", ").append(host);
   std::printf("certificate  %s\nkey          %s\n", intercept.certificate.c_str(), intercept.key.c_str());
+  std::printf("owner        %s\n", owner_text(intercept.key).c_str());
   std::printf("hosts        %s\nexpires      %s\nsha256       %s\n", hosts.c_str(),
               date_text(authority.expires()).c_str(), fingerprint_text(authority.certificate()).c_str());
+  if (const auto command = net::command_for_owner(intercept.key))
+    std::fprintf(stderr, "warning: a service of another user cannot read the key: write %s\n",
+                 command->c_str());
   if (!intercept.bundle) return;
   std::printf("bundle       %s\ntruststore   %s (password %s)\n", intercept.bundle->c_str(),
               net::truststore_file(*intercept.bundle).c_str(), net::truststore_password);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "proxy/intercept/key_owner.hpp"
 #include "proxy/intercept/private_key.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/io/tls_error.hpp"
@@ -32,6 +33,28 @@ std::string error_words() { return std::generic_category().message(errno); }
 
 std::string command(std::string_view verb, const std::string& at) {
   return "reprise ca " + std::string(verb) + " -c " + at;
+}
+
+// The key of a service that root made for itself is the usual reason.
+std::string unreadable(const std::string& file, int why, const std::string& at) {
+  std::string text = "cannot be read: " + std::generic_category().message(why);
+  struct stat state {};
+  if (why == ENOENT) return text + "; make it with " + command("init", at);
+  if (why != EACCES) return text;
+  const std::string self = user_name(::geteuid());
+  if (::stat(file.c_str(), &state) != 0)
+    return text + "; the user " + self + " may not enter the folder of that file";
+  return text + "; the file belongs to " + user_name(state.st_uid) + ", and reprise runs as " + self +
+         ": write chown " + self + " " + file;
+}
+
+// Every folder above the file that does not exist yet. Others may enter it whatever the umask is:
+// applications read the bundle there.
+void make_folders(const std::filesystem::path& folder) {
+  if (folder.empty() || std::filesystem::exists(folder)) return;
+  make_folders(folder.parent_path());
+  constexpr mode_t for_all = S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH;
+  if (::mkdir(folder.c_str(), for_all) == 0) static_cast<void>(::chmod(folder.c_str(), for_all));
 }
 
 /// Closes at its end.
@@ -86,10 +109,7 @@ PrivateKey parse_key(const SecretBytes& text, std::size_t size) {
 PrivateKey read_key(const config::Intercept& settings, const std::string& at) {
   const std::string& file = settings.key;
   const OpenFile opened(file, O_RDONLY | O_NONBLOCK);  // a pipe: nothing is in it
-  if (!opened)
-    refuse(key_path, file,
-           "cannot be read: " + error_words() +
-               (errno == ENOENT ? "; make it with " + command("init", at) : std::string()));
+  if (!opened) refuse(key_path, file, unreadable(file, errno, at));
   struct stat state {};
   if (::fstat(opened.get(), &state) != 0 || (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     refuse(key_path, file,
@@ -157,8 +177,8 @@ std::shared_ptr<const Authority> load_authority(const config::Intercept& setting
 }
 
 void write_new_key(const std::string& file, EVP_PKEY* key) {
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  make_folders(std::filesystem::path(file).parent_path());
+  const std::optional<Account> owner = owner_of_key_file(file);
   const OpenFile opened(file, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (!opened && errno == EEXIST)
     refuse(key_path, file,
@@ -174,11 +194,12 @@ void write_new_key(const std::string& file, EVP_PKEY* key) {
     ::unlink(file.c_str());
     refuse(key_path, file, "cannot be written: " + why);
   }
+  // If that fails, `command_for_owner` still names the command.
+  if (owner && ::fchown(opened.get(), owner->user, owner->group) != 0) return;
 }
 
 void replace_file(const std::string& file, std::string_view content) {
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  make_folders(std::filesystem::path(file).parent_path());
   std::string beside = std::filesystem::path(file).replace_filename("reprise-XXXXXX").string();
   const int descriptor = ::mkostemp(beside.data(), O_CLOEXEC);
   const auto fail = [&] { throw std::runtime_error(file + " cannot be written: " + error_words()); };

@@ -28,7 +28,8 @@ void check_authority(const Authority&, const config::Intercept&, const std::stri
 std::shared_ptr<const Authority> load_authority(const config::Intercept&, const std::string& at,
                                                 std::int64_t now);
 
-/// PEM, 0600, in a new file: never over one that is there. Throws InterceptError.
+/// PEM, 0600, in a new file: never over one that is there. Root gives the file to the account of the service,
+/// as `owner_of_key_file` decides. Throws InterceptError.
 void write_new_key(const std::string& file, EVP_PKEY*);
 /// Takes the place of what is there, at once; 0644. Throws std::runtime_error. Makes the folder.
 void replace_file(const std::string& file, std::string_view content);

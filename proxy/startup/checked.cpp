@@ -54,6 +54,7 @@ Checked check_file(const std::string& file, const cgroup::Limits& limits) {
   checked.routes = loaded.settings->routes->size() - 1;
   for (config::Problem& problem : problems_of_files(loaded, file))
     checked.problems.push_back(std::move(problem));
+  for (config::Problem& problem : warnings_of_files(loaded)) checked.problems.push_back(std::move(problem));
   return checked;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "proxy/intercept/authority_files.hpp"
+#include "proxy/intercept/key_owner.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/replay/temporary_file.hpp"
 #include "proxy/startup/configuration.hpp"
@@ -26,14 +27,15 @@ class Found {
   explicit Found(const config::Loaded& loaded) : loaded_(loaded) {}
 
   /// Every key that ends so and names that file; one without a place if there is none in the file.
-  void add(std::string_view key, const std::string& file, const std::string& message) {
+  void add(std::string_view key, const std::string& file, const std::string& message,
+           Severity severity = Severity::error) {
     bool placed = false;
     for (const config::NamedFile& named : loaded_.named) {
       if (!ends_with_key(named.path, key) || named.file != file) continue;
       placed = true;
-      put({Severity::error, named.place.line, named.place.column, named.path, message});
+      put({severity, named.place.line, named.place.column, named.path, message});
     }
-    if (!placed) put({Severity::error, 0, 0, std::string(key), message});
+    if (!placed) put({severity, 0, 0, std::string(key), message});
   }
 
   std::vector<config::Problem> in_order() && {
@@ -142,6 +144,18 @@ std::vector<config::Problem> problems_of_files(const config::Loaded& loaded, con
   }
   if (settings.parent && settings.parent->tls) look_at_both(*settings.parent->tls, "parent", found);
   if (settings.intercept) look_at_authority(*settings.intercept, file, found);
+  return std::move(found).in_order();
+}
+
+std::vector<config::Problem> warnings_of_files(const config::Loaded& loaded) {
+  Found found(loaded);
+  const auto& intercept = loaded.settings->intercept;
+  const auto command = intercept ? net::command_for_owner(intercept->key) : std::nullopt;
+  if (command)
+    found.add(
+        "intercept.ca.key", intercept->key,
+        intercept->key + " belongs to root: a service of another user cannot read it; write " + *command,
+        Severity::warning);
   return std::move(found).in_order();
 }
 

@@ -12,7 +12,11 @@ namespace reprise::cli {
 /// commands that messages name. Precondition: the configuration has settings. In the order of the file.
 std::vector<config::Problem> problems_of_files(const config::Loaded&, const std::string& file);
 
-/// The same as lines, or `otherwise` alone if every file can be used now.
+/// What this process can use and the service may not be able to, for `check` as root: a key that belongs to
+/// root.
+std::vector<config::Problem> warnings_of_files(const config::Loaded&);
+
+/// The errors as lines, or `otherwise` alone if every file can be used now.
 std::vector<std::string> lines_of_files(const config::Loaded&, const std::string& file,
                                         const std::string& otherwise);
 

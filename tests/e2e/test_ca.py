@@ -5,9 +5,11 @@ import stat
 import subprocess
 import tempfile
 
-from harness import PATIENCE, NotPlayed, equal, needs_client
+from harness import PATIENCE, NotPlayed, equal, needs_client, options
 from test_intercept import HOST, Intercepting, handshake, ran
 from tls import CONFIGURATION, TlsUpstream, authority
+
+NOBODY = 65534
 
 
 class Folder:
@@ -260,3 +262,42 @@ def test_env_prints_what_makes_clients_trust():
             assert f'{name}="{files.path("bundle.pem")}"' in out, out
         assert f"-Djavax.net.ssl.trustStore={files.path('bundle.p12')} " in out and "trustStorePassword=changeit" in out, out
     equal("REQUESTS_CA_BUNDLE" in ran("exec", "--quiet", "--", "env")[1], False, "not where nothing is intercepted")
+
+
+def test_the_key_that_root_makes_belongs_to_the_owner_of_its_folder():
+    """The service's user must read it; that user hears the command for a key that belongs to root, and so does root from `check`."""
+    with Folder() as files:
+        try:
+            os.chown(files.folder.name, NOBODY, NOBODY)
+        except OSError as why:
+            raise NotPlayed("kernel", "there are no other users here") from why
+        code, out, err = files.ca("init")
+        equal((code, err), (0, ""))
+        owner = re.search(r"^owner +(\S+)$", out, re.M)[1]
+        equal(os.stat(files.path("ca.key")).st_uid, NOBODY, out)
+        equal(ran("check", files.config)[2], "")
+        os.chown(files.path("ca.key"), 0, 0)
+        command = f"chown {owner} {files.path('ca.key')}"
+        for asked in (["check", files.config], ["ca", "show", "-c", files.config]):
+            code, _, err = ran(*asked)
+            equal(code, 0, err)
+            assert "warning: " in err and f"write {command}" in err, (asked, err)
+        done = subprocess.run([options.binary, "run", "-c", files.config], capture_output=True, text=True, timeout=PATIENCE, user=NOBODY, group=NOBODY,
+                              extra_groups=[], check=False)
+        equal(done.returncode, 78, done.stderr)
+        assert f"the file belongs to root, and reprise runs as {owner}: write {command}" in done.stderr, done.stderr
+
+
+def test_applications_may_enter_a_folder_that_is_made_under_a_strict_umask():
+    with Folder() as files:
+        with open(files.config, encoding="utf-8") as file:
+            text = file.read().replace(f"{files.folder.name}/", f"{files.folder.name}/new/trust/")
+        with open(files.config, "w", encoding="utf-8") as file:
+            file.write(text)
+        before = os.umask(0o077)
+        try:
+            equal(files.ca("init")[0], 0)
+        finally:
+            os.umask(before)
+        equal({name: stat.S_IMODE(os.stat(files.path(name)).st_mode) for name in ("new", "new/trust", "new/trust/ca.key", "new/trust/bundle.pem")},
+              {"new": 0o755, "new/trust": 0o755, "new/trust/ca.key": 0o600, "new/trust/bundle.pem": 0o644})

@@ -1,0 +1,37 @@
+// Decides which account owns a key of the authority that root makes for a service.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+namespace reprise::net {
+
+/// A user with its group. `name` is the number if the user has no name.
+struct Account {
+  uid_t user = 0;
+  gid_t group = 0;
+  std::string name;
+};
+
+/// The account that the Debian package makes, and as which the shipped unit runs.
+inline constexpr const char* service_account = "reprise";
+
+/// Returns the account that a key belongs to, or none if the key stays with the process that makes it. Root
+/// gives the key to the owner of its folder; if that is root too, to `service`, unless that account is a
+/// person's.
+std::optional<Account> owner_of_key(uid_t self, const std::optional<Account>& folder,
+                                    const std::optional<Account>& service);
+
+/// The same for the file of a key on this host, and for this process.
+std::optional<Account> owner_of_key_file(const std::string& file);
+
+/// Name of a user, or its number.
+std::string user_name(uid_t user);
+
+/// Returns the command that lets the service read the key, or none if the file's owner can do so already.
+/// Root alone can judge: none for other users.
+std::optional<std::string> command_for_owner(const std::string& file);
+
+}  // namespace reprise::net
