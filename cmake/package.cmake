@@ -6,7 +6,8 @@ set(REPRISE_MAINTAINER "reprise maintainers <maintainers@reprise.example>" CACHE
 set(debian ${CMAKE_BINARY_DIR}/debian)
 
 # The units of deploy/systemd are written for /usr/local.
-foreach(unit reprise.service reprise.socket)
+set(units reprise.service reprise.socket reprise-redirect.service)
+foreach(unit ${units})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS deploy/systemd/${unit})
   file(READ deploy/systemd/${unit} text)
   string(REPLACE "/usr/local/bin/" "/usr/bin/" text "${text}")
@@ -26,7 +27,9 @@ install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=$<TARGET_
 function(debian_file destination)
   install(FILES ${ARGN} DESTINATION ${destination} COMPONENT debian EXCLUDE_FROM_ALL)
 endfunction()
-debian_file(lib/systemd/system ${debian}/reprise.service ${debian}/reprise.socket)
+foreach(unit ${units})
+  debian_file(lib/systemd/system ${debian}/${unit})
+endforeach()
 debian_file(/etc/reprise deploy/debian/reprise.yaml)
 debian_file(share/man/man1 ${debian}/reprise.1.gz)
 debian_file(share/zsh/vendor-completions ${debian}/_reprise)

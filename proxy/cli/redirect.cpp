@@ -1,6 +1,11 @@
+#include <pwd.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "proxy/cli/commands.hpp"
 #include "proxy/redirect/redirect_rules.hpp"
@@ -13,6 +18,8 @@ struct RedirectArguments {
   std::string file;
   std::string print;
   std::string user = "reprise";
+  std::vector<std::string> only_users;
+  std::string ports;
   bool apply = false;
   bool remove = false;
 };
@@ -32,13 +39,74 @@ int feed(const char* program, const std::string& text) {
   return exit_runtime;
 }
 
+int remove(const RedirectArguments& given) {
+  if (given.print.empty()) return feed("/bin/sh -e", redirect::removal_of_both());
+  if (given.print == "nft") return feed("nft -f -", redirect::nft_removal());
+  return feed("/bin/sh -e", redirect::iptables_removal());
+}
+
+bool is_number(const std::string& user) { return user.find_first_not_of("0123456789") == std::string::npos; }
+
+// What would make rules that do nothing, or that the packet filter rejects. Rules that are only printed may
+// be for another host, which has other users.
+std::string trouble_with_users(const RedirectArguments& given) {
+  for (const std::string& user : given.only_users) {
+    if (user == given.user)
+      return "--only-user " + user + ": connections of the user that reprise runs as are never redirected";
+    if (given.apply && !is_number(user) && ::getpwnam(user.c_str()) == nullptr)
+      return "--only-user " + user + ": this host has no such user";
+  }
+  if (given.apply && !is_number(given.user) && ::getpwnam(given.user.c_str()) == nullptr)
+    return "--user " + given.user + ": this host has no such user; name the one that reprise runs as";
+  return {};
+}
+
+// In the network of this process, at any address.
+bool somebody_listens(std::uint16_t port) {
+  char wanted[8];
+  std::snprintf(wanted, sizeof wanted, ":%04X", static_cast<unsigned>(port));
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream lines(table);
+    std::string number, local, remote, state;
+    for (std::string line; lines >> number >> local >> remote >> state && std::getline(lines, line);)
+      if (state == "0A" && local.ends_with(wanted)) return true;
+  }
+  return false;
+}
+
+void warn(const RedirectArguments& given, const redirect::Redirection& rules) {
+  if (rules.is_of_whole_host())
+    std::fputs(
+        "warning: this redirects the TCP connections of every user of this host; name the application with "
+        "--only-user NAME, or the ports of its upstreams with --ports 80,443\n",
+        stderr);
+  for (const auto& listener : {rules.ipv4, rules.ipv6}) {
+    if (given.apply && listener && !somebody_listens(listener->port))
+      std::fprintf(
+          stderr, "warning: nothing listens at port %u yet: redirected connections fail until reprise runs\n",
+          static_cast<unsigned>(listener->port));
+  }
+}
+
 int redirect(const RedirectArguments& given) {
+  if (given.remove) return remove(given);
+  if (given.print.empty() || given.file.empty()) {
+    std::fputs(given.print.empty()
+                   ? "reprise redirect: --print is required: nft or iptables\n"
+                   : "reprise redirect: -c is required: the file with the transparent listener\n",
+               stderr);
+    return exit_usage;
+  }
+  if (const std::string trouble = trouble_with_users(given); !trouble.empty()) {
+    std::fprintf(stderr, "reprise redirect: %s\n", trouble.c_str());
+    return exit_usage;
+  }
   const bool nft = given.print == "nft";
-  const char* const program = nft ? "nft -f -" : "/bin/sh -e";
-  if (given.remove) return feed(program, nft ? redirect::nft_removal() : redirect::iptables_removal());
   const config::Loaded loaded = load_configuration(given.file);
   if (!loaded.settings) return exit_bad_configuration;
-  const redirect::Redirection rules = redirect::redirection_of(*loaded.settings, given.user);
+  redirect::Redirection rules = redirect::redirection_of(*loaded.settings, given.user);
+  rules.only_users = given.only_users;
+  if (!given.ports.empty()) rules.ports = redirect::parse_ports(given.ports).value();
   if (!rules.ipv4 && !rules.ipv6) {
     std::fprintf(
         stderr,
@@ -53,9 +121,17 @@ int redirect(const RedirectArguments& given) {
     return exit_usage;
   }
   const std::string text = nft ? redirect::nft_rules(rules) : redirect::iptables_rules(rules);
-  if (given.apply) return feed(program, text);
+  warn(given, rules);
+  if (given.apply) return feed(nft ? "nft -f -" : "/bin/sh -e", text);
   std::fputs(text.c_str(), stdout);
   return exit_ok;
+}
+
+std::string is_user(const std::string& name) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  const bool plain =
+      !name.empty() && name.front() != '-' && name.find_first_not_of(letters) == std::string::npos;
+  return plain ? std::string() : "is no name of a user: " + name;
 }
 
 }  // namespace
@@ -64,25 +140,37 @@ void add_redirect(CLI::App& app, int& code) {
   CLI::App* command =
       app.add_subcommand("redirect", "the rules that send this host's connections to transparent listeners");
   const auto given = std::make_shared<RedirectArguments>();
-  command->add_option("-c,--config,config", given->file, "configuration file")->required();
-  command->add_option("--print", given->print, "nft: for nft -f -; iptables: commands for a shell")
-      ->required()
+  command->add_option("-c,--config,config", given->file,
+                      "configuration file; required unless --remove is given");
+  command
+      ->add_option("--print", given->print,
+                   "nft: for nft -f -; iptables: commands for a shell; required unless --remove is given")
       ->check(CLI::IsMember({"nft", "iptables"}));
   command
       ->add_option("--user", given->user,
                    "the user that reprise runs as, whose connections are left alone; a name or a number")
-      ->check([](const std::string& name) {
-        constexpr std::string_view letters =
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-        const bool plain =
-            !name.empty() && name.front() != '-' && name.find_first_not_of(letters) == std::string::npos;
-        return plain ? std::string() : "is no name of a user: " + name;
+      ->check(is_user);
+  command
+      ->add_option("--only-user", given->only_users,
+                   "redirect connections of this user alone; a name or a number, may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->check(is_user);
+  command
+      ->add_option("--ports", given->ports,
+                   "redirect connections to these ports alone, such as 80,443,8000-8099")
+      ->type_name("LIST")
+      ->check([](const std::string& list) {
+        return redirect::parse_ports(list) ? std::string()
+                                           : "is no list of ports such as 80,443,8000-8099: " + list;
       });
-  CLI::Option* apply =
-      command->add_flag("--apply", given->apply, "put them into force; again changes nothing");
-  command->add_flag("--remove", given->remove, "take them away, whether they are there or not")
+  CLI::Option* apply = command->add_flag("--apply", given->apply, "apply the rules (idempotent)");
+  command
+      ->add_flag(
+          "--remove", given->remove,
+          "remove the rules, whether they exist or not; of both nft and iptables unless --print names one")
       ->excludes(apply);
-  command->footer("reprise redirect --print nft -c reprise.yaml | sudo nft -f -");
+  command->footer("sudo reprise redirect --print nft --only-user app --apply -c reprise.yaml");
   command->callback([given, &code] { code = redirect(*given); });
 }
 

@@ -1,6 +1,8 @@
 #include "proxy/redirect/redirect_rules.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 
 #include "proxy/http/ascii.hpp"
 
@@ -26,15 +28,51 @@ std::vector<std::string> of_family(const std::vector<std::string>& networks, boo
   return chosen;
 }
 
+std::string list_of(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) append(list, list.empty() ? "" : ", ", word);
+  return list;
+}
+
+std::string range_text(const PortRange& range, std::string_view between) {
+  std::string text = std::to_string(range.first);
+  if (range.last != range.first) append(text, between, std::to_string(range.last));
+  return text;
+}
+
+// Users are named by what must match: a packet without a socket matches no user, and goes straight.
+std::string nft_choice(const Redirection& rules) {
+  std::string text;
+  if (!rules.only_users.empty()) append(text, "meta skuid { ", list_of(rules.only_users), " } ");
+  if (rules.ports.empty()) return text.append("meta l4proto tcp ");
+  std::vector<std::string> ports;
+  std::transform(rules.ports.begin(), rules.ports.end(), std::back_inserter(ports),
+                 [](const PortRange& range) { return range_text(range, "-"); });
+  append(text, "tcp dport { ", list_of(ports), " } ");
+  return text;
+}
+
+// One for each user and range of ports.
+std::vector<std::string> iptables_choices(const Redirection& rules) {
+  std::vector<std::string> users;
+  for (const std::string& user : rules.only_users)
+    users.push_back("-m owner --uid-owner " + user + " -p tcp ");
+  if (users.empty()) users.emplace_back("-p tcp ");
+  if (rules.ports.empty()) return users;
+  std::vector<std::string> all;
+  for (const std::string& user : users) {
+    for (const PortRange& range : rules.ports)
+      all.push_back(user + "--dport " + range_text(range, ":") + " ");
+  }
+  return all;
+}
+
 void add_nft_family(std::string& text, const Redirection& rules, bool v6) {
   const auto& listener = v6 ? rules.ipv6 : rules.ipv4;
   const std::string_view family = v6 ? "ip6" : "ip";
   if (!listener) return;
-  std::string list;
-  for (const std::string& network : of_family(rules.left, v6))
-    append(list, list.empty() ? "" : ", ", network);
-  append(text, "    ", family, " daddr { ", list, " } return\n");
-  append(text, "    meta nfproto ", v6 ? "ipv6" : "ipv4", " meta l4proto tcp ");
+  append(text, "    ", family, " daddr { ", list_of(of_family(rules.left, v6)), " } return\n");
+  append(text, "    meta nfproto ", v6 ? "ipv6" : "ipv4", " ", nft_choice(rules));
   if (is_reached_by_redirect(*listener)) {
     append(text, "redirect to :", std::to_string(listener->port), "\n");
   } else {
@@ -53,17 +91,57 @@ void add_iptables_family(std::string& text, const Redirection& rules, bool v6) {
   for (const std::string& network : of_family(rules.left, v6))
     append(text, command, "-A REPRISE -d ", network, " -j RETURN\n");
   // Last, so that nothing goes round while the chain is filled.
-  if (is_reached_by_redirect(*listener)) {
-    append(text, command, "-A REPRISE -p tcp -j REDIRECT --to-ports ", std::to_string(listener->port), "\n");
-  } else {
-    append(text, command, "-A REPRISE -p tcp -j DNAT --to-destination ",
-           v6 ? "[" + listener->address + "]" : listener->address, ":", std::to_string(listener->port), "\n");
+  for (const std::string& choice : iptables_choices(rules)) {
+    append(text, command, "-A REPRISE ", choice);
+    if (is_reached_by_redirect(*listener)) {
+      append(text, "-j REDIRECT --to-ports ", std::to_string(listener->port), "\n");
+    } else {
+      append(text, "-j DNAT --to-destination ", v6 ? "[" + listener->address + "]" : listener->address, ":",
+             std::to_string(listener->port), "\n");
+    }
   }
   append(text, command, "-C OUTPUT -p tcp -j REPRISE 2>/dev/null || ", command,
          "-A OUTPUT -p tcp -j REPRISE\n");
 }
 
+std::optional<std::uint16_t> port_of(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
+  return port;
+}
+
+std::vector<PortRange> joined(std::vector<PortRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const PortRange& left, const PortRange& right) { return left.first < right.first; });
+  std::vector<PortRange> all;
+  for (const PortRange& range : ranges) {
+    if (!all.empty() && range.first <= all.back().last + 1) {
+      all.back().last = std::max(all.back().last, range.last);
+    } else {
+      all.push_back(range);
+    }
+  }
+  return all;
+}
+
 }  // namespace
+
+std::optional<std::vector<PortRange>> parse_ports(std::string_view text) {
+  std::vector<PortRange> ranges;
+  for (bool is_last = false; !is_last;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view entry = text.substr(0, comma);
+    is_last = comma == std::string_view::npos;
+    if (!is_last) text.remove_prefix(comma + 1);
+    const std::size_t dash = entry.find('-');
+    const auto first = port_of(entry.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : port_of(entry.substr(dash + 1));
+    if (!first || !last || *first > *last) return std::nullopt;
+    ranges.push_back({*first, *last});
+  }
+  return joined(std::move(ranges));
+}
 
 Redirection redirection_of(const config::Settings& settings, std::string user) {
   Redirection rules;
@@ -107,6 +185,11 @@ std::string iptables_removal() {
       append(text, program, " -w -t nat ", rest, " 2>/dev/null || true\n");
   }
   return text;
+}
+
+std::string removal_of_both() {
+  std::string text = "PATH=$PATH:/usr/sbin:/sbin\nnft delete table inet reprise 2>/dev/null || true\n";
+  return text.append(iptables_removal());
 }
 
 }  // namespace reprise::redirect

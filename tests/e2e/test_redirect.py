@@ -378,3 +378,107 @@ def test_what_is_printed():
         code, _, err = redirect(file.name, "--print", "nft")
         equal(code, 78, err)
         assert "none is transparent" in err, err
+
+
+@contextlib.contextmanager
+def a_file_with(listeners):
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(f"version: 1\nlisteners: [{listeners}]\n")
+        file.flush()
+        yield file.name
+
+
+def test_only_users_and_ports_are_redirected_that_are_named():
+    with a_file_with('{mode: transparent, bind: "127.0.0.1:3190"}') as file:
+        chosen = ["--only-user", "app", "--only-user", "1337", "--ports", "443,80,8000-8099,81"]
+        code, out, err = redirect(file, "--print", "nft", *chosen)
+        equal((code, err), (0, ""))
+        assert "meta nfproto ipv4 meta skuid { app, 1337 } tcp dport { 80-81, 443, 8000-8099 } redirect to :3190" in out, out
+        code, out, err = redirect(file, "--print", "iptables", *chosen)
+        equal((code, err), (0, ""))
+        for user in ("app", "1337"):
+            for ports in ("80:81", "443", "8000:8099"):
+                line = f"-A REPRISE -m owner --uid-owner {user} -p tcp --dport {ports} -j REDIRECT --to-ports 3190"
+                assert line in out, (line, out)
+        for alone in (["--only-user", "app"], ["--ports", "80"]):
+            equal(redirect(file, "--print", "nft", *alone)[::2], (0, ""), alone)
+        for bad in ("", "0", "80,", "90-80", "65536", "http", "1-", "-1", "80;reboot"):
+            equal(redirect(file, "--print", "nft", f"--ports={bad}")[0], 2, bad)
+        equal(redirect(file, "--print", "nft", "--only-user", "x; reboot")[0], 2, "no text that is more than a name")
+
+
+def test_a_redirect_of_the_whole_host_is_warned_about():
+    with a_file_with('{mode: transparent, bind: "127.0.0.1:3190"}') as file:
+        code, out, err = redirect(file, "--print", "nft")
+        equal(code, 0, err)
+        assert "every user of this host" in err and "--only-user NAME" in err and "--ports" in err, err
+        assert "warning" not in out, out
+
+
+def test_users_that_cannot_be_redirected_are_named():
+    with a_file_with('{mode: transparent, bind: "127.0.0.1:3190"}') as file:
+        code, _, err = redirect(file, "--print", "nft", "--only-user", "reprise")
+        equal(code, 2)
+        assert "never redirected" in err, err
+        code, _, err = redirect(file, "--print", "nft", "--apply", "--user", "root", "--only-user", "no-such-user")
+        equal(code, 2)
+        assert "--only-user no-such-user: this host has no such user" in err, err
+        code, _, err = redirect(file, "--print", "nft", "--apply", "--user", "no-such-user")
+        equal(code, 2)
+        assert "--user no-such-user: this host has no such user" in err, err
+
+
+def test_what_redirect_needs_is_named():
+    done = subprocess.run([options.binary, "redirect", "--print", "nft"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    equal(done.returncode, 2)
+    assert "-c is required" in done.stderr, done.stderr
+    with a_file_with('{mode: transparent, bind: "127.0.0.1:3190"}') as file:
+        code, _, err = redirect(file)
+        equal(code, 2)
+        assert "--print is required" in err, err
+
+
+def only_the_named_user_is_redirected(dialect):
+    """By a host whose other programs must not notice; the upstream's port decides, too."""
+    with Host() as host, upstream_on(host) as upstream, Reprise(listeners=listeners(f"{LOOPBACK}:{PORT}")) as reprise:
+        upstream.scripts = {"/x": [503, 503, 200]}
+        url = f"http://{host.theirs}:{upstream.port}/x"
+
+        def apply(*chosen):
+            code, _, err = redirect(reprise.config_file, "--print", dialect, "--apply", "--user", "root", *chosen)
+            equal((code, err), (0, ""))
+
+        apply("--only-user", str(NOBODY - 1))
+        assert "503" in curl(url, "-i")[0].splitlines()[0], "another user goes straight"
+        apply("--only-user", str(NOBODY))
+        assert "Reprise-Attempts: 2" in curl(url, "-i")[0]
+        apply("--ports", str(upstream.port + 1))
+        assert "Reprise-Attempts" not in curl(url, "-i")[0], "another port goes straight"
+        apply("--only-user", str(NOBODY), "--ports", f"{upstream.port}-{upstream.port + 1}")
+        count = len(upstream.requests)
+        assert "Via: " in curl(url, "-i")[0]
+        equal(len(upstream.requests), count + 1)
+        equal(subprocess.run([options.binary, "redirect", "--remove"], capture_output=True, text=True, check=False).returncode, 0)
+        assert "Via: " not in curl(url, "-i")[0], "without --print, --remove removes the rules of either"
+        equal(subprocess.run([options.binary, "redirect", "--remove"], capture_output=True, text=True, check=False).returncode, 0)
+
+
+@isolated
+def test_only_the_named_user_is_redirected_by_nft():
+    needs("nft")
+    only_the_named_user_is_redirected("nft")
+
+
+@isolated
+def test_only_the_named_user_is_redirected_by_iptables():
+    needs("iptables")
+    only_the_named_user_is_redirected("iptables")
+
+
+@isolated
+def test_rules_without_a_listener_are_warned_about():
+    needs("nft")
+    with Host(), a_file_with('{mode: transparent, bind: "127.0.0.1:3191"}') as file:
+        code, _, err = redirect(file, "--print", "nft", "--apply", "--user", "root", "--ports", "1")
+        equal(code, 0, err)
+        assert "nothing listens at port 3191 yet" in err, err

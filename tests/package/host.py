@@ -95,6 +95,11 @@ class Container(Debian):
             self.process.kill()
             self.process.wait()
 
+    def reboot(self):
+        """Shut down and started again; its files stay."""
+        self.__exit__()
+        self.__enter__()
+
     def booted(self):
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="ascii").split()
         for child in children:

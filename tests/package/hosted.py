@@ -1,4 +1,5 @@
 """The package on a Debian host: installed, started and asked, then what happens to it in years, to the purge that leaves nothing."""
+import itertools
 import re
 
 from harness import equal, eventually
@@ -6,6 +7,28 @@ from host import Container, Debian
 from stage import block, need, patient, retried, run
 
 SERVICE_FILE = "/etc/reprise/reprise.yaml"
+OURS = "reprise.service reprise.socket"
+# What becomes of a client that asks all the time while something happens to the service.
+ASKING = """
+reprise demo --bind 127.0.0.1:3190 --script 200 >/dev/null 2>&1 & demo=$!
+until (exec 3<>/dev/tcp/127.0.0.1/3190) 2>/dev/null; do sleep 0.05; done
+touch asking; : >codes
+while [ -e asking ]; do curl -s -o /dev/null -w '%{http_code}:%{exitcode}\\n' --max-time 60 -x http://127.0.0.1:3128 http://127.0.0.1:3190/flaky?id=$RANDOM >>codes || true; done & asker=$!
+WHAT
+rm asking; wait $asker; kill $demo; sort codes | uniq -c
+"""
+# A host beside this one, at which a demo listens: an upstream whose connections can be redirected.
+WORLD = """
+cp -n /usr/bin/reprise world-demo
+systemctl reset-failed world 2>/dev/null || true
+systemd-run --quiet --unit=world -p PrivateNetwork=yes -p WorkingDirectory=/root bash -c 'until ip link set far up 2>/dev/null; do sleep 0.05; done
+  ip addr add 10.99.0.2/24 dev far; exec ./world-demo demo --bind 10.99.0.2:8080'
+until [ "$(readlink /proc/$(systemctl show -P MainPID world)/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
+ip link add near type veth peer name far netns $(systemctl show -P MainPID world)
+ip addr add 10.99.0.1/24 dev near; ip link set near up
+until (exec 3<>/dev/tcp/10.99.0.2/8080) 2>/dev/null; do sleep 0.05; done
+"""
+ids = itertools.count()
 RUNNING = "grep -lx reprise /proc/[0-9]*/comm || true"
 
 
@@ -56,7 +79,9 @@ def test_it_is_installed_and_started(stage):
     there = host(stage)
     said = there.must(block("install"))
     equal(said.splitlines()[-1], "active", said)
-    equal(there.must("systemctl is-enabled reprise.service || true; systemctl is-enabled reprise.socket || true").split(), ["enabled", "disabled"])
+    equal(there.must("systemctl is-enabled reprise.service || true; systemctl is-enabled reprise.socket || true").split(), ["enabled", "enabled"])
+    equal(there.must(f"systemctl is-active {OURS}").split(), ["active"] * 2)
+    equal(there.must("systemctl is-enabled reprise-redirect || true").strip(), "disabled")
     equal(there.must(f"stat -c %U /proc/{pid(there)}").strip(), "reprise")
     equal(there.must("systemctl --failed --no-legend --plain | grep reprise || true"), "")
 
@@ -107,23 +132,163 @@ def test_a_file_that_a_new_version_cannot_use_does_not_end_the_old_one(stage):
 
 def test_a_port_that_is_taken_does_not_break_an_installation(stage):
     there = host(stage)
-    there.must("systemctl stop reprise; systemd-run --quiet --unit=squatter reprise demo --bind 127.0.0.1:3128")
+    there.must(block("stop") + "systemd-run --quiet --unit=squatter reprise demo --bind 127.0.0.1:3128")
     there.must("until (exec 3<>/dev/tcp/127.0.0.1/3128) 2>/dev/null; do sleep 0.05; done")
     said = there.must("dpkg -i reprise_0.1.0-3.deb")
     assert "journalctl -u reprise" in said, said
     equal(there.must("dpkg-query -W -f '${db:Status-Status}' reprise"), "installed")
-    there.must("systemctl stop squatter; systemctl reset-failed reprise; systemctl restart reprise")
+    there.must(f"systemctl stop squatter {OURS}; systemctl reset-failed {OURS} 2>/dev/null || true\n" + block("start"))
     asked(there)
 
 
-def test_sockets_of_systemd_serve_and_survive_an_upgrade(stage):
-    """The first connection starts the service; one that comes while it is down is served by the next."""
+def test_a_restart_refuses_nobody(stage):
+    """Nor does an upgrade, and a stop of the service alone. A crash cuts what is under way, and refuses nobody either."""
     there = host(stage)
-    there.must(block("socket"))
-    equal(there.ask("systemctl is-active reprise.service").text.strip(), "inactive")
+    for what in ("for i in 1 2 3; do systemctl restart reprise; done", "dpkg -i reprise_0.1.0-3.deb >/dev/null", "systemctl stop reprise 2>/dev/null"):
+        codes = there.must(ASKING.replace("WHAT", what)).split()
+        equal(codes[1:], ["200:0"], (what, codes))
+    said = there.must(ASKING.replace("WHAT", "kill -9 $(systemctl show -P MainPID reprise); until [ $(systemctl is-active reprise) = active ]; do sleep 0.05; done"))
+    assert "200:0" in said and ":7" not in said, said
+
+
+def test_sockets_of_systemd_start_the_service_that_was_stopped(stage):
+    """The first connection starts the service; nothing does once both were stopped."""
+    there = host(stage)
+    there.must("systemctl stop reprise.service")
     asked(there)
     there.must("dpkg -i reprise_0.1.0-3.deb")
     equal(there.must("systemctl is-active reprise.socket").strip(), "active")
+    asked(there)
+    there.must(block("stop"))
+    equal(there.ask("curl -sS http://127.0.0.1:3129/livez").code, 7, "connection refused")
+    there.must(block("start"))
+    asked(there)
+
+
+def test_the_service_works_without_sockets_of_systemd(stage):
+    there = host(stage)
+    there.must(block("without sockets"))
+    equal(there.ask("systemctl is-active reprise.service reprise.socket").text.split(), ["active", "inactive"])
+    asked(there)
+    there.must("dpkg -i reprise_0.1.0-3.deb")
+    equal(there.ask("systemctl is-active reprise.service reprise.socket").text.split(), ["active", "inactive"], "an upgrade leaves it so")
+    asked(there)
+    there.must("systemctl stop reprise; systemctl enable reprise.socket\n" + block("start"))
+    asked(there)
+
+
+def test_https_of_an_application_is_intercepted_by_six_commands(stage):
+    """An upstream with a certificate of the host's own roots, and a service that asks it with curl."""
+    there = host(stage)
+    there.must(f"""cp {SERVICE_FILE} before-intercept
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj '/CN=api.example.com' -addext 'subjectAltName=DNS:api.example.com' -keyout up.key -out up.crt 2>/dev/null
+cp up.crt /usr/local/share/ca-certificates/up.crt; update-ca-certificates >/dev/null 2>&1
+echo '127.0.0.1 api.example.com' >>/etc/hosts
+systemd-run --quiet --unit=upstream -p WorkingDirectory=/root openssl s_server -accept 443 -cert up.crt -key up.key -www
+until (exec 3<>/dev/tcp/127.0.0.1/443) 2>/dev/null; do sleep 0.05; done
+printf '[Service]\\nType=oneshot\\nExecStart=/bin/sh -c "curl -sSi https://api.example.com/ >/root/said"\\n' >/etc/systemd/system/my-app.service""")
+    said = there.must(block("intercept"))
+    assert re.search(r"^owner +reprise$", said, re.M), said
+    equal(there.must("stat -c %U:%a /etc/reprise/ca.key").strip(), "reprise:600")
+    equal(there.must(f"systemctl is-active {OURS}").split(), ["active"] * 2)
+    assert "Reprise-Attempts: 1" in there.must("cat said"), "the request inside TLS was read"
+    # As it was before: the key of root.
+    there.must("chown root /etc/reprise/ca.key")
+    warned = there.must(f"reprise check -c {SERVICE_FILE}")
+    assert "chown reprise /etc/reprise/ca.key" in warned, warned
+    assert there.ask("systemctl restart reprise").code != 0, "the key cannot be read"
+    assert "reprise runs as reprise: write chown reprise /etc/reprise/ca.key" in there.must("journalctl --no-pager -u reprise"), "the command"
+    there.must(f"chown reprise /etc/reprise/ca.key; systemctl stop {OURS}; systemctl reset-failed {OURS} 2>/dev/null || true\n" + block("start"))
+    there.must("systemctl restart my-app; grep -q Reprise-Attempts said")
+    there.must(f"""systemctl stop upstream; rm -r /etc/systemd/system/my-app.service*; systemctl daemon-reload
+rm /etc/reprise/ca.* /etc/reprise/bundle.*; rm /usr/local/share/ca-certificates/up.crt; update-ca-certificates --fresh >/dev/null 2>&1
+sed -i '/api.example.com/d' /etc/hosts; [ -s /etc/hosts ] || rm /etc/hosts; cp before-intercept {SERVICE_FILE}; systemctl restart reprise""")
+
+
+def way(there, user="app"):
+    """How a program that knows no proxy reaches the upstream: by reprise, or straight."""
+    said = there.must(f"setpriv --reuid={user} --clear-groups curl -sSi --max-time 60 http://10.99.0.2:8080/flaky?id={next(ids)}")
+    if "Reprise-Attempts: 3" in said:
+        return "by reprise"
+    assert " 503 " in said.splitlines()[0] and "Reprise" not in said, said
+    return "straight"
+
+
+def is_redirected(there):
+    return "table inet reprise" in there.must("nft list tables")
+
+
+def comes_back(there):
+    """The unit of the rules is started once the service is ready, and whoever starts the service does not wait for it."""
+    eventually(lambda: is_redirected(there), "the rules are applied")
+    equal(way(there), "by reprise")
+
+
+def test_a_user_is_redirected_by_the_commands_of_the_page(stage):
+    there = host(stage)
+    there.must(f"cp {SERVICE_FILE} before-redirect; useradd --system app\n{WORLD}")
+    equal(way(there), "straight")
+    there.must(block("redirect"))
+    equal((way(there), way(there, "root")), ("by reprise", "straight"))
+    there.must("systemctl restart reprise")
+    comes_back(there)
+
+
+def test_rules_go_with_the_service_and_come_back_with_it(stage):
+    there = host(stage)
+    there.must(block("stop"))
+    equal((is_redirected(there), way(there)), (False, "straight"))
+    there.must(block("start"))
+    comes_back(there)
+
+
+def test_a_crash_leaves_no_rules_without_a_listener(stage):
+    there = host(stage)
+    before = pid(there)
+    there.must(f"kill -9 {before}")
+    eventually(lambda: pid(there) not in (0, before), "the service is back")
+    comes_back(there)
+    # And it cannot start again.
+    there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}; kill -9 {pid(there)}")
+    eventually(lambda: there.ask("systemctl is-failed reprise").text.strip() == "failed", "the service has given up")
+    eventually(lambda: not is_redirected(there), "the rules are removed")
+    equal(way(there), "straight")
+    there.must(f"cp good {SERVICE_FILE}; systemctl stop {OURS}; systemctl reset-failed {OURS} 2>/dev/null || true\n" + block("start"))
+    comes_back(there)
+
+
+def test_rules_outlive_an_upgrade_and_a_reboot_by_their_unit(stage):
+    there = host(stage)
+    there.must("dpkg -i reprise_0.1.0-3.deb")
+    comes_back(there)
+    there.reboot()
+    there.must(WORLD)
+    comes_back(there)
+    asked(there)
+
+
+def test_rules_are_removed_when_the_program_is_gone(stage):
+    there = host(stage)
+    there.must("mv /usr/bin/reprise gone; systemctl stop reprise.socket reprise.service")
+    equal((is_redirected(there), way(there)), (False, "straight"))
+    there.must("mv gone /usr/bin/reprise\n" + block("start"))
+    comes_back(there)
+
+
+def test_rules_that_were_applied_by_hand_go_with_the_package(stage):
+    """With the service, or where it is stopped; the listener is gone then."""
+    there = host(stage)
+    there.must("systemctl disable --now reprise-redirect; rm -r /etc/systemd/system/reprise-redirect.service.d; systemctl daemon-reload")
+    equal((is_redirected(there), way(there)), (False, "straight"))
+    by_hand = f"reprise redirect --print nft --apply --only-user app -c {SERVICE_FILE}"
+    there.must(by_hand)
+    equal(way(there), "by reprise")
+    there.must(block("stop"))
+    equal((is_redirected(there), way(there)), (False, "straight"))
+    assert "nothing listens at port 3191 yet" in there.must(by_hand)
+    there.must("apt remove -y reprise")
+    equal((is_redirected(there), way(there)), (False, "straight"))
+    there.must(f"cp before-redirect {SERVICE_FILE}; dpkg -i reprise_0.1.0-3.deb; systemctl stop world; ip link delete near 2>/dev/null || true; userdel app")
     asked(there)
 
 
@@ -140,9 +305,9 @@ def test_what_was_removed_comes_back_as_it_was(stage):
 
 def test_a_service_that_was_disabled_stays_so(stage):
     there = host(stage)
-    there.must("systemctl disable --now reprise.service reprise.socket")
+    there.must("systemctl disable --now reprise.socket reprise.service")
     there.must("dpkg -i reprise_0.1.0-3.deb")
-    equal(there.must("systemctl is-enabled reprise.service || true; systemctl is-active reprise.service || true").split(), ["disabled", "inactive"])
+    equal(there.must(f"systemctl is-enabled {OURS} || true; systemctl is-active {OURS} || true").split(), ["disabled"] * 2 + ["inactive"] * 2)
 
 
 def test_a_purge_leaves_nothing(stage):
@@ -154,7 +319,7 @@ def test_a_purge_leaves_nothing(stage):
                f"reprise ca init -c {SERVICE_FILE} && test -f /etc/reprise/ca.key")
     said = there.must(block("remove"))
     equal(there.must(RUNNING), "")
-    equal(sorted(there.holds() - stage.before), [], said)
+    equal(sorted(there.holds() - stage.before), [], "what the package leaves")
     equal(sorted(path for path in stage.before - there.holds() if "reprise" in path), [])
     there.must("dpkg --purge reprise")
 

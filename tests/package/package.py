@@ -37,14 +37,14 @@ def unpacked(compressed):
 def test_it_is_packed_and_nothing_compiled(stage):
     """By the words of the page, under a umask that hides files; the program inside is the one that was built and tested."""
     need("cpack", "dpkg-shlibdeps", "file", "dpkg-deb")
-    equal(os.path.realpath(options.binary), str(ROOT / "build/release/reprise"), "cpack packs the release build")
-    for old in (ROOT / "build/release").glob("*.deb"):
+    folder = Path(os.path.realpath(options.binary)).parent
+    for old in folder.glob("*.deb"):
         old.unlink()
     before = os.stat(options.binary)
-    run(*shell("umask 077\n" + block("pack")), cwd=ROOT)
+    run(*shell("umask 077\n" + block("pack").replace("build/release", str(folder))), cwd=ROOT)
     after = os.stat(options.binary)
     equal((after.st_mtime_ns, after.st_ino), (before.st_mtime_ns, before.st_ino), "the program is the one that was there")
-    stage.deb, = (ROOT / "build/release").glob("*.deb")
+    stage.deb, = folder.glob("*.deb")
     equal(member(stage.deb, "/usr/bin/reprise") == Path(options.binary).read_bytes(), True, "and is what was packed")
 
 
@@ -117,7 +117,7 @@ def test_its_file_says_the_defaults(stage):
 
 
 def test_its_units_start_its_program(stage):
-    for unit in ("reprise.service", "reprise.socket"):
+    for unit in ("reprise.service", "reprise.socket", "reprise-redirect.service"):
         ours = member(stage.packed(), f"/usr/lib/systemd/system/{unit}").decode()
         equal(ours, (ROOT / "deploy/systemd" / unit).read_text(encoding="utf-8").replace("/usr/local/bin/", "/usr/bin/"))
         assert "/usr/local" not in ours, ours

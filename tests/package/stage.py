@@ -95,7 +95,7 @@ class Stage(contextlib.ExitStack):
     def make_base(self):
         need("mmdebstrap")
         folder = self.folder / "base"
-        include = ",".join(["systemd", "systemd-sysv", "ca-certificates", "curl", *self.depends()])
+        include = ",".join(["systemd", "systemd-sysv", "ca-certificates", "curl", "iproute2", "nftables", *self.depends()])
         run("mmdebstrap", "--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"',
             f"--include={include}", "bookworm", folder, env={**os.environ, "TMPDIR": str(self.folder)})
         return folder
