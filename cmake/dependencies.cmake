@@ -1,6 +1,6 @@
 # Debian packages only. Asio and Beast are header libraries that cost minutes: they are compiled once, here.
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED)
+find_package(Boost 1.81 CONFIG REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)

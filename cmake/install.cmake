@@ -10,10 +10,14 @@ install(FILES config/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
 install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/config)
 install(FILES config/schema.json deploy/prometheus/alerts.yaml deploy/grafana/reprise.json DESTINATION ${CMAKE_INSTALL_DATADIR}/reprise)
 
-# What the program prints of itself, by the program that is installed. One for another machine cannot be asked.
-if(TARGET reprise AND NOT CMAKE_CROSSCOMPILING)
+# What the program prints of itself, by the program that is installed. One for another machine is asked through an emulator.
+set(asked_program "$<TARGET_FILE:reprise>")
+if(CMAKE_CROSSCOMPILING)
+  set(asked_program "${CMAKE_CROSSCOMPILING_EMULATOR};${asked_program}")
+endif()
+if(TARGET reprise AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
   set(printed ${CMAKE_BINARY_DIR}/printed)
-  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=$<TARGET_FILE:reprise>\" \"-Dinto=${printed}\"
+  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=${asked_program}\" \"-Dinto=${printed}\"
     -P \"${CMAKE_SOURCE_DIR}/cmake/printed.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
   install(FILES ${printed}/reprise.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME reprise)
   install(FILES ${printed}/reprise.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -1,5 +1,5 @@
 # The Debian package: `cpack` in the build folder packs what was built, and compiles nothing.
-if(NOT TARGET reprise OR CMAKE_CROSSCOMPILING)
+if(NOT TARGET reprise OR (CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR))
   return()
 endif()
 set(REPRISE_MAINTAINER "reprise maintainers <maintainers@reprise.example>" CACHE STRING "who answers for the Debian package")
@@ -19,10 +19,36 @@ string(REGEX MATCH "^reprise \\(([^-)]+)-([^)]+)\\)" newest "${REPRISE_DEBIAN_CH
 if(NOT CMAKE_MATCH_1 STREQUAL PROJECT_VERSION)
   message(FATAL_ERROR "deploy/debian/changelog begins with version '${CMAKE_MATCH_1}', and this is ${PROJECT_VERSION}: add an entry")
 endif()
-set(CPACK_DEBIAN_PACKAGE_RELEASE ${CMAKE_MATCH_2})
+set(release ${CMAKE_MATCH_2})
+# Each release of Debian or Ubuntu has a package of its own, which is newer in a newer release: 0.1.0-1~deb12, 0.1.0-1~deb13.
+set(suffix "")
+set(codename unstable)
+if(EXISTS /etc/os-release)
+  file(STRINGS /etc/os-release lines REGEX "^(ID|VERSION_ID|VERSION_CODENAME)=")
+  foreach(line ${lines})
+    string(REGEX MATCH "^([A-Z_]+)=\"?([^\"]+)" both "${line}")
+    set(os_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+  endforeach()
+  if(os_ID STREQUAL "debian" AND os_VERSION_ID)
+    set(suffix "~deb${os_VERSION_ID}")
+  elseif(os_VERSION_ID)
+    set(suffix "~${os_ID}${os_VERSION_ID}")
+  endif()
+  if(os_VERSION_CODENAME)
+    set(codename ${os_VERSION_CODENAME})
+  endif()
+endif()
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${release}${suffix})
+string(REPLACE "reprise (${PROJECT_VERSION}-${release}) unstable;" "reprise (${PROJECT_VERSION}-${release}${suffix}) ${codename};"
+  REPRISE_DEBIAN_CHANGELOG "${REPRISE_DEBIAN_CHANGELOG}")
+file(CONFIGURE OUTPUT ${debian}/changelog CONTENT "${REPRISE_DEBIAN_CHANGELOG}" @ONLY)
 
 # What is only Debian's: the component `debian`, which no plain `cmake --install` puts anywhere.
-install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=$<TARGET_FILE:reprise>\" \"-Dinto=${debian}\"
+# Files of the libraries whose code is in the program.
+find_path(boost_folder boost/version.hpp NO_CACHE REQUIRED)
+find_path(cli11_folder CLI/CLI.hpp NO_CACHE REQUIRED)
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-Dreprise=${asked_program}\" \"-Dinto=${debian}\"
+  \"-Dheaders=${boost_folder}/boost/version.hpp;${cli11_folder}/CLI/CLI.hpp\"
   -P \"${CMAKE_SOURCE_DIR}/cmake/debian_files.cmake\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT debian EXCLUDE_FROM_ALL)
 function(debian_file destination)
   install(FILES ${ARGN} DESTINATION ${destination} COMPONENT debian EXCLUDE_FROM_ALL)
@@ -46,6 +72,9 @@ set(CPACK_PACKAGE_CONTACT "${REPRISE_MAINTAINER}")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+if(CMAKE_CROSSCOMPILING)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${REPRISE_DEBIAN_ARCHITECTURE})
+endif()
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nftables | iptables")

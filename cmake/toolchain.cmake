@@ -35,8 +35,8 @@ if(REPRISE_SANITIZE)
     add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow)
   endif()
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (REPRISE_SANITIZE OR CMAKE_UNITY_BUILD))
-  add_compile_options(-Wno-mismatched-new-delete)   # GCC 12 takes Asio's own allocation of a coroutine's frame for one
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (REPRISE_SANITIZE OR CMAKE_UNITY_BUILD OR CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13))
+  add_compile_options(-Wno-mismatched-new-delete)   # GCC takes Asio's own allocation of a coroutine's frame for one; 12 only in such builds
 endif()
 if(REPRISE_COUNTS)
   # Nothing is written but where LLVM_PROFILE_FILE says.

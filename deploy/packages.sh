@@ -1,19 +1,35 @@
-# The one list of Debian packages that reprise needs, and how to install what is missing. Sourced, never run.
+# The one list of Debian packages that reprise needs, by the release of Debian or Ubuntu, and how to install what is missing. Sourced,
+# never run.
 #
 #   source deploy/packages.sh
 #   install_missing "${build_packages[@]}"
 
+# ID and VERSION_ID of /etc/os-release: debian-12. Empty where there is no such file.
+release_here=$(. "${OS_RELEASE:-/etc/os-release}" 2>/dev/null && echo "$ID-${VERSION_ID:-unstable}") || release_here=
+case "$release_here" in
+  debian-12) boost=1.81 llvm=14 ;;
+  debian-13) boost=1.83 llvm=19 ;;
+  ubuntu-24.04) boost=1.83 llvm=18 ;;
+  *)
+    boost=1.83 llvm=19
+    echo "packages: ${release_here:-this system} is not known here (debian-12, debian-13, ubuntu-24.04 are); trying the names of debian-13" >&2
+    ;;
+esac
+
 build_packages=(
   g++ cmake ninja-build ccache mold
-  libboost1.81-dev libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev libc-ares-dev
+  "libboost$boost-dev" libyaml-cpp-dev prometheus-cpp-dev libssl-dev libcli11-dev libfmt-dev libc-ares-dev
   ca-certificates curl
 )
 # iproute2, nftables, iptables: the network that tests break, and redirect, is one of their own.
 # shellcheck disable=SC2034
-test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3 python3-yaml iproute2 nftables iptables openssl wget)
+test_packages=(libgtest-dev clang clang-format clang-tidy "libclang-rt-$llvm-dev" "llvm-$llvm" python3 python3-yaml iproute2 nftables iptables openssl wget)
 # For the Debian package, the image and what hardening-check reads.
 # shellcheck disable=SC2034
-package_packages=(devscripts dpkg-dev file lintian mmdebstrap systemd-container buildah)
+package_packages=(devscripts dpkg-dev file lintian mmdebstrap patchelf systemd-container buildah)
+# To run programs of another architecture.
+# shellcheck disable=SC2034
+foreign_packages=(qemu-user-static)
 # To count instructions, and to time single parts.
 # shellcheck disable=SC2034
 measure_packages=(valgrind libbenchmark-dev)
@@ -57,7 +73,7 @@ is_installed() {
 install_missing() {
   local package missing=()
   if ! command -v apt-get >/dev/null; then
-    echo "no apt-get here: install by hand what these Debian 12 packages hold: $*" >&2
+    echo "no apt-get here: install by hand what these packages of Debian hold: $*" >&2
     return 0
   fi
   for package in "$@"; do

@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 
 gate=(structure build_check build_asan files unit stories fuzz e2e docs)
-night=(release hardening e2e_release browser interop package image_rules soak cost stories_night fuzz_night e2e_asan tsan coverage files_night mutants)
+night=(release hardening e2e_release browser interop package releases image_rules soak cost stories_night fuzz_night e2e_asan tsan coverage files_night mutants)
 
 usage() {
   sed -n 's/^#   //p' "${BASH_SOURCE[0]}"
@@ -149,6 +149,7 @@ group_docs() {
   builds check reprise || return
   local program=$PWD/build/check/reprise
   suite "docs" python3 tests/docs.py --bin "$program"
+  suite "release" python3 tests/release.py
   check "the table of figures" python3 tests/figures.py --docs
   check "quickstart names a program that does not exist" bash -c "$(declare -f quickstart_names_a_missing_program); quickstart_names_a_missing_program"
   check "quickstart from another folder" env REPRISE_BIN="$program" bash -c 'script=$PWD/deploy/quickstart.sh; cd / && bash "$script"'
@@ -173,6 +174,9 @@ group_browser() { builds release reprise && suite "browser" python3 tests/browse
 group_interop() { builds release reprise && suite "interop" python3 tests/interop/run.py --bin build/release/reprise; }
 
 group_package() { builds release reprise && suite "package" python3 tests/package/run.py --bin build/release/reprise; }
+
+# Compiles the whole program twice, in chroots.
+group_releases() { suite "releases" python3 tests/package/releases.py; }
 
 group_image_rules() {
   builds release reprise || return
@@ -229,7 +233,7 @@ group_mutants() { suite "planted defects, seed $seed" python3 tests/mutate.py --
 # Packages are installed once, with one more try.
 install() { install_missing "$@" || { sleep 5; install_missing "$@"; }; }
 install "${build_packages[@]}" "${test_packages[@]}" || { echo "without these packages nothing can be built or tested" >&2; exit 1; }
-declare -A wanted=([browser]="${browser_packages[*]}" [package]="${package_packages[*]}" [hardening]=devscripts [e2e_release]="${shell_packages[*]}" [image_rules]="${rules_packages[*]}"
+declare -A wanted=([browser]="${browser_packages[*]}" [package]="${package_packages[*]}" [releases]="${package_packages[*]} ${foreign_packages[*]}" [hardening]=devscripts [e2e_release]="${shell_packages[*]}" [image_rules]="${rules_packages[*]}"
   [cost]="${measure_packages[*]}" [soak]="${measure_packages[*]}" [release]="${measure_packages[*]}")
 for entry in "${client_packages[@]}"; do sh -c "${entry#*: }" >/dev/null 2>&1 || wanted[interop]+=" ${entry%%: *}"; done
 for group in "${groups[@]}"; do

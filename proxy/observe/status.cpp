@@ -21,7 +21,7 @@ std::string_view word(policy::Mode mode) {
   return "off";
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out;
   append_json(out, text);
   return out;
@@ -32,8 +32,8 @@ std::string_view boolean(bool value) { return value ? "true" : "false"; }
 void append_route(std::string& out, const policy::Route& route) {
   const policy::RetryPolicy& retry = route.policy.retry;
   auto to = std::back_inserter(out);
-  fmt::format_to(to, R"({{"name":{},"line":{},"mode":"{}","max_attempts":)", quoted(route.name), route.line,
-                 word(route.policy.mode));
+  fmt::format_to(to, R"({{"name":{},"line":{},"mode":"{}","max_attempts":)", json_quoted(route.name),
+                 route.line, word(route.policy.mode));
   if (retry.max_attempts) {
     fmt::format_to(to, "{}", *retry.max_attempts);
   } else {
@@ -45,7 +45,7 @@ void append_route(std::string& out, const policy::Route& route) {
   } else {
     out += "null";
   }
-  fmt::format_to(to, R"(,"idempotent":{})", quoted(policy::describe(route.policy.idempotent)));
+  fmt::format_to(to, R"(,"idempotent":{})", json_quoted(policy::describe(route.policy.idempotent)));
 }
 
 void append_counts(std::string& out, std::string_view member, const Metrics::Counts& counts) {
@@ -67,7 +67,7 @@ void append_route_totals(std::string& out, const Metrics::RouteTotals& totals) {
 }
 
 void append_upstream(std::string& out, const StatusFacts::Upstream& upstream) {
-  fmt::format_to(std::back_inserter(out), R"({{"name":{})", quoted(upstream.name));
+  fmt::format_to(std::back_inserter(out), R"({{"name":{})", json_quoted(upstream.name));
   append_counts(out, "attempts", upstream.attempts);
   if (upstream.budget_left)
     fmt::format_to(std::back_inserter(out), R"(,"budget_left":{:.3f})", *upstream.budget_left);
@@ -92,8 +92,9 @@ void append_unread(std::string& out, const StatusFacts& facts) {
   out += R"("unread":[)";
   for (const UnreadHost& host : facts.unread) {
     if (&host != &facts.unread.front()) out += ',';
-    fmt::format_to(std::back_inserter(out), R"({{"name":{},"tunnels":{},"intercept":{}}})", quoted(host.name),
-                   host.tunnels, host.intercept.empty() ? "null" : quoted(host.intercept));
+    fmt::format_to(std::back_inserter(out), R"({{"name":{},"tunnels":{},"intercept":{}}})",
+                   json_quoted(host.name), host.tunnels,
+                   host.intercept.empty() ? "null" : json_quoted(host.intercept));
   }
   out += ']';
 }
@@ -119,7 +120,7 @@ void append_limit(std::string& out, std::string_view name, const std::optional<N
                   std::string_view file_name, const std::string& file) {
   const std::string value = limit ? fmt::format("{}", *limit) : "null";
   fmt::format_to(std::back_inserter(out), R"("{}":{},"{}":{},)", name, value, file_name,
-                 limit ? quoted(file) : "null");
+                 limit ? json_quoted(file) : "null");
 }
 
 void append_limits(std::string& out, const StatusFacts::Limits& limits, const config::Settings& settings) {
@@ -134,7 +135,7 @@ void append_budgets(std::string& out, const StatusFacts& facts) {
   out += R"("budgets":{)";
   for (const auto& [upstream, left] : facts.budgets) {
     if (upstream != facts.budgets.front().first) out += ',';
-    fmt::format_to(std::back_inserter(out), "{}:{:.3f}", quoted(upstream), left);
+    fmt::format_to(std::back_inserter(out), "{}:{:.3f}", json_quoted(upstream), left);
   }
   out += '}';
 }
@@ -156,11 +157,11 @@ std::string status_json(const StatusFacts& facts, const config::Settings& settin
   fmt::format_to(std::back_inserter(out),
                  R"({{"version":{},"started":{},"uptime_seconds":{},"clock":{:.3f},"ready":{},"draining":{},)"
                  R"("config":{{"file":{},"hash":{}}},"threads":{},)",
-                 quoted(facts.version), facts.started_unix,
+                 json_quoted(facts.version), facts.started_unix,
                  std::max<std::int64_t>(0, facts.now_unix - facts.started_unix), facts.clock_seconds,
                  boolean(facts.ready), boolean(facts.draining),
-                 facts.config_file.empty() ? "null" : quoted(facts.config_file), quoted(facts.config_hash),
-                 settings.threads);
+                 facts.config_file.empty() ? "null" : json_quoted(facts.config_file),
+                 json_quoted(facts.config_hash), settings.threads);
   append_limits(out, facts.limits, settings);
   out += R"(,"listeners":[)";
   for (const std::string& listener : facts.listeners) {

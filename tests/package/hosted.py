@@ -331,7 +331,7 @@ def test_without_systemd_nothing_fails(stage):
     there.must("useradd --create-home reprise")
     before = there.holds()
     name = next_package(stage, there, "0.1.0-9", "")
-    there.must(f"dpkg -i reprise_0.1.0-1_*.deb; reprise check -c {SERVICE_FILE}; dpkg -i {name}; dpkg -r reprise; dpkg -i {name}")
+    there.must(f"dpkg -i reprise_0.1.0-1~*.deb; reprise check -c {SERVICE_FILE}; dpkg -i {name}; dpkg -r reprise; dpkg -i {name}")
     said = there.must("dpkg --purge reprise; dpkg --purge reprise")
     equal(sorted(there.holds() - before), [], said)
     there.must("id reprise && test -d /home/reprise")

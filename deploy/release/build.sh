@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Builds the Debian package of one release, and the tarball, in a chroot of that release:
+#
+#   bash deploy/release/build.sh RELEASE ARCHITECTURE FOLDER
+#
+# RELEASE is debian-12, debian-13 or ubuntu-24.04, ARCHITECTURE amd64 or arm64; packages, tarball and debug information come into FOLDER.
+# For another architecture than this machine's it cross-compiles in a chroot that has the libraries of both. It takes the last commit, not
+# the files of the folder, and needs root, mmdebstrap, and a mirror of that release.
+set -euo pipefail
+release=$1 architecture=$2
+mkdir -p "$3"
+into=$(realpath "$3")
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+here=$(dpkg --print-architecture)
+case "$release" in
+  debian-12) suite=bookworm ;;
+  debian-13) suite=trixie ;;
+  ubuntu-24.04) suite=noble ;;
+  *) echo "build.sh: no release '$release': debian-12, debian-13 or ubuntu-24.04" >&2; exit 2 ;;
+esac
+case "$architecture" in
+  "$here" | arm64) ;;
+  *) echo "build.sh: no architecture '$architecture' here: $here, or arm64 by its cross compiler" >&2; exit 2 ;;
+esac
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+printf 'ID=%s\nVERSION_ID=%s\n' "${release%-*}" "${release#*-}" >"$work/os-release"
+OS_RELEASE=$work/os-release
+source deploy/packages.sh
+
+packages=("${build_packages[@]}" dpkg-dev file patchelf xz-utils)
+options=() configured=()
+if [ "$architecture" != "$here" ]; then
+  options=(--architectures="$here,$architecture")
+  packages=()
+  for package in "${build_packages[@]}" dpkg-dev file patchelf xz-utils qemu-user-static; do
+    case "$package" in
+      g++) packages+=(g++-aarch64-linux-gnu "libstdc++6:$architecture") ;;
+      libcli11-dev) packages+=("$package") ;;
+      lib*-dev | prometheus-cpp-dev) packages+=("$package:$architecture") ;;
+      *) packages+=("$package") ;;
+    esac
+  done
+  configured=(-DCMAKE_TOOLCHAIN_FILE=/src/cmake/aarch64.cmake)
+fi
+
+echo "build.sh: a chroot of $release with ${#packages[@]} packages"
+mmdebstrap --quiet --variant=minbase --dpkgopt=force-unsafe-io '--aptopt=Acquire::Languages "none"' "${options[@]}" \
+  --include="$(IFS=,; echo "${packages[*]}")" "$suite" "$work/root"
+mkdir "$work/root/src"
+git archive HEAD | tar -x -C "$work/root/src"
+epoch=$(git log -1 --format=%ct)
+
+echo "build.sh: compiling for $release $architecture"
+unshare --mount --pid --fork --mount-proc="$work/root/proc" chroot "$work/root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+  LC_ALL=C.UTF-8 SOURCE_DATE_EPOCH="$epoch" CCACHE_DISABLE=1 bash -euo pipefail -c '
+    cd /src
+    cmake --preset release -DREPRISE_TESTS=OFF -DREPRISE_WERROR=OFF "$@" >configured || { cat configured; exit 1; }
+    cmake --build build/release --target reprise
+    mkdir made
+    (cd build/release && cpack -B /src/made)
+    bash deploy/release/tarball.sh build/release made' build "${configured[@]}"
+# One tarball an architecture is enough: that of the oldest release runs on all.
+for file in "$work"/root/src/made/*.deb; do
+  cp "$file" "$into/"
+  xz -c "$work/root/src/build/release/reprise.debug" >"$into/$(basename "$file" .deb).debug.xz"
+done
+[ "$release" != debian-12 ] || cp "$work"/root/src/made/*.tar.xz "$into/"
+ls -l "$into"
