@@ -1,6 +1,5 @@
 // The reprise program: its commands, and the exit code of what one of them came to.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -10,6 +9,15 @@
 #include "proxy/command_line/about_itself.hpp"
 #include "proxy/command_line/usage.hpp"
 #include "proxy/server/signals.hpp"
+#include "proxy/startup/configuration.hpp"
+
+namespace {
+
+void print_error(const std::string& text) {
+  reprise::cli::print_on_stderr(reprise::config::LogLevel::error, text);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   // Before anything else: these two run until a signal ends them.
@@ -46,7 +54,7 @@ int main(int argc, char** argv) {
   // Told here: the library would say that a command is required, whatever stands in its place.
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (!first.empty() && !first.starts_with('-') && reprise::cli::find_command(app, first) == nullptr) {
-    std::fprintf(stderr, "reprise: %s\n", reprise::cli::unknown_command(app, first).c_str());
+    print_error("reprise: " + reprise::cli::unknown_command(app, first));
     return reprise::cli::exit_usage;
   }
   try {
@@ -54,10 +62,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // Of help, which is no wrong use.
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::fprintf(stderr, "%s\n", reprise::cli::wrong_use(app, error).c_str());
+    print_error(reprise::cli::wrong_use(app, error));
     return reprise::cli::exit_usage;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "reprise: %s\n", error.what());
+    print_error(std::string("reprise: ") + error.what());
     return reprise::cli::exit_runtime;
   }
   return code;

@@ -19,13 +19,13 @@ struct CheckArguments {
 
 void tell(const Checked& checked) {
   const char* const file = checked.file.c_str();
-  for (const config::Problem& problem : checked.problems)
-    std::fprintf(stderr, "%s\n", config::to_line(problem, checked.file).c_str());
-  for (const std::string& note : checked.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  print_problems(checked.problems, checked.file);
+  for (const std::string& note : checked.notes) print_on_stderr(config::LogLevel::info, "note: " + note);
   if (checked.is_good()) {
     std::printf("%s: good, %zu routes and the default\n", file, checked.routes);
   } else {
-    std::fprintf(stderr, "%s: %zu %s\n", file, checked.errors(), checked.errors() == 1 ? "error" : "errors");
+    print_on_stderr(config::LogLevel::error, checked.file + ": " + std::to_string(checked.errors()) +
+                                                 (checked.errors() == 1 ? " error" : " errors"));
   }
   // The two streams may be one: lines stay in the order of the files.
   std::fflush(stdout);

@@ -61,7 +61,7 @@ int tell(const ControlArguments& given, const std::string& command) {
     return response.succeeded ? exit_ok : exit_runtime;
   }
   if (!response.succeeded) {
-    std::fprintf(stderr, "%s\n", observe::for_terminal(response.text).c_str());
+    print_on_stderr(config::LogLevel::error, observe::for_terminal(response.text));
     return exit_runtime;
   }
   // JSON has its own line end.

@@ -15,6 +15,7 @@
 #include "proxy/session/listen.hpp"
 #include "proxy/startup/configuration.hpp"
 #include "proxy/startup/listener_arguments.hpp"
+#include "proxy/systemd/journal.hpp"
 #include "proxy/tls/tls_client.hpp"
 
 namespace reprise::cli {
@@ -42,7 +43,8 @@ int serve(config::Loaded loaded, const std::string& file, std::vector<net::Watch
   net::hold_signals();
   prepare_process(loaded.settings->limits);
   net::ProxyOptions options = proxy_options(loaded, file);
-  options.log_to_terminal = ::isatty(STDERR_FILENO) == 1;
+  if (::isatty(STDERR_FILENO) == 1) options.log_reader = observe::LogReader::terminal;
+  if (net::is_journal_stream(variable_now, STDERR_FILENO)) options.log_reader = observe::LogReader::journal;
   listen_to_service_manager(options);
   try {
     if (!watched.empty()) {
@@ -56,10 +58,10 @@ int serve(config::Loaded loaded, const std::string& file, std::vector<net::Watch
   } catch (const net::InterceptError& error) {
     return tell_file_errors(loaded, file, error.what());
   } catch (const net::BindError& error) {
-    std::fprintf(stderr, "reprise: %s\n", error.what());
+    print_on_stderr(config::LogLevel::error, std::string("reprise: ") + error.what());
     return exit_cannot_bind;
   } catch (const net::ControlError& error) {
-    std::fprintf(stderr, "reprise: %s\n", error.what());
+    print_on_stderr(config::LogLevel::error, std::string("reprise: ") + error.what());
     return exit_cannot_bind;
   }
   return exit_ok;
@@ -68,7 +70,8 @@ int serve(config::Loaded loaded, const std::string& file, std::vector<net::Watch
 int run(const RunArguments& given) {
   if (!given.listeners.empty()) {
     FromArguments made = configuration_of(given.listeners);
-    for (const std::string& fault : made.faults) std::fprintf(stderr, "reprise run: %s\n", fault.c_str());
+    for (const std::string& fault : made.faults)
+      print_on_stderr(config::LogLevel::error, "reprise run: " + fault);
     return made.faults.empty() ? serve(std::move(made.loaded), {}, {}) : exit_usage;
   }
   const bool is_file = !given.file.empty() && !is_standard_input(given.file);

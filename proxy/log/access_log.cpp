@@ -19,9 +19,12 @@ void write_json_message(config::LogLevel level, std::string_view text, std::int6
   out += "}\n";
 }
 
-void write_text_message(config::LogLevel level, std::string_view text, std::int64_t wall, std::string& out) {
-  append_clock(out, wall);
-  out += ' ';
+void write_text_message(config::LogLevel level, std::string_view text, std::int64_t wall, LogReader reader,
+                        std::string& out) {
+  if (reader != LogReader::journal) {
+    append_clock(out, wall);
+    out += ' ';
+  }
   out += word(level);
   out += ": ";
   append_visible(out, text);
@@ -35,9 +38,10 @@ struct Log::Writer {
   LineQueue queue;
 };
 
-Log::Log(const config::Log& settings, const std::vector<std::string>& routes, int descriptor, bool terminal)
+Log::Log(const config::Log& settings, const std::vector<std::string>& routes, int descriptor,
+         LogReader reader)
     : settings_(std::bit_cast<std::uint32_t>(settings)),
-      terminal_(terminal),
+      reader_(reader),
       writer_(std::make_unique<Writer>(descriptor)) {
   for (const std::string& name : routes) routes_.add(name);
 }
@@ -53,7 +57,12 @@ void Log::name_route(std::size_t number, std::string_view name) {
 }
 
 bool Log::is_json(config::LogFormat format) const {
-  return format == config::LogFormat::automatic ? !terminal_ : format == config::LogFormat::json;
+  return format == config::LogFormat::automatic ? reader_ != LogReader::terminal
+                                                : format == config::LogFormat::json;
+}
+
+void Log::open_line(config::LogLevel level, std::string& out) const {
+  if (reader_ == LogReader::journal) out += priority_prefix(level);
 }
 
 void Log::access(const ExchangeRecord& record, std::int64_t wall) {
@@ -66,15 +75,22 @@ void Log::access(const ExchangeRecord& record, std::int64_t wall) {
       thread_local Line line;
       line.clear();
       write_json_line(record, route, settings.path, wall, line);
-      writer_->queue.append([&](std::string& out) { out += line.view(); });
+      writer_->queue.append([&](std::string& out) {
+        open_line(config::LogLevel::info, out);
+        out += line.view();
+      });
     } else {
-      writer_->queue.append(
-          [&](std::string& out) { write_text_line(record, route, settings.path, wall, terminal_, out); });
+      writer_->queue.append([&](std::string& out) {
+        open_line(config::LogLevel::info, out);
+        write_text_line(record, route, settings.path, wall, reader_, out);
+      });
     }
   }
   if (is_exhausted(record.ledger->reason) && !record.ledger->empty()) {
-    writer_->queue.append(
-        [&](std::string& out) { write_exhausted_line(record, route, settings.path, wall, json, out); });
+    writer_->queue.append([&](std::string& out) {
+      open_line(config::LogLevel::error, out);
+      write_exhausted_line(record, route, settings.path, wall, json, reader_, out);
+    });
   }
 }
 
@@ -82,10 +98,11 @@ void Log::message(config::LogLevel level, std::string_view text, std::int64_t wa
   const config::Log settings = this->settings();
   if (level > settings.level) return;
   writer_->queue.append([&](std::string& out) {
+    open_line(level, out);
     if (is_json(settings.format)) {
       write_json_message(level, text, wall, out);
     } else {
-      write_text_message(level, text, wall, out);
+      write_text_message(level, text, wall, reader_, out);
     }
   });
 }
@@ -93,11 +110,11 @@ void Log::message(config::LogLevel level, std::string_view text, std::int64_t wa
 std::uint64_t Log::dropped() const { return writer_->queue.dropped(); }
 
 void write_exhausted_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                          std::int64_t wall, bool json, std::string& out) {
+                          std::int64_t wall, bool json, LogReader reader, std::string& out) {
   if (json) {
     write_exhausted_json(record, route, path, wall, out);
   } else {
-    write_exhausted_text(record, route, path, wall, out);
+    write_exhausted_text(record, route, path, wall, reader, out);
   }
 }
 

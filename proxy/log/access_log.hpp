@@ -18,12 +18,15 @@
 
 namespace reprise::observe {
 
+/// What reads the lines. Under the format `auto`, a terminal gets text, everything else JSON. The journal
+/// gets a priority before each line, and no clock in lines of text: it keeps the time of each line itself.
+enum class LogReader : std::uint8_t { stream, terminal, journal };
+
 /// The whole log: access lines and messages. Thread-safe.
 class Log {
  public:
-  /// Writes to `descriptor` (2 for stderr). `terminal` chooses the form where the settings say `auto`.
-  /// `routes`: names in table order.
-  Log(const config::Log&, const std::vector<std::string>& routes, int descriptor, bool terminal);
+  /// Writes to `descriptor` (2 for stderr). `routes`: names in table order.
+  Log(const config::Log&, const std::vector<std::string>& routes, int descriptor, LogReader);
   /// Writes what is queued, for at most a second.
   ~Log();
   Log(const Log&) = delete;
@@ -51,23 +54,24 @@ class Log {
  private:
   struct Writer;
   bool is_json(config::LogFormat) const;
+  void open_line(config::LogLevel, std::string& out) const;
 
   std::atomic<std::uint32_t> settings_;  ///< the bytes of a config::Log
   GrowingList<const std::string> routes_;
-  const bool terminal_;
+  const LogReader reader_;
   std::unique_ptr<Writer> writer_;
 };
 
 /// The line alone, with its newline, appended to `out`. Every value that a client or an upstream chose is
 /// escaped and cut at 256 bytes (row H8); of more than 32 attempts the first 24 and the last 8 are shown. The
-/// text form gives local time.
+/// text form gives local time, but for the journal.
 void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                      Line& out);
 void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                     bool colour, std::string& out);
+                     LogReader, std::string& out);
 /// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or
 /// failure, the limit.
 void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          bool json, std::string& out);
+                          bool json, LogReader, std::string& out);
 
 }  // namespace reprise::observe

@@ -117,6 +117,16 @@ std::string_view word(config::LogLevel level) {
   return "debug";
 }
 
+std::string_view priority_prefix(config::LogLevel level) {
+  switch (level) {
+    case config::LogLevel::error: return "<3>";
+    case config::LogLevel::warn: return "<4>";
+    case config::LogLevel::info: return "<6>";
+    case config::LogLevel::debug: break;
+  }
+  return "<7>";
+}
+
 std::string text_of(const policy::UpstreamAddress& address) {
   if (!address.known()) return {};
   const bool v4 = address.family == policy::UpstreamAddress::Family::v4;

@@ -11,6 +11,8 @@
 
 namespace reprise::observe {
 
+enum class LogReader : std::uint8_t;
+
 /// RFC 3339 in UTC with milliseconds; valid until the thread's
 /// next call. `wall`: nanoseconds since 1970, and not before.
 std::string_view timestamp(std::int64_t wall);
@@ -35,10 +37,14 @@ std::string text_of(const policy::UpstreamAddress&);
 /// "error", "warn", "info", "debug".
 std::string_view word(config::LogLevel);
 
+/// "<3>" for an error, "<4>", "<6>" and "<7>" for the others: the priority that the journal takes from the
+/// begin of a line (sd-daemon(3)).
+std::string_view priority_prefix(config::LogLevel);
+
 /// The two forms of the exhausted record (clause R24); the ledger must not be empty.
 void write_exhausted_json(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                           std::string& out);
 void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          std::string& out);
+                          LogReader, std::string& out);
 
 }  // namespace reprise::observe

@@ -129,12 +129,14 @@ void put_ending(Pen& pen, const ExchangeRecord& record) {
 }  // namespace
 
 void write_text_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                     std::int64_t wall, bool colour, std::string& out) {
-  Pen pen(out, colour);
-  std::string time;
-  append_clock(time, wall);
-  pen.put(time, dim);
-  pen.put(" ");
+                     std::int64_t wall, LogReader reader, std::string& out) {
+  Pen pen(out, reader == LogReader::terminal);
+  if (reader != LogReader::journal) {
+    std::string time;
+    append_clock(time, wall);
+    pen.put(time, dim);
+    pen.put(" ");
+  }
   pen.put(visible(clipped(record.method)));
   pen.put(" ");
   pen.put(target_of(record, route, path));
@@ -157,11 +159,14 @@ void write_text_line(const ExchangeRecord& record, std::string_view route, confi
 }
 
 void write_exhausted_text(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                          std::int64_t wall, std::string& out) {
+                          std::int64_t wall, LogReader reader, std::string& out) {
   const policy::Ledger& ledger = *record.ledger;
-  append_clock(out, wall);
+  if (reader != LogReader::journal) {
+    append_clock(out, wall);
+    out += ' ';
+  }
   fmt::format_to(std::back_inserter(out),
-                 " error: retries exhausted: {} {}: {} attempt{} in {}, last {}, limit {}\n",
+                 "error: retries exhausted: {} {}: {} attempt{} in {}, last {}, limit {}\n",
                  visible(clipped(record.method)), visible(url_of(record, route, path)), ledger.size(),
                  ledger.size() == 1 ? "" : "s", span_text(record.ended - record.started),
                  outcome_text(ledger.back().outcome), policy::word(ledger.reason));

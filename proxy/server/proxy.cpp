@@ -20,7 +20,7 @@ namespace reprise::net {
 Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
     : options(std::move(given_options)),
       metrics(route_names(*given.routes), http::all_words(), options.version, labels_of(given)),
-      log(given.log, route_names(*given.routes), options.log_descriptor, options.log_to_terminal),
+      log(given.log, route_names(*given.routes), options.log_descriptor, options.log_reader),
       budgets(given.limits.upstreams),
       host_guards(given.limits.upstreams),
       replay(given.limits, options.files, metrics, log),

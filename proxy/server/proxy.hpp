@@ -11,6 +11,7 @@
 #include "proxy/cgroup/cgroup_limits.hpp"
 #include "proxy/intercept/authority.hpp"
 #include "proxy/io/tick.hpp"
+#include "proxy/log/access_log.hpp"
 #include "proxy/log/exchange_record.hpp"
 #include "proxy/reload/file_watch.hpp"
 #include "proxy/replay/temporary_file.hpp"
@@ -41,7 +42,7 @@ struct ProxyOptions {
   std::vector<std::string> notes;     ///< the same, of what is no fault
   cgroup::Limits limits;              ///< for /status
   int log_descriptor = 2;
-  bool log_to_terminal = false;
+  observe::LogReader log_reader = observe::LogReader::stream;
   /// SIGTERM, SIGINT and SIGQUIT end it, SIGHUP reloads; tests call `stop` and `reload` instead. Precondition
   /// of true: `hold_signals` was called.
   bool handle_signals = true;

@@ -1,6 +1,7 @@
 #include "proxy/startup/configuration.hpp"
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -13,7 +14,9 @@
 #include "proxy/command_line/exit_codes.hpp"
 #include "proxy/intercept/trust.hpp"
 #include "proxy/io/descriptors.hpp"
+#include "proxy/log/line_parts.hpp"
 #include "proxy/startup/named_files.hpp"
+#include "proxy/systemd/journal.hpp"
 #include "proxy/tls/file_digest.hpp"
 #include "proxy/tls/root_places.hpp"
 
@@ -102,10 +105,27 @@ net::NewConfiguration read_again(const std::string& file, const cgroup::Limits& 
   return read;
 }
 
-void print_problems(const config::Loaded& loaded, const std::string& file) {
-  for (const config::Problem& problem : loaded.problems) {
-    std::fprintf(stderr, "%s\n", config::to_line(problem, file).c_str());
+void print_on_stderr(config::LogLevel level, const std::string& text) {
+  const bool is_journal = net::is_journal_stream(variable_now, STDERR_FILENO);
+  const std::string prefix(is_journal ? observe::priority_prefix(level) : "");
+  std::string lines = prefix;
+  for (const char byte : text) {
+    lines += byte;
+    if (byte == '\n') lines += prefix;
   }
+  std::fprintf(stderr, "%s\n", lines.c_str());
+}
+
+void print_problems(const std::vector<config::Problem>& problems, const std::string& file) {
+  for (const config::Problem& problem : problems) {
+    const bool is_error = problem.severity == config::Problem::Severity::error;
+    print_on_stderr(is_error ? config::LogLevel::error : config::LogLevel::warn,
+                    config::to_line(problem, file));
+  }
+}
+
+void print_problems(const config::Loaded& loaded, const std::string& file) {
+  print_problems(loaded.problems, file);
 }
 
 config::Loaded load_configuration(const std::string& file) {
@@ -154,7 +174,7 @@ std::optional<TrustFiles> trust_files(const config::Settings& settings) {
 
 int tell_file_errors(const config::Loaded& loaded, const std::string& file, const std::string& otherwise) {
   for (const std::string& line : lines_of_files(loaded, file, otherwise))
-    std::fprintf(stderr, "%s\n", line.c_str());
+    print_on_stderr(config::LogLevel::error, line);
   return exit_bad_configuration;
 }
 

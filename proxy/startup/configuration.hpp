@@ -35,7 +35,11 @@ config::Loaded read_for_watch(const std::string& file, std::vector<net::WatchedF
 std::vector<std::string> fit_to(const cgroup::Limits&, config::Loaded&, const std::string& file);
 /// What a running proxy reads when the file has changed, under the limits that it found at its start.
 net::NewConfiguration read_again(const std::string& file, const cgroup::Limits&);
+/// Prints `text`, which may have several lines, on standard error. Where that is the journal, each line
+/// begins with the priority of `level`.
+void print_on_stderr(config::LogLevel level, const std::string& text);
 /// Prints every problem.
+void print_problems(const std::vector<config::Problem>&, const std::string& file);
 void print_problems(const config::Loaded&, const std::string& file);
 /// Both.
 config::Loaded load_configuration(const std::string& file);

@@ -1,5 +1,6 @@
 """What a service manager and the program tell each other: ready, stopping, alive, and sockets that were there before it."""
 import contextlib
+import json
 import os
 import re
 import select
@@ -176,3 +177,55 @@ def test_the_socket_unit_names_the_listeners_of_the_example():
     done = subprocess.run([options.binary, "config", "--effective", "-c", str(example)], capture_output=True, text=True, timeout=PATIENCE,
                           check=True)
     equal(sorted(re.findall(r"^ListenStream=(.+)$", unit, re.M)), sorted(re.findall(r"\bbind: \"?([\d.]+:\d+)", done.stdout)))
+
+
+def journal_of(descriptor):
+    """What systemd puts into JOURNAL_STREAM if that descriptor leads to the journal."""
+    status = os.fstat(descriptor)
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+class Journaled(Serviced):
+    """With JOURNAL_STREAM naming its standard error, as under systemd."""
+
+    def __init__(self, **configuration):
+        super().__init__({}, **configuration)
+
+    def become(self):
+        self.variables = {"JOURNAL_STREAM": journal_of(2)}
+        super().become()
+
+
+def test_the_journal_gets_a_priority_with_every_line_and_one_clock():
+    script = {"/x": [503, 503]}
+    for form in ("text", "json"):
+        with Upstream(script) as upstream, Journaled(log={"format": form}, defaults={"retry": {"max_attempts": 2}}) as reprise:
+            equal(ask(reprise, "GET", upstream.url("/x")).status, 503)
+            reprise.expect_log("retries exhausted")
+            with open(reprise.config_file, "a", encoding="ascii") as file:
+                file.write("unknown: 1\n")
+            reprise.process.send_signal(signal.SIGHUP)
+            reprise.expect_log("configuration not reloaded")
+            lines = reprise.text().splitlines()
+            equal([line for line in lines if not re.match("<[3467]>", line)], [], "each line has a priority")
+            levels = {words: line[:3] for line in lines for words in ("retries exhausted", "not reloaded", "listening forward") if words in line}
+            equal(levels, {"retries exhausted": "<3>", "not reloaded": "<3>", "listening forward": "<6>"})
+            clocks = [line for line in lines if re.match(r"<\d>(\S+ )?\d\d:\d\d:\d\d", line)]
+            equal(clocks, [], "the journal has a clock of its own")
+            if form == "json":
+                assert all("time" in json.loads(line[3:]) for line in lines), lines
+
+
+def test_what_ends_a_start_is_an_error_in_the_journal_and_plain_elsewhere():
+    with tempfile.TemporaryDirectory() as folder:
+        bad = Path(folder, "bad.yaml")
+        bad.write_text("version: 1\nunknown: 1\ndefauts: {}\n", encoding="ascii")
+        for command in (["run", "-c", bad], ["check", bad], ["run", "--forwrad", "1"]):
+            for into_journal in (True, False):
+                with open(f"{folder}/said", "wb") as said:
+                    variables = {**os.environ, "JOURNAL_STREAM": journal_of(said.fileno()) if into_journal else "8:1"}
+                    ended = subprocess.run([options.binary, *command], env=variables, stdout=subprocess.DEVNULL, stderr=said, check=False)
+                assert ended.returncode in (2, 78), ended
+                lines = Path(folder, "said").read_text(encoding="utf-8").splitlines()
+                assert lines, "says why"
+                equal({line.startswith("<3>") for line in lines}, {into_journal}, f"{command} {lines}")

@@ -32,10 +32,11 @@ std::string lines(const ScriptedRequest& story, Form form, LogPath path) {
     write_json_line(record, route, path, story_wall, line);
     out = line.view();
   } else {
-    write_text_line(record, route, path, story_wall, form == Form::colour, out);
+    write_text_line(record, route, path, story_wall,
+                    form == Form::colour ? LogReader::terminal : LogReader::stream, out);
   }
   if (is_exhausted(record.ledger->reason)) {
-    write_exhausted_line(record, route, path, story_wall, form == Form::json, out);
+    write_exhausted_line(record, route, path, story_wall, form == Form::json, LogReader::stream, out);
   }
   return out;
 }
@@ -172,7 +173,7 @@ TEST_F(LogLines, a_url_names_the_scheme_that_reached_the_upstream) {
 TEST_F(LogLines, exhausted_record_names_the_request_its_last_error_and_the_limit) {
   const ScriptedRequest exhausted = story("out_of_time");
   std::string out;
-  write_exhausted_line(exhausted.record(), "orders", LogPath::full, story_wall, true, out);
+  write_exhausted_line(exhausted.record(), "orders", LogPath::full, story_wall, true, LogReader::stream, out);
   const auto line = boost::json::parse(out).as_object();
   EXPECT_EQ(line.at("level").as_string(), "error");
   EXPECT_EQ(line.at("method").as_string(), "PUT");

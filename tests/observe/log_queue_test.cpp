@@ -110,7 +110,7 @@ TEST(Log, writes_every_line_before_it_ends) {
     std::string text;
     std::thread reading([&] { text = read_all(pipe.reader); });
     {
-      Log log(json_settings(), route_names, pipe.writer, false);
+      Log log(json_settings(), route_names, pipe.writer, LogReader::stream);
       for (int i = 0; i < 3; ++i) {
         for (const ScriptedRequest& story : all_stories()) log.access(story.record(), story_wall);
       }
@@ -135,7 +135,7 @@ TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
   std::string text;
   std::uint64_t dropped = 0;
   {
-    Log log(json_settings(), route_names, pipe.writer, false);
+    Log log(json_settings(), route_names, pipe.writer, LogReader::stream);
     // Nobody reads: a call that waited for the descriptor would never return.
     for (; given < 10000; ++given) log.access(story.record(), story_wall);
     EXPECT_GT(log.dropped(), 0U);
@@ -167,7 +167,7 @@ TEST(Log, I11_blocked_descriptor_costs_lines_and_never_time) {
 
 TEST(Log, ends_soon_when_blocked) {
   Pipe pipe;
-  std::optional<Log> log(std::in_place, json_settings(), route_names, pipe.writer, false);
+  std::optional<Log> log(std::in_place, json_settings(), route_names, pipe.writer, LogReader::stream);
   const ScriptedRequest story = all_stories().front();
   for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
   const auto begin = Clock::now();
@@ -183,7 +183,7 @@ TEST(Log, ends_though_a_terminal_hangs_in_a_write) {
   ASSERT_EQ(unlockpt(terminal), 0);
   const int side = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(side, 0);
-  std::optional<Log> log(std::in_place, config::Log{}, route_names, side, true);
+  std::optional<Log> log(std::in_place, config::Log{}, route_names, side, LogReader::terminal);
   const ScriptedRequest story = all_stories().at(1);
   for (int i = 0; i < 5000; ++i) log->access(story.record(), story_wall);
   const auto begin = Clock::now();
@@ -197,7 +197,7 @@ TEST(Log, I11_reader_that_went_away_is_no_signal) {
   Pipe pipe;
   pipe.close_reader();
   ASSERT_NE(signal(SIGPIPE, SIG_DFL), SIG_ERR);
-  Log log(json_settings(), route_names, pipe.writer, false);
+  Log log(json_settings(), route_names, pipe.writer, LogReader::stream);
   for (int i = 0; i < 10; ++i) log.message(config::LogLevel::error, "nobody listens", story_wall);
   EXPECT_TRUE(becomes_true([&] { return log.dropped() == 10; })) << log.dropped();
 }
@@ -206,7 +206,7 @@ TEST(Log, I11_full_disk_drops_and_counts) {
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
   {
-    Log log(json_settings(), route_names, full, false);
+    Log log(json_settings(), route_names, full, LogReader::stream);
     for (int i = 0; i < 7; ++i) log.message(config::LogLevel::info, "no room", story_wall);
     EXPECT_TRUE(becomes_true([&] { return log.dropped() == 7; })) << log.dropped();
   }
@@ -224,7 +224,7 @@ TEST(Log, line_that_broke_off_does_not_swallow_the_next) {
   little.rlim_cur = 100;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
   {
-    Log log(json_settings(), route_names, file, false);
+    Log log(json_settings(), route_names, file, LogReader::stream);
     log.message(config::LogLevel::info, std::string(200, 'x'), story_wall);
     const bool dropped = becomes_true([&] { return log.dropped() == 1; });
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -242,10 +242,10 @@ TEST(Log, line_that_broke_off_does_not_swallow_the_next) {
 }
 
 // What came of four lines, without a last one by which the reader knows that the others are there.
-std::string logged(const config::Log& settings, bool terminal) {
+std::string logged(const config::Log& settings, LogReader reader) {
   const std::string last = "the last word";
   Pipe pipe;
-  Log log(settings, route_names, pipe.writer, terminal);
+  Log log(settings, route_names, pipe.writer, reader);
   log.access(all_stories().at(0).record(), story_wall);
   log.access(all_stories().at(7).record(), story_wall);
   log.message(config::LogLevel::debug, "debug text", story_wall);
@@ -262,32 +262,52 @@ std::string logged(const config::Log& settings, bool terminal) {
 }
 
 TEST(Log, automatic_form_follows_the_terminal) {
-  EXPECT_EQ(logged({}, false).front(), '{');
-  EXPECT_EQ(logged({}, true).front(), '\x1b');
+  EXPECT_EQ(logged({}, LogReader::stream).front(), '{');
+  EXPECT_EQ(logged({}, LogReader::terminal).front(), '\x1b');
   config::Log text;
   text.format = config::LogFormat::text;
-  EXPECT_EQ(logged(text, false).find('\x1b'), std::string::npos) << "no colours in a file";
-  EXPECT_EQ(logged(json_settings(), true).front(), '{');
+  EXPECT_EQ(logged(text, LogReader::stream).find('\x1b'), std::string::npos) << "no colours in a file";
+  EXPECT_EQ(logged(json_settings(), LogReader::terminal).front(), '{');
+}
+
+// The journal takes the priority off, and has a clock of its own.
+TEST(Log, journal_gets_a_priority_before_each_line_and_no_clock_in_text) {
+  config::Log settings;
+  settings.level = config::LogLevel::debug;
+  const auto json = split(logged(settings, LogReader::journal));
+  ASSERT_EQ(json.size(), 5U);
+  const char* const priorities[] = {"<6>", "<6>", "<3>", "<7>", "<4>"};
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    EXPECT_EQ(json[i].substr(0, 3), priorities[i]) << json[i];
+    EXPECT_TRUE(boost::json::parse(json[i].substr(3)).as_object().contains("time")) << json[i];
+  }
+  settings.format = config::LogFormat::text;
+  const auto text = split(logged(settings, LogReader::journal));
+  ASSERT_EQ(text.size(), 5U);
+  EXPECT_EQ(text[0].substr(0, 7), "<6>GET ");
+  EXPECT_EQ(text[2].substr(0, 28), "<3>error: retries exhausted:");
+  EXPECT_EQ(text[3], "<7>debug: debug text");
+  EXPECT_EQ(text[4], "<4>warn: warn text");
 }
 
 TEST(Log, levels_and_the_access_switch) {
   config::Log settings = json_settings();
-  EXPECT_EQ(split(logged(settings, false)).size(), 4U);
+  EXPECT_EQ(split(logged(settings, LogReader::stream)).size(), 4U);
   settings.level = config::LogLevel::debug;
-  EXPECT_EQ(split(logged(settings, false)).size(), 5U);
+  EXPECT_EQ(split(logged(settings, LogReader::stream)).size(), 5U);
   settings.level = config::LogLevel::warn;
-  EXPECT_EQ(split(logged(settings, false)).size(), 2U) << "the exhausted record and the warning";
+  EXPECT_EQ(split(logged(settings, LogReader::stream)).size(), 2U) << "the exhausted record and the warning";
   settings.level = config::LogLevel::error;
-  EXPECT_NE(logged(settings, false).find("retries exhausted"), std::string::npos);
+  EXPECT_NE(logged(settings, LogReader::stream).find("retries exhausted"), std::string::npos);
   settings = json_settings();
   settings.access = false;
-  EXPECT_EQ(split(logged(settings, false)).size(), 2U);
+  EXPECT_EQ(split(logged(settings, LogReader::stream)).size(), 2U);
 }
 
 TEST(Log, lines_of_many_threads_stay_whole) {
   Pipe pipe;
   std::string text;
-  Log log(json_settings(), route_names, pipe.writer, false);
+  Log log(json_settings(), route_names, pipe.writer, LogReader::stream);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {

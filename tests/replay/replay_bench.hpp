@@ -65,8 +65,8 @@ struct StoreBench {
   play::ScriptedDisk disk;
   std::unique_ptr<observe::Metrics> metrics = make_metrics();
   int log_file = ::open((folder.path() + "/log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  std::unique_ptr<observe::Log> log =
-      std::make_unique<observe::Log>(config::Log{}, std::vector<std::string>{"default"}, log_file, false);
+  std::unique_ptr<observe::Log> log = std::make_unique<observe::Log>(
+      config::Log{}, std::vector<std::string>{"default"}, log_file, observe::LogReader::stream);
   std::unique_ptr<ReplayStore> store;
 };
 

@@ -33,7 +33,7 @@ class Building {
   explicit Building(std::shared_ptr<const Authority> authority)
       : metrics_(make_metrics()),
         log_(std::make_unique<observe::Log>(config::Log{}, std::vector<std::string>{"default"},
-                                            file_.descriptor(), false)),
+                                            file_.descriptor(), observe::LogReader::stream)),
         builder_(*metrics_, *log_, std::move(authority), "reprise.yaml") {}
   ~Building() { builder_.stop(); }
   Building(const Building&) = delete;

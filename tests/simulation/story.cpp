@@ -376,7 +376,7 @@ Played Story::play() {
 
 Stage::Stage()
     : metrics(std::span<const std::string>(&one_route, 1), rejection_words(), "simulation"),
-      log(quiet_log(), {one_route}, null_descriptor(), false),
+      log(quiet_log(), {one_route}, null_descriptor(), observe::LogReader::stream),
       filter(std::make_shared<const net::AddressFilter>(
           config::Deny(), std::vector{net::tcp::endpoint(net::asio::ip::address_v4::loopback(), 3128)})),
       tls(std::make_shared<const net::TlsClients>(policy::RouteTable({}, policy::Route()))) {}

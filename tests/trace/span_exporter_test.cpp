@@ -83,8 +83,10 @@ class SpanExporterTest : public testing::Test {
 
   std::unique_ptr<observe::Metrics> metrics = make_metrics();
   play::LogFile log_file;
-  observe::Log log{
-      {config::LogLevel::debug, config::LogFormat::json}, {"default"}, log_file.descriptor(), false};
+  observe::Log log{{config::LogLevel::debug, config::LogFormat::json},
+                   {"default"},
+                   log_file.descriptor(),
+                   observe::LogReader::stream};
   play::Names names;
   std::unique_ptr<Resolver> resolver =
       std::make_unique<Resolver>(names.query(), Resolver::Limits{}, *metrics);

@@ -1,0 +1,12 @@
+// Whether standard error leads to the journal, which takes a priority from the begin of each line.
+#pragma once
+
+#include "proxy/systemd/environment.hpp"
+
+namespace reprise::net {
+
+/// Returns true if `descriptor` is the stream that JOURNAL_STREAM names by device and inode
+/// (systemd.exec(5)). A redirection to a file, or a variable that came from another process, gives false.
+bool is_journal_stream(const Environment&, int descriptor);
+
+}  // namespace reprise::net
