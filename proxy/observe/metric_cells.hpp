@@ -24,6 +24,7 @@
 
 #include "proxy/log/growing_list.hpp"
 #include "proxy/match/status_range.hpp"
+#include "proxy/observe/last_minute.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/verdict/outcome.hpp"
 #include "proxy/verdict/reason.hpp"
@@ -50,6 +51,7 @@ class Distribution {
   std::uint64_t count() const;
   /// What each bucket holds; the last one is above every bound.
   std::vector<std::uint64_t> counts() const;
+  std::uint64_t count_at(std::size_t bucket) const { return counts_[bucket].load(std::memory_order_relaxed); }
   std::span<const double> bounds() const { return bounds_; }
   prometheus::ClientMetric::Histogram collect() const;
 
@@ -94,6 +96,7 @@ struct alignas(64) RouteCells {
   Distribution attempts_per_request;
   Distribution backoff;
   Distribution retry_after;
+  LastMinute<RouteNumbers> last_minute;
 };
 
 inline constexpr auto& tunnel_words = policy::names_of<TunnelOutcome>;

@@ -92,6 +92,51 @@ std::uint64_t requests_of(const RouteCells& cells) {
          cells.client_gone.load(std::memory_order_relaxed);
 }
 
+// Of the clock that measures requests: it never goes back.
+std::int64_t second_of(policy::Instant at) {
+  return std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
+}
+
+RouteNumbers numbers_of(const RouteCells& cells) {
+  std::uint64_t requests = 0;
+  std::uint64_t failed = now_in(cells.cut);
+  for (std::size_t status = 0; status < cells.statuses.size(); ++status) {
+    const std::uint64_t sent = now_in(cells.statuses[status]);
+    requests += sent;
+    if (status >= 500 && status < 600) failed += sent;
+  }
+  const auto narrow = [](std::uint64_t number) { return static_cast<std::uint32_t>(number); };
+  RouteNumbers numbers;
+  numbers.client_gone = narrow(now_in(cells.client_gone));
+  numbers.requests = narrow(requests + now_in(cells.cut) + now_in(cells.client_gone));
+  numbers.failed = narrow(failed);
+  numbers.retries = narrow(sum(cells.retries));
+  numbers.recovered = narrow(now_in(cells.recovered));
+  numbers.refused = narrow(sum(cells.refused));
+  static_assert(Distribution::most_bounds + 1 == RouteNumbers::most_buckets);
+  for (std::size_t i = 0; i < numbers.durations.size(); ++i)
+    numbers.durations[i] = narrow(cells.duration.count_at(i));
+  return numbers;
+}
+
+AttemptNumbers numbers_of(const UpstreamCells& cells) {
+  AttemptNumbers numbers;
+  for (std::size_t i = 0; i < cells.attempts.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(now_in(cells.attempts[i]));
+    numbers.attempts += number;
+    const std::string_view outcome = policy::outcome_labels[i];
+    if (outcome != "2xx" && outcome != "3xx" && outcome != "4xx") numbers.failed += number;
+  }
+  return numbers;
+}
+
+// Called before a request is counted: what was counted so far belongs to the seconds before it ended.
+void begin_second(RouteCells& cells, UpstreamCells* upstream, policy::Instant ended) {
+  const std::int64_t second = second_of(ended);
+  cells.last_minute.before_count(second, [&] { return numbers_of(cells); });
+  if (upstream != nullptr) upstream->last_minute.before_count(second, [&] { return numbers_of(*upstream); });
+}
+
 std::size_t place(const prometheus::MetricFamily& family) {
   const auto rows = metric_rows();
   const auto found =
@@ -130,6 +175,7 @@ std::size_t Metrics::route(std::string_view name) {
 void Metrics::count(const ExchangeRecord& record) {
   RouteCells& cells = cells_->routes[record.route].cells;
   const policy::Ledger& ledger = *record.ledger;
+  begin_second(cells, record.upstream, record.ended);
   if (!is_tunnel(record)) {
     add_one(code_cell(cells, record));
     cells.duration.observe(seconds(record.ended - record.started));
@@ -283,12 +329,19 @@ Metrics::RouteTotals Metrics::totals_of(std::size_t route) const {
   return totals;
 }
 
+std::vector<CountedSecond<RouteNumbers>> Metrics::last_minute_of(std::size_t route,
+                                                                 policy::Instant now) const {
+  const RouteCells& cells = cells_->routes[route].cells;
+  return cells.last_minute.list(second_of(now), [&] { return numbers_of(cells); });
+}
+
 std::span<const double> Metrics::duration_bounds() { return request_duration_bounds(); }
 
-std::vector<Metrics::UpstreamTotals> Metrics::upstream_totals() const {
+std::vector<Metrics::UpstreamTotals> Metrics::upstream_totals(policy::Instant now) const {
   std::vector<UpstreamTotals> all;
   cells_->by_upstream.each([&](const UpstreamCells& cells) {
-    UpstreamTotals one{cells.label, {}};
+    const auto totals = [&cells] { return numbers_of(cells); };
+    UpstreamTotals one{cells.label, {}, cells.last_minute.list(second_of(now), totals)};
     for (std::size_t i = 0; i < cells.attempts.size(); ++i)
       add_if_any(one.attempts, policy::outcome_labels[i], now_in(cells.attempts[i]));
     if (!one.attempts.empty()) all.push_back(std::move(one));

@@ -14,6 +14,7 @@
 #include "proxy/log/exchange_record.hpp"
 #include "proxy/log/unread_hosts.hpp"
 #include "proxy/match/enumerators.hpp"
+#include "proxy/observe/last_minute.hpp"
 #include "proxy/observe/upstream_cells.hpp"
 #include "proxy/pacing/circuit.hpp"
 
@@ -157,6 +158,8 @@ class Metrics {
     std::vector<std::uint64_t> durations;
   };
   RouteTotals totals_of(std::size_t route) const;
+  /// The seconds of the last minute in which something was counted, the oldest first.
+  std::vector<CountedSecond<RouteNumbers>> last_minute_of(std::size_t route, policy::Instant now) const;
   /// Seconds, ascending.
   static std::span<const double> duration_bounds();
 
@@ -164,9 +167,10 @@ class Metrics {
   struct UpstreamTotals {
     std::string_view name;
     Counts attempts;
+    std::vector<CountedSecond<AttemptNumbers>> last_minute;
   };
   /// By name, then `other`; without those that nothing was sent to.
-  std::vector<UpstreamTotals> upstream_totals() const;
+  std::vector<UpstreamTotals> upstream_totals(policy::Instant now) const;
   /// Hosts whose HTTPS could not be read, as UnreadHosts::list gives them.
   std::vector<UnreadHost> unread_hosts() const;
 

@@ -66,7 +66,42 @@ void append_route_totals(std::string& out, const Metrics::RouteTotals& totals) {
   fmt::format_to(std::back_inserter(out), R"(,"durations":[{}])", fmt::join(totals.durations, ","));
 }
 
-void append_upstream(std::string& out, const StatusFacts::Upstream& upstream) {
+// Only what was counted: most numbers of most seconds are 0.
+void append_numbers(std::string& out, const RouteNumbers& numbers) {
+  const auto add = [&out](std::string_view name, std::uint32_t number) {
+    if (number > 0) fmt::format_to(std::back_inserter(out), R"(,"{}":{})", name, number);
+  };
+  add("requests", numbers.requests);
+  add("failed", numbers.failed);
+  add("client_gone", numbers.client_gone);
+  add("retries", numbers.retries);
+  add("recovered", numbers.recovered);
+  add("refused", numbers.refused);
+  auto end = numbers.durations.end();
+  while (end != numbers.durations.begin() && *(end - 1) == 0) --end;
+  if (end != numbers.durations.begin())
+    fmt::format_to(std::back_inserter(out), R"(,"durations":[{}])",
+                   fmt::join(numbers.durations.begin(), end, ","));
+}
+
+void append_numbers(std::string& out, const AttemptNumbers& numbers) {
+  fmt::format_to(std::back_inserter(out), R"(,"attempts":{})", numbers.attempts);
+  if (numbers.failed > 0) fmt::format_to(std::back_inserter(out), R"(,"failed":{})", numbers.failed);
+}
+
+template <typename Numbers>
+void append_minute(std::string& out, const std::vector<CountedSecond<Numbers>>& minute) {
+  out += R"(,"last_minute":[)";
+  const char* separator = "";
+  for (const CountedSecond<Numbers>& one : minute) {
+    fmt::format_to(std::back_inserter(out), R"({}{{"clock":{})", std::exchange(separator, ","), one.second);
+    append_numbers(out, one.numbers);
+    out += '}';
+  }
+  out += ']';
+}
+
+void append_upstream(std::string& out, const StatusFacts::Upstream& upstream, bool with_minute) {
   fmt::format_to(std::back_inserter(out), R"({{"name":{})", json_quoted(upstream.name));
   append_counts(out, "attempts", upstream.attempts);
   if (upstream.budget_left)
@@ -76,6 +111,7 @@ void append_upstream(std::string& out, const StatusFacts::Upstream& upstream) {
                    policy::names_of<policy::Circuit::State>[static_cast<std::size_t>(*upstream.circuit)]);
   if (upstream.pause_seconds)
     fmt::format_to(std::back_inserter(out), R"(,"pause_seconds":{:.3f})", *upstream.pause_seconds);
+  if (with_minute) append_minute(out, upstream.last_minute);
   out += '}';
 }
 
@@ -83,7 +119,7 @@ void append_upstreams(std::string& out, const StatusFacts& facts) {
   out += R"("upstreams":[)";
   for (const StatusFacts::Upstream& upstream : facts.upstreams) {
     if (&upstream != &facts.upstreams.front()) out += ',';
-    append_upstream(out, upstream);
+    append_upstream(out, upstream, facts.minute.has_value());
   }
   out += ']';
 }
@@ -163,6 +199,8 @@ std::string status_json(const StatusFacts& facts, const config::Settings& settin
                  facts.config_file.empty() ? "null" : json_quoted(facts.config_file),
                  json_quoted(facts.config_hash), settings.threads);
   append_limits(out, facts.limits, settings);
+  if (facts.minute)
+    fmt::format_to(std::back_inserter(out), R"(,"last_minute_seconds":{})", facts.minute->seconds);
   out += R"(,"listeners":[)";
   for (const std::string& listener : facts.listeners) {
     if (&listener != &facts.listeners.front()) out += ',';
@@ -176,6 +214,7 @@ std::string status_json(const StatusFacts& facts, const config::Settings& settin
     out += std::exchange(separator, ",");
     append_route(out, (*settings.routes)[i]);
     if (i < facts.routes.size()) append_route_totals(out, facts.routes[i]);
+    if (facts.minute && i < facts.minute->routes.size()) append_minute(out, facts.minute->routes[i]);
     out += '}';
   }
   out += "],";

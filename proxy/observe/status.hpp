@@ -34,6 +34,13 @@ struct StatusFacts {
   std::vector<std::string> listeners;  ///< "forward 127.0.0.1:3128"
   /// In the order of the settings' routes.
   std::vector<Metrics::RouteTotals> routes;
+  /// The last minute, where it is asked for.
+  struct Minute {
+    std::int64_t seconds = 0;  ///< how many of it this process has lived
+    /// In the order of the settings' routes.
+    std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
+  };
+  std::optional<Minute> minute;
   /// Upstreams of whose budgets something was drawn, and what is left of them, 0 to 1.
   std::vector<std::pair<std::string, double>> budgets;
   /// What is known of an upstream; absent: nothing, which is a full budget, a closed circuit, no pause.
@@ -42,7 +49,8 @@ struct StatusFacts {
     Metrics::Counts attempts;           ///< by outcome, if it has a label of its own
     std::optional<double> budget_left;  ///< 0 to 1
     std::optional<policy::Circuit::State> circuit;
-    std::optional<double> pause_seconds;  ///< until its pause ends
+    std::optional<double> pause_seconds;                     ///< until its pause ends
+    std::vector<CountedSecond<AttemptNumbers>> last_minute;  ///< written if `minute` is there
   };
   std::vector<Upstream> upstreams;  ///< by name
   std::vector<UnreadHost> unread;   ///< whose HTTPS could not be read

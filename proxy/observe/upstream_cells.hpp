@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/observe/last_minute.hpp"
 #include "proxy/verdict/outcome.hpp"
 
 namespace reprise::observe {
@@ -26,6 +27,7 @@ struct alignas(64) UpstreamCells {
   const std::string label;  ///< "host:port" or "other"
   /// By their place in policy::outcome_labels.
   std::array<std::atomic<std::uint64_t>, policy::outcome_labels.size()> attempts{};
+  LastMinute<AttemptNumbers> last_minute;
 };
 
 /// Who gets a label: hosts that the configuration names, at every port, then the first others that are met.

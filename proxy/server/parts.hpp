@@ -77,6 +77,7 @@ struct Proxy::Parts {
   static std::vector<std::shared_ptr<const ListenerRole>> roles_of(const config::Settings&,
                                                                    const ListenerSet&);
   observe::StatusFacts status_facts(const Current&);
+  void add_minute(observe::StatusFacts&, const Current&) const;
   std::vector<observe::StatusFacts::Upstream> upstream_facts();
   std::string status();
   std::string status_words();
@@ -129,6 +130,7 @@ struct Proxy::Parts {
   std::atomic<bool> hurried{false};  ///< nobody is waited for any more
   std::atomic<bool> ended{false};    ///< the loops: nothing that is posted to them is done
   std::int64_t started_unix = Clock::wall_nanoseconds() / 1'000'000'000;
+  const Instant started = Tick::now();
 };
 
 }  // namespace reprise::net

@@ -27,7 +27,7 @@ std::string without_end(std::string line) {
 Edition Proxy::Parts::edition(bool whole) {
   const Current in_force = now();
   const config::Settings& settings = in_force.snapshot->settings;
-  const observe::StatusFacts facts = status_facts(in_force);
+  observe::StatusFacts facts = status_facts(in_force);
   const observe::Metrics::Totals totals = metrics.totals();
   const bool same_routes =
       in_force.hash == edition_before.hash && facts.routes.size() == edition_before.requests.size();
@@ -35,10 +35,15 @@ Edition Proxy::Parts::edition(bool whole) {
   for (std::size_t i = 0; i < facts.routes.size(); ++i)
     moved.push_back(!same_routes || facts.routes[i].requests != edition_before.requests[i]);
   Edition edition;
+  // A reader that has seen the minute go by needs only what is new, unless the routes are others now.
+  if (whole || !same_routes) add_minute(facts, in_force);
+  std::optional<observe::StatusFacts::Minute> minute;
+  if (same_routes) minute.swap(facts.minute);
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(observe::status_json(facts, settings, totals, moved)));
   append_new_stories(edition.changes);
   // Last, so that what ends meanwhile is told twice and never missed: stories have an id.
+  if (minute) facts.minute.swap(minute);
   if (whole)
     append_event(edition.whole, "status", without_end(observe::status_json(facts, settings, totals)));
   if (whole) append_event(edition.whole, "stories", without_end(newest_stories()));

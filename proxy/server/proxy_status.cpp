@@ -62,8 +62,11 @@ std::vector<UpstreamFacts> Proxy::Parts::upstream_facts() {
     UpstreamFacts* const upstream = ratio < 1 ? list.at(host_port) : nullptr;
     if (upstream != nullptr) upstream->budget_left = std::min(ratio, upstream->budget_left.value_or(1));
   });
-  for (observe::Metrics::UpstreamTotals& totals : metrics.upstream_totals()) {
-    if (UpstreamFacts* const upstream = list.at(totals.name)) upstream->attempts = std::move(totals.attempts);
+  for (observe::Metrics::UpstreamTotals& totals : metrics.upstream_totals(time)) {
+    UpstreamFacts* const upstream = list.at(totals.name);
+    if (upstream == nullptr) continue;
+    upstream->attempts = std::move(totals.attempts);
+    upstream->last_minute = std::move(totals.last_minute);
   }
   for (const auto& [host_port, state] : circuits) {
     if (UpstreamFacts* const upstream = list.find(host_port)) upstream->circuit = state;
@@ -108,9 +111,19 @@ observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
   return facts;
 }
 
+void Proxy::Parts::add_minute(observe::StatusFacts& facts, const Current& in_force) const {
+  const policy::Instant time = Tick::now();
+  observe::StatusFacts::Minute& minute = facts.minute.emplace();
+  const auto lived = std::chrono::ceil<std::chrono::seconds>(time - started).count();
+  minute.seconds = std::clamp<std::int64_t>(lived, 1, observe::LastMinute<observe::RouteNumbers>::seconds);
+  for (const std::size_t number : in_force.snapshot->counted_as)
+    minute.routes.push_back(metrics.last_minute_of(number, time));
+}
+
 std::string Proxy::Parts::status() {
   const Current in_force = now();
-  const observe::StatusFacts facts = status_facts(in_force);
+  observe::StatusFacts facts = status_facts(in_force);
+  add_minute(facts, in_force);
   return observe::status_json(facts, in_force.snapshot->settings, metrics.totals());
 }
 

@@ -1,5 +1,6 @@
 """The status page and the events that feed it: what they tell, whom, and that readers of any kind cost the proxy nothing. What a
 browser makes of the page is in tests/browser."""
+import collections
 import contextlib
 import json
 import os
@@ -51,6 +52,54 @@ def test_status_tells_classes_durations_and_upstreams():
         assert mine["budget_left"] < 1, mine
         equal(set(status["totals"]["upstream_connections"]), {"active", "idle"})
         eventually(lambda: status_of(reprise)["clock"] > status["clock"], "a clock that goes on")
+
+
+def minute_of(status, route):
+    """The sums of what that route has counted in the last minute."""
+    sums = collections.Counter()
+    for second in next(each for each in status["routes"] if each["name"] == route)["last_minute"]:
+        assert second["clock"] <= status["clock"] + 1, (second, status["clock"])
+        sums.update({name: number for name, number in second.items() if name not in ("clock", "durations")})
+        sums["timed"] += sum(second.get("durations", []))
+    return dict(sums)
+
+
+def test_status_has_the_last_minute_of_each_route_and_upstream_by_the_second():
+    with Upstream({"/ok": [200], "/bad": [503], "/flaky": [503, 200], "/no": ["reset"]}) as upstream, Reprise(defaults=TWICE, threads=4) as reprise:
+        equal(minute_of(status_of(reprise), "default"), {})
+        for path in ("/ok", "/bad", "/flaky"):
+            ask(reprise, "GET", upstream.url(path))
+        ask(reprise, "POST", upstream.url("/no"), b"x")
+        reprise.expect_metric(4, "reprise_requests_total")
+        status = status_of(reprise)
+        equal(minute_of(status, "default"), {"requests": 4, "failed": 2, "retries": 2, "recovered": 1, "refused": 2, "timed": 4})
+        assert 1 <= status["last_minute_seconds"] <= 60, status["last_minute_seconds"]
+        [mine] = [each for each in status["upstreams"] if each["name"] == f"127.0.0.1:{upstream.port}"]
+        equal(sum(second["attempts"] for second in mine["last_minute"]), 6)
+        equal(sum(second.get("failed", 0) for second in mine["last_minute"]), 4)
+        with Events(reprise) as events:
+            equal(minute_of(events.next()[1], "default"), minute_of(status, "default"), "the first event has it, too")
+            equal([route for route in events.until("change")["routes"] if "last_minute" in route], [], "later ones tell what is new")
+
+
+def test_the_last_minute_of_a_route_stays_with_its_name_over_reloads():
+    def routes(name):
+        return [{"name": name, "match": {"path": "/x/**"}}]
+    with Upstream({}) as upstream, Controlled(routes=routes("old")) as reprise:
+        def use(name):
+            reprise.change(routes=routes(name))
+            eventually(lambda: status_of(reprise)["routes"][0]["name"] == name, "the reload")
+        for _ in range(3):
+            ask(reprise, "GET", upstream.url("/x/1"))
+        reprise.expect_metric(3, "reprise_requests_total", route="old")
+        equal(minute_of(status_of(reprise), "old")["requests"], 3)
+        use("new")
+        equal(minute_of(status_of(reprise), "new"), {}, "what another route has counted is not its")
+        ask(reprise, "GET", upstream.url("/x/1"))
+        reprise.expect_metric(1, "reprise_requests_total", route="new")
+        equal(minute_of(status_of(reprise), "new")["requests"], 1)
+        use("old")
+        equal(minute_of(status_of(reprise), "old")["requests"], 3)
 
 
 def test_status_tells_circuits_and_pauses():

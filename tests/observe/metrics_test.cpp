@@ -456,7 +456,7 @@ TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_
   using Counts = Metrics::Counts;
   EXPECT_TRUE(metrics_.totals_of(0).responses.empty());
   EXPECT_TRUE(metrics_.totals_of(0).durations.empty());
-  EXPECT_TRUE(metrics_.upstream_totals().empty());
+  EXPECT_TRUE(metrics_.upstream_totals({}).empty());
   const auto count = [this](Ending ending, int status, milliseconds took) {
     ScriptedRequest story("x", "GET", "/");
     ExchangeRecord record = story.ends(ending, status).took(took).record();
@@ -475,9 +475,9 @@ TEST_F(MetricsTest, totals_tell_responses_by_class_durations_and_what_upstreams_
   EXPECT_EQ(totals.durations.front(), 1U);
   EXPECT_EQ(totals.durations[3], 7U) << "above 5 ms, at most 10";
   EXPECT_EQ(totals.durations.back(), 1U) << "above every bound";
-  EXPECT_TRUE(metrics_.upstream_totals().empty()) << "no attempt was made";
+  EXPECT_TRUE(metrics_.upstream_totals({}).empty()) << "no attempt was made";
   metrics_.upstream("a.test:80").attempts[3] = 4;
-  const auto upstreams = metrics_.upstream_totals();
+  const auto upstreams = metrics_.upstream_totals({});
   ASSERT_EQ(upstreams.size(), 1U);
   EXPECT_EQ(upstreams[0].attempts, (Counts{{"5xx", 4}}));
   metrics_.upstream_changed(UpstreamState::active, 3);

@@ -81,8 +81,9 @@ StatusFacts busy() {
   StatusFacts busy = facts();
   busy.routes = {
       {7, 3, 2, 1, {{"not_idempotent", 4}, {"client_gone", 1}}, {{"2xx", 6}, {"cut", 1}}, {0, 7}}, {}, {}};
-  busy.upstreams = {{"a.test:80", {{"2xx", 9}, {"connect", 1}}, 0.25, policy::Circuit::State::half_open, 1.5},
-                    {"other", {{"5xx", 1}}, {}, {}, {}}};
+  busy.upstreams = {
+      {"a.test:80", {{"2xx", 9}, {"connect", 1}}, 0.25, policy::Circuit::State::half_open, 1.5, {}},
+      {"other", {{"5xx", 1}}, {}, {}, {}, {}}};
   busy.unread = {{"api.test:443", 5, "api.test"}, {"10.0.0.1:443", 1, {}}, {"other", 2, {}}};
   busy.budgets = {{"a.test:80", 0.25}, {"b.test:80", 0.5}};
   busy.reload =
@@ -120,6 +121,24 @@ TEST(Status, what_was_sent_how_long_it_took_and_what_is_known_of_upstreams) {
     {"name":"a.test:80","attempts":{"2xx":9,"connect":1},"budget_left":0.25,"circuit":"half_open","pause_seconds":1.5},
     {"name":"other","attempts":{"5xx":1}}])");
   EXPECT_EQ(document.at("upstreams"), expected);
+}
+
+TEST(Status, last_minute_is_there_by_the_second_if_it_is_asked_for) {
+  StatusFacts told = busy();
+  EXPECT_EQ(status_json(told, settings_with_routes(), totals()).find("last_minute"), std::string::npos);
+  RouteNumbers numbers;
+  numbers.requests = 5;
+  numbers.failed = 1;
+  numbers.durations[2] = 5;
+  told.minute = {17, {{{40, numbers}, {43, {}}}, {}, {}}};
+  told.upstreams[0].last_minute = {{40, {6, 1}}, {41, {1, 0}}};
+  const auto document = boost::json::parse(status_json(told, settings_with_routes(), totals()));
+  EXPECT_EQ(document.at("last_minute_seconds").as_int64(), 17);
+  EXPECT_EQ(document.at("routes").as_array()[0].at("last_minute"),
+            boost::json::parse(R"([{"clock":40,"requests":5,"failed":1,"durations":[0,0,5]},{"clock":43}])"));
+  EXPECT_EQ(document.at("routes").as_array()[1].at("last_minute"), boost::json::parse("[]"));
+  EXPECT_EQ(document.at("upstreams").as_array()[0].at("last_minute"),
+            boost::json::parse(R"([{"clock":40,"attempts":6,"failed":1},{"clock":41,"attempts":1}])"));
 }
 
 TEST(Status, of_routes_only_those_that_were_chosen) {

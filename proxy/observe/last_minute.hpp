@@ -1,0 +1,105 @@
+// Splits growing totals by the second, for the last 60 seconds: of a route, or of an upstream.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+namespace reprise::observe {
+
+/// What one route has counted, over any span of time. Differences are modulo 2^32, so that totals may wrap.
+struct RouteNumbers {
+  static constexpr std::size_t most_buckets = 16;
+
+  std::uint32_t requests = 0;
+  std::uint32_t failed = 0;  ///< sent 5xx, or cut
+  std::uint32_t client_gone = 0;
+  std::uint32_t retries = 0;
+  std::uint32_t recovered = 0;
+  std::uint32_t refused = 0;  ///< not tried again
+  std::array<std::uint32_t, most_buckets> durations{};
+
+  bool operator==(const RouteNumbers&) const = default;
+};
+/// The same for the attempts at one upstream.
+struct AttemptNumbers {
+  std::uint32_t attempts = 0;
+  std::uint32_t failed = 0;  ///< 5xx, or no response
+
+  bool operator==(const AttemptNumbers&) const = default;
+};
+
+RouteNumbers operator+(const RouteNumbers&, const RouteNumbers&);
+RouteNumbers operator-(const RouteNumbers&, const RouteNumbers&);
+AttemptNumbers operator+(AttemptNumbers, const AttemptNumbers&);
+AttemptNumbers operator-(AttemptNumbers, const AttemptNumbers&);
+
+/// What was counted within one second of a clock that never goes back.
+template <typename Numbers>
+struct CountedSecond {
+  std::int64_t second = 0;
+  Numbers numbers;
+};
+
+/// At most 60 seconds are kept; a second in which nothing was counted takes no room. Counting a request costs
+/// one comparison; the first request of a second costs a look at the totals.
+template <typename Numbers>
+class LastMinute {
+ public:
+  static constexpr std::int64_t seconds = 60;
+
+  /// Call it before a request that ended at `second` is counted. `totals` returns what is counted so far.
+  /// Thread-safe: if two threads begin a second, one of them looks at the totals.
+  template <typename Totals>
+  void before_count(std::int64_t second, const Totals& totals) {
+    if (second > current_.load(std::memory_order_relaxed)) begin(second, totals);
+  }
+  /// The oldest first: of the 60 seconds that end with `now`, those in which something was counted.
+  template <typename Totals>
+  std::vector<CountedSecond<Numbers>> list(std::int64_t now, const Totals& totals) const {
+    std::vector<CountedSecond<Numbers>> all;
+    const auto add = [&](std::int64_t second, const Numbers& numbers) {
+      if (second > now - seconds && numbers != Numbers{}) all.push_back({second, numbers});
+    };
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      const CountedSecond<Numbers>& one = kept_[(oldest_ + i) % kept_.size()];
+      add(one.second, one.numbers);
+    }
+    // With the mutex locked, so that these totals are not older than `before_`.
+    add(current_.load(std::memory_order_relaxed), totals() - before_);
+    return all;
+  }
+
+ private:
+  template <typename Totals>
+  void begin(std::int64_t second, const Totals& totals) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t ended = current_.load(std::memory_order_relaxed);
+    if (second <= ended) return;
+    const Numbers now = totals();
+    if (now != before_) keep({ended, now - before_});
+    before_ = now;
+    current_.store(second, std::memory_order_relaxed);
+  }
+  void keep(const CountedSecond<Numbers>& one) {
+    if (kept_.size() < static_cast<std::size_t>(seconds)) {
+      kept_.push_back(one);
+      return;
+    }
+    kept_[oldest_] = one;
+    oldest_ = (oldest_ + 1) % kept_.size();
+  }
+
+  std::atomic<std::int64_t> current_{std::numeric_limits<std::int64_t>::min()};
+  mutable std::mutex mutex_;
+  Numbers before_;                            ///< totals when the current second began; under the mutex
+  std::vector<CountedSecond<Numbers>> kept_;  ///< a ring; under the mutex
+  std::size_t oldest_ = 0;                    ///< place in `kept_`, once it is full
+};
+
+}  // namespace reprise::observe
