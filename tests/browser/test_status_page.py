@@ -1,21 +1,24 @@
 """The status page as people have it before them: what it shows while there is traffic, in light and dark, at every width, by keyboard,
 to a screen reader, and when the proxy goes away."""
 import contextlib
+import itertools
 import json
+import shlex
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 from client import Client, ask, head_of
 from control import Controlled
-from harness import Reprise, equal, eventually
+from harness import Reprise, equal, eventually, options
 from traffic import Scene
 from upstream import Say, Upstream
 
 HERE = Path(__file__).resolve().parent
 PICTURES = HERE.parent.parent / "build/screenshots"
 MEASURES = (HERE / "measures.js").read_text(encoding="utf-8")
-WIDTHS = (320, 768, 1280, 2560)
+WIDTHS = (320, 360, 768, 1280, 2560)
 
 
 def measure(page, name):
@@ -94,7 +97,7 @@ def test_every_text_can_be_read_at_every_width_in_light_and_dark(browser):
     with Scene() as scene:
         scene.fail_a_reload()
         with opened(browser, scene.url) as page:
-            page.expect("document.querySelectorAll('#stories-list > li').length >= 12", "stories")
+            page.expect("document.querySelectorAll('#stories-list > li').length >= 6", "stories")
             page.expect_text("#notices", "was not reloaded")
             page.evaluate("document.querySelector('#stories-list details').open = true")
             for dark in (False, True):
@@ -197,9 +200,11 @@ def test_a_story_tells_each_attempt_the_reason_and_the_advice(browser):
 
 
 def test_nothing_moves_under_who_reads_and_pause_holds_everything(browser):
-    with Upstream({"/no": ["reset"]}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
-        def refuse(path="/no"):
-            ask(reprise, "POST", upstream.url(path), b"x")
+    with Upstream({}, otherwise=["reset"]) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        paths = itertools.count()
+
+        def refuse():
+            ask(reprise, "POST", upstream.url(f"/{next(paths)}"), b"x")
         refuse()
         page.expect("document.querySelectorAll('#stories-list > li').length === 1")
         page.evaluate("document.querySelector('#stories-list summary').focus()")
@@ -272,7 +277,7 @@ def test_a_screen_reader_is_told_what_is_what(browser):
         roles = [role for role, _ in told]
         for role in ("banner", "main", "contentinfo"):
             equal(roles.count(role), 1, role)
-        equal([name for role, name in told if role == "region"], ["Now", "Routes", "Retried and refused", "Upstreams", "Configuration"])
+        equal([name for role, name in told if role == "region"], ["Now", "Routes", "Retried and refused", "Upstreams", "Tunnels", "Configuration"])
         equal([name for role, name in told if role == "table"], ["Routes", "Upstreams"], "tables even where they look like lists")
         headers = [name for role, name in told if role == "columnheader"]
         assert {"Route", "Success", "p99", "Circuit"} <= {name.split("\u00a0")[0] for name in headers}, headers
@@ -353,13 +358,190 @@ def test_a_page_that_stays_open_does_not_grow(browser):
     """Hundreds of stories go by: no more of them is kept than is shown."""
     with Upstream({}, otherwise=[Say(503)]) as upstream, Reprise(
             defaults={"retry": {"max_attempts": 1}}) as reprise, opened(browser, admin_url(reprise)) as page:
+        paths = itertools.count()
         with Client(reprise.forward) as client:
             limit = time.monotonic() + 60
-            while page.evaluate("page.stories.ids.size") < 100 and time.monotonic() < limit:
+            while page.evaluate("page.stories.all.length") < 100 and time.monotonic() < limit:
                 for _ in range(50):
-                    client.ask("GET", upstream.url("/x"))
+                    client.ask("GET", upstream.url(f"/{next(paths)}"))
             for _ in range(300):
-                client.ask("GET", upstream.url("/x"))
+                client.ask("GET", upstream.url(f"/{next(paths)}"))
         eventually(lambda: page.evaluate("page.routes.known.get('default').requests") >= 300, "all of them are told")
-        equal(page.evaluate("[page.stories.all.length, page.stories.ids.size, document.querySelectorAll('#stories-list > li').length]"),
-              [100, 100, 100])
+        equal(page.evaluate("[page.stories.all.length, document.querySelectorAll('#stories-list > li').length]"), [100, 100])
+        assert page.evaluate("page.stories.ids.size") <= 2000
+
+
+def test_stories_that_went_alike_are_one_with_their_number(browser):
+    retry = {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "5ms"}}
+    with Upstream({"/down": [503], "/gone": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        with opened(browser, admin_url(reprise)) as page:
+            for number in range(1, 6):
+                ask(reprise, "GET", upstream.url("/down"))
+                page.expect(f"page.stories.size === {number}")
+            ask(reprise, "GET", upstream.url("/gone"))
+            page.expect("document.querySelectorAll('#stories-list > li').length === 2")
+            page.expect_text("#stories-list > li:nth-child(2)", "5 times since")
+            page.expect_text("#stories-note", "the last 6, those that went alike as one")
+            equal(page.evaluate("document.querySelector('#stories-list > li:nth-child(1) .times')"), None)
+            ask(reprise, "GET", upstream.url("/down"))
+            page.expect_text("#stories-list > li:nth-child(1)", "6 times since")
+            page.evaluate("document.querySelector('#stories-list summary').click()")
+            page.expect_text("#stories-list > li:nth-child(1)", "Earlier: ")
+            equal(page.evaluate("document.querySelectorAll('#stories-list > li:nth-child(1) details a').length"), 6, "each by its link")
+        with Client(reprise.forward) as client, opened(browser, admin_url(reprise)) as page:
+            page.expect_text("#stories-list > li:nth-child(1)", "6 times since")
+            for _ in range(200):
+                client.ask("GET", upstream.url("/down"))
+            page.expect("/at least [0-9]+ times since/.test(document.querySelector('#stories-list').textContent)", "more than can be told")
+
+
+def test_the_minute_before_the_page_was_opened_is_on_it(browser):
+    with Upstream({"/bad": [503]}) as upstream, Reprise(defaults={"retry": {"max_attempts": 1}}) as reprise:
+        for path in ("/ok", "/ok", "/ok", "/bad"):
+            ask(reprise, "GET", upstream.url(path))
+        reprise.expect_metric(4, "reprise_requests_total")
+        with opened(browser, admin_url(reprise)) as page:
+            for opens_again in (False, True):
+                if opens_again:
+                    page.open(admin_url(reprise))
+                page.expect("page.tiles.tiles.get('success').value.textContent === '75.0\u00a0%'", "the share of the minute before")
+                equal(page.evaluate("page.routes.table.rows.get('default').success.textContent"), "75.0\u00a0%")
+                equal(page.evaluate("page.tiles.recent.grown('requests')"), 4)
+                equal(page.evaluate("page.upstreams.known.map((one) => page.upstreams.row(one.name).failing.textContent)"), ["25.0\u00a0%"])
+                assert page.evaluate("page.tiles.recent.quantile(0.5, page.status.duration_bounds)") is not None
+            clock = page.evaluate("page.status.clock")
+            page.expect(f"page.status.clock > {clock} + 2")
+            equal(page.evaluate("page.tiles.recent.grown('requests')"), 4, "as the minute goes on")
+
+
+def test_what_the_proxy_has_kept_is_put_before_what_the_page_sees(browser):
+    with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        begin = ("(() => { const r = new Recent(); r.begin(100.5, {n: 50}, [50, 0], [{clock: 41, values: {n: 9}, buckets: [9]},"
+                 "{clock: 99, values: {n: 5}, buckets: [5]}, {clock: 100, values: {n: 1}, buckets: [1]}], 60); return r; })()")
+        equal(page.evaluate(f"(r => [r.grown('n'), r.seconds, r.first.values.n, r.samples.length])({begin})"), [15, 59.5, 35, 61])
+        equal(page.evaluate(f"(r => r.rates('n').filter((one) => one.value > 0).map((one) => one.at))({begin})"), [42, 100, 100.5])
+        equal(page.evaluate(f"(r => {{ r.add(102.5, {{n: 52}}, [52, 0]); return r.grown('n'); }})({begin})"), 8, "the oldest second goes")
+        equal(page.evaluate("(r => { r.begin(7, {n: 3}, [], [], 4); return [r.grown('n'), r.seconds]; })(new Recent())"), [0, 3])
+
+
+def test_the_command_of_a_story_names_the_admin_address(browser):
+    for bind, quote in (("127.0.0.1:0", ""), ("127.0.0.7:0", ""), ("[::1]:0", "'"), ("0.0.0.0:0", "")):
+        admin = {"bind": bind, **({"allow_remote": True} if bind.startswith("0") else {})}
+        with Upstream({"/flaky": [503, 200]}) as upstream:
+            with Reprise(admin=admin) as reprise:
+                host, port = reprise.addresses["admin"]
+                host = {"0.0.0.0": "127.0.0.1", "::1": "[::1]"}.get(host, host)
+                with opened(browser, f"http://{host}:{port}/") as page:
+                    ask(reprise, "GET", upstream.url("/flaky"))
+                    page.expect("document.querySelectorAll('#stories-list > li').length === 1")
+                    command = page.evaluate("document.querySelector('#stories-list details code').textContent")
+                    assert command.endswith(f" --admin {quote}{host}:{port}{quote}"), command
+                    done = subprocess.run([options.binary, *shlex.split(command)[1:]], capture_output=True, text=True, check=False)
+                    equal(done.returncode, 0, done.stderr)
+                    assert "/flaky" in done.stdout, done.stdout
+
+
+def many_routes(number):
+    return [{"name": f"service-{i:03}", "match": {"path": f"/s{i}/**"}} for i in range(number)]
+
+
+def test_of_many_routes_the_ten_with_the_most_trouble_are_shown(browser):
+    defaults = {"retry": {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "5ms"}}}
+    names = "[...document.querySelectorAll('#routes-table .label')].map(e => e.textContent)"
+    with Upstream({}, otherwise=[200]) as upstream, Upstream({}, otherwise=[503]) as broken:
+        with Reprise(defaults=defaults, routes=many_routes(300)) as reprise, opened(browser, admin_url(reprise)) as page:
+            for i in range(300):
+                ask(reprise, "GET", upstream.url(f"/s{i}/x"))
+            for _ in range(3):
+                ask(reprise, "GET", broken.url("/s299/x"))
+            ask(reprise, "GET", broken.url("/s170/x"))
+            page.expect(f"{names}.length === 10 && {names}[0] === 'service-299' && {names}[1] === 'service-170'", "trouble comes first")
+            page.expect_text("#routes-note", "10 of 301, the most trouble first")
+            page.expect_text("#jump-routes", "301")
+            for dark in (False, True):
+                page.scheme(dark)
+                for width in (360, 1280):
+                    page.resize(width)
+                    settle(page)
+                    equal([each for each in measure(page, "contrasts") if each["ratio"] < each["least"]], [])
+                    equal((measure(page, "overflowing"), measure(page, "clipped"), measure(page, "small")), ([], [], []))
+                    page.picture(PICTURES / f"routes-300-{'dark' if dark else 'light'}-{width}.png")
+            page.evaluate("document.querySelector('#routes-all').click()")
+            page.expect(f"{names}.length === 301")
+            equal(page.evaluate(f"{names}[0]"), "service-000", "in the order of the file")
+            equal(page.evaluate("document.querySelector('#routes-all').getAttribute('aria-expanded')"), "true")
+            page.evaluate("document.querySelector('#routes-all').click()")
+            page.expect(f"{names}.length === 10")
+            page.evaluate("(e => { e.value = 'service-12'; e.dispatchEvent(new Event('input')); })(document.querySelector('#routes-filter'))")
+            equal(page.evaluate(f"{names}.length"), 10, "service-120 to service-129")
+            page.evaluate("(e => { e.value = 'nobody'; e.dispatchEvent(new Event('input')); })(document.querySelector('#routes-filter'))")
+            page.expect_text("#routes-unmatched", "No route has this in its name")
+
+
+def test_each_part_of_the_page_is_one_key_away(browser):
+    with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        links = page.evaluate("[...document.querySelectorAll('.jumps a')].map(e => e.getAttribute('href'))")
+        equal(links, ["#routes", "#stories", "#upstreams", "#tunnels-card", "#configuration"])
+        for link in links:
+            page.evaluate(f"document.querySelector('.jumps a[href=\"{link}\"]').focus()")
+            page.press("Enter")
+            page.expect(f"document.activeElement === document.querySelector('{link}')", f"{link} has the focus")
+
+
+def test_bars_stay_in_one_line_at_every_width(browser):
+    retry = {"max_attempts": 9, "backoff": {"initial": "5ms", "maximum": "40ms"}}
+    script = [503, "reset", 500, 502, "reset", 503, 504, 503, 200]
+    with Upstream({"/long": script, "/short": [503, 200]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
+        with opened(browser, admin_url(reprise)) as page:
+            ask(reprise, "GET", upstream.url("/long"))
+            ask(reprise, "GET", upstream.url("/short"))
+            page.expect("document.querySelectorAll('#stories-list > li').length === 2")
+            for width in (320, 360, 768, 1280):
+                page.resize(width)
+                settle(page)
+                equal(page.evaluate("[...document.querySelectorAll('.bar')].map(b => new Set([...b.children].map(e => e.offsetTop)).size)"), [1, 1])
+                equal(page.evaluate("""[...document.querySelectorAll('.bar li')].filter(e => e.getBoundingClientRect().right
+                    > e.parentElement.getBoundingClientRect().right + 1).length"""), 0, f"{width}: nothing is beyond the end of its bar")
+                equal(page.evaluate("document.querySelectorAll('.bar .attempt').length"), 11)
+                equal(measure(page, "clipped"), [], f"cut off, {width}")
+                page.picture(PICTURES / f"bars-{width}.png")
+
+
+def test_empty_parts_say_what_to_do(browser):
+    with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise), width=360) as page:
+        forward = "127.0.0.1:%d" % reprise.forward[1]
+        page.expect_text("#first-steps", f"curl -x http://{forward} http://example.com/")
+        page.expect_text("#first-steps", "reprise demo")
+        page.expect_text("#tunnels-none", "its dial is retried, the requests in it are not")
+        for dark in (False, True):
+            page.scheme(dark)
+            settle(page)
+            equal([each for each in measure(page, "contrasts") if each["ratio"] < each["least"]], [])
+            equal((measure(page, "overflowing"), measure(page, "clipped")), ([], []))
+            page.picture(PICTURES / f"first-steps-{'dark' if dark else 'light'}.png")
+        ask(reprise, "GET", upstream.url("/"))
+        page.expect("document.querySelector('#first-steps').hidden")
+        page.expect_text("#stories-none", "the only request so far was answered at the first attempt")
+        page.expect_text("#stories-none", "reprise explain GET http://api.example.com/ --status 503 -c ")
+
+
+def test_N13_a_proxy_that_only_tunnels_says_how_https_is_retried(browser):
+    hello = b"\x16\x03\x01\x00\x05hello"
+    with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
+        authority = f"localhost:{upstream.port}"
+        with Client(reprise.forward) as client:
+            client.send(head_of("CONNECT", authority, authority) + hello)
+            equal(client.read_response("CONNECT").status, 200)
+            page.expect_text("#tunnels-only", "All traffic so far is HTTPS in tunnels")
+            page.expect_text("#stories-none", "see Tunnels")
+            equal(page.evaluate("document.querySelector('#first-steps').hidden"), True)
+            for way in ("--gateway 3180=https://localhost", "tls: originate", "reprise exec --intercept localhost -- COMMAND"):
+                page.expect_text("#tunnels-ways", way)
+            page.expect_text("#jump-tunnels", "1")
+            for dark in (False, True):
+                page.scheme(dark)
+                settle(page)
+                equal([each for each in measure(page, "contrasts") if each["ratio"] < each["least"]], [])
+                page.picture(PICTURES / f"only-tunnels-{'dark' if dark else 'light'}.png")
+        ask(reprise, "GET", upstream.url("/"))
+        page.expect("document.querySelector('#tunnels-only').hidden")

@@ -21,18 +21,24 @@ class Tiles {
     this.slow = [];
   }
 
-  draw(routes, at, bounds) {
-    const values = {}, buckets = new Array(bounds.length + 1).fill(0);
-    for (const route of routes) {
-      for (const [name, value] of Object.entries(routeValues(route))) values[name] = (values[name] || 0) + value;
-      (route.durations || []).forEach((number, i) => { buckets[i] += number; });
+  // `lived`: null, or how many of its last seconds the proxy tells with the routes.
+  count(routes, at, bounds, lived) {
+    const {values, buckets} = sumOf(routes.map((route) => ({values: routeValues(route), buckets: route.durations || []})));
+    const {recent} = this;
+    const slowAt = (sample) => ({at: sample.at, value: recent.quantile(0.99, bounds, sample)?.seconds ?? null});
+    if (lived === null) {
+      recent.add(at, values, buckets);
+      this.slow = [...this.slow.filter((point) => point.at > at - MINUTE), slowAt(recent.last)];
+    } else {
+      recent.begin(at, values, buckets, sumOfSeconds(routes), lived);
+      this.slow = recent.samples.map(slowAt);
     }
-    const recent = this.recent;
-    recent.add(at, values, buckets);
+  }
+
+  draw(at, bounds) {
+    const {recent} = this;
     const judged = recent.grown("judged");
     const p99 = recent.quantile(0.99, bounds);
-    this.slow = this.slow.filter((point) => point.at > at - MINUTE);
-    this.slow.push({at, value: p99 ? p99.seconds : null});
     this.set("requests", rateText(recent.rate("requests")), recent.rates("requests"), at);
     this.set("success", shareText(recent.grown("good"), judged), shares(recent.rates("good"), recent.rates("judged")), at);
     this.set("retries", rateText(recent.rate("retries")), recent.rates("retries"), at);

@@ -13,7 +13,7 @@ class Page {
     byId("pause").addEventListener("click", () => this.pause(!this.paused));
     this.feed = new Feed({
       status: (status, isWhole) => this.take(status, isWhole),
-      stories: (stories) => { stories.forEach((story) => this.stories.take(story)); this.stories.show(); },
+      stories: (stories) => { stories.forEach((story) => { this.stories.beginSecond(); this.stories.take(story); }); this.stories.show(); },
       story: (story) => { this.stories.take(story); this.stories.show(); },
       link: (kind, text) => this.showLink(kind, text),
       lost: (text) => this.showLost(text),
@@ -53,8 +53,18 @@ class Page {
     if (this.status && this.status.started !== status.started) this.begin();
     this.status = status;
     this.at = status.clock;
-    this.routes.take(status.routes, isWhole);
+    this.stories.beginSecond();
+    this.count(isWhole);
     if (!this.paused) this.draw(this.at);
+  }
+
+  // A whole document has the last minute of everything, so that a page which was opened just now shows it.
+  count(isWhole) {
+    const {status, at} = this;
+    const lived = isWhole ? status.last_minute_seconds ?? null : null;
+    this.routes.count(status.routes, isWhole, at, lived);
+    this.tiles.count([...this.routes.known.values()], at, status.duration_bounds, lived);
+    this.upstreams.count(status.upstreams, at, lived);
   }
 
   begin() {
@@ -66,14 +76,17 @@ class Page {
 
   draw(at) {
     const {status} = this;
-    const routes = [...this.routes.known.values()];
     drawHeader(status);
     this.notices.take(status);
-    this.tiles.draw(routes, at, status.duration_bounds);
+    this.tiles.draw(at, status.duration_bounds);
     this.routes.draw(at, status.duration_bounds);
-    this.upstreams.draw(status.upstreams, status.totals, at);
-    this.upstreams.drawTunnels(status.unread || [], status.totals);
+    this.upstreams.draw(status.totals, at);
+    drawTunnels(status);
+    drawFirstSteps(status);
+    this.stories.explainEmpty(status);
     drawSettings(status);
+    drawJumps({routes: this.routes.known.size, stories: this.stories.size,
+               upstreams: status.upstreams.length, tunnels: tunnelsOf(status)});
   }
 }
 

@@ -1,11 +1,20 @@
 // The routes as a table that can be sorted and filtered.
 
+const TOP = 10;
+
 // A table with the roles said out loud: where it is narrow its cells are laid out as a list, which takes them from the elements.
+// A long one shows ten rows until all are asked for: those with the most trouble, or the first ten of the column that was chosen.
 class Table {
-  constructor(caption, columns, sorted) {
+  // `all`: the button that shows the other rows. `ordered` is called with the rows that are shown after somebody has chosen.
+  constructor(caption, columns, sorted, all, ordered = () => {}) {
     this.columns = columns;
     this.sorted = sorted;  // {key, down}
+    this.first = sorted;
+    this.all = all;
+    this.ordered = ordered;
+    this.isWhole = false;
     this.rows = new Map();
+    all.addEventListener("click", () => this.fold(this.isWhole));
     this.body = element("tbody", {role: "rowgroup"});
     this.heads = columns.map((column) => this.head(column));
     this.node = element("table", {role: "table", "aria-label": caption},
@@ -22,13 +31,21 @@ class Table {
   sortBy(column) {
     const same = this.sorted.key === column.key;
     this.sorted = {key: column.key, down: same ? !this.sorted.down : column.kind !== "name"};
-    this.showOrder();
-    this.order();
+    this.ordered(this.order(this.text, true));
   }
+
+  // A table that is folded again begins with what is in trouble.
+  fold(folded) {
+    this.isWhole = !folded;
+    this.sorted = this.first;
+    this.ordered(this.order(this.text, true));
+  }
+
+  get isByTrouble() { return !this.isWhole && this.sorted === this.first && this.rows.size > TOP + 2; }
 
   showOrder() {
     this.columns.forEach((column, i) => {
-      const now = column.key === this.sorted.key;
+      const now = column.key === this.sorted.key && !this.isByTrouble;
       if (now) this.heads[i].setAttribute("aria-sort", this.sorted.down ? "descending" : "ascending");
       else this.heads[i].removeAttribute("aria-sort");
     });
@@ -58,19 +75,48 @@ class Table {
     for (const name of this.rows.keys()) if (!names.has(name)) this.rows.delete(name);
   }
 
-  // Rows whose name has `text` in it, in the order of the column that was chosen; equal ones as they came.
-  order(text = this.text || "") {
+  // Shows the rows whose name has `text` in it, and returns them. Unless it was `asked` for, a row does not move under a pointer
+  // or the focus.
+  order(text = this.text || "", asked = text !== (this.text || "")) {
     this.text = text;
-    const {key, down} = this.sorted;
-    const shown = [...this.rows.values()].filter((row) => row.name.toLowerCase().includes(text.toLowerCase()));
-    const rank = (row) => row.sort[key] === null || row.sort[key] === undefined ? -1 : row.sort[key];
-    shown.sort((a, b) => {
-      const [one, other] = down ? [rank(b), rank(a)] : [rank(a), rank(b)];
-      return typeof one === "string" ? one.localeCompare(other) : one - other;
-    });
+    this.showOrder();
+    const found = [...this.rows.values()].filter((row) => row.name.toLowerCase().includes(text.toLowerCase()));
+    found.sort(this.isByTrouble ? byTrouble : byColumn(this.sorted));
+    const isLong = found.length > TOP + 2;
+    let shown = isLong && !this.isWhole ? found.slice(0, TOP) : found;
+    this.all.hidden = !isLong;
+    this.all.setAttribute("aria-expanded", String(this.isWhole));
+    say(this.all, this.isWhole ? `Show only the ${TOP} with the most trouble` : `Show all ${count(found.length)}`);
+    const before = this.shown || [];
+    const isRead = !asked && this.isByTrouble && this.node.matches(":hover, :focus-within");
+    if (isRead && before.length === shown.length && before.every((row) => this.rows.get(row.name) === row)) shown = before;
+    this.shown = shown;
     arrange(this.body, shown.map((row) => row.node));
-    return shown.length;
+    return shown;
   }
+
+  // What is shown of how many; empty if it is all there is.
+  note() {
+    const [all, shown] = [this.rows.size, this.shown.length];
+    if (shown === all) return "";
+    const order = this.isByTrouble ? ", the most trouble first" : "";
+    return `${count(shown)} of ${count(all)}${order}. `;
+  }
+}
+
+function byTrouble(one, other) {
+  const [a, b] = [one.trouble || [], other.trouble || []];
+  const place = a.findIndex((value, i) => value !== b[i]);
+  return place < 0 ? 0 : b[place] - a[place];
+}
+
+// Equal rows stay as they came.
+function byColumn({key, down}) {
+  const rank = (row) => row.sort[key] === null || row.sort[key] === undefined ? -1 : row.sort[key];
+  return (a, b) => {
+    const [one, other] = down ? [rank(b), rank(a)] : [rank(a), rank(b)];
+    return typeof one === "string" ? one.localeCompare(other) : one - other;
+  };
 }
 
 const ROUTE_COLUMNS = [
@@ -87,36 +133,44 @@ const ROUTE_COLUMNS = [
 
 class Routes {
   constructor() {
-    this.table = new Table("Routes", ROUTE_COLUMNS, {key: "place", down: false});
+    this.table = new Table("Routes", ROUTE_COLUMNS, {key: "place", down: false}, byId("routes-all"), (rows) => this.show(rows));
     byId("routes-table").append(this.table.node);
     byId("routes-filter").addEventListener("input", (event) => this.filter(event.target.value));
     this.known = new Map();  // by name: the newest that was told
   }
 
-  filter(text) {
-    this.table.order(text);
+  filter(text) { this.show(this.table.order(text)); }
+
+  show(rows) {
+    for (const row of rows) if (row.route) this.drawOne(row, this.at);
+    byId("routes-unmatched").hidden = rows.length > 0 || this.known.size === 0;
     this.note();
   }
 
-  // `all`: every route there is; otherwise those that have moved.
-  take(routes, all) {
+  // `all`: every route there is; otherwise those that have moved. `lived`: as for Tiles.
+  count(routes, all, at, lived) {
     if (all) this.known = new Map();
     routes.forEach((route) => {
       const place = this.known.has(route.name) ? this.known.get(route.name).place : this.known.size;
       this.known.set(route.name, {...route, place});
     });
     this.table.keepOnly(this.known);
+    for (const route of this.known.values()) {
+      const {recent} = this.row(route.name);
+      if (lived === null) recent.add(at, routeValues(route), route.durations || []);
+      else recent.begin(at, routeValues(route), route.durations || [], routeSeconds(route), lived);
+    }
   }
 
   draw(at, bounds) {
-    for (const route of this.known.values()) this.drawOne(this.row(route.name), route, at, bounds);
-    this.table.order();
-    this.note();
+    this.at = at;
+    for (const route of this.known.values()) this.measure(this.row(route.name), route, bounds);
+    this.show(this.table.order());
   }
 
   note() {
-    const [all, shown] = [this.known.size, this.table.body.children.length];
-    say(byId("routes-note"), shown === all ? `${all}, by the last minute` : `${shown} of ${all}, by the last minute`);
+    const all = this.known.size;
+    say(byId("routes-note"), (this.table.note() || `${count(all)}. `) + "Figures are of the last minute.");
   }
 
   begin() { this.table.begin(); }
@@ -133,29 +187,37 @@ class Routes {
     });
   }
 
-  drawOne(row, route, at, bounds) {
-    const values = routeValues(route);
-    row.recent.add(at, values, route.durations || []);
-    const recent = row.recent;
+  // The figures by which rows are put in order; most rows of a long table are not drawn.
+  measure(row, route, bounds) {
+    const {recent} = row;
     const [judged, good] = [recent.grown("judged"), recent.grown("good")];
     const [p50, p99] = [recent.quantile(0.5, bounds), recent.quantile(0.99, bounds)];
+    const values = routeValues(route);
+    row.route = route;
+    row.trouble = [recent.grown("failed") + recent.grown("refused"), recent.grown("retries"), values.failed + values.refused, values.requests];
+    row.sort = {place: route.place, rate: recent.rate("requests"), success: judged > 0 ? good / judged : null, recovered: recent.grown("recovered"),
+                retries: recent.rate("retries"), p50: p50 && p50.seconds, p99: p99 && p99.seconds, refused: values.refused,
+                requests: values.requests};
+    row.texts = {success: shareText(good, judged), recovered: judged > 0 ? count(recent.grown("recovered")) : NONE,
+                 p50: quantileText(p50), p99: quantileText(p99)};
+  }
+
+  drawOne(row, at) {
+    const {recent, route, sort, texts} = row;
     say(row.label, route.name);
     mark(row.mode, route.mode === "active" ? "hidden" : "tag");
     say(row.mode, route.mode);
     say(row.rule, route.mode === "off" ? "" : `idempotent: ${words(route.idempotent)}`);
-    say(row.rate, rateText(recent.rate("requests")));
+    say(row.rate, rateText(sort.rate));
     row.spark.draw(recent.rates("requests"), at);
-    say(row.success, shareText(good, judged));
-    mark(row.success, judged > 0 && good < judged ? (good / judged < 0.95 ? "bad-text" : "warn-text") : "");
-    say(row.recovered, judged > 0 ? count(recent.grown("recovered")) : NONE);
-    say(row.retries, rateText(recent.rate("retries")));
-    say(row.p50, quantileText(p50));
-    say(row.p99, quantileText(p99));
+    say(row.success, texts.success);
+    mark(row.success, sort.success !== null && sort.success < 1 ? (sort.success < 0.95 ? "bad-text" : "warn-text") : "");
+    say(row.recovered, texts.recovered);
+    say(row.retries, rateText(sort.retries));
+    say(row.p50, texts.p50);
+    say(row.p99, texts.p99);
     this.drawReasons(row.refused, route.refused || {});
-    say(row.requests, count(values.requests));
-    row.sort = {place: route.place, rate: recent.rate("requests"), success: judged > 0 ? good / judged : null, recovered: recent.grown("recovered"),
-                retries: recent.rate("retries"), p50: p50 && p50.seconds, p99: p99 && p99.seconds, refused: values.refused,
-                requests: values.requests};
+    say(row.requests, count(sort.requests));
   }
 
   drawReasons(list, refused) {

@@ -1,6 +1,9 @@
 // The last requests that were retried, refused, cut or failed, each as the attempts and waits that it was made of.
 
-const MOST_STORIES = 100;
+const MOST_STORIES = 100;  // after identical ones are folded
+const MOST_IDS = 2000;      // ids that are known not to be new
+const MOST_EARLIER = 20;    // of the same request, by their ids
+const MOST_A_SECOND = 30;   // the proxy tells no more of them in one second
 
 // What became of it: the look of its badge, and its words.
 function verdictOf(story) {
@@ -34,33 +37,43 @@ function whereOf(story) {
   return story.host + port + (story.path || "");
 }
 
-// Widths follow time. What is too short to be read is wider than its time.
+// Widths follow time, in one line: what is too short for its text is shown without it. `need`: the width of the text, in rem.
 function barOf(story) {
-  const bar = element("ol", {class: story.attempts.length > 4 ? "bar many" : "bar", "aria-label": "Attempts and waits"});
+  const bar = element("ol", {class: "bar", "aria-label": "Attempts and waits"});
   const all = story.attempts.reduce((total, attempt) => total + attempt.ms + attempt.wait_ms, 0) || 1;
-  const grow = (part, span, least) => {
+  const put = (part, span, need) => {
     part.style.flexGrow = Math.max(1000 * span / all, 1);
-    // What is alone in a second line is not drawn longer than it took.
-    part.style.maxWidth = `max(${(100 * span / all).toFixed(2)}%, ${least}rem)`;
+    part.style.flexBasis = `${need}rem`;
+    bar.append(part);
   };
   story.attempts.forEach((attempt, i) => {
     if (story.attempts_left_out && i === story.attempts_before_the_gap) {
-      bar.append(element("li", {class: "gap"}, `${count(story.attempts_left_out)} more`));
+      const more = `${count(story.attempts_left_out)} more`;
+      put(element("li", {class: "gap", title: `${more} attempts`}, fitting(more)), 0, widthOf(more));
     }
     if (attempt.wait_ms > 0) {
-      const wait = element("li", {class: "wait", title: `waited ${spanText(attempt.wait_ms)}`},
-                           element("span", {class: "hidden"}, "waited "), spanText(attempt.wait_ms));
-      grow(wait, attempt.wait_ms, 7);
-      bar.append(wait);
+      const wait = spanText(attempt.wait_ms);
+      put(element("li", {class: "wait", title: `waited ${wait}`}, element("span", {class: "hidden"}, "waited "), fitting(wait)),
+          attempt.wait_ms, widthOf(wait));
     }
-    const kind = attemptKind(attempt);
-    const part = element("li", {class: `attempt ${kind}`, title: `attempt ${attempt.n}: ${outcomeOf(attempt)} after ${spanText(attempt.ms)}`},
-                         element("span", {class: "hidden"}, `attempt ${attempt.n}: `), outcomeWord(attempt),
-                         element("span", {class: "took"}, spanText(attempt.ms)));
-    grow(part, attempt.ms, 14);
-    bar.append(part);
+    const [outcome, took] = [outcomeWord(attempt), spanText(attempt.ms)];
+    put(element("li", {class: `attempt ${attemptKind(attempt)}`, title: `attempt ${attempt.n}: ${outcomeOf(attempt)} after ${took}`},
+                element("span", {class: "hidden"}, `attempt ${attempt.n}: `), fitting(outcome), fitting(took, `${outcome} ${took}`, "took")),
+        attempt.ms, widthOf(`${outcome} ${took}`));
   });
   return bar;
+}
+
+const WIDTHS = [2, 3, 4, 5, 6, 8, 10, 14];  // rem; the style sheet hides a text where its part of the bar is narrower
+
+function widthOf(text) {
+  const width = 0.9 + 0.5 * text.length;
+  return WIDTHS.find((each) => each >= width) || WIDTHS[WIDTHS.length - 1];
+}
+
+// A text of a bar that is hidden from sight where `whole` has no room.
+function fitting(text, whole = text, kind = "") {
+  return element("span", {class: `${kind} needs-${widthOf(whole)}`.trim()}, text);
 }
 
 function attemptRow(attempt) {
@@ -84,29 +97,48 @@ function reasonOf(story) {
   return element("p", {class: "why"}, why ? `Tried again: ${why}.` : "Nothing was refused.");
 }
 
-function detailsOf(story) {
+// As it is asked from this machine: this page has come from the admin listener, by the address in the browser.
+function adminOption() {
+  const {hostname, port} = window.location;
+  return `--admin ${shellWord(`${hostname}:${port || "80"}`)}`;
+}
+
+function storyLink(story, text) { return element("a", {href: "/stories/" + encodeURIComponent(story.id) + "?format=text"}, text); }
+
+function detailsOf(story, earlier) {
   const facts = [whereOf(story), `route ${story.route}`, story.client ? `client ${story.client}` : null, story.request_id ? `X-Request-Id ${story.request_id}` : null,
                  `${bytesText(story.request_bytes)} up, ${bytesText(story.response_bytes)} down`,
                  story.ambiguous ? "may have taken effect" : null];
+  const before = earlier.flatMap((each, i) => [i === 0 ? "Earlier: " : ", ", storyLink(each, clockText(new Date(each.time)))]);
   return element("details", {}, element("summary", {}, "Every attempt"),
                  element("ol", {class: "attempts"}, ...story.attempts.map(attemptRow)),
                  element("p", {class: "soft"}, facts.filter(Boolean).join(", ")),
-                 element("p", {}, element("code", {}, `reprise explain --request-id ${story.id}`), " or ",
-                         element("a", {href: "/stories/" + encodeURIComponent(story.id) + "?format=text"}, "the same as text")));
+                 element("p", {}, element("code", {}, `reprise explain --request-id ${shellWord(story.id)} ${adminOption()}`), " or ",
+                         storyLink(story, "the same as text")),
+                 before.length > 0 ? element("p", {class: "soft"}, ...before) : null);
 }
 
-function storyNode(story) {
+// `group`: the newest of stories that went alike, how many there were, and the ones before it.
+function storyNode({story, times, since, earlier, isPartial}) {
   const verdict = verdictOf(story);
   const status = story.status === null ? "no response" : String(story.status);
+  const repeated = times > 1 ? element("span", {class: "tag idle times"}, `${isPartial ? "at least " : ""}${count(times)} times since ${clockText(since)}`) : null;
   return element("li", {class: "story " + verdict.kind},
                  element("div", {class: "line"},
                          element("time", {datetime: story.time}, clockText(new Date(story.time))),
                          element("span", {class: "what", title: whereOf(story)}, element("strong", {}, story.method), " ", element("span", {}, whereOf(story))),
-                         element("span", {class: "end"}, element("span", {class: `tag ${verdict.kind}`}, verdict.text),
+                         element("span", {class: "end"}, story.tunnel ? element("span", {class: "tag idle"}, "tunnel") : null,
+                                 element("span", {class: `tag ${verdict.kind}`}, verdict.text), repeated,
                                  element("span", {class: "soft"}, `${status}, ${spanText(story.ms)}`))),
                  story.attempts.length > 0 ? barOf(story) : null, reasonOf(story),
                  story.advice ? element("p", {class: "advice"}, element("span", {class: "soft"}, "What would change it: "), story.advice) : null,
-                 detailsOf(story));
+                 detailsOf(story, earlier));
+}
+
+// Equal for stories that went alike: the same request, and each attempt with the same outcome. Times may differ.
+function likenessOf(story) {
+  return JSON.stringify([story.method, whereOf(story), story.route, story.status, story.ending, story.reason, Boolean(story.ambiguous),
+                         story.attempts_left_out > 0, ...story.attempts.map((attempt) => [outcomeOf(attempt), attempt.reason])]);
 }
 
 function searchText(story) {
@@ -117,10 +149,11 @@ function searchText(story) {
 class Stories {
   constructor() {
     this.list = byId("stories-list");
-    this.all = [];      // the newest first: {story, node, kind, text}
-    this.waiting = [];  // newer than what is shown, while somebody reads
+    this.all = [];      // groups of stories that went alike, the newest first: {story, times, since, earlier, likeness, node, kind, text}
+    this.waiting = [];  // those that are newer than what is shown, while somebody reads
     this.ids = new Set();
     this.held = false;
+    this.inSecond = 0;
     byId("stories-filter").addEventListener("input", () => this.show());
     byId("stories-kind").addEventListener("change", () => this.show());
     byId("stories-more").addEventListener("click", () => this.release());
@@ -141,20 +174,34 @@ class Stories {
     this.show();
   }
 
+  // Of stories that come faster than they are told, those which went alike cannot be counted.
+  beginSecond() { this.inSecond = 0; }
+
+  // How many are known, each of those that are folded.
+  get size() { return [...this.all, ...this.waiting].reduce((total, group) => total + group.times, 0); }
+
   take(story) {
     if (this.ids.has(story.id)) return;
     this.ids.add(story.id);
-    const entry = {story, kind: verdictOf(story).kind, text: searchText(story)};
-    if (this.isRead && this.all.length > 0) {
-      this.waiting.unshift(entry);
-      this.forget(this.waiting);
-    } else {
-      this.all.unshift(entry);
-    }
+    if (this.ids.size > MOST_IDS) this.ids.delete(this.ids.values().next().value);
+    const kind = verdictOf(story).kind;
+    const fresh = {story, likeness: likenessOf(story), kind, text: searchText(story), times: 1, since: new Date(story.time), earlier: [],
+                   isPartial: ++this.inSecond >= MOST_A_SECOND};
+    this.put(fresh, this.isRead && this.all.length > 0 ? this.waiting : this.all);
   }
 
-  forget(list) {
-    for (const old of list.splice(MOST_STORIES)) this.ids.delete(old.story.id);
+  // Puts a group first in a list, with the one there that went alike.
+  put(group, list) {
+    const place = list.findIndex((each) => each.likeness === group.likeness);
+    if (place >= 0) {
+      const [old] = list.splice(place, 1);
+      group.times += old.times;
+      group.since = old.since;
+      group.isPartial = group.isPartial || old.isPartial;
+      group.earlier = [...group.earlier, old.story, ...old.earlier].slice(0, MOST_EARLIER);
+    }
+    list.unshift(group);
+    list.splice(MOST_STORIES);
   }
 
   settle() {
@@ -162,23 +209,49 @@ class Stories {
   }
 
   release() {
-    this.all.unshift(...this.waiting);
+    for (const group of this.waiting.reverse()) this.put(group, this.all);
     this.waiting = [];
     this.show();
   }
 
   show() {
-    this.forget(this.all);
     const text = byId("stories-filter").value.trim().toLowerCase();
     const kind = byId("stories-kind").value;
-    const shown = this.all.filter((entry) => (!kind || entry.kind === kind) && entry.text.includes(text));
-    for (const entry of shown) entry.node = entry.node || storyNode(entry.story);
-    arrange(this.list, shown.map((entry) => entry.node));
+    const isKind = (group) => !kind || group.kind === kind || (kind === "tunnel" && Boolean(group.story.tunnel));
+    const shown = this.all.filter((group) => isKind(group) && group.text.includes(text));
+    for (const group of shown) group.node = group.node || storyNode(group);
+    arrange(this.list, shown.map((group) => group.node));
     const more = byId("stories-more");
-    more.hidden = this.waiting.length === 0;
-    say(more, `Show ${count(this.waiting.length)} newer`);
+    const newer = this.waiting.reduce((total, group) => total + group.times, 0);
+    more.hidden = newer === 0;
+    say(more, `Show ${count(newer)} newer`);
     byId("stories-none").hidden = this.all.length > 0;
-    const all = this.all.length + this.waiting.length;
-    say(byId("stories-note"), all === 0 ? "" : shown.length === this.all.length ? `the last ${count(all)}` : `${count(shown.length)} of the last ${count(all)}`);
+    byId("stories-unmatched").hidden = this.all.length === 0 || shown.length > 0;
+    say(byId("stories-note"), this.noteOf(shown));
+  }
+
+  noteOf(shown) {
+    if (this.size === 0) return "";
+    const times = shown.reduce((total, group) => total + group.times, 0);
+    if (shown.length < this.all.length) return `${count(times)} of the last ${count(this.size)}`;
+    return this.size > this.all.length ? `the last ${count(this.size)}, those that went alike as one` : `the last ${count(this.size)}`;
+  }
+
+  // What an empty list means, and what to do about it.
+  explainEmpty(status) {
+    const {requests} = status.totals;
+    const tunnels = tunnelsOf(status);
+    const rule = "A request that is tried again, refused, cut or failed is shown here, with the reason.";
+    if (requests > 0) {
+      fill(byId("stories-none"),
+           element("p", {}, `Nothing yet: ${requests === 1 ? "the only request so far was" : `all ${count(requests)} requests so far were`} answered at the first attempt. ${rule}`),
+           element("p", {}, "To see what a failure would bring, without one:"),
+           commandLine(`reprise explain GET http://api.example.com/ --status 503${fileOption(status)}`));
+    } else if (tunnels > 0) {
+      fill(byId("stories-none"), element("p", {}, `Nothing yet. All traffic so far is in tunnels, in which no request can be read or retried: see `,
+                                         element("a", {href: "#tunnels-card"}, "Tunnels"), "."));
+    } else {
+      fill(byId("stories-none"), element("p", {}, `Nothing yet. ${rule}`));
+    }
   }
 }

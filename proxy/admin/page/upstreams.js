@@ -11,41 +11,40 @@ const UPSTREAM_COLUMNS = [
 
 const CIRCUITS = {closed: ["closed", ""], half_open: ["probing", "tag warn"], open: ["open", "tag bad"]};
 
-function unreadText(host) {
-  const tunnels = `HTTPS to ${host.name} could not be read: ${count(host.tunnels)} tunnel${host.tunnels === 1 ? "" : "s"}`;
-  if (host.name === "other") return tunnels;
-  return `${tunnels}. To have it retried: ${host.intercept ? `--intercept ${host.intercept}, or ` : ""}http:// and tls: originate`;
-}
-
 class Upstreams {
   constructor() {
-    this.table = new Table("Upstreams", UPSTREAM_COLUMNS, {key: "rate", down: true});
+    this.table = new Table("Upstreams", UPSTREAM_COLUMNS, {key: "rate", down: true}, byId("upstreams-all"));
     byId("upstreams-table").append(this.table.node);
+    this.known = [];
   }
 
-  draw(upstreams, totals, at) {
+  count(upstreams, at, lived) {
+    this.known = upstreams;
     this.table.keepOnly(new Set(upstreams.map((upstream) => upstream.name)));
-    for (const upstream of upstreams) this.drawOne(this.row(upstream.name), upstream, at);
+    for (const upstream of upstreams) {
+      const {recent} = this.row(upstream.name);
+      // One that was not told a second ago had no attempts then.
+      if (lived === null && recent.last === undefined && this.before !== undefined) recent.add(this.before, {attempts: 0, failed: 0});
+      if (lived === null) recent.add(at, upstreamValues(upstream));
+      else recent.begin(at, upstreamValues(upstream), [], upstreamSeconds(upstream), lived);
+    }
+    this.before = at;
+  }
+
+  draw(totals, at) {
+    const {known} = this;
+    for (const upstream of known) this.drawOne(this.row(upstream.name), upstream, at);
     this.table.order();
-    byId("upstreams-none").hidden = upstreams.length > 0;
-    this.table.node.hidden = upstreams.length === 0;
+    byId("upstreams-none").hidden = known.length > 0;
+    this.table.node.hidden = known.length === 0;
     const pool = totals.upstream_connections || {active: 0, idle: 0};
-    say(byId("pools"), `Connections: ${count(pool.active)} in use, ${count(pool.idle)} idle; clients: ${count(totals.client_connections)}`);
+    say(byId("pools"), `${this.table.note()}Connections: ${count(pool.active)} in use, ${count(pool.idle)} idle; clients: ${count(totals.client_connections)}`);
   }
 
-  // Lists each host whose HTTPS could not be read, with the setting that would make it readable.
-  drawTunnels(unread, totals) {
-    say(byId("tunnels"), `Tunnels that ended: ${count(totals.tunnels || 0)}. They are not counted as requests.`);
-    const list = byId("unread");
-    list.hidden = unread.length === 0;
-    while (list.children.length > unread.length) list.lastChild.remove();
-    unread.forEach((host, i) => {
-      if (!list.children[i]) list.append(element("li", {}));
-      say(list.children[i], unreadText(host));
-    });
+  begin() {
+    this.table.begin();
+    this.before = undefined;
   }
-
-  begin() { this.table.begin(); }
 
   row(name) {
     return this.table.row(name, () => {
@@ -61,7 +60,6 @@ class Upstreams {
 
   drawOne(row, upstream, at) {
     const recent = row.recent;
-    recent.add(at, upstreamValues(upstream));
     const [attempts, failed] = [recent.grown("attempts"), recent.grown("failed")];
     const budget = upstream.budget_left === undefined ? 1 : upstream.budget_left;
     const [circuit, look] = CIRCUITS[upstream.circuit] || [NONE, ""];
@@ -77,6 +75,8 @@ class Upstreams {
     say(row.circuit, circuit);
     mark(row.circuit, look);
     say(row.pause, upstream.pause_seconds ? spanText(upstream.pause_seconds * 1000) : NONE);
+    const wrong = (upstream.circuit && upstream.circuit !== "closed" ? 1 : 0) + (upstream.pause_seconds ? 1 : 0) + (budget < 1 ? 1 : 0);
+    row.trouble = [failed + wrong, attempts];
     row.sort = {name: upstream.name, rate: recent.rate("attempts"), failing: attempts > 0 ? failed / attempts : null, budget,
                 circuit: Object.keys(CIRCUITS).indexOf(upstream.circuit), pause: upstream.pause_seconds || 0};
   }

@@ -17,6 +17,20 @@ class Recent {
     while (this.samples.length > 2 && this.samples[1].at <= at - this.span) this.samples.shift();
   }
 
+  // Begins with what the proxy has kept. `seconds`: {clock, values, buckets}, what each second added, the oldest first; a second
+  // without an entry added nothing. `lived`: how many of the last seconds the proxy has lived.
+  begin(at, values, buckets, seconds, lived) {
+    const end = Math.max(Math.floor(at), ...seconds.map((second) => second.clock));
+    const added = new Map(seconds.map((second) => [second.clock, second]));
+    const back = [{at: Math.max(at, end), values, buckets}];
+    for (let clock = end; clock > end - lived; --clock) {
+      const [after, growth] = [back[back.length - 1], added.get(clock)];
+      back.push({at: clock, values: growth ? without(after.values, growth.values) : after.values,
+                 buckets: growth ? after.buckets.map((number, i) => number - (growth.buckets[i] || 0)) : after.buckets});
+    }
+    this.samples = back.reverse();
+  }
+
   get first() { return this.samples[0]; }
   get last() { return this.samples[this.samples.length - 1]; }
   get seconds() { return this.samples.length < 2 ? 0 : this.last.at - this.first.at; }
@@ -50,11 +64,16 @@ class Recent {
     return rates;
   }
 
-  quantile(q, bounds) {
+  // `at`: a sample; the quantile of what was counted from the first sample until then.
+  quantile(q, bounds, at = this.last) {
     if (this.samples.length < 2) return null;
     const before = this.first.buckets;
-    return quantile(q, this.last.buckets.map((count, i) => count - (before[i] || 0)), bounds);
+    return quantile(q, at.buckets.map((count, i) => count - (before[i] || 0)), bounds);
   }
+}
+
+function without(values, less) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value - (less[name] || 0)]));
 }
 
 // As Prometheus reckons: within its bucket a value is where its rank is. {seconds, above}: `above` if it lies beyond the last bound.
@@ -76,13 +95,39 @@ function sum(counts) {
 }
 
 // What a route has counted, as flat numbers. A request whose client has gone is nobody's failure.
+function numbersOf(requests, failed, gone, retries, recovered, refused) {
+  return {requests, judged: requests - gone, good: requests - gone - failed, failed, retries, recovered, refused};
+}
+
 function routeValues(route) {
   const sent = route.responses || {};
-  const failed = (sent["5xx"] || 0) + (sent.cut || 0);
-  const gone = sent.client_gone || 0;
-  const requests = route.requests || 0;
-  return {requests, judged: requests - gone, good: requests - gone - failed, retries: route.retries || 0,
-          recovered: route.recovered || 0, refused: sum(route.refused)};
+  return numbersOf(route.requests || 0, (sent["5xx"] || 0) + (sent.cut || 0), sent.client_gone || 0, route.retries || 0,
+                   route.recovered || 0, sum(route.refused));
+}
+
+// The same of each second that the proxy has kept.
+function routeSeconds(route) {
+  return (route.last_minute || []).map((one) => ({
+    clock: one.clock, buckets: one.durations || [],
+    values: numbersOf(one.requests || 0, one.failed || 0, one.client_gone || 0, one.retries || 0, one.recovered || 0, one.refused || 0)}));
+}
+
+// Bucket by bucket; a list that is shorter has no more.
+function added(one, other) {
+  return Array.from({length: Math.max(one.length, other.length)}, (_, i) => (one[i] || 0) + (other[i] || 0));
+}
+
+// All routes as one: the sum of their numbers.
+function sumOf(parts) {
+  const values = {};
+  for (const part of parts) for (const [name, value] of Object.entries(part.values)) values[name] = (values[name] || 0) + value;
+  return {values, buckets: parts.reduce((all, part) => added(all, part.buckets), [])};
+}
+
+function sumOfSeconds(routes) {
+  const by = new Map();
+  for (const second of routes.flatMap(routeSeconds)) by.set(second.clock, [...(by.get(second.clock) || []), second]);
+  return [...by.keys()].sort((a, b) => a - b).map((clock) => ({clock, ...sumOf(by.get(clock))}));
 }
 
 const PASSING = new Set(["2xx", "3xx", "4xx"]);
@@ -91,4 +136,9 @@ function upstreamValues(upstream) {
   const attempts = sum(upstream.attempts);
   const passed = Object.entries(upstream.attempts || {}).filter(([outcome]) => PASSING.has(outcome));
   return {attempts, failed: attempts - passed.reduce((total, [, count]) => total + count, 0)};
+}
+
+function upstreamSeconds(upstream) {
+  return (upstream.last_minute || []).map((one) => ({clock: one.clock, buckets: [],
+                                                     values: {attempts: one.attempts || 0, failed: one.failed || 0}}));
 }

@@ -1,0 +1,102 @@
+// What to do next: where each part of the page is, the first request through a new proxy, and how HTTPS is retried.
+
+// An address that a listener is bound to, as a client of this machine dials it.
+function dialled(bound) {
+  return bound.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:");
+}
+
+// The listeners of one mode, by their addresses.
+function boundAs(status, mode) {
+  return status.listeners.filter((listener) => listener.startsWith(mode + " ")).map((listener) => listener.slice(mode.length + 1));
+}
+
+// A word of a shell: brackets are a pattern there.
+function shellWord(text) { return /^[\w.:/@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`; }
+
+function fileOption(status) { return status.config.file ? ` -c ${shellWord(status.config.file)}` : ""; }
+
+function commandLine(text) { return element("pre", {class: "command", tabindex: "0"}, element("code", {}, text)); }
+
+// Tunnels that ended, or those that were opened, where more of these are known.
+function tunnelsOf(status) {
+  return Math.max(status.totals.tunnels || 0, (status.unread || []).reduce((all, host) => all + host.tunnels, 0));
+}
+
+// Replaces what stands in `node`, unless it would stay the same.
+function fill(node, ...parts) {
+  const fresh = element("div", {}, ...parts);
+  if (node.innerHTML !== fresh.innerHTML) node.replaceChildren(...fresh.childNodes);
+}
+
+const JUMPS = {routes: "Routes", stories: "Retried and refused", upstreams: "Upstreams", tunnels: "Tunnels"};
+
+function drawJumps(numbers) {
+  for (const [name, title] of Object.entries(JUMPS)) say(byId(`jump-${name}`), `${title}\u00a0${count(numbers[name])}`);
+}
+
+// One way in for each listener that takes requests.
+function waysIn(status) {
+  const forward = boundAs(status, "forward").map((at) => `curl -x ${shellWord("http://" + dialled(at))} http://example.com/`);
+  const gateway = boundAs(status, "gateway").map((at) => `curl ${shellWord("http://" + dialled(at) + "/")}`);
+  const socks = boundAs(status, "socks").map((at) => `curl --socks5-hostname ${shellWord(dialled(at))} http://example.com/`);
+  const redirected = boundAs(status, "transparent").length > 0 ? [`reprise redirect --print nft${fileOption(status)}`] : [];
+  return [...forward, ...gateway, ...socks, ...redirected];
+}
+
+function drawFirstSteps(status) {
+  const card = byId("first-steps");
+  card.hidden = status.totals.requests > 0 || tunnelsOf(status) > 0 || status.totals.rejected > 0;
+  if (card.hidden) return;
+  const [forward] = boundAs(status, "forward");
+  const use = forward
+      ? [element("p", {}, "For an application that reads proxy variables:"), commandLine(`export http_proxy=${shellWord("http://" + dialled(forward))}`),
+         element("p", {}, "To see a retry, start an upstream that fails twice, and ask it through the proxy:"),
+         commandLine("reprise demo --bind 127.0.0.1:3190 &\n" + `curl -i -x ${shellWord("http://" + dialled(forward))} "http://127.0.0.1:3190/flaky?id=1"`)]
+      : [];
+  fill(byId("first-steps-text"), element("p", {}, "No request has come through this proxy yet. Send the first one:"),
+       ...waysIn(status).map(commandLine), ...use);
+}
+
+function unreadText(host) {
+  const tunnels = `HTTPS to ${host.name} could not be read: ${count(host.tunnels)} tunnel${host.tunnels === 1 ? "" : "s"}`;
+  if (host.name === "other") return tunnels;
+  return `${tunnels}. To have it retried: ${host.intercept ? `--intercept ${host.intercept}, or ` : ""}http:// and tls: originate`;
+}
+
+// What README calls a choice of three, for the host that has the most tunnels.
+function waysToRead(status) {
+  const [host] = status.unread.filter((each) => each.name !== "other");
+  const authority = host ? host.name.replace(/:443$/, "") : "api.example.com";
+  const name = authority.replace(/:\d+$/, "");
+  const ways = [
+    [`A gateway: the application's base URL becomes http://127.0.0.1:3180, and reprise speaks TLS to ${authority}.`,
+     `reprise run --gateway ${shellWord("3180=https://" + authority)}`],
+    ["Origination: the application says http:// through the proxy, and a route of the file turns it into https://.",
+     `routes: [{name: api, match: {host: "${name}"}, tls: originate}]`]];
+  if (!host || host.intercept) {
+    ways.push(["Interception: the application says https:// as before and trusts a local authority. For one command:",
+               `reprise exec --intercept ${shellWord(host ? host.intercept : name)} -- COMMAND`]);
+  }
+  return element("ol", {class: "ways"}, ...ways.map(([text, command]) => element("li", {}, text, commandLine(command))));
+}
+
+function drawTunnels(status) {
+  const unread = status.unread || [];
+  const all = tunnelsOf(status);
+  say(byId("tunnels"), `Tunnels that ended: ${count(status.totals.tunnels || 0)}. They are not counted as requests.`);
+  byId("tunnels").hidden = all === 0;
+  byId("tunnels-none").hidden = all > 0;
+  const list = byId("unread");
+  list.hidden = unread.length === 0;
+  while (list.children.length > unread.length) list.lastChild.remove();
+  unread.forEach((host, i) => {
+    if (!list.children[i]) list.append(element("li", {}));
+    say(list.children[i], unreadText(host));
+  });
+  const isAll = all > 0 && status.totals.requests === 0;
+  byId("tunnels-only").hidden = !isAll;
+  const ways = byId("tunnels-ways");
+  if (isAll && ways.hidden) ways.open = true;
+  ways.hidden = unread.length === 0 && !isAll;
+  if (!ways.hidden) fill(byId("tunnels-ways-text"), waysToRead({unread}));
+}
