@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import plain_svg
 from bench import results
 from e2e import client_table
 from junit import Suite
@@ -144,8 +145,11 @@ class Docs:
             problem = done.returncode and done.stderr or (not file.exists() or file.read_text(encoding="utf-8") != done.stdout) and \
                 "it is not what its script draws; python3 tests/docs.py --write"
             self.result(f"docs/pictures/{file.name} is what {script.name} draws", problem)
+        for file in sorted((ROOT / "docs/pictures").glob("*.svg")):
+            wrong = plain_svg.problems(file.read_text(encoding="utf-8"))
+            self.result(f"docs/pictures/{file.name} is shown alike without its style sheet", "\n".join(wrong[:5]))
         panels = json.loads((ROOT / "deploy/grafana/reprise.json").read_text(encoding="utf-8"))["panels"]
-        drawn = re.findall(r'class="bold(?: small)?"[^>]*>([^<]+)</text>', (ROOT / "docs/pictures/dashboard.svg").read_text(encoding="utf-8"))
+        drawn = re.findall(r'class="bold(?: small)? f-text"[^>]*>([^<]+)</text>', (ROOT / "docs/pictures/dashboard.svg").read_text(encoding="utf-8"))
         self.result(f"panels in docs/pictures/dashboard.svg: {len(drawn)}", (not drawn or drawn != [panel["title"] for panel in panels[:len(drawn)]])
                     and f"the dashboard has others; {DRAWN_BY_HAND}")
         known = set(re.findall(r"^\| `(\w+)` \|", self.run("reasons")[1], re.M))

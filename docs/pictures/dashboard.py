@@ -198,7 +198,6 @@ def picture(dashboard, found, span):
     height = MARGIN * 2 + 24 + LINE * max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in panels)
     drawing = Drawing(WIDTH, height, "The dashboard of reprise",
                       "An upstream that fails one request in eight, then three in five: what clients saw, and would have seen without.")
-    drawing.add("<style>.tick { font-size: 10.5px; }</style>")
     column = (WIDTH - 2 * MARGIN) / 24
     for panel in panels:
         place = panel["gridPos"]

@@ -1,4 +1,7 @@
-"""What the pictures are drawn with: SVG that reads the same on a light and on a dark page, as text, byte for byte the same each time."""
+"""What the pictures are drawn with: SVG that reads the same on a light and on a dark page, as text, byte for byte the same each time.
+Programs that know no style sheets (rsvg-convert, ImageMagick, LibreOffice, a sanitizer) show the light one: each element has its colours
+and fonts as plain attributes. A style sheet has the dark colours alone."""
+import re
 from html import escape
 
 # name: on a light page, on a dark one
@@ -20,12 +23,39 @@ def number(value):
     return f"{value:.1f}".removesuffix(".0")
 
 
-def style():
-    light, dark = (" ".join(f"--{name}: {both[at]};" for name, both in COLORS.items()) for at in (0, 1))
-    return (f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
-            f"text {{ font-family: {PROSE}; font-size: 13px; fill: var(--text); }}\n"
-            f".code {{ font-family: {CODE}; font-size: 12px; }} .dim {{ fill: var(--dim); }} .bold {{ font-weight: 600; }}\n"
-            ".small { font-size: 11.5px; } .line { fill: none; stroke-width: 1.5; }")
+KINDS = {"code": {"font-family": CODE, "font-size": "12"}, "small": {"font-size": "11.5"}, "tick": {"font-size": "10.5"}, "bold": {"font-weight": "600"},
+         "dim": {"fill": "var(--dim)"}, "line": {"fill": "none", "stroke-width": "1.5"}}
+DEFAULTS = {"text": {"font-family": PROSE, "font-size": "13", "fill": "var(--text)"}, "path": {"fill": "none"}}
+TAG = re.compile(r"<(text|tspan|rect|path)((?: [\w:-]+=\"[^\"]*\")+)(/?)>")
+ATTRIBUTE = re.compile(r" ([\w:-]+)=\"([^\"]*)\"")
+COLOR = re.compile(r"var\(--([\w-]+)\)")
+
+
+def plain_tag(match):
+    """The tag with what its class, its style and the names of its colours mean as attributes."""
+    name, text, end = match.groups()
+    given = dict(ATTRIBUTE.findall(text))
+    kinds = given.pop("class", "").split()
+    style = dict(re.findall(r"([\w-]+): ([^;]+)", given.pop("style", "")))
+    meant = dict(DEFAULTS.get(name, {}))
+    for kind, attributes in KINDS.items():
+        meant.update(attributes if kind in kinds else {})
+    found = {**meant, **given, **{key: value.removesuffix("px") for key, value in style.items()}}
+    for key, letter in (("fill", "f"), ("stroke", "s")):
+        color = COLOR.fullmatch(found.get(key, ""))
+        if color:
+            kinds.append(f"{letter}-{color.group(1)}")
+            found[key] = COLORS[color.group(1)][0]
+    named = f' class="{" ".join(kinds)}"' if kinds else ""
+    return f"<{name}{named}" + "".join(f' {key}="{value}"' for key, value in found.items()) + f"{end}>"
+
+
+def plain(markup):
+    """The same picture, with a style sheet for dark pages alone."""
+    markup = TAG.sub(plain_tag, re.sub(r"<style>.*?</style>", "<style></style>", markup, flags=re.S))
+    used = sorted(set(re.findall(r"\b[fs]-[\w-]+", " ".join(re.findall(r'class="([^"]*)"', markup)))))
+    rules = " ".join(f".{name} {{ {'fill' if name[0] == 'f' else 'stroke'}: {COLORS[name[2:]][1]}; }}" for name in used)
+    return markup.replace("<style></style>", f"<style>\n@media (prefers-color-scheme: dark) {{ {rules} }}\n</style>", 1)
 
 
 class Drawing:
@@ -67,8 +97,9 @@ class Drawing:
                         f'<path d="M0 0.5 L7.5 4 L0 7.5 z" fill="var(--{color})"/></marker>' for color in sorted(self.heads))
         body = "\n".join(self.parts)
         size = f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}"'
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
-                f'role="img" aria-labelledby="title says">\n<title id="title">{escape(self.title)}</title>\n'
-                f'<desc id="says">{escape(self.says)}</desc>\n<style>\n{style()}\n</style>\n<defs>{marks}</defs>\n'
-                f'<rect x="0.5" y="0.5" width="{self.width - 1}" height="{self.height - 1}" rx="10" fill="var(--page)" '
-                f'stroke="var(--edge)"/>\n{body}\n</svg>\n')
+        return plain(
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
+            f'role="img" aria-labelledby="title says">\n<title id="title">{escape(self.title)}</title>\n'
+            f'<desc id="says">{escape(self.says)}</desc>\n<style></style>\n<defs>{marks}</defs>\n'
+            f'<rect x="0.5" y="0.5" width="{self.width - 1}" height="{self.height - 1}" rx="10" fill="var(--page)" '
+            f'stroke="var(--edge)"/>\n{body}\n</svg>\n')

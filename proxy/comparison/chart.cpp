@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "proxy/comparison/palette.hpp"
+
 namespace reprise::comparison {
 namespace {
 
@@ -48,6 +50,13 @@ std::string path_of(const Curve& curve, const Frame& frame) {
   return path;
 }
 
+std::string paint_of(const Curve& curve) {
+  const std::string_view paint = colour(curve.css);
+  if (curve.area) return fmt::format(R"(fill="{}" opacity="0.22")", paint);
+  return fmt::format(R"(fill="none" stroke="{}" stroke-width="{}" stroke-linejoin="round")", paint,
+                     curve.css == "came" ? 1.1 : 1.6);
+}
+
 }  // namespace
 
 double round_up(double value) {
@@ -63,30 +72,36 @@ double round_up(double value) {
 
 std::string draw(const Chart& chart) {
   const Frame frame{chart.left, chart.width - 4, chart.height - below, chart.highest};
+  const std::string tick = text_attributes(10.5, "soft");
   std::string out;
   for (const auto& [from, to] : chart.bands) {
-    out += fmt::format(R"(<rect class="band" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
-                       frame.x(from), top, frame.x(to) - frame.x(from), frame.bottom - top);
+    out +=
+        fmt::format(R"(<rect class="band" fill="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
+                    colour("band"), frame.x(from), top, frame.x(to) - frame.x(from), frame.bottom - top);
   }
   for (const auto& [value, label] : chart.marks) {
     const double y = frame.y(value);
-    out += fmt::format(R"(<path class="grid" d="M{:.1f} {:.1f}H{:.1f}"/>)", frame.left, y, frame.right);
-    out += fmt::format(R"(<text class="tick" x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)",
+    out += fmt::format(R"(<path class="grid" fill="none" stroke="{}" d="M{:.1f} {:.1f}H{:.1f}"/>)",
+                       colour("rule"), frame.left, y, frame.right);
+    out += fmt::format(R"(<text class="tick" {} x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", tick,
                        frame.left - 5, y + 3.5, escaped(label));
   }
   for (const Curve& curve : chart.curves) {
     const std::string path = path_of(curve, frame);
     if (!path.empty())
-      out += fmt::format(R"(<path class="{} {}" d="{}"/>)", curve.area ? "area" : "line", curve.css, path);
+      out += fmt::format(R"(<path class="{} {}" {} d="{}"/>)", curve.area ? "area" : "line", curve.css,
+                         paint_of(curve), path);
   }
   if (chart.limit && *chart.limit <= chart.highest) {
     const double y = frame.y(*chart.limit);
-    out += fmt::format(R"(<path class="limit" d="M{:.1f} {:.1f}H{:.1f}"/>)", frame.left, y, frame.right);
+    out += fmt::format(
+        R"(<path class="limit" fill="none" stroke="{}" stroke-dasharray="4 3" d="M{:.1f} {:.1f}H{:.1f}"/>)",
+        colour("soft"), frame.left, y, frame.right);
   }
-  out += fmt::format(R"(<text class="tick" x="{:.1f}" y="{:.1f}">{}</text>)", frame.left, chart.height - 4,
-                     escaped(chart.from_label));
-  out += fmt::format(R"(<text class="tick" x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", frame.right,
-                     chart.height - 4, escaped(chart.to_label));
+  out += fmt::format(R"(<text class="tick" {} x="{:.1f}" y="{:.1f}">{}</text>)", tick, frame.left,
+                     chart.height - 4, escaped(chart.from_label));
+  out += fmt::format(R"(<text class="tick" {} x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", tick,
+                     frame.right, chart.height - 4, escaped(chart.to_label));
   return out + "\n";
 }
 

@@ -121,24 +121,4 @@ Chart amplification_chart(const Report& report) {
   return chart;
 }
 
-std::string chart_style() {
-  return R"(
-svg{--ink:#1c2430;--soft:#5b6675;--rule:#e1e5ea;--card:#fff;--band:#f6d9d5;--came:#1c2430;
---c0:#66707d;--c1:#c2570c;--c2:#6d4bd0;--c3:#c01d4b;--c4:#0b7a6b;--c5:#1b66c9;--c6:#8a6d00;--c7:#a02f9c}
-@media (prefers-color-scheme:dark){svg{--ink:#e8ecf1;--soft:#a3aebc;--rule:#2c343f;--card:#171c23;--band:#4b2626;--came:#f2f4f7;
---c0:#a9b3bf;--c1:#f19a4e;--c2:#ae96ff;--c3:#ff7394;--c4:#40cbb4;--c5:#72adff;--c6:#d9b83a;--c7:#e58be0}}
-svg text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;fill:var(--ink)}
-svg .tick{font-size:10.5px;fill:var(--soft)}
-svg .grid{stroke:var(--rule);stroke-width:1}
-svg .band{fill:var(--band)}
-svg .line{fill:none;stroke-width:1.6;stroke-linejoin:round}
-svg .area{opacity:.22}
-svg .line.came{stroke:var(--came);stroke-width:1.1}
-svg .limit{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}
-.p0{--c:var(--c0)}.p1{--c:var(--c1)}.p2{--c:var(--c2)}.p3{--c:var(--c3)}.p4{--c:var(--c4)}.p5{--c:var(--c5)}.p6{--c:var(--c6)}.p7{--c:var(--c7)}
-svg .line[class*=" p"]{stroke:var(--c)}
-svg .area[class*=" p"]{fill:var(--c)}
-)";
-}
-
 }  // namespace reprise::comparison

@@ -20,8 +20,6 @@ Chart budget_chart(const Report&, std::size_t place);
 /// Attempts for each request, of all policies in one.
 Chart amplification_chart(const Report&);
 
-/// The classes that the charts use, and their colours in the light and in the dark.
-std::string chart_style();
 /// The class that has the colour of that policy.
 std::string colour_of(std::size_t place);
 

@@ -10,6 +10,7 @@ inline constexpr std::string_view page_style = R"(
 --c0:#66707d;--c1:#c2570c;--c2:#6d4bd0;--c3:#c01d4b;--c4:#0b7a6b;--c5:#1b66c9;--c6:#8a6d00;--c7:#a02f9c}
 @media (prefers-color-scheme:dark){:root{--page:#0f1318;--card:#171c23;--ink:#e8ecf1;--soft:#a3aebc;--rule:#2c343f;--bad:#ff7394;
 --c0:#a9b3bf;--c1:#f19a4e;--c2:#ae96ff;--c3:#ff7394;--c4:#40cbb4;--c5:#72adff;--c6:#d9b83a;--c7:#e58be0}}
+.p0{--c:var(--c0)}.p1{--c:var(--c1)}.p2{--c:var(--c2)}.p3{--c:var(--c3)}.p4{--c:var(--c4)}.p5{--c:var(--c5)}.p6{--c:var(--c6)}.p7{--c:var(--c7)}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif}
 main{max-width:1320px;margin:0 auto;padding:28px 20px 48px}

@@ -6,6 +6,7 @@
 #include "config/keys/scalar.hpp"
 #include "proxy/comparison/courses.hpp"
 #include "proxy/comparison/page_style.hpp"
+#include "proxy/comparison/palette.hpp"
 #include "proxy/comparison/words.hpp"
 
 namespace reprise::comparison {
@@ -34,7 +35,7 @@ void write_head(const Report& report, std::string& out) {
       "compared</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n<header>\n<h1>What retries would "
       "do</h1>\n<p "
       "class=\"lead\">{}</p>\n<div class=\"box\"><dl>\n",
-      csp, page_style, chart_style(),
+      csp, page_style, dark_style(),
       report.replayed
           ? "The requests of a log, once more, under each policy. Every decision is made by reprise's own "
             "code, on a clock that nobody waits for."

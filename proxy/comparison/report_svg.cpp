@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "proxy/comparison/courses.hpp"
+#include "proxy/comparison/palette.hpp"
 #include "proxy/comparison/words.hpp"
 
 namespace reprise::comparison {
@@ -24,10 +25,12 @@ std::string panel_of(const Report& report, std::size_t place, double x, double y
   chart.width = panel;
   chart.height = chart_height;
   std::string out = fmt::format("<g transform=\"translate({:.0f} {:.0f})\">", x, y);
-  out += fmt::format(R"(<text class="name" x="0" y="14">{}</text>)", escaped(one.name));
-  out += fmt::format(R"(<text class="figure {}" x="0" y="40">{}</text>)", colour_of(place),
-                     percent(one.measures.success_share()));
-  out += fmt::format(R"(<text class="tick" x="0" y="56">succeed; {}</text>)", recovery_words(one.measures));
+  out += fmt::format(R"(<text class="name" {} x="0" y="14">{}</text>)", text_attributes(13, "ink", true),
+                     escaped(one.name));
+  out += fmt::format(R"(<text class="figure {}" {} x="0" y="40">{}</text>)", colour_of(place),
+                     text_attributes(21, colour_of(place), true), percent(one.measures.success_share()));
+  out += fmt::format(R"(<text class="tick" {} x="0" y="56">succeed; {}</text>)",
+                     text_attributes(10.5, "soft"), recovery_words(one.measures));
   return out + "<g transform=\"translate(0 62)\">" + draw(chart) + "</g></g>\n";
 }
 
@@ -50,16 +53,14 @@ std::string to_svg(const Report& report) {
                        percent(one.measures.success_share()), times(one.measures.amplification()),
                        per_second(one.measures.peak_load()), recovery_text(one.measures));
   }
-  out += "</desc>\n<style>" + chart_style() +
-         "svg .back{fill:var(--card)}svg .title{font-size:16px;font-weight:600}svg "
-         ".name{font-size:13px;font-weight:600}"
-         "svg .figure{font-size:21px;font-weight:600;fill:var(--c)}</style>\n";
-  out += fmt::format(R"(<rect class="back" width="{:.0f}" height="{:.0f}" rx="8"/>)", width, height);
-  out +=
-      fmt::format(R"(<text class="title" x="{:.0f}" y="26">Attempts a second at the upstream</text>)", gap);
+  out += "</desc>\n<style>" + dark_style() + "</style>\n";
+  out += fmt::format(R"(<rect class="back" fill="{}" width="{:.0f}" height="{:.0f}" rx="8"/>)",
+                     colour("card"), width, height);
+  out += fmt::format(R"(<text class="title" {} x="{:.0f}" y="26">Attempts a second at the upstream</text>)",
+                     text_attributes(16, "ink", true), gap);
   out += fmt::format(
-      R"(<text class="tick" x="{:.0f}" y="44">Red: it is down. Thin line: the requests that came. Dashed: what it can serve.</text>)",
-      gap);
+      R"(<text class="tick" {} x="{:.0f}" y="44">Red: it is down. Thin line: the requests that came. Dashed: what it can serve.</text>)",
+      text_attributes(10.5, "soft"), gap);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t above = i / in_row;
     const double x = gap + static_cast<double>(i % in_row) * (panel + gap);

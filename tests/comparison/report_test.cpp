@@ -59,6 +59,9 @@ TEST(Report, SvgStandsForItself) {
   const std::string svg = to_svg(two_policies());
   EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_TRUE(has(svg, "<title id=\"t\">Load of an upstream under 2 retry policies</title>"));
+  EXPECT_FALSE(has(svg, "var(")) << "programs that know no style sheets show it, too";
+  EXPECT_FALSE(has(svg.substr(svg.find("</style>")), "<text class=\"tick\" x="))
+      << "each text has its own colour";
   EXPECT_TRUE(has(svg, "not recovered"));
   Report calm_one = two_policies();
   calm_one.compared[0].measures.trouble_ended.reset();

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
 
+import plain_svg
 from harness import Curl, Reprise, equal, options
 from upstream import Upstream
 
@@ -129,6 +130,7 @@ def test_the_page_is_well_formed_and_asks_for_nothing():
         tree = ElementTree.parse(f"{folder}/chart.svg").getroot()
         equal(tree.tag, "{http://www.w3.org/2000/svg}svg")
         assert not re.search(r"url\(|@import|href|<script", Path(f"{folder}/chart.svg").read_text(encoding="utf-8"))
+        equal(plain_svg.problems(Path(f"{folder}/chart.svg").read_text(encoding="utf-8")), [], "programs that know no style sheets")
 
 
 def test_a_million_requests_are_all_counted():
