@@ -158,6 +158,13 @@ class Docs:
         self.result(f"reasons in docs/pictures/life.svg: {len(shown)}",
                     (not shown or shown - known) and f"no reasons: {sorted(shown - known)}")
 
+    def opening(self):
+        """README says before its first example that https:// is not retried by itself, and links to what helps."""
+        first = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n```")[0]
+        links = [link for link in ("#1-a-gateway", "#2-origination", "#3-interception") if link not in first]
+        self.result("the opening of README.md names the three ways to have https:// retried",
+                    ("`https://` request is not retried unless" not in first or links) and f"missing: {links}")
+
     def plays(self):
         """Each block of commands of deploy/README.md says how it is played, or why it is not; what it names is there."""
         text = (ROOT / "deploy/README.md").read_text(encoding="utf-8")
@@ -259,6 +266,7 @@ def main():
     docs.examples()
     docs.commands()
     docs.pictures()
+    docs.opening()
     docs.plays()
     docs.try_out()
     docs.explanations()

@@ -51,7 +51,7 @@ function drawFirstSteps(status) {
   const use = forward
       ? [element("p", {}, "For an application that reads proxy variables:"), commandLine(`export http_proxy=${shellWord("http://" + dialled(forward))}`),
          element("p", {}, "To see a retry, start an upstream that fails twice, and ask it through the proxy:"),
-         commandLine("reprise demo --bind 127.0.0.1:3190 &\n" + `curl -i -x ${shellWord("http://" + dialled(forward))} "http://127.0.0.1:3190/flaky?id=1"`)]
+         commandLine("reprise demo --bind 127.0.0.1:3190 &\n" + `curl -i --noproxy "" -x ${shellWord("http://" + dialled(forward))} "http://127.0.0.1:3190/flaky?id=1"`)]
       : [];
   fill(byId("first-steps-text"), element("p", {}, "No request has come through this proxy yet. Send the first one:"),
        ...waysIn(status).map(commandLine), ...use);
