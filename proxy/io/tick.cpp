@@ -40,6 +40,7 @@ Timed::List& Tick::list_for(Duration duration) {
   for (const auto& list : lists_) {
     if (list->duration == duration) return *list;
   }
+  if (lists_.size() == most_lists) return *odd_;
   lists_.push_back(std::make_unique<Timed::List>());
   lists_.back()->duration = duration;
   return *lists_.back();
@@ -87,6 +88,7 @@ void Tick::walk() {
   // By index: what fires may add a list.
   for (std::size_t i = 0; i < lists_.size(); ++i) fire(*lists_[i], at);
   fire(*odd_, at);
+  if (lists_.size() == most_lists) drop_empty_lists();
   Instant next = Instant::max();
   for (const auto& list : lists_) {
     if (list->first != nullptr) next = std::min(next, list->first->due_);
@@ -96,6 +98,10 @@ void Tick::walk() {
   if (next == Instant::max() || stopped_) return;
   const Instant at_least = at + granule;
   if (std::max(next, at_least) < wake_) sleep_until(std::max(next, at_least));
+}
+
+void Tick::drop_empty_lists() {
+  std::erase_if(lists_, [](const auto& list) { return list->first == nullptr; });
 }
 
 // Due entries are first moved aside, because firing one may disarm or destroy another.

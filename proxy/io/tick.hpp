@@ -46,16 +46,22 @@ class Tick {
 
   static Instant now() { return Clock::now(); }
 
-  /// Arms, or moves to the tail of the list of that duration: constant time. `no_limit` disarms.
+  /// Arms, or moves to the tail of the list of that duration: constant time for as many durations as have
+  /// lists of their own, see `most_lists`. `no_limit` disarms.
   void arm(Timed&, Duration after);
   /// Arms for a moment that no list's duration gives; meant for few entries. `no_end` disarms.
   void arm_until(Timed&, Instant due);
   static void disarm(Timed&);
+  /// Durations that have a list of their own, at most. What is armed for others is found in one list without
+  /// an order, so that durations that are all different cost neither memory nor time for good.
+  static constexpr std::size_t most_lists = 64;
+  std::size_t lists() const { return lists_.size(); }
   /// Ends the timer, so that the io_context can run out of work.
   void stop();
 
  private:
   Timed::List& list_for(Duration);
+  void drop_empty_lists();
   void enter(Timed::List&, Timed&, Instant due);
   void wake_by(Instant due);
   void walk();

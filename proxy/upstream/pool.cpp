@@ -255,9 +255,9 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   connection->stream().forget_sent();
   if (Pin* const pin = connection->pin_) return pin->rest(std::move(connection));
   const Instant now = Tick::now();
-  Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
-  if (connection->expires_) life = std::min(life, *connection->expires_ - now);
-  if (settings_.idle == 0 || life <= Duration::zero()) return;
+  const Duration life = std::min(settings_.idle_timeout, connection->idle_life_);
+  const Instant expires = connection->expires_.value_or(policy::no_end);
+  if (settings_.idle == 0 || life <= Duration::zero() || expires <= now) return;
   Upstream& upstream = *connection->upstream_;
   // Under load more connections than pool.idle rest between
   // two requests: closing those at once would dial them anew.
@@ -267,7 +267,13 @@ void Pool::rest(std::unique_ptr<UpstreamConnection> connection) {
   if (upstream.idle_life.known()) close_outlived(upstream, connection->idle_since_);
   metrics_.upstream_changed(observe::UpstreamState::active, -1);
   metrics_.upstream_changed(observe::UpstreamState::idle, 1);
-  tick_.arm(*connection, spare ? std::min(life, spare_life) : life);
+  const Duration longest = spare ? std::min(life, spare_life) : life;
+  // What is left of an age is another duration each time.
+  if (expires - now < longest) {
+    tick_.arm_until(*connection, expires);
+  } else {
+    tick_.arm(*connection, longest);
+  }
   upstream.idle.push_back(std::move(connection));
 }
 

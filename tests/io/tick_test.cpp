@@ -1,6 +1,7 @@
 // The coarse timer: never early, in order, and safe whatever its entries do while they fire.
 #include "proxy/io/tick.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -66,6 +67,23 @@ TEST(Tick, fires_everything_of_every_duration) {
     EXPECT_EQ(bells[i]->rung.size(), 1U);
     EXPECT_GE(bells[i]->rung.front(), due[i]);
   }
+}
+
+TEST(Tick, durations_that_are_all_different_keep_no_lists) {
+  Bench bench;
+  std::vector<std::unique_ptr<Bell>> bells;
+  for (int i = 0; i < 1000; ++i) {
+    bells.push_back(std::make_unique<Bell>());
+    bench.tick.arm(*bells.back(), std::chrono::microseconds(1000 - i));
+    EXPECT_LE(bench.tick.lists(), Tick::most_lists);
+  }
+  ASSERT_TRUE(bench.run_until([&] {
+    return std::all_of(bells.begin(), bells.end(), [](const auto& bell) { return bell->rung.size() == 1; });
+  }));
+  Bell last;
+  bench.tick.arm(last, milliseconds(1));
+  ASSERT_TRUE(bench.run_until([&] { return !last.rung.empty(); }));
+  EXPECT_LT(bench.tick.lists(), 3U) << "empty lists are dropped once there are many";
 }
 
 TEST(Tick, arming_again_moves_the_limit) {

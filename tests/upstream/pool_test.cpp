@@ -88,6 +88,29 @@ TEST_F(PoolTest, lends_what_was_given_back_the_youngest_first) {
   EXPECT_EQ(lease(*pool), nullptr);
 }
 
+TEST_F(PoolTest, N2_a_connection_that_ages_keeps_no_limit_of_each_of_its_rests) {
+  const auto pool = make();
+  const RawSocket other_end = add(*pool);
+  auto connection = lease(*pool);
+  connection->expire_at(Tick::now() + std::chrono::seconds(20));  // sooner than pool.idle_timeout
+  for (int i = 0; i < 200; ++i) {
+    pool->give_back(std::move(connection));
+    connection = lease(*pool);
+    ASSERT_NE(connection, nullptr);
+  }
+  EXPECT_LE(bench.tick.lists(), 2U);
+}
+
+TEST_F(PoolTest, N2_a_connection_that_rests_ends_at_its_age) {
+  const auto pool = make();
+  RawSocket other_end = add(*pool);
+  auto connection = lease(*pool);
+  connection->expire_at(Tick::now() + milliseconds(20));
+  pool->give_back(std::move(connection));
+  EXPECT_EQ(idle(*pool), 1U);
+  EXPECT_TRUE(bench.run_until([&] { return idle(*pool) == 0; }));
+}
+
 TEST_F(PoolTest, a_fresh_connection_is_not_called_reused) {
   const auto pool = make();
   Pair pair = connect_pair(bench);
