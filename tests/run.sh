@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source deploy/packages.sh
 
 gate=(structure build_check build_asan files unit stories fuzz e2e docs)
-night=(release hardening e2e_release browser interop package releases image_rules soak cost stories_night fuzz_night e2e_asan tsan coverage files_night mutants)
+night=(release hardening e2e_release browser interop package releases cluster image_rules soak cost stories_night fuzz_night e2e_asan tsan coverage files_night mutants)
 
 usage() {
   sed -n 's/^#   //p' "${BASH_SOURCE[0]}"
@@ -224,6 +224,9 @@ group_tsan() {
 }
 
 group_coverage() { builds coverage && suite "coverage" "${fixed[@]}" python3 tests/coverage.py; }
+
+# On a real API server, where REPRISE_K8S_BIN has its binaries.
+group_cluster() { suite "cluster" python3 tests/cluster/run.py; }
 
 group_files_night() { single_files --all; }
 

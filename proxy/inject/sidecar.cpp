@@ -9,6 +9,7 @@ namespace {
 // The image comes first, the volume mounts last.
 constexpr std::string_view container_middle = R"(restartPolicy: Always
 args: [run, -c, /etc/reprise/reprise.yaml]
+env: [{name: REPRISE_CONTROL, value: /tmp/control.sock}]
 ports:
   - {name: reprise-admin, containerPort: 3129}
 startupProbe:
@@ -32,6 +33,7 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities: {drop: [ALL]}
   seccompProfile: {type: RuntimeDefault}
+terminationMessagePolicy: FallbackToLogsOnError
 volumeMounts:
   - {name: reprise-config, mountPath: /etc/reprise, readOnly: true}
   - {name: reprise-replay, mountPath: /tmp}

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""Writes what puts reprise into Pods, all from sidecar.yaml: policy.yaml, the component, and the policy of the Helm chart.
+
+    python3 deploy/kubernetes/make.py           writes the files
+    python3 deploy/kubernetes/make.py --check   fails where one of them is not what would be written
+
+A policy of Kubernetes is a program in CEL. A call of it may cost a million units: it looks at each entry of an environment once."""
+import sys
+from pathlib import Path
+
+import yaml
+
+HERE = Path(__file__).resolve().parent
+WORKLOADS = {"pod-template": ("apps/v1", "Deployment", "spec.template.spec"), "pod": ("v1", "Pod", "spec"),
+             "cronjob": ("batch/v1", "CronJob", "spec.jobTemplate.spec.template.spec")}
+TARGETS = {kind: "spec.template.spec" for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job")} | {
+    "CronJob": "spec.jobTemplate.spec.template.spec", "Pod": "spec"}
+EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+LIST = "Object.spec.initContainers"
+
+
+class Source:
+    """sidecar.yaml: the text of the container and of the volumes, and what both mean."""
+
+    def __init__(self):
+        text = (HERE / "sidecar.yaml").read_text(encoding="utf-8")
+        config_map, deployment = yaml.safe_load_all(text)
+        self.configuration = config_map["data"]["reprise.yaml"]
+        pod = deployment["spec"]["template"]["spec"]
+        self.container = pod["initContainers"][0]
+        self.volumes = pod["volumes"]
+        self.environment = {entry["name"]: entry["value"] for entry in pod["containers"][0]["env"]}
+        self.container_text = self._lines(text, "        - name: reprise\n", "      containers:\n")
+        self.volumes_text = self._lines(text, "        - name: reprise-config\n", None)
+
+    @staticmethod
+    def _lines(text, first, behind):
+        """Those lines without their indent, from `first` up to `behind`."""
+        begin = text.index(first)
+        end = len(text) if behind is None else text.index(behind, begin)
+        return [line[8:] for line in text[begin:end].splitlines()]
+
+
+# The component of kustomize.
+
+def patch(source, name):
+    version, kind, path = WORKLOADS[name]
+    lines = [f"# Added to {'whatever has a Pod template' if name == 'pod-template' else kind + 's'} by kustomization.yaml; the name is ignored.",
+             f"apiVersion: {version}", f"kind: {kind}", "metadata:", "  name: any"]
+    for depth, key in enumerate(path.split(".")):
+        lines.append("  " * depth + key + ":")
+    indent = "  " * len(path.split("."))
+    lines += [indent + "initContainers:"] + [indent + "  " + line for line in source.container_text]
+    lines += [indent + "volumes:"] + [indent + "  " + line for line in source.volumes_text]
+    return "\n".join(lines) + "\n"
+
+
+def environment(source):
+    lines = ["# The entries that the replacements put into containers; for kustomize alone, which leaves this out of what it prints. An entry is",
+             "# replaced as a whole, so that none has a value and a `valueFrom`.",
+             "apiVersion: reprise.dev/v1", "kind: Environment", "metadata:", "  name: reprise-environment",
+             '  annotations: {config.kubernetes.io/local-config: "true"}', "spec:"]
+    lines += [f'  {name}: {{name: {name}, value: "{value}"}}' for name, value in source.environment.items()]
+    return "\n".join(lines) + "\n"
+
+
+def replacements(source):
+    lines = ["# One replacement for each variable of a container."]
+    for name in source.environment:
+        lines += [f"- source: {{kind: Environment, name: reprise-environment, fieldPath: spec.{name}}}", "  targets:"]
+        for kind, path in TARGETS.items():
+            lines += [f"    - select: {{kind: {kind}}}", "      options: {create: true}",
+                      f"      fieldPaths: ['{path}.containers.*.env.[name={name}]']"]
+    return "\n".join(lines) + "\n"
+
+
+# The policy.
+
+def text_of(value):
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+
+
+def literal(value, path):
+    """A value of YAML as CEL with its types. What is CEL already is a tuple of one; None is left out."""
+    if isinstance(value, tuple):
+        return value[0]
+    if isinstance(value, dict):
+        fields = ", ".join(f"{key}: {literal(one, path + '.' + key.lstrip('?'))}" for key, one in value.items() if one is not None)
+        return f"{path}{{{fields}}}"
+    if isinstance(value, list):
+        return "[" + ", ".join(literal(one, path) for one in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else text_of(value)
+
+
+def annotation(name, otherwise):
+    return f"variables.annotations[?'reprise.dev/{name}'].orValue({otherwise})"
+
+
+def sidecar(source, values):
+    """The container, with what annotations of the Pod may say in another way."""
+    container = {}
+    for key, value in source.container.items():
+        if key == "image":
+            container["image"] = (annotation("image", values["image"]),)
+            container["?imagePullPolicy"] = (values["pull_policy"],)
+        elif key == "resources":
+            container["?resources"] = ("variables.shares ? optional.none() : optional.of("
+                                       f"{LIST}.resources{{requests: variables.requests, limits: variables.limits}})",)
+        elif key == "securityContext":
+            container[key] = {("?runAsUser" if inner == "runAsUser" else inner): one for inner, one in value.items()}
+            container[key]["?runAsUser"] = ("variables.user == 'none' ? optional.none() : optional.of(int(variables.user))",)
+        else:
+            container[key] = value
+    return literal(container, LIST)
+
+
+def volumes(source):
+    config, replay = source.volumes
+    named = "'reprise.dev/config-map' in variables.annotations"
+    path = "Object.spec.volumes"
+    return [literal({
+        "name": config["name"],
+        "?configMap": (f"{named} ? optional.of({path}.configMap{{name: variables.annotations['reprise.dev/config-map']}}) : optional.none()",),
+        "?downwardAPI": (f"{named} ? optional.none() : optional.of({path}.downwardAPI{{items: [{path}.downwardAPI.items{{"
+                         f"path: 'reprise.yaml', fieldRef: {path}.downwardAPI.items.fieldRef{{"
+                         "fieldPath: \"metadata.annotations['reprise.dev/config']\"}}]})",)}, path),
+            literal(replay, path)]
+
+
+def environments(key):
+    """The operations that give the containers of a list their variables."""
+    containers = "object.spec.containers" if key == "containers" else "object.spec.?initContainers.orValue([])"
+    which = "" if key == "containers" else " c.?restartPolicy.orValue('') != 'Always',"
+    return f"""{containers}.transformList(i, c,{which}
+['/spec/{key}/' + string(i) + '/env'].map(at,
+c.?env.orValue([]).transformList(k, e, e.name in ['no_proxy', 'NO_PROXY'] && has(e.value),
+JSONPatch{{op: 'replace', path: at + '/' + string(k) + '/value', value: e.value + ',' + variables.direct}}) +
+(c.?env.orValue([]).size() > 0 ? [] : [JSONPatch{{op: 'add', path: at, value: []}}]) +
+[c.?env.orValue([]).filter(e, e.name in variables.spellings)].map(own,
+variables.names.filter(n, !own.exists(e, e.name == n)).map(n,
+[own.filter(e, e.name == variables.spellings[n])].map(there,
+JSONPatch{{op: 'add', path: at + '/-', value: Object.spec.{key}.env{{
+name: n,
+?value: there.exists(e, has(e.valueFrom)) ? optional.none() : optional.of(
+n in ['no_proxy', 'NO_PROXY'] ? (there.map(e, e.?value.orValue('')) + [variables.direct]).join(',') :
+there.size() > 0 ? there[0].?value.orValue('') : variables.values[n]),
+?valueFrom: there.size() > 0 ? there[0].?valueFrom : optional.none()
+}}}})[0]))[0])[0]).flatten()"""
+
+
+def operations(source, values):
+    """The JSON patch, one list after the other."""
+    def add(path, value):
+        return f"JSONPatch{{op: 'add', path: {path}, value: {value}}}"
+
+    def at_key(folder, key):
+        return f"'/metadata/{folder}/' + jsonpatch.escapeKey('{key}')"
+
+    def made(path, key):
+        return f"(object.{path}.?{key}.orValue([]).size() > 0 ? [] : [{add(repr('/' + path.replace('.', '/') + '/' + key), '[]')}])"
+
+    config, replay = volumes(source)
+    injected = [
+        f"(has(object.metadata.labels) ? [] : [{add(repr('/metadata/labels'), '{}')}])",
+        f"[{add(at_key('labels', 'reprise.dev/inject'), repr('true'))},\n"
+        + add(at_key("annotations", EVICT), f"(variables.annotations[?'{EVICT}'].hasValue() ?\nvariables.annotations['{EVICT}'] + ',' : '') "
+              f"+ '{source.volumes[1]['name']}'") + "]",
+        "('reprise.dev/config' in variables.annotations || 'reprise.dev/config-map' in variables.annotations ? [] :\n"
+        f"[{add(at_key('annotations', 'reprise.dev/config'), 'variables.configuration')}])",
+        environments("containers"), environments("initContainers"),
+        made("spec", "initContainers"), made("spec", "volumes"),
+        f"(variables.secret == '' ? [] : {made('spec', 'imagePullSecrets')} +\n"
+        f"[{add(repr('/spec/imagePullSecrets/-'), 'Object.spec.imagePullSecrets{name: variables.secret}')}])",
+        f"[{add(repr('/spec/initContainers/0'), sidecar(source, values))},\n{add(repr('/spec/volumes/-'), config)},\n"
+        f"{add(repr('/spec/volumes/-'), replay)}]",
+    ]
+    return "\n".join([
+        f"(variables.annotations.size() > 0 ? [] : [{add(repr('/metadata/annotations'), '{}')}]) +",
+        f"[{add(at_key('annotations', 'reprise.dev/status'), chr(10) + '''variables.obstacle == '' ? 'injected' : 'left alone: ' + variables.obstacle''')}] +",
+        "(variables.obstacle != '' ? [] :",
+        " +\n".join(injected) + ")"])
+
+
+def policy(source, values):
+    spellings = {name: (name.swapcase() if name.swapcase() in source.environment else "") for name in source.environment}
+    spelled = ", ".join(f"'{name}': '{other}'" for name, other in spellings.items())
+    valued = ", ".join(f"'{name}': '{value}'" for name, value in source.environment.items() if name.lower() != "no_proxy")
+    resources = source.container["resources"]
+    variables = [
+        ("annotations", "object.metadata.?annotations.orValue({})", None),
+        ("obstacle",
+         "object.spec.?hostNetwork.orValue(false) ? 'hostNetwork: the ports of reprise would be those of the node' :\n"
+         "object.spec.?os.?name.orValue('') == 'windows' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('') == 'windows' ?\n"
+         "'a Pod of Windows' : ''", "Why a Pod is left alone: it is written into its annotation reprise.dev/status."),
+        ("names", "[" + ", ".join(f"'{name}'" for name in source.environment) + "]", "What a container is to have, and the other spelling of each."),
+        ("spellings", f"{{{spelled}}}", None),
+        ("values", f"{{{valued}}}", None),
+        ("direct", values["no_proxy"].format(text_of(source.environment["no_proxy"])), None),
+        ("guaranteed",
+         "(object.spec.containers + object.spec.?initContainers.orValue([])).all(c, ['cpu', 'memory'].all(n,\n"
+         "c.?resources.?limits[?n].hasValue() && c.?resources.?requests[?n].hasValue() &&\n"
+         "quantity(string(c.resources.requests[n])).compareTo(quantity(string(c.resources.limits[n]))) == 0))",
+         "A Pod whose containers all have limits that equal their requests is Guaranteed, and stays it."),
+        ("bounds",
+         f"{{'cpu': {annotation('cpu-limit', values['cpu_limit'])},\n"
+         f"'memory': {annotation('memory-limit', values['memory_limit'].format(text_of(resources['limits']['memory'])))}}}", None),
+        ("limits", "variables.bounds.transformMap(n, v, v != '', v)", None),
+        ("requests",
+         "{'cpu': " + annotation("cpu-request", "variables.guaranteed ? variables.bounds['cpu'] : "
+                                 + values["cpu_request"].format(text_of(resources["requests"]["cpu"]))) + ",\n'memory': "
+         + annotation("memory-request", "variables.guaranteed ? variables.bounds['memory'] : "
+                      + values["memory_request"].format(text_of(resources["requests"]["memory"]))) + "}", None),
+        ("shares",
+         "has(object.spec.resources) && !variables.annotations.exists(k, k.startsWith('reprise.dev/cpu-') || k.startsWith('reprise.dev/memory-'))",
+         "The containers of a Pod with resources of its own share them."),
+        ("user", annotation("run-as-user", values["user"].format(text_of(str(source.container["securityContext"]["runAsUser"])))), None),
+        ("secret", annotation("pull-secret", values["secret"]), None),
+        ("configuration", values["configuration"].format(text_of(source.configuration)),
+         "The configuration of a Pod that names none. It becomes an annotation, and the annotation a file of the container."),
+    ]
+    lines = ["  variables:"]
+    for name, expression, says in variables:
+        lines += [f"    # {says}"] if says else []
+        lines += [f"    - name: {name}", "      expression: >-"] + ["        " + line for line in expression.splitlines()]
+    lines += ["  mutations:", "    - patchType: JSONPatch", "      jsonPatch:", "        expression: >-"]
+    lines += ["          " + line for line in operations(source, values).splitlines()]
+    return POLICY_HEAD + "\n".join(lines) + "\n"
+
+
+PLAIN = {"image": None, "pull_policy": "variables.annotations[?'reprise.dev/image-pull-policy']", "no_proxy": "{}",
+         "cpu_limit": "variables.guaranteed ? '100m' : ''", "memory_limit": "{}", "cpu_request": "{}", "memory_request": "{}",
+         "user": "{}", "secret": "''", "configuration": "{}"}
+POLICY_HEAD = """kind: MutatingAdmissionPolicy
+metadata:
+  name: inject.reprise.dev
+spec:
+  failurePolicy: Fail   # only for Pods that a binding selects
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+      - apiGroups: [""]
+        apiVersions: [v1]
+        operations: [CREATE]
+        resources: [pods]
+  matchConditions:
+    - name: is-not-refused
+      expression: >-
+        object.metadata.?labels[?'reprise.dev/inject'].orValue('') != 'false' &&
+        object.metadata.?annotations[?'reprise.dev/inject'].orValue('') != 'false'
+    - name: has-no-reprise-yet
+      expression: >-
+        !object.spec.containers.exists(c, c.name == 'reprise') &&
+        !object.spec.?initContainers.orValue([]).exists(c, c.name == 'reprise')
+"""
+BINDINGS = """---
+# Pods that say so.
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata:
+  name: inject.reprise.dev
+spec:
+  policyName: inject.reprise.dev
+  matchResources:
+    objectSelector:
+      matchLabels: {reprise.dev/inject: "true"}
+---
+# Pods that say nothing, in namespaces that say so.
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata:
+  name: namespaces.inject.reprise.dev
+spec:
+  policyName: inject.reprise.dev
+  matchResources:
+    namespaceSelector:
+      matchLabels: {reprise.dev/inject: "true"}
+    objectSelector:
+      matchExpressions:
+        - {key: reprise.dev/inject, operator: NotIn, values: ["true", "false"]}
+"""
+POLICY_COMMENT = """# Puts reprise into new Pods without a webhook server: into each with the label reprise.dev/inject: "true", and into those of a namespace
+# with that label, unless a Pod says "false". Annotations of a Pod say what is different for it: README.md. The API is v1 from
+# Kubernetes 1.36; on 1.34 and 1.35 write v1beta1, which is behind the feature gate MutatingAdmissionPolicy. Written by make.py.
+apiVersion: admissionregistration.k8s.io/v1
+"""
+CHART_COMMENT = """{{/* Written by deploy/kubernetes/make.py: the policy, with what values.yaml says in place of the defaults. */ -}}
+apiVersion: {{ include "reprise.admission" . }}
+"""
+
+
+def quoted(value):
+    """A value of the chart as a text of CEL."""
+    return '{{ include "reprise.cel" (' + value + ") }}"
+
+
+CHART = {
+    "image": quoted('printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion)'),
+    "pull_policy": "optional.of(variables.annotations[?'reprise.dev/image-pull-policy'].orValue(" + quoted(".Values.image.pullPolicy") + "))",
+    "no_proxy": "{} + " + quoted('ternary "" (printf ",%s" (join "," .Values.noProxy)) (empty .Values.noProxy)'),
+    "cpu_limit": quoted('.Values.resources.limits.cpu | default ""') + " != '' ? " + quoted('.Values.resources.limits.cpu | default ""')
+                 + " : variables.guaranteed ? '100m' : ''",
+    "memory_limit": quoted(".Values.resources.limits.memory"), "cpu_request": quoted(".Values.resources.requests.cpu"),
+    "memory_request": quoted(".Values.resources.requests.memory"), "user": quoted(".Values.runAsUser"),
+    "secret": quoted(".Values.image.pullSecret"), "configuration": quoted('.Values.configuration | default (.Files.Get "reprise.yaml")'),
+}
+
+
+def files():
+    source = Source()
+    plain = PLAIN | {"image": text_of(source.container["image"])}
+    # str.format is for the default alone: braces of the chart's own stay.
+    chart = {key: value.replace("{}", "\0").replace("{", "{{").replace("}", "}}").replace("\0", "{}") for key, value in CHART.items()}
+    chart |= {key: CHART[key] for key in ("image", "pull_policy", "secret", "cpu_limit")}
+    made = {f"component/{name}.yaml": patch(source, name) for name in WORKLOADS}
+    made["component/environment.yaml"] = environment(source)
+    made["component/replacements.yaml"] = replacements(source)
+    made["component/reprise.yaml"] = source.configuration
+    made["policy.yaml"] = POLICY_COMMENT + policy(source, plain) + BINDINGS
+    made["chart/templates/policy.yaml"] = CHART_COMMENT + policy(source, chart) + BINDINGS.replace(
+        "apiVersion: admissionregistration.k8s.io/v1", 'apiVersion: {{ include "reprise.admission" . }}')
+    made["chart/reprise.yaml"] = source.configuration
+    return made
+
+
+def main():
+    wrong = []
+    for name, text in files().items():
+        file = HERE / name
+        if "--check" not in sys.argv[1:]:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            wrong.append(f"{file.relative_to(HERE.parent.parent)} is not what make.py writes: run it")
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Plays the manifests of deploy/kubernetes on a real API server: what it accepts, and what the policy makes of Pods of every shape.
+
+    REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py    where the binaries come from: server.py"""
+import sys
+import traceback
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
+
+import server as cluster  # noqa: E402
+from junit import Suite  # noqa: E402
+from shapes import SHAPES  # noqa: E402
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "deploy/kubernetes"
+NEEDED = ("kube-apiserver", "etcd", "kubectl")
+# Kinds of the Prometheus operator, and files of kustomize and of the component.
+NO_OBJECTS = ("podmonitor.yaml",)
+
+
+def pod_of(shape):
+    return {"apiVersion": "v1", "kind": "Pod", "spec": shape.spec,
+            "metadata": {"name": "shape", "namespace": shape.namespace, "labels": shape.labels, "annotations": shape.annotations}}
+
+
+def accepts(server, arguments):
+    done = server.kubectl("apply", "--dry-run=server", "--validate=strict", *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def has_the_policy(server):
+    """It is in force a little later than it is accepted; and the server finds no type in it wrong."""
+    accepts(server, ["-f", str(FOLDER / "policy.yaml")])
+    assert server.kubectl("apply", "-f", str(FOLDER / "policy.yaml")).returncode == 0
+    server.kubectl("create", "namespace", "wanted")
+    server.kubectl("label", "namespace", "wanted", "reprise.dev/inject=true")
+    plain = pod_of(SHAPES[0])
+    of_namespace = pod_of(next(shape for shape in SHAPES if shape.name == "of a namespace"))
+    server.until(lambda: all("initContainers" in server.created(pod)["spec"] for pod in (plain, of_namespace)), "the policy is in force")
+
+
+def cases(server):
+    for file in sorted(FOLDER.glob("*.yaml")):
+        if file.name not in NO_OBJECTS:
+            yield f"the server accepts {file.name}", lambda file=file: accepts(server, ["-f", str(file)])
+    yield "the server accepts the example of the component", lambda: accepts(server, ["-k", str(FOLDER / "example")])
+    yield "the policy comes into force", lambda: has_the_policy(server)
+    for shape in SHAPES:
+        yield f"policy: {shape.name}", lambda shape=shape: shape.holds(server.created(pod_of(shape)))
+
+
+def main():
+    suite = Suite("cluster")
+    missing = [name for name in NEEDED if cluster.binary(name) is None]
+    if missing:
+        suite.add("manifests on a real API server", "skipped", f"client: no {', '.join(missing)} in REPRISE_K8S_BIN")
+        return suite.end()
+    with cluster.Server() as server:
+        for name, holds in cases(server):
+            try:
+                holds()
+                suite.passes(name)
+            except Exception:   # the next shape is worth a look, too
+                suite.add(name, "failed", traceback.format_exc())
+    return suite.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
