@@ -7,6 +7,7 @@
 #include "proxy/http/origin.hpp"
 #include "proxy/match/enumerators.hpp"
 #include "proxy/session/original_destination.hpp"
+#include "proxy/session/port_holder.hpp"
 #include "proxy/session/turn_away.hpp"
 #include "proxy/upstream/address.hpp"
 
@@ -131,9 +132,19 @@ Task<void> AcceptLoop::rest() {
   co_await pause_.async_wait(as_result);
 }
 
+/// How another port is named for a listener.
+std::string other_port(std::string_view mode) {
+  if (mode == "admin") return "--admin PORT or admin.bind";
+  return mode == "forward" ? "--forward PORT or listeners[].bind" : "listeners[].bind";
+}
+
 // What to do where a port cannot be had.
-std::string_view hint_for(const ErrorCode& error) {
-  if (error == asio::error::address_in_use) return ": choose another port, or end the program that has it";
+std::string hint_for(const ErrorCode& error, std::string_view mode, const tcp::endpoint& wanted) {
+  if (error == asio::error::address_in_use) {
+    const std::string holder = holder_of(wanted);
+    return ": choose another port, or end the program that has it" +
+           (holder.empty() ? "" : " (" + holder + ")") + "; " + other_port(mode) + " names another";
+  }
   if (error == asio::error::access_denied) return ": ports below 1024 need a privilege; choose a higher one";
   if (error == boost::system::errc::address_not_available)
     return ": no interface of this host has that address";
@@ -168,7 +179,7 @@ tcp::acceptor bind_listener(asio::io_context& io, std::string_view mode, const c
   if (!error) acceptor.non_blocking(true, error);
   if (error)
     throw BindError("cannot listen on " + describe(mode, endpoint) + ": " + error.message() +
-                    std::string(hint_for(error)));
+                    hint_for(error, mode, endpoint));
   lend_port(acceptor, Port::own);
   return acceptor;
 }
