@@ -165,16 +165,23 @@ Restored restored_environment(const std::string& host, unsigned port, const Look
   return restored;
 }
 
-std::optional<std::string> restoring_commands(std::string_view format, const Restored& restored) {
-  const bool fish = format == "fish";
-  if (!fish && format != "sh") return std::nullopt;
-  std::string text;
-  for (const auto& [name, value] : restored) {
-    if (value)
-      text += written_as(format, {{name, *value}});
-    else
-      text += fish ? "set -eg " + name + ";\n" : "unset " + name + "\n";
-  }
+namespace {
+
+std::string removed_in(std::string_view format, const std::string& name) {
+  if (format == "fish") return "set -eg " + name + ";\n";
+  if (format == "dotenv") return name + "=\n";
+  if (format == "systemd") return "UnsetEnvironment=" + name + "\n";
+  if (format == "kubernetes") return "- {name: " + name + ", $patch: delete}\n";
+  return "unset " + name + "\n";
+}
+
+}  // namespace
+
+std::string restoring_text(std::string_view format, const Restored& restored) {
+  const std::string head = written_as(format, {});
+  std::string text = head;
+  for (const auto& [name, value] : restored)
+    text += value ? written_as(format, {{name, *value}}).substr(head.size()) : removed_in(format, name);
   return text;
 }
 

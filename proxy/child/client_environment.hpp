@@ -41,8 +41,9 @@ using Restored = std::vector<std::pair<std::string, std::optional<std::string>>>
 /// nothing.
 Restored restored_environment(const std::string& host, unsigned port, const Lookup& now,
                               const std::optional<TrustFiles>& trust = std::nullopt);
-/// Returns the shell commands that restore the variables, or nothing if no shell reads the format.
-std::optional<std::string> restoring_commands(std::string_view format, const Restored&);
+/// Returns what restores the variables where written_as in the same format has set them: commands of a shell,
+/// empty values for dotenv, UnsetEnvironment= for systemd, `$patch: delete` for Kubernetes.
+std::string restoring_text(std::string_view format, const Restored&);
 
 /// `sh`, `fish`, `dotenv`, `systemd`, `kubernetes`: each as its reader takes it, one variable a line.
 std::vector<std::string_view> environment_formats();

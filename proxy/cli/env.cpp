@@ -26,15 +26,7 @@ int print_removal(const std::string& format, const config::Listener& listener,
                   const std::optional<TrustFiles>& trust) {
   const Restored restored =
       restored_environment(address_for_clients(listener), listener.bind.port, variable_now, trust);
-  const auto commands = restoring_commands(format, restored);
-  if (!commands) {
-    std::fprintf(stderr,
-                 "reprise env: --unset prints commands of a shell, and %s has none: write --format sh or "
-                 "fish, or take the lines out of the file\n",
-                 format.c_str());
-    return exit_usage;
-  }
-  std::fputs(commands->c_str(), stdout);
+  std::fputs(restoring_text(format, restored).c_str(), stdout);
   return exit_ok;
 }
 
@@ -67,8 +59,7 @@ void add_env(CLI::App& app, int& code) {
   const auto formats = environment_formats();
   command->add_option("--format", given->format, "sh, fish, dotenv, systemd or kubernetes")
       ->check(CLI::IsMember(std::vector<std::string>(formats.begin(), formats.end())));
-  command->add_flag("--unset", given->unset,
-                    "print the commands that remove the variables again (sh and fish)");
+  command->add_flag("--unset", given->unset, "print what removes the variables again, in the same format");
   command->footer("eval \"$(reprise env -c reprise.yaml)\"");
   command->callback([given, &code] { code = env(*given); });
 }

@@ -90,7 +90,7 @@ def test_wrong_use_runs_nothing():
     missing = "reprise exec: a command is missing: write reprise exec [options] -- command args\n"
     equal(ran("exec"), (2, "", missing))
     equal(ran("exec", "--"), (2, "", missing))
-    equal(ran("exec", "true"), (2, "", 'reprise exec: "true" is not understood; see reprise help exec\n'))
+    equal(ran("exec", "true"), (2, "", "reprise exec: write -- before the command: reprise exec [options] -- true; see reprise help exec\n"))
     equal(ran("exec", "--report", "/nowhere/report", "--", "true"), (2, "", "reprise exec: /nowhere/report cannot be written: name a file in a folder that is there\n"))
     equal(ran("exec", "-c", "/nowhere/file", "--", "true")[0], 78)
 
@@ -242,7 +242,7 @@ def test_fish_takes_env_and_env_unset():
     equal((after["no_proxy"], after["NO_PROXY"]), ("it's.test",) * 2)
 
 
-def test_env_unset_is_for_shells():
+def test_env_unset_is_for_every_format():
     own = ran("env")[1]
     code, out, err = ran("env", "--unset", environment=clean(JAVA_TOOL_OPTIONS="-Dother=1"))
     equal((code, err), (0, ""))
@@ -252,9 +252,14 @@ def test_env_unset_is_for_shells():
     out = ran("env", "--unset", "--format", "fish", environment=clean(NO_PROXY=f"a.test,{METADATA}", JAVA_TOOL_OPTIONS=f"-Xmx1g {options_of_java} -Xms1m"))[1]
     equal(out, "".join(f"set -eg {name};\n" for name in VARIABLES) + "set -gx no_proxy 'a.test';\nset -gx NO_PROXY 'a.test';\n"
                "set -eg NODE_USE_ENV_PROXY;\nset -gx JAVA_TOOL_OPTIONS '-Xmx1g -Xms1m';\n")
-    for form in ("dotenv", "systemd", "kubernetes"):
-        equal(ran("env", "--unset", "--format", form), (2, "", "reprise env: --unset prints commands of a shell, and " + form + " has none: "
-                                                              "write --format sh or fish, or take the lines out of the file\n"))
+    for form, head, removed, kept in (("dotenv", "", "{}=\n", 'no_proxy="a.test"\nNO_PROXY="a.test"\n'),
+                                      ("systemd", "[Service]\n", "UnsetEnvironment={}\n",
+                                       'Environment="no_proxy=a.test"\nEnvironment="NO_PROXY=a.test"\n'),
+                                      ("kubernetes", "", "- {{name: {}, $patch: delete}}\n",
+                                       '- {name: no_proxy, value: "a.test"}\n- {name: NO_PROXY, value: "a.test"}\n')):
+        code, out, err = ran("env", "--unset", "--format", form, environment=clean(NO_PROXY=f"a.test,{METADATA}"))
+        equal((code, err), (0, ""))
+        equal(out, head + "".join(removed.format(name) for name in VARIABLES) + kept + removed.format("NODE_USE_ENV_PROXY"))
 
 
 def test_env_knows_where_a_proxy_listens():
