@@ -58,6 +58,8 @@ class RouteChecker {
     check_tls();
     check_on_broken();
     check_replay();
+    check_post();
+    check_path();
   }
 
  private:
@@ -79,9 +81,10 @@ class RouteChecker {
   }
 
   // Strongest first, each with what a preset says between it and the next.
-  std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 3> layers() const {
+  std::array<std::pair<const RouteOrigin::Layer*, const std::vector<const Node*>*>, 4> layers() const {
     static const std::vector<const Node*> nothing;
-    return {{{&origin_.route, &origin_.shipped_route},
+    return {{{&origin_.over, &nothing},
+             {&origin_.route, &origin_.shipped_route},
              {&origin_.policy, &origin_.shipped_policies},
              {&origin_.defaults, &nothing}}};
   }
@@ -276,6 +279,38 @@ class RouteChecker {
     if (policy.mode == policy::Mode::off) return;
     check_total("memory", policy.replay_memory_bytes, limits.replay_memory_bytes);
     check_total("disk", policy.replay_disk_bytes, limits.replay_disk_bytes);
+  }
+
+  // Who writes more attempts for POST alone gets none of them once a byte was sent.
+  void check_post() {
+    const policy::RoutePolicy& policy = route_.policy;
+    const auto& methods = route_.match.methods;
+    const auto post = std::find_if_not(methods.begin(), methods.end(), policy::is_idempotent_method);
+    const bool repeats = policy.hold && std::any_of(policy.hold->body.begin(), policy.hold->body.end(),
+                                                    [](const auto& predicate) { return predicate.refused; });
+    if (policy.mode == policy::Mode::off || policy.idempotent.kind != IdempotencyRule::Kind::by_method ||
+        policy.retry.refused.statuses.any() || repeats || policy.retry.max_attempts == 1U ||
+        post == methods.end() || !route_.source.empty())
+      return;
+    const auto at = blame({"retry.max_attempts"});
+    if (!at || at->path.starts_with("defaults")) return;
+    report_.warning(at->line, at->column, at->path,
+                    *post +
+                        " is not idempotent by its method: once a byte of it was sent it is not retried "
+                        "(not_idempotent), whatever max_attempts says; if the upstream knows a repeated "
+                        "request by a key, write idempotent: {any: [{header: Idempotency-Key}]}");
+  }
+
+  // As a prefix, it is one in other proxies.
+  void check_path() {
+    const Node* const path = origin_.route.node == nullptr || !route_.source.empty()
+                                 ? nullptr
+                                 : locate(*origin_.route.node, "match.path");
+    if (path == nullptr || path->kind != Node::Kind::scalar || path->text.size() < 2) return;
+    if (!path->text.ends_with('/') || !policy::PathPattern::parse(path->text)) return;
+    report_.warning(path->line, path->column, origin_.route.path + ".match.path",
+                    shown(*path) + " matches this path alone: write " + path->text +
+                        "** for everything below it as well");
   }
 
   // If the route has the default, the warning points at the limit, because that is what the author has

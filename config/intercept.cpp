@@ -25,6 +25,8 @@ bool is_address(const std::string& host) {
 }  // namespace
 
 Parsed<policy::HostPattern> parse_intercepted(std::string_view text) {
+  if (text == "*")
+    return {std::nullopt, "is every host: write the names of hosts, or a suffix such as *.example.com", {}};
   auto pattern = parse_host_pattern(text);
   if (!pattern) return pattern;
   const std::string& host = pattern.value->text;

@@ -18,6 +18,7 @@ struct Bound {
   std::string path;
   std::size_t line;
   std::size_t column;
+  bool is_given = false;  // by a flag or a variable
 };
 
 bool fits(const Node* node, std::string_view schema) {
@@ -105,11 +106,12 @@ class ListenerBuilder {
   void check_admin(const Admin& admin) {
     const Node* section = root_.find("admin");
     const Node* bind = section == nullptr ? nullptr : section->find("bind");
+    if (admin.bind.is_off()) return;
     check_reach(bind, "admin", "admin.bind", admin.bind, admin.allow_remote, 3129);
     if (bind == nullptr) {
       bound_.push_back({admin.bind, "admin.bind", 0, 0});
     } else if (fits(bind, "admin.bind")) {
-      bound_.push_back({admin.bind, "admin.bind", bind->line, bind->column});
+      bound_.push_back({admin.bind, "admin.bind", bind->line, bind->column, bind->line == 0});
     }
   }
 
@@ -117,7 +119,7 @@ class ListenerBuilder {
     for (std::size_t i = 0; i < bound_.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (!collide(bound_[i].endpoint, bound_[j].endpoint)) continue;
-        const bool blame_second = bound_[i].line > 0;
+        const bool blame_second = bound_[i].line > 0 || bound_[i].is_given;
         const Bound& blamed = blame_second ? bound_[i] : bound_[j];
         const Bound& other = blame_second ? bound_[j] : bound_[i];
         const std::string where =

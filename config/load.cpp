@@ -34,12 +34,12 @@ std::string hash_of(std::string_view bytes) {
   return text;
 }
 
-Settings build(const Node& root, Report& report) {
+Settings build(const Node& root, const Node& over_routes, Report& report) {
   Settings settings;
   Reader reader(root, {});
   process_fields(reader, settings);
   settings.listeners = build_listeners(root, settings.admin, report);
-  BuiltRoutes built = build_routes(root, report);
+  BuiltRoutes built = build_routes(root, over_routes, report);
   check_routes(built, settings, root, report);
   check_clear_text(built, report);
   check_deny(root, settings.security.deny, report);
@@ -74,8 +74,8 @@ void find_named(const Node& node, const std::string& path, const std::string& sc
     find_named(node.items[i], path + "[" + std::to_string(i) + "]", schema + "[]", named);
 }
 
-std::optional<Settings> read(std::string_view text, const Environment& environment, Report& report,
-                             Loaded& places) {
+std::optional<Settings> read(std::string_view text, const Environment& environment, GivenValues& given,
+                             Report& report, Loaded& places) {
   auto root = parse_document(text, report);
   if (!root && report.has_errors()) return std::nullopt;
   const bool empty = !root || root->kind == Node::Kind::nothing;
@@ -90,11 +90,13 @@ std::optional<Settings> read(std::string_view text, const Environment& environme
   if (root->find("version") == nullptr)
     report.error(1, 1, {}, "version: 1 is missing: write it at the top of the file");
   replace_all(*root, environment, report);
+  read_yaml_1_1(*root);
+  given.put_into(*root);
   check_shape(*root, report);
   places.replay_memory = place_of(*root, "limits.replay_memory");
   places.threads = place_of(*root, "threads");
   find_named(*root, {}, {}, places.named);
-  return build(*root, report);
+  return build(*root, given.over_routes(), report);
 }
 
 // Those of TLS, of the parent and of the authority; each once.
@@ -114,21 +116,24 @@ void add_files_of(const Settings& settings, std::vector<std::string>& files) {
 
 }  // namespace
 
-Loaded load_text(std::string_view text, const Environment& environment) {
+Loaded load_text(std::string_view text, const Environment& environment, const Flags& flags) {
   Report report;
+  GivenValues given(flags, environment, report);
   Loaded loaded;
   loaded.hash = hash_of(text);
-  loaded.settings = read(text, environment, report, loaded);
+  loaded.settings = read(text, environment, given, report, loaded);
   if (report.has_errors()) loaded.settings.reset();
   loaded.files = report.take_files();
   if (loaded.settings) add_files_of(*loaded.settings, loaded.files);
   loaded.problems = report.take();
+  given.name_sources(loaded.problems);
+  loaded.given = given.take();
   return loaded;
 }
 
-Loaded load_file(const std::string& path, const Environment& environment) {
+Loaded load_file(const std::string& path, const Environment& environment, const Flags& flags) {
   const FileText file = text_of_file(path, largest_file);
-  if (file.trouble.empty()) return load_text(file.text, environment);
+  if (file.trouble.empty()) return load_text(file.text, environment, flags);
   Loaded unreadable;
   unreadable.problems.push_back(
       {Problem::Severity::error, 0, 0, {}, "cannot read the file: " + file.trouble});

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/given.hpp"
 #include "config/settings.hpp"
 #include "config/yaml/problem.hpp"
 #include "config/yaml/replace.hpp"
@@ -35,12 +36,14 @@ struct Loaded {
   std::optional<Place> replay_memory{};  ///< where the file has `limits.replay_memory`; absent: it has not
   std::optional<Place> threads{};        ///< the same of `threads`
   std::vector<NamedFile> named{};        ///< keys of files that others read, in the order of the file
+  std::vector<GivenValue> given{};       ///< by flags and variables
 };
 
-/// Never throws for any bytes. `${file:..}` in a value reads that file.
-Loaded load_text(std::string_view text, const Environment&);
+/// Never throws for any bytes. `${file:..}` in a value reads that file. Variables of shortcut_table.hpp stand
+/// in for keys that the text does not have, flags replace them.
+Loaded load_text(std::string_view text, const Environment&, const Flags& = {});
 /// A file that cannot be read is a problem at 0:0.
-Loaded load_file(const std::string& path, const Environment&);
+Loaded load_file(const std::string& path, const Environment&, const Flags& = {});
 /// The product's defaults: what an absent file means.
 Settings built_in();
 

@@ -21,7 +21,8 @@ bool is_mapping(const Node* node) { return node != nullptr && node->kind == Node
 
 class RouteBuilder {
  public:
-  RouteBuilder(const Node& root, Report& report) : root_(root), report_(report) {
+  RouteBuilder(const Node& root, const Node& over, Report& report)
+      : root_(root), over_{&over, "defaults"}, report_(report) {
     for (const Entry& entry : root.entries) {
       if (entry.key != "defaults" || entry.value.kind != Node::Kind::mapping) continue;
       defaults_ = {&entry.value, "defaults"};
@@ -48,7 +49,7 @@ class RouteBuilder {
     fallback.policy = base_;
     fallback.line = fallback_line_;
     built_.routes.push_back(std::move(fallback));
-    built_.origins.push_back({{}, {}, {}, {}, defaults_});
+    built_.origins.push_back({over_, {}, {}, {}, {}, defaults_});
     return std::move(built_);
   }
 
@@ -57,12 +58,13 @@ class RouteBuilder {
     policy::Route route;
     route.policy = base_;
     route.line = node.line;
-    RouteOrigin origin{{&node, path}, {}, {}, {}, defaults_};
+    RouteOrigin origin{over_, {&node, path}, {}, {}, {}, defaults_};
     read_name(node, path, route);
     read_policy(node, path, origin);
     apply_policies(origin, route.policy);
     Reader reader(node, "routes[]");
     route_fields(reader, route.policy);
+    apply_flags(route.policy);
     if (const Node* match = node.find("match"); is_mapping(match)) {
       Reader match_reader(*match, "routes[].match");
       match_fields(match_reader, route.match);
@@ -116,6 +118,11 @@ class RouteBuilder {
     if (origin.policy.node != nullptr) apply(*origin.policy.node);
   }
 
+  void apply_flags(policy::RoutePolicy& policy) const {
+    Reader reader(*over_.node, "routes[]");
+    route_fields(reader, policy);
+  }
+
   void add_presets() {
     const Node* presets = root_.find("presets");
     if (presets == nullptr) return;
@@ -142,7 +149,7 @@ class RouteBuilder {
       if (list.kind == Node::Kind::list && list.items.empty())
         report_.error(list.line, list.column, path + ".hosts", "is empty: name a host, or remove the key");
     }
-    RouteOrigin origin{{&entry, path}, {}, {}, {}, defaults_};
+    RouteOrigin origin{over_, {&entry, path}, {}, {}, {}, defaults_};
     read_policy(entry, path, origin);
     const bool moved = std::any_of(hosts.begin(), hosts.end(), [](const policy::HostPattern& host) {
       return !is_reached_over_tls(host.text);
@@ -179,6 +186,7 @@ class RouteBuilder {
     match_fields(match, route.match);
     Reader differs(*origin.route.node, "presets[]");
     route_fields(differs, route.policy);
+    apply_flags(route.policy);
   }
 
   bool claim_name(const Node& entry, const std::string& path, const std::string& name) {
@@ -200,6 +208,7 @@ class RouteBuilder {
   };
 
   const Node& root_;
+  const RouteOrigin::Layer over_;
   Report& report_;
   policy::RoutePolicy base_;
   RouteOrigin::Layer defaults_;
@@ -210,6 +219,8 @@ class RouteBuilder {
 
 }  // namespace
 
-BuiltRoutes build_routes(const Node& root, Report& report) { return RouteBuilder(root, report).run(); }
+BuiltRoutes build_routes(const Node& root, const Node& over, Report& report) {
+  return RouteBuilder(root, over, report).run();
+}
 
 }  // namespace reprise::config

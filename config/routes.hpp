@@ -17,6 +17,7 @@ struct RouteOrigin {
     const Node* node = nullptr;
     std::string path;
   };
+  Layer over;  ///< what flags say of every route
   Layer route;
   std::vector<const Node*> shipped_route;  ///< hides what is below
   Layer policy;
@@ -29,7 +30,8 @@ struct BuiltRoutes {
   std::vector<RouteOrigin> origins;   ///< of each route; they point into the document
 };
 
-/// Names that are missing, reserved, taken or unknown go to the report.
-BuiltRoutes build_routes(const Node& root, Report&);
+/// Names that are missing, reserved, taken or unknown go to the report. `over`: keys that win over those of
+/// each route.
+BuiltRoutes build_routes(const Node& root, const Node& over, Report&);
 
 }  // namespace reprise::config

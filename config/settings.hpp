@@ -21,8 +21,10 @@ using policy::Duration;
 
 /// A numeric address and a port; port 0 binds a free one.
 struct Endpoint {
-  std::string address = "127.0.0.1";  ///< IPv4 or IPv6 literal, without brackets
+  std::string address = "127.0.0.1";  ///< IPv4 or IPv6 literal, without brackets; empty: nothing is bound
   std::uint16_t port = 0;
+
+  bool is_off() const { return address.empty(); }
 };
 
 enum class ListenerMode : std::uint8_t { forward, gateway, transparent, socks };
@@ -51,7 +53,7 @@ struct Listener {
 };
 
 struct Admin {
-  Endpoint bind{"127.0.0.1", 3129};
+  Endpoint bind{"127.0.0.1", 3129};  ///< may be off
   bool allow_remote = false;
   std::optional<std::string> control;  ///< the path of a unix socket that takes commands
 };
@@ -124,6 +126,10 @@ struct Shutdown {
   Duration grace = std::chrono::seconds(30);
 };
 
+struct Reload {
+  bool watch = true;  ///< files are looked at for changes
+};
+
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
 enum class LogFormat : std::uint8_t { automatic, json, text };
 enum class LogPath : std::uint8_t { full, route };
@@ -160,6 +166,7 @@ struct Settings {
   Timers timers;
   Pool pool;
   Shutdown shutdown;
+  Reload reload;
   Log log;
   Trace trace;
   unsigned threads = 1;

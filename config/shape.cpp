@@ -121,17 +121,16 @@ class ShapeChecker {
                       std::find(words.begin(), words.end(), place.node.text) != words.end();
     if (!word)
       error(place, "must be " + expectation(key) + ": this is " + kind_of(place.node) +
-                       missing_blank(place, place.node.text));
+                       (missing_blank(place, place.node.text).empty()
+                            ? did_you_mean(meant_form(place.schema, key, place.node))
+                            : missing_blank(place, place.node.text)));
   }
 
   void list(const Place& place, const Key& key) {
     if (stands_instead(key, place.node)) return;
     if (place.node.kind != Node::Kind::list) {
-      const bool lone =
-          key.item != Kind::mapping && place.node.kind == Node::Kind::scalar && place.node.origin.empty();
-      const std::string meant = lone ? " (did you mean [" + place.node.text.substr(0, 60) + "]?)" : "";
       return error(place, "must be " + expectation(key) + ": this is " + kind_of(place.node) +
-                              (lone && !complaint(key, place.node) ? meant : ""));
+                              did_you_mean(meant_form(place.schema, key, place.node)));
     }
     for (std::size_t i = 0; i < place.node.items.size() && !report_.full(); ++i) {
       const Place item{place.node.items[i], place.path + "[" + std::to_string(i) + "]", place.schema + "[]"};
@@ -144,10 +143,17 @@ class ShapeChecker {
       } else if (item.node.kind == Node::Kind::mapping) {
         keys(item);
       } else {
-        error(item, "must be a mapping: this is " + kind_of(item.node));
+        error(item, "must be a mapping: this is " + kind_of(item.node) + did_you_mean(meant_item(key, item)));
       }
     }
     if (key.item == Kind::version_field) version_fields(place);
+  }
+
+  // `{bind: 127.0.0.1:3128}` for an address among the listeners.
+  static std::string meant_item(const Key& list, const Place& item) {
+    Key section = list;
+    section.kind = Kind::mapping;
+    return meant_form(item.schema, section, item.node);
   }
 
   // Of no two of them it could be said which is meant; without any, `resume.enabled` says so better.
@@ -171,7 +177,8 @@ class ShapeChecker {
     if (place.node.kind != Node::Kind::scalar) {
       return error(place, key.kind == Kind::list
                               ? "each item is one text: this is " + kind_of(place.node)
-                              : "must be " + expectation(key) + ": this is " + kind_of(place.node));
+                              : "must be " + expectation(key) + ": this is " + kind_of(place.node) +
+                                    did_you_mean(meant_form(place.schema, key, place.node)));
     }
     if (auto message = complaint(key, place.node)) error(place, std::move(*message));
   }
@@ -206,7 +213,28 @@ class ShapeChecker {
   Report& report_;
 };
 
+bool has_word(const Key& key, std::string_view word) {
+  const auto words = split_words(key.words);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void undo_yaml_1_1(Node& node, const std::string& schema) {
+  for (Entry& entry : node.entries) {
+    if (entry.key == "true" && find_key(child_path(schema, "on")) != nullptr && node.find("on") == nullptr)
+      entry.key = "on";
+    const std::string own = schema == "policies" ? "policies.*" : child_path(schema, entry.key);
+    const Key* const key = find_key(own);
+    const bool is_off = entry.value.kind == Node::Kind::scalar && entry.value.text == "false";
+    if (is_off && key != nullptr && has_word(*key, "off") && !has_word(*key, "false"))
+      entry.value.text = "off";
+    undo_yaml_1_1(entry.value, own);
+  }
+  for (Node& item : node.items) undo_yaml_1_1(item, schema + "[]");
+}
+
 }  // namespace
+
+void read_yaml_1_1(Node& root) { undo_yaml_1_1(root, {}); }
 
 void check_shape(const Node& root, Report& report) { ShapeChecker(report).keys({root, {}, {}}); }
 

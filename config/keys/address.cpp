@@ -98,9 +98,10 @@ Parsed<Endpoint> parse_endpoint(std::string_view text) {
   if (!port) return refuse<Endpoint>("has no valid port: a port is 0 to 65535, and 0 binds a free one");
   const auto address = numeric(*bare);
   if (!address) {
-    const bool local = lower(*bare) == "localhost";
+    const bool local = lower(*bare) == "localhost" || bare->empty();
+    const std::string meant = local ? "127.0.0.1:" : (*bare == "*" ? "0.0.0.0:" : "");
     return refuse<Endpoint>("names a host: listeners bind numeric addresses only, such as 127.0.0.1 or [::1]",
-                            local ? "127.0.0.1:" + std::to_string(*port) : std::string());
+                            meant.empty() ? meant : meant + std::to_string(*port));
   }
   return {Endpoint{canonical(*address), *port}, {}, {}};
 }

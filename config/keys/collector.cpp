@@ -72,7 +72,7 @@ void check_collector(const Node& root, const Settings& settings, Report& report)
   const Node* const otlp = section == nullptr ? nullptr : section->find("otlp");
   if (otlp == nullptr || !settings.trace.otlp) return;
   const Collector& collector = *settings.trace.otlp;
-  const bool is_own = is_at(collector, settings.admin.bind) ||
+  const bool is_own = (!settings.admin.bind.is_off() && is_at(collector, settings.admin.bind)) ||
                       std::any_of(settings.listeners.begin(), settings.listeners.end(),
                                   [&](const Listener& listener) { return is_at(collector, listener.bind); });
   if (is_own)

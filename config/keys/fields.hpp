@@ -109,6 +109,7 @@ void listener_fields(Fields& fields, OneListener& listener) {
 /// Paths from the top of the file, listeners and routes excepted.
 template <typename Fields, typename All>
 void process_fields(Fields& fields, All& settings) {
+  fields.field("admin", settings.admin);
   fields.field("admin.bind", settings.admin.bind);
   fields.field("admin.allow_remote", settings.admin.allow_remote);
   fields.field("admin.control", settings.admin.control);
@@ -143,6 +144,7 @@ void process_fields(Fields& fields, All& settings) {
   fields.field("pool.max_age", settings.pool.max_age);
   fields.field("shutdown.linger", settings.shutdown.linger);
   fields.field("shutdown.grace", settings.shutdown.grace);
+  fields.field("reload.watch", settings.reload.watch);
   fields.field("log.level", settings.log.level);
   fields.field("log.format", settings.log.format);
   fields.field("log.access", settings.log.access);

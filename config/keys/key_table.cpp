@@ -23,8 +23,8 @@ constexpr auto table = std::to_array<Key>({
   {.path = "listeners[].host", .kind = word, .standard = "upstream", .sentence = "Gateway only: whose Host the upstream sees, and, over TLS, whose name its certificate has to have.", .words = "upstream client"},
   {.path = "listeners[].redirects", .kind = word, .standard = "rewrite", .sentence = "Gateway only. `rewrite` changes the Location of a 3xx at the upstream's own origin, and takes Domain and Secure out of cookies (not of `__Host-`, `__Secure-` and `SameSite=None` cookies), so that they fit the gateway: the request's Host if its port is the gateway's, else the address. `pass` changes nothing.", .words = "rewrite pass"},
 
-  {.path = "admin", .kind = mapping, .standard = "{bind: 127.0.0.1:3129, allow_remote: false}", .sentence = "Metrics, health and status."},
-  {.path = "admin.bind", .kind = endpoint, .standard = "127.0.0.1:3129", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged."},
+  {.path = "admin", .kind = mapping, .standard = "{bind: 127.0.0.1:3129, allow_remote: false}", .sentence = "Metrics, health and status. `off`: no such listener.", .words = "off"},
+  {.path = "admin.bind", .kind = endpoint, .standard = "127.0.0.1:3129", .sentence = "A numeric address and a port; port 0 binds a free one, which is logged. `off`: no listener, but `control` may be there.", .words = "off"},
   {.path = "admin.allow_remote", .kind = boolean, .standard = "false", .sentence = "Without it, only a loopback address may be bound. Other machines get only /metrics, /livez and /readyz."},
   {.path = "admin.control", .kind = file, .standard = "none", .sentence = "A unix socket, mode 0600, for commands: `reprise reload`, `drain`, `quit`, `status`, `log`, `pause`. Its folder has to be there.", .words = "none"},
 
@@ -158,6 +158,9 @@ constexpr auto table = std::to_array<Key>({
   {.path = "shutdown", .kind = mapping, .standard = "", .sentence = "What SIGTERM does."},
   {.path = "shutdown.linger", .kind = duration, .standard = "0s", .sentence = "Goes on accepting for so long.", .lowest = "0", .highest = "1h"},
   {.path = "shutdown.grace", .kind = duration, .standard = "30s", .sentence = "Then lets what is under way finish for so long.", .lowest = "0", .highest = "24h"},
+
+  {.path = "reload", .kind = mapping, .standard = "{watch: true}", .sentence = "When the configuration is read again."},
+  {.path = "reload.watch", .kind = boolean, .standard = "true", .sentence = "Reads it again when the file, or a file that it names, has changed. `false`: only after SIGHUP and `reprise reload`."},
 
   {.path = "log", .kind = mapping, .standard = "", .sentence = "What goes to stderr."},
   {.path = "log.level", .kind = word, .standard = "info", .sentence = "The least severe lines that are written.", .words = "error warn info debug"},

@@ -90,37 +90,76 @@ Parsed<std::string> parse_route_name(std::string_view text) {
   return name ? Parsed<std::string>{std::string(text), {}, {}} : name;
 }
 
+namespace {
+
+/// `*.example.com` for `.example.com` and `*example.com`, as other proxies write it.
+std::string suffix_in(std::string_view text) {
+  const std::size_t first = text.find_first_not_of("*.");
+  if (first == std::string_view::npos || !parse_host(text.substr(first))) return {};
+  return "*." + std::string(text.substr(first));
+}
+
+std::string host_in_url(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  if (scheme == std::string_view::npos) return {};
+  const std::string_view rest = text.substr(scheme + 3);
+  const std::string_view host = rest.substr(0, rest.find_first_of("/:?#"));
+  return parse_host(host) ? std::string(host) : std::string();
+}
+
+/// A path of ours for a regular expression or a glob: `/v1/**` for `^/v1/.*$` and `/v1/*`.
+std::string path_in_pattern(std::string_view text) {
+  while (!text.empty() && std::string_view("~^* ").find(text.front()) != std::string_view::npos)
+    text.remove_prefix(1);
+  if (text.ends_with('$')) text.remove_suffix(1);
+  for (const std::string_view rest : {"(/.*)?", "(.*)", "/?.*", ".*", "**", "*"}) {
+    if (!text.ends_with(rest)) continue;
+    std::string path(text.substr(0, text.size() - rest.size()));
+    path.append(path.ends_with('/') ? "**" : "/**");
+    return policy::PathPattern::parse(path) && std::all_of(path.begin(), path.end(), is_path_part) ? path
+                                                                                                   : "";
+  }
+  const std::string path(text);
+  const bool is_plain = path.find_first_of("*()[]+\\|?#") == std::string::npos;
+  return is_plain && policy::PathPattern::parse(path) ? path : std::string();
+}
+
+}  // namespace
+
 Parsed<policy::HostPattern> parse_host_pattern(std::string_view text) {
   if (text == "*") return refuse<policy::HostPattern>("is every host: leave `host` out for that");
   const bool wild = text.starts_with("*.");
   auto host = parse_host(wild ? text.substr(2) : text);
   if (host) return {policy::HostPattern{(wild ? "*." : "") + *host.value}, {}, {}};
   if (text.find('*') != std::string_view::npos)
-    return refuse<policy::HostPattern>("has a * in the wrong place: only *.suffix is known");
+    return refuse<policy::HostPattern>("has a * in the wrong place: only *.suffix is known", suffix_in(text));
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos && parse_host(text.substr(0, colon)) &&
       parse_whole(text.substr(colon + 1)))
     return refuse<policy::HostPattern>(
         "has a port: write `host` and `port` apart",
         "host: " + std::string(text.substr(0, colon)) + ", port: " + std::string(text.substr(colon + 1)));
-  return refuse<policy::HostPattern>(std::move(host.reason));
+  return refuse<policy::HostPattern>(std::move(host.reason),
+                                     text.starts_with('.') ? suffix_in(text) : host_in_url(text));
 }
 
 Parsed<policy::PathPattern> parse_path(std::string_view text) {
   if (text.find_first_of("?#") != std::string_view::npos)
-    return refuse<policy::PathPattern>("has a query or fragment: a path ends before them; see `query`");
+    return refuse<policy::PathPattern>("has a query or fragment: a path ends before them; see `query`",
+                                       path_in_pattern(text));
   auto pattern = policy::PathPattern::parse(text);
   if (pattern && std::all_of(text.begin(), text.end(), is_path_part)) return {std::move(pattern), {}, {}};
-  const bool relative = !text.empty() && text.front() != '/';
+  const bool relative = !text.empty() && is_alphanumeric(text.front());
   return refuse<policy::PathPattern>(
       "is no path: it starts with /, {x} is one segment, and ** may only be the last segment",
       relative && policy::PathPattern::parse("/" + std::string(text)) ? "/" + std::string(text)
-                                                                      : std::string());
+                                                                      : path_in_pattern(text));
 }
 
 Parsed<std::string> parse_method(std::string_view text) {
   static constexpr std::array<std::string_view, 9> known{"GET",    "HEAD", "OPTIONS", "TRACE",  "PUT",
                                                          "DELETE", "POST", "PATCH",   "CONNECT"};
+  if (text == "*") return refuse<std::string>("is every method: leave `methods` out for that");
   if (!is_token(text)) return refuse<std::string>("is no method: write a token such as POST");
   const std::string large = upper(text);
   if (large != text && std::find(known.begin(), known.end(), large) != known.end())

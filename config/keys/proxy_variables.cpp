@@ -12,19 +12,6 @@ namespace {
 
 constexpr std::string_view between_hosts = ", \t\r\n";
 
-// Completes `proxy`, `proxy:3128` and `http://proxy` to a whole URL. Any other text stays as wrong as it was.
-std::string completed(std::string_view value) {
-  std::string url(value);
-  if (url.find("://") == std::string::npos) url.insert(0, http_scheme);
-  if (url.ends_with('/')) url.pop_back();
-  const std::size_t start = url.find("://") + 3;
-  const std::size_t at = url.rfind('@');
-  const std::string host = url.substr(at == std::string::npos ? start : at + 1);
-  const bool has_port = host.rfind(':') != std::string::npos && !host.ends_with(']');
-  if (host.empty() || has_port) return url;
-  return url + (policy::lower(url).starts_with(https_scheme) ? ":443" : ":80");
-}
-
 bool names_same_proxy(const Parent& one, const Parent& other) {
   return one.host == other.host && one.port == other.port && one.authorization == other.authorization &&
          one.tls.has_value() == other.tls.has_value();
@@ -48,6 +35,18 @@ void add_exceptions(std::string_view entry, std::vector<std::string>& texts) {
 }
 
 }  // namespace
+
+std::string completed_proxy_url(std::string_view value) {
+  std::string url(value);
+  if (url.find("://") == std::string::npos) url.insert(0, http_scheme);
+  if (url.ends_with('/')) url.pop_back();
+  const std::size_t start = url.find("://") + 3;
+  const std::size_t at = url.rfind('@');
+  const std::string host = url.substr(at == std::string::npos ? start : at + 1);
+  const bool has_port = host.rfind(':') != std::string::npos && !host.ends_with(']');
+  if (host.empty() || has_port) return url;
+  return url + (policy::lower(url).starts_with(https_scheme) ? ":443" : ":80");
+}
 
 std::vector<std::string> exceptions_of(std::string_view no_proxy) {
   std::vector<std::string> texts;
@@ -76,7 +75,7 @@ NamedParent parent_of_variables(
       return {std::nullopt, std::string(name) +
                                 " names a SOCKS proxy: write an HTTP proxy into the key parent of a "
                                 "configuration file (-c FILE), or unset the variable"};
-    auto parsed = parse_parent(completed(value));
+    auto parsed = parse_parent(completed_proxy_url(value));
     if (!parsed) return {std::nullopt, std::string(name) + " " + parsed.reason};
     if (named.parent && !names_same_proxy(*named.parent, *parsed.value))
       return {std::nullopt, std::string(first) + " and " + std::string(name) +

@@ -23,6 +23,10 @@ struct NamedParent {
 NamedParent parent_of_variables(
     const std::function<std::optional<std::string>(std::string_view name)>& lookup);
 
+/// Completes `proxy`, `proxy:3128` and `http://proxy` to a whole URL. Any other text stays as wrong as it
+/// was.
+std::string completed_proxy_url(std::string_view value);
+
 /// Returns the exceptions (Parent::except) that the text of a no_proxy means. As for curl and Python,
 /// `x.test` and `.x.test` both mean that name and all names below it. Discards entries that are not hosts
 /// or that have a port: most clients ignore them too, and a client that understands them does not come here.

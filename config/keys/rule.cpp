@@ -46,6 +46,32 @@ std::string_view meant_by(std::string_view text) {
   return nearest(text, words_of_rules(false));
 }
 
+bool is_text(const Node& node) {
+  return node.kind == Node::Kind::scalar && node.origin.empty() && !node.broken && node.text.size() <= 40;
+}
+
+/// `{method: POST}` or `{header: Idempotency-Key}`; empty if the text is neither.
+std::string condition_of(const Node& node) {
+  if (!is_text(node)) return {};
+  const bool is_method =
+      !node.text.empty() && node.text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string::npos;
+  const auto kind = is_method ? Condition::Kind::method : Condition::Kind::header;
+  if (!parse_condition(kind, node.text) || (!is_method && node.text.find('-') == std::string::npos))
+    return {};
+  return "{" + std::string(word(kind)) + ": " + node.text + "}";
+}
+
+/// `{any: [{method: POST}]}` for `[POST]`.
+std::string meant_by(const Node& list) {
+  std::string conditions;
+  for (const Node& item : list.items) {
+    const std::string condition = condition_of(item);
+    if (condition.empty()) return {};
+    conditions.append(conditions.empty() ? "" : ", ").append(condition);
+  }
+  return conditions.empty() ? conditions : "{any: [" + conditions + "]}";
+}
+
 class RuleReader {
  public:
   explicit RuleReader(Report& report) : report_(report) {}
@@ -53,7 +79,7 @@ class RuleReader {
   void read(const Node& node, const std::string& path, IdempotencyRule& rule) {
     if (node.kind == Node::Kind::scalar) return read_word(node, path, rule);
     if (node.kind != Node::Kind::mapping || node.entries.size() != 1)
-      return error(node, path, "this is no rule: " + std::string(rule_form));
+      return error(node, path, "this is no rule: " + std::string(rule_form) + did_you_mean(meant_by(node)));
     const Entry& entry = node.entries.front();
     auto read = rule_called(entry.key);
     if (!read || !read->has_conditions()) {
@@ -78,13 +104,18 @@ class RuleReader {
       rule = std::move(*read);
       return;
     }
-    const std::string_view near = node.origin.empty() ? meant_by(node.text) : "";
+    std::string near(node.origin.empty() ? meant_by(node.text) : "");
+    if (const std::string condition = condition_of(node); near.empty() && !condition.empty())
+      near = "{any: [" + condition + "]}";
     error(node, path, shown(node) + " is no rule: " + std::string(rule_form) + did_you_mean(near));
   }
 
   bool read_conditions(const Node& list, const std::string& path, std::vector<Condition>& conditions) {
     if (list.kind != Node::Kind::list || list.items.empty()) {
-      error(list, path, "a rule needs a list with at least one condition: " + std::string(condition_form));
+      const bool lone = list.kind == Node::Kind::mapping && list.entries.size() == 1;
+      error(list, path,
+            "a rule needs a list with at least one condition: " + std::string(condition_form) +
+                did_you_mean(lone ? "[{" + list.entries.front().key + ": ...}]" : ""));
       return false;
     }
     bool all_right = true;
@@ -98,7 +129,9 @@ class RuleReader {
   bool read_condition(const Node& node, const std::string& path, std::vector<Condition>& conditions) {
     if (node.broken) return false;
     if (node.kind != Node::Kind::mapping || node.entries.size() != 1) {
-      error(node, path, "this is no condition: " + std::string(condition_form));
+      error(node, path,
+            "this is no condition: " + std::string(condition_form) +
+                did_you_mean(node.text == "by_method" ? "{method: idempotent}" : condition_of(node)));
       return false;
     }
     const Entry& entry = node.entries.front();

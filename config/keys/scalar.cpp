@@ -99,6 +99,50 @@ std::string trim_zeros(std::string text) {
 
 }  // namespace
 
+namespace {
+
+struct LongUnit {
+  std::string_view name;
+  std::string_view ours;
+};
+constexpr auto long_units = std::to_array<LongUnit>({
+    {"milliseconds", "ms"},
+    {"millisecond", "ms"},
+    {"millis", "ms"},
+    {"msec", "ms"},
+    {"seconds", "s"},
+    {"second", "s"},
+    {"secs", "s"},
+    {"sec", "s"},
+    {"minutes", "m"},
+    {"minute", "m"},
+    {"mins", "m"},
+    {"min", "m"},
+    {"hours", "h"},
+    {"hour", "h"},
+    {"hrs", "h"},
+    {"hr", "h"},
+});
+
+/// `30s` for `30 seconds` and `PT30S`; empty if it is no duration in such a form.
+std::string plain_duration(std::string_view text) {
+  std::string plain = lower(text);
+  std::erase(plain, ' ');
+  if (plain.starts_with("pt")) plain.erase(0, 2);
+  std::string_view name = plain;
+  const std::string_view number = take_while(name, is_number_part);
+  if (name == "d" || name == "day" || name == "days") {
+    const auto days = parse_whole(number);
+    return days && *days.value < 366 ? std::to_string(*days.value * 24) + "h" : std::string();
+  }
+  const auto* const unit = std::find_if(long_units.begin(), long_units.end(),
+                                        [&](const LongUnit& known) { return known.name == name; });
+  if (unit != long_units.end()) plain = std::string(number).append(unit->ours);
+  return plain != text && parse_duration(plain) ? plain : std::string();
+}
+
+}  // namespace
+
 Parsed<Duration> parse_duration(std::string_view text) {
   if (text == "0") return {Duration::zero(), {}, {}};
   const std::string form = "is not a duration: write numbers with a unit, such as 250ms, 10s or 1m30s";
@@ -112,10 +156,11 @@ Parsed<Duration> parse_duration(std::string_view text) {
     const std::string_view number = take_while(left, is_number_part);
     const std::string_view name = take_while(left, is_unit_part);
     const auto unit = find_unit(time_units, name);
-    if (!plain_number(number)) return refuse<Duration>(form);
+    if (!plain_number(number)) return refuse<Duration>(form, plain_duration(text));
     if (unit == time_units.end()) {
       const auto meant = find_unit(time_units, lower(name));
-      if (meant == time_units.end()) return refuse<Duration>(form + " (units: us, ms, s, m, h)");
+      if (meant == time_units.end())
+        return refuse<Duration>(form + " (units: us, ms, s, m, h)", plain_duration(text));
       return refuse<Duration>(form + " (units are lower case)", lower(text));
     }
     if (unit < next_unit) return refuse<Duration>("names its units twice or out of order: write 1m30s");
@@ -166,7 +211,14 @@ Parsed<double> parse_rate(std::string_view text) {
   if (text == "0") return {0.0, {}, {}};
   if (plain_number(text))
     return refuse<double>("has no unit: rates are written per second, as 10/s", std::string(text) + "/s");
-  if (!text.ends_with("/s")) return refuse<double>("is not a rate: write a number per second, such as 10/s");
+  if (!text.ends_with("/s")) {
+    std::string_view name = text;
+    const std::string_view per_second = take_while(name, is_number_part);
+    const bool is_known = name == "rps" || name == "/sec" || name == "/second" || name == " per second";
+    return refuse<double>(
+        "is not a rate: write a number per second, such as 10/s",
+        is_known && plain_number(per_second) ? std::string(per_second) + "/s" : std::string());
+  }
   const auto number = plain_number(text.substr(0, text.size() - 2));
   if (!number) return refuse<double>("is not a rate: write a number per second, such as 10/s");
   return {*number, {}, {}};

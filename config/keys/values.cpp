@@ -7,7 +7,9 @@
 #include "config/keys/parent.hpp"
 #include "config/keys/patterns.hpp"
 #include "config/keys/predicates.hpp"
+#include "config/keys/proxy_variables.hpp"
 #include "config/keys/rule.hpp"
+#include "config/keys/synonyms.hpp"
 #include "config/yaml/raw_text.hpp"
 #include "proxy/match/ascii.hpp"
 
@@ -59,6 +61,31 @@ std::optional<Complaint> check_absolute(std::string_view text, std::string_view 
   return Complaint{"is not an absolute path: write one such as " + std::string(example), {}, false};
 }
 
+std::optional<Complaint> check_host(const Key& key, std::string_view text) {
+  if (text != "*") return check(parse_host_pattern(text));
+  const std::string_view name = last_part(key.path);
+  if (key.path == "intercept.hosts")
+    return Complaint{
+        "is every host, and only hosts that are listed are intercepted: write their names, or a "
+        "suffix such as *.example.com",
+        {},
+        true};
+  return Complaint{"is every host: leave `" + std::string(name) + "` out for that", {}, true};
+}
+
+// Only a host with a port is proposed: anything else may hold a password.
+std::optional<Complaint> check_parent_url(std::string_view text) {
+  auto fault = check(parse_parent(text));
+  if (!fault) return fault;
+  if (policy::lower(text).starts_with("socks"))
+    fault->reason = "names a SOCKS proxy: write an HTTP proxy, such as http://proxy:3128";
+  const std::size_t colon = text.find(':');
+  const bool is_host_and_port = colon != std::string_view::npos && parse_whole(text.substr(colon + 1));
+  if (std::string url = completed_proxy_url(text); is_host_and_port && parse_parent(url))
+    fault->suggestion = std::move(url);
+  return fault;
+}
+
 std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view text) {
   switch (kind) {
     case Kind::word: return check_word(key, text);
@@ -72,13 +99,13 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::endpoint: return check(parse_endpoint(text));
     case Kind::upstream: return check(parse_upstream(text));
     case Kind::collector: return check(parse_collector(text));
-    case Kind::parent: return check(parse_parent(text));
+    case Kind::parent: return check_parent_url(text);
     case Kind::network: return check(parse_network(text));
     case Kind::ports: return check(parse_ports(text));
     case Kind::status: return check_statuses(key, text);
     case Kind::name: return check(parse_name(text));
     case Kind::route: return check(parse_route_name(text));
-    case Kind::host: return check(parse_host_pattern(text));
+    case Kind::host: return check_host(key, text);
     case Kind::destination: return check(parse_exception(text));
     case Kind::path: return check(parse_path(text));
     case Kind::method: return check(parse_method(text));
@@ -93,6 +120,17 @@ std::optional<Complaint> check_kind(const Key& key, Kind kind, std::string_view 
     case Kind::text: break;
   }
   return std::nullopt;
+}
+
+// With a word of another tool, or a misspelt word of a kind that also takes words: `conect` in retry.on.
+std::optional<Complaint> fault_of(const Key& key, Kind kind, std::string_view text) {
+  const auto words = split_words(key.words);
+  if (kind != Kind::word && contains(words, text)) return std::nullopt;
+  auto found = check_kind(key, kind, text);
+  if (!found) return std::nullopt;
+  if (std::string meant = meant_value(key, text); !meant.empty()) found->suggestion = std::move(meant);
+  if (found->suggestion.empty()) found->suggestion = std::string(nearest(text, words));
+  return found;
 }
 
 // What may hold a password is not printed, however wrong it is.
@@ -140,18 +178,20 @@ std::optional<std::string> complaint(const Key& key, const Node& scalar) {
   const std::string& text = scalar.text;
   if (has_control(text)) return "the value has a line break or another control character in it";
   const Kind kind = key.kind == Kind::list ? key.item : key.kind;
-  if (kind != Kind::word && contains(split_words(key.words), text)) return std::nullopt;
-  auto found = check_kind(key, kind, text);
+  const auto found = fault_of(key, kind, text);
   if (!found) return std::nullopt;
-  // A misspelt word of a kind that also takes words: `conect` in retry.on.
-  if (found->suggestion.empty() && kind != Kind::word)
-    found->suggestion = std::string(nearest(text, split_words(key.words)));
   const bool tell = scalar.origin.empty() && !found->suggestion.empty();
   std::string message = name_of(scalar, kind) + " " + found->reason;
   const bool tells_form = found->reason.find(": write ") != std::string::npos;
   if (kind != Kind::word && !key.words.empty() && !found->names_words && tells_form)
     message.append(", or ").append(either(split_words(key.words)));
   return tell ? message + did_you_mean(found->suggestion) : message;
+}
+
+std::string correction(const Key& key, std::string_view text) {
+  if (has_control(text)) return {};
+  const auto found = fault_of(key, key.kind == Kind::list ? key.item : key.kind, text);
+  return found ? found->suggestion : std::string();
 }
 
 std::optional<std::size_t> word_index(const Key& key, std::string_view text) {
@@ -176,7 +216,16 @@ void assign(const Key& key, const Node& node, Duration& target) {
   }
   put(parse_duration(node.text), target);
 }
-void assign(const Key&, const Node& node, Endpoint& target) { put(parse_endpoint(node.text), target); }
+void assign(const Key& key, const Node& node, Endpoint& target) {
+  if (contains(split_words(key.words), node.text)) {
+    target = {"", 0};
+    return;
+  }
+  put(parse_endpoint(node.text), target);
+}
+void assign(const Key& key, const Node& node, Admin& target) {
+  if (node.kind == Node::Kind::scalar) assign(key, node, target.bind);
+}
 void assign(const Key&, const Node& node, GatewayUpstream& target) { put(parse_upstream(node.text), target); }
 void assign(const Key&, const Node& node, policy::PathPattern& target) { put(parse_path(node.text), target); }
 

@@ -16,6 +16,9 @@ namespace reprise::config {
 /// Why the node's text cannot stand at that key, as one message; nothing if it can.
 std::optional<std::string> complaint(const Key&, const Node& scalar);
 
+/// What to write in the place of a text that cannot stand at that key; empty if nothing is known.
+std::string correction(const Key&, std::string_view text);
+
 /// Position of the text among the words of the key; nothing if it is none of them.
 std::optional<std::size_t> word_index(const Key&, std::string_view text);
 
@@ -38,6 +41,8 @@ void assign(const Key&, const Node&, policy::TlsPolicy&);
 /// The word alone; keys switch it on, unless one of them is `enabled`.
 void assign(const Key&, const Node&, policy::ResumePolicy&);
 void assign(const Key&, const Node&, Endpoint&);
+/// The word alone.
+void assign(const Key&, const Node&, Admin&);
 void assign(const Key&, const Node&, GatewayUpstream&);
 void assign(const Key&, const Node&, Parent&);
 void assign(const Key&, const Node&, std::optional<Parent>&);

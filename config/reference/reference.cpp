@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "config/keys/keys.hpp"
+#include "config/keys/shortcut_table.hpp"
 
 namespace reprise::config {
 namespace {
@@ -25,7 +26,7 @@ One YAML file, given with `-c`. Every key has a default; a file needs only `vers
 | size | `64KiB` `10MB` `512B` | B, KiB, MiB, GiB (powers of 1024), KB, MB, GB (powers of 1000); only 0 needs none |
 | ratio | `20%` `0.2` | 0 to 1 |
 | rate | `10/s` | per second; only 0 needs no unit |
-| boolean | `true` `false` | no other word |
+| boolean | `true` `false` | no other word; a file that a YAML 1.1 tool has rewritten is read as well: `false` is `off` where `off` is a word, a key `true` under `retry` is `on` |
 | whole number | `4` | decimal digits, no leading zero |
 | address and port | `127.0.0.1:3128` `"[::1]:3128"` | numeric addresses only; port 0 binds a free one |
 
@@ -35,6 +36,14 @@ Unknown keys, duplicate keys, anchors, aliases, tags, tabs, a file over 1 MiB an
 has a default, `${file:/path}` is the content of a file of up to 64 KiB without its last line end. `$${` is a literal
 `${`. Inside `{..}` and `[..]` such a value needs quotes. Messages never print what was put in;
 `config --effective` does, but for the password of `parent`.
+
+**Without a file.** Ten settings are flags of `run`, `exec`, `check` and `config --effective`, and variables of the
+environment. The file wins over variables, flags win over the file: also over what a route, a policy or a preset says,
+but for `--idempotency-header`, since a route's own `idempotent` says what its upstream can bear. An empty variable
+counts as none. A wrong flag ends the program with 2, a wrong variable with 78. A reload keeps flags and variables.
+`REPRISE_RETRY_DEADLINE` is `REPRISE_DEADLINE`.
+
+<!-- shortcuts -->
 
 **Presets.** `presets: [gcs]` appends the routes of a shipped file, so a route of your own always goes first.
 `reprise config --preset gcs` prints the file, whose keys are the ones on this page; its policies are there by name for
@@ -70,7 +79,7 @@ protocol by `Upgrade`), or `{any: [...]}` and
 | `{header: NAME}` `{header: NAME=value}` | the field is there with a value, or with that value |
 | `{query: NAME}` `{query: NAME=value}` | the parameter is there with a value, or with that value, percent-encoded as sent |
 | `{json: KEY}` | the JSON body has that top-level key, not null and not empty; judged on a body of at most `replay.memory` |
-| `{method: NAME}` | the method is that one |
+| `{method: NAME}` | the method is that one; `{method: idempotent}`: it is one of those that `by_method` means |
 
 **Held answers.** With `hold`, the client sees nothing of an answer until its body is whole, or `bytes` of it are
 there, or the first event of an event stream (`text/event-stream`), or until `time` is over. If the body breaks before
@@ -134,10 +143,23 @@ void add_section(std::string& page, std::string_view title, std::string_view pre
   }
 }
 
+/// The flags and variables, in the order of help.
+std::string shortcuts_table() {
+  std::string table = "| flag | variable | key | meaning |\n|---|---|---|---|\n";
+  for (const Shortcut& shortcut : shortcut_table) {
+    table.append("| `--").append(shortcut.flag).append(" ").append(shortcut.value).append("` | ");
+    table.append(code(variable_of(shortcut))).append(" | ").append(code(shortcut.path)).append(" | ");
+    table.append(shortcut.sentence).append(" |\n");
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string reference_markdown() {
   std::string page(introduction);
+  constexpr std::string_view mark = "<!-- shortcuts -->\n";
+  page.replace(page.find(mark), mark.size(), shortcuts_table());
   page.append("\n## The file\n").append(head);
   for (const Key* key : keys_under("")) add_row(page, *key, key->path);
   for (const Key* key : keys_under("")) {

@@ -81,7 +81,10 @@ Rendered render(const Key& key, Duration value) {
   return value == policy::no_limit ? absent_word(key) : duration_text(value);
 }
 Rendered render(const Key&, unsigned value) { return std::to_string(value); }
-Rendered render(const Key&, const Endpoint& value) { return yaml_scalar(endpoint_text(value)); }
+Rendered render(const Key&, const Endpoint& value) {
+  return value.is_off() ? "off" : yaml_scalar(endpoint_text(value));
+}
+Rendered render(const Key&, const Admin&) { return std::nullopt; }
 Rendered render(const Key&, const GatewayUpstream& value) { return yaml_scalar(upstream_text(value)); }
 
 Rendered render(const Key& key, const std::optional<Collector>& value) {

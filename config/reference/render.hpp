@@ -29,6 +29,8 @@ Rendered render(const Key&, const std::optional<std::string>&);
 Rendered render(const Key&, const policy::TlsPolicy&);
 Rendered render(const Key&, const policy::ResumePolicy&);
 Rendered render(const Key&, const Endpoint&);
+/// Nothing: its keys say all.
+Rendered render(const Key&, const Admin&);
 Rendered render(const Key&, const GatewayUpstream&);
 /// The password of a parent is not in it.
 Rendered render(const Key&, const std::optional<Parent>&);

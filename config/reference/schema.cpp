@@ -61,6 +61,8 @@ void add_words(std::vector<Json>& choices, const Key& key) {
   for (const std::string_view word : split_words(key.words)) {
     words.push_back(quote(word));
     if (is_number(word) || parse_boolean(word).value) words.emplace_back(word);
+    // What a YAML 1.1 tool reads.
+    if (word == "off" && key.words.find("false") == std::string_view::npos) words.emplace_back("false");
   }
   if (!words.empty()) choices.push_back(object({{"enum", array(words)}}));
 }
@@ -163,8 +165,11 @@ Members properties_of(std::string_view path) {
       properties.emplace_back(name, reference("policy/properties/" + name));
       continue;
     }
-    const Json described = array({shape_of(*key)});
-    properties.emplace_back(name, object({{"description", quote(key->sentence)}, {"allOf", described}}));
+    const Json described =
+        object({{"description", quote(key->sentence)}, {"allOf", array({shape_of(*key)})}});
+    properties.emplace_back(name, described);
+    // What a YAML 1.1 tool makes of this key.
+    if (name == "on") properties.emplace_back("true", described);
   }
   return properties;
 }

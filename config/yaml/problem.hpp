@@ -17,6 +17,7 @@ struct Problem {
   std::size_t column = 0;
   std::string path;     ///< the key, such as `routes[0].retry.deadline`; empty: no key, the text itself
   std::string message;  ///< one line; never has a value that came from `${env:..}` or `${file:..}`
+  bool given = false;   ///< the path is a flag or a variable, and no file is at fault
 };
 
 /// "error" or "warning".

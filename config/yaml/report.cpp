@@ -46,7 +46,7 @@ std::string to_line(const Problem& problem, std::string_view file) {
 }
 
 std::string to_line(const Problem& problem, std::string_view file, std::string_view severity) {
-  std::string line(file);
+  std::string line(problem.given || file.empty() ? "reprise" : file);
   if (problem.line > 0) line.append(":").append(std::to_string(problem.line));
   if (problem.column > 0) line.append(":").append(std::to_string(problem.column));
   line.append(": ");

@@ -41,7 +41,8 @@ constexpr std::string_view stories_path = "/stories";
 
 // What tells of requests and of the configuration is for this machine alone, and for its own pages.
 bool is_private(std::string_view path) {
-  return path == "/" || path == "/status" || path == "/events" || path.starts_with(stories_path);
+  return path == "/" || path == "/status" || path == "/config" || path == "/events" ||
+         path.starts_with(stories_path);
 }
 
 std::string why_refused(const Query& query, std::string_view path, const AdminVisitor& visitor) {
@@ -127,6 +128,9 @@ Task<Page> private_page(const Query& query, std::string_view path, const AdminVi
   if (path == "/events" && (!visitor.may_read_events || query.method() == bhttp::verb::get))
     co_return no_more_readers(query);
   if (path == "/events") co_return events_head(query);
+  if (path == "/config" && pages.config)
+    co_return text_page(query, bhttp::status::ok,
+                        co_await asio::co_spawn(page_thread, call(pages.config), asio::use_awaitable));
   if (path == "/status" || path == stories_path) {
     const auto& make = path == "/status" ? pages.status : pages.stories;
     co_return json_page(query, co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable));
@@ -174,7 +178,7 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
   }
   co_return text_page(
       query, bhttp::status::not_found,
-      "reprise admin: /livez /readyz /metrics /status /stories /events, and the status page at /\n");
+      "reprise admin: /livez /readyz /metrics /status /config /stories /events, and the status page at /\n");
 }
 
 }  // namespace reprise::net

@@ -36,21 +36,25 @@ std::optional<net::AdminAddress> admin_address(const std::string& given, const s
     if (!at) throw BadUse("--admin " + given + ": write HOST:PORT, as in 127.0.0.1:3129");
     return at;
   }
-  config::Endpoint bound = config::Settings{}.admin.bind;
-  if (!file.empty()) {
-    const config::Loaded loaded = load_configuration(file);
-    if (!loaded.settings) {
-      code = exit_bad_configuration;
-      return std::nullopt;
-    }
-    bound = loaded.settings->admin.bind;
+  const config::Loaded loaded = load_configuration(file);
+  if (!loaded.settings) {
+    code = exit_bad_configuration;
+    return std::nullopt;
+  }
+  const config::Endpoint& bound = loaded.settings->admin.bind;
+  if (bound.is_off()) {
+    std::fprintf(stderr,
+                 "%s: error: admin is off: there is nothing to ask; reprise status asks the control socket\n",
+                 file.empty() ? "reprise" : file.c_str());
+    code = exit_usage;
+    return std::nullopt;
   }
   if (bound.port == 0) {
     std::fprintf(
         stderr,
         "%s: error: admin.bind: its port is chosen at start (0): name it with --admin HOST:PORT, as the "
         "log has it\n",
-        file.c_str());
+        file.empty() ? "reprise" : file.c_str());
     code = exit_usage;
     return std::nullopt;
   }

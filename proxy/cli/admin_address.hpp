@@ -8,8 +8,8 @@
 
 namespace reprise::cli {
 
-/// By `given` (HOST:PORT), else by `admin.bind` of that file, else where it is by default. Absent: that
-/// cannot be told, which has been written to standard error; `code` is what to exit with then.
+/// By `given` (HOST:PORT), else by `admin.bind` of that file, else by REPRISE_ADMIN, else the default.
+/// Absent: that cannot be told, which has been written to standard error; `code` is what to exit with then.
 std::optional<net::AdminAddress> admin_address(const std::string& given, const std::string& file, int& code);
 
 }  // namespace reprise::cli

@@ -23,7 +23,7 @@ std::vector<net::tcp::endpoint> own_listeners(const config::Settings& settings) 
     own.emplace_back(net::asio::ip::make_address(bind.address), bind.port);
   };
   for (const config::Listener& listener : settings.listeners) add(listener.bind);
-  add(settings.admin.bind);
+  if (!settings.admin.bind.is_off()) add(settings.admin.bind);
   return own;
 }
 

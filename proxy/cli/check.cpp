@@ -7,6 +7,7 @@
 #include "proxy/cli/commands.hpp"
 #include "proxy/startup/checked.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/startup/shortcut_options.hpp"
 #include "proxy/terminal/progress.hpp"
 
 namespace reprise::cli {
@@ -15,17 +16,25 @@ namespace {
 struct CheckArguments {
   std::vector<std::string> files;
   std::string format = "text";
+  bool strict = false;
+  std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
+
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 void tell(const Checked& checked) {
   const char* const file = checked.file.c_str();
   print_problems(checked.problems, checked.file);
   for (const std::string& note : checked.notes) print_on_stderr(config::LogLevel::info, "note: " + note);
   if (checked.is_good()) {
-    std::printf("%s: good, %zu routes and the default\n", file, checked.routes);
+    std::printf("%s: good, %s and the default\n", file, counted(checked.routes, "route").c_str());
   } else {
-    print_on_stderr(config::LogLevel::error, checked.file + ": " + std::to_string(checked.errors()) +
-                                                 (checked.errors() == 1 ? " error" : " errors"));
+    print_on_stderr(config::LogLevel::error,
+                    checked.errors() > 0 ? checked.file + ": " + counted(checked.errors(), "error")
+                                         : checked.file + ": " + counted(checked.warnings(), "warning") +
+                                               ", which --strict takes for errors");
   }
   // The two streams may be one: lines stay in the order of the files.
   std::fflush(stdout);
@@ -41,20 +50,25 @@ int check(const CheckArguments& given) {
   const cgroup::Limits limits = cgroup::read_limits();
   std::vector<Checked> all;
   std::size_t bad = 0;
+  int code = exit_ok;
   StepProgress progress(given.files.size());
   for (const std::string& file : given.files) {
     progress.step(file);
-    all.push_back(check_file(file, limits));
+    all.push_back(check_file(file, *given.flags, limits));
+    all.back().is_strict = given.strict;
     progress.clear();
     if (as_text) tell(all.back());
-    if (!all.back().is_good()) ++bad;
+    if (all.back().is_good()) continue;
+    ++bad;
+    code = std::max(code, all.back().code == exit_ok ? exit_bad_configuration : all.back().code);
   }
   if (!as_text) {
     std::fputs(as_json(all).c_str(), stdout);
   } else if (all.size() > 1) {
-    std::printf("%zu files: %zu good, %zu with errors\n", all.size(), all.size() - bad, bad);
+    std::printf("%zu files: %zu good, %zu with %s\n", all.size(), all.size() - bad, bad,
+                given.strict ? "errors or warnings" : "errors");
   }
-  return bad == 0 ? exit_ok : exit_bad_configuration;
+  return code;
 }
 
 }  // namespace
@@ -65,6 +79,8 @@ void add_check(CLI::App& app, int& code) {
   command->add_option("-c,--config,config", given->files, "configuration files; - for standard input")
       ->required();
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("--strict", given->strict, "warnings count as errors: exit code 78");
+  add_shortcuts(*command, ShortcutsOf::process, given->flags);
   command->footer("reprise check -c reprise.yaml");
   command->callback([given, &code] { code = check(*given); });
 }

@@ -1,22 +1,27 @@
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "config/keys/keys.hpp"
+#include "config/keys/synonyms.hpp"
 #include "config/presets/presets.hpp"
 #include "config/reference/reference.hpp"
 #include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/startup/shortcut_options.hpp"
 
 namespace reprise::cli {
 namespace {
 
-int print_effective(const std::string& file) {
-  config::Loaded loaded = read_configuration(file);
+int print_effective(const std::string& file, const config::Flags& flags) {
+  config::Loaded loaded = read_configuration(file, flags);
   const cgroup::Limits limits = cgroup::read_limits();
-  const std::vector<std::string> notes = fit_to(limits, loaded, file);
+  std::vector<std::string> notes = fit_to(limits, loaded, file);
+  for (std::string& note : notes_of_given(loaded)) notes.push_back(std::move(note));
   print_problems(loaded, file);
-  if (!loaded.settings) return exit_bad_configuration;
+  if (!loaded.settings) return exit_code_of(loaded.problems);
   // Comments: what is printed loads again.
   if (limits.memory_bytes || limits.cpus)
     std::printf("# limits: %s\n", config::printable(cgroup::text_of(limits)).c_str());
@@ -32,8 +37,18 @@ int print_preset(const std::string& name) {
   }
   std::string known;
   for (const std::string_view preset : config::preset_names()) known.append(" ").append(preset);
-  std::fprintf(stderr, "reprise: there is no preset %s; the presets are:%s\n", name.c_str(), known.c_str());
+  std::fprintf(stderr, "reprise config: there is no preset %s%s; the presets are:%s\n",
+               config::printable(name).c_str(), config::did_you_mean(config::meant_preset(name)).c_str(),
+               known.c_str());
   return exit_usage;
+}
+
+/// `NAME:{aws,gcs}`, from which the shells complete.
+std::string type_of_presets() {
+  std::string type = "NAME:{";
+  for (const std::string_view preset : config::preset_names())
+    type.append(type.ends_with('{') ? "" : ",").append(preset);
+  return type + "}";
 }
 
 }  // namespace
@@ -48,14 +63,22 @@ void add_config(CLI::App& app, int& code) {
   const CLI::Option* reference = command->add_flag("--reference")->description("every key, as Markdown");
   const CLI::Option* schema = command->add_flag("--schema")->description("JSON Schema, for editors");
   const CLI::Option* preset =
-      command->add_option("--preset", "the file of a shipped preset")->type_name("NAME");
-  command->require_option(1, 2);
+      command->add_option("--preset", "the file of a shipped preset")->type_name(type_of_presets());
+  const auto flags = std::make_shared<config::Flags>();
+  add_shortcuts(*command, ShortcutsOf::process, flags);
   command->footer("reprise config --effective -c reprise.yaml");
-  command->callback([file, effective, reference, schema, preset, &code] {
+  command->callback([file, effective, reference, schema, preset, flags, &code] {
+    if (effective->count() + reference->count() + schema->count() + preset->count() == 0) {
+      std::fputs(
+          "reprise config: name what to print: --effective, --preset NAME, --reference or --schema; "
+          "see reprise help config\n",
+          stderr);
+      code = exit_usage;
+    }
     if (reference->count() > 0) std::fputs(config::reference_markdown().c_str(), stdout);
     if (schema->count() > 0) std::fputs(config::schema_json().c_str(), stdout);
     if (preset->count() > 0) code = print_preset(preset->as<std::string>());
-    if (effective->count() > 0) code = print_effective(given_file(file));
+    if (effective->count() > 0) code = print_effective(given_file(file), *flags);
   });
 }
 

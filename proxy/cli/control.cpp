@@ -23,6 +23,7 @@ struct ControlArguments {
   std::string duration;  ///< of `pause`
   std::string format = "text";
   bool waits = false;
+  bool undoes = false;
 };
 
 using Given = std::shared_ptr<ControlArguments>;
@@ -30,7 +31,10 @@ using Given = std::shared_ptr<ControlArguments>;
 // Empty where there is none; that has been told.
 std::string path_of(const ControlArguments& given, int& code) {
   if (!given.path.empty()) return given.path;
-  if (given.file.empty()) return usual_path;
+  if (given.file.empty()) {
+    const std::string named = variable_now("REPRISE_CONTROL").value_or("");
+    return named.empty() || named == "none" ? usual_path : named;
+  }
   const config::Loaded loaded = load_configuration(given.file);
   code = exit_bad_configuration;
   if (!loaded.settings) {
@@ -72,8 +76,8 @@ int tell(const ControlArguments& given, const std::string& command) {
 
 Given place(CLI::App* command, const char* example) {
   auto given = std::make_shared<ControlArguments>();
-  CLI::Option* path =
-      command->add_option("--control", given->path, "the control socket of the running proxy");
+  CLI::Option* path = command->add_option("--control", given->path,
+                                          "the control socket of the running proxy; REPRISE_CONTROL");
   command->add_option("-c,--config", given->file, "the configuration file that names it (admin.control)")
       ->excludes(path);
   command->add_option("--format", given->format, "text or json")->check(CLI::IsMember({"text", "json"}));
@@ -93,6 +97,14 @@ void add_reload(CLI::App& app, int& code) {
   const Given given = place(command, "reprise reload -c /etc/reprise/reprise.yaml");
   command->add_flag("--wait", given->waits, "wait for the outcome however long it takes; else ten seconds");
   command->callback([given, &code] { code = tell(*given, "reload"); });
+}
+
+void add_drain(CLI::App& app, int& code) {
+  CLI::App* command = app.add_subcommand(
+      "drain", "have a running proxy say that it is not ready, and end connections politely");
+  const Given given = place(command, "reprise drain --control /run/reprise/control.sock");
+  command->add_flag("--undo", given->undoes, "make the proxy ready again");
+  command->callback([given, &code] { code = tell(*given, given->undoes ? "drain undo" : "drain"); });
 }
 
 void add_status(CLI::App& app, int& code) {
@@ -128,8 +140,7 @@ void add_pause(CLI::App& app, int& code) {
 void add_control(CLI::App& app, int& code) {
   add_reload(app, code);
   add_status(app, code);
-  add_plain(app, code, "drain", "have a running proxy say that it is not ready, and end connections politely",
-            "reprise drain --control /run/reprise/control.sock");
+  add_drain(app, code);
   add_plain(app, code, "quit", "end a running proxy once what is under way has ended, as SIGTERM does",
             "reprise quit --control /run/reprise/control.sock");
   add_log(app, code);

@@ -1,12 +1,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "config/intercept.hpp"
@@ -16,11 +18,15 @@
 #include "proxy/child/exec_tally.hpp"
 #include "proxy/child/private_folder.hpp"
 #include "proxy/cli/commands.hpp"
+#include "proxy/control/control_path.hpp"
+#include "proxy/control/control_socket.hpp"
 #include "proxy/intercept/secret_memory.hpp"
 #include "proxy/server/proxy.hpp"
 #include "proxy/session/listen.hpp"
+#include "proxy/session/port_holder.hpp"
 #include "proxy/startup/callers_trust.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/startup/shortcut_options.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -40,17 +46,53 @@ struct ExecArguments {
   std::vector<std::string> intercept;
   bool quiet = false;
   bool no_java = false;
+  std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
+/// What a flag or a variable gave for that key, if it is used; null if neither did.
+const config::GivenValue* given_for(const config::Loaded& loaded, std::string_view path) {
+  const auto found =
+      std::find_if(loaded.given.begin(), loaded.given.end(),
+                   [&](const config::GivenValue& value) { return value.used && value.path == path; });
+  return found == loaded.given.end() ? nullptr : &*found;
+}
+
+/// True if a variable names it that may be meant for commands to another proxy of this host, which has it.
+bool is_anothers(const config::GivenValue& value, bool is_taken) {
+  return is_taken && value.source.starts_with(config::variable_prefix);
+}
+
+/// The admin listener and the control socket of the file may be those of another process: only given ones are
+/// bound.
+config::Admin admin_for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
+  const config::Admin& wanted = loaded.settings->admin;
+  config::Admin admin;
+  admin.bind.port = 0;
+  const auto leave = [&](const config::GivenValue& value) {
+    warnings.push_back(value.source + "=" + value.text + " is not used: another process has it");
+  };
+  if (const auto* const value = given_for(loaded, "admin.bind"); value != nullptr) {
+    const bool is_taken =
+        !wanted.bind.is_off() && wanted.bind.port != 0 &&
+        !net::holder_of({net::asio::ip::make_address(wanted.bind.address), wanted.bind.port}).empty();
+    is_anothers(*value, is_taken) ? leave(*value) : static_cast<void>(admin.bind = wanted.bind);
+  }
+  if (const auto* const value = given_for(loaded, "admin.control"); value != nullptr && wanted.control) {
+    const bool is_taken = net::try_control(*wanted.control) == 0;
+    is_anothers(*value, is_taken) ? leave(*value) : static_cast<void>(admin.control = wanted.control);
+  }
+  return admin;
+}
+
 /// The proxy of the child alone: on free ports of loopback, with nobody to wait for once the child is gone.
-config::Settings for_child(config::Settings settings) {
+config::Settings for_child(const config::Loaded& loaded, std::vector<std::string>& warnings) {
+  config::Settings settings = *loaded.settings;
   std::erase_if(settings.listeners, [](const config::Listener& listener) {
     return listener.mode == config::ListenerMode::forward;
   });
   settings.listeners.insert(settings.listeners.begin(), config::Listener{});
   settings.listeners.front().bind.port = 0;
-  settings.admin = config::Admin{};
-  settings.admin.bind.port = 0;
+  settings.admin = admin_for_child(loaded, warnings);
   settings.shutdown = {policy::Duration::zero(), policy::Duration::zero()};
   return settings;
 }
@@ -77,10 +119,11 @@ bool add_hosts(const std::vector<std::string>& wanted, config::Settings& setting
   return true;
 }
 
-/// Makes the proxy that the caller's variables name the parent, unless the file has one. Returns false, and
-/// prints why, if the variables cannot be followed.
-bool follow_caller(config::Settings& settings) {
-  if (settings.parent) return true;
+/// Makes the proxy that http_proxy and its like name the parent, unless there is one already. Returns false,
+/// and prints why, if the variables cannot be followed.
+bool follow_caller(config::Loaded& loaded) {
+  config::Settings& settings = *loaded.settings;
+  if (settings.parent || given_for(loaded, "parent") != nullptr) return true;
   config::NamedParent named = config::parent_of_variables(variable_now);
   if (!named.problem.empty()) std::fprintf(stderr, "reprise exec: %s\n", named.problem.c_str());
   settings.parent = std::move(named.parent);
@@ -115,7 +158,7 @@ int run_child(const ExecArguments& given, config::Loaded& loaded, int log, Child
   options.log_descriptor = log;
   options.handle_signals = false;
   options.witness = [&tally](const observe::ExchangeRecord& record) { tally.count(record); };
-  config::Settings settings = for_child(*loaded.settings);
+  config::Settings settings = for_child(loaded, options.warnings);
   std::optional<PrivateFolder> folder;
   const Variables named = named_trust(variable_now);
   if (settings.intercept || !named.empty()) folder.emplace(variable_now);
@@ -141,13 +184,13 @@ int run_child(const ExecArguments& given, config::Loaded& loaded, int log, Child
 }
 
 int exec(const ExecArguments& given, const std::vector<std::string>& words) {
-  config::Loaded loaded = read_configuration(given.file);
+  config::Loaded loaded = read_configuration(given.file, *given.flags);
   if (!loaded.settings) {
     print_problems(loaded, given.file);
-    return exit_bad_configuration;
+    return exit_code_of(loaded.problems);
   }
   if (!given.intercept.empty() && !add_hosts(given.intercept, *loaded.settings)) return exit_usage;
-  if (!follow_caller(*loaded.settings)) return exit_usage;
+  if (!follow_caller(loaded)) return exit_usage;
   const int log = ::open(given.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
   // The command inherits neither of them.
   const std::unique_ptr<std::FILE, CloseFile> report(
@@ -168,6 +211,9 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   } catch (const net::InterceptError& error) {
     return tell_file_errors(loaded, given.file, error.what());
   } catch (const net::BindError& error) {
+    std::fprintf(stderr, "reprise exec: %s\n", error.what());
+    return exit_cannot_bind;
+  } catch (const net::ControlError& error) {
     std::fprintf(stderr, "reprise exec: %s\n", error.what());
     return exit_cannot_bind;
   }
@@ -201,6 +247,7 @@ void add_exec(CLI::App& app, int& code, const std::vector<std::string>& words) {
   command->add_option("--log", given->log, "file that the log is appended to, as JSON");
   command->add_flag("--no-java", given->no_java,
                     "leave JAVA_TOOL_OPTIONS unchanged: each JDK prints \"Picked up JAVA_TOOL_OPTIONS\"");
+  add_shortcuts(*command, ShortcutsOf::process, given->flags);
   command->add_flag("--quiet", given->quiet, "no summary on standard error");
   command->footer("reprise exec --intercept api.example.com -- curl https://api.example.com/v1/x");
   command->callback([given, &words, &code] {

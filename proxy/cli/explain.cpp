@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "config/clear_text.hpp"
+#include "proxy/cli/admin_address.hpp"
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/before_dialling.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/cli/explain_story.hpp"
+#include "proxy/control/ask_admin.hpp"
+#include "proxy/control/control_path.hpp"
 #include "proxy/explain/explain_report.hpp"
 #include "proxy/http/ascii.hpp"
 #include "proxy/http/connection_auth.hpp"
@@ -25,6 +28,8 @@
 #include "proxy/repeat/download.hpp"
 #include "proxy/session/listen.hpp"
 #include "proxy/startup/configuration.hpp"
+#include "proxy/startup/running.hpp"
+#include "proxy/startup/shortcut_options.hpp"
 #include "proxy/tunnel/interception.hpp"
 
 namespace reprise::cli {
@@ -40,6 +45,8 @@ struct Arguments {
   std::string format = "text";
   std::string request_id;
   std::string admin;
+  std::string control;
+  std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
   std::vector<std::string> headers;
   AssumptionArguments assumption;
 };
@@ -214,6 +221,56 @@ bool leaves_in_clear_text(const Asked& asked, const policy::TlsPolicy& tls) {
   return config::is_reached_over_tls(asked.view.host) || carries_credentials(asked.head);
 }
 
+// Where the unit of systemd and the manifests have it.
+constexpr const char* usual_control = "/run/reprise/control.sock";
+
+/// The configuration that the explanation is about.
+struct Ground {
+  config::Loaded loaded;
+  std::string file;
+  std::string words;
+  bool is_running = false;
+};
+
+Ground ground_of(RunningConfiguration running) {
+  return {std::move(running.loaded), std::move(running.file), std::move(running.words), true};
+}
+
+/// Asks where a proxy is usually found. Variables name other places.
+Ground usual_ground(const Arguments& given) {
+  Ground built_in{read_configuration({}, *given.flags), {}, "built-in defaults"};
+  if (!built_in.loaded.settings) return built_in;
+  const config::Admin& admin = built_in.loaded.settings->admin;
+  const std::vector<config::GivenValue>& named = built_in.loaded.given;
+  const bool is_without = std::any_of(named.begin(), named.end(), [](const config::GivenValue& value) {
+    return value.path == "admin.control" && value.text == "none";
+  });
+  const std::string control = admin.control.value_or(usual_control);
+  if (!is_without && net::try_control(control) == 0) {
+    if (auto running = ask_running(control, *given.flags); running.fault.empty())
+      return ground_of(std::move(running));
+  }
+  if (admin.bind.is_off()) return built_in;
+  const net::AdminAddress at{admin.bind.address, std::to_string(admin.bind.port)};
+  auto running = ask_running(at, *given.flags);
+  if (running.fault.empty()) return ground_of(std::move(running));
+  built_in.words += " (no reprise answers at " + net::authority_of(at) + ")";
+  return built_in;
+}
+
+/// Absent: the proxy that was named does not tell its configuration, which has been printed.
+std::optional<Ground> find_ground(const Arguments& given, int& code) {
+  if (!given.file.empty()) return Ground{read_configuration(given.file, *given.flags), given.file, {}};
+  if (given.admin.empty() && given.control.empty()) return usual_ground(given);
+  const auto at = given.control.empty() ? admin_address(given.admin, {}, code) : std::nullopt;
+  if (given.control.empty() && !at) return std::nullopt;
+  auto running = at ? ask_running(*at, *given.flags) : ask_running(given.control, *given.flags);
+  if (running.fault.empty()) return ground_of(std::move(running));
+  std::fprintf(stderr, "reprise explain: %s\n", running.fault.c_str());
+  code = exit_runtime;
+  return std::nullopt;
+}
+
 int explain(Arguments given) {
   if (!given.request_id.empty())
     return explain_story(given.request_id, given.admin, given.file, given.format);
@@ -222,10 +279,15 @@ int explain(Arguments given) {
     throw BadUse(
         "name a request, as in `reprise explain GET http://api.example.com/`, or one that is over, with "
         "`--request-id ID` (its id is in the access log and in Reprise-Request-Id)");
-  config::Loaded loaded = read_configuration(given.file);
-  const std::vector<std::string> fitted = fit_to(cgroup::read_limits(), loaded, given.file);
-  print_problems(loaded, given.file);
-  if (!loaded.settings) return exit_bad_configuration;
+  int code = exit_ok;
+  std::optional<Ground> ground = find_ground(given, code);
+  if (!ground) return code;
+  config::Loaded& loaded = ground->loaded;
+  // A running proxy has done that already, and has warned.
+  std::vector<std::string> fitted;
+  if (!ground->is_running) fitted = fit_to(cgroup::read_limits(), loaded, given.file);
+  if (!ground->is_running || !loaded.settings) print_problems(loaded, ground->file);
+  if (!loaded.settings) return exit_code_of(loaded.problems);
   const bool tunnel = given.method == "CONNECT";
   Assumption assumed = assume(given.assumption, given.headers, tunnel);
   given.headers = assumed.request_headers;
@@ -240,7 +302,8 @@ int explain(Arguments given) {
   explain::ExplainReport report;
   report.method = given.method;
   report.url = given.url;
-  report.file = given.file;
+  report.file = ground->file;
+  report.settings = ground->words;
   report.assumed = assumed.words;
   report.https = asked.https_words;
   report.notes = asked.notes;
@@ -285,8 +348,15 @@ void add_explain(CLI::App& app, int& code) {
                        "tell what became of a request that is over: the id of its log line, or its "
                        "client's X-Request-Id")
           ->excludes(method);
-  command->add_option("--admin", given->admin, "HOST:PORT of the running proxy's admin listener")->needs(id);
-  command->add_option("-c,--config", given->file, "configuration file; without it the built-in defaults");
+  CLI::Option* admin =
+      command->add_option("--admin", given->admin, "HOST:PORT of the running proxy's admin listener");
+  command->add_option("--control", given->control, "control socket of the running proxy")
+      ->excludes(admin)
+      ->excludes(id);
+  command->add_option(
+      "-c,--config", given->file,
+      "configuration file; without it that of the running proxy, or else the built-in defaults");
+  add_shortcuts(*command, ShortcutsOf::routes, given->flags);
   command->add_option("--header", given->headers, "'Name: value' of the request, repeated")
       ->allow_extra_args(false);
   command->add_option("--body", given->body_file, "file with the request body");
@@ -298,6 +368,7 @@ void add_explain(CLI::App& app, int& code) {
   command
       ->add_option("--failure", assumption.failure,
                    "every attempt fails so: connect tls reset timeout truncated")
+      ->type_name("WORD:{connect,tls,reset,timeout,truncated}")
       ->excludes(status);
   command
       ->add_option("--answer-header", assumption.response_headers, "'Name: value' of the answers, repeated")

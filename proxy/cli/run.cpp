@@ -15,6 +15,7 @@
 #include "proxy/session/listen.hpp"
 #include "proxy/startup/configuration.hpp"
 #include "proxy/startup/listener_arguments.hpp"
+#include "proxy/startup/shortcut_options.hpp"
 #include "proxy/systemd/journal.hpp"
 #include "proxy/tls/tls_client.hpp"
 
@@ -24,6 +25,7 @@ namespace {
 struct RunArguments {
   std::string file;
   ListenerArguments listeners;
+  std::shared_ptr<config::Flags> flags = std::make_shared<config::Flags>();
 };
 
 // What it has said was for us alone: no child of ours is to take it for its own.
@@ -39,7 +41,8 @@ void listen_to_service_manager(net::ProxyOptions& options) {
     ::unsetenv(name);
 }
 
-int serve(config::Loaded loaded, const std::string& file, std::vector<net::WatchedFile> watched) {
+int serve(config::Loaded loaded, const RunArguments& given, std::vector<net::WatchedFile> watched) {
+  const std::string& file = given.file;
   net::hold_signals();
   prepare_process(loaded.settings->limits);
   net::ProxyOptions options = proxy_options(loaded, file);
@@ -48,7 +51,9 @@ int serve(config::Loaded loaded, const std::string& file, std::vector<net::Watch
   listen_to_service_manager(options);
   try {
     if (!watched.empty()) {
-      options.reload = [file, limits = options.limits] { return read_again(file, limits); };
+      options.reload = [file, flags = *given.flags, limits = options.limits] {
+        return read_again(file, flags, limits);
+      };
       options.watched_files = std::move(watched);
     }
     net::Proxy proxy(*loaded.settings, std::move(options));
@@ -69,17 +74,18 @@ int serve(config::Loaded loaded, const std::string& file, std::vector<net::Watch
 
 int run(const RunArguments& given) {
   if (!given.listeners.empty()) {
-    FromArguments made = configuration_of(given.listeners);
+    FromArguments made = configuration_of(given.listeners, *given.flags);
     for (const std::string& fault : made.faults)
       print_on_stderr(config::LogLevel::error, "reprise run: " + fault);
-    return made.faults.empty() ? serve(std::move(made.loaded), {}, {}) : exit_usage;
+    return made.faults.empty() ? serve(std::move(made.loaded), given, {}) : made.code;
   }
   const bool is_file = !given.file.empty() && !is_standard_input(given.file);
   std::vector<net::WatchedFile> watched;
-  config::Loaded loaded = is_file ? read_for_watch(given.file, watched) : read_configuration(given.file);
-  if (loaded.settings) return serve(std::move(loaded), given.file, std::move(watched));
+  config::Loaded loaded = is_file ? read_for_watch(given.file, *given.flags, watched)
+                                  : read_configuration(given.file, *given.flags);
+  if (loaded.settings) return serve(std::move(loaded), given, std::move(watched));
   print_problems(loaded, given.file);
-  return exit_bad_configuration;
+  return exit_code_of(loaded.problems);
 }
 
 }  // namespace
@@ -99,10 +105,7 @@ void add_run(CLI::App& app, int& code) {
                    "PORT=URL: what is asked of that port goes to the URL; without a file, repeated")
       ->allow_extra_args(false)
       ->excludes(file);
-  command
-      ->add_option("--admin", given->listeners.admin,
-                   "PORT on 127.0.0.1: metrics, health and status; without a file")
-      ->excludes(file);
+  add_shortcuts(*command, ShortcutsOf::process, given->flags);
   command->footer("reprise run --gateway 3180=https://api.example.com");
   command->callback([given, &code] { code = run(*given); });
 }

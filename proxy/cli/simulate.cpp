@@ -264,6 +264,14 @@ int simulate_command(const SimulateArguments& given) {
                            : simulate_replay(given, *loaded.settings);
 }
 
+/// From which the shells complete.
+std::string joined_words() {
+  std::string text;
+  for (const std::string_view word : simulate::policy_words())
+    text.append(text.empty() ? "" : ",").append(word);
+  return text;
+}
+
 }  // namespace
 
 void add_simulate(CLI::App& app, int& code) {
@@ -276,6 +284,7 @@ void add_simulate(CLI::App& app, int& code) {
           "--policy", given->policies,
           "what to compare: none, immediate, no-jitter, no-budget, config, or another configuration file; "
           "repeated, or with commas (all five)")
+      ->type_name("WORD:{" + joined_words() + "}")
       ->allow_extra_args(false);
   command->add_option("--replay", given->log,
                       "play this access log again (JSON form; - is standard input) instead of a model");

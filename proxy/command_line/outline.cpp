@@ -25,7 +25,7 @@ std::vector<std::string> choices_in(const std::string& type) {
 
 // Options whose value is a file.
 constexpr auto files = std::to_array<std::string_view>(
-    {"config", "report", "log", "body", "answer-body", "html", "svg", "model", "replay"});
+    {"config", "report", "log", "control", "body", "answer-body", "html", "svg", "model", "replay"});
 
 OptionOutline outline_of(const CLI::Option& option) {
   OptionOutline made;

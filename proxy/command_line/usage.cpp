@@ -1,5 +1,7 @@
 #include "proxy/command_line/usage.hpp"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "config/keys/keys.hpp"
@@ -33,14 +35,62 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Words of other programs, and the command that each stands for here.
+struct CommandSynonym {
+  std::string_view words;
+  std::string_view command;
+};
+constexpr auto command_synonyms = std::to_array<CommandSynonym>({
+    {"start serve server proxy up daemon listen", "run"},
+    {"validate lint test verify configtest config-test", "check"},
+    {"stop shutdown kill terminate", "quit"},
+    {"restart refresh hup", "reload"},
+    {"stats metrics monitor watch dashboard", "top"},
+    {"info health ping", "status"},
+    {"why trace dry-run plan", "explain"},
+    {"wrap with", "exec"},
+    {"init cert certs certificate", "ca init"},
+    {"sim bench", "simulate"},
+    {"schema reference show presets preset", "config"},
+    {"docs usage", "help"},
+    {"sidecar k8s kubernetes", "inject"},
+});
+
 /// What was meant by a word that is none of its commands.
 std::string meant_command(const CLI::App& command, std::string_view word) {
+  for (const CommandSynonym& known : command_synonyms) {
+    const auto words = config::split_words(known.words);
+    const bool is_here = find_command(command, known.command.substr(0, known.command.find(' '))) != nullptr;
+    if (is_here && std::find(words.begin(), words.end(), word) != words.end())
+      return std::string(known.command);
+  }
   return std::string(config::nearest(word, names_of_commands(command)));
+}
+
+/// `exec curl URL`: everything behind `--` belongs to the command, and only that.
+std::string command_without_dashes(const CLI::App& app) {
+  std::string words;
+  for (const std::string& word : app.remaining(true)) words.append(" ").append(word);
+  return "write -- before the command: reprise exec [options] --" + words;
 }
 
 /// In the order in which they came.
 std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> extras = app.remaining(true);
+  if (&app == &command) {
+    // Options of a command in the place of one, as nginx and Envoy take them.
+    std::string all;
+    for (const std::string& extra : extras) all.append(" ").append(extra);
+    const std::string& first = extras.front();
+    if (first == "-t" || first == "--test" || first == "--validate")
+      return "a command is missing (did you mean check -c FILE?)";
+    if (first == "-v" || first == "-V")
+      return quoted_list(extras) + " is not understood (did you mean --version?)";
+    const CLI::App* const run = find_command(app, "run");
+    const bool is_of_run =
+        run != nullptr && run->get_option_no_throw(first.substr(0, first.find('='))) != nullptr;
+    if (is_of_run) return "a command is missing (did you mean run" + all + "?)";
+  }
   std::string text = quoted_list(extras) + (extras.size() == 1 ? " is" : " are") + " not understood";
   for (const std::string& extra : extras) {
     const std::string meant =
@@ -67,7 +117,8 @@ const CLI::App* find_command(const CLI::App& app, std::string_view name) {
 
 std::string unknown_command(const CLI::App& app, std::string_view word) {
   std::string text = "unknown command \"" + std::string(word) + "\"";
-  const std::string_view meant = config::nearest(word, names_of_commands(app));
+  std::string meant = meant_command(app, word);
+  if (word.ends_with(".yaml") || word.ends_with(".yml")) meant = "run " + std::string(word);
   if (!meant.empty()) text.append(" (did you mean ").append(meant).append("?)");
   text.append("; the commands are:");
   for (const std::string_view name : names_of_commands(app)) text.append(" ").append(name);
@@ -83,7 +134,10 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
   }
   const CLI::App& command = *deepest;
   std::string what = error.what();
-  if (!app.remaining(true).empty()) {
+  const std::vector<std::string> extras = app.remaining(true);
+  if (name == " exec" && !extras.empty() && !extras.front().starts_with("-")) {
+    what = command_without_dashes(app);
+  } else if (!extras.empty()) {
     what = told_of_extras(app, command);
   } else if (name.empty()) {
     what = "a command is missing";

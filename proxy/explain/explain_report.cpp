@@ -196,6 +196,7 @@ std::string to_text(const ExplainReport& report) {
   const policy::Route& route = report.route();
   Page page;
   for (const std::string& text : report.https) page.line("https", text);
+  if (!report.settings.empty()) page.line("settings", report.settings);
   page.line("request", report.method + " " + report.url);
   page.line("assumed", report.assumed);
   page.line("route", fmt::format("{} ({})", route.name, place_of(route, report.file)));

@@ -12,9 +12,10 @@ namespace reprise::explain {
 /// Everything that `explain` prints.
 struct ExplainReport {
   std::string method;
-  std::string url;      ///< as given
-  std::string file;     ///< of the configuration, as given; empty: the built-in defaults
-  std::string assumed;  ///< what every attempt comes to, in words
+  std::string url;       ///< as given
+  std::string file;      ///< of the configuration, as given; empty: the built-in defaults
+  std::string settings;  ///< where they come from, in words; empty: from the file
+  std::string assumed;   ///< what every attempt comes to, in words
   /// What holds of an https URL before anything else; empty for any other.
   std::vector<std::string> https;
   std::vector<std::string> notes;

@@ -105,6 +105,7 @@ std::string to_json(const ExplainReport& report) {
   if (!report.https.empty()) write_texts("https", report.https, json);
   json.text("method", report.method);
   json.text("url", report.url);
+  json.text("settings", report.settings.empty() ? report.file : report.settings);
   json.text("assumed", report.assumed);
   write_route(report, json);
   write_judgement(report, json);

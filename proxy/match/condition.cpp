@@ -1,5 +1,7 @@
 #include "proxy/match/condition.hpp"
 
+#include <algorithm>
+
 #include "proxy/match/enumerators.hpp"
 #include "proxy/match/methods.hpp"
 #include "proxy/match/query.hpp"
@@ -9,12 +11,19 @@ namespace {
 
 Idempotency from(bool yes) { return yes ? Idempotency::yes : Idempotency::no; }
 
+// What a new protocol does is not known by the method: `kubectl exec` is a GET (row N15).
+bool is_idempotent_by_method(const RequestView& request) {
+  return is_idempotent_method(request.method) && !request.changes_protocol;
+}
+
 Idempotency holds(const Condition& condition, const RequestView& request, const JsonBody* body) {
   switch (condition.kind) {
     case Condition::Kind::header:
       return from(request.fields != nullptr && request.fields->has(condition.name, condition.value));
     case Condition::Kind::query: return from(query_has(request.query, condition.name, condition.value));
-    case Condition::Kind::method: return from(request.method == condition.name);
+    case Condition::Kind::method:
+      return from(condition.name == idempotent_method ? is_idempotent_by_method(request)
+                                                      : request.method == condition.name);
     case Condition::Kind::json: break;
   }
   return body == nullptr ? Idempotency::undecided : from(body->has(condition.name));
@@ -36,6 +45,13 @@ Judgement combine(const IdempotencyRule& rule, const RequestView& request, const
 
 }  // namespace
 
+bool IdempotencyRule::asks_method() const {
+  return kind == Kind::by_method ||
+         std::any_of(conditions.begin(), conditions.end(), [](const Condition& condition) {
+           return condition.kind == Condition::Kind::method && condition.name == idempotent_method;
+         });
+}
+
 bool query_has(std::string_view query, std::string_view name, std::string_view value) {
   return any_parameter(query, [&](const Parameter& given) {
     return given.name == name &&
@@ -47,9 +63,7 @@ Judgement judge_with_ground(const IdempotencyRule& rule, const RequestView& requ
   switch (rule.kind) {
     case IdempotencyRule::Kind::always: return {Idempotency::yes, nullptr};
     case IdempotencyRule::Kind::never: return {Idempotency::no, nullptr};
-    // What a new protocol does is not known by the method: `kubectl exec` is a GET (row N15).
-    case IdempotencyRule::Kind::by_method:
-      return {from(is_idempotent_method(request.method) && !request.changes_protocol), nullptr};
+    case IdempotencyRule::Kind::by_method: return {from(is_idempotent_by_method(request)), nullptr};
     case IdempotencyRule::Kind::any: return combine(rule, request, body, Idempotency::yes, Idempotency::no);
     case IdempotencyRule::Kind::all: break;
   }

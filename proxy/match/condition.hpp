@@ -23,6 +23,9 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
+/// The name in a `method` condition that stands for every method that `by_method` calls idempotent.
+inline constexpr std::string_view idempotent_method = "idempotent";
+
 /// The word of each kind, in the order of the enumerators: the key of a condition in a configuration.
 inline constexpr auto& condition_words = names_of<Condition::Kind>;
 
@@ -34,6 +37,8 @@ struct IdempotencyRule {
 
   bool operator==(const IdempotencyRule&) const = default;
   bool has_conditions() const { return kind == Kind::any || kind == Kind::all; }
+  /// True if the method alone may decide.
+  bool asks_method() const;
 };
 
 /// The word of each kind, in the order of the enumerators: `any` and `all` are keys in a configuration.

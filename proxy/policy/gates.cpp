@@ -28,9 +28,7 @@ bool repeats_after_refusal(const RoutePolicy& policy) {
                                     [](const BodyPredicate& predicate) { return predicate.refused; });
 }
 
-bool is_idempotent_by_rule(const RoutePolicy& policy) {
-  return policy.idempotent.kind != IdempotencyRule::Kind::by_method;
-}
+bool is_idempotent_by_rule(const RoutePolicy& policy) { return !policy.idempotent.asks_method(); }
 
 bool may_follow_lost_response(const Facts& facts, const RoutePolicy& policy) {
   return facts.idempotent == Idempotency::yes && (is_idempotent_by_rule(policy) || !facts.create_only);

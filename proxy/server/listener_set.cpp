@@ -19,7 +19,7 @@ std::vector<Place> places_of(const config::Settings& settings) {
   std::vector<Place> places;
   for (const config::Listener& listener : settings.listeners)
     places.push_back({word(listener.mode), listener.bind});
-  places.push_back({"admin", settings.admin.bind, true});
+  if (!settings.admin.bind.is_off()) places.push_back({"admin", settings.admin.bind, true});
   return places;
 }
 

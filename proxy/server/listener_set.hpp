@@ -25,7 +25,7 @@ struct BoundListener {
   void lend(Port);
 };
 
-/// The listeners of one configuration, in its order; the admin listener last.
+/// The listeners of one configuration, in its order; the admin listener last, if there is one.
 class ListenerSet {
  public:
   /// What `before` has at the same addresses is taken over, or else what `inherited` has, which leaves that
@@ -41,6 +41,8 @@ class ListenerSet {
 
   const std::vector<std::shared_ptr<BoundListener>>& all() const { return listeners_; }
   std::vector<tcp::endpoint> endpoints() const;
+  bool has_admin() const { return !listeners_.empty() && listeners_.back()->is_admin; }
+  /// Precondition: there is one.
   const BoundListener& admin() const { return *listeners_.back(); }
   /// True if that one is in this set, the very same.
   bool has(const BoundListener&) const;

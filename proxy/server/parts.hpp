@@ -67,6 +67,8 @@ struct Proxy::Parts {
   void stop_now();
   /// Asks to be left: not ready any more, and every response ends its connection.
   void leave();
+  /// Undoes `leave`.
+  void come_back();
   void end_connections_politely();
 
   /// What the control socket obeys, on the first io thread.
@@ -81,6 +83,10 @@ struct Proxy::Parts {
   std::vector<observe::StatusFacts::Upstream> upstream_facts();
   std::string status();
   std::string status_words();
+  /// YAML that loads to the configuration in force, without secrets, with comments that running.hpp reads.
+  std::string effective_configuration();
+  /// None if `reload.watch` is off.
+  std::vector<WatchedFile> watched_files() const;
   std::string metrics_text();
   /// What would change how it ended; empty: nothing, or its route is gone.
   std::string advice_for(const observe::Story&) const;

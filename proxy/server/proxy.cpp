@@ -73,10 +73,11 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
            [this] { return newest_stories(); },
            [this](std::string_view id, StoryForm form) { return story(id, form); },
            [this] { return metrics_text(); },
-           [this](bool whole) { return edition(whole); }};
+           [this](bool whole) { return edition(whole); },
+           [this] { return effective_configuration(); }};
   if (control_path) control = std::make_unique<ControlSocket>(workers.front()->io, *control_path);
   if (options.reload)
-    reloader = std::make_unique<Reloader>([this] { return reload(); }, [this] { return now().files; },
+    reloader = std::make_unique<Reloader>([this] { return reload(); }, [this] { return watched_files(); },
                                           options.watch_times);
 }
 
@@ -125,7 +126,9 @@ Task<void> Proxy::Parts::wait_for_sessions(Instant limit) {
 Task<void> Proxy::Parts::close_admin() {
   constexpr int turns = 16;
   ErrorCode ignored;
-  now().listeners->admin().admin->close(ignored);
+  const std::shared_ptr<const ListenerSet> listeners = now().listeners;
+  if (!listeners->has_admin()) co_return;
+  listeners->admin().admin->close(ignored);
   for (int i = 0; i < turns; ++i) co_await asio::post(workers.front()->io, asio::use_awaitable);
 }
 
@@ -175,6 +178,16 @@ void Proxy::Parts::leave() {
 void Proxy::Parts::end_connections_politely() {
   for (const auto& worker : workers) {
     asio::post(worker->io, [&worker = *worker] { worker.leaving = true; });
+  }
+}
+
+void Proxy::Parts::come_back() {
+  if (!leaving.exchange(false)) return;
+  say(config::LogLevel::info, "draining is undone: ready again");
+  for (const auto& worker : workers) {
+    asio::post(worker->io, [this, &worker = *worker] {
+      if (!stopping) worker.leaving = false;
+    });
   }
 }
 

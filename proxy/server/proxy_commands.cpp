@@ -9,7 +9,8 @@ namespace reprise::net {
 namespace {
 
 constexpr std::string_view known_commands =
-    "reload, drain, quit, status [json], story ID, log level error|warn|info|debug, pause HOST:PORT SECONDS";
+    "reload, drain [undo], quit, status [json], config, story ID, log level error|warn|info|debug, pause "
+    "HOST:PORT SECONDS";
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -68,6 +69,14 @@ ControlSocket::Commands Proxy::Parts::commands() {
       leave();
       return respond({true, "draining: /readyz says so, and each response ends its connection"});
     }
+    if (command == "drain\nundo") {
+      if (stopping) return respond({false, "it is shutting down, which cannot be undone"});
+      const bool was = leaving;
+      come_back();
+      return respond({true, was ? "ready again: /readyz says so, and connections stay open"
+                                : "it was not draining: nothing has changed"});
+    }
+    if (command == "config") return respond({true, effective_configuration()});
     if (command == "quit")
       return respond({true, "ends once what is under way has ended", [this] { stop(); }});
     if (words.size() == 2 && words[0] == "story") {

@@ -101,7 +101,7 @@ void Proxy::Parts::put_in_force(std::size_t index, const std::shared_ptr<const S
     if (is_new && worker.draining) listener->acceptor->close(ignored);
     if (is_new) asio::co_spawn(worker.io, accept_clients(worker, listener), or_abort);
   }
-  const bool new_admin = before == nullptr || !before->has(wanted.admin());
+  const bool new_admin = wanted.has_admin() && (before == nullptr || !before->has(wanted.admin()));
   if (index == 0 && new_admin) {
     const std::size_t most = next->settings.limits.admin_connections;
     asio::co_spawn(

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "config/keys/scalar.hpp"
+#include "config/reference/running.hpp"
 #include "proxy/observe/status.hpp"
 #include "proxy/server/gauges.hpp"
 #include "proxy/server/parts.hpp"
@@ -131,6 +132,17 @@ std::string Proxy::Parts::status_words() {
   const Current in_force = now();
   const observe::StatusFacts facts = status_facts(in_force);
   return observe::status_text(facts, in_force.snapshot->settings, metrics.totals());
+}
+
+std::vector<WatchedFile> Proxy::Parts::watched_files() const {
+  Current in_force = now();
+  if (!in_force.snapshot->settings.reload.watch) return {};
+  return std::move(in_force.files);
+}
+
+std::string Proxy::Parts::effective_configuration() {
+  const Current in_force = now();
+  return config::running_text(in_force.snapshot->settings, options.config_file, in_force.hash);
 }
 
 std::string Proxy::Parts::metrics_text() {

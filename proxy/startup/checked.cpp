@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/command_line/exit_codes.hpp"
 #include "proxy/log/json_text.hpp"
 #include "proxy/startup/configuration.hpp"
 #include "proxy/startup/named_files.hpp"
@@ -44,17 +45,24 @@ std::size_t Checked::errors() const {
   }));
 }
 
-Checked check_file(const std::string& file, const cgroup::Limits& limits) {
+Checked check_file(const std::string& file, const config::Flags& flags, const cgroup::Limits& limits) {
   Checked checked;
   checked.file = file;
-  config::Loaded loaded = read_configuration(file);
+  config::Loaded loaded = read_configuration(file, flags);
   checked.notes = fit_to(limits, loaded, file);
+  for (std::string& note : notes_of_given(loaded)) checked.notes.push_back(std::move(note));
   checked.problems = std::move(loaded.problems);
-  if (!loaded.settings) return checked;
+  for (std::string& warning : misspelt_variables())
+    checked.problems.push_back({Severity::warning, 0, 0, {}, std::move(warning), true});
+  if (!loaded.settings) {
+    checked.code = exit_code_of(checked.problems);
+    return checked;
+  }
   checked.routes = loaded.settings->routes->size() - 1;
   for (config::Problem& problem : problems_of_files(loaded, file))
     checked.problems.push_back(std::move(problem));
   for (config::Problem& problem : warnings_of_files(loaded)) checked.problems.push_back(std::move(problem));
+  if (checked.errors() > 0) checked.code = exit_bad_configuration;
   return checked;
 }
 

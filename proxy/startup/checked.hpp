@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/given.hpp"
 #include "config/yaml/problem.hpp"
 #include "proxy/cgroup/cgroup_limits.hpp"
 
@@ -16,12 +17,16 @@ struct Checked {
   std::vector<std::string> notes;         ///< what is no fault
   std::size_t routes = 0;                 ///< of a good file, without the default one
 
+  int code = 0;            ///< to exit with; warnings do not count
+  bool is_strict = false;  ///< warnings make it bad, too
+
   std::size_t errors() const;
-  bool is_good() const { return errors() == 0; }
+  std::size_t warnings() const { return problems.size() - errors(); }
+  bool is_good() const { return errors() == 0 && !(is_strict && warnings() > 0); }
 };
 
 /// Reads it, and what it names: files of TLS, of the authority; and makes a file where request bodies go.
-Checked check_file(const std::string& file, const cgroup::Limits&);
+Checked check_file(const std::string& file, const config::Flags&, const cgroup::Limits&);
 
 /// An array of `{file, ok, errors, warnings, notes}`; each error and warning is `{line, column, path,
 /// message}` (null where there is none).

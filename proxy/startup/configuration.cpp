@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "config/keys/keys.hpp"
 #include "config/yaml/document.hpp"
 #include "proxy/cgroup/fit.hpp"
 #include "proxy/command_line/exit_codes.hpp"
@@ -48,22 +49,25 @@ std::string given_file(const CLI::Option* option) {
   return option->count() > 0 ? option->as<std::string>() : std::string();
 }
 
-config::Loaded read_configuration(const std::string& file) {
-  if (file.empty()) return {config::built_in(), {}, {}, ""};
-  return file == standard_input ? config::load_text(read_standard_input(), variable_now)
-                                : config::load_file(file, variable_now);
+config::Loaded read_configuration(const std::string& file, const config::Flags& flags) {
+  if (file == standard_input) return config::load_text(read_standard_input(), variable_now, flags);
+  if (!file.empty()) return config::load_file(file, variable_now, flags);
+  config::Loaded built_in = config::load_text("version: 1\n", variable_now, flags);
+  built_in.hash.clear();
+  return built_in;
 }
 
 bool is_standard_input(const std::string& file) { return file == standard_input; }
 
 // Which files it names is not known before it is read: where there are any it is read once more.
-config::Loaded read_for_watch(const std::string& file, std::vector<net::WatchedFile>& watched) {
+config::Loaded read_for_watch(const std::string& file, const config::Flags& flags,
+                              std::vector<net::WatchedFile>& watched) {
   watched = {held_now(file)};
   for (const std::string& place : net::root_places().all()) watched.push_back(held_now(place));
-  config::Loaded loaded = read_configuration(file);
+  config::Loaded loaded = read_configuration(file, flags);
   if (loaded.files.empty()) return loaded;
   for (const std::string& named : loaded.files) watched.push_back(held_now(named));
-  loaded = read_configuration(file);
+  loaded = read_configuration(file, flags);
   for (const std::string& named : loaded.files) {
     const auto is_it = [&](const net::WatchedFile& other) { return other.path == named; };
     if (std::none_of(watched.begin(), watched.end(), is_it)) watched.push_back({named});
@@ -88,9 +92,10 @@ std::vector<std::string> fit_to(const cgroup::Limits& limits, config::Loaded& lo
   return notes;
 }
 
-net::NewConfiguration read_again(const std::string& file, const cgroup::Limits& limits) {
+net::NewConfiguration read_again(const std::string& file, const config::Flags& flags,
+                                 const cgroup::Limits& limits) {
   net::NewConfiguration read;
-  config::Loaded loaded = read_for_watch(file, read.files);
+  config::Loaded loaded = read_for_watch(file, flags, read.files);
   fit_to(limits, loaded, file);
   read.hash = loaded.hash;
   // Where it is not to be used, warnings are not what one has to know.
@@ -134,6 +139,46 @@ config::Loaded load_configuration(const std::string& file) {
   return loaded;
 }
 
+int exit_code_of(const std::vector<config::Problem>& problems) {
+  const auto is_of_file = [](const config::Problem& problem) {
+    return problem.severity == config::Problem::Severity::error &&
+           !(problem.given && problem.path.starts_with("--"));
+  };
+  const bool any = std::any_of(problems.begin(), problems.end(), is_of_file);
+  return any ? exit_bad_configuration : exit_usage;
+}
+
+std::vector<std::string> notes_of_given(const config::Loaded& loaded) {
+  std::vector<std::string> notes;
+  for (const config::GivenValue& value : loaded.given) {
+    std::string& note = notes.emplace_back(value.source + (value.source.starts_with("--") ? " " : "="));
+    note.append(value.text).append(value.used ? " sets " : " is not used: ").append(value.path);
+    if (!value.used) note.append(" is set by the file or a flag");
+  }
+  return notes;
+}
+
+std::vector<std::string> misspelt_variables() {
+  std::vector<std::string> known;
+  for (const config::Shortcut& shortcut : config::shortcut_table) {
+    known.push_back(config::variable_of(shortcut).substr(config::variable_prefix.size()));
+    if (!shortcut.alias.empty()) known.emplace_back(shortcut.alias.substr(config::variable_prefix.size()));
+  }
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  std::vector<std::string> warnings;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    std::string_view name = *entry;
+    name = name.substr(0, name.find('='));
+    if (!name.starts_with(config::variable_prefix)) continue;
+    const std::string_view own = name.substr(config::variable_prefix.size());
+    const std::string_view near = config::nearest(own, candidates);
+    if (near.empty() || near == own) continue;
+    warnings.push_back(config::printable(name) + " is not read" +
+                       config::did_you_mean(std::string(config::variable_prefix).append(near)));
+  }
+  return warnings;
+}
+
 const config::Listener* first_forward(const config::Settings& settings) {
   for (const config::Listener& listener : settings.listeners) {
     if (listener.mode == config::ListenerMode::forward) return &listener;
@@ -145,6 +190,8 @@ net::ProxyOptions proxy_options(config::Loaded& loaded, const std::string& file)
   net::ProxyOptions options;
   options.limits = cgroup::read_limits();
   options.notes = fit_to(options.limits, loaded, file);
+  for (std::string& note : notes_of_given(loaded)) options.notes.push_back(std::move(note));
+  for (std::string& warning : misspelt_variables()) options.warnings.push_back(std::move(warning));
   options.version = REPRISE_VERSION;
   options.config_file = file;
   options.config_hash = loaded.hash;

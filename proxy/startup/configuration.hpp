@@ -25,16 +25,17 @@ std::optional<std::string> variable_now(std::string_view name);
 std::string given_file(const CLI::Option* option);
 /// The built-in defaults where `file` is empty, standard input where it is `-`. `settings` is absent if a
 /// problem is an error.
-config::Loaded read_configuration(const std::string& file);
+config::Loaded read_configuration(const std::string& file, const config::Flags& = {});
 bool is_standard_input(const std::string& file);
 /// The same of a file that is then watched: what it, those that it names and the system's roots held before
 /// they were read stands in `watched`.
-config::Loaded read_for_watch(const std::string& file, std::vector<net::WatchedFile>& watched);
+config::Loaded read_for_watch(const std::string& file, const config::Flags&,
+                              std::vector<net::WatchedFile>& watched);
 /// Puts in force what the limits of this process make of it: the notes that it returns say what was lowered,
 /// with the file; what they cannot bear and the file says is one more warning of it.
 std::vector<std::string> fit_to(const cgroup::Limits&, config::Loaded&, const std::string& file);
 /// What a running proxy reads when the file has changed, under the limits that it found at its start.
-net::NewConfiguration read_again(const std::string& file, const cgroup::Limits&);
+net::NewConfiguration read_again(const std::string& file, const config::Flags&, const cgroup::Limits&);
 /// Prints `text`, which may have several lines, on standard error. Where that is the journal, each line
 /// begins with the priority of `level`.
 void print_on_stderr(config::LogLevel level, const std::string& text);
@@ -43,6 +44,12 @@ void print_problems(const std::vector<config::Problem>&, const std::string& file
 void print_problems(const config::Loaded&, const std::string& file);
 /// Both.
 config::Loaded load_configuration(const std::string& file);
+/// The exit code for errors of a configuration: wrong use if flags alone are wrong.
+int exit_code_of(const std::vector<config::Problem>&);
+/// One line for each flag and variable that was given: what it sets, or why it is not used.
+std::vector<std::string> notes_of_given(const config::Loaded&);
+/// Warnings about variables that begin with REPRISE_ and are nearly one of those that are read.
+std::vector<std::string> misspelt_variables();
 
 /// The first listener that clients use as their proxy; null if there is none.
 const config::Listener* first_forward(const config::Settings&);

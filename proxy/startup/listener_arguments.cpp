@@ -1,10 +1,13 @@
 #include "proxy/startup/listener_arguments.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
 #include "config/keys/scalar.hpp"
 #include "config/reference/render.hpp"
+#include "proxy/command_line/exit_codes.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {
@@ -35,8 +38,6 @@ struct Written {
 Written write(const ListenerArguments& given) {
   Written file;
   file.line("version: 1");
-  if (!given.admin.empty())
-    file.bind("--admin " + given.admin, given.admin, "admin: ", "", "--admin PORT, such as --admin 3129");
   if (given.forwards.empty() && given.gateways.empty()) return file;
   file.line("listeners:");
   for (const std::string& port : given.forwards)
@@ -51,15 +52,26 @@ Written write(const ListenerArguments& given) {
   return file;
 }
 
+bool is_of_variable(const config::Problem& problem) {
+  return problem.severity == config::Problem::Severity::error && problem.given &&
+         !problem.path.starts_with("--");
+}
+
 }  // namespace
 
-FromArguments configuration_of(const ListenerArguments& given) {
+FromArguments configuration_of(const ListenerArguments& given, const config::Flags& flags) {
   Written file = write(given);
   FromArguments made;
   made.faults = std::move(file.faults);
+  made.code = exit_usage;
   if (!made.faults.empty()) return made;
-  made.loaded = config::load_text(file.text, [](std::string_view) { return std::nullopt; });
+  made.loaded = config::load_text(file.text, variable_now, flags);
+  made.loaded.hash.clear();
+  // The text has no line of the author's: what is wrong with it is wrong with an argument.
+  if (std::any_of(made.loaded.problems.begin(), made.loaded.problems.end(), is_of_variable))
+    made.code = exit_bad_configuration;
   for (const config::Problem& problem : made.loaded.problems) {
+    if (problem.severity == config::Problem::Severity::warning) continue;
     const bool known = problem.line > 0 && problem.line <= file.arguments.size();
     const std::string argument = known ? file.arguments[problem.line - 1] : std::string();
     made.faults.push_back((argument.empty() ? problem.path : argument) + ": " + problem.message);

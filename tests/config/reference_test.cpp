@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/keys/keys.hpp"
+#include "config/keys/shortcut_table.hpp"
 #include "config/load.hpp"
 #include "config/presets/presets.hpp"
 #include "tests/config/golden.hpp"
@@ -45,9 +46,10 @@ TEST(Reference, page_has_a_row_for_every_key) {
   const std::string page = reference_markdown();
   std::size_t rows = 0;
   for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
-  // The rows of the table of conditions and eight of that of predicates begin like a key; `policies.*` is
-  // told at `policies`.
-  EXPECT_EQ(rows, all_keys().size() + policy::count_of<policy::Condition::Kind> + 8 - 1);
+  // The rows of the tables of conditions and of flags, and eight of that of predicates begin like a key;
+  // `policies.*` is told at `policies`.
+  EXPECT_EQ(rows,
+            all_keys().size() + policy::count_of<policy::Condition::Kind> + shortcut_table.size() + 8 - 1);
   for (const Key& key : all_keys())
     EXPECT_TRUE(key.path == "policies.*" || page.find(key.sentence) != std::string::npos) << key.path;
 }
@@ -205,7 +207,9 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"listeners[].upstream", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://b:81/c}"},
       {"listeners[].host", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, host: client}"},
       {"listeners[].redirects", "{mode: gateway, bind: 127.0.0.1:1, upstream: http://a, redirects: pass}"},
+      {"admin", "off"},
       {"admin.bind", "127.0.0.1:1"},
+      {"reload.watch", "false"},
       {"parent", "\"http://proxy.internal:3128\""},
       {"parent.url", "\"https://proxy.internal:3129\""},
       {"parent.ca_file", "/ca.pem"},

@@ -44,6 +44,28 @@ def test_a_word_that_is_no_command_is_told_with_what_was_meant():
     equal((code, "did you mean" in err), (2, False))
 
 
+def test_words_of_other_programs_are_told_with_ours():
+    for word, meant in (("serve", "run"), ("start", "run"), ("validate", "check"), ("stop", "quit"), ("restart", "reload"),
+                        ("metrics", "top"), ("wrap", "exec"), ("init", "ca init"), ("reprise.yaml", "run reprise.yaml")):
+        code, out, err = command(word)
+        equal((code, out), (2, ""))
+        assert err.startswith(f'reprise: unknown command "{word}" (did you mean {meant}?); '), err
+
+
+def test_check_counts_one_as_one_and_strict_takes_warnings_for_errors():
+    post = "version: 1\nroutes: [{name: r, match: {host: h, methods: [POST]}, retry: {max_attempts: 8}}]\n"
+    code, out, err = command("check", "-", given=post)
+    equal((code, out), (0, "-: good, 1 route and the default\n"))
+    assert err.startswith("-:2:77: warning: routes[0].retry.max_attempts: POST is not idempotent by its method"), err
+    equal(err.count("\n"), 1)
+    code, out, err = command("check", "--strict", "-", given=post)
+    equal((code, out), (78, ""))
+    assert err.endswith("\n-: 1 warning, which --strict takes for errors\n"), err
+    code, out, _ = command("check", "--strict", "--format", "json", "-", given=post)
+    equal((code, '"ok":false' in out), (78, True))
+    equal(command("check", "--strict", "-", given="version: 1\n"), (0, "-: good, 0 routes and the default\n", ""))
+
+
 def test_a_configuration_comes_on_standard_input():
     equal(command("check", "-", given="version: 1\n"), (0, "-: good, 0 routes and the default\n", ""))
     code, out, err = command("check", "-", given="version: 1\nlimits: {haeder: 1KiB}\n")
@@ -74,6 +96,14 @@ def test_arguments_that_are_not_understood_are_told_as_they_came():
             (("run", "--forward", "1", "x.yaml"),
              "reprise run: --config and --forward do not go together; see reprise help run\n"),
             (("--verbose",), 'reprise: "--verbose" is not understood; see reprise help\n'),
+            (("-c", "x.yaml"), "reprise: a command is missing (did you mean run -c x.yaml?); see reprise help\n"),
+            (("-t",), "reprise: a command is missing (did you mean check -c FILE?); see reprise help\n"),
+            (("-v",), 'reprise: "-v" is not understood (did you mean --version?); see reprise help\n'),
+            (("exec", "--quiet", "curl", "-s", "http://h/"),
+             "reprise exec: write -- before the command: reprise exec [options] -- curl -s http://h/; see reprise help exec\n"),
+            (("config",), "reprise config: name what to print: --effective, --preset NAME, --reference or --schema; see reprise help config\n"),
+            (("config", "--preset", "s3"), "reprise config: there is no preset s3 (did you mean aws?); the presets are: aws consul gcs "
+                                           "gcs-metadata git gsutil health llm memorystore oci vault\n"),
             ((), "reprise: a command is missing; see reprise help\n")):
         equal(command(*arguments), (2, "", told), " ".join(arguments))
 
@@ -85,7 +115,6 @@ def test_listeners_come_from_the_command_line_alone():
             (("--gateway", "0=ftp://h"), '--gateway 0=ftp://h: "ftp://h" is no upstream: write http://host, '
                                          "https://host:8443 or http://host/prefix"),
             (("--forward", "65536"), "--forward 65536: write --forward PORT, such as --forward 3128"),
-            (("--admin", "x"), "--admin x: write --admin PORT, such as --admin 3129"),
             (("--forward", "3129"), "--forward 3129: binds the same address and port as admin.bind (its default): choose another port")):
         equal(command("run", *arguments), (2, "", f"reprise run: {told}\n"), " ".join(arguments))
 

@@ -54,6 +54,10 @@ def test_bash_completes_commands_options_and_choices():
     equal(completed_by_bash("reprise", "ca", "r"), ["renew"])
     equal(completed_by_bash("reprise", "env", "--format", "s"), ["sh", "systemd"])
     equal(completed_by_bash("reprise", "completion", "z"), ["zsh"])
+    equal(completed_by_bash("reprise", "config", "--preset", "gc"), ["gcs", "gcs-metadata"])
+    equal(completed_by_bash("reprise", "explain", "--failure", "c"), ["connect"])
+    equal(completed_by_bash("reprise", "simulate", "--policy", "no-j"), ["no-jitter"])
+    equal(completed_by_bash("reprise", "run", "--log-level", "w"), ["warn"])
     equal(completed_by_bash("reprise", "check", "''"), [], "a file, which bash finds by itself")
     for command in commands():
         missing = options_of(command) - set(completed_by_bash("reprise", *command, "-"))

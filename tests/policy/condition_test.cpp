@@ -125,6 +125,24 @@ TEST(Rule, AMethodIsACondition) {
   EXPECT_EQ(judge(any({method("patch")}), request, nullptr), Idempotency::no);
 }
 
+TEST(Rule, a_method_condition_may_mean_every_idempotent_method) {
+  const IdempotencyRule rule{IdempotencyRule::Kind::any,
+                             {header("Idempotency-Key"), method(std::string(idempotent_method))}};
+  RequestView request;
+  for (const std::string_view name : {"GET", "PUT", "PROPFIND"}) {
+    request.method = name;
+    EXPECT_EQ(judge(rule, request, nullptr), Idempotency::yes) << name;
+  }
+  request.changes_protocol = true;
+  EXPECT_EQ(judge(rule, request, nullptr), Idempotency::no) << "what the new protocol does is not known";
+  request.changes_protocol = false;
+  request.method = "POST";
+  EXPECT_EQ(judge(rule, request, nullptr), Idempotency::no);
+  EXPECT_TRUE(rule.asks_method());
+  EXPECT_TRUE(IdempotencyRule{}.asks_method());
+  EXPECT_FALSE((IdempotencyRule{IdempotencyRule::Kind::any, {method("PUT")}}).asks_method());
+}
+
 TEST(Rule, R36AJsonKeyIsUndecidedUntilTheBodyIsHeld) {
   const RequestView request{"PUT", "h", 80, "/", "a=1", nullptr};
   const Keys with({"etag"});

@@ -43,6 +43,18 @@ TEST_F(ListenerSetTest, what_both_have_is_the_very_same) {
   EXPECT_EQ(next.endpoints().front(), first.endpoints().front());
 }
 
+TEST_F(ListenerSetTest, admin_listener_goes_and_comes_back) {
+  config::Settings without = listening_at({0});
+  without.admin.bind = {"", 0};
+  const ListenerSet first = bind(without);
+  EXPECT_FALSE(first.has_admin());
+  EXPECT_EQ(first.all().size(), 1U);
+  const ListenerSet next = bind(listening_at({0}), &first);
+  EXPECT_TRUE(next.has_admin());
+  EXPECT_EQ(next.all().front(), first.all().front());
+  EXPECT_FALSE(bind(without, &next).has_admin());
+}
+
 TEST_F(ListenerSetTest, a_client_port_is_no_admin_port) {
   config::Settings settings = listening_at({0});
   const ListenerSet first = bind(settings);

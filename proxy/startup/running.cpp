@@ -1,0 +1,51 @@
+#include "proxy/startup/running.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "config/reference/running.hpp"
+#include "proxy/control/ask_control.hpp"
+
+namespace reprise::cli {
+namespace {
+
+constexpr std::chrono::seconds patience{5};
+
+RunningConfiguration taken_from(const std::string& text, const std::string& where,
+                                const config::Flags& flags) {
+  RunningConfiguration made;
+  const config::RunningText running = config::read_running(text);
+  if (running.yaml.empty()) {
+    made.fault = where + " does not tell a configuration: what answers there is no reprise, or an older one";
+    return made;
+  }
+  made.loaded = config::load_text(running.yaml, nullptr, flags);
+  made.file = running.file;
+  made.words = "as the proxy at " + where + " has them now (";
+  made.words.append(running.file.empty() ? "built-in defaults" : running.file);
+  if (!running.hash.empty()) made.words.append(", hash ").append(running.hash);
+  made.words.append(")");
+  if (made.loaded.settings) config::place_routes(running, *made.loaded.settings);
+  return made;
+}
+
+}  // namespace
+
+RunningConfiguration ask_running(const net::AdminAddress& at, const config::Flags& flags) {
+  const net::AdminResponse told = net::ask_admin(at, "/config", patience);
+  if (told.status == 200) return taken_from(told.body, net::authority_of(at), flags);
+  if (told.status != 0) return taken_from({}, net::authority_of(at), flags);
+  RunningConfiguration none;
+  none.fault = told.body;
+  return none;
+}
+
+RunningConfiguration ask_running(const std::string& control, const config::Flags& flags) {
+  const net::ControlResponse told = net::ask_control(control, "config", patience);
+  if (told.succeeded) return taken_from(told.text, control, flags);
+  RunningConfiguration none;
+  none.fault = told.text;
+  return none;
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,61 @@
+#include "proxy/startup/shortcut_options.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "config/keys/keys.hpp"
+
+namespace reprise::cli {
+namespace {
+
+bool is_list(const config::Key& key) {
+  return key.kind == config::Kind::list || key.kind == config::Kind::rule;
+}
+
+/// Keeps the last value, as shells have it where an alias gives a flag already; lists add up.
+void keep(config::Flags& flags, const std::string& name, std::string value, bool adds_up) {
+  const auto same =
+      std::find_if(flags.begin(), flags.end(), [&](const auto& flag) { return flag.first == name; });
+  if (same == flags.end()) {
+    flags.emplace_back(name, std::move(value));
+  } else {
+    same->second = adds_up ? same->second + "," + value : std::move(value);
+  }
+}
+
+/// `WORD:{error,warn}`, from which the shells complete.
+std::string type_of(const config::Shortcut& shortcut, const config::Key& key) {
+  std::string type(shortcut.value);
+  if (key.kind != config::Kind::word) return type;
+  type.append(":{");
+  for (const std::string_view word : config::split_words(key.words))
+    type.append(type.ends_with('{') ? "" : ",").append(word);
+  return type + "}";
+}
+
+}  // namespace
+
+void add_shortcuts(CLI::App& command, ShortcutsOf which, const std::shared_ptr<config::Flags>& flags) {
+  for (const config::Shortcut& shortcut : config::shortcut_table) {
+    const config::Key* const key = config::find_key(shortcut.path);
+    const bool of_routes = shortcut.path.starts_with("defaults.") || shortcut.path == "parent";
+    if (key == nullptr || (which == ShortcutsOf::routes && !of_routes)) continue;
+    const std::string name(shortcut.flag);
+    std::string about(shortcut.sentence);
+    if (!is_list(*key)) about.append(" (default ").append(key->standard).append(")");
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--" + name,
+            [flags, name, adds_up = is_list(*key)](const std::vector<std::string>& values) {
+              for (const std::string& value : values) keep(*flags, name, value, adds_up);
+            },
+            about + "; " + config::variable_of(shortcut))
+        ->type_name(type_of(shortcut, *key))
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->group("The most used settings: flags win over the file, the file over variables");
+  }
+}
+
+}  // namespace reprise::cli
