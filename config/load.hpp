@@ -35,6 +35,7 @@ struct Loaded {
   std::string hash;                      ///< 12 hex digits of the file's bytes; empty if it could not be read
   std::optional<Place> replay_memory{};  ///< where the file has `limits.replay_memory`; absent: it has not
   std::optional<Place> threads{};        ///< the same of `threads`
+  std::optional<Place> otlp{};           ///< the same of `trace.otlp`
   std::vector<NamedFile> named{};        ///< keys of files that others read, in the order of the file
   std::vector<GivenValue> given{};       ///< by flags and variables
 };

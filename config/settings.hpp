@@ -131,7 +131,7 @@ struct Reload {
 };
 
 enum class LogLevel : std::uint8_t { error, warn, info, debug };
-enum class LogFormat : std::uint8_t { automatic, json, text };
+enum class LogFormat : std::uint8_t { automatic, json, text, otel };
 enum class LogPath : std::uint8_t { full, route };
 
 struct Log {
@@ -146,6 +146,10 @@ struct Collector {
   std::string host;  ///< name or literal, without brackets, lower case
   std::uint16_t port = 4318;
   std::string path = "/v1/traces";
+  bool tls = false;
+  std::optional<std::string> ca_file = {};  ///< the only certificates to trust; absent: the system's
+  std::vector<std::pair<std::string, std::string>> headers =
+      {};  ///< sent with each batch; values are secrets
   bool operator==(const Collector&) const = default;
 };
 

@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   reprise::cli::add_simulate(app, code);
   reprise::cli::add_reasons(app, code);
   reprise::cli::add_demo(app, code);
+  reprise::cli::add_log_format(app, code);
   reprise::cli::add_completion(app, code);
   reprise::cli::add_man(app, code);
   reprise::cli::add_version(app, code);

@@ -23,6 +23,7 @@ QUOTED_FILE = re.compile(r"(<!-- file: (\S+) -->\n```\w*\n)(.*?)(^```$)", re.M |
 COSTS = re.compile(r"(<!-- costs -->\n)(.*?)(<!-- /costs -->)", re.S)
 MEASURED = re.compile(r"(<!-- measured -->\n)(.*?)(<!-- /measured -->)", re.S)
 CLIENTS = re.compile(r"(<!-- clients -->\n)(.*?)(<!-- /clients -->)", re.S)
+FIELDS = re.compile(r"(<!-- fields -->\n)(.*?)(<!-- /fields -->)", re.S)
 REASONS = re.compile(r"(<!-- reasons -->\n)(.*?)(<!-- /reasons -->)", re.S)
 EXPLAINED = re.compile(r"(<!-- explain: (.+?) -->\n```\w*\n)(.*?)(^```$)", re.M | re.S)
 RUNNABLE = re.compile(r"<!-- run -->\n```\w*\n(.*?)^```$", re.M | re.S)
@@ -186,6 +187,13 @@ class Docs:
             return
         self.replace("README.md", REASONS, lambda _: out, "the table of reasons")
 
+    def fields(self):
+        code, out, err = self.run("log-format")
+        if code:
+            self.result("reprise log-format", f"exit {code}\n{err}")
+            return
+        self.replace("docs/access-log.md", FIELDS, lambda _: out, "the tables of fields")
+
     def clients(self):
         self.replace("README.md", CLIENTS, lambda _: client_table.markdown(), "the table of clients")
 
@@ -261,6 +269,7 @@ def main():
     docs.picture()
     docs.model()
     docs.reasons()
+    docs.fields()
     docs.clients()
     docs.costs()
     docs.examples()

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint16_t standard_port = 4318;
 constexpr std::uint16_t grpc_port = 4317;
+constexpr std::uint16_t https_port = 443;
 constexpr std::size_t longest_path = 1024;
 
 bool is_plain_path(std::string_view path) {
@@ -25,33 +26,33 @@ bool is_at(const Collector& collector, const Endpoint& listener) {
 
 }  // namespace
 
-Parsed<Collector> parse_collector(std::string_view text) {
-  const std::string form = "is no collector: write http://collector:4318, or http://collector:4318/path";
-  const std::string lowered = policy::lower(text.substr(0, https_scheme.size()));
-  if (lowered == https_scheme)
-    return refuse<Collector>(
-        "is reached over TLS, which is not supported here: write http:// and a collector on this host or in "
-        "this pod, which forwards over TLS");
-  if (!lowered.starts_with(http_scheme)) {
+Parsed<Collector> parse_collector(std::string_view text, std::uint16_t http_port) {
+  const std::string form =
+      "is no collector: write http://collector:4318, or https://collector.example.com/path";
+  const bool tls = policy::lower(text.substr(0, https_scheme.size())) == https_scheme;
+  const std::string_view scheme = tls ? https_scheme : http_scheme;
+  if (policy::lower(text.substr(0, scheme.size())) != scheme) {
     const bool bare = text.find("://") == std::string_view::npos && text.find('/') == std::string_view::npos;
     const auto where = bare ? parse_authority(text, form) : Parsed<Endpoint>{};
     return refuse<Collector>(
         form, where && where.value->port != 0 ? std::string(http_scheme).append(text) : std::string());
   }
-  const std::string_view rest = text.substr(http_scheme.size());
+  const std::string_view rest = text.substr(scheme.size());
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos)
-    return refuse<Collector>("has a user name: no credentials are sent to a collector");
+    return refuse<Collector>("has a user name: credentials go into OTEL_EXPORTER_OTLP_HEADERS");
   const auto where = parse_authority(authority, form);
   if (!where) return refuse<Collector>(where.reason);
   Collector collector;
   collector.host = where.value->address;
   collector.port = where.value->port;
+  collector.tls = tls;
   const std::string_view path = rest.substr(slash);
   if (!is_plain_path(path))
     return refuse<Collector>(
         "has a query, a fragment, a blank or more than 1024 bytes behind the host: only a path may follow");
+  if (collector.port == 0) collector.port = tls ? https_port : http_port;
   if (collector.port == 0) {
     collector.port = standard_port;
     return refuse<Collector>("has no port: OTLP over HTTP is usually at 4318",
@@ -62,23 +63,28 @@ Parsed<Collector> parse_collector(std::string_view text) {
 }
 
 std::string collector_text(const Collector& collector) {
-  return std::string(http_scheme)
+  return std::string(collector.tls ? https_scheme : http_scheme)
       .append(endpoint_text({collector.host, collector.port}))
       .append(collector.path);
 }
+
+bool is_own_listener(const Collector& collector, const Settings& settings) {
+  return (!settings.admin.bind.is_off() && is_at(collector, settings.admin.bind)) ||
+         std::any_of(settings.listeners.begin(), settings.listeners.end(),
+                     [&](const Listener& listener) { return is_at(collector, listener.bind); });
+}
+
+bool has_grpc_port(const Collector& collector) { return collector.port == grpc_port; }
 
 void check_collector(const Node& root, const Settings& settings, Report& report) {
   const Node* const section = root.find("trace");
   const Node* const otlp = section == nullptr ? nullptr : section->find("otlp");
   if (otlp == nullptr || !settings.trace.otlp) return;
   const Collector& collector = *settings.trace.otlp;
-  const bool is_own = (!settings.admin.bind.is_off() && is_at(collector, settings.admin.bind)) ||
-                      std::any_of(settings.listeners.begin(), settings.listeners.end(),
-                                  [&](const Listener& listener) { return is_at(collector, listener.bind); });
-  if (is_own)
+  if (is_own_listener(collector, settings))
     report.error(otlp->line, otlp->column, "trace.otlp",
                  "is a listener of this very proxy: every span sent there would make the next one");
-  if (collector.port == grpc_port)
+  if (has_grpc_port(collector))
     report.warning(otlp->line, otlp->column, "trace.otlp",
                    "has port 4317, where collectors take OTLP over gRPC: over HTTP they take it at 4318");
 }

@@ -164,12 +164,12 @@ constexpr auto table = std::to_array<Key>({
 
   {.path = "log", .kind = mapping, .standard = "", .sentence = "What goes to stderr."},
   {.path = "log.level", .kind = word, .standard = "info", .sentence = "The least severe lines that are written.", .words = "error warn info debug"},
-  {.path = "log.format", .kind = word, .standard = "auto", .sentence = "`auto` is text on a terminal and JSON elsewhere.", .words = "auto json text"},
+  {.path = "log.format", .kind = word, .standard = "auto", .sentence = "`auto` is text on a terminal and JSON elsewhere. `otel` is JSON with the field names of OpenTelemetry's semantic conventions; `reprise log-format` prints both sets of names.", .words = "auto json text otel"},
   {.path = "log.access", .kind = boolean, .standard = "true", .sentence = "One line per request."},
   {.path = "log.path", .kind = word, .standard = "full", .sentence = "What a line names: the path without query, or the route alone.", .words = "full route"},
 
   {.path = "trace", .kind = mapping, .standard = "", .sentence = "Spans for a collector."},
-  {.path = "trace.otlp", .kind = collector, .standard = "none", .sentence = "Where spans are posted as OTLP/HTTP JSON, in clear text: `http://host:port`, to `/v1/traces` where no path is written.", .words = "none"},
+  {.path = "trace.otlp", .kind = collector, .standard = "none", .sentence = "Where spans are posted as OTLP/HTTP JSON: `http://host:port`, or `https://host` with a certificate that verifies; to `/v1/traces` where no path is written. If the file does not have this key, `OTEL_EXPORTER_OTLP_ENDPOINT` counts.", .words = "none"},
   {.path = "trace.sample", .kind = ratio, .standard = "100%", .sentence = "How many requests without `traceparent` get spans, of those that went well at once: what was retried, refused, cut or failed always gets them. With a `traceparent`, its sampled flag decides alone."},
 
   {.path = "threads", .kind = whole, .standard = "1", .sentence = "Each has its own connections; a sidecar needs one. More than the processors that the control group allows are warned of.", .lowest = "1", .highest = "64"},

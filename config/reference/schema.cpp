@@ -87,7 +87,10 @@ void add_scalar(std::vector<Json>& choices, const Key& key, Kind kind) {
     case Kind::ports: choices.push_back(reference("ports")); break;
     case Kind::endpoint: choices.push_back(matching(R"(^([0-9.]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$)")); break;
     case Kind::upstream: choices.push_back(matching("^[Hh][Tt][Tt][Pp][Ss]?://")); break;
-    case Kind::collector: choices.push_back(matching("^[Hh][Tt][Tt][Pp]://[^/]+:[0-9]{1,5}(/.*)?$")); break;
+    case Kind::collector:
+      choices.push_back(
+          matching("^([Hh][Tt][Tt][Pp]://[^/]+:[0-9]{1,5}|[Hh][Tt][Tt][Pp][Ss]://[^/]+)(/.*)?$"));
+      break;
     case Kind::parent: choices.push_back(matching("^[Hh][Tt][Tt][Pp][Ss]?://[^/]+/?$")); break;
     case Kind::route: choices.push_back(matching("^([a-z-]+/)?[A-Za-z0-9._-]{1,64}$")); break;
     case Kind::name: choices.push_back(matching("^[A-Za-z0-9._-]{1,64}$")); break;

@@ -45,14 +45,18 @@ int serve(config::Loaded loaded, const RunArguments& given, std::vector<net::Wat
   const std::string& file = given.file;
   net::hold_signals();
   prepare_process(loaded.settings->limits);
+  config::OtelVariables otel = config::otel_variables(variable_now);
+  for (std::string& warning : follow_otel(otel, loaded)) otel.warnings.push_back(std::move(warning));
   net::ProxyOptions options = proxy_options(loaded, file);
   if (::isatty(STDERR_FILENO) == 1) options.log_reader = observe::LogReader::terminal;
   if (net::is_journal_stream(variable_now, STDERR_FILENO)) options.log_reader = observe::LogReader::journal;
+  options.resource = otel.resource;
+  for (const std::string& warning : otel.warnings) options.warnings.push_back(warning);
   listen_to_service_manager(options);
   try {
     if (!watched.empty()) {
-      options.reload = [file, flags = *given.flags, limits = options.limits] {
-        return read_again(file, flags, limits);
+      options.reload = [file, flags = *given.flags, otel, limits = options.limits] {
+        return read_again(file, flags, limits, otel);
       };
       options.watched_files = std::move(watched);
     }

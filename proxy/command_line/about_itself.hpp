@@ -7,6 +7,7 @@ namespace reprise::cli {
 
 void add_completion(CLI::App&, int& code);
 void add_man(CLI::App&, int& code);
+void add_log_format(CLI::App&, int& code);
 void add_version(CLI::App&, int& code);
 void add_help(CLI::App&, int& code);
 

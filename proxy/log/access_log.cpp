@@ -9,15 +9,7 @@
 namespace reprise::observe {
 namespace {
 
-void write_json_message(config::LogLevel level, std::string_view text, std::int64_t wall, std::string& out) {
-  out += "{\"time\":\"";
-  out += timestamp(wall);
-  out += "\",\"level\":\"";
-  out += word(level);
-  out += "\",\"message\":";
-  append_json(out, text);
-  out += "}\n";
-}
+Dialect dialect_of(LineForm form) { return form == LineForm::otel ? Dialect::otel : Dialect::own; }
 
 void write_text_message(config::LogLevel level, std::string_view text, std::int64_t wall, LogReader reader,
                         std::string& out) {
@@ -56,9 +48,14 @@ void Log::name_route(std::size_t number, std::string_view name) {
   if (number == routes_.size()) routes_.add(name);
 }
 
-bool Log::is_json(config::LogFormat format) const {
-  return format == config::LogFormat::automatic ? reader_ != LogReader::terminal
-                                                : format == config::LogFormat::json;
+LineForm Log::form(config::LogFormat format) const {
+  switch (format) {
+    case config::LogFormat::json: return LineForm::json;
+    case config::LogFormat::text: return LineForm::text;
+    case config::LogFormat::otel: return LineForm::otel;
+    case config::LogFormat::automatic: break;
+  }
+  return reader_ == LogReader::terminal ? LineForm::text : LineForm::json;
 }
 
 void Log::open_line(config::LogLevel level, std::string& out) const {
@@ -68,13 +65,13 @@ void Log::open_line(config::LogLevel level, std::string& out) const {
 void Log::access(const ExchangeRecord& record, std::int64_t wall) {
   const config::Log settings = this->settings();
   const std::string& route = routes_[record.route];
-  const bool json = is_json(settings.format);
+  const LineForm form = this->form(settings.format);
   if (settings.access && settings.level >= config::LogLevel::info) {
-    if (json) {
+    if (form != LineForm::text) {
       // Before the queue is locked, which all io threads share.
       thread_local Line line;
       line.clear();
-      write_json_line(record, route, settings.path, wall, line);
+      write_json_line(record, route, settings.path, wall, line, dialect_of(form));
       writer_->queue.append([&](std::string& out) {
         open_line(config::LogLevel::info, out);
         out += line.view();
@@ -89,7 +86,7 @@ void Log::access(const ExchangeRecord& record, std::int64_t wall) {
   if (is_exhausted(record.ledger->reason) && !record.ledger->empty()) {
     writer_->queue.append([&](std::string& out) {
       open_line(config::LogLevel::error, out);
-      write_exhausted_line(record, route, settings.path, wall, json, reader_, out);
+      write_exhausted_line(record, route, settings.path, wall, form, reader_, out);
     });
   }
 }
@@ -99,8 +96,8 @@ void Log::message(config::LogLevel level, std::string_view text, std::int64_t wa
   if (level > settings.level) return;
   writer_->queue.append([&](std::string& out) {
     open_line(level, out);
-    if (is_json(settings.format)) {
-      write_json_message(level, text, wall, out);
+    if (const LineForm form = this->form(settings.format); form != LineForm::text) {
+      write_json_message(level, text, wall, dialect_of(form), out);
     } else {
       write_text_message(level, text, wall, reader_, out);
     }
@@ -110,9 +107,9 @@ void Log::message(config::LogLevel level, std::string_view text, std::int64_t wa
 std::uint64_t Log::dropped() const { return writer_->queue.dropped(); }
 
 void write_exhausted_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                          std::int64_t wall, bool json, LogReader reader, std::string& out) {
-  if (json) {
-    write_exhausted_json(record, route, path, wall, out);
+                          std::int64_t wall, LineForm form, LogReader reader, std::string& out) {
+  if (form != LineForm::text) {
+    write_exhausted_json(record, route, path, wall, dialect_of(form), out);
   } else {
     write_exhausted_text(record, route, path, wall, reader, out);
   }

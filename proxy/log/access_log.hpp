@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/settings.hpp"
+#include "proxy/log/access_fields.hpp"
 #include "proxy/log/exchange_record.hpp"
 #include "proxy/log/growing_list.hpp"
 #include "proxy/log/line.hpp"
@@ -21,6 +22,9 @@ namespace reprise::observe {
 /// What reads the lines. Under the format `auto`, a terminal gets text, everything else JSON. The journal
 /// gets a priority before each line, and no clock in lines of text: it keeps the time of each line itself.
 enum class LogReader : std::uint8_t { stream, terminal, journal };
+
+/// The form of a line: text for people, or JSON in one of the dialects.
+enum class LineForm : std::uint8_t { text, json, otel };
 
 /// The whole log: access lines and messages. Thread-safe.
 class Log {
@@ -53,7 +57,7 @@ class Log {
 
  private:
   struct Writer;
-  bool is_json(config::LogFormat) const;
+  LineForm form(config::LogFormat) const;
   void open_line(config::LogLevel, std::string& out) const;
 
   std::atomic<std::uint32_t> settings_;  ///< the bytes of a config::Log
@@ -66,12 +70,12 @@ class Log {
 /// escaped and cut at 256 bytes (row H8); of more than 32 attempts the first 24 and the last 8 are shown. The
 /// text form gives local time, but for the journal.
 void write_json_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                     Line& out);
+                     Line& out, Dialect = Dialect::own);
 void write_text_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                      LogReader, std::string& out);
 /// The error record of an exhausted exchange: method, URL without query, attempts, elapsed, last status or
 /// failure, the limit.
 void write_exhausted_line(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          bool json, LogReader, std::string& out);
+                          LineForm, LogReader, std::string& out);
 
 }  // namespace reprise::observe

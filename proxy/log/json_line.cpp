@@ -4,127 +4,219 @@
 #include <variant>
 
 #include "proxy/log/access_log.hpp"
-#include "proxy/log/json_members.hpp"
+#include "proxy/log/field_writer.hpp"
 #include "proxy/log/line_parts.hpp"
 
 namespace reprise::observe {
 namespace {
 
-template <typename Out>
+template <Dialect dialect, typename Out>
 void append_opening(Out& out, std::int64_t wall, config::LogLevel level) {
-  out += "{\"time\":\"";
+  FieldWriter<dialect, Out> to(out);
+  to.template first<Field::time>();
+  out += '"';
   out += timestamp(wall);
   out += '"';
-  word_member(out, "level", word(level));
+  to.template word<Field::level>(word(level));
 }
 
-void append_attempt(Line& out, const policy::LedgerEntry& entry) {
-  out += "{\"n\":";
-  append_number(out, std::uint64_t{entry.attempt.number});
-  if (entry.address.known()) word_member(out, "upstream", text_of(entry.address));
-  if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome)) {
-    word_member(out, "stage", policy::word(failed->stage));
-    word_member(out, "error", policy::word(failed->cause));
+// An address that the text has with its port: apart in the dialect that has a field for the port.
+template <Dialect dialect, Field address, Field port>
+void append_endpoint(Line& out, std::string_view text) {
+  FieldWriter<dialect, Line> to(out);
+  if constexpr (has_field<dialect, port>) {
+    const HostAndPort parts = parts_of(text);
+    to.template text<address>(parts.host);
+    if (parts.port != 0) to.template number<port>(parts.port);
   } else {
-    name_member(out, "status");
+    to.template text<address>(text);
+  }
+}
+
+template <Dialect dialect>
+void append_attempt(Line& out, const policy::LedgerEntry& entry) {
+  FieldWriter<dialect, Line> to(out);
+  to.template first<Field::number>();
+  append_number(out, std::uint64_t{entry.attempt.number});
+  if constexpr (has_field<dialect, Field::resend_count>) {
+    if (entry.attempt.number > 1) to.template number<Field::resend_count>(entry.attempt.number - 1);
+  }
+  if (entry.address.known())
+    append_endpoint<dialect, Field::upstream, Field::upstream_port>(out, text_of(entry.address));
+  if (const auto* failed = std::get_if<policy::Failed>(&entry.outcome)) {
+    to.template word<Field::stage>(policy::word(failed->stage));
+    to.template word<Field::error>(policy::word(failed->cause));
+  } else {
+    to.template name<Field::attempt_status>();
     append_number(out, std::int64_t{std::get<policy::Answered>(entry.outcome).status});
   }
-  span_member(out, "ms", entry.ended - entry.started);
-  span_member(out, "wait_ms", entry.attempt.wait);
-  word_member(out, "reason", policy::word(entry.verdict.reason));
-  if (entry.verdict.reason == policy::Reason::observe_only) {
-    span_member(out, "would_wait_ms", entry.verdict.delay);
-  }
-  name_member(out, "reused");
-  out += entry.attempt.reused ? "true}" : "false}";
+  to.template span<Field::attempt_took>(entry.ended - entry.started);
+  to.template span<Field::wait>(entry.attempt.wait);
+  to.template word<Field::attempt_reason>(policy::word(entry.verdict.reason));
+  if (entry.verdict.reason == policy::Reason::observe_only)
+    to.template span<Field::would_wait>(entry.verdict.delay);
+  to.template flag<Field::reused>(entry.attempt.reused);
+  out += '}';
 }
 
+template <Dialect dialect>
 void append_attempts(Line& out, const policy::Ledger& ledger) {
+  FieldWriter<dialect, Line> to(out);
   const std::size_t left_out = attempts_left_out(ledger.size());
-  name_member(out, "attempts");
+  if constexpr (has_field<dialect, Field::attempt_count>)
+    to.template number<Field::attempt_count>(ledger.size());
+  to.template name<Field::attempts>();
   out += '[';
   for (std::size_t i = 0; i < ledger.size(); ++i) {
     if (left_out > 0 && i == first_attempts_shown) i += left_out;
     if (i > 0) out += ',';
-    append_attempt(out, ledger[i]);
+    append_attempt<dialect>(out, ledger[i]);
   }
   out += ']';
-  if (left_out > 0) number_member(out, "attempts_left_out", left_out);
+  if (left_out > 0) to.template number<Field::attempts_left_out>(left_out);
 }
 
+template <Dialect dialect>
 void append_hedge(Line& out, const policy::Ledger& ledger) {
   if (ledger.hedge == policy::HedgeOutcome::none) return;
-  word_member(out, "hedge", policy::word(ledger.hedge));
-  if (ledger.hedge == policy::HedgeOutcome::refused) {
-    word_member(out, "hedge_refused", policy::word(ledger.hedge_refusal));
-  }
+  FieldWriter<dialect, Line> to(out);
+  to.template word<Field::hedge>(policy::word(ledger.hedge));
+  if (ledger.hedge == policy::HedgeOutcome::refused)
+    to.template word<Field::hedge_refused>(policy::word(ledger.hedge_refusal));
 }
 
-template <typename Out>
+template <Dialect dialect, typename Out>
+void append_method(Out& out, std::string_view method) {
+  FieldWriter<dialect, Out> to(out);
+  if constexpr (has_field<dialect, Field::method_original>) {
+    if (!is_known_method(method)) {
+      to.template word<Field::method>("_OTHER");
+      to.template text<Field::method_original>(clipped(method));
+      return;
+    }
+  }
+  to.template text<Field::method>(clipped(method));
+}
+
+template <Dialect dialect, typename Out>
 void append_ids(Out& out, const ExchangeRecord& record) {
-  if (!record.id.empty()) word_member(out, "id", record.id);
+  FieldWriter<dialect, Out> to(out);
+  if (!record.id.empty()) to.template word<Field::id>(record.id);
   // A request that its client has not named is called by our name for it.
   if (const std::string_view named = record.request_id.empty() ? record.id : record.request_id;
       !named.empty())
-    text_member(out, "request_id", clipped(named));
-  if (!record.trace_id.empty()) text_member(out, "trace_id", clipped(record.trace_id));
+    to.template text<Field::request_id>(clipped(named));
+  if (!record.trace_id.empty()) to.template text<Field::trace_id>(clipped(record.trace_id));
+}
+
+template <Dialect dialect>
+void append_status(Line& out, const ExchangeRecord& record) {
+  FieldWriter<dialect, Line> to(out);
+  if constexpr (dialect == Dialect::own) {
+    to.template name<Field::status>();
+    if (record.status == 0) {
+      out += "null";
+    } else {
+      append_number(out, std::int64_t{record.status});
+    }
+  } else {
+    if (record.status != 0) to.template number<Field::status>(static_cast<std::uint64_t>(record.status));
+    if (record.ending != Ending::answered) {
+      to.template word<Field::error_type>(word(record.ending));
+    } else if (record.status >= 500) {
+      to.template word<Field::error_type>(std::to_string(record.status));
+    }
+  }
+}
+
+template <Dialect dialect>
+void append_target(Line& out, const ExchangeRecord& record, std::string_view route, config::LogPath path) {
+  FieldWriter<dialect, Line> to(out);
+  to.template text<Field::host>(clipped(record.host));
+  if (record.port != 0) to.template number<Field::port>(record.port);
+  if constexpr (has_field<dialect, Field::scheme>) {
+    if (!record.tunnel) to.template word<Field::scheme>(record.over_tls ? "https" : "http");
+  }
+  if (path == config::LogPath::route) {
+    to.template text<Field::path>(route);
+  } else if (!record.path.empty()) {
+    to.template text<Field::path>(clipped(record.path));
+  }
+}
+
+template <Dialect dialect>
+void write_line(const ExchangeRecord& record, std::string_view route, config::LogPath path, std::int64_t wall,
+                Line& out) {
+  FieldWriter<dialect, Line> to(out);
+  append_opening<dialect>(out, wall, config::LogLevel::info);
+  to.template text<Field::route>(route);
+  if (!record.client.empty()) append_endpoint<dialect, Field::client, Field::client_port>(out, record.client);
+  append_method<dialect>(out, record.method);
+  append_target<dialect>(out, record, route, path);
+  append_status<dialect>(out, record);
+  to.template word<Field::ending>(word(record.ending));
+  to.template word<Field::reason>(policy::word(record.ledger->reason));
+  append_attempts<dialect>(out, *record.ledger);
+  to.template number<Field::request_bytes>(record.request_bytes);
+  to.template number<Field::response_bytes>(record.response_bytes);
+  to.template span<Field::took>(record.ended - record.started);
+  if (record.ledger->ambiguous) to.template flag<Field::ambiguous>(true);
+  append_hedge<dialect>(out, *record.ledger);
+  if (record.tunnel || is_tunnel(record)) to.template flag<Field::tunnel>(true);
+  if (is_tunnel(record)) to.template word<Field::carried>(word(record.carried));
+  append_ids<dialect>(out, record);
+  out += "}\n";
+}
+
+template <Dialect dialect>
+void write_exhausted(const ExchangeRecord& record, std::string_view route, config::LogPath path,
+                     std::int64_t wall, std::string& out) {
+  FieldWriter<dialect, std::string> to(out);
+  append_opening<dialect>(out, wall, config::LogLevel::error);
+  to.template word<Field::message>("retries exhausted");
+  to.template text<Field::route>(route);
+  append_method<dialect>(out, record.method);
+  to.template text<Field::exhausted_url>(url_of(record, route, path));
+  to.template number<Field::exhausted_attempts>(record.ledger->size());
+  to.template span<Field::elapsed>(record.ended - record.started);
+  const policy::Outcome& last = record.ledger->back().outcome;
+  if (const auto* failed = std::get_if<policy::Failed>(&last)) {
+    to.template word<Field::last_stage>(policy::word(failed->stage));
+    to.template word<Field::last_error>(policy::word(failed->cause));
+  } else {
+    to.template name<Field::last_status>();
+    append_number(out, std::int64_t{std::get<policy::Answered>(last).status});
+  }
+  to.template word<Field::limit>(policy::word(record.ledger->reason));
+  append_ids<dialect>(out, record);
+  out += "}\n";
+}
+
+template <Dialect dialect>
+void write_message(config::LogLevel level, std::string_view text, std::int64_t wall, std::string& out) {
+  append_opening<dialect>(out, wall, level);
+  FieldWriter<dialect, std::string>(out).template text<Field::message>(text);
+  out += "}\n";
 }
 
 }  // namespace
 
 void write_json_line(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                     std::int64_t wall, Line& out) {
-  append_opening(out, wall, config::LogLevel::info);
-  text_member(out, "route", route);
-  if (!record.client.empty()) text_member(out, "client", record.client);
-  text_member(out, "method", clipped(record.method));
-  text_member(out, "host", clipped(record.host));
-  if (record.port != 0) number_member(out, "port", record.port);
-  if (path == config::LogPath::route) {
-    text_member(out, "path", route);
-  } else if (!record.path.empty()) {
-    text_member(out, "path", clipped(record.path));
-  }
-  name_member(out, "status");
-  if (record.status == 0) {
-    out += "null";
-  } else {
-    append_number(out, std::int64_t{record.status});
-  }
-  word_member(out, "ending", word(record.ending));
-  word_member(out, "reason", policy::word(record.ledger->reason));
-  append_attempts(out, *record.ledger);
-  number_member(out, "request_bytes", record.request_bytes);
-  number_member(out, "response_bytes", record.response_bytes);
-  span_member(out, "ms", record.ended - record.started);
-  if (record.ledger->ambiguous) out += ",\"ambiguous\":true";
-  append_hedge(out, *record.ledger);
-  if (record.tunnel || is_tunnel(record)) out += ",\"tunnel\":true";
-  if (is_tunnel(record)) word_member(out, "carried", word(record.carried));
-  append_ids(out, record);
-  out += "}\n";
+                     std::int64_t wall, Line& out, Dialect dialect) {
+  return dialect == Dialect::own ? write_line<Dialect::own>(record, route, path, wall, out)
+                                 : write_line<Dialect::otel>(record, route, path, wall, out);
 }
 
 void write_exhausted_json(const ExchangeRecord& record, std::string_view route, config::LogPath path,
-                          std::int64_t wall, std::string& out) {
-  append_opening(out, wall, config::LogLevel::error);
-  word_member(out, "message", "retries exhausted");
-  text_member(out, "route", route);
-  text_member(out, "method", clipped(record.method));
-  text_member(out, "url", url_of(record, route, path));
-  number_member(out, "attempts", record.ledger->size());
-  span_member(out, "elapsed_ms", record.ended - record.started);
-  const policy::Outcome& last = record.ledger->back().outcome;
-  if (const auto* failed = std::get_if<policy::Failed>(&last)) {
-    word_member(out, "last_stage", policy::word(failed->stage));
-    word_member(out, "last_error", policy::word(failed->cause));
-  } else {
-    name_member(out, "last_status");
-    append_number(out, std::int64_t{std::get<policy::Answered>(last).status});
-  }
-  word_member(out, "limit", policy::word(record.ledger->reason));
-  append_ids(out, record);
-  out += "}\n";
+                          std::int64_t wall, Dialect dialect, std::string& out) {
+  return dialect == Dialect::own ? write_exhausted<Dialect::own>(record, route, path, wall, out)
+                                 : write_exhausted<Dialect::otel>(record, route, path, wall, out);
+}
+
+void write_json_message(config::LogLevel level, std::string_view text, std::int64_t wall, Dialect dialect,
+                        std::string& out) {
+  return dialect == Dialect::own ? write_message<Dialect::own>(level, text, wall, out)
+                                 : write_message<Dialect::otel>(level, text, wall, out);
 }
 
 }  // namespace reprise::observe

@@ -69,4 +69,17 @@ void append_milliseconds(Out& out, policy::Duration span) {
   out.append(digits, sizeof digits);
 }
 
+/// Seconds with six decimals; a negative span is 0.
+template <typename Out>
+void append_seconds(Out& out, policy::Duration span) {
+  const auto microseconds =
+      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::microseconds>(span).count());
+  append_number(out, microseconds / 1'000'000);
+  constexpr std::size_t decimals = 6;
+  char digits[decimals + 1] = {'.'};
+  auto rest = static_cast<unsigned>(microseconds % 1'000'000);
+  for (std::size_t i = decimals; i > 0; --i, rest /= 10) digits[i] = static_cast<char>('0' + rest % 10);
+  out.append(digits, sizeof digits);
+}
+
 }  // namespace reprise::observe

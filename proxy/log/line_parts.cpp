@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <iterator>
@@ -125,6 +126,22 @@ std::string_view priority_prefix(config::LogLevel level) {
     case config::LogLevel::debug: break;
   }
   return "<7>";
+}
+
+bool is_known_method(std::string_view method) {
+  static constexpr std::array<std::string_view, 9> known{"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                                         "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+  return std::find(known.begin(), known.end(), method) != known.end();
+}
+
+HostAndPort parts_of(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return {text, 0};
+  HostAndPort parts{text.substr(0, colon), 0};
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), parts.port);
+  if (parts.host.starts_with('[') && parts.host.ends_with(']'))
+    parts.host = parts.host.substr(1, parts.host.size() - 2);
+  return parts;
 }
 
 std::string text_of(const policy::UpstreamAddress& address) {

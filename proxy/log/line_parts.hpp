@@ -11,6 +11,7 @@
 
 namespace reprise::observe {
 
+enum class Dialect : std::uint8_t;
 enum class LogReader : std::uint8_t;
 
 /// RFC 3339 in UTC with milliseconds; valid until the thread's
@@ -41,9 +42,21 @@ std::string_view word(config::LogLevel);
 /// begin of a line (sd-daemon(3)).
 std::string_view priority_prefix(config::LogLevel);
 
+/// True for the methods of RFC 9110 section 9, and PATCH. Any other is a word that a client may have made up.
+bool is_known_method(std::string_view method);
+
+struct HostAndPort {
+  std::string_view host;   ///< without brackets
+  std::uint64_t port = 0;  ///< 0: there is none
+};
+/// The parts of `192.0.2.7:443` or `[2001:db8::1]:443`; views into `text`.
+HostAndPort parts_of(std::string_view text);
+
+void write_json_message(config::LogLevel, std::string_view text, std::int64_t wall, Dialect,
+                        std::string& out);
 /// The two forms of the exhausted record (clause R24); the ledger must not be empty.
 void write_exhausted_json(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
-                          std::string& out);
+                          Dialect, std::string& out);
 void write_exhausted_text(const ExchangeRecord&, std::string_view route, config::LogPath, std::int64_t wall,
                           LogReader, std::string& out);
 

@@ -84,7 +84,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
 TraceResource Proxy::Parts::resource() const {
   std::array<char, HOST_NAME_MAX + 1> host{};
   if (::gethostname(host.data(), HOST_NAME_MAX) != 0) host.front() = '\0';
-  return {options.version, shared->pseudonym, host.data(), ::getpid()};
+  return {options.version, shared->pseudonym, host.data(), ::getpid(), options.resource};
 }
 
 // No job of another thread reads a part that is gone, or comes back to a loop that is.

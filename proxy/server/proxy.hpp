@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/settings.hpp"
@@ -58,7 +59,9 @@ struct ProxyOptions {
   std::function<NewConfiguration()> reload;
   std::vector<WatchedFile> watched_files;  ///< whose change is to be noticed
   WatchTimes watch_times;
-  NotifySocket notify;               ///< told when it is ready, and when it stops
+  NotifySocket notify;  ///< told when it is ready, and when it stops
+  /// Attributes of the resource of all spans; they win over our own.
+  std::vector<std::pair<std::string, std::string>> resource;
   std::optional<Duration> watchdog;  ///< how often it is told that every io thread turns its loop
   /// Of listeners at these addresses; those that are nobody's are closed, and told in the log.
   std::vector<InheritedSocket> inherited;

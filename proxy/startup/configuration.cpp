@@ -92,11 +92,18 @@ std::vector<std::string> fit_to(const cgroup::Limits& limits, config::Loaded& lo
   return notes;
 }
 
+std::vector<std::string> follow_otel(const config::OtelVariables& otel, config::Loaded& loaded) {
+  std::vector<std::string> warnings;
+  if (loaded.settings) config::follow_otel(otel, loaded.otlp.has_value(), *loaded.settings, warnings);
+  return warnings;
+}
+
 net::NewConfiguration read_again(const std::string& file, const config::Flags& flags,
-                                 const cgroup::Limits& limits) {
+                                 const cgroup::Limits& limits, const config::OtelVariables& otel) {
   net::NewConfiguration read;
   config::Loaded loaded = read_for_watch(file, flags, read.files);
   fit_to(limits, loaded, file);
+  read.problems = follow_otel(otel, loaded);
   read.hash = loaded.hash;
   // Where it is not to be used, warnings are not what one has to know.
   for (const config::Problem& problem : loaded.problems) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "config/load.hpp"
+#include "config/otel_variables.hpp"
 #include "proxy/cgroup/cgroup_limits.hpp"
 #include "proxy/child/client_environment.hpp"
 #include "proxy/intercept/authority_files.hpp"
@@ -34,8 +35,13 @@ config::Loaded read_for_watch(const std::string& file, const config::Flags&,
 /// Puts in force what the limits of this process make of it: the notes that it returns say what was lowered,
 /// with the file; what they cannot bear and the file says is one more warning of it.
 std::vector<std::string> fit_to(const cgroup::Limits&, config::Loaded&, const std::string& file);
-/// What a running proxy reads when the file has changed, under the limits that it found at its start.
-net::NewConfiguration read_again(const std::string& file, const config::Flags&, const cgroup::Limits&);
+/// What a running proxy reads when the file has changed, under the limits and variables that it found at its
+/// start.
+net::NewConfiguration read_again(const std::string& file, const cgroup::Limits&,
+                                 const config::OtelVariables& = {});
+/// Gives the configuration the collector that the variables name, unless the file has one. Returns what is
+/// wrong with it.
+std::vector<std::string> follow_otel(const config::OtelVariables&, config::Loaded&);
 /// Prints `text`, which may have several lines, on standard error. Where that is the journal, each line
 /// begins with the priority of `level`.
 void print_on_stderr(config::LogLevel level, const std::string& text);

@@ -8,6 +8,7 @@
 
 #include "proxy/http/interims.hpp"
 #include "proxy/repeat/date.hpp"
+#include "proxy/tls/tls_link.hpp"
 
 namespace reprise::net {
 namespace {
@@ -106,7 +107,8 @@ Posted::End CollectorClient::judged(Posted::End end) const {
 Task<Posted> CollectorClient::run(const config::Collector& collector, std::string_view body) {
   const bool reused = is_connected_to(collector);
   if (!reused) {
-    if (const Posted::End end = co_await dial(collector); end != Posted::End::answered) co_return Posted{end};
+    if (const Posted::End end = co_await dial(collector); end != Posted::End::answered)
+      co_return Posted{end, 0, {}, std::move(why_unproved_)};
   }
   // Who refuses a body may say so before all of it was sent, and close.
   const bool cut_short = static_cast<bool>(co_await send(collector, body));
@@ -136,6 +138,38 @@ Task<std::vector<asio::ip::address>> CollectorClient::addresses_of(const std::st
   co_return found ? found->list : std::vector<asio::ip::address>{};
 }
 
+// The whole post has a limit, which ends a handshake, too.
+Task<Posted::End> CollectorClient::secure(const config::Collector& collector) {
+  try {
+    if (tls_ == nullptr || tls_file_ != collector.ca_file) {
+      policy::TlsPolicy trust;
+      trust.ca_file = collector.ca_file;
+      tls_ = std::make_shared<const TlsClient>(trust, 0);
+      tls_file_ = collector.ca_file;
+    }
+  } catch (const std::runtime_error& error) {
+    why_unproved_ = error.what();
+    co_return Posted::End::unproved;
+  }
+  auto made = std::make_unique<TlsLink>(stream_->release(), *tls_, collector.host, nullptr);
+  TlsLink& link = *made;
+  stream_ = std::make_unique<Stream>(tick_, std::move(made));
+  ErrorCode error;
+  Handshake step = link.shake_hands();
+  while (!error && (step == Handshake::wants_read || step == Handshake::wants_write)) {
+    if (step == Handshake::wants_read) {
+      error = co_await stream_->wait_readable();
+    } else {
+      error = co_await stream_->wait_writable(dial_limit);
+    }
+    if (!error) step = link.shake_hands();
+  }
+  if (!error && step == Handshake::done) co_return Posted::End::answered;
+  why_unproved_ = error ? error.message() : link.words();
+  if (const auto why = link.why_unproved(); !why.empty()) why_unproved_.append(": ").append(why);
+  co_return Posted::End::unproved;
+}
+
 Task<Posted::End> CollectorClient::dial(const config::Collector& collector) {
   const auto addresses = co_await addresses_of(collector.host);
   if (addresses.empty()) co_return Posted::End::unresolved;
@@ -147,7 +181,10 @@ Task<Posted::End> CollectorClient::dial(const config::Collector& collector) {
     if (!error) {
       stream_->tune();
       connected_to_ = collector;
-      co_return Posted::End::answered;
+      if (!collector.tls) co_return Posted::End::answered;
+      const Posted::End end = co_await secure(collector);
+      if (end != Posted::End::answered) stream_.reset();
+      co_return end;
     }
     stream_.reset();
   }
@@ -159,6 +196,8 @@ Task<ErrorCode> CollectorClient::send(const config::Collector& collector, std::s
   std::string head = "POST " + collector.path + " HTTP/1.1\r\nHost: " + authority_of(collector);
   head.append("\r\nUser-Agent: reprise/").append(version_).append("\r\nVia: 1.1 ").append(via_);
   head.append("\r\nContent-Type: application/json\r\nContent-Length: ").append(std::to_string(body.size()));
+  for (const auto& [name, value] : collector.headers)
+    head.append("\r\n").append(name).append(": ").append(value);
   head.append("\r\n\r\n");
   // In pieces: while the kernel copies one, and carries it
   // over loopback, no request on the same core is served.

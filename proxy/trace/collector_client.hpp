@@ -8,6 +8,7 @@
 #include "config/settings.hpp"
 #include "proxy/io/stream.hpp"
 #include "proxy/resolve/resolver.hpp"
+#include "proxy/tls/tls_client.hpp"
 #include "proxy/trace/delivery.hpp"
 
 namespace reprise::net {
@@ -27,6 +28,8 @@ class CollectorClient {
  private:
   Task<Posted> run(const config::Collector&, std::string_view body);
   Task<Posted::End> dial(const config::Collector&);
+  /// Over TLS from now on, if the collector has proved who it is.
+  Task<Posted::End> secure(const config::Collector&);
   Task<std::vector<asio::ip::address>> addresses_of(const std::string& host);
   /// Whether the connection that is there leads to it, and nothing has come over it meanwhile.
   bool is_connected_to(const config::Collector&);
@@ -46,6 +49,9 @@ class CollectorClient {
   std::unique_ptr<Stream> stream_;  ///< null: there is no connection
   std::shared_ptr<Lookup> lookup_;  ///< under way
   config::Collector connected_to_;
+  std::shared_ptr<const TlsClient> tls_;         ///< null before the first connection over TLS
+  std::optional<std::string> tls_file_;          ///< the certificates that it trusts
+  std::string why_unproved_;                     ///< of the last dial
   Posted::End stopped_ = Posted::End::answered;  ///< otherwise why nothing goes on
   bool posting_ = false;
 };

@@ -59,6 +59,7 @@ std::string words_of(const Posted& posted) {
   switch (posted.end) {
     case Posted::End::unresolved: return "its name has no address";
     case Posted::End::unconnected: return "it was not reached";
+    case Posted::End::unproved: return "TLS with it failed: " + std::string(observe::clipped(posted.body));
     case Posted::End::timed_out: return "it gave no response in time";
     case Posted::End::broken: return "the connection ended before a response";
     case Posted::End::malformed:

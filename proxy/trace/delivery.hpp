@@ -16,6 +16,7 @@ struct Posted {
     answered,
     unresolved,   // the name has no address
     unconnected,  // no address of it was reached
+    unproved,     // TLS failed, or its certificate does not verify; `body` says why
     timed_out,    // no whole response head in time
     broken,       // the connection ended before it
     malformed,    // what came is no HTTP/1.1 response

@@ -1,7 +1,6 @@
 #include "proxy/trace/otlp_json.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "proxy/log/json_text.hpp"
@@ -11,6 +10,7 @@
 namespace reprise::net {
 namespace {
 
+using observe::is_known_method;
 using observe::Story;
 using observe::StoryAttempt;
 
@@ -23,14 +23,6 @@ constexpr unsigned remote_parent = 0x200;  // SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
 void append_hex(std::string& out, std::uint64_t number) {
   constexpr std::string_view digits = "0123456789abcdef";
   for (unsigned shift = 64; shift > 0;) out += digits[(number >> (shift -= 4)) & 15U];
-}
-
-// What the conventions know: RFC 9110 9, and PATCH (RFC 5789).
-// Anything else is a word that a client has made up.
-bool is_known_method(std::string_view method) {
-  static constexpr std::array<std::string_view, 9> known{"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
-                                                         "CONNECT", "OPTIONS", "TRACE", "PATCH"};
-  return std::find(known.begin(), known.end(), method) != known.end();
 }
 
 struct SpanHead {
@@ -86,11 +78,7 @@ std::string url_of(const Story& story) {
 }
 
 void add_client(OtlpAttributes& to, const std::string& client) {
-  const std::size_t colon = client.rfind(':');
-  if (colon == std::string::npos) return;
-  std::string_view address = std::string_view(client).substr(0, colon);
-  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
-  to.text("client.address", address);
+  if (!client.empty()) to.text("client.address", observe::parts_of(client).host);
 }
 
 std::string request_error(const Story& story) {
@@ -125,9 +113,7 @@ void append_request_span(std::string& out, const SpanHead& head, const Story& st
 void add_peer(OtlpAttributes& to, const policy::UpstreamAddress& address) {
   if (!address.known()) return;
   const std::string text = observe::text_of(address);
-  std::string_view host = std::string_view(text).substr(0, text.rfind(':'));
-  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-  to.text("network.peer.address", host);
+  to.text("network.peer.address", observe::parts_of(text).host);
   to.whole("network.peer.port", address.port);
 }
 
@@ -173,11 +159,19 @@ void append_attempt_span(std::string& out, const SpanHead& head, const Story& st
 OtlpJson::OtlpJson(const TraceResource& resource, policy::Dice& dice) : dice_(dice) {
   opening_ = "{\"resourceSpans\":[{\"resource\":{";
   OtlpAttributes to(opening_);
-  to.text("service.name", "reprise");
-  to.text("service.version", resource.version);
-  to.text("service.instance.id", resource.instance);
-  to.text("host.name", resource.host);
-  to.whole("process.pid", resource.process);
+  const auto is_given = [&](std::string_view key) {
+    const auto& given = resource.attributes;
+    return std::any_of(given.begin(), given.end(), [&](const auto& each) { return each.first == key; });
+  };
+  const auto add = [&](std::string_view key, std::string_view value) {
+    if (!is_given(key)) to.text(key, value);
+  };
+  for (const auto& [key, value] : resource.attributes) to.text(key, value);
+  add("service.name", "reprise");
+  add("service.version", resource.version);
+  add("service.instance.id", resource.instance);
+  add("host.name", resource.host);
+  if (!is_given("process.pid")) to.whole("process.pid", resource.process);
   to.close();
   opening_ += "},\"scopeSpans\":[{\"scope\":{\"name\":\"reprise\",\"version\":";
   observe::append_json(opening_, resource.version);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "proxy/pacing/dice.hpp"
 #include "proxy/stories/story.hpp"
@@ -18,6 +20,8 @@ struct TraceResource {
   std::string instance;  ///< our name in Via: unlike any other process's
   std::string host;
   std::int64_t process = 0;
+  /// Of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME: they win over those above.
+  std::vector<std::pair<std::string, std::string>> attributes = {};
 };
 
 /// One batch at a time: `begin`, any number of stories,

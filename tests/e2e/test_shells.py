@@ -15,7 +15,7 @@ def printed(*arguments):
 def below(*command):
     """The commands that --help names."""
     listed = printed(*command, "--help").partition("Subcommands:\n")[2]
-    return re.findall(r"^  (\w+)", listed, re.M)
+    return re.findall(r"^  ([\w-]+)", listed, re.M)
 
 
 def commands():

@@ -1,12 +1,15 @@
 """Spans: what a collector gets of each request, and that no collector, however bad, costs a request anything."""
+import os
 import signal
+import subprocess
 import time
 
 from client import Client, ask, head_of
 from control import Controlled
-from harness import LOOPBACK, PATIENCE, Reprise, at_most, closed_port, equal, eventually, is_sanitized, part_not_played
+from harness import LOOPBACK, PATIENCE, Reprise, at_most, closed_port, equal, eventually, is_sanitized, options, part_not_played
 from otlp import CLIENT, SERVER, TAKEN, Collector, MESSAGES, NotOtlp, hold, spans_of
 from server import bound
+from tls import TlsUpstream, authority
 from upstream import Say, Upstream
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -268,3 +271,114 @@ def test_the_collector_of_the_tests_sees_what_is_wrong():
             continue
         raise AssertionError(f"taken: {change}")
     assert "Span" in MESSAGES and callable(spans_of)
+
+
+class OverTls(Collector, TlsUpstream):
+    """A collector behind TLS, with a certificate of the test's authority."""
+
+    @property
+    def base(self):
+        return f"https://{LOOPBACK}:{self.port}"
+
+
+def with_variables(variables, **configuration):
+    """A proxy that was started with them, and without any other variable of OpenTelemetry."""
+    def prepare():
+        for name in [name for name in os.environ if name.startswith("OTEL_")]:
+            del os.environ[name]
+        os.environ.update(variables)
+        os.execve(options.binary, reprise.command(), os.environ)
+    reprise = Reprise(prepare=prepare, **configuration)  # its command is known before it starts
+    return reprise
+
+
+def one_request(reprise):
+    with Upstream() as upstream:
+        equal(ask(reprise, "GET", upstream.url("/x")).status, 200)
+
+
+def test_variables_of_opentelemetry_name_the_collector_and_the_resource():
+    with Collector(path="/base/v1/traces") as collector:
+        variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url("/base/"), "OTEL_SERVICE_NAME": "shop",
+                     "OTEL_RESOURCE_ATTRIBUTES": "service.name=other, deployment.environment=a%20b%2Cc,host.name=mine",
+                     "OTEL_EXPORTER_OTLP_HEADERS": "x-api-key=se%3Dcret,x-other=1"}
+        with with_variables(variables) as reprise:
+            one_request(reprise)
+            request, _ = tree(collector.spans(2))
+            wanted = {"service.name": "shop", "deployment.environment": "a b,c", "host.name": "mine"}
+            equal({name: request.resource[name] for name in wanted}, wanted)
+            (post,) = collector.posts(1)
+            equal((post.field("x-api-key"), post.field("x-other")), ("se=cret", "1"))
+            assert "cret" not in reprise.text() + reprise.admin("/status")[1], "a header's value is a secret"
+            # A reload keeps the collector.
+            reprise.process.send_signal(signal.SIGHUP)
+            reprise.expect_log("configuration reloaded")
+            one_request(reprise)
+            collector.spans(4)
+
+
+def test_the_endpoint_of_traces_is_used_as_it_is_and_wins():
+    with Collector(path="/t") as collector:
+        variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.otlp}
+        with with_variables(variables) as reprise:
+            one_request(reprise)
+            equal(tree(collector.spans(2))[0].resource["service.name"], "reprise")
+
+
+def test_the_file_wins_over_the_variables():
+    with Collector() as of_file, Collector() as of_variable:
+        variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:{of_variable.port}", "OTEL_SERVICE_NAME": "shop"}
+        with with_variables(variables, trace=traced(of_file)) as reprise:
+            one_request(reprise)
+            equal(tree(of_file.spans(2))[0].resource["service.name"], "shop")
+        with with_variables(variables, trace=traced("none")) as reprise:
+            one_request(reprise)
+            reprise.requests(1)
+        equal(of_variable.all(), [], "trace.otlp: none is a word of the file, too")
+
+
+def test_a_collector_over_tls_has_to_prove_who_it_is():
+    with OverTls() as collector:
+        trusted = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.base, "OTEL_EXPORTER_OTLP_CERTIFICATE": authority().file}
+        with with_variables(trusted) as reprise:
+            one_request(reprise)
+            collector.spans(2)
+            one_request(reprise)
+            collector.spans(4)
+            reprise.expect_metric(4, "reprise_trace_spans_total")
+        with with_variables({"OTEL_EXPORTER_OTLP_ENDPOINT": collector.base}) as reprise:
+            one_request(reprise)
+            reprise.expect_log("spans are not delivered: TLS with it failed")
+            reprise.expect_log("certificate")
+        equal(len(collector.all()), 4)
+
+
+def test_opentelemetry_switched_off_sends_nothing():
+    with Collector() as collector:
+        for more in ({"OTEL_SDK_DISABLED": "TRUE"}, {"OTEL_TRACES_EXPORTER": "none"}, {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}):
+            with with_variables({"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:{collector.port}", **more}) as reprise:
+                one_request(reprise)
+                reprise.requests(1)
+                equal("OTEL_EXPORTER_OTLP_PROTOCOL is not http/json" in reprise.text(), "OTEL_EXPORTER_OTLP_PROTOCOL" in more)
+        equal(collector.all(), [])
+
+
+def test_bad_variables_are_named_and_end_nothing():
+    bad = {"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz", "OTEL_SDK_DISABLED": "perhaps",
+           "OTEL_EXPORTER_OTLP_HEADERS": "secret-without-equals"}
+    with with_variables(bad) as reprise:
+        one_request(reprise)
+        warnings = [line["message"] for line in reprise.log() if line["level"] == "warn"]
+        for name in bad:
+            assert any(warning.startswith(name) for warning in warnings), (name, warnings)
+        assert "without-equals" not in reprise.text(), "a header may be a secret"
+
+
+def test_exec_reads_no_variable_of_opentelemetry():
+    with Collector() as collector, Upstream() as upstream:
+        environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:{collector.port}", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz"}
+        done = subprocess.run([options.binary, "exec", "--log", "/dev/stderr", "--", "curl", "-s", upstream.url("/x")], env=environment,
+                              capture_output=True, text=True, check=False)
+        equal((done.returncode, done.stdout), (0, "answer 1 to /x\n"))
+        assert "OTEL" not in done.stderr, done.stderr
+        equal(collector.all(), [])

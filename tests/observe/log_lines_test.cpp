@@ -21,22 +21,27 @@ using config::LogPath;
 
 std::string route_name(std::size_t index) { return index == 0 ? "api" : "orders"; }
 
-enum class Form { json, text, colour };
+enum class Form { json, otel, text, colour };
+
+LineForm line_form(Form form) {
+  if (form == Form::json) return LineForm::json;
+  return form == Form::otel ? LineForm::otel : LineForm::text;
+}
 
 std::string lines(const ScriptedRequest& story, Form form, LogPath path) {
   const ExchangeRecord record = story.record();
   const std::string route = route_name(record.route);
   std::string out;
-  if (form == Form::json) {
+  if (form == Form::json || form == Form::otel) {
     Line line;
-    write_json_line(record, route, path, story_wall, line);
+    write_json_line(record, route, path, story_wall, line, form == Form::json ? Dialect::own : Dialect::otel);
     out = line.view();
   } else {
     write_text_line(record, route, path, story_wall,
                     form == Form::colour ? LogReader::terminal : LogReader::stream, out);
   }
   if (is_exhausted(record.ledger->reason)) {
-    write_exhausted_line(record, route, path, story_wall, form == Form::json, LogReader::stream, out);
+    write_exhausted_line(record, route, path, story_wall, line_form(form), LogReader::stream, out);
   }
   return out;
 }
@@ -68,6 +73,10 @@ class LogLines : public testing::Test {
 };
 
 TEST_F(LogLines, json_is_as_agreed) { expect_golden("access.jsonl", all_lines(Form::json, LogPath::full)); }
+
+TEST_F(LogLines, otel_is_as_agreed) {
+  expect_golden("access_otel.jsonl", all_lines(Form::otel, LogPath::full));
+}
 
 TEST_F(LogLines, json_with_the_route_for_the_path) {
   const std::string text = all_lines(Form::json, LogPath::route);
@@ -173,7 +182,8 @@ TEST_F(LogLines, a_url_names_the_scheme_that_reached_the_upstream) {
 TEST_F(LogLines, exhausted_record_names_the_request_its_last_error_and_the_limit) {
   const ScriptedRequest exhausted = story("out_of_time");
   std::string out;
-  write_exhausted_line(exhausted.record(), "orders", LogPath::full, story_wall, true, LogReader::stream, out);
+  write_exhausted_line(exhausted.record(), "orders", LogPath::full, story_wall, LineForm::json,
+                       LogReader::stream, out);
   const auto line = boost::json::parse(out).as_object();
   EXPECT_EQ(line.at("level").as_string(), "error");
   EXPECT_EQ(line.at("method").as_string(), "PUT");

@@ -1,0 +1,90 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proxy/command_line/about_itself.hpp"
+#include "proxy/log/access_fields.hpp"
+#include "proxy/log/json_text.hpp"
+
+namespace reprise::cli {
+namespace {
+
+using observe::FieldOf;
+using observe::FieldRow;
+
+// The title of the table in which a field stands.
+std::string_view title(FieldOf of) {
+  switch (of) {
+    case FieldOf::every_line: return "Every line";
+    case FieldOf::request: return "The access line of a request";
+    case FieldOf::attempt: return "Each item of the list of attempts";
+    case FieldOf::exhausted:
+      return "The `error` record of a request whose retries a limit has ended: with route, method and ids as "
+             "above";
+    case FieldOf::message: break;
+  }
+  return "Any other line";
+}
+
+std::string name(std::string_view name) { return name.empty() ? "" : "`" + std::string(name) + "`"; }
+
+std::string unit(const FieldRow& row) {
+  const auto& [own, otel] = row.units;
+  return std::string(own) + (own == otel ? "" : "; " + std::string(otel));
+}
+
+// The page docs/access-log.md has this text; a test compares them.
+std::string fields_markdown() {
+  std::string text;
+  const FieldRow* before = nullptr;
+  for (const FieldRow& row : observe::field_rows) {
+    if (before == nullptr || before->of != row.of) {
+      text.append(before == nullptr ? "" : "\n").append("## ").append(title(row.of));
+      text.append("\n\n| `json` | `otel` | type | unit | meaning |\n|---|---|---|---|---|\n");
+    }
+    before = &row;
+    text.append("| ").append(name(row.names[0])).append(" | ").append(name(row.names[1])).append(" | ");
+    text.append(row.type).append(" | ").append(unit(row)).append(" | ").append(row.meaning).append(" |\n");
+  }
+  return text;
+}
+
+void append_member(std::string& text, std::string_view name, std::string_view value) {
+  text.append(",\"").append(name).append("\":");
+  if (value.empty()) {
+    text.append("null");
+  } else {
+    observe::append_json(text, value);
+  }
+}
+
+std::string fields_json() {
+  std::string text = "[";
+  for (const FieldRow& row : observe::field_rows) {
+    text.append(text.size() == 1 ? "\n" : ",\n").append("{\"in\":");
+    observe::append_json(text, policy::names_of<FieldOf>[static_cast<std::size_t>(row.of)]);
+    append_member(text, "json", row.names[0]);
+    append_member(text, "otel", row.names[1]);
+    append_member(text, "type", row.type);
+    append_member(text, "json_unit", row.units[0]);
+    append_member(text, "otel_unit", row.units[1]);
+    append_member(text, "meaning", row.meaning);
+    text.append("}");
+  }
+  return text + "\n]\n";
+}
+
+}  // namespace
+
+void add_log_format(CLI::App& app, int&) {
+  CLI::App* command = app.add_subcommand(
+      "log-format", "print every field of the access log: its names, type, unit and meaning");
+  command->footer("reprise log-format | grep bytes");
+  const auto format = std::make_shared<std::string>("markdown");
+  command->add_option("--format", *format, "markdown or json")->check(CLI::IsMember({"markdown", "json"}));
+  command->callback(
+      [format] { std::fputs((*format == "json" ? fields_json() : fields_markdown()).c_str(), stdout); });
+}
+
+}  // namespace reprise::cli

@@ -1,0 +1,146 @@
+// Every field of a JSON line in the log: its name in both dialects, its type, its unit and its meaning.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "proxy/match/enumerators.hpp"
+
+namespace reprise::observe {
+
+/// How the fields of a JSON line are named. `otel`: as OpenTelemetry's semantic conventions name them; what
+/// they do not know has its name of the Elastic Common Schema, or begins with `reprise.`.
+enum class Dialect : std::uint8_t { own, otel };
+
+/// Which object a field is in.
+enum class FieldOf : std::uint8_t {
+  every_line,
+  request,    ///< the access line
+  attempt,    ///< an item of the access line's list of attempts
+  exhausted,  ///< the error record of a request that a limit has ended
+  message,    ///< any other line
+};
+
+/// In the order of the table.
+enum class Field : std::uint8_t {
+  time,
+  level,
+  route,
+  client,
+  client_port,
+  method,
+  method_original,
+  host,
+  port,
+  scheme,
+  path,
+  status,
+  error_type,
+  ending,
+  reason,
+  attempt_count,
+  attempts,
+  attempts_left_out,
+  request_bytes,
+  response_bytes,
+  took,
+  ambiguous,
+  hedge,
+  hedge_refused,
+  tunnel,
+  carried,
+  id,
+  request_id,
+  trace_id,
+  number,
+  resend_count,
+  upstream,
+  upstream_port,
+  stage,
+  error,
+  attempt_status,
+  attempt_took,
+  wait,
+  attempt_reason,
+  would_wait,
+  reused,
+  exhausted_url,
+  exhausted_attempts,
+  elapsed,
+  last_stage,
+  last_error,
+  last_status,
+  limit,
+  message,
+};
+
+struct FieldRow {
+  Field field;
+  FieldOf of;
+  std::array<std::string_view, 2> names;  ///< by Dialect; empty: that dialect does not have it
+  std::string_view type;
+  std::array<std::string_view, 2> units;  ///< by Dialect; may be empty
+  std::string_view meaning;
+};
+
+// clang-format off
+inline constexpr std::array<FieldRow, policy::count_of<Field>> field_rows{{
+  {Field::time, FieldOf::every_line, {"time", "@timestamp"}, "string", {"RFC 3339, UTC", "RFC 3339, UTC"}, "When the request ended, or the message was logged."},
+  {Field::level, FieldOf::every_line, {"level", "log.level"}, "string", {}, "`error`, `warn`, `info` or `debug`. An access line is `info`."},
+  {Field::route, FieldOf::request, {"route", "reprise.route"}, "string", {}, "Name of the route that matched."},
+  {Field::client, FieldOf::request, {"client", "client.address"}, "string", {}, "Address of the client; with its port in `client`."},
+  {Field::client_port, FieldOf::request, {"", "client.port"}, "integer", {}, "Port of the client."},
+  {Field::method, FieldOf::request, {"method", "http.request.method"}, "string", {}, "Method of the request; `_OTHER` in `http.request.method` if no standard knows it."},
+  {Field::method_original, FieldOf::request, {"", "http.request.method_original"}, "string", {}, "A method that no standard knows, as it was sent."},
+  {Field::host, FieldOf::request, {"host", "server.address"}, "string", {}, "Upstream host, as the client named it."},
+  {Field::port, FieldOf::request, {"port", "server.port"}, "integer", {}, "Upstream port."},
+  {Field::scheme, FieldOf::request, {"", "url.scheme"}, "string", {}, "`https` if the upstream is reached over TLS, else `http`. Not for tunnels."},
+  {Field::path, FieldOf::request, {"path", "url.path"}, "string", {}, "Path without query, or the route's name with `log.path: route`."},
+  {Field::status, FieldOf::request, {"status", "http.response.status_code"}, "integer", {}, "Status sent to the client. If none was sent: null in `status`, else absent."},
+  {Field::error_type, FieldOf::request, {"", "error.type"}, "string", {}, "`cut` or `client_gone`, or a status from 500 on."},
+  {Field::ending, FieldOf::request, {"ending", "reprise.ending"}, "string", {}, "`answered`, `cut` (the response was cut) or `client_gone`."},
+  {Field::reason, FieldOf::request, {"reason", "reprise.reason"}, "string", {}, "Why the request ended: a word of `reprise reasons`."},
+  {Field::attempt_count, FieldOf::request, {"", "reprise.attempts"}, "integer", {}, "Number of attempts."},
+  {Field::attempts, FieldOf::request, {"attempts", "reprise.attempt_list"}, "array of objects", {}, "The attempts in order; of more than 32 the first 24 and the last 8."},
+  {Field::attempts_left_out, FieldOf::request, {"attempts_left_out", "reprise.attempts_left_out"}, "integer", {}, "Attempts that the list does not show; absent if it shows all."},
+  {Field::request_bytes, FieldOf::request, {"request_bytes", "http.request.body.size"}, "integer", {"bytes", "bytes"}, "Bytes of the body that were read from the client."},
+  {Field::response_bytes, FieldOf::request, {"response_bytes", "http.response.body.size"}, "integer", {"bytes", "bytes"}, "Bytes of the body that were sent to the client."},
+  {Field::took, FieldOf::request, {"ms", "http.server.request.duration"}, "number", {"ms", "s"}, "From the request head to the end of the response."},
+  {Field::ambiguous, FieldOf::request, {"ambiguous", "reprise.ambiguous"}, "boolean", {}, "True if the response may be about an earlier attempt; else absent."},
+  {Field::hedge, FieldOf::request, {"hedge", "reprise.hedge"}, "string", {}, "Outcome of a second copy; absent if none was due."},
+  {Field::hedge_refused, FieldOf::request, {"hedge_refused", "reprise.hedge_refused"}, "string", {}, "Why no second copy was sent, if one was due."},
+  {Field::tunnel, FieldOf::request, {"tunnel", "reprise.tunnel"}, "boolean", {}, "True for a tunnel (CONNECT, SOCKS, redirected, upgraded); else absent."},
+  {Field::carried, FieldOf::request, {"carried", "reprise.carried"}, "string", {}, "What an opened tunnel carried: `requests`, `tls`, `upgraded` or `bytes`."},
+  {Field::id, FieldOf::request, {"id", "reprise.id"}, "string", {}, "Name of the request for `reprise explain --story`."},
+  {Field::request_id, FieldOf::request, {"request_id", "http.request.id"}, "string", {}, "`X-Request-Id` as sent, or else the id."},
+  {Field::trace_id, FieldOf::request, {"trace_id", "trace_id"}, "string", {}, "Trace of the request, from its `traceparent`."},
+  {Field::number, FieldOf::attempt, {"n", "reprise.attempt"}, "integer", {}, "Number of the attempt, from 1."},
+  {Field::resend_count, FieldOf::attempt, {"", "http.request.resend_count"}, "integer", {}, "The same, from 0; absent for the first attempt."},
+  {Field::upstream, FieldOf::attempt, {"upstream", "network.peer.address"}, "string", {}, "Address that was dialled; with its port in `upstream`."},
+  {Field::upstream_port, FieldOf::attempt, {"", "network.peer.port"}, "integer", {}, "Port that was dialled."},
+  {Field::stage, FieldOf::attempt, {"stage", "reprise.stage"}, "string", {}, "Where a failed attempt failed."},
+  {Field::error, FieldOf::attempt, {"error", "error.type"}, "string", {}, "Why it failed."},
+  {Field::attempt_status, FieldOf::attempt, {"status", "http.response.status_code"}, "integer", {}, "Status with which the upstream responded."},
+  {Field::attempt_took, FieldOf::attempt, {"ms", "http.client.request.duration"}, "number", {"ms", "s"}, "Time that the attempt took."},
+  {Field::wait, FieldOf::attempt, {"wait_ms", "reprise.wait_ms"}, "number", {"ms", "ms"}, "Wait before the attempt."},
+  {Field::attempt_reason, FieldOf::attempt, {"reason", "reprise.reason"}, "string", {}, "Why it was sent again, or was not: a word of `reprise reasons`."},
+  {Field::would_wait, FieldOf::attempt, {"would_wait_ms", "reprise.would_wait_ms"}, "number", {"ms", "ms"}, "Wait that `mode: observe` left out; else absent."},
+  {Field::reused, FieldOf::attempt, {"reused", "reprise.reused"}, "boolean", {}, "Whether the connection had served before."},
+  {Field::exhausted_url, FieldOf::exhausted, {"url", "url.full"}, "string", {}, "URL without query."},
+  {Field::exhausted_attempts, FieldOf::exhausted, {"attempts", "reprise.attempts"}, "integer", {}, "Number of attempts."},
+  {Field::elapsed, FieldOf::exhausted, {"elapsed_ms", "http.server.request.duration"}, "number", {"ms", "s"}, "From the request head to the end of the response."},
+  {Field::last_stage, FieldOf::exhausted, {"last_stage", "reprise.stage"}, "string", {}, "Where the last attempt failed."},
+  {Field::last_error, FieldOf::exhausted, {"last_error", "error.type"}, "string", {}, "Why the last attempt failed."},
+  {Field::last_status, FieldOf::exhausted, {"last_status", "http.response.status_code"}, "integer", {}, "Status of the last attempt."},
+  {Field::limit, FieldOf::exhausted, {"limit", "reprise.reason"}, "string", {}, "The limit that ended the retries."},
+  {Field::message, FieldOf::message, {"message", "message"}, "string", {}, "Text of the message; `retries exhausted` in the record of an exhausted request."},
+}};
+// clang-format on
+static_assert(policy::follows_enumerators(field_rows, [](const FieldRow& row) { return row.field; }));
+
+constexpr const FieldRow& row(Field field) { return field_rows[static_cast<std::size_t>(field)]; }
+
+}  // namespace reprise::observe

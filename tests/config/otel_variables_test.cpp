@@ -1,0 +1,147 @@
+#include "config/otel_variables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "config/keys/collector.hpp"
+#include "config/load.hpp"
+
+namespace reprise::config {
+namespace otel_variables_test {
+namespace {
+
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+OtelVariables read(const Variables& variables) {
+  return otel_variables([&](std::string_view name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+std::string endpoint(const Variables& variables) {
+  const OtelVariables made = read(variables);
+  return made.collector ? collector_text(*made.collector) : "none";
+}
+
+std::string only_warning(const Variables& variables) {
+  const OtelVariables made = read(variables);
+  EXPECT_EQ(made.warnings.size(), 1U);
+  return made.warnings.empty() ? std::string() : made.warnings.front();
+}
+
+TEST(OtelVariables, the_path_of_traces_is_appended_to_the_common_endpoint_alone) {
+  const std::pair<const char*, const char*> common[] = {
+      {"http://c:4318", "http://c:4318/v1/traces"},
+      {" http://c:4318/ ", "http://c:4318/v1/traces"},
+      {"http://c:4318/otlp", "http://c:4318/otlp/v1/traces"},
+      {"http://c:4318/otlp//", "http://c:4318/otlp/v1/traces"},
+      {"https://c.test", "https://c.test:443/v1/traces"},
+      {"http://c.test", "http://c.test:80/v1/traces"},
+      {"", "none"},
+  };
+  for (const auto& [given, made] : common)
+    EXPECT_EQ(endpoint({{"OTEL_EXPORTER_OTLP_ENDPOINT", given}}), made) << given;
+  const std::pair<const char*, const char*> own[] = {
+      {"http://c:4318", "http://c:4318/"},
+      {"http://c:4318/", "http://c:4318/"},
+      {"https://c.test/x/", "https://c.test:443/x/"},
+  };
+  for (const auto& [given, made] : own)
+    EXPECT_EQ(endpoint({{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", given},
+                        {"OTEL_EXPORTER_OTLP_ENDPOINT", "http://other:1"}}),
+              made)
+        << given;
+}
+
+TEST(OtelVariables, a_bad_endpoint_is_named_and_left_out) {
+  for (const char* bad :
+       {"c:4318", "grpc://c:4317", "http://u:secret@c:4318", "http://c:4318/x?y", "http://c:0"}) {
+    const std::string warning = only_warning({{"OTEL_EXPORTER_OTLP_ENDPOINT", bad}});
+    EXPECT_TRUE(warning.starts_with("OTEL_EXPORTER_OTLP_ENDPOINT is ignored: it ")) << warning;
+    EXPECT_EQ(warning.find("secret"), std::string::npos) << warning;
+    EXPECT_EQ(endpoint({{"OTEL_EXPORTER_OTLP_ENDPOINT", bad}}), "none") << bad;
+  }
+  EXPECT_NE(only_warning({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4317"}}).find("port 4317"),
+            std::string::npos);
+}
+
+TEST(OtelVariables, attributes_are_percent_decoded_and_the_service_name_wins) {
+  const OtelVariables made =
+      read({{"OTEL_RESOURCE_ATTRIBUTES", "a=1, b=x%20y%2Cz%3D , a=2,service.name=old,,e="},
+            {"OTEL_SERVICE_NAME", "shop 1"}});
+  const NamedValues wanted{{"a", "2"}, {"b", "x y,z="}, {"e", ""}, {"service.name", "shop 1"}};
+  EXPECT_EQ(made.resource, wanted);
+  EXPECT_TRUE(made.warnings.empty());
+}
+
+TEST(OtelVariables, one_bad_item_discards_its_variable) {
+  for (const char* bad : {"a=1,b", "a=1,=2", "a=1,b c=2", "a=%", "a=%4", "a=%4g", "a=1,b=%zz"}) {
+    const OtelVariables made = read({{"OTEL_RESOURCE_ATTRIBUTES", bad}});
+    EXPECT_TRUE(made.resource.empty()) << bad;
+    ASSERT_EQ(made.warnings.size(), 1U) << bad;
+    EXPECT_TRUE(made.warnings[0].starts_with("OTEL_RESOURCE_ATTRIBUTES is ignored")) << made.warnings[0];
+  }
+}
+
+TEST(OtelVariables, headers_that_frame_a_request_are_not_taken) {
+  const OtelVariables made =
+      read({{"OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%3Db,Host=x,content-length=7,bad=a%0D%0Ab: c"}});
+  EXPECT_EQ(made.headers, (NamedValues{{"api-key", "a=b"}}));
+  EXPECT_EQ(made.warnings.size(), 3U);
+  EXPECT_EQ(
+      read({{"OTEL_EXPORTER_OTLP_HEADERS", "a=1"}, {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "b=2"}}).headers,
+      (NamedValues{{"b", "2"}}));
+}
+
+TEST(OtelVariables, switches_are_followed) {
+  const std::string url = "http://c:4318";
+  const auto with = [&](const char* name, const char* value) {
+    return endpoint({{"OTEL_EXPORTER_OTLP_ENDPOINT", url}, {name, value}}) != "none";
+  };
+  EXPECT_FALSE(with("OTEL_SDK_DISABLED", "True"));
+  EXPECT_TRUE(with("OTEL_SDK_DISABLED", "false"));
+  EXPECT_TRUE(with("OTEL_SDK_DISABLED", "1")) << "only true disables";
+  EXPECT_FALSE(with("OTEL_TRACES_EXPORTER", "none"));
+  EXPECT_TRUE(with("OTEL_TRACES_EXPORTER", "otlp"));
+  EXPECT_FALSE(with("OTEL_TRACES_EXPORTER", "zipkin"));
+  EXPECT_FALSE(with("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"));
+  EXPECT_TRUE(with("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"));
+  EXPECT_TRUE(only_warning({{"OTEL_SDK_DISABLED", "1"}}).starts_with("OTEL_SDK_DISABLED is neither"));
+}
+
+TEST(OtelVariables, the_file_wins_and_gets_the_headers) {
+  const OtelVariables variables = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://variable:4318"},
+                                        {"OTEL_EXPORTER_OTLP_HEADERS", "k=v"},
+                                        {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca.pem"}});
+  const auto followed = [&](const std::string& text) {
+    Loaded loaded = load_text("version: 1\n" + text, {});
+    std::vector<std::string> warnings;
+    follow_otel(variables, loaded.otlp.has_value(), *loaded.settings, warnings);
+    EXPECT_TRUE(warnings.empty());
+    return loaded.settings->trace.otlp;
+  };
+  EXPECT_EQ(followed("")->host, "variable");
+  EXPECT_EQ(followed("trace: {sample: 10%}\n")->host, "variable");
+  EXPECT_FALSE(followed("trace: {otlp: none}\n").has_value());
+  const auto of_file = followed("trace: {otlp: \"http://file:4318\"}\n");
+  EXPECT_EQ(of_file->host, "file");
+  EXPECT_EQ(of_file->headers, (NamedValues{{"k", "v"}}));
+  EXPECT_EQ(of_file->ca_file, "/ca.pem");
+}
+
+TEST(OtelVariables, a_listener_of_this_proxy_is_no_collector) {
+  const OtelVariables variables = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:3128"}});
+  Settings settings = built_in();
+  std::vector<std::string> warnings;
+  follow_otel(variables, false, settings, warnings);
+  EXPECT_FALSE(settings.trace.otlp.has_value());
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].starts_with("OTEL_EXPORTER_OTLP_ENDPOINT is ignored: it is a listener"))
+      << warnings[0];
+}
+
+}  // namespace
+}  // namespace otel_variables_test
+}  // namespace reprise::config

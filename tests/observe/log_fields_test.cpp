@@ -1,0 +1,129 @@
+// The table of fields against the lines that are written: each name and type, in both dialects.
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <set>
+#include <string>
+
+#include "proxy/log/access_fields.hpp"
+#include "proxy/log/access_log.hpp"
+#include "proxy/log/line_parts.hpp"
+#include "tests/support/scripted_request.hpp"
+
+namespace reprise::observe {
+namespace log_fields_test {
+namespace {
+
+/// Compares objects with the rows of the table, and keeps which rows were met.
+class Comparison {
+ public:
+  explicit Comparison(Dialect dialect) : dialect_(dialect) {}
+
+  void object(const boost::json::object& members, FieldOf of) {
+    for (const auto& member : members) {
+      const std::string_view name(member.key().data(), member.key().size());
+      const FieldRow* const found = find(name, of);
+      ASSERT_NE(found, nullptr) << name << " is not in the table";
+      EXPECT_TRUE(is_of_type(member.value(), found->type)) << name << " is no " << found->type;
+      met_.insert(found->field);
+      if (found->field == Field::attempts) {
+        for (const auto& attempt : member.value().as_array()) object(attempt.as_object(), FieldOf::attempt);
+      }
+    }
+  }
+  std::set<Field> met() const { return met_; }
+
+ private:
+  // The record of an exhausted request has a message, and some fields of the access line.
+  const FieldRow* find(std::string_view name, FieldOf of) const {
+    const FieldRow* found = row_of(name, of);
+    if (found == nullptr && of != FieldOf::attempt) found = row_of(name, FieldOf::every_line);
+    if (found == nullptr && of == FieldOf::exhausted) found = row_of(name, FieldOf::message);
+    if (found == nullptr && of == FieldOf::exhausted) found = row_of(name, FieldOf::request);
+    return found;
+  }
+  const FieldRow* row_of(std::string_view name, FieldOf of) const {
+    for (const FieldRow& row : field_rows) {
+      if (row.of == of && row.names[static_cast<std::size_t>(dialect_)] == name) return &row;
+    }
+    return nullptr;
+  }
+  // In `json` a status that was not sent is null.
+  static bool is_of_type(const boost::json::value& value, std::string_view type) {
+    if (type == "string") return value.is_string() && !value.get_string().empty();
+    if (type == "integer") return value.is_int64() || value.is_null();
+    if (type == "number") return value.is_double();
+    if (type == "boolean") return value.is_bool();
+    return type == "array of objects" && value.is_array();
+  }
+
+  const Dialect dialect_;
+  std::set<Field> met_;
+};
+
+// Every field that the stories can have, in the dialect.
+std::set<Field> expected(Dialect dialect) {
+  // Told by no story: no copy was due, no route observes, nothing was dialled.
+  const std::set<Field> not_played{Field::hedge,    Field::hedge_refused, Field::would_wait,
+                                   Field::upstream, Field::upstream_port, Field::message};
+  std::set<Field> all;
+  for (const FieldRow& row : field_rows) {
+    if (!row.names[static_cast<std::size_t>(dialect)].empty() && !not_played.contains(row.field))
+      all.insert(row.field);
+  }
+  return all;
+}
+
+boost::json::object read(std::string_view line) { return boost::json::parse(line).as_object(); }
+
+TEST(LogFields, every_member_is_in_the_table_and_every_row_is_written) {
+  for (const Dialect dialect : {Dialect::own, Dialect::otel}) {
+    Comparison comparison(dialect);
+    for (const ScriptedRequest& story : all_stories()) {
+      ExchangeRecord record = story.record();
+      record.client = "[2001:db8::1]:50000";
+      record.id = "k3x9ab-17";
+      Line line;
+      write_json_line(record, "orders", config::LogPath::full, story_wall, line, dialect);
+      comparison.object(read(line.view()), FieldOf::request);
+      if (record.ledger->empty()) continue;
+      std::string exhausted;
+      write_exhausted_json(record, "orders", config::LogPath::full, story_wall, dialect, exhausted);
+      comparison.object(read(exhausted), FieldOf::exhausted);
+    }
+    std::set<Field> left = expected(dialect);
+    for (const Field field : comparison.met()) left.erase(field);
+    for (const Field field : left) ADD_FAILURE() << row(field).meaning << " was never written";
+  }
+}
+
+TEST(LogFields, otel_parts_addresses_and_knows_only_methods_of_standards) {
+  const ScriptedRequest plain = all_stories().front();
+  ExchangeRecord record = plain.record();
+  record.client = "[2001:db8::1]:50000";
+  record.method = "BREW";
+  Line line;
+  write_json_line(record, "api", config::LogPath::full, story_wall, line, Dialect::otel);
+  const auto members = read(line.view());
+  EXPECT_EQ(members.at("client.address").as_string(), "2001:db8::1");
+  EXPECT_EQ(members.at("client.port").as_int64(), 50000);
+  EXPECT_EQ(members.at("http.request.method").as_string(), "_OTHER");
+  EXPECT_EQ(members.at("http.request.method_original").as_string(), "BREW");
+  EXPECT_EQ(members.at("http.server.request.duration").as_double(), 0.012);
+}
+
+TEST(LogFields, names_of_a_dialect_are_unique_within_an_object) {
+  for (const std::size_t dialect : {0U, 1U}) {
+    std::set<std::pair<FieldOf, std::string_view>> names;
+    for (const FieldRow& row : field_rows) {
+      if (!row.names[dialect].empty()) {
+        EXPECT_TRUE(names.emplace(row.of, row.names[dialect]).second) << row.names[dialect];
+      }
+      EXPECT_TRUE(row.meaning.ends_with('.')) << row.meaning;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace log_fields_test
+}  // namespace reprise::observe
