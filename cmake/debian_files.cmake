@@ -2,7 +2,7 @@
 # folder `into`.
 include(${CMAKE_CURRENT_LIST_DIR}/printed.cmake)
 set(source ${CMAKE_CURRENT_LIST_DIR}/..)
-foreach(pair "${into}/reprise.1|reprise.1.gz" "${source}/CHANGELOG.md|changelog.gz" "${into}/changelog|changelog.Debian.gz")
+foreach(pair "${into}/reprise.1|reprise.1.gz" "${into}/reprise.yaml.5|reprise.yaml.5.gz" "${source}/CHANGELOG.md|changelog.gz" "${into}/changelog|changelog.Debian.gz")
   string(REGEX MATCH "^(.+)\\|(.+)$" both "${pair}")
   # Without name and time: the same bytes every time.
   execute_process(COMMAND gzip -9nc "${CMAKE_MATCH_1}" OUTPUT_FILE "${into}/${CMAKE_MATCH_2}" COMMAND_ERROR_IS_FATAL ANY)

@@ -23,4 +23,5 @@ if(TARGET reprise AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR
   install(FILES ${printed}/reprise.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   install(FILES ${printed}/_reprise DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT upstream)
   install(FILES ${printed}/reprise.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT upstream)
+  install(FILES ${printed}/reprise.yaml.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5 COMPONENT upstream)
 endif()

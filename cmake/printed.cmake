@@ -1,7 +1,7 @@
 # A script, run while installing: asks the program (`reprise`, after an emulator if it is for another machine) for its manual page and completions, and writes them into the folder `into`.
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY "${into}")
-foreach(asked "man:reprise.1" "completion bash:reprise.bash" "completion zsh:_reprise" "completion fish:reprise.fish")
+foreach(asked "man:reprise.1" "man reprise.yaml:reprise.yaml.5" "completion bash:reprise.bash" "completion zsh:_reprise" "completion fish:reprise.fish")
   string(REGEX MATCH "^(.+):(.+)$" both "${asked}")
   set(file "${into}/${CMAKE_MATCH_2}")
   separate_arguments(words UNIX_COMMAND "${CMAKE_MATCH_1}")

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/reference/reference.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/command_line/about_itself.hpp"
 #include "proxy/command_line/usage.hpp"
@@ -46,10 +47,10 @@ int main(int argc, char** argv) {
   reprise::cli::add_explain(app, code);
   reprise::cli::add_simulate(app, code);
   reprise::cli::add_reasons(app, code);
-  reprise::cli::add_demo(app, code);
   reprise::cli::add_log_format(app, code);
+  reprise::cli::add_demo(app, code);
   reprise::cli::add_completion(app, code);
-  reprise::cli::add_man(app, code);
+  reprise::cli::add_man(app, code, reprise::config::reference_markdown);
   reprise::cli::add_version(app, code);
   reprise::cli::add_help(app, code);
   // Told here: the library would say that a command is required, whatever stands in its place.

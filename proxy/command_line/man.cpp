@@ -1,29 +1,16 @@
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "proxy/command_line/about_itself.hpp"
 #include "proxy/command_line/exit_codes.hpp"
 #include "proxy/command_line/outline.hpp"
+#include "proxy/command_line/page_tables.hpp"
+#include "proxy/command_line/roff.hpp"
 
 namespace reprise::cli {
 namespace {
-
-/// As roff reads it: a backslash and a hyphen are themselves, and no line begins with a request.
-std::string roff(std::string_view text) {
-  std::string made;
-  for (const char c : text) {
-    if (made.empty() && (c == '.' || c == '\'')) made.append("\\&");
-    if (c == '\\') {
-      made.append("\\e");
-    } else if (c == '-') {
-      made.append("\\-");
-    } else {
-      made.push_back(c);
-    }
-  }
-  return made;
-}
 
 void add_option(const OptionOutline& option, std::string& text) {
   text.append(".TP\n");
@@ -41,15 +28,26 @@ void add_option(const OptionOutline& option, std::string& text) {
   text.append(names).append("\n").append(roff(option.description)).append("\n");
 }
 
+template <typename Entries>
+void add_entries(std::string_view title, const Entries& entries, std::string& text) {
+  text.append(".SH ").append(title).append("\n");
+  for (const PageEntry& entry : entries)
+    text.append(".TP\n.B ").append(roff(entry.name)).append("\n").append(roff(entry.text)).append("\n");
+}
+
+std::string title_line(std::string_view name, std::string_view section, std::string_view what) {
+  std::string line(".TH ");
+  line.append(name).append(" ").append(section);
+  return line.append(" \"\" \"reprise " REPRISE_VERSION "\" \"").append(what).append("\"\n");
+}
+
 std::string man_page(const CLI::App& app) {
-  std::string text =
-      ".TH REPRISE 1 \"\" \"reprise " REPRISE_VERSION
-      "\" \"User Commands\"\n"
-      ".SH NAME\nreprise \\- an HTTP proxy that retries for applications that cannot\n"
-      ".SH SYNOPSIS\n.B reprise\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n"
-      ".SH DESCRIPTION\nA local HTTP proxy that adds retries, transparently and safely. "
-      "It is configured by one YAML file; \\fBreprise config \\-\\-reference\\fR prints every key.\n"
-      ".SH COMMANDS\n";
+  std::string text = title_line("REPRISE", "1", "User Commands") +
+                     ".SH NAME\nreprise \\- an HTTP proxy that retries for applications that cannot\n"
+                     ".SH SYNOPSIS\n.B reprise\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n"
+                     ".SH DESCRIPTION\nA local HTTP proxy that adds retries, transparently and safely. "
+                     "It is configured by one YAML file, which\n.BR reprise.yaml (5)\ndescribes.\n"
+                     ".SH COMMANDS\n";
   for (const CommandOutline& command : outline_of(app)) {
     text.append(".SS reprise ")
         .append(roff(command.name))
@@ -60,22 +58,41 @@ std::string man_page(const CLI::App& app) {
     if (!command.example.empty())
       text.append(".PP\nExample:\n.PP\n.nf\n.RS\n").append(roff(command.example)).append("\n.RE\n.fi\n");
   }
-  return text +
-         ".SH EXIT STATUS\n"
-         ".TP\n.B 0\nit went well\n.TP\n.B 1\nit failed while it ran\n.TP\n.B 2\nwrong use\n"
-         ".TP\n.B 69\na listener cannot be bound\n.TP\n.B 78\nthe configuration is wrong\n"
-         ".PP\n\\fBreprise exec\\fR ends as its command does: 127 where there is none of that name, 126 "
-         "where it "
-         "cannot be executed, 128 and its number for a signal.\n";
+  add_entries("EXIT STATUS", exit_status_entries, text);
+  text.append(
+      ".PP\n\\fBreprise exec\\fR ends as its command does: 127 if there is none of that name, 126 if it "
+      "cannot be "
+      "executed, 128 and its number for a signal.\n");
+  add_entries("ENVIRONMENT", variable_entries, text);
+  add_entries("FILES", file_entries, text);
+  add_entries("SIGNALS", signal_entries, text);
+  return text.append(
+      ".SH SEE ALSO\n.BR reprise.yaml (5),\n.BR systemd.service (5),\n.BR sd_notify (3)\n.PP\n"
+      "\\fBreprise help\\fR \\fICOMMAND\\fR prints the options of one command.\n");
+}
+
+std::string file_page(std::string (*reference)()) {
+  std::string text = title_line("REPRISE.YAML", "5", "File Formats");
+  text.append(
+      ".SH NAME\nreprise.yaml \\- the configuration of reprise\n"
+      ".SH SYNOPSIS\n.B reprise run \\-c\n.I reprise.yaml\n"
+      ".SH DESCRIPTION\n");
+  text.append(roff_of_markdown(reference()));
+  return text.append(
+      ".SH FILES\n.TP\n.B /etc/reprise/reprise.yaml\nThe file of the packaged service.\n"
+      ".SH SEE ALSO\n.BR reprise (1)\n");
 }
 
 }  // namespace
 
-void add_man(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("man", "print the manual page");
-  command->footer("reprise man | man -l -");
-  command->callback([&app, &code] {
-    std::fputs(man_page(app).c_str(), stdout);
+void add_man(CLI::App& app, int& code, std::string (*reference)()) {
+  CLI::App* command = app.add_subcommand("man", "print a manual page: of the program, or of its file");
+  const auto page = std::make_shared<std::string>("reprise");
+  command->add_option("page", *page, "reprise or reprise.yaml")
+      ->check(CLI::IsMember({"reprise", "reprise.yaml"}));
+  command->footer("reprise man reprise.yaml | man -l -");
+  command->callback([&app, page, reference, &code] {
+    std::fputs((*page == "reprise" ? man_page(app) : file_page(reference)).c_str(), stdout);
     code = exit_ok;
   });
 }

@@ -1,10 +1,12 @@
 """What a newcomer types first: versions, help, words that are no command, files as arguments and on standard input."""
+import json
+import os
 import re
 import subprocess
 import tempfile
 
 from client import Client, ask, head_of
-from harness import Reprise, equal, options
+from harness import Reprise, equal, needs, options
 from tls import authority
 from upstream import Upstream
 
@@ -211,3 +213,69 @@ limits: {replay_folder: /nowhere}
             code, _, err = command(*words)
             lines = [line for line in err.splitlines() if " error: " in line]
             equal((code, [line.split(" cannot be ")[0] for line in lines]), (78, [f"{file.name}:{place}" for place in places]), err)
+
+
+def test_manual_pages_have_every_section_and_no_warning():
+    sections = {"reprise": ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SIGNALS", "SEE ALSO"],
+                "reprise.yaml": ["NAME", "SYNOPSIS", "DESCRIPTION", "FILES", "SEE ALSO"]}
+    needs("man", "groff")
+    for page, wanted in sections.items():
+        code, text, err = command("man", page)
+        equal((code, err), (0, ""))
+        found = re.findall(r"^\.SH (.*)$", text, re.M)
+        equal([title for title in found if title in wanted], wanted, page)
+        with tempfile.NamedTemporaryFile("w", suffix=".page", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", file.name], env={**os.environ, "MANWIDTH": "100", "MANROFFOPT": ""},
+                                   capture_output=True, text=True, check=False)
+            equal((shown.returncode, shown.stderr), (0, ""), f"man --warnings of {page}")
+            strict = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z", file.name], capture_output=True, text=True, check=False)
+            equal((strict.returncode, strict.stderr), (0, ""), f"groff -ww of {page}")
+        # All text is there: no line was taken for a request, and no mark of Markdown is left.
+        assert not re.search(r"\*\*\w[^*]*\*\*|\]\(", shown.stdout), page
+    equal(command("man"), command("man", "reprise"))
+    equal(command("man", "nothing")[0], 2)
+
+
+def test_the_page_of_the_file_has_every_key_and_that_of_the_program_every_command():
+    page = command("man", "reprise.yaml")[1].replace("\\-", "-")
+    keys = re.findall(r"^\| `([^`]+)` \|.*\| `?.*\| .* \|$", command("config", "--reference")[1], re.M)
+    assert len(keys) > 100, keys
+    for key in keys:
+        assert f"\\fB{key}\\fR" in page, key
+    page = command("man")[1].replace("\\-", "-")
+    for name in ("run", "exec", "log-format", "man", "ca init"):
+        assert f".SS reprise {name}\n" in page, name
+    for name in ("OTEL_SERVICE_NAME", "JOURNAL_STREAM", "SIGHUP", "/etc/reprise/reprise.yaml", "78"):
+        assert name in page, name
+
+
+def test_the_format_of_the_log_is_a_table_in_both_dialects():
+    code, out, err = command("log-format")
+    equal((code, err), (0, ""))
+    assert "| `status` | `http.response.status_code` | integer |  |" in out, out
+    code, text, err = command("log-format", "--format", "json")
+    equal((code, err), (0, ""))
+    rows = json.loads(text)
+    equal(len(rows), sum(1 for line in out.splitlines() if line.startswith("| ") and "`json`" not in line))
+    equal({row["otel_unit"] for row in rows if row["otel"] == "http.server.request.duration"}, {"s"})
+
+
+def test_an_access_line_in_the_names_of_opentelemetry():
+    with Upstream({"/x": [503, 200]}) as upstream, Reprise(log={"format": "otel"}) as reprise:
+        equal(ask(reprise, "GET", upstream.url("/x?secret=1"), fields=[("X-Request-Id", "abc")]).status, 200)
+        reprise.expect_log("http.request.method")
+        line = next(line for line in reprise.log() if "http.request.method" in line)
+        known = {row["otel"]: row for row in json.loads(command("log-format", "--format", "json")[1])}
+        equal(set(line) - set(known), set(), "every name is in the table")
+        wanted = {"http.request.method": "GET", "server.address": "127.0.0.1", "server.port": upstream.port, "url.path": "/x", "url.scheme": "http",
+                  "http.response.status_code": 200, "client.address": "127.0.0.1", "reprise.attempts": 2, "reprise.reason": "success",
+                  "http.request.id": "abc", "log.level": "info"}
+        equal({name: line.get(name) for name in wanted}, wanted)
+        first, second = line["reprise.attempt_list"]
+        equal((first["http.response.status_code"], second["http.request.resend_count"]), (503, 1))
+        equal((first["network.peer.address"], first["network.peer.port"]), ("127.0.0.1", upstream.port))
+        assert 0 < line["http.server.request.duration"] < 3600, "in seconds"
+        messages = [each for each in reprise.log() if "message" in each]
+        assert messages and all(set(each) == {"@timestamp", "log.level", "message"} for each in messages), messages

@@ -63,6 +63,7 @@ def test_it_holds_what_the_program_says_of_itself(stage):
     for path, source in PLACES.items():
         equal(bool(member(deb, path)) and (source is None or member(deb, path) == (ROOT / source).read_bytes()), True, path)
     equal(unpacked(member(deb, "/usr/share/man/man1/reprise.1.gz")), printed("man"))
+    equal(unpacked(member(deb, "/usr/share/man/man5/reprise.yaml.5.gz")), printed("man", "reprise.yaml"))
     for path, kind in (("bash-completion/completions/reprise", "bash"), ("zsh/vendor-completions/_reprise", "zsh"),
                        ("fish/vendor_completions.d/reprise.fish", "fish")):
         equal(member(deb, f"/usr/share/{path}"), printed("completion", kind), path)
@@ -97,7 +98,7 @@ def test_a_plain_installation_brings_the_same_and_nothing_of_debian(stage):
     run(*shell(block("install below").replace("/tmp/package", str(place))), cwd=ROOT)
     files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
     equal([path for path in files if not path.startswith("usr/local/") or "systemd" in path or "lintian" in path or path.endswith(".gz")], [])
-    for path, said in (("man/man1/reprise.1", ["man"]), ("bash-completion/completions/reprise", ["completion", "bash"]),
+    for path, said in (("man/man1/reprise.1", ["man"]), ("man/man5/reprise.yaml.5", ["man", "reprise.yaml"]), ("bash-completion/completions/reprise", ["completion", "bash"]),
                        ("zsh/site-functions/_reprise", ["completion", "zsh"]), ("fish/vendor_completions.d/reprise.fish", ["completion", "fish"])):
         equal(files[f"usr/local/share/{path}"].read_bytes(), printed(*said), path)
     equal({"usr/local/bin/reprise", "usr/local/share/doc/reprise/LICENSE", "usr/local/share/doc/reprise/" "CHANGELOG.md"} - set(files), set())

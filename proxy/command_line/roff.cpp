@@ -1,0 +1,169 @@
+#include "proxy/command_line/roff.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace reprise::cli {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+// `[text](target)` at the begin of `rest`: the text. Empty if it is no link.
+std::string_view take_link(std::string_view& rest) {
+  const std::size_t middle = rest.find("](");
+  if (!rest.starts_with('[') || middle == std::string_view::npos) return {};
+  const std::size_t end = rest.find(')', middle);
+  if (end == std::string_view::npos || rest.find(']') != middle) return {};
+  const std::string_view text = rest.substr(1, middle - 1);
+  rest.remove_prefix(end + 1);
+  return text;
+}
+
+void append_plain(std::string& out, char c) {
+  if (out.empty() && (c == '.' || c == '\'')) out += "\\&";
+  if (c == '\\') {
+    out += "\\e";
+  } else if (c == '-') {
+    out += "\\-";
+  } else {
+    out += c;
+  }
+}
+
+// One line: code and bold text in bold, links by their text.
+std::string inline_roff(std::string_view text) {
+  std::string out;
+  bool code = false;
+  bool bold = false;
+  const auto toggle = [&out](bool& is_on) {
+    is_on = !is_on;
+    // What follows a request must not be one.
+    out += out.empty() ? "\\&" : "";
+    out += is_on ? "\\fB" : "\\fR";
+  };
+  while (!text.empty()) {
+    if (text.front() == '`') {
+      toggle(code);
+      text.remove_prefix(1);
+    } else if (!code && text.starts_with("**")) {
+      toggle(bold);
+      text.remove_prefix(2);
+    } else if (const auto link = code ? std::string_view() : take_link(text); !link.empty()) {
+      out += inline_roff(link);
+    } else {
+      append_plain(out, text.front());
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+// The cells of `| a | b |`; a bar within code is written `\|`.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  std::string cell;
+  line = trimmed(line).substr(1);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\' && i + 1 < line.size() && line[i + 1] == '|') {
+      cell += line[++i];
+    } else if (line[i] == '|') {
+      cells.emplace_back(trimmed(cell));
+      cell.clear();
+    } else {
+      cell += line[i];
+    }
+  }
+  return cells;
+}
+
+/// Reads line by line; a paragraph ends at what is no part of it.
+class Page {
+ public:
+  void line(std::string_view line) {
+    if (line.starts_with("|")) return row(line);
+    heads_.clear();
+    if (line.empty()) return end_paragraph();
+    if (line.starts_with("#")) return heading(line);
+    if (line.starts_with("- ")) {
+      end_paragraph();
+      is_item_ = true;
+      line.remove_prefix(2);
+    }
+    paragraph_.append(paragraph_.empty() ? "" : " ").append(trimmed(line));
+  }
+  std::string end() {
+    end_paragraph();
+    return std::move(out_);
+  }
+
+ private:
+  void end_paragraph() {
+    if (!paragraph_.empty())
+      out_.append(is_item_ ? ".IP \\(bu 2\n" : ".PP\n").append(inline_roff(paragraph_)).append("\n");
+    paragraph_.clear();
+    is_item_ = false;
+  }
+
+  // The title of the page is that of the manual page.
+  void heading(std::string_view line) {
+    end_paragraph();
+    const std::size_t level = line.find_first_not_of('#');
+    if (level < 2) return;
+    out_.append(level == 2 ? ".SH " : ".SS ").append(inline_roff(trimmed(line.substr(level)))).append("\n");
+  }
+
+  // The first cell is the tag. A column called `meaning` comes first in the text, the others say their name.
+  void row(std::string_view line) {
+    end_paragraph();
+    std::vector<std::string> cells = cells_of(line);
+    if (heads_.empty()) {
+      heads_ = std::move(cells);
+      return;
+    }
+    if (cells.empty() || cells.front().starts_with("---")) return;
+    out_.append(".TP\n").append(inline_roff(cells.front())).append("\n");
+    std::string text;
+    const auto is_meaning = [&](std::size_t i) {
+      return i < heads_.size() && (heads_[i] == "meaning" || heads_.size() == 2);
+    };
+    for (std::size_t i = 1; i < cells.size(); ++i)
+      if (is_meaning(i)) text.append(cells[i]);
+    for (std::size_t i = 1; i < cells.size() && i < heads_.size(); ++i) {
+      if (is_meaning(i) || cells[i].empty()) continue;
+      text.append(text.empty() ? "" : text.ends_with('.') ? " " : ". ");
+      const std::size_t name = text.size();
+      text.append(heads_[i]).append(": ").append(cells[i]).append(".");
+      if (text[name] >= 'a' && text[name] <= 'z') text[name] = static_cast<char>(text[name] - 'a' + 'A');
+    }
+    out_.append(text.empty() ? "\\&" : inline_roff(text)).append("\n");
+  }
+
+  std::string out_;
+  std::string paragraph_;
+  bool is_item_ = false;
+  std::vector<std::string> heads_;  ///< of the table that is being read; empty: none is
+};
+
+}  // namespace
+
+std::string roff(std::string_view text) {
+  std::string made;
+  for (const char c : text) append_plain(made, c);
+  return made;
+}
+
+std::string roff_of_markdown(std::string_view page) {
+  Page made;
+  while (!page.empty()) {
+    const std::size_t end = std::min(page.find('\n'), page.size());
+    made.line(page.substr(0, end));
+    page.remove_prefix(std::min(end + 1, page.size()));
+  }
+  return made.end();
+}
+
+}  // namespace reprise::cli
