@@ -17,6 +17,7 @@
 #include "proxy/server/reloader.hpp"
 #include "proxy/server/signals.hpp"
 #include "proxy/server/snapshot_builder.hpp"
+#include "proxy/systemd/status_line.hpp"
 #include "proxy/trace/span_exporter.hpp"
 
 namespace reprise::net {
@@ -44,6 +45,8 @@ struct Proxy::Parts {
     return current;
   }
   TraceResource resource() const;
+  /// The line for the service manager, as STATUS=.
+  std::string service_status() const;
   void close_unwanted(const std::vector<InheritedSocket>&);
   void begin();
 

@@ -87,6 +87,21 @@ TraceResource Proxy::Parts::resource() const {
   return {options.version, shared->pseudonym, host.data(), ::getpid(), options.resource};
 }
 
+std::string Proxy::Parts::service_status() const {
+  const Current current = now();
+  const config::Settings& settings = current.snapshot->settings;
+  const ReloadReport& last = current.last;
+  ServiceState state{settings.routes->size() - 1, {}, leaving, last.unix_time, {}};
+  if (last.unix_time != 0 && !last.succeeded)
+    state.why_not = last.words.empty() ? "no reason is known" : last.words.front();
+  const auto& bound = current.listeners->all();
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    const std::string_view mode = bound[i]->is_admin ? "admin" : word(settings.listeners[i].mode);
+    state.listeners.push_back(describe(mode, bound[i]->endpoint));
+  }
+  return "STATUS=" + status_line(state);
+}
+
 // No job of another thread reads a part that is gone, or comes back to a loop that is.
 Proxy::Parts::~Parts() {
   ended = true;
@@ -134,7 +149,8 @@ Task<void> Proxy::Parts::close_admin() {
 
 Task<void> Proxy::Parts::shut_down() {
   say(config::LogLevel::info, "shutting down");
-  options.notify.tell("STOPPING=1");
+  options.notify.tell("STOPPING=1\nSTATUS=shutting down: " +
+                      std::to_string(shared->client_connections.load()) + " open client connections");
   ready = false;
   end_connections_politely();
   const config::Shutdown times = now().snapshot->settings.shutdown;
@@ -170,6 +186,7 @@ void Proxy::Parts::stop_now() {
 void Proxy::Parts::leave() {
   if (leaving.exchange(true)) return;
   say(config::LogLevel::info, "draining: not ready any more, and each response ends its connection");
+  options.notify.tell(service_status());
   end_connections_politely();
 }
 
@@ -219,7 +236,7 @@ void Proxy::Parts::begin() {
   ready = true;
   asio::co_spawn(first.io, warn_of_certificate_ends(first), or_abort);
   say(config::LogLevel::info, "ready");
-  options.notify.tell("READY=1");
+  options.notify.tell("READY=1\n" + service_status());
   if (options.watchdog) {
     std::vector<asio::io_context*> loops;
     for (const auto& worker : workers) loops.push_back(&worker->io);

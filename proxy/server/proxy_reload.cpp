@@ -213,7 +213,7 @@ ReloadReport Proxy::Parts::reload() {
     say(config::LogLevel::error,
         "configuration not reloaded, the one before goes on: " + first_and_count(report.words));
   }
-  if (!stopping) options.notify.tell("READY=1");
+  if (!stopping) options.notify.tell("READY=1\n" + service_status());
   return report;
 }
 

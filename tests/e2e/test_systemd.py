@@ -25,11 +25,21 @@ class Notified:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(address.replace("@", "\0", 1))
         self.told = []
+        self.statuses = []  # the lines for people, apart
 
     def hear(self):
         while select.select([self.socket], [], [], 0)[0]:
-            self.told.append(self.socket.recv(4096).decode())
+            lines = self.socket.recv(4096).decode().splitlines()
+            self.statuses += [line[len("STATUS="):] for line in lines if line.startswith("STATUS=")]
+            states = [line for line in lines if not line.startswith("STATUS=")]
+            if states:
+                self.told.append("\n".join(states))
         return self.told
+
+    def status(self):
+        """The newest line for people."""
+        self.hear()
+        return self.statuses[-1] if self.statuses else ""
 
     def expect(self, state, count=1):
         eventually(lambda: self.hear().count(state) >= count, f"{state}, {count} times")
@@ -229,3 +239,29 @@ def test_what_ends_a_start_is_an_error_in_the_journal_and_plain_elsewhere():
                 lines = Path(folder, "said").read_text(encoding="utf-8").splitlines()
                 assert lines, "says why"
                 equal({line.startswith("<3>") for line in lines}, {into_journal}, f"{command} {lines}")
+
+
+def test_the_status_line_follows_reloads_and_draining():
+    with notified() as (manager, address), tempfile.TemporaryDirectory() as folder:
+        control = f"{folder}/control"
+        routes = [{"name": "one", "match": {"host": "one.test"}}, {"name": "two", "match": {"host": "two.test"}}]
+        with Serviced({"NOTIFY_SOCKET": address}, routes=routes, admin={"bind": f"{LOOPBACK}:0", "control": control}) as reprise:
+            manager.expect("READY=1")
+            served = "serving 2 routes and the default on forward %s:%d, admin %s:%d" % (*reprise.forward, *reprise.addresses["admin"])
+            equal(manager.status(), served)
+            reprise.process.send_signal(signal.SIGHUP)
+            manager.expect("READY=1", 2)
+            assert re.fullmatch(re.escape(served) + r"; reloaded at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", manager.status()), manager.status()
+            good = Path(reprise.config_file).read_text(encoding="ascii")
+            Path(reprise.config_file).write_text(good + "unknown: 1\n", encoding="ascii")
+            reprise.process.send_signal(signal.SIGHUP)
+            eventually(lambda: manager.status().startswith("reload failed at 2"), "a failed reload is said first")
+            assert f"the configuration before is kept: {reprise.config_file}:" in manager.status(), manager.status()
+            assert manager.status().endswith(served), manager.status()
+            Path(reprise.config_file).write_text(good, encoding="ascii")
+            reprise.process.send_signal(signal.SIGHUP)
+            eventually(lambda: manager.status().startswith(served + "; reloaded at"), "a good reload takes it back")
+            subprocess.run([options.binary, "drain", "--control", control], check=True, stdout=subprocess.DEVNULL)
+            eventually(lambda: manager.status().startswith("draining: not ready"), "draining")
+        manager.expect("STOPPING=1")
+        assert re.fullmatch(r"shutting down: \d+ open client connections", manager.status()), manager.status()

@@ -1,0 +1,41 @@
+#include "proxy/systemd/status_line.hpp"
+
+#include <algorithm>
+
+#include "proxy/log/json_text.hpp"
+#include "proxy/log/line_parts.hpp"
+
+namespace reprise::net {
+namespace {
+
+constexpr std::size_t longest = 500;
+
+// To the second, in UTC.
+std::string moment(std::int64_t unix_time) {
+  constexpr std::size_t to_the_second = 19;
+  return std::string(observe::timestamp(unix_time * 1'000'000'000).substr(0, to_the_second)) + "Z";
+}
+
+}  // namespace
+
+std::string status_line(const ServiceState& state) {
+  std::string line;
+  const bool failed = !state.why_not.empty();
+  if (failed) {
+    line.append("reload failed at ").append(moment(state.reloaded));
+    line.append(", the configuration before is kept: ").append(observe::clipped(state.why_not)).append("; ");
+  }
+  if (state.draining) line.append("draining: not ready, each response ends its connection; ");
+  line.append("serving ").append(std::to_string(state.routes));
+  line.append(state.routes == 1 ? " route" : " routes").append(" and the default on ");
+  for (const std::string& listener : state.listeners)
+    line.append(&listener == &state.listeners.front() ? "" : ", ").append(listener);
+  if (state.reloaded != 0 && !failed) line.append("; reloaded at ").append(moment(state.reloaded));
+  if (line.size() > longest) line.resize(longest);
+  // The protocol ends a state at the end of a line.
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return line;
+}
+
+}  // namespace reprise::net
