@@ -91,6 +91,9 @@ ROWS = [
     ("Upstreams", 8, [
         panel("Attempts by upstream", "host:port; the rest is other.",
               [("sum by (upstream) (rate(reprise_upstream_attempts_total{p}[]))", "{{upstream}}")], unit="ops", stacked=True),
+        panel("Time of attempts", "From an attempt's start to its response head or its failure, by upstream.",
+              [("histogram_quantile(0.99, sum by (le, upstream) (rate(reprise_upstream_attempt_duration_seconds_bucket{p}[])))", "p99 {{upstream}}")],
+              unit="s"),
         panel("Budget left", "Of each upstream, in the process that has least.",
               [("min by (upstream) (reprise_budget_available_ratio{p})", "{{upstream}}")], unit="percentunit", least=0, most=1),
         panel("Circuits", "Worst of all processes.",
@@ -114,6 +117,8 @@ ROWS = [
         panel("Streams", "What came behind CONNECT, through SOCKS or redirected, and what became of TLS for hosts of intercept.",
               [("sum by (protocol) (rate(reprise_streams_total{p}[]))", "{{protocol}}"),
                ("sum by (outcome) (rate(reprise_interceptions_total{p}[]))", "intercept: {{outcome}}")], unit="ops"),
+        panel("Bytes", "Of bodies and tunnels: in from clients, out to clients.",
+              [("sum(rate(reprise_request_bytes_total{r}[]))", "in"), ("sum(rate(reprise_response_bytes_total{r}[]))", "out")], unit="Bps"),
         panel("Certificates", "Days until the first of this side ends: the authority of intercept, client certificates.",
               [("min by (certificate) (reprise_certificate_expires_seconds{p}) / 86400", "{{certificate}}")], decimals=0),
         panel("Name lookups", "hit: an address that was remembered.",

@@ -24,7 +24,7 @@ struct AdminPages {
   std::function<std::string()> stories;  ///< page thread: the newest stories, a JSON array
   /// Page thread: one story by its id; absent: it is gone, or never was.
   std::function<std::optional<std::string>(std::string_view id, StoryForm)> story;
-  std::function<std::string()> metrics;   ///< page thread: the text takes milliseconds
+  std::function<std::string(observe::Exposition)> metrics;  ///< page thread: the text takes milliseconds
   EventFeed::Make edition;                ///< page thread: what is new to the readers of /events
   std::function<std::string()> config{};  ///< page thread: the configuration in force, as YAML
 };

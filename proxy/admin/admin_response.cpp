@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string>
 
+#include "proxy/admin/gzip.hpp"
+#include "proxy/admin/negotiation.hpp"
 #include "proxy/admin/status_page.hpp"
 
 namespace reprise::net {
@@ -112,6 +114,17 @@ Task<Page> story_page(const Query& query, std::string_view escaped_id, const Adm
                                     : json_page(query, std::move(*told));
 }
 
+// All fields of that name, as one list (RFC 9110 5.2).
+std::string all_values(const Query& query, bhttp::field name) {
+  std::string all;
+  const auto [begin, end] = query.equal_range(name);
+  for (auto field = begin; field != end; ++field) {
+    const auto value = field->value();
+    all.append(all.empty() ? "" : ",").append(value.data(), value.size());
+  }
+  return all;
+}
+
 // To HEAD; a GET has a stream in this place.
 Page events_head(const Query& query) {
   Page page = text_page(query, bhttp::status::ok, {});
@@ -138,6 +151,20 @@ Task<Page> private_page(const Query& query, std::string_view path, const AdminVi
   if (path.size() > stories_path.size() + 1 && path[stories_path.size()] == '/')
     co_return co_await story_page(query, path.substr(stories_path.size() + 1), pages, page_thread);
   co_return text_page(query, bhttp::status::not_found, "a story is at /stories/ID\n");
+}
+
+Task<Page> metrics_page(const Query& query, const AdminPages& pages, asio::thread_pool& page_thread) {
+  const observe::Exposition form = exposition_for(all_values(query, bhttp::field::accept));
+  const bool compressed = takes_gzip(all_values(query, bhttp::field::accept_encoding));
+  const auto make = [&] { return compressed ? gzip(pages.metrics(form)) : pages.metrics(form); };
+  Page page = text_page(query, bhttp::status::ok,
+                        co_await asio::co_spawn(page_thread, call(make), asio::use_awaitable));
+  page.set(bhttp::field::content_type, form == observe::Exposition::open_metrics
+                                           ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                           : "text/plain; version=0.0.4; charset=utf-8");
+  page.set(bhttp::field::vary, "Accept, Accept-Encoding");
+  if (compressed) page.set(bhttp::field::content_encoding, "gzip");
+  co_return page;
 }
 
 }  // namespace
@@ -171,10 +198,7 @@ Task<PageResponse> respond_to(const AdminQuery& query, AdminVisitor visitor, con
                         ready ? "ready\n" : "draining\n");
   }
   if (path == "/metrics") {
-    Page page = text_page(query, bhttp::status::ok,
-                          co_await asio::co_spawn(page_thread, call(pages.metrics), asio::use_awaitable));
-    page.set(bhttp::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
-    co_return page;
+    co_return co_await metrics_page(query, pages, page_thread);
   }
   co_return text_page(
       query, bhttp::status::not_found,

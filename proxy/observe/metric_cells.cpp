@@ -13,8 +13,6 @@ namespace {
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 
-constexpr std::array<double, 15> duration_bounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
-                                                 0.5,   1,      2.5,   5,    15,    60,   300};
 constexpr std::array<double, 8> attempts_bounds{1, 2, 3, 4, 5, 8, 13, 25};
 constexpr std::array<double, 11> backoff_bounds{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 64};
 constexpr std::array<double, 9> retry_after_bounds{1, 2, 5, 10, 30, 60, 120, 600, 3600};
@@ -47,6 +45,19 @@ prometheus::Family<prometheus::Gauge>& register_gauge(prometheus::Registry& regi
       .Register(registry);
 }
 
+ClientMetric::Histogram histogram_of(const Distribution& from) {
+  ClientMetric::Histogram out;
+  const std::vector<std::uint64_t> counts = from.counts();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    out.sample_count += counts[i];
+    const double bound =
+        i < from.bounds().size() ? from.bounds()[i] : std::numeric_limits<double>::infinity();
+    out.bucket.push_back({out.sample_count, bound});
+  }
+  out.sample_sum = from.sum();
+  return out;
+}
+
 // The families of one route's cells, gathered route by route.
 struct RouteFamilies {
   MetricFamily requests = family(Metric::requests);
@@ -61,13 +72,15 @@ struct RouteFamilies {
   MetricFamily backoff = family(Metric::backoff);
   MetricFamily retry_after = family(Metric::retry_after);
   MetricFamily ambiguous = family(Metric::ambiguous);
+  MetricFamily request_bytes = family(Metric::request_bytes);
+  MetricFamily response_bytes = family(Metric::response_bytes);
   MetricFamily hedges = family(Metric::hedges);
 
   void add(const std::string& route, const RouteCells&);
 
  private:
   static void add_distribution(MetricFamily& to, const std::string& route, const Distribution& from) {
-    if (from.count() > 0) add_series(to, {{"route", route}}).histogram = from.collect();
+    if (from.count() > 0) add_series(to, {{"route", route}}).histogram = histogram_of(from);
   }
 };
 
@@ -94,6 +107,8 @@ void RouteFamilies::add(const std::string& route, const RouteCells& cells) {
   add_counter(recovered, {{"route", route}}, value_of(cells.recovered));
   add_counter(resumed_downloads, {{"route", route}}, value_of(cells.resumed_downloads));
   add_counter(ambiguous, {{"route", route}}, value_of(cells.ambiguous));
+  add_counter(request_bytes, {{"route", route}}, value_of(cells.request_bytes));
+  add_counter(response_bytes, {{"route", route}}, value_of(cells.response_bytes));
   for (std::size_t i = 1; i < cells.hedges.size(); ++i) {
     const std::string outcome(policy::word(static_cast<policy::HedgeOutcome>(i)));
     add_if_touched(hedges, {{"route", route}, {"outcome", outcome}}, cells.hedges[i]);
@@ -119,38 +134,6 @@ MetricFamily counter(Metric metric, const Counter& cell) {
 }
 
 }  // namespace
-
-void Distribution::observe(double value, std::uint64_t times) {
-  std::size_t bucket = 0;
-  while (bucket < bounds_.size() && value > bounds_[bucket]) ++bucket;
-  counts_[bucket].fetch_add(times, std::memory_order_relaxed);
-  sum_.fetch_add(value * static_cast<double>(times), std::memory_order_relaxed);
-}
-
-std::uint64_t Distribution::count() const {
-  std::uint64_t total = 0;
-  for (const Counter& each : counts_) total += value_of(each);
-  return total;
-}
-
-std::vector<std::uint64_t> Distribution::counts() const {
-  std::vector<std::uint64_t> out;
-  for (std::size_t i = 0; i <= bounds_.size(); ++i) out.push_back(value_of(counts_[i]));
-  return out;
-}
-
-std::span<const double> request_duration_bounds() { return duration_bounds; }
-
-ClientMetric::Histogram Distribution::collect() const {
-  ClientMetric::Histogram out;
-  for (std::size_t i = 0; i <= bounds_.size(); ++i) {
-    out.sample_count += value_of(counts_[i]);
-    const double bound = i < bounds_.size() ? bounds_[i] : std::numeric_limits<double>::infinity();
-    out.bucket.push_back({out.sample_count, bound});
-  }
-  out.sample_sum = sum_.load(std::memory_order_relaxed);
-  return out;
-}
 
 OutcomeLabels::OutcomeLabels() {
   const auto place = [](const policy::Outcome& outcome) {
@@ -206,6 +189,15 @@ MetricFamily Metrics::Cells::attempts_by_upstream() const {
   return attempts;
 }
 
+MetricFamily Metrics::Cells::attempt_durations_by_upstream() const {
+  MetricFamily durations = family(Metric::upstream_attempt_duration);
+  by_upstream.each([&](const UpstreamCells& cells) {
+    if (cells.duration.count() > 0)
+      add_series(durations, {{"upstream", cells.label}}).histogram = histogram_of(cells.duration);
+  });
+  return durations;
+}
+
 MetricFamily Metrics::Cells::rejections_by_cause() const {
   MetricFamily requests = family(Metric::rejected_requests);
   for (std::size_t i = 0; i < rejected.size(); ++i) {
@@ -252,10 +244,13 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       by_route.backoff,
       by_route.retry_after,
       by_route.ambiguous,
+      by_route.request_bytes,
+      by_route.response_bytes,
       by_route.hedges,
       replay,
       replay_limit,
       attempts_by_upstream(),
+      attempt_durations_by_upstream(),
       upstream_connections,
       gauge(Metric::client_connections, client_connections),
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),

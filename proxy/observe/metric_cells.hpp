@@ -9,10 +9,8 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/registry.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -24,6 +22,7 @@
 
 #include "proxy/log/growing_list.hpp"
 #include "proxy/match/status_range.hpp"
+#include "proxy/observe/distribution.hpp"
 #include "proxy/observe/last_minute.hpp"
 #include "proxy/observe/metrics.hpp"
 #include "proxy/verdict/outcome.hpp"
@@ -36,30 +35,6 @@ using Counter = std::atomic<std::uint64_t>;
 using Level = std::atomic<std::int64_t>;
 
 inline void add_one(Counter& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
-
-/// A histogram without a lock. Buckets hold what is at or below their bound (Prometheus `le`).
-class Distribution {
- public:
-  static constexpr std::size_t most_bounds = 15;
-
-  /// `bounds`: ascending, at most `most_bounds`, and they outlive this.
-  explicit Distribution(std::span<const double> bounds) : bounds_(bounds) {
-    assert(bounds.size() <= most_bounds && std::is_sorted(bounds.begin(), bounds.end()));
-  }
-  /// `times`: so many observations of that value.
-  void observe(double value, std::uint64_t times = 1);
-  std::uint64_t count() const;
-  /// What each bucket holds; the last one is above every bound.
-  std::vector<std::uint64_t> counts() const;
-  std::uint64_t count_at(std::size_t bucket) const { return counts_[bucket].load(std::memory_order_relaxed); }
-  std::span<const double> bounds() const { return bounds_; }
-  prometheus::ClientMetric::Histogram collect() const;
-
- private:
-  const std::span<const double> bounds_;
-  std::array<Counter, most_bounds + 1> counts_{};
-  std::atomic<double> sum_{0};
-};
 
 /// The closed list of the `outcome` label, and the place in it of every outcome there is, worked out once
 /// from policy::outcome_label.
@@ -91,6 +66,8 @@ struct alignas(64) RouteCells {
   Counter recovered{0};
   Counter resumed_downloads{0};
   Counter ambiguous{0};
+  Counter request_bytes{0};
+  Counter response_bytes{0};
   std::array<Counter, policy::hedge_outcome_count> hedges{};
   Distribution duration;
   Distribution attempts_per_request;
@@ -117,9 +94,6 @@ inline constexpr auto limit_words = [] {
 inline constexpr auto& upstream_words = policy::names_of<UpstreamState>;
 inline constexpr auto& replay_words = policy::names_of<ReplayMedium>;
 
-/// Of request durations; they outlive everything.
-std::span<const double> request_duration_bounds();
-
 /// A route's name and its cells.
 struct RouteCount {
   explicit RouteCount(std::string_view route) : name(route) {}
@@ -135,6 +109,7 @@ struct Metrics::Cells final : prometheus::Collectable {
   /// Families with at least one series; none of the registry's.
   std::vector<prometheus::MetricFamily> Collect() const override;
   prometheus::MetricFamily attempts_by_upstream() const;
+  prometheus::MetricFamily attempt_durations_by_upstream() const;
   prometheus::MetricFamily rejections_by_cause() const;
 
   const OutcomeLabels outcome_labels;

@@ -39,12 +39,20 @@ constexpr std::array<MetricRow, metric_count> rows{{
     {Metric::upstream_attempts, "reprise_upstream_attempts_total", Type::Counter, "upstream, outcome",
      "Attempts by host:port and outcome: hosts written in the configuration, then the first "
      "`limits.labelled_upstreams` that were met; the rest is `other`."},
+    {Metric::upstream_attempt_duration, "reprise_upstream_attempt_duration_seconds", Type::Histogram,
+     "upstream",
+     "Time of attempts by host:port, from their start to the response head or the failure; labels as of "
+     "`reprise_upstream_attempts_total`."},
     {Metric::budget_available, "reprise_budget_available_ratio", Type::Gauge, "upstream",
      "Share of the retry budget that is left, 0 to 1, by host:port; `other` is the lowest of the rest."},
     {Metric::circuit_state, "reprise_circuit_state", Type::Gauge, "upstream",
      "0 closed, 1 half-open, 2 open, by host:port; `other` is the worst of the rest."},
     {Metric::ambiguous, "reprise_ambiguous_total", Type::Counter, "route",
      "Answers 404, 409 or 412 after an earlier attempt that may have taken effect."},
+    {Metric::request_bytes, "reprise_request_bytes_total", Type::Counter, "route",
+     "Bytes of request bodies and tunnels that were read from clients."},
+    {Metric::response_bytes, "reprise_response_bytes_total", Type::Counter, "route",
+     "Bytes of response bodies and tunnels that were sent to clients."},
     {Metric::hedges, "reprise_hedges_total", Type::Counter, "route, outcome",
      "Second copies that were due: won (the client got its answer) lost failed cancelled refused (a gate was "
      "closed) observed (the route only observes)."},

@@ -10,6 +10,7 @@
 #include "proxy/log/access_log.hpp"
 #include "proxy/observe/metric_cells.hpp"
 #include "proxy/observe/metric_table.hpp"
+#include "proxy/observe/open_metrics.hpp"
 #include "proxy/observe/process_stats.hpp"
 
 namespace reprise::observe {
@@ -31,7 +32,10 @@ Counter& code_cell(RouteCells& cells, const ExchangeRecord& record) {
 void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome,
                  const policy::LedgerEntry& entry) {
   add_one(cells.attempts[outcome]);
-  if (upstream != nullptr) add_one(upstream->attempts[outcome]);
+  if (upstream != nullptr) {
+    add_one(upstream->attempts[outcome]);
+    upstream->duration.observe(seconds(entry.ended - entry.started));
+  }
   if (const auto* answered = std::get_if<policy::Answered>(&entry.outcome)) {
     if (const auto& asked = answered->hints.retry_after) cells.retry_after.observe(seconds(*asked));
   }
@@ -42,7 +46,7 @@ void count_entry(RouteCells& cells, UpstreamCells* upstream, std::size_t outcome
   if (waited) cells.backoff.observe(seconds(entry.verdict.delay));
 }
 
-// Exact but for the buckets of the two distributions: there the rest counts with its mean.
+// Exact but for the buckets of the distributions: there the rest counts with its mean.
 void count_forgotten(RouteCells& cells, UpstreamCells* upstream, const policy::Forgotten& all) {
   const auto add = [](Counter& counter, std::uint64_t number) {
     counter.fetch_add(number, std::memory_order_relaxed);
@@ -52,6 +56,8 @@ void count_forgotten(RouteCells& cells, UpstreamCells* upstream, const policy::F
     if (upstream != nullptr) add(upstream->attempts[i], all.outcomes[i]);
   }
   for (std::size_t i = 0; i < all.retries.size(); ++i) add(cells.retries[i], all.retries[i]);
+  if (upstream != nullptr && all.attempts > 0)
+    upstream->duration.observe(all.took / static_cast<double>(all.attempts), all.attempts);
   if (all.waits > 0) cells.backoff.observe(all.waited / static_cast<double>(all.waits), all.waits);
   if (all.pauses > 0) cells.retry_after.observe(all.paused / static_cast<double>(all.pauses), all.pauses);
 }
@@ -183,6 +189,8 @@ void Metrics::count(const ExchangeRecord& record) {
   for (std::size_t i = 0; i < ledger.size(); i = ledger.next(i))
     count_entry(cells, record.upstream, cells_->outcome_labels.index(ledger[i].outcome), ledger[i]);
   if (ledger.forgotten() != nullptr) count_forgotten(cells, record.upstream, *ledger.forgotten());
+  cells.request_bytes.fetch_add(record.request_bytes, std::memory_order_relaxed);
+  cells.response_bytes.fetch_add(record.response_bytes, std::memory_order_relaxed);
   if (!ledger.empty()) cells.attempts_per_request.observe(static_cast<double>(ledger.size()));
   count_final_reason(cells, ledger.reason);
   if (ledger.size() > 1 && is_recovered(record)) add_one(cells.recovered);
@@ -283,14 +291,15 @@ std::string_view word(SpanDrop cause) { return span_drop_words[static_cast<std::
 
 std::string_view word(Interception outcome) { return interception_words[static_cast<std::size_t>(outcome)]; }
 
-std::string Metrics::text() {
+std::string Metrics::text(Exposition form) {
   std::vector<prometheus::MetricFamily> families = cells_->registry.Collect();
   std::erase_if(families, [](const auto& each) { return each.metric.empty(); });
   std::vector<prometheus::MetricFamily> own = cells_->Collect();
   std::move(own.begin(), own.end(), std::back_inserter(families));
   append_process_families(families);
   put_in_order(families);
-  return prometheus::TextSerializer().Serialize(families);
+  return form == Exposition::open_metrics ? open_metrics(families)
+                                          : prometheus::TextSerializer().Serialize(families);
 }
 
 Metrics::Totals Metrics::totals() const {
@@ -335,7 +344,7 @@ std::vector<CountedSecond<RouteNumbers>> Metrics::last_minute_of(std::size_t rou
   return cells.last_minute.list(second_of(now), [&] { return numbers_of(cells); });
 }
 
-std::span<const double> Metrics::duration_bounds() { return request_duration_bounds(); }
+std::span<const double> Metrics::duration_bounds() { return observe::duration_bounds; }
 
 std::vector<Metrics::UpstreamTotals> Metrics::upstream_totals(policy::Instant now) const {
   std::vector<UpstreamTotals> all;

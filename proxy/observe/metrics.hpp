@@ -79,6 +79,9 @@ std::string_view word(SpanDrop);
 /// Certificates of this side: the label `certificate`.
 enum class CertificateUse : std::uint8_t { authority, client };
 
+/// The forms in which the metrics are written: Prometheus text 0.0.4, OpenMetrics 1.0.0.
+enum class Exposition : std::uint8_t { text, open_metrics };
+
 /// Where `reprise_replay_bytes` are held: the label `store`.
 enum class ReplayMedium : std::uint8_t { memory, disk };
 
@@ -133,8 +136,8 @@ class Metrics {
   /// The same for circuits.
   void set_circuit_state(std::string_view upstream, policy::Circuit::State);
 
-  /// The Prometheus text format. Takes milliseconds: call it on a page thread.
-  std::string text();
+  /// Takes milliseconds: call it on a page thread.
+  std::string text(Exposition = Exposition::text);
 
   /// Live totals for /status.
   struct Totals {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/observe/distribution.hpp"
 #include "proxy/observe/last_minute.hpp"
 #include "proxy/verdict/outcome.hpp"
 
@@ -28,6 +29,7 @@ struct alignas(64) UpstreamCells {
   /// By their place in policy::outcome_labels.
   std::array<std::atomic<std::uint64_t>, policy::outcome_labels.size()> attempts{};
   LastMinute<AttemptNumbers> last_minute;
+  Distribution duration{duration_bounds};
 };
 
 /// Who gets a label: hosts that the configuration names, at every port, then the first others that are met.

@@ -48,6 +48,7 @@ void Ledger::forget(const LedgerEntry& entry) {
   if (forgotten_.empty()) forgotten_.emplace_back();
   Forgotten& all = forgotten_.front();
   ++all.attempts;
+  all.took += seconds(std::max(entry.ended - entry.started, Duration::zero()));
   const auto label = std::find(outcome_labels.begin(), outcome_labels.end(), outcome_label(entry.outcome));
   ++all.outcomes[static_cast<std::size_t>(label - outcome_labels.begin())];
   const auto* answered = std::get_if<Answered>(&entry.outcome);

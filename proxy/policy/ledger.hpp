@@ -37,6 +37,7 @@ struct Forgotten {
   double waited = 0;                                            ///< seconds in all
   std::uint64_t pauses = 0;                                     ///< responses that asked for one
   double paused = 0;                                            ///< seconds in all, as asked
+  double took = 0;                                              ///< seconds of all attempts
   unsigned first_sent = 0;  ///< the lowest number of an attempt of which bytes may have been sent; 0: none
 };
 

@@ -90,7 +90,7 @@ struct Proxy::Parts {
   std::string effective_configuration();
   /// None if `reload.watch` is off.
   std::vector<WatchedFile> watched_files() const;
-  std::string metrics_text();
+  std::string metrics_text(observe::Exposition);
   /// What would change how it ended; empty: nothing, or its route is gone.
   std::string advice_for(const observe::Story&) const;
   /// A JSON array of those that are worth telling, the newest last.

@@ -72,7 +72,7 @@ Proxy::Parts::Parts(config::Settings given, ProxyOptions given_options)
            [this] { return status(); },
            [this] { return newest_stories(); },
            [this](std::string_view id, StoryForm form) { return story(id, form); },
-           [this] { return metrics_text(); },
+           [this](observe::Exposition form) { return metrics_text(form); },
            [this](bool whole) { return edition(whole); },
            [this] { return effective_configuration(); }};
   if (control_path) control = std::make_unique<ControlSocket>(workers.front()->io, *control_path);

@@ -145,12 +145,12 @@ std::string Proxy::Parts::effective_configuration() {
   return config::running_text(in_force.snapshot->settings, options.config_file, in_force.hash);
 }
 
-std::string Proxy::Parts::metrics_text() {
+std::string Proxy::Parts::metrics_text(observe::Exposition form) {
   set_gauges(metrics, budgets, host_guards);
   metrics.set_log_dropped(log.dropped());
   set_certificate_gauges(metrics, now().snapshot->certificate_ends,
                          Clock::wall_nanoseconds() / 1'000'000'000);
-  return metrics.text();
+  return metrics.text(form);
 }
 
 }  // namespace reprise::net

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <string>
@@ -12,6 +13,7 @@
 #include "proxy/log/access_log.hpp"
 #include "proxy/observe/metric_cells.hpp"
 #include "proxy/observe/metric_table.hpp"
+#include "proxy/observe/open_metrics.hpp"
 #include "proxy/observe/process_stats.hpp"
 #include "tests/observe/golden.hpp"
 #include "tests/support/scripted_request.hpp"
@@ -91,6 +93,7 @@ TEST_F(MetricsTest, text_is_as_agreed) {
   metrics_.set_budget_ratio("api.internal:80", 0.75);
   metrics_.set_budget_ratio("other", 1);
   expect_golden("metrics.txt", without_process(metrics_.text()));
+  expect_golden("open_metrics.txt", without_process(metrics_.text(Exposition::open_metrics)));
 }
 
 TEST_F(MetricsTest, totals_are_those_of_the_cells) {
@@ -246,6 +249,53 @@ TEST_F(MetricsTest, N13_opened_tunnels_and_upgraded_connections_are_no_requests)
   EXPECT_EQ(value("reprise_request_duration_seconds_count{route=\"api\"}"), "");
   EXPECT_EQ(value("reprise_attempts_per_request_count{route=\"api\"}"), "2");
   EXPECT_EQ(value("reprise_attempts_total{route=\"api\",outcome=\"2xx\"}"), "2") << "attempts are counted";
+}
+
+TEST_F(MetricsTest, attempts_are_timed_by_upstream_and_bytes_counted_by_route) {
+  ScriptedRequest two("two", "POST", "/");
+  two.attempt(status(503), 40, {true, milliseconds(1), Reason::retryable_status})
+      .attempt(status(200), 10, stop(Reason::success));
+  two.ends(Ending::answered, 200);
+  ExchangeRecord record = two.record();
+  record.upstream = &metrics_.upstream("api.internal:80");
+  record.request_bytes = 300;
+  record.response_bytes = 5000;
+  metrics_.count(record);
+  metrics_.count(record);
+  const std::string upstream = "{upstream=\"api.internal:80\"";
+  EXPECT_EQ(value("reprise_upstream_attempt_duration_seconds_count" + upstream + "}"), "4");
+  EXPECT_EQ(value("reprise_upstream_attempt_duration_seconds_bucket" + upstream + ",le=\"0.01\"}"), "2");
+  EXPECT_EQ(value("reprise_upstream_attempt_duration_seconds_bucket" + upstream + ",le=\"0.05\"}"), "4");
+  EXPECT_EQ(value("reprise_request_bytes_total{route=\"api\"}"), "600");
+  EXPECT_EQ(value("reprise_response_bytes_total{route=\"api\"}"), "10000");
+}
+
+// The count of the histogram is that of the attempts, however many the ledger has let go.
+TEST_F(MetricsTest, forgotten_attempts_are_timed_too) {
+  ScriptedRequest patient("patient", "GET", "/");
+  for (int i = 0; i < 99; ++i) patient.attempt(status(503), 20, {true, {}, Reason::retryable_status});
+  patient.attempt(status(200), 20, stop(Reason::success)).ends(Ending::answered, 200);
+  ExchangeRecord record = patient.record();
+  record.upstream = &metrics_.upstream("api.internal:80");
+  metrics_.count(record);
+  const std::string upstream = "{upstream=\"api.internal:80\"";
+  EXPECT_EQ(value("reprise_upstream_attempt_duration_seconds_count" + upstream + "}"), "100");
+  EXPECT_EQ(value("reprise_upstream_attempt_duration_seconds_bucket" + upstream + ",le=\"0.025\"}"), "100");
+  EXPECT_EQ(value("reprise_upstream_attempt_duration_seconds_bucket" + upstream + ",le=\"0.01\"}"), "0");
+}
+
+TEST(OpenMetrics, escapes_texts_and_writes_numbers_as_the_standard_does) {
+  prometheus::MetricFamily odd{
+      "odd_seconds", "a \\ and \"quotes\"\nand a line", prometheus::MetricType::Gauge, {}};
+  prometheus::ClientMetric metric;
+  metric.label = {{"name", "\"\\\n"}};
+  metric.gauge.value = std::numeric_limits<double>::infinity();
+  odd.metric.push_back(metric);
+  EXPECT_EQ(open_metrics({odd}),
+            "# TYPE odd_seconds gauge\n# UNIT odd_seconds seconds\n"
+            "# HELP odd_seconds a \\\\ and \\\"quotes\\\"\\nand a line\n"
+            "odd_seconds{name=\"\\\"\\\\\\n\"} +Inf\n# EOF\n");
+  EXPECT_EQ(open_metrics({}), "# EOF\n");
 }
 
 TEST_F(MetricsTest, N13_a_refused_tunnel_is_a_request) {
