@@ -8,6 +8,10 @@
 #include "proxy/command_line/outline.hpp"
 #include "proxy/command_line/page_tables.hpp"
 #include "proxy/command_line/roff.hpp"
+#if __has_include("config/keys/shortcut_table.hpp")
+#include "config/keys/shortcut_table.hpp"
+#define REPRISE_HAS_SHORTCUTS
+#endif
 
 namespace reprise::cli {
 namespace {
@@ -33,6 +37,22 @@ void add_entries(std::string_view title, const Entries& entries, std::string& te
   text.append(".SH ").append(title).append("\n");
   for (const PageEntry& entry : entries)
     text.append(".TP\n.B ").append(roff(entry.name)).append("\n").append(roff(entry.text)).append("\n");
+}
+
+// The variables that stand for a flag, by the table of both.
+void add_shortcut_variables([[maybe_unused]] std::string& text) {
+#ifdef REPRISE_HAS_SHORTCUTS
+  for (const config::Shortcut& shortcut : config::shortcut_table) {
+    text.append(".TP\n.B ").append(config::variable_of(shortcut));
+    if (!shortcut.alias.empty()) text.append(", ").append(shortcut.alias);
+    text.append("\nRead by run and exec: ").append(roff(shortcut.sentence));
+    text.append(". Sets the key ")
+        .append(roff(shortcut.path))
+        .append(", as \\-\\-")
+        .append(roff(shortcut.flag));
+    text.append(" does; the file wins over the variable, the flag over both.\n");
+  }
+#endif
 }
 
 std::string title_line(std::string_view name, std::string_view section, std::string_view what) {
@@ -64,6 +84,7 @@ std::string man_page(const CLI::App& app) {
       "cannot be "
       "executed, 128 and its number for a signal.\n");
   add_entries("ENVIRONMENT", variable_entries, text);
+  add_shortcut_variables(text);
   add_entries("FILES", file_entries, text);
   add_entries("SIGNALS", signal_entries, text);
   return text.append(

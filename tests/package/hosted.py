@@ -120,7 +120,8 @@ def test_a_file_that_a_new_version_cannot_use_does_not_end_the_old_one(stage):
     equal(pid(there), before, "what ran goes on")
     asked(there)
     assert there.ask("systemctl reload reprise").code != 0, "the file cannot be used"
-    assert f"{SERVICE_FILE}:" in there.must("journalctl --no-pager -u reprise"), "what is wrong, and where"
+    assert f"{SERVICE_FILE}:" in there.must("journalctl --no-pager -p err -u reprise"), "what is wrong, and where, as an error"
+    assert 'Status: "' in there.must("systemctl status --no-pager reprise"), "a line of what it does"
     equal(pid(there), before, "what ran goes on")
     asked(there)
     assert there.ask("systemctl restart reprise").code != 0, "the file cannot be used"
