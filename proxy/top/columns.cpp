@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace reprise::top {
 namespace {
 
 constexpr std::size_t least_name = 12;
 constexpr std::size_t most_name = 40;
-constexpr std::size_t least_reasons = 18;
+constexpr std::size_t least_reasons = 28;
 
 std::optional<double> rate_of(const RouteFigures& route, std::uint64_t count) {
   if (route.span <= 0) return std::nullopt;
@@ -73,7 +74,11 @@ const ColumnOutline& outline_of(Column column) { return outlines[static_cast<std
 TableShape shape_for(std::size_t columns, std::size_t longest) {
   std::vector<bool> shown(column_count, false);
   // The mark of the chosen one stands before the name, a blank before each other column.
-  std::size_t used = 1 + least_name;
+  // A whole name is worth more than most columns: the rate and the success stay.
+  const std::size_t kept = 1 + 2 * (2 + outlines[static_cast<std::size_t>(Column::rate)].width);
+  const std::size_t name_room = columns > kept + least_name ? columns - kept : least_name;
+  const std::size_t name = std::min(std::clamp(longest, least_name, most_name), name_room);
+  std::size_t used = 1 + name;
   std::vector<std::size_t> by_rank(column_count);
   for (std::size_t i = 0; i < column_count; ++i) by_rank[outlines[i].rank] = i;
   shown[by_rank[0]] = true;
@@ -87,20 +92,29 @@ TableShape shape_for(std::size_t columns, std::size_t longest) {
   for (std::size_t i = 0; i < column_count; ++i)
     if (shown[i]) shape.columns.push_back(static_cast<Column>(i));
   const std::size_t room = columns > used ? columns - used : 0;
-  const std::size_t wanted = std::clamp(longest, least_name, most_name) - least_name;
-  const std::size_t given = std::min(room, wanted);
-  shape.route = std::min(least_name + given, columns > 1 ? columns - 1 : 1);
-  if (room - given >= least_reasons + 2) shape.reasons = room - given - 2;
+  shape.route = std::min(name, columns > 1 ? columns - 1 : 1);
+  if (room >= least_reasons + 2) shape.reasons = room - 2;
   return shape;
 }
 
 std::string reasons_text(const CountsByWord& refused) {
+  return reasons_within(refused, std::numeric_limits<std::size_t>::max());
+}
+
+std::string reasons_within(const CountsByWord& refused, std::size_t columns) {
   CountsByWord sorted = refused;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& one, const auto& other) { return one.second > other.second; });
   std::string text;
-  for (const auto& [reason, count] : sorted)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, count_text(static_cast<double>(count)));
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [reason, count] = sorted[i];
+    const std::string next =
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, count_text(static_cast<double>(count)));
+    const std::string rest = fmt::format(" +{}", sorted.size() - i);
+    const std::size_t after = i + 1 < sorted.size() ? rest.size() : 0;
+    if (!text.empty() && text.size() + next.size() + after > columns) return text + rest;
+    text += next;
+  }
   return text.empty() ? "-" : text;
 }
 

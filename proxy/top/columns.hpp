@@ -35,5 +35,7 @@ TableShape shape_for(std::size_t columns, std::size_t longest);
 
 /// `not_idempotent 12, budget_spent 3`, the most frequent first; `-` where there are none.
 std::string reasons_text(const CountsByWord& refused);
+/// The most frequent ones that so many columns hold, none of them cut: `not_idempotent 12 +2`.
+std::string reasons_within(const CountsByWord& refused, std::size_t columns);
 
 }  // namespace reprise::top

@@ -7,17 +7,38 @@
 namespace reprise::top {
 namespace {
 
-std::string_view foot_text(Page page) {
-  switch (page) {
-    case Page::routes:
-      return "q quit  ? help  j/k or arrows choose  Enter its stories  s/1-9 sort  r reverse  u upstreams  p "
-             "pause";
-    case Page::stories: return "q quit  ? help  Esc back  j/k or arrows choose  Enter all of it  p pause";
-    case Page::story:
-    case Page::upstreams:
-    case Page::help: break;
-  }
-  return "q quit  ? help  Esc back  j/k or arrows scroll  p pause";
+// The keys that matter most come first: what has no room is in the page of help.
+Line foot(Page page, const Look& look) {
+  std::vector<std::string_view> keys{"q quit", "? help", "Esc back", "j/k or arrows scroll", "p pause"};
+  if (page == Page::routes)
+    keys = {"q quit",     "? help",    "j/k or arrows choose", "Enter its stories",
+            "s/0-9 sort", "r reverse", "u upstreams",          "p pause"};
+  if (page == Page::stories)
+    keys = {"q quit", "? help", "Esc back", "j/k or arrows choose", "Enter all of it", "p pause"};
+  std::vector<Line> items;
+  for (const std::string_view key : keys) items.emplace_back(std::string(key), Style::faint);
+  return fitting(std::move(items), look);
+}
+
+std::size_t columns_of(const Line& line, const Look& look) {
+  std::size_t columns = 0;
+  for (const Piece& piece : line.pieces) columns += columns_of(piece.text, look.charset);
+  return columns;
+}
+
+void append_item(Line& line, Line item) {
+  if (!line.pieces.empty()) line.add("  ");
+  line.pieces.insert(line.pieces.end(), std::make_move_iterator(item.pieces.begin()),
+                     std::make_move_iterator(item.pieces.end()));
+}
+
+std::vector<Line> broken(const Line& item, const Look& look) {
+  std::string text;
+  for (const Piece& piece : item.pieces) text += piece.text;
+  std::vector<Line> lines;
+  for (std::string& part : wrapped(text, look.columns, look.charset))
+    lines.emplace_back(std::move(part), item.pieces.front().style);
+  return lines;
 }
 
 std::vector<Line> body(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
@@ -46,6 +67,42 @@ Line fitted(Line line, const Look& look) {
 
 }  // namespace
 
+void append(std::vector<Line>& lines, std::vector<Line> more) {
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<Line> flowed(std::vector<Line> items, const Look& look) {
+  std::vector<Line> lines;
+  std::size_t used = 0;
+  for (Line& item : items) {
+    const std::size_t width = columns_of(item, look);
+    if (width > look.columns) {
+      for (Line& part : broken(item, look)) lines.push_back(std::move(part));
+      used = columns_of(lines.back(), look);
+      continue;
+    }
+    if (lines.empty() || used + 2 + width > look.columns) {
+      lines.emplace_back();
+      used = 0;
+    }
+    used += width + (used > 0 ? 2 : 0);
+    append_item(lines.back(), std::move(item));
+  }
+  return lines;
+}
+
+Line fitting(std::vector<Line> items, const Look& look) {
+  Line line;
+  std::size_t used = 0;
+  for (Line& item : items) {
+    const std::size_t more = columns_of(item, look) + (used > 0 ? 2 : 0);
+    if (used > 0 && used + more > look.columns) break;
+    used += more;
+    append_item(line, std::move(item));
+  }
+  return line;
+}
+
 void append_row(std::vector<Line>& lines, std::string_view heading, std::string_view text, const Look& look,
                 Style style) {
   constexpr std::size_t beside = 12;
@@ -72,14 +129,14 @@ std::size_t page_of(std::size_t place, std::size_t rows) { return rows == 0 ? pl
 
 Screen draw(const Watch& watch, const View& view, const Look& look) {
   Screen screen = head_lines(watch, view, look);
-  const std::size_t foot = look.rows > 2 ? 1 : 0;
-  const std::size_t room = look.rows - std::min(look.rows, foot);
+  const std::size_t below = look.rows > 2 ? 1 : 0;
+  const std::size_t room = look.rows - std::min(look.rows, below);
   if (screen.size() > room) screen.resize(room);
   std::vector<Line> page = body(watch, view, look, room - screen.size());
   if (page.size() > room - screen.size()) page.resize(room - screen.size());
   screen.insert(screen.end(), std::make_move_iterator(page.begin()), std::make_move_iterator(page.end()));
   screen.resize(room);
-  if (foot > 0) screen.emplace_back(std::string(foot_text(view.page)), Style::faint);
+  if (below > 0) screen.push_back(foot(view.page, look));
   for (Line& line : screen) line = fitted(std::move(line), look);
   return screen;
 }

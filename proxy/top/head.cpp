@@ -13,30 +13,35 @@ constexpr std::size_t roomy = 16;
 // For so many seconds a restart is told.
 constexpr double told_for = 20;
 
-Line identity(const Watch& watch, const Look& look) {
-  if (watch.empty()) return Line("reprise at " + look.where, Style::strong);
+std::vector<Line> identity(const Watch& watch, const Look& look) {
+  if (watch.empty()) return {Line("reprise at " + look.where, Style::strong)};
   const Status& status = watch.status();
-  Line line("reprise " + status.version, Style::strong);
+  std::vector<Line> items{Line("reprise " + status.version, Style::strong)};
   if (status.draining) {
-    line.add("  draining", Style::warning);
+    items.emplace_back("draining", Style::warning);
   } else if (status.ready) {
-    line.add("  ready", Style::good);
+    items.emplace_back("ready", Style::good);
   } else {
-    line.add("  not ready", Style::bad);
+    items.emplace_back("not ready", Style::bad);
   }
-  line.add(fmt::format("  {} req/s  {} clients  up {}", rate_text(watch.rate()), status.clients,
-                       age_text(status.uptime)));
-  return line.add("  " + look.where, Style::faint);
+  items.emplace_back(rate_text(watch.rate()) + " req/s");
+  items.emplace_back(fmt::format("{} client{}", status.clients, status.clients == 1 ? "" : "s"));
+  items.emplace_back("up " + age_text(status.uptime));
+  items.emplace_back(look.where, Style::faint);
+  return items;
 }
 
-Line configuration(const Status& status) {
-  Line line("config ", Style::strong);
-  line.add(status.config_file.value_or("built-in defaults"));
-  if (!status.config_hash.empty()) line.add(", hash " + status.config_hash);
+std::vector<Line> configuration(const Status& status) {
+  Line file("config ", Style::strong);
+  file.add(status.config_file.value_or("built-in defaults"));
+  std::vector<Line> items{std::move(file)};
+  if (!status.config_hash.empty()) items.emplace_back("hash " + status.config_hash);
   bool bad = false;
-  const std::string reload = reload_text(status, bad);
-  line.add("  reload ", Style::strong);
-  return line.add(reload, bad ? Style::bad : Style::plain);
+  const std::string text = reload_text(status, bad);
+  Line reload("reload ", bad ? Style::bad : Style::strong);
+  reload.add(text, bad ? Style::bad : Style::plain);
+  items.push_back(std::move(reload));
+  return items;
 }
 
 struct Troubles {
@@ -53,37 +58,53 @@ Troubles troubles_of(const Status& status) {
   return troubles;
 }
 
-Line pools(const Status& status) {
-  Line line("upstreams ", Style::strong);
-  if (status.upstream_active || status.upstream_idle)
-    line.add(fmt::format("{} active, {} idle  ", status.upstream_active.value_or(0),
-                         status.upstream_idle.value_or(0)));
+std::vector<Line> pools(const Status& status) {
+  Line first("upstreams ", Style::strong);
+  first.add(fmt::format("{} active, {} idle", status.upstream_active.value_or(0),
+                        status.upstream_idle.value_or(0)));
+  std::vector<Line> items{std::move(first)};
   const Troubles troubles = troubles_of(status);
-  const auto add = [&line](std::size_t count, std::string_view what, std::string_view none, Style style) {
+  const auto add = [&items](std::size_t count, std::string_view what, std::string_view none, Style style) {
     if (count == 0) {
-      line.add(std::string(none));
+      items.emplace_back(std::string(none));
     } else {
-      line.add(fmt::format("{}: {}", what, count), style);
+      items.emplace_back(fmt::format("{}: {}", what, count), style);
     }
-    line.add("  ");
   };
   add(troubles.circuits, "circuits not closed", "circuits closed", Style::bad);
   add(troubles.pauses, "paused", "no pause", Style::warning);
   add(troubles.budgets, "budgets drawn on", "budgets full", Style::warning);
-  if (status.rejected > 0) line.add(fmt::format("{} rejected", status.rejected));
-  return line;
+  if (status.rejected > 0) items.emplace_back(fmt::format("{} rejected", status.rejected));
+  return items;
 }
 
 // Tunnels are no requests: the first host whose HTTPS could not be read, and what would help.
-Line tunnels(const Status& status) {
-  Line line("tunnels ", Style::strong);
-  line.add(fmt::format("{} ended", status.tunnels));
-  if (status.unread.empty()) return line;
+std::vector<Line> tunnels(const Status& status) {
+  Line ended("tunnels ", Style::strong);
+  ended.add(fmt::format("{} ended", status.tunnels));
+  std::vector<Line> items{std::move(ended)};
+  if (status.unread.empty()) return items;
   const UnreadReading& host = status.unread.front();
-  line.add("  HTTPS not read: " + host.name, Style::warning);
-  if (!host.intercept.empty()) line.add(" (--intercept " + host.intercept + ")");
-  if (status.unread.size() > 1) line.add(fmt::format(" and {} more: u", status.unread.size() - 1));
-  return line;
+  items.emplace_back("HTTPS not read: " + host.name, Style::warning);
+  if (!host.intercept.empty()) items.emplace_back("(--intercept " + host.intercept + ")");
+  if (status.unread.size() > 1) items.emplace_back(fmt::format("and {} more: u", status.unread.size() - 1));
+  return items;
+}
+
+bool has_tunnels(const Status& status) { return status.tunnels > 0 || !status.unread.empty(); }
+
+// One line for what is worth most: a notice, a failed reload, or that all there is are tunnels.
+std::vector<Line> short_head(const Status& status, std::vector<Line> told, const Look& look) {
+  const auto first_of = [](std::vector<Line> lines) {
+    lines.resize(std::min<std::size_t>(lines.size(), 1));
+    return lines;
+  };
+  if (!told.empty()) return first_of(std::move(told));
+  if (status.reload && !status.reload->succeeded)
+    return {
+        fitting({Line("reload FAILED", Style::bad), Line("the one before goes on: u", Style::bad)}, look)};
+  if (has_tunnels(status) && status.requests == 0) return {fitting(tunnels(status), look)};
+  return {};
 }
 
 // What has to be known before any figure is believed: the gravest first.
@@ -120,27 +141,35 @@ std::string reload_text(const Status& status, bool& bad) {
 }
 
 std::vector<Line> head_lines(const Watch& watch, const View& view, const Look& look) {
-  std::vector<Line> lines{identity(watch, look)};
   std::vector<Line> told = notices(watch, view, look);
   if (watch.empty()) {
-    lines.insert(lines.end(), told.begin(), told.end());
+    std::vector<Line> lines = flowed(identity(watch, look), look);
+    append(lines, std::move(told));
     return lines;
   }
   const Status& status = watch.status();
   if (look.rows < roomy) {
-    const bool failed = status.reload && !status.reload->succeeded;
-    if (!told.empty()) {
-      lines.push_back(std::move(told.front()));
-    } else if (failed) {
-      bool bad = false;
-      lines.emplace_back("reload " + reload_text(status, bad), Style::bad);
-    }
+    std::vector<Line> lines{fitting(identity(watch, look), look)};
+    append(lines, short_head(status, std::move(told), look));
     return lines;
   }
-  lines.push_back(configuration(status));
-  lines.push_back(pools(status));
-  if (status.tunnels > 0 || !status.unread.empty()) lines.push_back(tunnels(status));
-  lines.insert(lines.end(), told.begin(), told.end());
+  std::vector<Line> lines = flowed(identity(watch, look), look);
+  std::vector<Line> tunnel_lines;
+  if (has_tunnels(status)) tunnel_lines = flowed(tunnels(status), look);
+  std::vector<Line> config_lines = flowed(configuration(status), look);
+  std::vector<Line> pool_lines = flowed(pools(status), look);
+  // On a narrow terminal the figures of the routes come first: the page of upstreams has these, too.
+  const std::size_t most = look.rows / 3;
+  const bool failed = status.reload && !status.reload->succeeded;
+  const auto size = [&] {
+    return lines.size() + tunnel_lines.size() + config_lines.size() + pool_lines.size() + told.size();
+  };
+  if (size() > most && !failed) config_lines.clear();
+  if (size() > most) pool_lines.clear();
+  append(lines, std::move(config_lines));
+  append(lines, std::move(pool_lines));
+  append(lines, std::move(tunnel_lines));
+  append(lines, std::move(told));
   lines.emplace_back();
   return lines;
 }

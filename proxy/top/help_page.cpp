@@ -19,6 +19,7 @@ constexpr Explained keys[] = {
     {"Enter", "the chosen route's last retried or refused requests, then one of them in full"},
     {"Esc", "back"},
     {"1 to 9, s", "sort by that column, by the next one"},
+    {"0", "more than twelve routes: the most trouble first, as at the start"},
     {"r", "sort the other way round"},
     {"u", "upstreams: circuits, pauses, budgets; the configuration and its last reload"},
     {"p", "pause: nothing is asked, figures stay"},

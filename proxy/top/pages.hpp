@@ -22,12 +22,20 @@ std::vector<Line> story_page(const Watch&, const View&, const Look&, std::size_t
 std::vector<Line> upstreams_page(const Watch&, const View&, const Look&, std::size_t rows);
 std::vector<Line> help_page(const View&, const Look&, std::size_t rows);
 
-/// One story on one line, and what it says of itself on as many as that needs.
-Line story_row(const StoryReading&, bool with_route, const Look&);
+/// One story: one line, or where its target has no room there, more lines below it. Then what it says of
+/// itself.
+std::vector<Line> story_rows(const StoryReading&, bool with_route, const Look&);
 std::vector<Line> story_lines(const StoryReading&, const Look&);
 /// Its reason in words, and what would change it.
 std::string reason_text(const StoryReading&);
 
+/// Adds those lines below.
+void append(std::vector<Line>&, std::vector<Line>);
+/// Puts items on as many lines as they need, two blanks between two; only an item that is longer than a line
+/// is broken.
+std::vector<Line> flowed(std::vector<Line> items, const Look&);
+/// One line of those items, in order, for which there is room: none of them is cut.
+Line fitting(std::vector<Line> items, const Look&);
 /// A heading and text beside it, broken into lines; on a narrow terminal below it.
 void append_row(std::vector<Line>&, std::string_view heading, std::string_view text, const Look&,
                 Style style = Style::plain);

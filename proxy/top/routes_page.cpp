@@ -11,11 +11,12 @@
 namespace reprise::top {
 namespace {
 
-Line table_heading(const TableShape& shape, const View& view, const Look& look, std::string_view names) {
+Line table_heading(const TableShape& shape, const View& view, const Look& look, std::string_view names,
+                   bool by_trouble) {
   Line line;
   for (const Column column : shape.columns) {
     const ColumnOutline& outline = outline_of(column);
-    const bool sorted = column == view.sorted_by;
+    const bool sorted = column == view.sorted_by && !by_trouble;
     const bool rising = (column == Column::route) != view.reversed;
     const std::string mark = !sorted ? " " : rising ? "^" : "v";
     if (column == Column::route) {
@@ -47,82 +48,84 @@ Line table_row(const RouteFigures& route, const TableShape& shape, bool chosen, 
       line.add("  " + padded_left(outline.text(route), outline.width, look.charset), style_of(column, route));
     }
   }
-  if (shape.reasons > 0) line.add("  " + cut(reasons_text(route.total.refused), shape.reasons, look.charset));
+  if (shape.reasons > 0) line.add("  " + reasons_within(route.total.refused, shape.reasons));
   line.chosen = chosen;
   return line;
 }
 
-struct Table {
-  std::vector<Line> lines;
-  const RouteFigures* chosen = nullptr;
-};
-
-Table table_of(const std::vector<RouteFigures>& routes, const View& view, const Look& look,
-               std::size_t rows) {
+std::vector<Line> table_of(const std::vector<RouteFigures>& routes, const View& view, const Look& look,
+                           std::size_t rows) {
   std::size_t longest = 0;
   for (const RouteFigures& route : routes) longest = std::max(longest, columns_of(route.name, look.charset));
   const TableShape shape = shape_for(look.columns, longest);
-  Table table;
+  std::vector<Line> lines;
+  // Where not all have room, the ten with the most trouble are looked for.
+  const bool by_trouble = is_by_trouble(routes.size(), view);
+  if (by_trouble && rows > 3) {
+    lines.emplace_back(" THE MOST TROUBLE FIRST (1-9: by column)", Style::heading);
+    --rows;
+  }
   const std::size_t place = place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; });
   const std::size_t shown_rows = rows > 1 ? rows - 1 : 1;
   // Where there are more than are seen, its place is told.
   const std::string names = routes.size() > shown_rows ? fmt::format("{}/{}", place + 1, routes.size())
                                                        : std::string(outline_of(Column::route).heading);
-  table.lines.push_back(table_heading(shape, view, look, names));
+  lines.push_back(table_heading(shape, view, look, names, by_trouble));
   const std::size_t from = page_of(place, shown_rows);
   for (std::size_t i = from; i < std::min(routes.size(), from + shown_rows); ++i)
-    table.lines.push_back(table_row(routes[i], shape, i == place, look));
-  if (routes.empty()) table.lines.emplace_back(" no routes", Style::faint);
-  if (place < routes.size()) table.chosen = &routes[place];
-  return table;
+    lines.push_back(table_row(routes[i], shape, i == place, look));
+  if (routes.empty()) lines.emplace_back(" no routes", Style::faint);
+  return lines;
 }
 
-Line about(const RouteFigures& route) {
+std::vector<Line> about(const RouteFigures& route, const Look& look) {
+  std::string text =
+      fmt::format(": {} request{}", route.total.requests, route.total.requests == 1 ? "" : "s");
+  if (!route.mode.empty()) text += ", mode " + route.mode;
+  text += ", refused: " + reasons_text(route.total.refused);
   Line line(" " + route.name, Style::strong);
-  line.add(fmt::format(": {} requests", route.total.requests));
-  if (!route.mode.empty()) line.add(", mode " + route.mode);
-  return line.add(", refused: " + reasons_text(route.total.refused));
+  line.add(text);
+  return flowed({std::move(line)}, look);
 }
 
 std::vector<Line> upstreams_in_trouble(const Watch& watch, const Look& look, std::size_t rows) {
   std::vector<Line> lines;
+  std::size_t left_out = 0;
   for (const UpstreamReading& upstream : watch.status().upstreams) {
     if (!is_worth_telling(upstream)) continue;
     if (lines.empty()) lines.emplace_back(" UPSTREAMS WITH BUDGET, CIRCUIT OR PAUSE", Style::heading);
-    Line line(" " + padded(upstream.name, std::min<std::size_t>(32, look.columns / 3), look.charset));
+    std::vector<Line> items{Line(" " + upstream.name)};
     if (upstream.budget_left)
-      line.add(fmt::format("  {} {:>4.0f}% of its budget left", gauge_of(*upstream.budget_left, 12),
-                           100 * *upstream.budget_left),
-               *upstream.budget_left < 0.25 ? Style::bad : Style::plain);
-    if (!upstream.circuit.empty()) line.add("  circuit " + upstream.circuit, Style::bad);
+      items.emplace_back(fmt::format("{} {:>4.0f}% of its budget left", gauge_of(*upstream.budget_left, 12),
+                                     100 * *upstream.budget_left),
+                         *upstream.budget_left < 0.25 ? Style::bad : Style::plain);
+    if (!upstream.circuit.empty()) items.emplace_back("circuit " + upstream.circuit, Style::bad);
     if (upstream.pause_seconds)
-      line.add("  paused for " + seconds_text(*upstream.pause_seconds), Style::warning);
-    lines.push_back(std::move(line));
+      items.emplace_back("paused for " + seconds_text(*upstream.pause_seconds), Style::warning);
+    std::vector<Line> one = flowed(std::move(items), look);
+    // The last line is kept for how many have no room.
+    if (lines.size() + one.size() + 1 > rows && lines.size() > 1) ++left_out;
+    if (left_out == 0) append(lines, std::move(one));
   }
-  if (lines.size() > rows) {
-    const std::size_t left = lines.size() - rows + 1;
-    lines.resize(rows);
-    if (rows > 1) lines.back() = Line(fmt::format(" and {} more: u", left), Style::faint);
-  }
+  if (left_out > 0) lines.emplace_back(fmt::format(" and {} more: u", left_out), Style::faint);
   return lines;
 }
 
 std::vector<Line> last_stories(const Watch& watch, const Look& look, std::size_t rows) {
-  constexpr std::size_t indent = 10, most_lines = 4;
+  constexpr std::size_t indent = 10;
   std::vector<Line> lines;
   if (rows < 2) return lines;
   lines.emplace_back(" LAST RETRIED OR REFUSED", Style::heading);
   for (const StoryReading& story : watch.stories()) {
     if (!is_worth_telling(story)) continue;
-    if (lines.size() + 2 > rows) break;
-    lines.push_back(story_row(story, true, look));
-    auto why = wrapped(reason_text(story), look.columns > indent ? look.columns - indent : 1, look.charset);
-    if (why.size() > most_lines) {
-      why.resize(most_lines);
-      why.back() += " ...";
-    }
-    for (std::string& part : why)
-      if (lines.size() < rows) lines.emplace_back(std::string(indent, ' ') + std::move(part), Style::faint);
+    std::vector<Line> one = story_rows(story, true, look);
+    for (std::string& part :
+         wrapped(reason_text(story), look.columns > indent ? look.columns - indent : 1, look.charset))
+      one.emplace_back(std::string(indent, ' ') + std::move(part), Style::faint);
+    // A story is shown whole or not at all; the first one as far as there is room.
+    if (lines.size() + one.size() > rows && lines.size() > 1) break;
+    append(lines, std::move(one));
+    if (lines.size() > rows) lines.resize(rows);
   }
   if (lines.size() == 1) lines.emplace_back(" none is known", Style::faint);
   return lines;
@@ -139,21 +142,24 @@ void append_block(std::vector<Line>& lines, std::vector<Line> block) {
 std::vector<Line> routes_page(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
   const auto routes = sorted_routes(watch, view);
   constexpr std::size_t least_for_more = 10;
-  if (rows < least_for_more) return table_of(routes, view, look, rows).lines;
+  std::vector<Line> chosen;
+  if (!routes.empty())
+    chosen = about(routes[place_in(routes, [&](const RouteFigures& one) { return one.name == view.route; })],
+                   look);
+  if (rows < least_for_more) return table_of(routes, view, look, rows);
   // The table has what it needs, up to half; the blocks below share the rest.
   const std::size_t wanted = routes.size() + 1;
   const std::size_t given = std::max<std::size_t>(4, std::min(wanted, rows / 2));
   std::vector<Line> troubled =
       upstreams_in_trouble(watch, look, std::max<std::size_t>(2, (rows - given) / 3));
   const std::size_t below = troubled.empty() ? 0 : troubled.size() + 1;
-  const std::size_t used = given + 2 + below;
+  const std::size_t used = given + 1 + chosen.size() + below;
   std::vector<Line> stories = last_stories(watch, look, rows > used ? rows - used - 1 : 0);
   // What stories leave, routes may have.
   const std::size_t told = stories.empty() ? 0 : stories.size() + 1;
-  const std::size_t left = rows - std::min(rows, 2 + below + told);
-  Table table = table_of(routes, view, look, std::max(given, std::min(wanted, left)));
-  std::vector<Line> lines = std::move(table.lines);
-  if (table.chosen != nullptr) append_block(lines, {about(*table.chosen)});
+  const std::size_t left = rows - std::min(rows, 1 + chosen.size() + below + told);
+  std::vector<Line> lines = table_of(routes, view, look, std::max(given, std::min(wanted, left)));
+  append_block(lines, std::move(chosen));
   append_block(lines, std::move(troubled));
   append_block(lines, std::move(stories));
   return lines;

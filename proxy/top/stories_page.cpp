@@ -60,10 +60,16 @@ std::string client_got(const StoryReading& story) {
   return text;
 }
 
-std::string legend(const Look& look) {
-  const auto mark = [&look](Came came) { return mark_of(came, look.charset); };
-  return fmt::format("{} response taken  {} response not taken  {} failed  {} wait", mark(Came::taken),
-                     mark(Came::refused), mark(Came::failed), wait_mark(look.charset));
+std::vector<Line> legend(const Look& look) {
+  std::vector<Line> items;
+  const auto add = [&items](const std::string& mark, std::string_view meaning) {
+    items.emplace_back((items.empty() ? " " : "") + mark + " " + std::string(meaning), Style::faint);
+  };
+  add(mark_of(Came::taken, look.charset), "response taken");
+  add(mark_of(Came::refused, look.charset), "response not taken");
+  add(mark_of(Came::failed, look.charset), "failed");
+  add(wait_mark(look.charset), "wait");
+  return items;
 }
 
 }  // namespace
@@ -75,20 +81,37 @@ std::string reason_text(const StoryReading& story) {
   return text;
 }
 
-Line story_row(const StoryReading& story, bool with_route, const Look& look) {
+std::vector<Line> story_rows(const StoryReading& story, bool with_route, const Look& look) {
   const Charset& charset = look.charset;
-  constexpr std::size_t broad = 100, narrow = 60;
+  constexpr std::size_t narrow = 60, indent = 10, longest_reason = 19, to_reason = 2 + 8 + 5 + longest_reason;
+  const std::string took = padded_left(milliseconds(story.took), look.columns < narrow ? 6 : 8, charset);
+  const std::string target = story.method + " " + story.target;
+  const std::string route = with_route && story.route != "default" ? "  (" + story.route + ")" : "";
+  const std::size_t bar = look.columns < narrow ? 0 : std::clamp<std::size_t>(look.columns / 5, 10, 60);
+  const std::size_t used = to_reason + columns_of(took, charset) + 1 + columns_of(target, charset);
+  const bool fits = used <= look.columns;
+  const bool fits_with_bar = bar > 0 && used + 1 + bar <= look.columns;
+  const bool has_bar = bar > 0 && (fits_with_bar || !fits);
   Line line(" " + padded(clock_of(story.time), 8, charset) + " ");
   line.add(padded(status_of(story), 5, charset), style_of_ending(story));
-  line.add(padded(story.reason, 18, charset));
-  if (look.columns >= narrow) {
+  line.add(padded(story.reason, longest_reason, charset));
+  if (has_bar) {
     line.add(" ");
-    for (Piece& piece : bar_of(story, std::clamp<std::size_t>(look.columns / 5, 10, 60), charset))
-      line.pieces.push_back(std::move(piece));
+    for (Piece& piece : bar_of(story, bar, charset)) line.pieces.push_back(std::move(piece));
   }
-  line.add(padded_left(milliseconds(story.took), 8, charset));
-  if (with_route && look.columns >= broad) line.add(" " + padded(story.route, 16, charset), Style::faint);
-  return line.add(" " + story.method + " " + story.target);
+  line.add(took);
+  if (fits) {
+    const std::size_t whole = used + (has_bar ? 1 + bar : 0);
+    line.add(" " + target);
+    if (whole + columns_of(route, charset) <= look.columns) line.add(route, Style::faint);
+    return {std::move(line)};
+  }
+  // A target that has no room is worth a line of its own; the bar stays.
+  std::vector<Line> lines{std::move(line)};
+  for (std::string& part :
+       wrapped(target + route, look.columns > indent ? look.columns - indent : 1, charset))
+    lines.emplace_back(std::string(indent, ' ') + std::move(part));
+  return lines;
 }
 
 std::vector<Line> story_lines(const StoryReading& story, const Look& look) {
@@ -98,7 +121,7 @@ std::vector<Line> story_lines(const StoryReading& story, const Look& look) {
   for (Piece& piece : bar_of(story, look.columns > 2 ? look.columns - 2 : 1, look.charset))
     bar.pieces.push_back(std::move(piece));
   lines.push_back(std::move(bar));
-  lines.emplace_back(" " + legend(look), Style::faint);
+  for (Line& line : flowed(legend(look), look)) lines.push_back(std::move(line));
   append_row(lines, "id", story.id + ", ended " + story.time, look);
   if (!story.client.empty()) append_row(lines, "client", story.client, look);
   append_row(lines, "idempotent", story.idempotent ? "yes" : "no, or not before its body was looked into",
@@ -117,25 +140,34 @@ std::vector<Line> story_lines(const StoryReading& story, const Look& look) {
 std::vector<Line> stories_page(const Watch& watch, const View& view, const Look& look, std::size_t rows) {
   const auto stories = stories_of_route(watch, view);
   std::vector<Line> lines;
-  lines.emplace_back(fmt::format(" LAST RETRIED OR REFUSED OF {}: {}", view.route, stories.size()),
-                     Style::heading);
+  lines = flowed(
+      {Line(fmt::format(" LAST RETRIED OR REFUSED OF {}: {}", view.route, stories.size()), Style::heading)},
+      look);
   if (stories.empty()) {
-    lines.emplace_back(
-        " none is known: the proxy tells of the last 100 that were retried, refused, cut or failed",
-        Style::faint);
+    for (std::string& part :
+         wrapped("none is known: the proxy tells of the last 100 that were retried, refused, "
+                 "cut or failed",
+                 look.columns, look.charset))
+      lines.emplace_back(std::move(part), Style::faint);
     return lines;
   }
   const std::size_t place = place_in(stories, [&](const StoryReading& one) { return one.id == view.story; });
   // Below the list, the chosen one: where there is room for some of it.
   constexpr std::size_t least_for_both = 14;
-  const std::size_t room = rows > 1 ? rows - 1 : 1;
-  const std::size_t listed = rows >= least_for_both ? std::min(stories.size(), room / 2) : room;
+  const std::size_t room = rows > lines.size() ? rows - lines.size() : 1;
+  // Each takes as many lines as the longest one, so that pages are alike.
+  std::size_t each = 1;
+  for (const StoryReading& story : stories) each = std::max(each, story_rows(story, false, look).size());
+  const std::size_t most = std::max<std::size_t>(1, (rows >= least_for_both ? room / 2 : room) / each);
+  const std::size_t listed = std::min(stories.size(), most);
   const std::size_t from = page_of(place, listed);
   for (std::size_t i = from; i < std::min(stories.size(), from + listed); ++i) {
-    lines.push_back(story_row(stories[i], false, look));
-    if (i != place) continue;
-    lines.back().chosen = true;
-    lines.back().pieces.front().text.front() = '>';
+    std::vector<Line> one = story_rows(stories[i], false, look);
+    if (i == place) {
+      one.front().pieces.front().text.front() = '>';
+      for (Line& line : one) line.chosen = true;
+    }
+    lines.insert(lines.end(), std::make_move_iterator(one.begin()), std::make_move_iterator(one.end()));
   }
   if (rows < least_for_both) return lines;
   lines.emplace_back();

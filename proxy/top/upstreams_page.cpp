@@ -39,9 +39,30 @@ void append_unread(std::vector<Line>& lines, const Status& status, const Look& l
   }
 }
 
-Line upstream_row(const UpstreamFigures& figures, std::size_t name_width, const Look& look) {
+constexpr std::string_view figure_headings = "  TRIES/S    CIRCUIT   PAUSE  BUDGET LEFT";
+constexpr std::size_t figures_width = 37;  // without the gauge
+constexpr std::size_t gauge_width = 22;
+
+// Names have a column of their own, or, where the widest of them has no room beside the figures, a line.
+struct Shape {
+  std::size_t name = 0;
+  bool beside = true;
+  bool gauge = true;
+};
+
+Shape shape_of(const std::vector<UpstreamFigures>& upstreams, const Look& look) {
+  Shape shape;
+  for (const UpstreamFigures& one : upstreams)
+    shape.name = std::max(shape.name, columns_of(one.now.name, look.charset));
+  shape.name = std::max<std::size_t>(shape.name, std::string_view("UPSTREAM").size());
+  const std::size_t used = 1 + shape.name + std::max(figures_width, figure_headings.size());
+  shape.beside = used <= look.columns;
+  shape.gauge = shape.beside && 1 + shape.name + figures_width + gauge_width <= look.columns;
+  return shape;
+}
+
+Line upstream_figures(const UpstreamFigures& figures, Line line, bool gauge, const Look& look) {
   const UpstreamReading& upstream = figures.now;
-  Line line(" " + padded(upstream.name, name_width, look.charset));
   line.add(padded_left(rate_text(figures.attempts_a_second), 8, look.charset));
   line.add(padded_left(upstream.circuit.empty() ? "closed" : upstream.circuit, 11, look.charset),
            upstream.circuit.empty() ? Style::plain : Style::bad);
@@ -49,7 +70,21 @@ Line upstream_row(const UpstreamFigures& figures, std::size_t name_width, const 
            upstream.pause_seconds ? Style::warning : Style::plain);
   const double left = upstream.budget_left.value_or(1);
   line.add(fmt::format("  {:>4.0f}% ", 100 * left), left < 0.25 ? Style::bad : Style::plain);
-  return line.add(gauge_of(left, 22));
+  return gauge ? line.add(gauge_of(left, gauge_width)) : line;
+}
+
+void append_upstreams(std::vector<Line>& lines, const std::vector<UpstreamFigures>& upstreams,
+                      const Look& look) {
+  const Shape shape = shape_of(upstreams, look);
+  const std::string name = shape.beside ? " " + padded("UPSTREAM", shape.name, look.charset) : "";
+  if (!shape.beside) lines.emplace_back(" UPSTREAM", Style::heading);
+  lines.emplace_back(name + std::string(figure_headings.substr(shape.beside ? 0 : 1)), Style::heading);
+  for (const UpstreamFigures& one : upstreams) {
+    Line line(shape.beside ? " " + padded(one.now.name, shape.name, look.charset) : "");
+    if (!shape.beside)
+      for (Line& part : flowed({Line(" " + one.now.name)}, look)) lines.push_back(std::move(part));
+    lines.push_back(upstream_figures(one, std::move(line), shape.gauge, look));
+  }
 }
 
 }  // namespace
@@ -59,15 +94,12 @@ std::vector<Line> upstreams_page(const Watch& watch, const View& view, const Loo
   std::vector<Line> lines;
   append_configuration(lines, status, look);
   append_unread(lines, status, look);
-  const std::size_t name_width = std::clamp<std::size_t>(look.columns / 3, 8, 60);
   lines.emplace_back();
-  lines.emplace_back(
-      " " + padded("UPSTREAM", name_width, look.charset) + "  TRIES/S    CIRCUIT   PAUSE  BUDGET LEFT",
-      Style::heading);
   const auto upstreams = watch.upstreams();
-  for (const UpstreamFigures& upstream : upstreams) lines.push_back(upstream_row(upstream, name_width, look));
+  append_upstreams(lines, upstreams, look);
   if (upstreams.empty())
-    lines.emplace_back(" nothing is known of any: full budgets, closed circuits, no pause", Style::faint);
+    append_row(lines, "", "nothing is known of any: full budgets, closed circuits, no pause", look,
+               Style::faint);
   return scrolled_to(std::move(lines), view.scrolled, rows);
 }
 

@@ -105,6 +105,7 @@ void go_back(View& view) {
 
 void sort_by(View& view, std::size_t column) {
   view.sorted_by = static_cast<Column>(column % column_count);
+  view.is_sorted = true;
   view.reversed = false;
 }
 
@@ -112,6 +113,10 @@ void press_character(View& view, char character) {
   if (character >= '1' && character <= '9') return sort_by(view, static_cast<std::size_t>(character - '1'));
   switch (character) {
     case 's': return sort_by(view, static_cast<std::size_t>(view.sorted_by) + 1);
+    case '0':
+      view.sorted_by = View().sorted_by;
+      view.is_sorted = view.reversed = false;
+      break;
     case 'r': view.reversed = !view.reversed; break;
     case 'p': view.paused = !view.paused; break;
     case 'u': return open(view, Page::upstreams);
@@ -142,6 +147,12 @@ std::vector<RouteFigures> sorted_routes(const Watch& watch, const View& view) {
   auto routes = watch.routes();
   const ColumnOutline& column = outline_of(view.sorted_by);
   const bool by_name = view.sorted_by == Column::route;
+  if (is_by_trouble(routes.size(), view)) {
+    std::stable_sort(routes.begin(), routes.end(), [&](const RouteFigures& one, const RouteFigures& other) {
+      return view.reversed ? one.trouble < other.trouble : one.trouble > other.trouble;
+    });
+    return routes;
+  }
   std::stable_sort(routes.begin(), routes.end(), [&](const RouteFigures& one, const RouteFigures& other) {
     if (by_name) return view.reversed ? other.name < one.name : one.name < other.name;
     const auto first = column.figure(one);
@@ -150,6 +161,11 @@ std::vector<RouteFigures> sorted_routes(const Watch& watch, const View& view) {
     return view.reversed ? *first < *second : *first > *second;
   });
   return routes;
+}
+
+bool is_by_trouble(std::size_t routes, const View& view) {
+  constexpr std::size_t few = 12;
+  return routes > few && !view.is_sorted;
 }
 
 std::string chosen_route(const Watch& watch, const View& view) {

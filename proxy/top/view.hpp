@@ -33,6 +33,7 @@ struct View {
   Page page = Page::routes;
   Page back = Page::routes;  ///< where Escape leads from upstreams and help
   Column sorted_by = Column::rate;
+  bool is_sorted = false;  ///< somebody has chosen the column
   bool reversed = false;
   std::string route;         ///< the chosen one; any other than those there are: the first
   std::string story;         ///< the same by id
@@ -46,6 +47,9 @@ View pressed(View, const KeyPress&, const Watch&, const Look&);
 /// Figures from the highest on, names from the first on; `reversed` turns that round. What is alike, and what
 /// has no figure, keeps the order of the configuration, the latter at the end.
 std::vector<RouteFigures> sorted_routes(const Watch&, const View&);
+/// Many routes are told by their trouble until somebody chooses a column: the failed and the refused ones of
+/// the window, then its retries, then those since the start.
+bool is_by_trouble(std::size_t routes, const View&);
 /// The newest first: those of the chosen route.
 std::vector<StoryReading> stories_of_route(const Watch&, const View&);
 /// The name that is chosen; empty where there are no routes.

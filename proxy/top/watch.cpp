@@ -49,6 +49,10 @@ std::optional<double> success_of(const CountsByWord& responses) {
   return static_cast<double>(all - bad) / static_cast<double>(all);
 }
 
+std::uint64_t failed_or_refused(const RouteCounts& counts) {
+  return count_of(counts.responses, "5xx") + count_of(counts.responses, "cut") + sum_of(counts.refused);
+}
+
 // What only another process can tell of: its counters begin anew.
 bool is_restart(const Status& before, const Status& now) {
   return now.started != before.started || now.requests < before.requests;
@@ -130,11 +134,14 @@ std::vector<RouteFigures> Watch::routes() const {
     figures.name = route.name;
     figures.mode = route.mode;
     figures.total = route.counts;
+    figures.trouble = {0, 0, failed_or_refused(route.counts), route.counts.requests};
     const auto found = before.find(route.name);
     // A route that a reload brought has no past yet; one that counts from 0 again has none either.
     if (found == before.end() || found->second->requests > route.counts.requests) continue;
     figures.span = span();
     figures.recent = difference(route.counts, *found->second);
+    figures.trouble[0] = failed_or_refused(figures.recent);
+    figures.trouble[1] = figures.recent.retries;
     if (route.tells_responses) figures.success = success_of(figures.recent.responses);
     if (!route.tells_durations) continue;
     figures.p50 = quantile(0.5, status().duration_bounds, figures.recent.durations);

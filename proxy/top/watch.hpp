@@ -1,6 +1,7 @@
 // What is known of a running proxy by asking it over and over: its newest figures, and what happened between.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <deque>
@@ -28,6 +29,9 @@ struct RouteFigures {
   std::optional<double> success;  ///< share of `recent` that was sent whole, with a status below 500
   std::optional<Quantile> p50;    ///< of `recent`; absent: nothing was timed
   std::optional<Quantile> p99;
+  /// What is compared to find those in trouble: failed and refused, then retries, both of `recent`; failed
+  /// and refused since the start; requests.
+  std::array<std::uint64_t, 4> trouble{};
 
   /// Per second.
   double rate(std::uint64_t count) const { return span > 0 ? static_cast<double>(count) / span : 0; }

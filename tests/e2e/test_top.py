@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unicodedata
 
-from client import ask
+from client import Client, ask, head_of
 from harness import PATIENCE, Reprise, closed_port, equal, eventually, options
 from terminal import OnTerminal
 from upstream import Say, Upstream
@@ -123,6 +123,44 @@ def test_it_fits_every_size_and_follows_a_resize():
         assert "\x1b[2J" not in terminal.came and "\u202e" not in terminal.came
         terminal.press("q")
         equal(terminal.ended(), 0)
+
+
+def test_N13_nothing_is_cut_at_40_to_200_columns_and_tunnels_stand_apart():
+    hello = b"\x16\x03\x01\x00\x05hello"
+    route = {"name": "payments-of-the-shop", "match": {"path": "/shop/**"}}
+    path = "/shop/" + "a-rather-long-path/" * 4
+    with Upstream({path: [503, 200]}) as upstream, Reprise(routes=[route]) as reprise, Client(reprise.forward) as client:
+        client.send(head_of("CONNECT", f"localhost:{upstream.port}", f"localhost:{upstream.port}") + hello)
+        equal(client.read_response("CONNECT").status, 200)
+        equal(ask(reprise, "GET", upstream.url(path)).status, 200)
+        with on_terminal(reprise, rows=40) as terminal:
+            terminal.sees("recovered")
+            for columns in (40, 47, 60, 80, 100, 132, 200):
+                terminal.resize(columns, 40)
+                screen = terminal.until(lambda screen, columns=columns: "recovered" in screen and all(
+                    columns_of(line) <= columns for line in terminal.lines()), f"{columns} columns")
+                assert "\u2026" not in screen, screen
+                for words in ("payments-of-the-shop", "tunnels 0 ended", f"HTTPS not read: localhost:{upstream.port}", "? help"):
+                    assert words in screen, (words, screen)
+                assert path in "".join(screen.split()), screen
+                terminal.press("u")
+                screen = terminal.sees("BUDGET LEFT")
+                assert "\u2026" not in screen and f"127.0.0.1:{upstream.port}" in screen, screen
+                terminal.press("\x1b")
+                terminal.sees("ROUTE ")
+
+
+def test_many_routes_begin_with_those_in_trouble():
+    routes = [{"name": f"service-{number:03}", "match": {"path": f"/s{number}/**"}} for number in range(300)]
+    with Upstream({}, otherwise=[503]) as upstream, Reprise(defaults={"retry": {"max_attempts": 1}}, routes=routes) as reprise:
+        with on_terminal(reprise) as terminal:
+            terminal.sees("THE MOST TROUBLE FIRST")
+            ask(reprise, "GET", upstream.url("/s222/x"))
+            terminal.sees(">service-222")
+            terminal.press("1")
+            terminal.until(lambda screen: "THE MOST TROUBLE FIRST" not in screen, "by name")
+            terminal.press("0")
+            terminal.sees("THE MOST TROUBLE FIRST")
 
 
 def test_the_terminal_is_given_back_whatever_ends_it():

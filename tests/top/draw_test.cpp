@@ -179,6 +179,51 @@ TEST(Draw, AThousandRoutesAreTurnedPageByPage) {
   EXPECT_NE(text.find("500/1000"), std::string::npos) << text;
 }
 
+TEST(Draw, NothingIsCutFrom40ColumnsTo200) {
+  const Watch watch = seen(after_json(troubled), utf8());
+  for (const Page page : {Page::routes, Page::stories, Page::story, Page::upstreams, Page::help}) {
+    for (std::size_t columns = 40; columns <= 200; ++columns) {
+      for (const std::size_t rows : {10U, 24U, 60U}) {
+        const std::string text = screen_of(watch, on(page), look_of(columns, rows, utf8()));
+        EXPECT_EQ(text.find("\u2026"), std::string::npos) << columns << "x" << rows << "\n" << text;
+      }
+    }
+  }
+}
+
+TEST(Draw, ManyRoutesBeginWithTheMostTroubleUntilAColumnIsChosen) {
+  const auto json = [](int uptime, int failed) {
+    std::string routes = routes_json(20, 10);
+    routes +=
+        "," + route_json("slow", R"("requests":9,"retries":)" + std::to_string(failed) + R"(,"refused":{})");
+    routes += "," + route_json("broken",
+                               R"("requests":9,"refused":{"budget_spent":)" + std::to_string(failed) + "}");
+    return status_json(uptime, 0, routes);
+  };
+  Watch watch(10);
+  watch.took(*read_status(json(10, 1), nullptr).value, 1);
+  watch.took(*read_status(json(20, 5), nullptr).value, 11);
+  View view;
+  const Look look = look_of(80, 24, utf8());
+  const std::string text = screen_of(watch, view, look);
+  EXPECT_NE(text.find("THE MOST TROUBLE FIRST"), std::string::npos) << text;
+  EXPECT_LT(text.find("broken"), text.find("slow")) << text;
+  EXPECT_LT(text.find("slow"), text.find("route-19")) << text;
+  view = pressed(view, {Key::character, '1'}, watch, look);
+  EXPECT_EQ(screen_of(watch, view, look).find("THE MOST TROUBLE FIRST"), std::string::npos);
+  view = pressed(view, {Key::character, '0'}, watch, look);
+  EXPECT_EQ(screen_of(watch, view, look), text);
+  view = pressed(view, {Key::character, 'r'}, watch, look);
+  EXPECT_EQ(screen_of(watch, view, look).find(">broken"), std::string::npos) << "the other way round";
+}
+
+TEST(Draw, N13_OnlyTunnelsAreToldOnASmallTerminalToo) {
+  Watch watch(10);
+  watch.took(*read_status(status_json(10, 0, routes_json(1, 0)), nullptr).value, 1);
+  const std::string text = screen_of(watch, {}, look_of(60, 10, utf8()));
+  EXPECT_NE(text.find("HTTPS not read: api.test:443"), std::string::npos) << text;
+}
+
 TEST(Draw, NoRoutesAndNoRequests) {
   Watch watch(10);
   watch.took(*read_status(status_json(10, 0, ""), nullptr).value, 1);
