@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <variant>
 
 #include "proxy/cli/commands.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 struct InjectArguments {
   std::string file;
   inject::Sidecar sidecar{"reprise:" REPRISE_VERSION, "reprise"};
+  bool removes = false;
 };
 
 constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
@@ -51,25 +53,39 @@ void tell(const std::string& path, const inject::Remark& remark, const char* sev
                severity, remark.document, remark.message.c_str());
 }
 
-int inject_file(const InjectArguments& given) {
-  const std::optional<std::string> text = contents(given.file);
-  if (!text) return exit_runtime;
-  const auto outcome = inject::inject(*text, given.sidecar);
+/// Prints what a file has become, or why it has not.
+template <typename Done>
+int print(const std::string& path, const std::variant<Done, inject::Remark>& outcome, const char* unchanged) {
   if (const auto* refused = std::get_if<inject::Remark>(&outcome)) {
-    tell(given.file, *refused, "error");
+    tell(path, *refused, "error");
     return exit_runtime;
   }
-  const auto& done = std::get<inject::Injected>(outcome);
+  const Done& done = std::get<Done>(outcome);
   if (std::fwrite(done.text.data(), 1, done.text.size(), stdout) != done.text.size() ||
       std::fflush(stdout) != 0) {
     std::fprintf(stderr, "reprise inject: cannot write: %s\n",
                  std::generic_category().message(errno).c_str());
     return exit_runtime;
   }
-  for (const inject::Remark& remark : done.remarks) tell(given.file, remark, "warning");
-  if (done.pods + done.already == 0)
-    std::fprintf(stderr, "%s: note: no workload is in it: nothing was changed\n", given.file.c_str());
+  for (const inject::Remark& remark : done.remarks) tell(path, remark, "warning");
+  if (unchanged != nullptr)
+    std::fprintf(stderr, "%s: note: %s: nothing was changed\n", path.c_str(), unchanged);
   return exit_ok;
+}
+
+int inject_file(const InjectArguments& given) {
+  const std::optional<std::string> text = contents(given.file);
+  if (!text) return exit_runtime;
+  if (given.removes) {
+    const auto outcome = inject::remove(*text);
+    const auto* done = std::get_if<inject::Removed>(&outcome);
+    const bool none = done != nullptr && done->pods == 0;
+    return print(given.file, outcome, none ? "no pod has a sidecar of `reprise inject`" : nullptr);
+  }
+  const auto outcome = inject::inject(*text, given.sidecar);
+  const auto* done = std::get_if<inject::Injected>(&outcome);
+  const bool none = done != nullptr && done->pods + done->already == 0;
+  return print(given.file, outcome, none ? "no workload is in it" : nullptr);
 }
 
 }  // namespace
@@ -82,11 +98,17 @@ void add_inject(CLI::App& app, int& code) {
       ->add_option("-f,--file,file", given->file,
                    "the manifest, of any number of documents; - is standard input")
       ->required();
-  command->add_option("--image", given->sidecar.image, "the image of reprise")->capture_default_str();
+  CLI::Option* image =
+      command->add_option("--image", given->sidecar.image, "the image of reprise")->capture_default_str();
+  CLI::Option* config_map = command
+                                ->add_option("--config-map", given->sidecar.config_map,
+                                             "the ConfigMap whose key reprise.yaml is the configuration")
+                                ->capture_default_str();
   command
-      ->add_option("--config-map", given->sidecar.config_map,
-                   "the ConfigMap whose key reprise.yaml is the configuration")
-      ->capture_default_str();
+      ->add_flag("--remove", given->removes,
+                 "take the sidecar, its volumes and the proxy variables out again; other sidecars stay")
+      ->excludes(image)
+      ->excludes(config_map);
   command->footer("reprise inject -f app.yaml | kubectl apply -f -");
   command->callback([given, &code] { code = inject_file(*given); });
 }

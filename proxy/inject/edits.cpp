@@ -89,19 +89,30 @@ void Edits::add_items(const Node& list, const std::vector<Addition>& additions) 
   put(list.at, 0, lines.substr(columns) + std::string(columns, ' '), list);
 }
 
-void Edits::fill(const Entry& entry, const std::string& json) {
-  const Node& key = *entry.key;
+std::size_t Edits::colon_behind(const Node& key) const {
   const std::size_t behind = std::min(end_of_scalar(key), text_.size());
   const std::size_t colon = text_.find_first_not_of(" \t", behind);
-  if (colon == std::string_view::npos || text_[colon] != ':')
-    return refuse(key, "the value of " + key.text +
-                           " is null in a way that cannot be edited: write [] or leave it out");
+  return colon == std::string_view::npos || text_[colon] != ':' ? std::string_view::npos : colon;
+}
+
+std::string Edits::written_null(const Entry& entry) const {
+  const std::size_t colon = colon_behind(*entry.key);
+  if (colon == std::string_view::npos) return {};
   const std::size_t value = std::min(text_.find_first_not_of(" \t", colon + 1), text_.size());
   std::size_t end = colon + 1;
   for (const std::string_view null : {"null", "Null", "NULL", "~"}) {
     if (text_.substr(value).starts_with(null)) end = value + null.size();
   }
-  put(colon + 1, end - colon - 1, " " + json, key);
+  return std::string(text_.substr(colon + 1, end - colon - 1));
+}
+
+void Edits::fill(const Entry& entry, const std::string& json) {
+  const Node& key = *entry.key;
+  const std::size_t colon = colon_behind(key);
+  if (colon == std::string_view::npos)
+    return refuse(key, "the value of " + key.text +
+                           " is null in a way that cannot be edited: write [] or leave it out");
+  put(colon + 1, written_null(entry).size(), " " + json, key);
 }
 
 std::size_t Edits::end_of_scalar(const Node& scalar) const {
@@ -112,12 +123,113 @@ std::size_t Edits::end_of_scalar(const Node& scalar) const {
                                                           : std::string_view::npos;
 }
 
-void Edits::replace(const Node& scalar, const std::string& json) {
+std::string Edits::replace(const Node& scalar, const std::string& json) {
   const std::size_t end = end_of_scalar(scalar);
   if (end == std::string_view::npos ||
-      text_.substr(scalar.at, end - scalar.at).find('\n') != std::string_view::npos)
-    return refuse(scalar, "this value has to change, and stands on several lines: write it on one");
+      text_.substr(scalar.at, end - scalar.at).find('\n') != std::string_view::npos) {
+    refuse(scalar, "this value has to change, and stands on several lines: write it on one");
+    return {};
+  }
   put(scalar.at, end - scalar.at, json, scalar);
+  return std::string(text_.substr(scalar.at, end - scalar.at));
+}
+
+std::size_t Edits::end_of_value(const Node& value) const {
+  if (value.kind == Node::Kind::scalar) return end_of_scalar(value);
+  if (!value.in_braces) return std::string_view::npos;
+  std::size_t depth = 0;
+  for (std::size_t at = value.at; at < text_.size(); ++at) {
+    const char c = text_[at];
+    if (c == '"' || (c == '\'' && std::string_view(" ,:[{").find(text_[at - 1]) != std::string_view::npos)) {
+      at = behind_quotes(text_, at);
+      if (at == std::string_view::npos) return at;
+      --at;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if ((c == ']' || c == '}') && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+// Where the first line begins that is not part of what begins at `start`, which is a line's beginning, and is
+// indented by `columns`. Blank lines and comments at its end are no part of it.
+std::size_t Edits::end_of_block(std::size_t start, std::size_t columns) const {
+  std::size_t end = text_.size();
+  bool first = true;
+  for (std::size_t at = start; at < text_.size(); first = false) {
+    const std::size_t line_end = text_.find('\n', at);
+    const std::size_t next = line_end == std::string_view::npos ? text_.size() : line_end + 1;
+    const std::size_t word = std::min(text_.find_first_not_of(" \r\n", at), next);
+    const bool says_nothing = word >= next || text_[word] == '#';
+    if (!first && !says_nothing && word - at <= columns) break;
+    if (!says_nothing) end = next;
+    at = next;
+  }
+  return end;
+}
+
+// The dash of an item, which may begin on a later line than its dash.
+std::size_t Edits::dash_of(const Node& list, const Node& item) const {
+  const std::size_t columns = list.at - line_start(list.at);
+  for (std::size_t start = line_start(item.at);; start = line_start(start - 1)) {
+    const bool has_dash = start + columns < item.at && text_[start + columns] == '-' &&
+                          is_all(text_.substr(start, columns), ' ');
+    if (has_dash || start == 0 || start <= list.at) return start + columns;
+  }
+}
+
+void Edits::remove_items(const Node& list, const std::vector<std::size_t>& places) {
+  for (const std::size_t place : places) {
+    const Node& item = *list.items[place];
+    if (!list.in_braces) {
+      const std::size_t dash = dash_of(list, item);
+      const std::size_t start = line_start(dash);
+      put(start, end_of_block(start, dash - start) - start, "", item);
+      continue;
+    }
+    const std::size_t end = end_of_value(item);
+    if (end == std::string_view::npos) return refuse(item, "this cannot be removed as it is written");
+    const std::size_t comma = text_.find_first_not_of(" \t\r\n", end);
+    if (place + 1 < list.items.size() && comma != std::string_view::npos && text_[comma] == ',') {
+      const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
+      put(item.at, behind - item.at, "", item);
+    } else {
+      // The last one: with the comma before it, unless nothing is left before it.
+      const bool all = places.size() == list.items.size();
+      const std::size_t begin = all ? item.at : std::min(text_.rfind(',', item.at), item.at);
+      put(begin, end - begin, "", item);
+    }
+  }
+}
+
+void Edits::remove_entry(const Node& mapping, std::size_t place) {
+  const Node& key = *mapping.entries[place].key;
+  const bool is_last = place + 1 == mapping.entries.size();
+  if (mapping.in_braces) {
+    if (!is_last) return put(key.at, mapping.entries[place + 1].key->at - key.at, "", key);
+    const std::size_t end = end_of_value(*mapping.entries[place].value);
+    if (end == std::string_view::npos) return refuse(key, "this cannot be removed as it is written");
+    const std::size_t begin = place == 0 ? key.at : text_.rfind(',', key.at);
+    return put(begin, end - begin, "", key);
+  }
+  const std::size_t start = line_start(key.at);
+  const std::size_t columns = key.at - start;
+  const std::size_t end = end_of_block(start, columns);
+  if (is_all(text_.substr(start, columns), ' ')) return put(start, end - start, "", key);
+  // Behind a dash: what follows takes the key's place.
+  if (is_last) return refuse(key, "this cannot be removed as it is written");
+  const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
+  put(key.at, next - key.at, "", key);
+}
+
+void Edits::put_value(const Entry& entry, const std::string& written) {
+  const std::size_t colon = colon_behind(*entry.key);
+  const std::size_t end = end_of_value(*entry.value);
+  if (colon == std::string_view::npos || end == std::string_view::npos)
+    return refuse(*entry.key, "this cannot be removed as it is written");
+  put(colon + 1, end - colon - 1, written, *entry.key);
 }
 
 std::string Edits::applied() const {

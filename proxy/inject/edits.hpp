@@ -32,8 +32,21 @@ class Edits {
   void add_items(const Node& list, const std::vector<Addition>&);
   /// In the place of a null, or of nothing at all, behind a key.
   void fill(const Entry&, const std::string& json);
+  /// What is written there: all between the colon and the end of the null.
+  std::string written_null(const Entry&) const;
+  /// In the place of a scalar that stands on one line. Returns what was written there.
+  std::string replace(const Node& scalar, const std::string& json);
+
+  // The way back. Ranges that lie within one another are allowed: the outer one counts.
+  /// Removes items of a list, by their places, ascending.
+  void remove_items(const Node& list, const std::vector<std::size_t>& places);
+  /// Removes a key with its value.
+  void remove_entry(const Node& mapping, std::size_t place);
+  /// Puts that text between the colon of a key and the end of its value, which is in braces or a scalar on
+  /// one line.
+  void put_value(const Entry&, const std::string& written);
   /// In the place of a scalar that stands on one line.
-  void replace(const Node& scalar, const std::string& json);
+  void replace_as_written(const Node& scalar, const std::string& written) { replace(scalar, written); }
 
   const std::optional<Fault>& fault() const { return fault_; }
   bool empty() const { return edits_.empty(); }
@@ -51,6 +64,10 @@ class Edits {
   std::size_t line_start(std::size_t at) const;
   std::string indented(std::string_view lines, std::size_t columns) const;
   std::size_t end_of_scalar(const Node&) const;
+  std::size_t end_of_value(const Node&) const;
+  std::size_t end_of_block(std::size_t start, std::size_t columns) const;
+  std::size_t dash_of(const Node& list, const Node& item) const;
+  std::size_t colon_behind(const Node& key) const;
 
   std::string_view text_;
   std::string_view line_end_;

@@ -55,8 +55,8 @@ Addition addition(const std::string& name, const std::string& key, const std::st
           "{\"name\": " + json_string(name) + ", \"" + key + "\": " + json + "}"};
 }
 
-void change(const Node& entry, const std::string& name, const std::string& wanted, Edits& edits,
-            std::vector<Fault>& remarks) {
+void change(const Node& entry, const std::string& name, const std::string& wanted, const std::string& place,
+            Edits& edits, std::vector<Fault>& remarks, Undo& undo) {
   const std::string json = json_string(wanted);
   const std::string_view before = entry.word("value");
   if (before == wanted) return;
@@ -67,9 +67,15 @@ void change(const Node& entry, const std::string& name, const std::string& wante
          name + " named another proxy and names reprise now: if reprise is to ask that proxy, write it as "
                 "parent into its configuration"});
   const Entry* value = entry.own("value");
-  if (value == nullptr) return edits.add_entries(entry, 0, {{"value: " + json + "\n", "\"value\": " + json}});
-  if (value->value->kind == Node::Kind::nothing) return edits.fill(*value, json);
-  edits.replace(*value->value, json);
+  if (value == nullptr) {
+    edits.add_entries(entry, 0, {{"value: " + json + "\n", "\"value\": " + json}});
+    undo.had_none(place);
+  } else if (value->value->kind == Node::Kind::nothing) {
+    undo.had_null(place, edits.written_null(*value));
+    edits.fill(*value, json);
+  } else {
+    undo.had_value(place, edits.replace(*value->value, json));
+  }
 }
 
 /// The entries by their names; a fault where one of ours is there twice, or the list is none.
@@ -115,7 +121,22 @@ bool is_proxy_variable(std::string_view name) {
   return std::any_of(ours.begin(), ours.end(), [&](const auto& one) { return one.first == name; });
 }
 
-std::optional<Fault> edit_environment(const Node& container, Edits& edits, std::vector<Fault>& remarks) {
+std::size_t added_variables(const Node& env) {
+  static const cli::Variables ours =
+      cli::client_environment("127.0.0.1", 3128, [](const std::string&) { return std::nullopt; });
+  std::size_t count = 0;
+  auto next = ours.begin();
+  for (const Node* item : env.items) {
+    next = std::find_if(next, ours.end(), [&](const auto& one) { return one.first == item->word("name"); });
+    if (next == ours.end()) break;
+    ++next;
+    ++count;
+  }
+  return count;
+}
+
+std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,
+                                      std::vector<Fault>& remarks, Undo& undo) {
   const Node* env = container.find("env");
   Present present;
   if (env != nullptr) {
@@ -129,19 +150,23 @@ std::optional<Fault> edit_environment(const Node& container, Edits& edits, std::
       remarks.push_back(
           {own->line, own->column, name + " comes from elsewhere (valueFrom) and stays as it is"});
     } else if (own != nullptr) {
-      change(*own, name, wanted, edits, remarks);
+      change(*own, name, wanted, place + "." + name, edits, remarks, undo);
     } else if (const Node* from = other == nullptr ? nullptr : other->find("valueFrom")) {
       missing.push_back(addition(name, "valueFrom", as_json(*from)));
     } else {
       missing.push_back(addition(name, "value", json_string(wanted)));
     }
   }
+  if (missing.empty()) undo.added(place, 0);
   if (missing.empty()) return std::nullopt;
   const Entry* entry = container.own("env");
+  undo.added(place, missing.size());
   if (entry != nullptr && env->kind == Node::Kind::nothing) {
+    undo.had_null(place, edits.written_null(*entry));
     edits.fill(*entry, json_list(missing));
   } else if (env != nullptr && env->kind == Node::Kind::list) {
     edits.add_items(*env, missing);
+    undo.had_list(place);
   } else {
     edits.add_entries(container, place_for_env(container),
                       {{block_list(missing), "\"env\": " + json_list(missing)}});

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "proxy/inject/edits.hpp"
 #include "proxy/inject/manifest.hpp"
+#include "proxy/inject/undo.hpp"
 
 namespace reprise::inject {
 
@@ -18,7 +20,12 @@ inline constexpr std::string_view direct_names =
 /// Whether reprise sets a variable of that name.
 bool is_proxy_variable(std::string_view name);
 
-/// Adds to `edits`, and to `remarks` what the author should know.
-std::optional<Fault> edit_environment(const Node& container, Edits& edits, std::vector<Fault>& remarks);
+/// How many variables at the front of that list are ours, as far as their names and their order say.
+std::size_t added_variables(const Node& env);
+
+/// Adds to `edits`, to `remarks` what the author should know, and to `undo` what the way back needs: `place`
+/// is the container's environment.
+std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,
+                                      std::vector<Fault>& remarks, Undo& undo);
 
 }  // namespace reprise::inject

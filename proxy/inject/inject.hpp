@@ -29,4 +29,13 @@ struct Injected {
 /// Of a file of YAML documents, or of JSON; or why not, and then of none.
 std::variant<Injected, Remark> inject(std::string_view file, const Sidecar&);
 
+struct Removed {
+  std::string text;
+  std::size_t pods = 0;           ///< that reprise was taken out of
+  std::vector<Remark> remarks{};  ///< containers called reprise that are somebody else's, and stay
+};
+
+/// The way back, byte for byte where nobody has changed what inject() wrote; or why not, and then of none.
+std::variant<Removed, Remark> remove(std::string_view file);
+
 }  // namespace reprise::inject

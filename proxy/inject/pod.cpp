@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "proxy/inject/environment.hpp"
+#include "proxy/inject/undo.hpp"
 
 namespace reprise::inject {
 namespace {
@@ -146,19 +147,31 @@ std::variant<std::vector<const Node*>, Fault> pods_of(const Node& object) {
   return pods;
 }
 
-std::variant<std::vector<Fault>, Fault> inject_pod(const Node& pod, const Sidecar& sidecar, Edits& edits) {
+std::variant<std::vector<Fault>, Fault> inject_pod(const Node& pod, const Sidecar& sidecar, UndoForm form,
+                                                   Edits& edits) {
   if (const auto fault = misshapen(pod)) return *fault;
   std::vector<Fault> remarks;
-  for (const std::string_view key : {"initContainers", "containers"}) {
+  Undo undo;
+  for (const std::string key : {"initContainers", "containers"}) {
     const Node* list = list_of(pod, key);
     if (list == nullptr) continue;
+    std::size_t number = 0;
     for (const Node* container : list->items) {
+      const std::string place = key + "." + std::to_string(number++) + ".env";
       if (key == "initContainers" && is_sidecar(*container)) continue;
-      if (const auto fault = edit_environment(*container, edits, remarks)) return *fault;
+      if (const auto fault = edit_environment(*container, place, edits, remarks, undo)) return *fault;
     }
   }
+  for (const std::string key : {"initContainers", "volumes"}) {
+    const Entry* own = pod.own(key);
+    if (list_of(pod, key) != nullptr) undo.had_list(key);
+    if (own != nullptr && own->value->kind == Node::Kind::nothing)
+      undo.had_null(key, edits.written_null(*own));
+  }
   std::vector<Addition> fresh;
-  put_in_list(pod, "initContainers", {container_text(sidecar)}, edits, fresh);
+  if (form != UndoForm::whole) undo.drop_counts();
+  const std::string facts = form == UndoForm::left_out ? std::string() : undo.json();
+  put_in_list(pod, "initContainers", {container_text(sidecar, facts)}, edits, fresh);
   put_in_list(pod, "volumes", volume_texts(sidecar), edits, fresh);
   std::size_t before = 0;
   for (std::size_t i = 0; i < pod.entries.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <variant>
 
+#include "proxy/inject/undo.hpp"
+
 namespace reprise::inject {
 namespace {
 
@@ -51,9 +53,12 @@ bool is_json_literal(const Node& scalar) {
 
 }  // namespace
 
-std::string container_text(const Sidecar& sidecar) {
-  return "name: " + std::string(container_name) + "\nimage: " + json_string(sidecar.image) + "\n" +
-         std::string(container_middle);
+std::string container_text(const Sidecar& sidecar, const std::string& undo) {
+  std::string text = "name: " + std::string(container_name) + "\nimage: " + json_string(sidecar.image) +
+                     "\n" + std::string(container_middle);
+  if (!undo.empty())
+    text += "env:\n  - {name: " + std::string(undo_variable) + ", value: " + json_string(undo) + "}\n";
+  return text;
 }
 
 std::vector<std::string> volume_texts(const Sidecar& sidecar) {

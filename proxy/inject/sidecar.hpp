@@ -18,8 +18,8 @@ inline constexpr std::string_view container_name = "reprise";
 inline constexpr std::string_view config_volume = "reprise-config";
 inline constexpr std::string_view replay_volume = "reprise-replay";
 
-/// YAML, in lines that end with \n, from column 1.
-std::string container_text(const Sidecar&);
+/// YAML, in lines that end with \n, from column 1. `undo`: what the way back needs, or empty.
+std::string container_text(const Sidecar&, const std::string& undo = {});
 std::vector<std::string> volume_texts(const Sidecar&);
 
 /// The same value on one line, which any YAML takes anywhere.

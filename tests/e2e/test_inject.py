@@ -25,6 +25,22 @@ def test_a_file_and_standard_input_come_to_the_same():
     equal(inject(str(GOLDEN / "workloads.injected.yaml")), (0, wanted, ""))
 
 
+def test_remove_is_the_way_back():
+    before = (GOLDEN / "workloads.yaml").read_bytes()
+    equal(inject("--remove", "-f", str(GOLDEN / "workloads.injected.yaml")), (0, before, ""))
+    equal(inject("--remove", "-f", "-", given=(GOLDEN / "workloads.injected.yaml").read_bytes()), (0, before, ""))
+    note = "-: note: no pod has a sidecar of `reprise inject`: nothing was changed\n"
+    equal(inject("--remove", "-f", "-", given=before), (0, before, note))
+    foreign = b"kind: Pod\nspec:\n  containers:\n  - name: reprise\n    image: somebody/else\n"
+    code, out, err = inject("--remove", "-f", "-", given=foreign)
+    equal((code, out), (0, foreign))
+    assert err.startswith("-:3:3: warning: document 1: the container reprise was not added by") and err.endswith(note), err
+    for broken in (b"a: [\n", b"kind: Deployment\n", "kind: Pod\n".encode("utf-16")):
+        equal(inject("--remove", "-f", "-", given=broken), inject("-f", "-", given=broken), "errors are those of inject")
+    code, _, err = inject("--remove", "--image", "x", "-f", "-", given=before)
+    equal(code, 2, err)
+
+
 def test_image_and_config_map_are_named():
     code, out, _ = inject("-f", "-", "--image", 'registry/reprise@sha256:0"1', "--config-map", "shop-proxy",
                           given=b"kind: Pod\nspec:\n  containers:\n  - name: a\n")

@@ -57,6 +57,9 @@ void judge(std::string_view text) {
   law(std::holds_alternative<Injected>(again), "what comes out is taken");
   const auto& twice = std::get<Injected>(again);
   law(twice.text == once.text, "twice is the same as once");
+  const auto back = inject::remove(once.text);
+  if (once.already == 0) law(std::holds_alternative<Removed>(back), "there is a way back");
+  if (once.already == 0) law(std::get<Removed>(back).text == text, "which ends where it began");
   law(twice.pods == 0 && twice.already == once.pods + once.already, "and every pod is known again");
 }
 

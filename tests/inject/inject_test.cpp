@@ -67,6 +67,88 @@ TEST(inject, again_changes_nothing) {
   EXPECT_EQ(injected(once), once);
 }
 
+std::string removed(std::string_view text) {
+  auto outcome = remove(text);
+  if (const auto* refused = std::get_if<Remark>(&outcome))
+    return std::to_string(refused->line) + ":" + std::to_string(refused->column) + ": " + refused->message;
+  return std::get<Removed>(outcome).text;
+}
+
+TEST(remove, golden_file_comes_back_byte_for_byte) {
+  EXPECT_EQ(removed(golden("workloads.injected.yaml")), golden("workloads.yaml"));
+  EXPECT_EQ(removed(golden("workloads.yaml")), golden("workloads.yaml")) << "again changes nothing";
+}
+
+TEST(remove, every_way_of_writing_comes_back_byte_for_byte) {
+  const std::string image = "  containers:\n  - name: a\n    image: x\n";
+  for (
+      const std::string& text : {
+          pod("  containers:\n  - name: a\n"),
+          pod("  containers: [{name: a}]\n"),
+          pod("  containers: [ { name: a , env: [ ] } ]\n"),
+          pod("  containers:\n  - name: a\n    env:\n"),
+          pod("  containers:\n  - name: a\n    env: ~   # nothing\n    image: x\n"),
+          pod("  containers:\n  - name: a\n    env:   null\n"),
+          pod("  containers:\n  - name: a\n    env: []\n"),
+          pod("  containers:\n  - name: a\n    env:\n    - name: NO_PROXY\n      value: b, c  # why\n"),
+          pod("  containers:\n  - name: a\n    env:\n    - name: NO_PROXY\n    - name: HTTP_PROXY\n      "
+              "value: ~\n"),
+          pod("  containers:\n  - name: a\n    env: [{name: HTTP_PROXY, value: 'http://u:it''s@corp'}, "
+              "{name: B}]\n"),
+          pod("  containers:\n  - name: a\n    env: [{name: NODE_USE_ENV_PROXY, value: '1'}]\n"),
+          pod("  containers:\n  - name: a\n    env:\n    - {name: JAVA_TOOL_OPTIONS, value: -Xmx1g}\n"),
+          pod("  initContainers:\n  volumes: ~\n" + image),
+          pod("  initContainers: []\n  volumes: [ ]\n" + image),
+          pod("  volumes:\n    -\n      name: v\n      emptyDir: {}\n" + image + "    # the end\n"),
+          pod("  # above\n" + image + "  restartPolicy: Never\n"),
+          std::string("kind: Pod\r\nspec:\r\n  containers:\r\n  - name: a\r\n    image: x\r\n"),
+          std::string("\xEF\xBB\xBFkind: Pod\nspec:\n  containers:\n  - name: a"),
+          std::string(
+              R"({"kind": "Pod", "spec": {"containers": [{"name": "a", "env": [{"name": "A", "value": "}]"}]}]}})"),
+          std::string("{\n  \"kind\": \"Pod\",\n  \"spec\": {\n    \"containers\": [\n      {\n        "
+                      "\"name\": \"a\",\n"
+                      "        \"env\": [\n          {\n            \"name\": \"A\"\n          }\n        "
+                      "]\n      }\n    ]\n  }\n}\n"),
+          std::string("kind: Pod\nspec:\n  initContainers: &all\n  - name: i\n    env: &env [{name: A}]\n"
+                      "  containers:\n  - name: a\n    env: *env\n"),
+      }) {
+    const std::string once = injected(text);
+    EXPECT_NE(once, text) << text;
+    EXPECT_EQ(removed(once), text) << once;
+    EXPECT_EQ(injected(removed(once)), once);
+  }
+}
+
+TEST(remove, foreign_sidecars_and_what_was_added_later_stay) {
+  const std::string foreign =
+      pod("  initContainers:\n  - name: reprise\n    image: somebody/else\n  containers:\n  - name: a\n");
+  const auto outcome = remove(foreign);
+  EXPECT_EQ(std::get<Removed>(outcome).text, foreign);
+  ASSERT_EQ(std::get<Removed>(outcome).remarks.size(), 1U);
+  EXPECT_NE(std::get<Removed>(outcome).remarks[0].message.find("it stays"), std::string::npos);
+  const std::string mesh =
+      pod("  initContainers:\n  - name: mesh\n    restartPolicy: Always\n    env:\n    - {name: http_proxy, "
+          "value: own}\n"
+          "  containers:\n  - name: a\n");
+  EXPECT_EQ(removed(injected(mesh)), mesh);
+  std::string later = injected(pod("  containers:\n  - name: a\n    image: x:1\n"));
+  later.replace(later.find("x:1"), 3, "x:2");
+  EXPECT_EQ(removed(later), pod("  containers:\n  - name: a\n    image: x:2\n"));
+}
+
+TEST(remove, facts_are_written_only_where_the_text_does_not_say_them) {
+  EXPECT_EQ(injected(pod("  containers:\n  - name: a\n")).find("INJECT_UNDO"), std::string::npos);
+  const std::string text =
+      injected(pod("  containers:\n  - name: a\n    env: [{name: NO_PROXY, value: 'x'}]\n"));
+  EXPECT_NE(text.find("INJECT_UNDO"), std::string::npos) << text;
+}
+
+TEST(remove, what_is_wrong_is_told_as_inject_tells_it) {
+  for (const std::string text :
+       {"a: [\n", "words\n", "kind: Pod\nspec: {}\n", "kind: Pod\nspec:\n\tcontainers:\n"})
+    EXPECT_EQ(removed(text), injected(text));
+}
+
 TEST(inject, every_kind_of_workload_and_no_other) {
   const std::string in_template = "spec: {template: {spec: {containers: [{name: a}]}}}\n";
   const std::string in_job = "spec: {jobTemplate: {" + in_template.substr(0, in_template.size() - 1) + "}}\n";
@@ -139,7 +221,7 @@ TEST(inject, an_empty_environment_however_it_is_written) {
     const std::string text =
         injected(pod("  containers:\n  - name: a\n    " + std::string(env) + "\n    image: x\n"));
     EXPECT_EQ(value_of(text, "http_proxy"), "[http://127.0.0.1:3128]") << env << "\n" << text;
-    EXPECT_EQ(count(text, "env"), 1U) << text;
+    EXPECT_EQ(count(text.substr(text.find("  containers:")), "env"), 1U) << text;
   }
   const std::string bare = injected(
       pod("  containers:\n  - name: a\n    env: [{name: http_proxy}, {name: HTTP_PROXY, value: }]\n"));

@@ -1,0 +1,108 @@
+#include "proxy/inject/removal.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "proxy/inject/environment.hpp"
+#include "proxy/inject/pod.hpp"
+#include "proxy/inject/sidecar.hpp"
+#include "proxy/inject/undo.hpp"
+
+namespace reprise::inject {
+namespace {
+
+using Places = std::vector<std::size_t>;
+
+const Node* block_or_braces(const Node& mapping, std::string_view key) {
+  const Node* list = mapping.find(key);
+  return list != nullptr && list->kind == Node::Kind::list ? list : nullptr;
+}
+
+template <typename Predicate>
+Places places_of(const Node& list, Predicate is_ours) {
+  Places places;
+  for (std::size_t i = 0; i < list.items.size(); ++i)
+    if (is_ours(*list.items[i])) places.push_back(i);
+  return places;
+}
+
+/// Takes those items out of the list of that key, or the whole key if there was none before.
+void take_out(const Node& mapping, const std::string& key, const Places& ours, const std::string& place,
+              const Undo& undo, Edits& edits) {
+  const Node& list = *mapping.find(key);
+  if (ours.empty()) return;
+  if (ours.size() < list.items.size() || undo.is_list(place)) return edits.remove_items(list, ours);
+  const auto entry = std::find_if(mapping.entries.begin(), mapping.entries.end(),
+                                  [&](const Entry& one) { return one.key->text == key; });
+  if (entry == mapping.entries.end()) return edits.remove_items(list, ours);
+  if (const auto written = undo.null(place)) return edits.put_value(*entry, *written);
+  edits.remove_entry(mapping, static_cast<std::size_t>(entry - mapping.entries.begin()));
+}
+
+/// Puts the value of one variable back that was another before.
+void put_back(const Node& variable, const std::string& place, const Undo& undo, Edits& edits) {
+  const Entry* value = variable.own("value");
+  if (value == nullptr) return;
+  if (const auto written = undo.value(place)) return edits.replace_as_written(*value->value, *written);
+  if (const auto written = undo.null(place)) return edits.put_value(*value, *written);
+  if (!undo.is_none(place)) return;
+  for (std::size_t i = 0; i < variable.entries.size(); ++i)
+    if (variable.entries[i].key->text == "value") edits.remove_entry(variable, i);
+}
+
+void take_out_environment(const Node& container, const std::string& place, const Undo& undo, Edits& edits) {
+  const Node* env = block_or_braces(container, "env");
+  if (env == nullptr) return;
+  const std::size_t count = undo.count(place).value_or(added_variables(*env));
+  Places ours;
+  for (std::size_t i = 0; i < std::min(count, env->items.size()); ++i) ours.push_back(i);
+  for (std::size_t i = ours.size(); i < env->items.size(); ++i)
+    put_back(*env->items[i], place + "." + std::string(env->items[i]->word("name")), undo, edits);
+  take_out(container, "env", ours, place, undo, edits);
+}
+
+}  // namespace
+
+const Node* our_container(const Node& pod) {
+  const Node* list = block_or_braces(pod, "initContainers");
+  if (list == nullptr) return nullptr;
+  for (const Node* container : list->items) {
+    if (container->word("name") != container_name || !is_sidecar(*container)) continue;
+    const Node* mounts = block_or_braces(*container, "volumeMounts");
+    if (mounts != nullptr && std::any_of(mounts->items.begin(), mounts->items.end(), [](const Node* mount) {
+          return mount->word("name") == config_volume;
+        }))
+      return container;
+  }
+  return nullptr;
+}
+
+std::optional<Fault> remove_from_pod(const Node& pod, Edits& edits) {
+  const Node* const ours = our_container(pod);
+  const Undo undo = Undo::read_from(*ours);
+  for (const std::string key : {"initContainers", "containers"}) {
+    const Node* list = block_or_braces(pod, key);
+    if (list == nullptr) continue;
+    std::size_t number = 0;
+    for (const Node* container : list->items) {
+      if (container == ours) continue;
+      const std::string place = key + "." + std::to_string(number++) + ".env";
+      if (key == "initContainers" && is_sidecar(*container)) continue;
+      take_out_environment(*container, place, undo, edits);
+    }
+  }
+  take_out(pod, "initContainers",
+           places_of(*pod.find("initContainers"), [&](const Node& one) { return &one == ours; }),
+           "initContainers", undo, edits);
+  if (const Node* volumes = block_or_braces(pod, "volumes"))
+    take_out(pod, "volumes",
+             places_of(*volumes,
+                       [](const Node& one) {
+                         return one.word("name") == config_volume || one.word("name") == replay_volume;
+                       }),
+             "volumes", undo, edits);
+  return edits.fault();
+}
+
+}  // namespace reprise::inject

@@ -1,0 +1,18 @@
+// The way back: the changes that take reprise out of one pod again.
+#pragma once
+
+#include <optional>
+
+#include "proxy/inject/edits.hpp"
+#include "proxy/inject/manifest.hpp"
+
+namespace reprise::inject {
+
+/// Our container of a pod, or null: an init container called reprise that stays for the life of the pod and
+/// mounts the volume of its configuration. Any other container called reprise is somebody else's.
+const Node* our_container(const Node& pod);
+
+/// Adds everything to the edits. Precondition: the pod has our container.
+std::optional<Fault> remove_from_pod(const Node& pod, Edits&);
+
+}  // namespace reprise::inject

@@ -1,0 +1,53 @@
+// What `reprise inject --remove` needs to know of a pod as it was, where its text does not say it any more.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "proxy/inject/manifest.hpp"
+
+namespace reprise::inject {
+
+/// The variable of our container that holds these facts.
+inline constexpr std::string_view undo_variable = "INJECT_UNDO";
+
+/// Facts by the place that they are about: `volumes`, `containers.0.env`, `containers.0.env.NO_PROXY`.
+class Undo {
+ public:
+  /// Those that a container of ours has; empty: none were needed.
+  static Undo read_from(const Node& container);
+
+  /// There was such a list, maybe an empty one.
+  void had_list(const std::string& place) { facts_[place] = "list"; }
+  /// The value was null, and written so.
+  void had_null(const std::string& place, const std::string& written) { facts_[place] = "null" + written; }
+  /// The value was another, and written so.
+  void had_value(const std::string& place, const std::string& written) { facts_[place] = "text" + written; }
+  /// There was no such key.
+  void had_none(const std::string& place) { facts_[place] = "none"; }
+  /// So many entries of the list are ours, the first ones.
+  void added(const std::string& place, std::size_t count) {
+    counts_[place + ".added"] = std::to_string(count);
+  }
+  void drop_counts() { counts_.clear(); }
+
+  bool is_list(const std::string& place) const { return fact(place) == "list"; }
+  bool is_none(const std::string& place) const { return fact(place) == "none"; }
+  std::optional<std::string> null(const std::string& place) const { return behind("null", place); }
+  std::optional<std::string> value(const std::string& place) const { return behind("text", place); }
+  std::optional<std::size_t> count(const std::string& place) const;
+
+  /// A JSON object on one line; empty if there are no facts.
+  std::string json() const;
+
+ private:
+  std::string_view fact(const std::string& place) const;
+  std::optional<std::string> behind(std::string_view word, const std::string& place) const;
+
+  std::map<std::string, std::string> facts_;
+  std::map<std::string, std::string> counts_;  ///< those that are to be written
+};
+
+}  // namespace reprise::inject
