@@ -4,7 +4,7 @@
 #   fill.sh FOLDER
 #
 # The program, its configuration, the libraries and the loader that it names, the authorities of TLS, who runs it, how names are found,
-# and the licences of all that. The C library finds names in files and DNS without a module of its own.
+# the licences of all that, and what scanners of images look for: os-release, and the status of the packages that these files come from. The C library finds names in files and DNS without a module of its own.
 set -eu
 image=$1
 program=/usr/bin/reprise
@@ -56,9 +56,12 @@ echo 'hosts: files dns' >"$image/etc/nsswitch.conf"
 # limits.replay_folder; with a read-only root, a volume is mounted there.
 mkdir -m 1777 "$image/tmp"
 
+copy /etc/os-release
+mkdir -p "$image/var/lib/dpkg"
 for file in "$program" /etc/ssl/certs/ca-certificates.crt $libraries; do
   [ "$file" = /etc/ssl/certs/ca-certificates.crt ] && package=ca-certificates || package=$(owner "$file" | sed 's/[:,].*//')
   copy "/usr/share/doc/$package/copyright"
+  grep -qsx "Package: $package" "$image/var/lib/dpkg/status" || { dpkg-query -s "$package" && echo; } >>"$image/var/lib/dpkg/status"
   for licence in $(sed -nE 's/.*\/usr\/share\/common-licenses\/([A-Za-z0-9.-]*[A-Za-z0-9]).*/\1/p' "/usr/share/doc/$package/copyright"); do
     copy "/usr/share/common-licenses/$licence"
   done

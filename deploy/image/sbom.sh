@@ -30,9 +30,19 @@ relation() {
   printf ',\n    {"spdxElementId": "SPDXRef-%s", "relationshipType": "%s", "relatedSpdxElement": "SPDXRef-%s"}' "$1" "$2" "$3" >>"$work/relations"
 }
 
+# analyzed NAME: what SPDX wants to know of the files of that package, whose SHA-1 sums are in sums/NAME; false where it has none here.
+analyzed() {
+  if [ ! -f "$work/sums/$1" ]; then
+    printf '"filesAnalyzed": false'
+    return
+  fi
+  code=$(LC_ALL=C sort "$work/sums/$1" | tr -d '\n' | sha1sum)
+  printf '"filesAnalyzed": true, "packageVerificationCode": {"packageVerificationCodeValue": "%s"}' "${code%% *}"
+}
+
 # package ID NAME VERSION PURL SOURCE
 package() {
-  printf ',\n    {"SPDXID": "SPDXRef-%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION", "filesAnalyzed": false,
+  printf ',\n    {"SPDXID": "SPDXRef-%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION", '"$(analyzed "$2")"',
      "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "sourceInfo": "%s",
      "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "%s"}]}' \
     "$1" "$2" "$3" "$5" "$4" >>"$work/packages"
@@ -54,6 +64,7 @@ if grep -q '["\\[:cntrl:]]' "$work/names"; then
   exit 1
 fi
 : >"$work/seen"
+mkdir "$work/sums"
 count=0
 while read -r name; do
   count=$((count + 1))
@@ -62,13 +73,15 @@ while read -r name; do
      {"algorithm": "SHA256", "checksumValue": "%s"}], "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"}' \
     "$count" "$name" "${sha1%% *}" "${sha256%% *}" >>"$work/files"
   owner=$(package_of "${name#.}")
+  echo "${sha1%% *}" >>"$work/sums/${owner:-reprise-image}"
   if [ -z "$owner" ]; then
     relation image CONTAINS "file-$count"
     continue
   fi
-  grep -qxF "$owner" "$work/seen" || { echo "$owner" >>"$work/seen"; debian_package "$owner"; }
+  grep -qxF "$owner" "$work/seen" || echo "$owner" >>"$work/seen"
   relation "deb-$(id "$owner")" CONTAINS "file-$count"
 done <"$work/names"
+while read -r owner; do debian_package "$owner"; done <"$work/seen"
 
 while read -r source number; do
   package "source-$(id "$source")" "$source" "$number" "pkg:deb/debian/$(part "$source")@$(part "$number")?arch=source" "compiled into reprise"
@@ -84,7 +97,7 @@ cat <<JSON
   "documentNamespace": "https://spdx.org/spdxdocs/reprise-image-$version-$(sha256sum <"$work/files" | cut -c1-32)",
   "creationInfo": {"created": "$(date -u ${SOURCE_DATE_EPOCH:+-d "@$SOURCE_DATE_EPOCH"} +%Y-%m-%dT%H:%M:%SZ)", "creators": ["Tool: reprise-sbom.sh-$version"]},
   "packages": [
-    {"SPDXID": "SPDXRef-image", "name": "reprise-image", "versionInfo": "$version", "downloadLocation": "NOASSERTION", "filesAnalyzed": false,
+    {"SPDXID": "SPDXRef-image", "name": "reprise-image", "versionInfo": "$version", "downloadLocation": "NOASSERTION", $(analyzed reprise-image),
      "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION", "primaryPackagePurpose": "CONTAINER"}$(cat "$work/packages")
   ],
   "files": [

@@ -2,6 +2,7 @@
 #include "proxy/http/head.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "proxy/http/ascii.hpp"
@@ -25,10 +26,10 @@ void RequestHead::forget() {
 }
 
 void ResponseHead::forget() {
-  std::vector<FieldLine> storage = std::move(fields);
-  storage.clear();
-  *this = ResponseHead();
-  fields = std::move(storage);
+  static_assert(std::is_trivially_copyable_v<ResponseLine>);
+  static_cast<ResponseLine&>(*this) = {};
+  fields.clear();
+  if (clean.capacity() > 0) std::vector<char>().swap(clean);
 }
 
 const FieldLine* RequestHead::find(FieldId id) const { return find_field(fields, id); }

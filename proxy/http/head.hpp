@@ -72,15 +72,19 @@ struct RequestHead final : policy::FieldLines {
   bool expects_continue() const;
 };
 
-struct ResponseHead {
+/// What a response head says besides its fields. Without storage, so that it is reset in one assignment.
+struct ResponseLine {
   int status = 0;
   std::string_view reason;  ///< phrase, may be empty
   unsigned minor_version = 1;
-  std::vector<FieldLine> fields;
   Framing framing;        ///< as it stands for a request of the method that was given to the parser
   bool close = false;     ///< Connection lists `close`, or it is 1.0 without keep-alive
   bool reusable = true;   ///< false: close, 1.0 without keep-alive, TE with CL, 1xx/204 with framing fields
   std::size_t bytes = 0;  ///< length of the head in the buffer, as it came
+};
+
+struct ResponseHead : ResponseLine {
+  std::vector<FieldLine> fields;
   /// The head as write_clean_head made it, where it did not come clean: then the views are into this. Moved
   /// with the head, its bytes stay where they are.
   std::vector<char> clean;

@@ -8,11 +8,7 @@ namespace reprise::inject {
 namespace {
 
 // Kept equal to deploy/kubernetes/sidecar.yaml; a test compares.
-// The image comes first, the volume mounts last.
-constexpr std::string_view container_middle = R"(restartPolicy: Always
-args: [run, -c, /etc/reprise/reprise.yaml]
-env: [{name: REPRISE_CONTROL, value: /tmp/control.sock}]
-ports:
+constexpr std::string_view container_end = R"(ports:
   - {name: reprise-admin, containerPort: 3129}
 startupProbe:
   httpGet: {path: /readyz, port: 3129}
@@ -55,10 +51,11 @@ bool is_json_literal(const Node& scalar) {
 
 std::string container_text(const Sidecar& sidecar, const std::string& undo) {
   std::string text = "name: " + std::string(container_name) + "\nimage: " + json_string(sidecar.image) +
-                     "\n" + std::string(container_middle);
+                     "\nrestartPolicy: Always\nargs: [run, -c, /etc/reprise/reprise.yaml]\n"
+                     "env:\n  - {name: REPRISE_CONTROL, value: /tmp/control.sock}\n";
   if (!undo.empty())
-    text += "env:\n  - {name: " + std::string(undo_variable) + ", value: " + json_string(undo) + "}\n";
-  return text;
+    text += "  - {name: " + std::string(undo_variable) + ", value: " + json_string(undo) + "}\n";
+  return text.append(container_end);
 }
 
 std::vector<std::string> volume_texts(const Sidecar& sidecar) {

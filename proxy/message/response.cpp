@@ -51,7 +51,6 @@ void Response::clear() {
   reader.drop();
   head.forget();
   empty_out(head.fields);
-  head.clean = {};
   buffer.clear();
   buffer.give_back();
   give_back(body);

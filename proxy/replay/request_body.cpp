@@ -51,7 +51,11 @@ void RequestBody::end() {
 void RequestBody::let_go() {
   replayable_ = false;
   file_.reset();
-  if (store_ != nullptr) store_->spare_buffers().give(std::move(held_));
+  if (held_.capacity() >= SpareBuffers::least_bytes) {
+    store_->spare_buffers().give(std::move(held_));
+  } else {
+    std::string().swap(held_);
+  }
   memory_.release();
 }
 

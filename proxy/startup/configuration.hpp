@@ -37,7 +37,7 @@ config::Loaded read_for_watch(const std::string& file, const config::Flags&,
 std::vector<std::string> fit_to(const cgroup::Limits&, config::Loaded&, const std::string& file);
 /// What a running proxy reads when the file has changed, under the limits and variables that it found at its
 /// start.
-net::NewConfiguration read_again(const std::string& file, const cgroup::Limits&,
+net::NewConfiguration read_again(const std::string& file, const config::Flags&, const cgroup::Limits&,
                                  const config::OtelVariables& = {});
 /// Gives the configuration the collector that the variables name, unless the file has one. Returns what is
 /// wrong with it.

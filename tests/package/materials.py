@@ -2,12 +2,13 @@
 import hashlib
 import json
 import re
+import shutil
 
 from harness import equal
 from stage import run
 
 # What fill.sh writes itself.
-OURS = {"/etc/group", "/etc/nsswitch.conf", "/etc/passwd"}
+OURS = {"/etc/group", "/etc/nsswitch.conf", "/etc/passwd", "/var/lib/dpkg/status"}
 FIELDS = {"SPDXID", "name", "downloadLocation", "versionInfo", "licenseConcluded", "licenseDeclared", "copyrightText"}
 
 
@@ -66,10 +67,41 @@ def check_packages(stage, bill):
     return {package["name"]: package["versionInfo"] for package in bill["packages"]}
 
 
+def check_codes(bill):
+    """Of a package with files here: the sum over the sums of its files (SPDX 2.3, 7.9)."""
+    sums = {file["SPDXID"]: next(one["checksumValue"] for one in file["checksums"] if one["algorithm"] == "SHA1") for file in bill["files"]}
+    for package in bill["packages"]:
+        theirs = sorted(sums[relation["relatedSpdxElement"]] for relation in bill["relationships"]
+                        if relation["spdxElementId"] == package["SPDXID"] and relation["relatedSpdxElement"] in sums)
+        equal(package["filesAnalyzed"], bool(theirs), package["name"])
+        if theirs:
+            code = hashlib.sha1("".join(theirs).encode()).hexdigest()
+            equal(package["packageVerificationCode"], {"packageVerificationCodeValue": code}, package["name"])
+
+
+def check_by_the_validator_of_spdx(file):
+    """Python's spdx-tools, where it is installed: Debian has no package of it."""
+    validator = shutil.which("pyspdxtools")
+    if validator is not None:
+        run(validator, "-i", str(file))
+
+
+def check_status(root, bill):
+    """What scanners read: each package of Debian with a file here, and no other."""
+    status = (root / "var/lib/dpkg/status").read_text(encoding="utf-8")
+    named = {package["name"] for package in bill["packages"] if package["SPDXID"].startswith("SPDXRef-deb-")}
+    missing = named - set(re.findall("^Package: (.*)$", status, re.MULTILINE))
+    equal(missing - {"base-files"}, set(), "os-release and licences alone are of base-files")
+    assert "\nVERSION_ID=" in (root / "etc/os-release").read_text(encoding="utf-8")
+
+
 def check(stage, root, file, files):
     bill = json.loads(file.read_text(encoding="utf-8"))
     check_form(bill)
     check_files(bill, root, files)
+    check_codes(bill)
+    check_status(root, bill)
+    check_by_the_validator_of_spdx(file)
     versions = check_packages(stage, bill)
     equal(versions["reprise"], run("dpkg-deb", "-f", stage.packed(), "Version").strip())
     compiled = {named["name"] for named in bill["packages"] if named["SPDXID"].startswith("SPDXRef-source-")}
