@@ -22,6 +22,8 @@ std::string asked_at(const std::string& bound) {
 
 std::optional<net::AdminAddress> split(const std::string& given) {
   const std::size_t colon = given.rfind(':');
+  const bool is_port = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  if (is_port) return net::AdminAddress{"127.0.0.1", given};
   if (colon == std::string::npos || colon == 0 || colon + 1 == given.size()) return std::nullopt;
   std::string host = given.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

@@ -1,5 +1,6 @@
 #include "proxy/cli/assumption.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -7,6 +8,8 @@
 #include <sstream>
 #include <utility>
 
+#include "config/keys/keys.hpp"
+#include "config/keys/values.hpp"
 #include "proxy/http/ascii.hpp"
 #include "proxy/http1/parse.hpp"
 #include "proxy/match/status_range.hpp"
@@ -40,7 +43,12 @@ const FailureWord& failure_of(const std::string& given) {
   for (const FailureWord& known : failure_words) {
     if (known.word == given) return known;
   }
-  throw BadUse("no failure is called " + given + "; there are connect, tls, reset, timeout, truncated");
+  const config::Key* const key = config::find_key("defaults.retry.on");
+  const std::string meant = key == nullptr ? std::string() : config::correction(*key, given);
+  const bool is_one = std::any_of(failure_words.begin(), failure_words.end(),
+                                  [&](const FailureWord& known) { return known.word == meant; });
+  throw BadUse("no failure is called " + given + config::did_you_mean(is_one ? meant : "") +
+               "; there are connect, tls, reset, timeout, truncated");
 }
 
 // Fields that only responses have: what read_hints looks at, and the error of an AWS service.

@@ -57,7 +57,7 @@ void add_config(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand(
       "config", "print the settings in force, a preset, the reference page or the JSON Schema");
   const CLI::Option* file =
-      command->add_option("-c,--config", "configuration file; without it the built-in defaults");
+      command->add_option("-c,--config,config", "configuration file; without it the built-in defaults");
   const CLI::Option* effective =
       command->add_flag("--effective")->description("the settings in force, as YAML");
   const CLI::Option* reference = command->add_flag("--reference")->description("every key, as Markdown");

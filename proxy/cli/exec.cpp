@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/intercept.hpp"
+#include "config/keys/keys.hpp"
 #include "config/keys/parent.hpp"
 #include "config/keys/proxy_variables.hpp"
 #include "proxy/child/child_process.hpp"
@@ -111,7 +112,8 @@ bool add_hosts(const std::vector<std::string>& wanted, config::Settings& setting
   for (const std::string& text : wanted) {
     auto host = config::parse_intercepted(text);
     if (!host) {
-      std::fprintf(stderr, "reprise exec: --intercept %s %s\n", text.c_str(), host.reason.c_str());
+      std::fprintf(stderr, "reprise exec: --intercept %s %s%s\n", text.c_str(), host.reason.c_str(),
+                   config::did_you_mean(host.suggestion).c_str());
       return false;
     }
     settings.intercept->hosts.push_back(std::move(*host.value));

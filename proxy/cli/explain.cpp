@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/clear_text.hpp"
+#include "config/keys/keys.hpp"
 #include "proxy/cli/admin_address.hpp"
 #include "proxy/cli/assumption.hpp"
 #include "proxy/cli/before_dialling.hpp"
@@ -70,12 +71,19 @@ bool names(const std::vector<std::string>& headers, std::string_view name) {
   });
 }
 
+/// A URL without its scheme is what people write.
+std::string meant_url(const std::string& url) {
+  const bool has_scheme = url.find("://") != std::string::npos;
+  if (has_scheme || std::holds_alternative<http::Rejection>(http::split_absolute("http://" + url))) return {};
+  return config::did_you_mean("http://" + url);
+}
+
 /// What the Host field says; a CONNECT names nothing but its authority.
 std::string authority_of(const Arguments& given) {
   if (given.method == "CONNECT") return given.url;
   const auto split = http::split_absolute(given.url);
   if (const auto* cause = std::get_if<http::Rejection>(&split))
-    throw BadUse(given.url + ": " + refusal(*cause));
+    throw BadUse(given.url + ": " + refusal(*cause) + meant_url(given.url));
   return std::string(std::get<http::Target>(split).authority);
 }
 
@@ -274,6 +282,9 @@ std::optional<Ground> find_ground(const Arguments& given, int& code) {
 int explain(Arguments given) {
   if (!given.request_id.empty())
     return explain_story(given.request_id, given.admin, given.file, given.format);
+  const bool is_url = given.method.find("://") != std::string::npos;
+  if (is_url && given.url.empty())
+    throw BadUse("the method is missing (did you mean reprise explain GET " + given.method + "?)");
   if (!given.method.empty() && given.url.empty()) throw BadUse("url is missing; see reprise help explain");
   if (given.method.empty())
     throw BadUse(

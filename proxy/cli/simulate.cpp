@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "config/keys/keys.hpp"
 #include "config/yaml/document.hpp"
 #include "proxy/cli/commands.hpp"
 #include "proxy/comparison/report.hpp"
@@ -70,7 +71,8 @@ std::optional<std::vector<simulate::Subject>> subjects_of(const SimulateArgument
     }
     auto subject = simulate::policy_of(word, routes);
     if (!subject) {
-      std::fprintf(stderr, "reprise simulate: --policy: %s\n", simulate::unknown_policy(word).c_str());
+      std::fprintf(stderr, "reprise simulate: --policy: %s%s\n", simulate::unknown_policy(word).c_str(),
+                   config::did_you_mean(config::nearest(word, simulate::policy_words())).c_str());
       code = exit_usage;
       return std::nullopt;
     }

@@ -19,8 +19,39 @@ std::vector<std::string_view> names_of_commands(const CLI::App& app) {
   return names;
 }
 
+/// Options of other programs, and what each is called here.
+struct OptionSynonym {
+  std::string_view words;
+  std::string_view option;
+};
+constexpr auto option_synonyms = std::to_array<OptionSynonym>({
+    {"-H --headers", "--header"},
+    {"-d --data --data-raw --data-binary", "--body"},
+    {"-p --port --listen --bind --listen-address", "--forward"},
+    {"--upstream --backend --target --reverse", "--gateway"},
+    {"--retries --retry --max-retries --tries --attempts", "--max-attempts"},
+    {"--timeout --max-time --retry-timeout", "--deadline"},
+    {"--per-try-timeout --request-timeout", "--attempt-timeout"},
+    {"--proxy --upstream-proxy -x", "--parent"},
+    {"--metrics --metrics-port --admin-port --stats", "--admin"},
+    {"--socket", "--control"},
+    {"--verbose --debug -v", "--log-level"},
+    {"--json -o --output", "--format"},
+    {"--config-file --config-path --conf -f", "--config"},
+    {"-q --silent", "--quiet"},
+    {"--mitm --tls-intercept", "--intercept"},
+    {"--werror --fail-on-warnings --fatal-warnings", "--strict"},
+    {"--revert --cancel", "--undo"},
+});
+
 /// The option that was meant by one that is none; empty: nobody knows.
 std::string meant_option(const CLI::App& command, std::string_view word) {
+  for (const OptionSynonym& known : option_synonyms) {
+    const auto words = config::split_words(known.words);
+    const bool is_it = std::find(words.begin(), words.end(), word.substr(0, word.find('='))) != words.end();
+    if (is_it && command.get_option_no_throw(std::string(known.option)) != nullptr)
+      return std::string(known.option);
+  }
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -50,6 +81,8 @@ constexpr auto command_synonyms = std::to_array<CommandSynonym>({
     {"why trace dry-run plan", "explain"},
     {"wrap with", "exec"},
     {"init cert certs certificate", "ca init"},
+    {"create make new generate", "init"},
+    {"error warn warning info debug", "level"},
     {"sim bench", "simulate"},
     {"schema reference show presets preset", "config"},
     {"docs usage", "help"},
@@ -100,6 +133,45 @@ std::string told_of_extras(const CLI::App& app, const CLI::App& command) {
     break;
   }
   return text;
+}
+
+/// Values of other programs, and ours.
+constexpr auto value_synonyms = std::to_array<OptionSynonym>({
+    {"bash zsh posix", "sh"},
+    {"docker compose env", "dotenv"},
+    {"unit service", "systemd"},
+    {"k8s yaml", "kubernetes"},
+    {"warning", "warn"},
+    {"trace verbose", "debug"},
+    {"fatal critical", "error"},
+    {"nftables", "nft"},
+    {"md", "markdown"},
+    {"plain human", "text"},
+});
+
+/// From `--format: docker not in {sh,fish}`.
+std::string told_of_value(const std::string& what) {
+  const std::size_t colon = what.find(": ");
+  const std::size_t no = what.rfind(" not in {");
+  if (colon == std::string::npos || no == std::string::npos || no < colon) return what;
+  const std::string value = what.substr(colon + 2, no - colon - 2);
+  std::vector<std::string> choices;
+  std::string_view rest = std::string_view(what).substr(no + std::string_view(" not in {").size());
+  for (rest = rest.substr(0, rest.find('}')); !rest.empty();) {
+    const std::size_t comma = rest.find(',');
+    choices.emplace_back(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  const std::vector<std::string_view> candidates(choices.begin(), choices.end());
+  std::string meant(config::nearest(value, candidates));
+  for (const OptionSynonym& known : value_synonyms) {
+    const auto words = config::split_words(known.words);
+    const bool is_it = std::find(words.begin(), words.end(), value) != words.end() &&
+                       std::find(choices.begin(), choices.end(), known.option) != choices.end();
+    if (is_it) meant = known.option;
+  }
+  return "\"" + value + "\" is no value for " + what.substr(0, colon) + ": write " +
+         config::either(candidates) + config::did_you_mean(meant);
 }
 
 std::string first_word(std::string_view text) {
@@ -153,6 +225,8 @@ std::string wrong_use(const CLI::App& app, const CLI::ParseError& error) {
     const std::size_t option = what.find("--");
     if (option < equal && equal != std::string::npos)
       what = "\"" + what.substr(equal + 3) + "\" is no value for " + what.substr(option, equal - option);
+  } else if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
+    what = told_of_value(what);
   } else if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
     what = first_word(what) + " and " + what.substr(what.rfind(' ') + 1) + " do not go together";
   }

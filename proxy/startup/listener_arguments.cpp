@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "config/keys/address.hpp"
 #include "config/keys/scalar.hpp"
 #include "config/reference/render.hpp"
 #include "proxy/command_line/exit_codes.hpp"
@@ -26,8 +27,10 @@ struct Written {
   void bind(std::string argument, std::string_view port, std::string_view before, const std::string& after,
             std::string_view form) {
     const auto number = config::parse_whole(port);
-    if (number && *number.value <= 65535) {
-      line(std::string(before) + "{bind: \"127.0.0.1:" + std::string(port) + "\"" + after + "}",
+    const bool is_whole = config::parse_endpoint(port).value.has_value();
+    if (is_whole || (number && *number.value <= 65535)) {
+      line(std::string(before) + "{bind: \"" + (is_whole ? "" : "127.0.0.1:") + std::string(port) + "\"" +
+               after + "}",
            std::move(argument));
     } else {
       faults.push_back(argument + ": write " + std::string(form));

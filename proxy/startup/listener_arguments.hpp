@@ -9,7 +9,7 @@
 namespace reprise::cli {
 
 struct ListenerArguments {
-  std::vector<std::string> forwards;  ///< `3128`
+  std::vector<std::string> forwards;  ///< `3128` or `127.0.0.1:3128`
   std::vector<std::string> gateways;  ///< `3180=https://api.example.com`
 
   bool empty() const { return forwards.empty() && gateways.empty(); }

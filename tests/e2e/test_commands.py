@@ -103,6 +103,24 @@ def test_arguments_that_are_not_understood_are_told_as_they_came():
             (("-v",), 'reprise: "-v" is not understood (did you mean --version?); see reprise help\n'),
             (("exec", "--quiet", "curl", "-s", "http://h/"),
              "reprise exec: write -- before the command: reprise exec [options] -- curl -s http://h/; see reprise help exec\n"),
+            (("explain", "http://h/"), "reprise explain: the method is missing (did you mean reprise explain GET http://h/?)\n"),
+            (("explain", "GET", "h/x"), "reprise explain: h/x: The target is not an http or https URI (did you mean http://h/x?)\n"),
+            (("explain", "GET", "http://h/", "-H", "A: 1"),
+             'reprise explain: "-H", "A: 1" are not understood (did you mean --header?); see reprise help explain\n'),
+            (("explain", "GET", "http://h/", "--failure", "conn-failure"), "reprise explain: no failure is called conn-failure (did you mean "
+                                                                           "connect?); there are connect, tls, reset, timeout, truncated\n"),
+            (("run", "--retries", "3"), 'reprise run: "--retries" is not understood (did you mean --max-attempts?); see reprise help run\n'),
+            (("run", "--port=3128"), 'reprise run: "--port=3128" is not understood (did you mean --forward?); see reprise help run\n'),
+            (("env", "--format", "bash"), 'reprise env: "bash" is no value for --format: write sh, fish, dotenv, systemd or kubernetes (did you '
+                                          'mean sh?); see reprise help env\n'),
+            (("log", "level", "warning"), 'reprise log level: "warning" is no value for level: write error, warn, info or debug (did you mean '
+                                          'warn?); see reprise help log level\n'),
+            (("log", "debug"), 'reprise log: "debug" is not understood (did you mean level?); see reprise help log\n'),
+            (("ca", "create"), 'reprise ca: "create" is not understood (did you mean init?); see reprise help ca\n'),
+            (("simulate", "--policy", "no-jiter"), 'reprise simulate: --policy: no policy is called "no-jiter"; there are none, immediate, '
+                                                   'no-jitter, no-budget, config, and configuration files (did you mean no-jitter?)\n'),
+            (("exec", "--intercept", "https://h.test/x", "--", "true"),
+             "reprise exec: --intercept https://h.test/x is a URL: write the host name alone (did you mean h.test?)\n"),
             (("config",), "reprise config: name what to print: --effective, --preset NAME, --reference or --schema; see reprise help config\n"),
             (("config", "--preset", "s3"), "reprise config: there is no preset s3 (did you mean aws?); the presets are: aws consul gcs "
                                            "gcs-metadata git gsutil health llm memorystore oci vault\n"),
