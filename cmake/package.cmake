@@ -20,7 +20,7 @@ if(NOT CMAKE_MATCH_1 STREQUAL PROJECT_VERSION)
   message(FATAL_ERROR "deploy/debian/changelog begins with version '${CMAKE_MATCH_1}', and this is ${PROJECT_VERSION}: add an entry")
 endif()
 set(release ${CMAKE_MATCH_2})
-# Each release of Debian or Ubuntu has a package of its own, which is newer in a newer release: 0.1.0-1~deb12, 0.1.0-1~deb13.
+# Each release of Debian or Ubuntu has a package of its own, which is newer in a newer release: 0.1.0-2~deb12, 0.1.0-2~deb13.
 set(suffix "")
 set(codename unstable)
 if(EXISTS /etc/os-release)

@@ -26,7 +26,7 @@ build_packages=(
 test_packages=(libgtest-dev clang clang-format clang-tidy "libclang-rt-$llvm-dev" "llvm-$llvm" python3 python3-yaml iproute2 nftables iptables openssl wget)
 # For the Debian package, the image and what hardening-check reads.
 # shellcheck disable=SC2034
-package_packages=(devscripts dpkg-dev file lintian mmdebstrap patchelf systemd-container buildah)
+package_packages=(devscripts dpkg-dev file lintian mmdebstrap patchelf systemd-container buildah docker-compose)
 # To run programs of another architecture.
 # shellcheck disable=SC2034
 foreign_packages=(qemu-user-static)

@@ -149,6 +149,7 @@ group_docs() {
   builds check reprise || return
   local program=$PWD/build/check/reprise
   suite "docs" python3 tests/docs.py --bin "$program"
+  check "names that will be stable" python3 tests/stable_names.py --bin "$program"
   suite "release" python3 tests/release.py
   check "the table of figures" python3 tests/figures.py --docs
   check "quickstart names a program that does not exist" bash -c "$(declare -f quickstart_names_a_missing_program); quickstart_names_a_missing_program"

@@ -178,6 +178,32 @@ def test_the_service_works_without_sockets_of_systemd(stage):
     asked(there)
 
 
+def test_a_file_that_cannot_be_used_refuses_clients_until_it_is_mended(stage):
+    """Each client makes systemd try; it closes the sockets in the end, and a restart opens them again."""
+    there = host(stage)
+    there.must(f"cp {SERVICE_FILE} good; echo 'broken: [' >>{SERVICE_FILE}")
+    assert there.ask("systemctl restart reprise").code != 0, "the file cannot be used"
+    there.must("until [ \"$(curl -s --max-time 5 -w '%{exitcode}' http://127.0.0.1:3129/livez)\" = 7 ]; do sleep 0.05; done")
+    equal(there.ask("systemctl is-active reprise.socket").text.strip(), "failed")
+    there.must(f"cp good {SERVICE_FILE}; systemctl restart reprise")
+    equal(there.must(f"systemctl is-active {OURS}").split(), ["active"] * 2)
+    asked(there)
+
+
+def test_a_log_file_is_rotated_and_loses_no_line_that_was_there(stage):
+    there = host(stage)
+    there.must(block("log file"))
+    asked(there)
+    eventually(lambda: '"path":"/flaky"' in there.must("cat /var/log/reprise.log"), "the request is in the log")
+    first = there.must("cat /var/log/reprise.log")
+    there.must("logrotate --force /etc/logrotate.d/reprise")
+    assert there.must("cat /var/log/reprise.log.1").startswith(first), "the old lines"
+    asked(there)
+    eventually(lambda: '"path":"/flaky"' in there.must("cat /var/log/reprise.log"), "the next request is in the new file")
+    equal(there.must("grep -c . /var/log/reprise.log; tr -cd '\\0' </var/log/reprise.log | wc -c").split()[1], "0", "a file without a hole")
+    there.must("rm -r /etc/systemd/system/reprise.service.d /etc/logrotate.d/reprise /var/log/reprise.log* /var/lib/logrotate/status; systemctl daemon-reload; systemctl restart reprise")
+
+
 def test_https_of_an_application_is_intercepted_by_six_commands(stage):
     """An upstream with a certificate of the host's own roots, and a service that asks it with curl."""
     there = host(stage)
@@ -332,7 +358,7 @@ def test_without_systemd_nothing_fails(stage):
     there.must("useradd --create-home reprise")
     before = there.holds()
     name = next_package(stage, there, "0.1.0-9", "")
-    there.must(f"dpkg -i reprise_0.1.0-1~*.deb; reprise check -c {SERVICE_FILE}; dpkg -i {name}; dpkg -r reprise; dpkg -i {name}")
+    there.must(f"dpkg -i reprise_0.1.0-2~*.deb; reprise check -c {SERVICE_FILE}; dpkg -i {name}; dpkg -r reprise; dpkg -i {name}")
     said = there.must("dpkg --purge reprise; dpkg --purge reprise")
     equal(sorted(there.holds() - before), [], said)
     there.must("id reprise && test -d /home/reprise")

@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import yaml
+
 import materials
 from harness import NotPlayed, equal
 from stage import ROOT, block, need, options, quoted, retried, run, shell
@@ -205,6 +207,34 @@ def test_its_file_can_be_wrong_and_it_says_so(stage):
         "(container " + quoted(stage.config["Entrypoint"] + stage.config["Cmd"]) + ")")
     equal(code, 78, said)
     assert "/etc/reprise/reprise.yaml:" in said, said
+
+
+COMPOSE = ROOT / "deploy/compose/compose.yaml"
+
+
+def test_the_compose_file_is_valid_and_what_it_starts_retries(stage):
+    """Compose itself reads the file; its services are started as their lines say, with the image and the mounts that they name."""
+    if shutil.which("docker-compose"):
+        run("docker-compose", "-f", COMPOSE, "config", "-q")
+    services = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]
+    proxy, app, flaky = (services[name] for name in ("reprise", "app", "flaky"))
+    equal((proxy["image"], flaky["image"]), ("reprise:0.1.0",) * 2, "the image that the page builds")
+    equal((proxy["read_only"], proxy["cap_drop"], app["network_mode"]), (True, ["ALL"], "service:reprise"))
+    files = {"/etc/hosts": "127.0.0.1 localhost flaky\n"}
+    for volume in proxy["volumes"]:
+        source, target, _ = volume.split(":")
+        files[target] = (COMPOSE.parent / source).read_text(encoding="utf-8")
+    refused = dict(line.replace('"', "").split("=", 1) for line in run(options.binary, "env", "--format", "dotenv").splitlines())["no_proxy"]
+    assert set(refused.split(",")) <= set(app["environment"]["no_proxy"].split(",")), "no credentials of a cloud come by the proxy"
+    variables = quoted(f"{name}={value}" for name, value in app["environment"].items())
+    container = Container(stage, files=files)
+    said = container.must(f"""cd {tempfile.mkdtemp(dir=stage.folder)}
+container {quoted(["/usr/bin/reprise", *flaky["command"]])} >/dev/null 2>&1 & container=$!
+port 8080
+container {quoted(stage.config["Entrypoint"] + stage.config["Cmd"])} >log 2>&1 & container=$!
+until (container {quoted(proxy["healthcheck"]["test"][1:])}) >/dev/null 2>&1; do kill -0 $container; sleep 0.05; done
+env {variables} curl {quoted(app["command"])}; {ENDED}""")
+    assert retried(said), said
 
 
 def test_its_bill_of_materials_is_true(stage):

@@ -23,17 +23,19 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent)]
 import hosted  # noqa: E402
 import image  # noqa: E402
 import package  # noqa: E402
+import playbook  # noqa: E402
 import tarball  # noqa: E402
+import upgrade  # noqa: E402
 from harness import NotPlayed, options, without_proxies  # noqa: E402
 from stage import Stage  # noqa: E402
 from junit import Suite  # noqa: E402
 
 INSIDE = "REPRISE_PACKAGE_TESTS"
-MEMORY = "3G"  # at most; what lies there at the end is half of that
+MEMORY = "4G"  # at most; what lies there at the end is half of that
 
 
 def cases(only):
-    for module in (package, tarball, hosted, image):
+    for module in (package, tarball, hosted, upgrade, playbook, image):
         for name, case in list(vars(module).items()):
             if name.startswith("test_") and re.search(only, f"{module.__name__}.{name}"):
                 yield f"{module.__name__}.{name}", case

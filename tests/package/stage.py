@@ -92,10 +92,10 @@ class Stage(contextlib.ExitStack):
             self.base_folder = self.made("Debian", self.make_base)
         return self.base_folder
 
-    def make_base(self):
+    def make_base(self, name="base", more=()):
         need("mmdebstrap")
-        folder = self.folder / "base"
-        include = ",".join(["systemd", "systemd-sysv", "ca-certificates", "curl", "iproute2", "nftables", *self.depends()])
+        folder = self.folder / name
+        include = ",".join(["systemd", "systemd-sysv", "ca-certificates", "curl", "iproute2", "logrotate", "nftables", *self.depends(), *more])
         run("mmdebstrap", "--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"',
             f"--include={include}", "bookworm", folder, env={**os.environ, "TMPDIR": str(self.folder)})
         return folder
