@@ -180,8 +180,8 @@ int run_child(const ExecArguments& given, config::Loaded& loaded, int log, Child
     std::erase_if(variables, [](const auto& variable) { return variable.first == "JAVA_TOOL_OPTIONS"; });
   const int why = child.start(variables);
   if (why == 0) return child.wait();
-  std::fprintf(stderr, "reprise exec: %s cannot be run: %s\n", program.c_str(),
-               std::generic_category().message(why).c_str());
+  print_on_stderr(config::LogLevel::error,
+                  "reprise exec: " + program + " cannot be run: " + std::generic_category().message(why));
   return why == ENOENT ? exit_not_found : exit_not_executable;
 }
 
@@ -213,7 +213,7 @@ int exec(const ExecArguments& given, const std::vector<std::string>& words) {
   } catch (const net::InterceptError& error) {
     return tell_file_errors(loaded, given.file, error.what());
   } catch (const net::BindError& error) {
-    std::fprintf(stderr, "reprise exec: %s\n", error.what());
+    print_on_stderr(config::LogLevel::error, std::string("reprise exec: ") + error.what());
     return exit_cannot_bind;
   } catch (const net::ControlError& error) {
     std::fprintf(stderr, "reprise exec: %s\n", error.what());
