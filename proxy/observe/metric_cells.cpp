@@ -127,6 +127,15 @@ MetricFamily counters(Metric metric, const std::string& label, const std::array<
   return out;
 }
 
+MetricFamily certificate_ends(const std::array<Level, certificate_words.size()>& certificates_left) {
+  MetricFamily out = family(Metric::certificate_expires);
+  for (std::size_t i = 0; i < certificate_words.size(); ++i) {
+    const std::int64_t left = certificates_left[i].load();
+    if (left != no_certificate) add_gauge(out, {{"certificate", std::string(certificate_words[i])}}, left);
+  }
+  return out;
+}
+
 MetricFamily counter(Metric metric, const Counter& cell) {
   MetricFamily out = family(metric);
   add_counter(out, {}, value_of(cell));
@@ -219,12 +228,6 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
     add_gauge(replay, {{"store", std::string(replay_words[i])}}, replay_bytes[i].load());
     add_gauge(replay_limit, {{"store", std::string(replay_words[i])}}, replay_limits[i].load());
   }
-  MetricFamily certificates = family(Metric::certificate_expires);
-  for (std::size_t i = 0; i < certificate_words.size(); ++i) {
-    const std::int64_t left = certificates_left[i].load();
-    if (left != no_certificate)
-      add_gauge(certificates, {{"certificate", std::string(certificate_words[i])}}, left);
-  }
   const auto gauge = [](Metric metric, const Level& level) {
     MetricFamily one = family(metric);
     add_gauge(one, {}, level.load());
@@ -256,7 +259,7 @@ std::vector<MetricFamily> Metrics::Cells::Collect() const {
       counters(Metric::tunnels, "outcome", tunnel_words, tunnels),
       counters(Metric::streams, "protocol", protocol_words, streams),
       counters(Metric::interceptions, "outcome", interception_words, interceptions),
-      certificates,
+      certificate_ends(certificates_left),
       counters(Metric::dns_lookups, "outcome", lookup_words, lookups),
       rejections_by_cause(),
       counters(Metric::limits_hit, "limit", limit_words, limits),

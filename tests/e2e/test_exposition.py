@@ -6,6 +6,7 @@ import subprocess
 import open_metrics
 from client import Client, ask
 from harness import LOOPBACK, Reprise, equal, eventually, part_not_played
+from test_intercept import Intercepting
 from upstream import Say, Upstream
 
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -98,3 +99,13 @@ def test_attempts_have_times_by_upstream_and_routes_have_bytes():
         checked = subprocess.run(["promtool", "check", "metrics"], input=reprise.admin("/metrics")[1], capture_output=True, text=True, check=False)
         equal((checked.returncode, checked.stderr), (0, ""), "promtool check metrics")
     return None
+
+
+def test_the_expiry_of_the_authority_is_a_gauge():
+    with Intercepting() as reprise:
+        left = reprise.metric("reprise_certificate_expires_seconds", certificate="authority")
+        assert 0 < left <= 10 * 366 * 86400, "at most ten years"
+        families = open_metrics.read(metrics(reprise, Accept=PROMETHEUS).body.decode())
+        equal((families["reprise_certificate_expires_seconds"].type, families["reprise_certificate_expires_seconds"].unit), ("gauge", "seconds"))
+    with Reprise() as reprise:
+        assert "certificate_expires" not in reprise.admin("/metrics")[1], "no authority, no series"
