@@ -13,6 +13,13 @@
 
 namespace reprise::observe {
 
+/// The last minute of the routes.
+struct StatusMinute {
+  std::int64_t seconds = 0;  ///< how many of it this process has lived
+  /// In the order of the settings' routes.
+  std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
+};
+
 struct StatusFacts {
   std::string_view version;
   std::string_view config_file;  ///< empty: built-in defaults
@@ -34,13 +41,7 @@ struct StatusFacts {
   std::vector<std::string> listeners;  ///< "forward 127.0.0.1:3128"
   /// In the order of the settings' routes.
   std::vector<Metrics::RouteTotals> routes;
-  /// The last minute, where it is asked for.
-  struct Minute {
-    std::int64_t seconds = 0;  ///< how many of it this process has lived
-    /// In the order of the settings' routes.
-    std::vector<std::vector<CountedSecond<RouteNumbers>>> routes;
-  };
-  std::optional<Minute> minute;
+  std::optional<StatusMinute> minute;  ///< absent: it is not asked for
   /// Upstreams of whose budgets something was drawn, and what is left of them, 0 to 1.
   std::vector<std::pair<std::string, double>> budgets;
   /// What is known of an upstream; absent: nothing, which is a full budget, a closed circuit, no pause.

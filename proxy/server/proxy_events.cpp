@@ -37,7 +37,7 @@ Edition Proxy::Parts::edition(bool whole) {
   Edition edition;
   // A reader that has seen the minute go by needs only what is new, unless the routes are others now.
   if (whole || !same_routes) add_minute(facts, in_force);
-  std::optional<observe::StatusFacts::Minute> minute;
+  std::optional<observe::StatusMinute> minute;
   if (same_routes) minute.swap(facts.minute);
   append_event(edition.changes, same_routes ? "change" : "status",
                without_end(observe::status_json(facts, settings, totals, moved)));

@@ -114,7 +114,7 @@ observe::StatusFacts Proxy::Parts::status_facts(const Current& in_force) {
 
 void Proxy::Parts::add_minute(observe::StatusFacts& facts, const Current& in_force) const {
   const policy::Instant time = Tick::now();
-  observe::StatusFacts::Minute& minute = facts.minute.emplace();
+  observe::StatusMinute& minute = facts.minute.emplace();
   const auto lived = std::chrono::ceil<std::chrono::seconds>(time - started).count();
   minute.seconds = std::clamp<std::int64_t>(lived, 1, observe::LastMinute<observe::RouteNumbers>::seconds);
   for (const std::size_t number : in_force.snapshot->counted_as)
