@@ -308,8 +308,9 @@ class RouteChecker {
                                  : locate(*origin_.route.node, "match.path");
     if (path == nullptr || path->kind != Node::Kind::scalar || path->text.size() < 2) return;
     if (!path->text.ends_with('/') || !policy::PathPattern::parse(path->text)) return;
+    const bool is_plain = path->origin.empty() && path->text.size() <= 60;
     report_.warning(path->line, path->column, origin_.route.path + ".match.path",
-                    shown(*path) + " matches this path alone: write " + path->text +
+                    shown(*path) + " matches this path alone: write " + (is_plain ? path->text : "it with ") +
                         "** for everything below it as well");
   }
 

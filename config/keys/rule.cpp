@@ -112,7 +112,9 @@ class RuleReader {
 
   bool read_conditions(const Node& list, const std::string& path, std::vector<Condition>& conditions) {
     if (list.kind != Node::Kind::list || list.items.empty()) {
-      const bool lone = list.kind == Node::Kind::mapping && list.entries.size() == 1;
+      const bool lone = list.kind == Node::Kind::mapping && list.entries.size() == 1 &&
+                        std::find(condition_words.begin(), condition_words.end(), list.entries.front().key) !=
+                            condition_words.end();
       error(list, path,
             "a rule needs a list with at least one condition: " + std::string(condition_form) +
                 did_you_mean(lone ? "[{" + list.entries.front().key + ": ...}]" : ""));

@@ -192,7 +192,9 @@ std::string meant_preset(std::string_view name) {
   return meant.empty() ? std::string(nearest(name, split_words(key->words))) : meant;
 }
 
-std::string meant_form(std::string_view schema, const Key& key, const Node& node) {
+namespace {
+
+std::string form_for(std::string_view schema, const Key& key, const Node& node) {
   if (node.broken || !node.origin.empty() || node.text.size() > longest) return {};
   const bool is_text = node.kind == Node::Kind::scalar;
   if (is_text) {
@@ -214,6 +216,13 @@ std::string meant_form(std::string_view schema, const Key& key, const Node& node
     case Form::predicates: break;
   }
   return {};
+}
+
+}  // namespace
+
+std::string meant_form(std::string_view schema, const Key& key, const Node& node) {
+  std::string form = form_for(schema, key, node);
+  return form.size() <= 2 * longest ? form : std::string();
 }
 
 }  // namespace reprise::config

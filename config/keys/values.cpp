@@ -22,6 +22,9 @@ struct Complaint {
   bool names_words = false;  // the reason already says which words may stand there
 };
 
+// What a person reads.
+constexpr std::size_t longest_suggestion = 120;
+
 bool contains(const std::vector<std::string_view>& words, std::string_view text) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
@@ -180,7 +183,8 @@ std::optional<std::string> complaint(const Key& key, const Node& scalar) {
   const Kind kind = key.kind == Kind::list ? key.item : key.kind;
   const auto found = fault_of(key, kind, text);
   if (!found) return std::nullopt;
-  const bool tell = scalar.origin.empty() && !found->suggestion.empty();
+  const bool tell =
+      scalar.origin.empty() && !found->suggestion.empty() && found->suggestion.size() <= longest_suggestion;
   std::string message = name_of(scalar, kind) + " " + found->reason;
   const bool tells_form = found->reason.find(": write ") != std::string::npos;
   if (kind != Kind::word && !key.words.empty() && !found->names_words && tells_form)

@@ -120,6 +120,19 @@ TEST(Meant, a_secret_is_not_proposed) {
   EXPECT_EQ(loaded.problems.front().message.find("debug"), std::string::npos);
 }
 
+TEST(Meant, is_short_whatever_was_written) {
+  const std::string much(3000, 'a');
+  for (const std::string& text :
+       {"routes: [{name: r, match: {path: " + much + "}}]",
+        "routes: [{name: r, match: {path: /" + much + "/}}]",
+        "defaults: {idempotent: {any: {" + much + ": X}}}", "defaults: {retry: [503, " + much + "]}",
+        "routes: [{name: r, match: {host: \"https://" + much + "/\"}}]"}) {
+    const std::string said = said_of(text);
+    EXPECT_FALSE(said.empty());
+    EXPECT_LT(said.size(), 600U) << said;
+  }
+}
+
 /// As PyYAML and other readers of YAML 1.1 write it back.
 std::string by_yaml_1_1(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"    on:", "    true:"},
