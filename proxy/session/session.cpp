@@ -109,10 +109,13 @@ bool Session::has_asked() { return stream_.unread() == Unread::bytes; }
 // An idle client costs no block: after a tick without a byte it waits for readiness alone, a plain one
 // without its session.
 Task<Session::Came> Session::wait_for_bytes() {
-  if (worker_.draining && !has_asked()) co_return Came::nothing;
+  const bool is_new = !had_request_;
+  if (worker_.draining && !is_new && !has_asked()) co_return Came::nothing;
   const GuardedPointer<Stream>::Guard idle(idle_, &stream_);
   stream_.limit_read(quiet);
+  awaits_first_ = is_new;
   auto [error, bytes] = co_await stream_.read_some(buffer_.room());
+  awaits_first_ = false;
   const bool is_quiet = error && stream_.take_limit_hit();
   stream_.end_limit();
   if (is_quiet) {
@@ -240,7 +243,7 @@ void Session::drain() {
     open->tunnel.drain();
   } else if (ClientWatch* const watch = watch_.get()) {
     watch->shut_down();
-  } else if (Stream* const idle = idle_.get()) {
+  } else if (Stream* const idle = idle_.get(); idle != nullptr && !awaits_first_) {
     idle->end_read();
   }
 }

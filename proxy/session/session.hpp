@@ -157,7 +157,10 @@ class Session final : public IdleClient, public ClientSession {
   std::optional<Inside> inside_;
   ClientPlace place_;
   const Upstream* took_risk_of_;
-  bool had_request_;             ///< before the one that is planned
+  bool had_request_;  ///< before the one that is planned
+  /// A client has just connected, and its first request is due within a tick. Shutdown does not cut that tick
+  /// short: the client could not know that nothing was read, and would fail.
+  bool awaits_first_ = false;
   GuardedPointer<Stream> idle_;  ///< that of a client between two requests
 };
 
