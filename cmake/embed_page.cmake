@@ -1,4 +1,5 @@
-# Run as a script: writes the status page of FOLDER into OUTPUT, a C++ source. Its script is the files of SCRIPTS, in that order.
+# Run as a script: writes the status page of FOLDER into OUTPUT, a C++ source. Its script is the files of SCRIPTS, in that order. Indentation
+# and the lines that are comments stay behind: no text of the page goes over several lines.
 set(script "\"use strict\";\n")
 foreach(file ${SCRIPTS})
   file(READ ${FOLDER}/${file} text)
@@ -6,6 +7,10 @@ foreach(file ${SCRIPTS})
 endforeach()
 file(READ ${FOLDER}/index.html document)
 file(READ ${FOLDER}/style.css style)
+foreach(part script document style)
+  string(REGEX REPLACE "\n +" "\n" ${part} "${${part}}")
+  string(REGEX REPLACE "\n// [^\n]*" "" ${part} "${${part}}")
+endforeach()
 file(WRITE ${OUTPUT} "#include \"proxy/admin/status_page.hpp\"
 
 namespace reprise::net {

@@ -1,6 +1,7 @@
 #include "proxy/inject/undo.hpp"
 
 #include <charconv>
+#include <system_error>
 #include <variant>
 
 #include "proxy/inject/sidecar.hpp"

@@ -1,6 +1,7 @@
 // What `reprise inject --remove` needs to know of a pod as it was, where its text does not say it any more.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>

@@ -371,7 +371,7 @@ def test_a_page_that_stays_open_does_not_grow(browser):
         assert page.evaluate("page.stories.ids.size") <= 2000
 
 
-def test_stories_that_went_alike_are_one_with_their_number(browser):
+def test_identical_stories_are_folded_with_their_count(browser):
     retry = {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "5ms"}}
     with Upstream({"/down": [503], "/gone": [503]}) as upstream, Reprise(defaults={"retry": retry}) as reprise:
         with opened(browser, admin_url(reprise)) as page:
@@ -381,7 +381,7 @@ def test_stories_that_went_alike_are_one_with_their_number(browser):
             ask(reprise, "GET", upstream.url("/gone"))
             page.expect("document.querySelectorAll('#stories-list > li').length === 2")
             page.expect_text("#stories-list > li:nth-child(2)", "5 times since")
-            page.expect_text("#stories-note", "the last 6, those that went alike as one")
+            page.expect_text("#stories-note", "the last 6, identical ones folded")
             equal(page.evaluate("document.querySelector('#stories-list > li:nth-child(1) .times')"), None)
             ask(reprise, "GET", upstream.url("/down"))
             page.expect_text("#stories-list > li:nth-child(1)", "6 times since")
@@ -395,7 +395,7 @@ def test_stories_that_went_alike_are_one_with_their_number(browser):
             page.expect("/at least [0-9]+ times since/.test(document.querySelector('#stories-list').textContent)", "more than can be told")
 
 
-def test_the_minute_before_the_page_was_opened_is_on_it(browser):
+def test_page_shows_the_minute_before_it_was_opened(browser):
     with Upstream({"/bad": [503]}) as upstream, Reprise(defaults={"retry": {"max_attempts": 1}}) as reprise:
         for path in ("/ok", "/ok", "/ok", "/bad"):
             ask(reprise, "GET", upstream.url(path))
@@ -414,7 +414,7 @@ def test_the_minute_before_the_page_was_opened_is_on_it(browser):
             equal(page.evaluate("page.tiles.recent.grown('requests')"), 4, "as the minute goes on")
 
 
-def test_what_the_proxy_has_kept_is_put_before_what_the_page_sees(browser):
+def test_window_begins_with_the_seconds_that_the_proxy_has_kept(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         begin = ("(() => { const r = new Recent(); r.begin(100.5, {n: 50}, [50, 0], [{clock: 41, values: {n: 9}, buckets: [9]},"
                  "{clock: 99, values: {n: 5}, buckets: [5]}, {clock: 100, values: {n: 1}, buckets: [1]}], 60); return r; })()")
@@ -424,7 +424,7 @@ def test_what_the_proxy_has_kept_is_put_before_what_the_page_sees(browser):
         equal(page.evaluate("(r => { r.begin(7, {n: 3}, [], [], 4); return [r.grown('n'), r.seconds]; })(new Recent())"), [0, 3])
 
 
-def test_the_command_of_a_story_names_the_admin_address(browser):
+def test_command_of_a_story_names_the_admin_address(browser):
     for bind, quote in (("127.0.0.1:0", ""), ("127.0.0.7:0", ""), ("[::1]:0", "'"), ("0.0.0.0:0", "")):
         admin = {"bind": bind, **({"allow_remote": True} if bind.startswith("0") else {})}
         with Upstream({"/flaky": [503, 200]}) as upstream:
@@ -445,7 +445,7 @@ def many_routes(number):
     return [{"name": f"service-{i:03}", "match": {"path": f"/s{i}/**"}} for i in range(number)]
 
 
-def test_of_many_routes_the_ten_with_the_most_trouble_are_shown(browser):
+def test_page_shows_the_ten_routes_with_the_most_trouble_when_there_are_many(browser):
     defaults = {"retry": {"max_attempts": 2, "backoff": {"initial": "5ms", "maximum": "5ms"}}}
     names = "[...document.querySelectorAll('#routes-table .label')].map(e => e.textContent)"
     with Upstream({}, otherwise=[200]) as upstream, Upstream({}, otherwise=[503]) as broken:
@@ -478,7 +478,7 @@ def test_of_many_routes_the_ten_with_the_most_trouble_are_shown(browser):
             page.expect_text("#routes-unmatched", "No route has this in its name")
 
 
-def test_each_part_of_the_page_is_one_key_away(browser):
+def test_jump_links_move_the_focus_to_each_part(browser):
     with Reprise() as reprise, opened(browser, admin_url(reprise)) as page:
         links = page.evaluate("[...document.querySelectorAll('.jumps a')].map(e => e.getAttribute('href'))")
         equal(links, ["#routes", "#stories", "#upstreams", "#tunnels-card", "#configuration"])
@@ -507,7 +507,7 @@ def test_bars_stay_in_one_line_at_every_width(browser):
                 page.picture(PICTURES / f"bars-{width}.png")
 
 
-def test_empty_parts_say_what_to_do(browser):
+def test_empty_parts_name_the_next_command(browser):
     with Upstream({}) as upstream, Reprise() as reprise, opened(browser, admin_url(reprise), width=360) as page:
         forward = "127.0.0.1:%d" % reprise.forward[1]
         page.expect_text("#first-steps", f"curl -x http://{forward} http://example.com/")

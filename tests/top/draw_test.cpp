@@ -78,7 +78,7 @@ TEST(Draw, ThePictureOfTheReadme) {
   watch.took(*read_status(in_english(before_json()), nullptr).value, 1000);
   watch.took(*read_status(in_english(after_json(troubled)), nullptr).value, 1010);
   watch.took(*read_stories(stories_json, nullptr).value);
-  expect_golden("readme.txt", screen_of(watch, {}, look_of(128, 21, utf8())));
+  expect_golden("readme.txt", screen_of(watch, {}, look_of(128, 23, utf8())));
 }
 
 TEST(Draw, StoriesOfARoute) {

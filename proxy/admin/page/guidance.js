@@ -15,7 +15,7 @@ function shellWord(text) { return /^[\w.:/@%+=,-]+$/.test(text) ? text : `'${tex
 
 function fileOption(status) { return status.config.file ? ` -c ${shellWord(status.config.file)}` : ""; }
 
-function commandLine(text) { return element("pre", {class: "command", tabindex: "0"}, element("code", {}, text)); }
+function commandLine(text) { return element("pre", {class: "command"}, element("code", {}, text)); }
 
 // Tunnels that ended, or those that were opened, where more of these are known.
 function tunnelsOf(status) {
@@ -24,14 +24,15 @@ function tunnelsOf(status) {
 
 // Replaces what stands in `node`, unless it would stay the same.
 function fill(node, ...parts) {
-  const fresh = element("div", {}, ...parts);
-  if (node.innerHTML !== fresh.innerHTML) node.replaceChildren(...fresh.childNodes);
+  const [before, after] = [node.childNodes, element("div", {}, ...parts).childNodes];
+  const isSame = before.length === after.length && [...before].every((child, i) => child.isEqualNode(after[i]));
+  if (!isSame) node.replaceChildren(...after);
 }
 
 const JUMPS = {routes: "Routes", stories: "Retried and refused", upstreams: "Upstreams", tunnels: "Tunnels"};
 
 function drawJumps(numbers) {
-  for (const [name, title] of Object.entries(JUMPS)) say(byId(`jump-${name}`), `${title}\u00a0${count(numbers[name])}`);
+  for (const [name, number] of Object.entries(numbers)) say(byId(`jump-${name}`), `${JUMPS[name]}\u00a0${count(number)}`);
 }
 
 // One way in for each listener that takes requests.

@@ -85,8 +85,7 @@ class Page {
     drawFirstSteps(status);
     this.stories.explainEmpty(status);
     drawSettings(status);
-    drawJumps({routes: this.routes.known.size, stories: this.stories.size,
-               upstreams: status.upstreams.length, tunnels: tunnelsOf(status)});
+    drawJumps({routes: this.routes.known.size, upstreams: status.upstreams.length, tunnels: tunnelsOf(status)});
   }
 }
 

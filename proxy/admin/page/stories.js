@@ -3,7 +3,7 @@
 const MOST_STORIES = 100;  // after identical ones are folded
 const MOST_IDS = 2000;      // ids that are known not to be new
 const MOST_EARLIER = 20;    // of the same request, by their ids
-const MOST_A_SECOND = 30;   // the proxy tells no more of them in one second
+const MOST_A_SECOND = 30;   // the proxy sends no more of them in one second
 
 // What became of it: the look of its badge, and its words.
 function verdictOf(story) {
@@ -118,7 +118,7 @@ function detailsOf(story, earlier) {
                  before.length > 0 ? element("p", {class: "soft"}, ...before) : null);
 }
 
-// `group`: the newest of stories that went alike, how many there were, and the ones before it.
+// A group of identical stories: the newest one, how many there were, since when, and the ones before it.
 function storyNode({story, times, since, earlier, isPartial}) {
   const verdict = verdictOf(story);
   const status = story.status === null ? "no response" : String(story.status);
@@ -135,7 +135,7 @@ function storyNode({story, times, since, earlier, isPartial}) {
                  detailsOf(story, earlier));
 }
 
-// Equal for stories that went alike: the same request, and each attempt with the same outcome. Times may differ.
+// Equal for identical stories: the same request, and each attempt with the same outcome. Times may differ.
 function likenessOf(story) {
   return JSON.stringify([story.method, whereOf(story), story.route, story.status, story.ending, story.reason, Boolean(story.ambiguous),
                          story.attempts_left_out > 0, ...story.attempts.map((attempt) => [outcomeOf(attempt), attempt.reason])]);
@@ -149,7 +149,7 @@ function searchText(story) {
 class Stories {
   constructor() {
     this.list = byId("stories-list");
-    this.all = [];      // groups of stories that went alike, the newest first: {story, times, since, earlier, likeness, node, kind, text}
+    this.all = [];      // groups of identical stories, the newest first: {story, times, since, earlier, likeness, node, kind, text}
     this.waiting = [];  // those that are newer than what is shown, while somebody reads
     this.ids = new Set();
     this.held = false;
@@ -174,7 +174,7 @@ class Stories {
     this.show();
   }
 
-  // Of stories that come faster than they are told, those which went alike cannot be counted.
+  // Stories that come faster than the proxy sends them cannot all be counted.
   beginSecond() { this.inSecond = 0; }
 
   // How many are known, each of those that are folded.
@@ -190,7 +190,7 @@ class Stories {
     this.put(fresh, this.isRead && this.all.length > 0 ? this.waiting : this.all);
   }
 
-  // Puts a group first in a list, with the one there that went alike.
+  // Puts a group first in a list, and adds the identical one of that list to it.
   put(group, list) {
     const place = list.findIndex((each) => each.likeness === group.likeness);
     if (place >= 0) {
@@ -228,13 +228,14 @@ class Stories {
     byId("stories-none").hidden = this.all.length > 0;
     byId("stories-unmatched").hidden = this.all.length === 0 || shown.length > 0;
     say(byId("stories-note"), this.noteOf(shown));
+    drawJumps({stories: this.size});
   }
 
   noteOf(shown) {
     if (this.size === 0) return "";
     const times = shown.reduce((total, group) => total + group.times, 0);
     if (shown.length < this.all.length) return `${count(times)} of the last ${count(this.size)}`;
-    return this.size > this.all.length ? `the last ${count(this.size)}, those that went alike as one` : `the last ${count(this.size)}`;
+    return this.size > this.all.length ? `the last ${count(this.size)}, identical ones folded` : `the last ${count(this.size)}`;
   }
 
   // What an empty list means, and what to do about it.
