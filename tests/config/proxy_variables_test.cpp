@@ -75,7 +75,7 @@ TEST(ProxyVariables, a_socks_proxy_is_no_parent) {
     EXPECT_FALSE(found.parent);
     EXPECT_EQ(found.problem,
               "https_proxy names a SOCKS proxy: write an HTTP proxy into the key parent of a configuration "
-              "file (-c FILE), or unset the variable");
+              "file (-c FILE), or unset the variable; --parent URL names one, too");
   }
   EXPECT_EQ(url_of({{"http_proxy", "socks.test:3128"}}), "http://socks.test:3128") << "a name";
 }

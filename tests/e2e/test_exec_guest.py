@@ -68,8 +68,8 @@ def test_exec_inside_exec_has_the_outer_one_as_its_parent():
 
 
 def test_variables_that_name_no_parent_end_exec_with_2():
-    socks = f"names a SOCKS proxy: write an HTTP proxy {FILE} the variable\n"
-    differ = f"name different proxies: write one of them {FILE} a variable\n"
+    socks = f"names a SOCKS proxy: write an HTTP proxy {FILE} the variable; --parent URL names one, too\n"
+    differ = f"name different proxies: write one of them {FILE} a variable; --parent URL names one, too\n"
     for environment, message in (
             ({"http_proxy": "socks5://proxy:1080"}, "http_proxy " + socks),
             ({"HTTPS_PROXY": "socks5h://u:5ecret@proxy:1080"}, "HTTPS_PROXY " + socks),
