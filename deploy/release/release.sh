@@ -53,7 +53,7 @@ packages() {
   done
 }
 
-# By docker where it is, else by buildah; for the architecture of this machine.
+# By docker where it has buildx, else by buildah; for the architecture of this machine.
 image() {
   local architecture package base
   architecture=$(dpkg --print-architecture)
@@ -64,7 +64,7 @@ image() {
   cp "$argument"/reprise_*~deb12_"$architecture".deb "$package/" || fail "no package of debian-12 for $architecture in $argument"
   local words=(--build-arg "BASE=$base" --build-arg "REVISION=$(git rev-parse HEAD)" --build-context "package=$package")
   local archive=$argument/reprise-$version-image-$architecture.oci.tar
-  if command -v docker >/dev/null; then
+  if docker buildx version >/dev/null 2>&1; then
     docker buildx build "${words[@]}" --output "type=oci,dest=$archive" -t "reprise:$version" .
     docker buildx build "${words[@]}" --target sbom --output "$package/sbom" .
   else

@@ -241,6 +241,23 @@ def test_its_bill_of_materials_is_true(stage):
     materials.check(stage, built(stage), ROOT / "build/image/reprise.spdx.json", regular_files(built(stage)))
 
 
+def test_the_release_script_makes_the_archive_of_the_image_and_its_bill(stage):
+    """By buildah and the base of mmdebstrap, as above; then the steps that name every file."""
+    built(stage)
+    folder = stage.folder / "release"
+    folder.mkdir()
+    run("cp", stage.packed(), folder)
+    variables = {**os.environ, "BUILDAH_OPTIONS": quoted(buildah(stage)[1:]), "BASE": "localhost/base"}
+    for step in ("image", "sums", "provenance", "verify"):
+        run("bash", ROOT / "deploy/release/release.sh", step, folder, env=variables, patience=900)
+    archive, = folder.glob("reprise-*-image-*.oci.tar")
+    assert "index.json" in run("tar", "-tf", archive)
+    bill, = folder.glob("reprise-*-image-*.spdx.json")
+    equal(json.loads(bill.read_text(encoding="utf-8"))["spdxVersion"], "SPDX-2.3")
+    sums = (folder / "SHA256SUMS").read_text(encoding="utf-8")
+    equal(sorted(line.split("  ")[1] for line in sums.splitlines()), sorted([archive.name, bill.name, stage.packed().name]))
+
+
 # Whose tests the stage plays here, `observe` since they read files of deploy: what all of them cost to compile, group release has paid
 # already.
 ROOMS_OF_THE_STAGE = "cgroup observe"
