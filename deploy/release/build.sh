@@ -30,8 +30,10 @@ source deploy/packages.sh
 
 packages=("${build_packages[@]}" dpkg-dev file patchelf xz-utils)
 options=() configured=()
+# Half of what the build needs is in Ubuntu's universe.
+[ "${release%-*}" != ubuntu ] || options+=(--components=main,universe)
 if [ "$architecture" != "$here" ]; then
-  options=(--architectures="$here,$architecture")
+  options+=(--architectures="$here,$architecture")
   packages=()
   for package in "${build_packages[@]}" dpkg-dev file patchelf xz-utils qemu-user-static; do
     case "$package" in
