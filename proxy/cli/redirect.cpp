@@ -1,4 +1,5 @@
 #include <pwd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -40,7 +41,12 @@ int feed(const char* program, const std::string& text) {
 }
 
 int remove(const RedirectArguments& given) {
-  if (given.print.empty()) return feed("/bin/sh -e", redirect::removal_of_both());
+  if (given.print.empty()) {
+    // The commands are silent about rules that do not exist, and would be about missing rights, too.
+    if (::geteuid() == 0) return feed("/bin/sh -e", redirect::removal_of_both());
+    std::fputs("reprise redirect: only root can remove rules\n", stderr);
+    return exit_runtime;
+  }
   if (given.print == "nft") return feed("nft -f -", redirect::nft_removal());
   return feed("/bin/sh -e", redirect::iptables_removal());
 }

@@ -475,6 +475,13 @@ def test_only_the_named_user_is_redirected_by_iptables():
     only_the_named_user_is_redirected("iptables")
 
 
+def test_a_user_who_cannot_remove_rules_hears_it():
+    if subprocess.run(["true"], preexec_fn=as_nobody, check=False).returncode != 0:
+        raise NotPlayed("namespaces", "there are no other users here")
+    done = subprocess.run([options.binary, "redirect", "--remove"], preexec_fn=as_nobody, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    equal((done.returncode, done.stderr), (1, "reprise redirect: only root can remove rules\n"))
+
+
 @isolated
 def test_rules_without_a_listener_are_warned_about():
     needs("nft")
