@@ -12,9 +12,6 @@
 
 namespace reprise::config {
 
-/// The node at a dotted path below `section`, or null.
-const Node* locate(const Node& section, std::string_view path);
-
 /// The `Fields` of fields.hpp that reads. Silent: shape.hpp has reported what does not fit.
 class Reader {
  public:

@@ -168,6 +168,16 @@ class Builder : public YAML::EventHandler {
 
 }  // namespace
 
+const Node* locate(const Node& section, std::string_view path) {
+  const Node* node = &section;
+  while (node != nullptr && !path.empty()) {
+    const std::size_t dot = path.find('.');
+    node = node->find(path.substr(0, dot));
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return node;
+}
+
 const Node* Node::find(std::string_view key) const {
   const auto found =
       std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });

@@ -37,6 +37,8 @@ struct Entry {
   Node value;
 };
 
+/// The node at a dotted path below `section`, or null.
+const Node* locate(const Node& section, std::string_view path);
 /// How a message names the text of a scalar: quoted and cut short; what replaced a `${..}` is never printed.
 std::string shown(const Node&);
 /// Control characters as \x04.
