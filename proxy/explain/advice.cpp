@@ -11,6 +11,10 @@ using namespace policy;
 std::string names_of(const IdempotencyRule& rule) {
   std::string names;
   for (const Condition& condition : rule.conditions) {
+    // Another method is another request.
+    const bool is_any_method =
+        condition.kind == Condition::Kind::method && condition.name == idempotent_method;
+    if (is_any_method && rule.conditions.size() > 1) continue;
     if (!names.empty()) names += ", ";
     names += "`" + describe(condition) + "`";
   }

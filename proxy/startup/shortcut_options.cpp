@@ -53,6 +53,7 @@ void add_shortcuts(CLI::App& command, ShortcutsOf which, const std::shared_ptr<c
             about + "; " + config::variable_of(shortcut))
         ->type_name(type_of(shortcut, *key))
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->group("The most used settings: flags win over the file, the file over variables");
   }

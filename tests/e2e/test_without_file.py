@@ -96,6 +96,11 @@ def test_a_file_wins_over_a_variable_and_a_flag_over_both():
     equal(in_force("deadline", REPRISE_RETRY_DEADLINE="5s"), "5s")
     equal(in_force("on", "--retry-on", "5xx", "--retry-on", "connect"), "[5xx, connect]")
     equal(in_force("max_attempts", "--max-attempts", "2", "--max-attempts", "3"), "3", "the last one counts")
+    for flag, value in (("--retry-on", "503"), ("--idempotency-header", "A-B"), ("--deadline", "9s")):
+        for words in (("check", flag, value, "/nowhere/x.yaml"), ("run", flag, value, "/nowhere/x.yaml"),
+                      ("config", "--effective", flag, value, "/nowhere/x.yaml")):
+            code, _, err = ran(*words)
+            equal((code, err.split(":", 1)[0]), (78, "/nowhere/x.yaml"), "a flag takes one word")
 
 
 def test_effective_and_check_say_what_was_given():
