@@ -3,15 +3,12 @@
 #include <string>
 #include <string_view>
 
+#include "config/keys/shortcut_table.hpp"
 #include "proxy/command_line/about_itself.hpp"
 #include "proxy/command_line/exit_codes.hpp"
 #include "proxy/command_line/outline.hpp"
 #include "proxy/command_line/page_tables.hpp"
 #include "proxy/command_line/roff.hpp"
-#if __has_include("config/keys/shortcut_table.hpp")
-#include "config/keys/shortcut_table.hpp"
-#define REPRISE_HAS_SHORTCUTS
-#endif
 
 namespace reprise::cli {
 namespace {
@@ -40,8 +37,7 @@ void add_entries(std::string_view title, const Entries& entries, std::string& te
 }
 
 // The variables that stand for a flag, by the table of both.
-void add_shortcut_variables([[maybe_unused]] std::string& text) {
-#ifdef REPRISE_HAS_SHORTCUTS
+void add_shortcut_variables(std::string& text) {
   for (const config::Shortcut& shortcut : config::shortcut_table) {
     text.append(".TP\n.B ").append(config::variable_of(shortcut));
     if (!shortcut.alias.empty()) text.append(", ").append(shortcut.alias);
@@ -52,7 +48,6 @@ void add_shortcut_variables([[maybe_unused]] std::string& text) {
         .append(roff(shortcut.flag));
     text.append(" does; the file wins over the variable, the flag over both.\n");
   }
-#endif
 }
 
 std::string title_line(std::string_view name, std::string_view section, std::string_view what) {

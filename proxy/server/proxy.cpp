@@ -201,6 +201,7 @@ void Proxy::Parts::end_connections_politely() {
 void Proxy::Parts::come_back() {
   if (!leaving.exchange(false)) return;
   say(config::LogLevel::info, "draining is undone: ready again");
+  options.notify.tell(service_status());
   for (const auto& worker : workers) {
     asio::post(worker->io, [this, &worker = *worker] {
       if (!stopping) worker.leaving = false;
