@@ -23,7 +23,7 @@ from stage import ROOT, need, run  # noqa: E402
 from junit import Suite  # noqa: E402
 
 HOURS = 7200
-PLAYED_EMULATED = r"test_(retries|replay|resume|tunnels|tls|reload)\."
+PLAYED_EMULATED = r"test_(retries|reload)\."
 ASK = """reprise check -c /etc/reprise/reprise.yaml
 ip link set lo up
 reprise demo --bind 127.0.0.1:3190 >/dev/null 2>&1 & trap 'kill $!' EXIT
