@@ -46,7 +46,8 @@ def row_of(screen, name):
 
 
 def test_it_shows_routes_and_what_was_retried_or_refused():
-    with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise) as terminal:
+    # Room for both stories, however many lines the path of the configuration takes.
+    with Upstream(SCRIPT) as upstream, Reprise() as reprise, on_terminal(reprise, rows=40) as terminal:
         terminal.sees("ROUTE")
         some_traffic(reprise, upstream)
         terminal.sees("not_idempotent")
