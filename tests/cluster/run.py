@@ -2,6 +2,7 @@
 """Plays the manifests of deploy/kubernetes on a real API server: what it accepts, and what the policy makes of Pods of every shape.
 
     REPRISE_K8S_BIN=FOLDER python3 tests/cluster/run.py    where the binaries come from: server.py"""
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -39,6 +40,17 @@ def has_the_policy(server):
     server.until(lambda: all("initContainers" in server.created(pod)["spec"] for pod in (plain, of_namespace)), "the policy is in force")
 
 
+def has_the_chart(server):
+    """Its policy takes the place of the other: what tells them apart is a host that only the chart was given."""
+    done = subprocess.run([cluster.binary("helm"), "template", "reprise", str(FOLDER / "chart"), "--set", "noProxy={only.chart.example}",
+                           "--kube-version", "1.36.0", "--api-versions", "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    applied = server.kubectl("apply", "--validate=strict", "-f", "-", text=done.stdout)
+    assert applied.returncode == 0, applied.stderr
+    server.until(lambda: "only.chart.example" in str(server.created(pod_of(SHAPES[0]))), "the policy of the chart is in force")
+
+
 def cases(server):
     for file in sorted(FOLDER.glob("*.yaml")):
         if file.name not in NO_OBJECTS:
@@ -47,21 +59,30 @@ def cases(server):
     yield "the policy comes into force", lambda: has_the_policy(server)
     for shape in SHAPES:
         yield f"policy: {shape.name}", lambda shape=shape: shape.holds(server.created(pod_of(shape)))
+    if cluster.binary("helm") is None:
+        yield "the chart", "client: no helm in REPRISE_K8S_BIN"
+        return
+    yield "the policy of the chart comes into force", lambda: has_the_chart(server)
+    for shape in SHAPES:
+        yield f"chart: {shape.name}", lambda shape=shape: shape.holds(server.created(pod_of(shape)))
 
 
 def main():
     suite = Suite("cluster")
     missing = [name for name in NEEDED if cluster.binary(name) is None]
     if missing:
-        suite.add("manifests on a real API server", "skipped", f"client: no {', '.join(missing)} in REPRISE_K8S_BIN")
+        suite.skips("manifests on a real API server", f"client: no {', '.join(missing)} in REPRISE_K8S_BIN")
         return suite.end()
     with cluster.Server() as server:
         for name, holds in cases(server):
+            if isinstance(holds, str):
+                suite.skips(name, holds)
+                continue
             try:
                 holds()
                 suite.passes(name)
             except Exception:   # the next shape is worth a look, too
-                suite.add(name, "failed", traceback.format_exc())
+                suite.fails(name, traceback.format_exc())
     return suite.end()
 
 
