@@ -161,7 +161,7 @@ bool is_switched_off(const Lookup& lookup, std::vector<std::string>& warnings) {
   const auto exporter_named = value_of(lookup, "OTEL_TRACES_EXPORTER");
   if (exporter_named == "none") return true;
   if (exporter_named && exporter_named->find("otlp") == std::string::npos) {
-    warnings.push_back(
+    warnings.emplace_back(
         "OTEL_TRACES_EXPORTER names no exporter of reprise, which has otlp: no spans are sent");
     return true;
   }
@@ -177,7 +177,7 @@ bool is_disabled(const Lookup& lookup, std::vector<std::string>& warnings) {
   if (!value) return false;
   const std::string lowered = policy::lower(*value);
   if (lowered != "true" && lowered != "false")
-    warnings.push_back("OTEL_SDK_DISABLED is neither true nor false: it counts as false");
+    warnings.emplace_back("OTEL_SDK_DISABLED is neither true nor false: it counts as false");
   return lowered == "true";
 }
 

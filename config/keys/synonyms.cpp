@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/keys/scalar.hpp"
 #include "config/keys/synonym_table.hpp"
 #include "config/keys/values.hpp"
 #include "proxy/match/ascii.hpp"

@@ -279,9 +279,8 @@ std::optional<Ground> find_ground(const Arguments& given, int& code) {
   return std::nullopt;
 }
 
-int explain(Arguments given) {
-  if (!given.request_id.empty())
-    return explain_story(given.request_id, given.admin, given.file, given.format);
+// Throws where the words of the command line name no request.
+void demand_a_request(const Arguments& given) {
   const bool is_url = given.method.find("://") != std::string::npos;
   if (is_url && given.url.empty())
     throw BadUse("the method is missing (did you mean reprise explain GET " + given.method + "?)");
@@ -290,6 +289,12 @@ int explain(Arguments given) {
     throw BadUse(
         "name a request, as in `reprise explain GET http://api.example.com/`, or one that is over, with "
         "`--request-id ID` (its id is in the access log and in Reprise-Request-Id)");
+}
+
+int explain(Arguments given) {
+  if (!given.request_id.empty())
+    return explain_story(given.request_id, given.admin, given.file, given.format);
+  demand_a_request(given);
   int code = exit_ok;
   std::optional<Ground> ground = find_ground(given, code);
   if (!ground) return code;

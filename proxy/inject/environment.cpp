@@ -150,7 +150,7 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
       remarks.push_back(
           {own->line, own->column, name + " comes from elsewhere (valueFrom) and stays as it is"});
     } else if (own != nullptr) {
-      change(*own, name, wanted, place + "." + name, edits, remarks, undo);
+      change(*own, name, wanted, std::string(place).append(".").append(name), edits, remarks, undo);
     } else if (const Node* from = other == nullptr ? nullptr : other->find("valueFrom")) {
       missing.push_back(addition(name, "valueFrom", as_json(*from)));
     } else {

@@ -88,13 +88,13 @@ TraceResource Proxy::Parts::resource() const {
 }
 
 std::string Proxy::Parts::service_status() const {
-  const Current current = now();
-  const config::Settings& settings = current.snapshot->settings;
-  const ReloadReport& last = current.last;
+  const Current in_force = now();
+  const config::Settings& settings = in_force.snapshot->settings;
+  const ReloadReport& last = in_force.last;
   ServiceState state{settings.routes->size() - 1, {}, leaving, last.unix_time, {}};
   if (last.unix_time != 0 && !last.succeeded)
     state.why_not = last.words.empty() ? "no reason is known" : last.words.front();
-  const auto& bound = current.listeners->all();
+  const auto& bound = in_force.listeners->all();
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const std::string_view mode = bound[i]->is_admin ? "admin" : word(settings.listeners[i].mode);
     state.listeners.push_back(describe(mode, bound[i]->endpoint));
