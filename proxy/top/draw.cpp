@@ -16,6 +16,7 @@ Line foot(Page page, const Look& look) {
   if (page == Page::stories)
     keys = {"q quit", "? help", "Esc back", "j/k or arrows choose", "Enter all of it", "p pause"};
   std::vector<Line> items;
+  items.reserve(keys.size());
   for (const std::string_view key : keys) items.emplace_back(std::string(key), Style::faint);
   return fitting(std::move(items), look);
 }
