@@ -156,7 +156,7 @@ std::optional<Collector> read_endpoint(const Found& found, std::vector<std::stri
   return std::move(parsed.value);
 }
 
-// True if nothing is to be exported, whatever the endpoint says.
+// True if the variables switch the export of spans off, whatever endpoint they name.
 bool is_switched_off(const Lookup& lookup, std::vector<std::string>& warnings) {
   const auto exporter_named = value_of(lookup, "OTEL_TRACES_EXPORTER");
   if (exporter_named == "none") return true;

@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import traceback
 import xml.etree.ElementTree as xml
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,19 @@ class Suite:
 
     def skips(self, name, why):
         self.add(name, "skipped", why)
+
+    def plays(self, name, case, not_played=()):
+        """Calls the case. An exception of the kind `not_played` skips it; any other is its failure, with the output of a program that ended
+        with an error."""
+        try:
+            case()
+        except not_played as why:
+            self.skips(name, str(why))
+        except Exception as error:   # the next case is worth a look, too
+            printed = (getattr(error, stream, None) or "" for stream in ("stdout", "stderr"))
+            self.fails(name, traceback.format_exc() + "".join(map(str, printed)))
+        else:
+            self.passes(name)
 
     def count(self, outcome):
         return sum(test.outcome == outcome for test in self.tests)

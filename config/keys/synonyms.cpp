@@ -29,7 +29,7 @@ bool is_among(std::string_view texts, std::string_view text) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// As it stands in braces or brackets.
+/// The text of a value as it is written inside braces or brackets.
 std::string in_flow(std::string_view text) {
   const bool plain = !text.empty() && text.find_first_of("\"'#{}[], ") == std::string_view::npos &&
                      std::string_view("*&!|>%@`").find(text.front()) == std::string_view::npos;

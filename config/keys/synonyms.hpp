@@ -13,13 +13,13 @@ namespace reprise::config {
 /// Empty where nothing is known of the word. Style does not matter: maxRetries is max_retries.
 std::string synonym(std::string_view parent, std::string_view word);
 
-/// The value that a text at that key stands for; empty if nothing is known of the text.
+/// The value of that key to propose for a text that is none of its words; empty if there is no proposal.
 std::string meant_value(const Key&, std::string_view text);
 /// The name of a shipped preset; empty if none is near.
 std::string meant_preset(std::string_view name);
-/// What to write in the place of a text, a list or a mapping at a key that takes another form:
-/// `{max_attempts: 5}` at `retry`, `[503]` at `retry.on`. Empty if nothing is known. `schema`: the path of
-/// the key in the key table, with `routes[]` for a route.
+/// The form to propose for a text, a list or a mapping at a key that takes another form:
+/// `{max_attempts: 5}` at `retry`, `[503]` at `retry.on`. Empty if there is no proposal. `schema`: the path
+/// of the key in the key table, with `routes[]` for a route.
 std::string meant_form(std::string_view schema, const Key&, const Node&);
 
 }  // namespace reprise::config

@@ -16,7 +16,7 @@ namespace reprise::config {
 /// Why the node's text cannot stand at that key, as one message; nothing if it can.
 std::optional<std::string> complaint(const Key&, const Node& scalar);
 
-/// What to write in the place of a text that cannot stand at that key; empty if nothing is known.
+/// The value to propose in place of a text that the key does not take; empty if there is no proposal.
 std::string correction(const Key&, std::string_view text);
 
 /// Position of the text among the words of the key; nothing if it is none of them.

@@ -14,7 +14,6 @@ constexpr std::string_view first_line = "# configuration in force";
 constexpr std::string_view file_mark = "# file: ";
 constexpr std::string_view hash_mark = "# hash: ";
 constexpr std::string_view place_mark = "# place: ";
-constexpr std::string_view passphrase_mark = "key_passphrase: ";
 constexpr std::string_view hidden = "***";
 
 /// The next line, without its end.
@@ -23,20 +22,6 @@ std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   return line;
-}
-
-std::string without_secrets(std::string_view yaml) {
-  std::string text;
-  while (!yaml.empty()) {
-    const std::string_view line = take_line(yaml);
-    const std::size_t at = line.find(passphrase_mark);
-    const bool is_secret = at != std::string_view::npos && line.find_first_not_of(' ') == at &&
-                           line.substr(at + passphrase_mark.size()) != "none";
-    text.append(is_secret ? line.substr(0, at + passphrase_mark.size()) : line);
-    if (is_secret) text.append("\"").append(hidden).append("\"");
-    text.push_back('\n');
-  }
-  return text;
 }
 
 /// `12 orders-write` or `5 gcs/batch gcs`
@@ -63,7 +48,7 @@ std::string running_text(const Settings& settings, const std::string& file, cons
     text.append(place_mark).append(std::to_string(route.line)).append(" ").append(route.name);
     text.append(route.source.empty() ? "" : " ").append(route.source).append("\n");
   }
-  return text + without_secrets(effective_yaml(settings));
+  return text + effective_yaml(settings);
 }
 
 RunningText read_running(std::string_view text) {

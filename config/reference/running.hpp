@@ -9,7 +9,7 @@
 
 namespace reprise::config {
 
-/// Where a route was written.
+/// The place where a route of the running configuration is written.
 struct RoutePlace {
   std::size_t line = 0;
   std::string preset;  ///< empty: in the file itself

@@ -51,11 +51,7 @@ void RequestBody::end() {
 void RequestBody::let_go() {
   replayable_ = false;
   file_.reset();
-  if (held_.capacity() >= SpareBuffers::least_bytes) {
-    store_->spare_buffers().give(std::move(held_));
-  } else {
-    std::string().swap(held_);
-  }
+  if (!held_.empty()) store_->spare_buffers().give(std::move(held_));
   memory_.release();
 }
 
