@@ -1,5 +1,6 @@
 #include "proxy/inject/inject.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -10,39 +11,45 @@
 #include <string>
 #include <system_error>
 #include <variant>
+#include <vector>
 
+#include "config/load.hpp"
 #include "proxy/cli/commands.hpp"
+#include "proxy/startup/configuration.hpp"
 
 namespace reprise::cli {
 namespace {
 
 struct InjectArguments {
   std::string file;
-  inject::Sidecar sidecar{"reprise:" REPRISE_VERSION, "reprise"};
+  inject::Options options;
+  std::string config_file;
   bool removes = false;
 };
 
 constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
+// All annotations of a pod together have at most 256 KiB.
+constexpr std::size_t largest_config = std::size_t{200} * 1024;
 
 /// What the file holds, or nothing, and then it has been said why.
-std::optional<std::string> contents(const std::string& path) {
+std::optional<std::string> contents(const std::string& path, std::size_t largest, const char* as_text,
+                                    const char* what) {
   errno = 0;
   std::ifstream opened;
   if (path != "-") opened.open(path, std::ios::binary);
   std::istream& file = path == "-" ? std::cin : opened;
   std::string text;
   std::string block(std::size_t{256} * 1024, '\0');
-  while (file.good() && text.size() <= largest_manifest) {
+  while (file.good() && text.size() <= largest) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
     text.append(block, 0, static_cast<std::size_t>(file.gcount()));
   }
   // A folder can be opened, and fails when it is read.
-  if (errno != 0 || !file.eof() || text.size() > largest_manifest) {
-    const std::string why = text.size() > largest_manifest
-                                ? "it is larger than 64 MiB"
-                                : std::generic_category().message(errno == 0 ? EIO : errno);
-    std::fprintf(stderr, "reprise inject: cannot read %s: %s; name a manifest, or - for standard input\n",
-                 path.c_str(), why.c_str());
+  if (errno != 0 || !file.eof() || text.size() > largest) {
+    const std::string why = text.size() > largest ? std::string("it is larger than ") + as_text
+                                                  : std::generic_category().message(errno == 0 ? EIO : errno);
+    std::fprintf(stderr, "reprise inject: cannot read %s: %s; name a %s, or - for standard input\n",
+                 path.c_str(), why.c_str(), what);
     return std::nullopt;
   }
   return text;
@@ -67,14 +74,70 @@ int print(const std::string& path, const std::variant<Done, inject::Remark>& out
                  std::generic_category().message(errno).c_str());
     return exit_runtime;
   }
-  for (const inject::Remark& remark : done.remarks) tell(path, remark, "warning");
+  for (const inject::Remark& remark : done.remarks) tell(path, remark, remark.is_note ? "note" : "warning");
   if (unchanged != nullptr)
     std::fprintf(stderr, "%s: note: %s: nothing was changed\n", path.c_str(), unchanged);
   return exit_ok;
 }
 
-int inject_file(const InjectArguments& given) {
-  const std::optional<std::string> text = contents(given.file);
+/// What there is to know of a file as a whole.
+void tell_whole(const InjectArguments& given, const inject::Injected& done) {
+  if (done.pods > 0 && !given.options.config_map) {
+    for (const std::string& name : done.config_maps) {
+      if (done.config_maps_there.contains(name)) continue;
+      std::fprintf(stderr,
+                   "%s: note: the pods wait in Init:0/1 until their namespace has a ConfigMap %s with the "
+                   "key reprise.yaml; "
+                   "--config FILE puts the configuration into the pods instead\n",
+                   given.file.c_str(), name.c_str());
+    }
+  }
+  if (done.others.empty() || done.pods + done.already + done.passed_over == 0) return;
+  std::string kinds;
+  for (const auto& [kind, count] : done.others)
+    kinds.append(kinds.empty() ? "" : ", ").append(std::to_string(count)).append(" ").append(kind);
+  std::fprintf(stderr, "%s: note: passed over, because they run no pods: %s\n", given.file.c_str(),
+               kinds.c_str());
+}
+
+/// Whether the sidecar can do its work with that configuration; problems are printed. Variables stand in it
+/// for what they hold here.
+bool is_usable(const config::Loaded& loaded, const std::string& file) {
+  print_problems(loaded, file);
+  if (!loaded.settings) return false;
+  const config::Settings& settings = *loaded.settings;
+  const bool has_listener =
+      std::any_of(settings.listeners.begin(), settings.listeners.end(), [](const config::Listener& one) {
+        return one.mode == config::ListenerMode::forward && one.bind.port == 3128;
+      });
+  if (!has_listener)
+    std::fprintf(stderr,
+                 "%s: warning: the variables of the containers name 127.0.0.1:3128, where this has no "
+                 "listener of mode forward\n",
+                 file.c_str());
+  if (settings.admin.bind.port != 3129 || !settings.admin.allow_remote)
+    std::fprintf(stderr,
+                 "%s: warning: the probes ask port 3129 of the pod's address, where this does not answer: "
+                 "write admin: {bind: "
+                 "0.0.0.0:3129, allow_remote: true}\n",
+                 file.c_str());
+  return true;
+}
+
+/// Reads the configuration that the pods are to carry; or returns the exit code.
+std::optional<int> read_config(InjectArguments& given) {
+  if (given.config_file.empty()) return std::nullopt;
+  const auto text =
+      contents(given.config_file, largest_config,
+               "200 KiB, and all annotations of a pod have 256: use a ConfigMap", "configuration");
+  if (!text) return exit_runtime;
+  if (!is_usable(config::load_text(*text, variable_now), given.config_file)) return exit_bad_configuration;
+  given.options.config = *text;
+  return std::nullopt;
+}
+
+int inject_file(InjectArguments& given) {
+  const std::optional<std::string> text = contents(given.file, largest_manifest, "64 MiB", "manifest");
   if (!text) return exit_runtime;
   if (given.removes) {
     const auto outcome = inject::remove(*text);
@@ -82,10 +145,66 @@ int inject_file(const InjectArguments& given) {
     const bool none = done != nullptr && done->pods == 0;
     return print(given.file, outcome, none ? "no pod has a sidecar of `reprise inject`" : nullptr);
   }
-  const auto outcome = inject::inject(*text, given.sidecar);
+  if (const auto code = read_config(given)) return *code;
+  const auto outcome = inject::inject(*text, given.options, REPRISE_VERSION);
   const auto* done = std::get_if<inject::Injected>(&outcome);
-  const bool none = done != nullptr && done->pods + done->already == 0;
-  return print(given.file, outcome, none ? "no workload is in it" : nullptr);
+  const bool none = done != nullptr && done->pods + done->already + done->passed_over == 0;
+  const int code = print(given.file, outcome, none ? "no workload is in it" : nullptr);
+  if (done != nullptr && code == exit_ok) tell_whole(given, *done);
+  return code;
+}
+
+/// A value that `judge` finds wrong is wrong use.
+CLI::Validator judged_by(std::optional<std::string> (*judge)(std::string_view)) {
+  return CLI::Validator([judge](const std::string& text) { return judge(text).value_or(""); }, "");
+}
+
+CLI::Option* add_resources(CLI::App& command, const std::string& name, inject::Resources& into,
+                           const std::string& says) {
+  return command.add_option_function<std::string>(
+      name,
+      [name, &into](const std::string& text) {
+        auto resources = inject::read_resources(text);
+        if (const auto* wrong = std::get_if<std::string>(&resources))
+          throw CLI::ValidationError(name, *wrong);
+        into = std::get<inject::Resources>(std::move(resources));
+      },
+      says);
+}
+
+/// Everything that says how the sidecar is; --remove goes with none of it.
+std::vector<CLI::Option*> add_sidecar_options(CLI::App& command, InjectArguments& given) {
+  inject::Options& options = given.options;
+  std::vector<CLI::Option*> all{
+      command.add_option("--image", options.image,
+                         "the image of reprise (default reprise:" REPRISE_VERSION ")"),
+      command.add_option("--image-pull-policy", options.pull_policy, "Always, IfNotPresent or Never")
+          ->check(judged_by(inject::fault_of_pull_policy)),
+      command.add_option("--pull-secret", options.pull_secret, "the Secret with which the image is pulled"),
+      command
+          .add_option("--run-as-user", options.user,
+                      "the user's number, or none where the namespace says it (default 65532)")
+          ->check(judged_by(inject::fault_of_user)),
+      add_resources(
+          command, "--requests", options.requests,
+          "what the container requests (default cpu=20m,memory=32Mi; in a Guaranteed pod its limits)"),
+      add_resources(command, "--limits", options.limits,
+                    "what it is limited to (default memory=192Mi; in a Guaranteed pod cpu=100m, too)")};
+  CLI::Option* config_map =
+      command.add_option("--config-map", options.config_map,
+                         "the ConfigMap whose key reprise.yaml is the configuration (default reprise)");
+  all.push_back(config_map);
+  all.push_back(
+      command
+          .add_option("--config", given.config_file,
+                      "a configuration that the pods carry as an annotation, so that no ConfigMap is needed")
+          ->excludes(config_map));
+  all.push_back(command.add_flag(
+      "--label", options.has_label,
+      "add the label reprise.dev/inject: \"true\", by which podmonitor.yaml and networkpolicy.yaml select"));
+  all.push_back(command.add_flag("--scrape", options.is_scraped,
+                                 "add the annotations prometheus.io/scrape and prometheus.io/port"));
+  return all;
 }
 
 }  // namespace
@@ -98,19 +217,17 @@ void add_inject(CLI::App& app, int& code) {
       ->add_option("-f,--file,file", given->file,
                    "the manifest, of any number of documents; - is standard input")
       ->required();
-  CLI::Option* image =
-      command->add_option("--image", given->sidecar.image, "the image of reprise")->capture_default_str();
-  CLI::Option* config_map = command
-                                ->add_option("--config-map", given->sidecar.config_map,
-                                             "the ConfigMap whose key reprise.yaml is the configuration")
-                                ->capture_default_str();
-  command
-      ->add_flag("--remove", given->removes,
-                 "take the sidecar, its volumes and the proxy variables out again; other sidecars stay")
-      ->excludes(image)
-      ->excludes(config_map);
+  const CLI::Option* remove = command->add_flag(
+      "--remove", given->removes,
+      "take the sidecar, its volumes and the proxy variables out again; other sidecars stay");
+  const std::vector<CLI::Option*> others = add_sidecar_options(*command, *given);
   command->footer("reprise inject -f app.yaml | kubectl apply -f -");
-  command->callback([given, &code] { code = inject_file(*given); });
+  command->callback([given, remove, others, &code] {
+    for (const CLI::Option* other : others)
+      if (given->removes && other->count() > 0)
+        throw CLI::ExcludesError(remove->get_name(), other->get_name());
+    code = inject_file(*given);
+  });
 }
 
 }  // namespace reprise::cli

@@ -21,6 +21,28 @@ std::size_t behind_quotes(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
+/// In braces. An apostrophe within a plain word begins nothing.
+bool begins_quotes(std::string_view text, std::size_t at) {
+  return text[at] == '"' ||
+         (text[at] == '\'' && std::string_view(" ,:[{\n").find(text[at - 1]) != std::string_view::npos);
+}
+
+std::string json_items(const std::vector<Addition>& additions) {
+  std::string json;
+  for (const Addition& addition : additions) json.append(json.empty() ? "" : ", ").append(addition.json);
+  return json;
+}
+
+/// Places that follow one another, as first and last.
+std::vector<std::pair<std::size_t, std::size_t>> runs_of(const std::vector<std::size_t>& places) {
+  std::vector<std::pair<std::size_t, std::size_t>> runs;
+  for (const std::size_t place : places) {
+    if (runs.empty() || runs.back().second + 1 != place) runs.emplace_back(place, place);
+    runs.back().second = place;
+  }
+  return runs;
+}
+
 }  // namespace
 
 std::size_t Edits::line_start(std::size_t at) const {
@@ -42,21 +64,22 @@ void Edits::refuse(const Node& node, std::string message) {
   if (!fault_) fault_ = Fault{node.line, node.column, std::move(message)};
 }
 
-void Edits::put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom) {
+void Edits::put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom, Order order) {
   Edit edit{erased, std::move(added)};
-  const auto [place, is_new] = edits_.try_emplace(at, edit);
+  const auto [place, is_new] = edits_.try_emplace({at, order}, edit);
   if (!is_new && place->second != edit)
     refuse(for_whom, "an anchor's value is used here by parts that need different changes: write it out");
 }
 
 void Edits::add_entries(const Node& mapping, std::size_t before, const std::vector<Addition>& additions) {
-  const Node& key = *mapping.entries[before].key;
   std::string lines;
   std::string json;
   for (const Addition& addition : additions) {
     lines += addition.block;
     json += addition.json + ", ";
   }
+  if (mapping.entries.empty()) return put(mapping.at + 1, 0, json.substr(0, json.size() - 2), mapping);
+  const Node& key = *mapping.entries[before].key;
   if (mapping.in_braces) return put(key.at, 0, json, key);
   std::size_t start = line_start(key.at);
   const std::size_t columns = key.at - start;
@@ -74,19 +97,35 @@ void Edits::add_entries(const Node& mapping, std::size_t before, const std::vect
   put(start, 0, indented(lines, columns), key);
 }
 
-void Edits::add_items(const Node& list, const std::vector<Addition>& additions) {
-  if (list.in_braces) {
-    std::string json;
-    for (const Addition& addition : additions) json.append(json.empty() ? "" : ", ").append(addition.json);
-    return put(list.at + 1, 0, json + (list.items.empty() ? "" : ", "), list);
-  }
-  const std::size_t columns = list.at - line_start(list.at);
+std::string Edits::item_lines(const std::vector<Addition>& additions, std::size_t columns) const {
   std::string lines;
   for (const Addition& addition : additions) {
     const std::string item = indented(addition.block, columns + 2);
     lines.append(columns, ' ').append("- ").append(item.substr(columns + 2));
   }
-  put(list.at, 0, lines.substr(columns) + std::string(columns, ' '), list);
+  return lines;
+}
+
+void Edits::add_items(const Node& list, const std::vector<Addition>& additions) {
+  if (list.in_braces)
+    return put(list.at + 1, 0, json_items(additions) + (list.items.empty() ? "" : ", "), list);
+  const std::size_t columns = list.at - line_start(list.at);
+  put(list.at, 0, item_lines(additions, columns).substr(columns) + std::string(columns, ' '), list);
+}
+
+void Edits::add_items_behind(const Node& list, const std::vector<Addition>& additions) {
+  if (list.in_braces && list.items.empty()) return add_items(list, additions);
+  if (list.in_braces) {
+    const std::size_t end = end_of_last(list);
+    if (end == std::string_view::npos) return refuse(list, "this list cannot be edited as it is written");
+    return put(end, 0, ", " + json_items(additions), list, Order::behind);
+  }
+  const std::size_t start = line_start(list.at);
+  const std::size_t end = end_of_block(start, list.at - start, true);
+  std::string lines = item_lines(additions, list.at - start);
+  if (end == text_.size() && !text_.ends_with('\n'))
+    lines = std::string(line_end_) + lines.substr(0, lines.size() - line_end_.size());
+  put(end, 0, lines, list, Order::behind);
 }
 
 std::size_t Edits::colon_behind(const Node& key) const {
@@ -140,7 +179,7 @@ std::size_t Edits::end_of_value(const Node& value) const {
   std::size_t depth = 0;
   for (std::size_t at = value.at; at < text_.size(); ++at) {
     const char c = text_[at];
-    if (c == '"' || (c == '\'' && std::string_view(" ,:[{").find(text_[at - 1]) != std::string_view::npos)) {
+    if (begins_quotes(text_, at)) {
       at = behind_quotes(text_, at);
       if (at == std::string_view::npos) return at;
       --at;
@@ -154,18 +193,44 @@ std::size_t Edits::end_of_value(const Node& value) const {
 }
 
 // Where the first line begins that is not part of what begins at `start`, which is a line's beginning, and is
-// indented by `columns`. Blank lines and comments at its end are no part of it.
-std::size_t Edits::end_of_block(std::size_t start, std::size_t columns) const {
+// indented by `columns`; of a list, its further items are part of it. Blank lines at its end are no part of
+// it, and comments only if they are indented more.
+std::size_t Edits::end_of_block(std::size_t start, std::size_t columns, bool is_list) const {
   std::size_t end = text_.size();
   bool first = true;
   for (std::size_t at = start; at < text_.size(); first = false) {
     const std::size_t line_end = text_.find('\n', at);
     const std::size_t next = line_end == std::string_view::npos ? text_.size() : line_end + 1;
     const std::size_t word = std::min(text_.find_first_not_of(" \r\n", at), next);
-    const bool says_nothing = word >= next || text_[word] == '#';
-    if (!first && !says_nothing && word - at <= columns) break;
-    if (!says_nothing) end = next;
+    const bool is_blank = word >= next;
+    const bool is_deeper = !is_blank && word - at > columns;
+    const bool is_item = is_list && !is_blank && word - at == columns && text_[word] == '-' &&
+                         (word + 1 == text_.size() || text_.find_first_of(" \t\r\n", word) == word + 1);
+    const bool is_comment = !is_blank && text_[word] == '#';
+    if (!first && !is_blank && !is_comment && !is_deeper && !is_item) break;
+    if (first || is_deeper || is_item) end = next;
     at = next;
+  }
+  return end;
+}
+
+// Behind the last value of a list in braces, before a comma, blanks or comments; npos: it does not end.
+std::size_t Edits::end_of_last(const Node& list) const {
+  const std::size_t close = end_of_value(list);
+  if (close == std::string_view::npos) return close;
+  std::size_t end = list.at + 1;
+  for (std::size_t at = list.at + 1; at + 1 < close; ++at) {
+    const char c = text_[at];
+    if (c == '#' && std::string_view(" \t\n").find(text_[at - 1]) != std::string_view::npos) {
+      at = std::min(text_.find('\n', at), close);
+    } else if (begins_quotes(text_, at)) {
+      const std::size_t behind = behind_quotes(text_, at);
+      if (behind >= close) return std::string_view::npos;
+      end = behind;
+      at = behind - 1;
+    } else if (std::string_view(" \t\r\n,").find(c) == std::string_view::npos) {
+      end = at + 1;
+    }
   }
   return end;
 }
@@ -180,48 +245,64 @@ std::size_t Edits::dash_of(const Node& list, const Node& item) const {
   }
 }
 
+// With the line end before it, where the text ends without one.
+void Edits::remove_lines(std::size_t start, std::size_t end, const Node& for_whom) {
+  if (end == text_.size() && start > 0 && !text_.ends_with('\n')) {
+    --start;
+    if (start > 0 && text_[start - 1] == '\r') --start;
+  }
+  put(start, end - start, "", for_whom);
+}
+
 void Edits::remove_items(const Node& list, const std::vector<std::size_t>& places) {
-  for (const std::size_t place : places) {
-    const Node& item = *list.items[place];
+  for (const auto& [from, to] : runs_of(places)) {
+    const Node& first = *list.items[from];
+    const Node& last = *list.items[to];
     if (!list.in_braces) {
-      const std::size_t dash = dash_of(list, item);
-      const std::size_t start = line_start(dash);
-      put(start, end_of_block(start, dash - start) - start, "", item);
+      const std::size_t dash = dash_of(list, last);
+      const std::size_t columns = dash - line_start(dash);
+      remove_lines(line_start(dash_of(list, first)), end_of_block(line_start(dash), columns), first);
       continue;
     }
-    const std::size_t end = end_of_value(item);
-    if (end == std::string_view::npos) return refuse(item, "this cannot be removed as it is written");
+    const std::size_t end = end_of_value(last);
+    if (end == std::string_view::npos) return refuse(last, "this cannot be removed as it is written");
     const std::size_t comma = text_.find_first_not_of(" \t\r\n", end);
-    if (place + 1 < list.items.size() && comma != std::string_view::npos && text_[comma] == ',') {
+    if (to + 1 < list.items.size() && comma != std::string_view::npos && text_[comma] == ',') {
       const std::size_t behind = comma + (text_.substr(comma + 1, 1) == " " ? 2 : 1);
-      put(item.at, behind - item.at, "", item);
+      put(first.at, behind - first.at, "", first);
     } else {
-      // The last one: with the comma before it, unless nothing is left before it.
-      const bool all = places.size() == list.items.size();
-      const std::size_t begin = all ? item.at : std::min(text_.rfind(',', item.at), item.at);
-      put(begin, end - begin, "", item);
+      // The last ones: with the comma before them, unless nothing is left before it.
+      const std::size_t begin = from == 0 ? first.at : std::min(text_.rfind(',', first.at), first.at);
+      put(begin, end - begin, "", first);
     }
   }
 }
 
-void Edits::remove_entry(const Node& mapping, std::size_t place) {
-  const Node& key = *mapping.entries[place].key;
-  const bool is_last = place + 1 == mapping.entries.size();
-  if (mapping.in_braces) {
-    if (!is_last) return put(key.at, mapping.entries[place + 1].key->at - key.at, "", key);
-    const std::size_t end = end_of_value(*mapping.entries[place].value);
-    if (end == std::string_view::npos) return refuse(key, "this cannot be removed as it is written");
-    const std::size_t begin = place == 0 ? key.at : text_.rfind(',', key.at);
-    return put(begin, end - begin, "", key);
+void Edits::remove_entries(const Node& mapping, const std::vector<std::size_t>& places) {
+  for (const auto& [from, to] : runs_of(places)) {
+    const Node& key = *mapping.entries[from].key;
+    const Node& last = *mapping.entries[to].key;
+    const bool is_last = to + 1 == mapping.entries.size();
+    if (mapping.in_braces) {
+      const std::size_t end =
+          is_last ? end_of_value(*mapping.entries[to].value) : mapping.entries[to + 1].key->at;
+      if (end == std::string_view::npos) return refuse(key, "this cannot be removed as it is written");
+      const std::size_t begin = from == 0 || !is_last ? key.at : text_.rfind(',', key.at);
+      put(begin, end - begin, "", key);
+      continue;
+    }
+    const std::size_t start = line_start(key.at);
+    const std::size_t columns = key.at - start;
+    const std::size_t end = end_of_block(line_start(last.at), last.at - line_start(last.at));
+    if (is_all(text_.substr(start, columns), ' ')) {
+      remove_lines(start, end, key);
+      continue;
+    }
+    // Behind a dash: what follows takes the key's place.
+    if (is_last) return refuse(key, "this cannot be removed as it is written");
+    const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
+    put(key.at, next - key.at, "", key);
   }
-  const std::size_t start = line_start(key.at);
-  const std::size_t columns = key.at - start;
-  const std::size_t end = end_of_block(start, columns);
-  if (is_all(text_.substr(start, columns), ' ')) return put(start, end - start, "", key);
-  // Behind a dash: what follows takes the key's place.
-  if (is_last) return refuse(key, "this cannot be removed as it is written");
-  const std::size_t next = std::min(text_.find_first_not_of(' ', end), text_.size());
-  put(key.at, next - key.at, "", key);
 }
 
 void Edits::put_value(const Entry& entry, const std::string& written) {
@@ -235,7 +316,8 @@ void Edits::put_value(const Entry& entry, const std::string& written) {
 std::string Edits::applied() const {
   std::string result;
   std::size_t done = 0;
-  for (const auto& [at, edit] : edits_) {
+  for (const auto& [place, edit] : edits_) {
+    const std::size_t at = place.first;
     if (at < done) continue;  // within what another has replaced: the comparison afterwards finds it
     result.append(text_.substr(done, at - done)).append(edit.added);
     done = at + edit.erased;

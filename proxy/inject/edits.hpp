@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,10 +27,12 @@ class Edits {
   explicit Edits(std::string_view text)
       : text_(text), line_end_(text.find("\r\n") == std::string_view::npos ? "\n" : "\r\n") {}
 
-  /// Before the entry of that number of a mapping, which is not empty.
+  /// Before the entry of that number of a mapping, which is not empty unless it is in braces.
   void add_entries(const Node& mapping, std::size_t before, const std::vector<Addition>&);
   /// At the front of a list.
   void add_items(const Node& list, const std::vector<Addition>&);
+  /// At the end of a list.
+  void add_items_behind(const Node& list, const std::vector<Addition>&);
   /// In the place of a null, or of nothing at all, behind a key.
   void fill(const Entry&, const std::string& json);
   /// What is written there: all between the colon and the end of the null.
@@ -40,8 +43,8 @@ class Edits {
   // The way back. Ranges that lie within one another are allowed: the outer one counts.
   /// Removes items of a list, by their places, ascending.
   void remove_items(const Node& list, const std::vector<std::size_t>& places);
-  /// Removes a key with its value.
-  void remove_entry(const Node& mapping, std::size_t place);
+  /// Removes keys with their values, by their places, ascending.
+  void remove_entries(const Node& mapping, const std::vector<std::size_t>& places);
   /// Puts that text between the colon of a key and the end of its value, which is in braces or a scalar on
   /// one line.
   void put_value(const Entry&, const std::string& written);
@@ -59,19 +62,25 @@ class Edits {
     bool operator==(const Edit&) const = default;
   };
 
-  void put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom);
+  /// Of two changes at one place: what ends something comes before what begins something.
+  enum class Order : std::uint8_t { behind, before };
+  void put(std::size_t at, std::size_t erased, std::string added, const Node& for_whom,
+           Order = Order::before);
   void refuse(const Node&, std::string message);
   std::size_t line_start(std::size_t at) const;
+  std::string item_lines(const std::vector<Addition>&, std::size_t columns) const;
   std::string indented(std::string_view lines, std::size_t columns) const;
   std::size_t end_of_scalar(const Node&) const;
   std::size_t end_of_value(const Node&) const;
-  std::size_t end_of_block(std::size_t start, std::size_t columns) const;
+  std::size_t end_of_block(std::size_t start, std::size_t columns, bool is_list = false) const;
+  std::size_t end_of_last(const Node& list) const;
+  void remove_lines(std::size_t start, std::size_t end, const Node& for_whom);
   std::size_t dash_of(const Node& list, const Node& item) const;
   std::size_t colon_behind(const Node& key) const;
 
   std::string_view text_;
   std::string_view line_end_;
-  std::map<std::size_t, Edit> edits_;
+  std::map<std::pair<std::size_t, Order>, Edit> edits_;
   std::optional<Fault> fault_;
 };
 

@@ -55,17 +55,26 @@ Addition addition(const std::string& name, const std::string& key, const std::st
           "{\"name\": " + json_string(name) + ", \"" + key + "\": " + json + "}"};
 }
 
+/// One that names a proxy, and not what goes without one.
+bool names_proxy(const std::string& name) {
+  return other_spelling(name).ends_with("_PROXY") != name.ends_with("_PROXY") && !name.starts_with("no_") &&
+         !name.starts_with("NO_");
+}
+
 void change(const Node& entry, const std::string& name, const std::string& wanted, const std::string& place,
             Edits& edits, std::vector<Fault>& remarks, Undo& undo) {
   const std::string json = json_string(wanted);
   const std::string_view before = entry.word("value");
   if (before == wanted) return;
-  if (!before.empty() && other_spelling(name).ends_with("_PROXY") != name.ends_with("_PROXY") &&
-      !name.starts_with("no_") && !name.starts_with("NO_"))
-    remarks.push_back(
-        {entry.line, entry.column,
-         name + " named another proxy and names reprise now: if reprise is to ask that proxy, write it as "
-                "parent into its configuration"});
+  if (names_proxy(name)) {
+    const char* const was =
+        before.empty()
+            ? " was empty, which means no proxy, and names reprise now: if this container is to go "
+              "without, say reprise.dev/inject: \"false\" for its pod"
+            : " named another proxy and names reprise now: if reprise is to ask that proxy, write it as "
+              "parent into its configuration";
+    remarks.push_back({entry.line, entry.column, name + was});
+  }
   const Entry* value = entry.own("value");
   if (value == nullptr) {
     edits.add_entries(entry, 0, {{"value: " + json + "\n", "\"value\": " + json}});
@@ -113,6 +122,17 @@ std::size_t place_for_env(const Node& container) {
   return container.entries.size() > 1 ? 1 : 0;
 }
 
+/// How many items, from the first, have names of ours in their order.
+template <typename Item, typename Name>
+std::size_t run_of(Item item, Item last_item, Name name, Name last_name) {
+  std::size_t count = 0;
+  for (; item != last_item; ++item, ++name, ++count) {
+    name = std::find_if(name, last_name, [&](const auto& one) { return one.first == (*item)->word("name"); });
+    if (name == last_name) break;
+  }
+  return count;
+}
+
 }  // namespace
 
 bool is_proxy_variable(std::string_view name) {
@@ -121,18 +141,12 @@ bool is_proxy_variable(std::string_view name) {
   return std::any_of(ours.begin(), ours.end(), [&](const auto& one) { return one.first == name; });
 }
 
-std::size_t added_variables(const Node& env) {
+Added added_variables(const Node& env) {
   static const cli::Variables ours =
       cli::client_environment("127.0.0.1", 3128, [](const std::string&) { return std::nullopt; });
-  std::size_t count = 0;
-  auto next = ours.begin();
-  for (const Node* item : env.items) {
-    next = std::find_if(next, ours.end(), [&](const auto& one) { return one.first == item->word("name"); });
-    if (next == ours.end()) break;
-    ++next;
-    ++count;
-  }
-  return count;
+  const std::size_t behind = run_of(env.items.rbegin(), env.items.rend(), ours.rbegin(), ours.rend());
+  if (behind > 0) return {env.items.size() - behind, behind};
+  return {0, run_of(env.items.begin(), env.items.end(), ours.begin(), ours.end())};
 }
 
 std::optional<Fault> edit_environment(const Node& container, const std::string& place, Edits& edits,
@@ -142,6 +156,11 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
   if (env != nullptr) {
     if (auto fault = read_environment(*env, present)) return fault;
   }
+  if (const Node* from = container.find("envFrom"); from != nullptr && !from->items.empty())
+    remarks.push_back({from->line, from->column,
+                       "envFrom is not looked into: a proxy variable or a NO_PROXY that it brings gives way "
+                       "to the one that "
+                       "stands in env now"});
   std::vector<Addition> missing;
   for (const auto& [name, wanted] : variables_for(present)) {
     const Node* own = entry_of(present, name);
@@ -165,7 +184,7 @@ std::optional<Fault> edit_environment(const Node& container, const std::string& 
     undo.had_null(place, edits.written_null(*entry));
     edits.fill(*entry, json_list(missing));
   } else if (env != nullptr && env->kind == Node::Kind::list) {
-    edits.add_items(*env, missing);
+    edits.add_items_behind(*env, missing);
     undo.had_list(place);
   } else {
     edits.add_entries(container, place_for_env(container),

@@ -20,8 +20,13 @@ inline constexpr std::string_view direct_names =
 /// Whether reprise sets a variable of that name.
 bool is_proxy_variable(std::string_view name);
 
-/// How many variables at the front of that list are ours, as far as their names and their order say.
-std::size_t added_variables(const Node& env);
+/// Which variables of that list are ours, as far as their names and their order say: the last ones, or, as
+/// versions before 0.2 wrote them, the first ones.
+struct Added {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+Added added_variables(const Node& env);
 
 /// Adds to `edits`, to `remarks` what the author should know, and to `undo` what the way back needs: `place`
 /// is the container's environment.

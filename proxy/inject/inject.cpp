@@ -1,7 +1,9 @@
 #include "proxy/inject/inject.hpp"
 
+#include <algorithm>
 #include <optional>
 
+#include "proxy/inject/defaults.hpp"
 #include "proxy/inject/documents.hpp"
 #include "proxy/inject/manifest.hpp"
 #include "proxy/inject/pod.hpp"
@@ -36,7 +38,7 @@ Fault no_yaml(const Fault& fault, std::string_view text) {
 /// A document that is YAML, and its pods: none if it is no workload.
 struct Parsed {
   Tree tree;
-  std::vector<const Node*> pods;
+  std::vector<Pod> pods;
 };
 
 std::variant<Parsed, Fault> parsed(std::string_view text) {
@@ -54,63 +56,20 @@ std::variant<Parsed, Fault> parsed(std::string_view text) {
   return result;
 }
 
-/// What inject() made of one document.
-struct Edited {
-  std::string text;  ///< empty: nothing has changed
-  std::size_t pods = 0;
-  std::size_t already = 0;
-  std::vector<Fault> remarks;
-};
-
-std::variant<Edited, Fault> edited(std::string_view text, const Parsed& document, const Sidecar& sidecar,
-                                   UndoForm form) {
-  Edited result;
-  Edits edits(text);
-  for (const Node* pod : document.pods) {
-    if (is_injected(*pod)) {
-      ++result.already;
-      continue;
-    }
-    auto remarks = inject_pod(*pod, sidecar, form, edits);
-    if (Fault* fault = std::get_if<Fault>(&remarks)) return std::move(*fault);
-    for (Fault& one : std::get<0>(remarks)) result.remarks.push_back(std::move(one));
-    ++result.pods;
-  }
-  if (!edits.empty()) result.text = edits.applied();
-  return result;
-}
-
-/// Whether `after` says what `before` says, and reprise besides.
-std::optional<Fault> compared(const Node& before, std::string_view after) {
-  auto tree = read(after);
-  if (Fault* fault = std::get_if<Fault>(&tree))
-    return Fault{
-        before.line, before.column,
-        "this cannot be edited as it is written: write its lists in blocks (" + fault->message + ")"};
-  return first_difference(before, *std::get<Tree>(tree).root);
-}
-
-/// What remove() makes of one document.
+/// What remove() makes of one document, or a part of it.
 struct TakenOut {
   std::string text;  ///< empty: nothing has changed
   std::size_t pods = 0;
-  std::vector<Fault> remarks;
 };
 
-std::variant<TakenOut, Fault> taken_out(std::string_view text) {
-  auto document = parsed(text);
-  if (Fault* fault = std::get_if<Fault>(&document)) return std::move(*fault);
-  const Parsed& before = std::get<Parsed>(document);
+/// Takes reprise out of those pods.
+std::variant<TakenOut, Fault> taken_out(std::string_view text, const Parsed& before,
+                                        const std::vector<Pod>& pods) {
   TakenOut result;
   Edits edits(text);
-  for (const Node* pod : before.pods) {
-    if (our_container(*pod) != nullptr) {
-      if (auto fault = remove_from_pod(*pod, edits)) return *fault;
-      ++result.pods;
-    } else if (is_injected(*pod)) {
-      result.remarks.push_back(
-          {pod->line, pod->column, "the container reprise was not added by `reprise inject`: it stays"});
-    }
+  for (const Pod& pod : pods) {
+    if (auto fault = remove_from_pod(pod, edits)) return *fault;
+    ++result.pods;
   }
   if (edits.empty()) return result;
   result.text = edits.applied();
@@ -124,44 +83,209 @@ std::variant<TakenOut, Fault> taken_out(std::string_view text) {
   return result;
 }
 
+std::vector<Pod> those_with_ours(const Parsed& document) {
+  std::vector<Pod> pods;
+  for (const Pod& pod : document.pods)
+    if (our_container(*pod.spec) != nullptr) pods.push_back(pod);
+  return pods;
+}
+
 bool comes_back(std::string_view injected_text, std::string_view original) {
-  const auto back = taken_out(injected_text);
+  const auto document = parsed(injected_text);
+  const Parsed* const known = std::get_if<Parsed>(&document);
+  if (known == nullptr) return false;
+  const auto back = taken_out(injected_text, *known, those_with_ours(*known));
   const TakenOut* const result = std::get_if<TakenOut>(&back);
   return result != nullptr && result->text == original;
 }
 
-/// The whole of one document; adds to `done`.
-std::optional<Fault> inject_document(const Document& document, const Sidecar& sidecar, Injected& done) {
+/// Whether `after` says what `before` says, and reprise besides.
+std::optional<Fault> compared(const Node& before, std::string_view after) {
+  auto tree = read(after);
+  if (Fault* fault = std::get_if<Fault>(&tree))
+    return Fault{
+        before.line, before.column,
+        "this cannot be edited as it is written: write its lists in blocks (" + fault->message + ")"};
+  return first_difference(before, *std::get<Tree>(tree).root);
+}
+
+Remark note(const Document& document, const Node& where, std::string message) {
+  Remark told = remark(document, {where.line, where.column, std::move(message)});
+  told.is_note = true;
+  return told;
+}
+
+/// One document on its way through inject().
+class Injection {
+ public:
+  Injection(const Document& document, const Options& options, std::string_view version, Injected& done)
+      : document_(document), options_(options), version_(version), done_(done) {}
+
+  std::optional<Fault> run() {
+    auto before = parsed(document_.text);
+    if (Fault* fault = std::get_if<Fault>(&before)) return std::move(*fault);
+    const Parsed& known = std::get<Parsed>(before);
+    text_ = document_.text;
+    if (known.tree.root != nullptr) look_for_others(*known.tree.root);
+    if (auto fault = choose(known)) return fault;
+    if (!replaced_.empty()) {
+      auto without = taken_out(text_, known, replaced_);
+      if (Fault* fault = std::get_if<Fault>(&without)) return std::move(*fault);
+      text_ = std::move(std::get<TakenOut>(without).text);
+    }
+    if (auto fault = put_in()) return fault;
+    finish(known);
+    return std::nullopt;
+  }
+
+ private:
+  /// Objects that are no workloads, as far as this program knows.
+  void look_for_others(const Node& object) {
+    const std::string_view kind = object.word("kind");
+    if (is_list(object)) {
+      for (const Node* item : object.find("items")->items) look_for_others(*item);
+      return;
+    }
+    if (const auto pods = pods_of(object); !std::get<0>(pods).empty()) return;
+    if (const Node* metadata = object.find("metadata"); kind == "ConfigMap" && metadata != nullptr)
+      done_.config_maps_there.insert(std::string(metadata->word("name")));
+    const std::string path = unknown_containers(object);
+    if (path.empty()) {
+      done_.others[std::string(kind.empty() ? "object without a kind" : kind)] += 1;
+      return;
+    }
+    done_.remarks.push_back(note(document_, object,
+                                 "passed over: " + std::string(kind.empty() ? "it" : kind) +
+                                     " is not a kind that is known here, but has " + path));
+    ++done_.passed_over;
+  }
+
+  /// Which pods get it, which are to be given another, and which are left alone.
+  std::optional<Fault> choose(const Parsed& known) {
+    for (const Pod& pod : known.pods) {
+      const Node* const ours = our_container(*pod.spec);
+      there_.push_back(ours == nullptr ? Options() : options_of(*ours, pod));
+      gets_.push_back(false);
+      if (const std::string why = obstacle(pod); !why.empty() && !is_injected(*pod.spec)) {
+        done_.remarks.push_back(note(document_, *pod.spec, "left alone: " + why));
+        ++done_.passed_over;
+      } else if (ours == nullptr && is_injected(*pod.spec)) {
+        done_.remarks.push_back(
+            note(document_, *pod.spec,
+                 "left alone: it has a container reprise that `reprise inject` did not add"));
+        ++done_.already;
+      } else {
+        const auto wanted = sidecar_for(pod, options_, there_.back(), version_);
+        if (const Fault* fault = std::get_if<Fault>(&wanted)) return *fault;
+        gets_.back() = ours == nullptr || differs(std::get<Sidecar>(wanted), there_.back()) ||
+                       (options_.config && options_.config != there_.back().config);
+        if (gets_.back() && ours != nullptr) replaced_.push_back(pod);
+        if (!gets_.back()) ++unchanged_;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Fault> put_in() {
+    if (std::find(gets_.begin(), gets_.end(), true) == gets_.end()) return std::nullopt;
+    const std::string before(text_);
+    auto again = parsed(before);
+    if (Fault* fault = std::get_if<Fault>(&again)) return std::move(*fault);
+    const Parsed& known = std::get<Parsed>(again);
+    bool edits_metadata = true;
+    auto edited = compared_edit(known, before, UndoForm::left_out, edits_metadata);
+    if (std::holds_alternative<Fault>(edited)) {
+      // Metadata may be shared by an anchor. Reprise works without what is added there, but for its
+      // configuration.
+      edits_metadata = false;
+      auto without = compared_edit(known, before, UndoForm::left_out, edits_metadata);
+      if (carries_config_ || std::holds_alternative<Fault>(without)) return std::get<Fault>(edited);
+      edited = std::move(without);
+      remarks_.push_back(
+          {known.tree.root->line, known.tree.root->column,
+           "no annotation or label was added, because others share this metadata by an anchor"});
+    }
+    std::vector<Fault> told = remarks_;
+    for (const UndoForm form : {UndoForm::values, UndoForm::whole}) {
+      if (comes_back(std::get<std::string>(edited), before)) break;
+      auto with_facts = compared_edit(known, before, form, edits_metadata);
+      if (Fault* fault = std::get_if<Fault>(&with_facts)) return std::move(*fault);
+      edited = std::move(with_facts);
+    }
+    remarks_ = std::move(told);
+    text_ = std::get<std::string>(std::move(edited));
+    return std::nullopt;
+  }
+
+  /// The whole text with reprise in it; `remarks_` are those of this edit.
+  std::variant<std::string, Fault> compared_edit(const Parsed& known, std::string_view text, UndoForm form,
+                                                 bool edits_metadata) {
+    remarks_.clear();
+    carries_config_ = false;
+    Edits edits(text);
+    for (std::size_t i = 0; i < known.pods.size(); ++i) {
+      if (!gets_[i]) continue;
+      const auto sidecar = sidecar_for(known.pods[i], options_, there_[i], version_);
+      if (const Fault* fault = std::get_if<Fault>(&sidecar)) return *fault;
+      carries_config_ = carries_config_ || !std::get<Sidecar>(sidecar).config.empty();
+      auto remarks = inject_pod(known.pods[i], std::get<Sidecar>(sidecar), form, edits_metadata, edits);
+      if (Fault* fault = std::get_if<Fault>(&remarks)) return std::move(*fault);
+      for (Fault& one : std::get<0>(remarks)) remarks_.push_back(std::move(one));
+      if (!std::get<Sidecar>(sidecar).config_map.empty())
+        config_maps_.insert(std::get<Sidecar>(sidecar).config_map);
+    }
+    std::string after = edits.applied();
+    if (auto fault = compared(*known.tree.root, after)) return *fault;
+    return after;
+  }
+
+  void finish(const Parsed& before) {
+    done_.pods += static_cast<std::size_t>(std::count(gets_.begin(), gets_.end(), true));
+    if (text_ == document_.text && !gets_.empty()) {
+      unchanged_ += replaced_.size();
+      done_.pods -= replaced_.size();
+    } else {
+      for (const Pod& pod : replaced_)
+        done_.remarks.push_back(
+            note(document_, *pod.spec,
+                 "its sidecar, " + std::string(our_container(*pod.spec)->word("image")) + ", was replaced"));
+    }
+    done_.already += unchanged_;
+    if (unchanged_ > 0)
+      done_.remarks.push_back(note(document_, *before.tree.root, "it has reprise already: left as it is"));
+    for (Fault& one : remarks_) done_.remarks.push_back(remark(document_, std::move(one)));
+    done_.config_maps.merge(config_maps_);
+    done_.text += text_;
+  }
+
+  const Document& document_;
+  const Options& options_;
+  std::string_view version_;
+  Injected& done_;
+  std::string text_;
+  std::vector<Options> there_;  ///< by pod: what the sidecar of ours says
+  std::vector<bool> gets_;      ///< by pod
+  std::vector<Pod> replaced_;
+  std::size_t unchanged_ = 0;
+  std::vector<Fault> remarks_;
+  std::set<std::string> config_maps_;
+  bool carries_config_ = false;
+};
+
+std::optional<Fault> remove_document(const Document& document, Removed& done) {
   auto before = parsed(document.text);
   if (Fault* fault = std::get_if<Fault>(&before)) return std::move(*fault);
   const Parsed& known = std::get<Parsed>(before);
-  auto once = edited(document.text, known, sidecar, UndoForm::left_out);
-  if (Fault* fault = std::get_if<Fault>(&once)) return std::move(*fault);
-  Edited& result = std::get<Edited>(once);
-  done.pods += result.pods;
-  done.already += result.already;
-  for (Fault& one : result.remarks) done.remarks.push_back(remark(document, std::move(one)));
-  if (result.text.empty()) {
-    done.text += document.text;
-    return std::nullopt;
-  }
-  if (auto fault = compared(*known.tree.root, result.text)) return fault;
-  for (const UndoForm form : {UndoForm::values, UndoForm::whole}) {
-    if (comes_back(result.text, document.text)) break;
-    auto again = edited(document.text, known, sidecar, form);
-    if (Edited* with_facts = std::get_if<Edited>(&again)) result.text = std::move(with_facts->text);
-    if (auto fault = compared(*known.tree.root, result.text)) return fault;
-  }
-  done.text += result.text;
-  return std::nullopt;
-}
-
-std::optional<Fault> remove_document(const Document& document, Removed& done) {
-  auto outcome = taken_out(document.text);
+  auto outcome = taken_out(document.text, known, those_with_ours(known));
   if (Fault* fault = std::get_if<Fault>(&outcome)) return std::move(*fault);
-  TakenOut& result = std::get<TakenOut>(outcome);
+  const TakenOut& result = std::get<TakenOut>(outcome);
   done.pods += result.pods;
-  for (Fault& one : result.remarks) done.remarks.push_back(remark(document, std::move(one)));
+  for (const Pod& pod : known.pods) {
+    if (is_injected(*pod.spec) && our_container(*pod.spec) == nullptr)
+      done.remarks.push_back(
+          remark(document, {pod.spec->line, pod.spec->column,
+                            "the container reprise was not added by `reprise inject`: it stays"}));
+  }
   done.text += result.text.empty() ? document.text : std::string_view(result.text);
   return std::nullopt;
 }
@@ -183,9 +307,10 @@ std::variant<Done, Remark> changed(std::string_view file, Change change) {
 
 }  // namespace
 
-std::variant<Injected, Remark> inject(std::string_view file, const Sidecar& sidecar) {
-  return changed<Injected>(file, [&sidecar](const Document& document, Injected& done) {
-    return inject_document(document, sidecar, done);
+std::variant<Injected, Remark> inject(std::string_view file, const Options& options,
+                                      std::string_view version) {
+  return changed<Injected>(file, [&](const Document& document, Injected& done) {
+    return Injection(document, options, version, done).run();
   });
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "proxy/inject/sidecar.hpp"
+#include "proxy/inject/options.hpp"
 
 namespace reprise::inject {
 
@@ -17,17 +19,22 @@ struct Remark {
   std::size_t line = 1;
   std::size_t column = 1;
   std::string message;
+  bool is_note = false;  ///< nothing has to be done about it
 };
 
 struct Injected {
   std::string text;
-  std::size_t pods = 0;           ///< that reprise was put into
-  std::size_t already = 0;        ///< that had it
-  std::vector<Remark> remarks{};  ///< what the author should know
+  std::size_t pods = 0;         ///< that reprise was put into
+  std::size_t already = 0;      ///< that have it, and stay
+  std::size_t passed_over = 0;  ///< that do not get it, or may be pods of a kind that is not known
+  std::map<std::string, std::size_t> others{};  ///< how many objects without pods there are of each kind
+  std::set<std::string> config_maps{};          ///< that the pods mount
+  std::set<std::string> config_maps_there{};    ///< that are in the file
+  std::vector<Remark> remarks{};                ///< what the author should know
 };
 
-/// Of a file of YAML documents, or of JSON; or why not, and then of none.
-std::variant<Injected, Remark> inject(std::string_view file, const Sidecar&);
+/// Of a file of YAML documents, or of JSON; or why not, and then of none. `version`: of the image.
+std::variant<Injected, Remark> inject(std::string_view file, const Options&, std::string_view version);
 
 struct Removed {
   std::string text;

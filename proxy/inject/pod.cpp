@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "proxy/inject/environment.hpp"
+#include "proxy/inject/metadata.hpp"
 #include "proxy/inject/undo.hpp"
 
 namespace reprise::inject {
@@ -25,12 +26,18 @@ constexpr Workload workloads[] = {
     {"ReplicaSet", {"apps/", "extensions/"}, "spec.template.spec"},
     {"Job", {"batch/", "batch/"}, "spec.template.spec"},
     {"CronJob", {"batch/", "batch/"}, "spec.jobTemplate.spec.template.spec"},
+    {"PodTemplate", {"v1", "v1"}, "template.spec"},
+    {"Rollout", {"argoproj.io/", "argoproj.io/"}, "spec.template.spec"},
+    {"DeploymentConfig", {"apps.openshift.io/", "apps.openshift.io/"}, "spec.template.spec"},
 };
 
 /// Other groups have kinds of the same names.
 bool is_of_group(std::string_view version, std::string_view group) {
   return version.empty() || (group.ends_with('/') ? version.starts_with(group) : version == group);
 }
+
+// Aliases of aliases can make a small file huge.
+constexpr std::size_t most_nodes = 100'000;
 
 const Workload* workload_of(const Node& object) {
   for (const Workload& workload : workloads) {
@@ -42,16 +49,25 @@ const Workload* workload_of(const Node& object) {
   return nullptr;
 }
 
-std::variant<const Node*, Fault> pod_at(const Node& object, const Workload& workload) {
+/// A Rollout may name a Deployment in place of a template.
+bool makes_no_pods(const Node& object) {
+  const Node* spec = object.word("kind") == "Rollout" ? object.find("spec") : nullptr;
+  return spec != nullptr && spec->find("workloadRef") != nullptr && spec->find("template") == nullptr;
+}
+
+std::variant<Pod, Fault> pod_at(const Node& object, const Workload& workload) {
   const Node* at = &object;
+  const Node* holder = at;
   std::string_view rest = workload.path;
   while (at != nullptr && !rest.empty()) {
     const std::size_t dot = rest.find('.');
+    holder = at;
     at = at->find(rest.substr(0, dot));
     rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
   }
   const Node* containers = at == nullptr ? nullptr : at->find("containers");
-  if (containers != nullptr && containers->kind == Node::Kind::list && !containers->items.empty()) return at;
+  if (containers != nullptr && containers->kind == Node::Kind::list && !containers->items.empty())
+    return Pod{&object, holder, at};
   const Node* blamed = at == nullptr ? &object : at;
   return Fault{
       blamed->line, blamed->column,
@@ -113,7 +129,71 @@ std::optional<Fault> misshapen(const Node& pod) {
   return std::nullopt;
 }
 
+void add_pull_secret(const Node& pod, const Sidecar& sidecar, Edits& edits, std::vector<Addition>& fresh,
+                     Undo& undo) {
+  if (sidecar.pull_secret.empty()) return;
+  const std::string key = "imagePullSecrets";
+  const Node* there = list_of(pod, key);
+  const Entry* own = pod.own(key);
+  if (there != nullptr) {
+    for (const Node* one : there->items)
+      if (one->word("name") == sidecar.pull_secret) return;
+    undo.had_list(key + ".list");
+  } else if (own != nullptr && own->value->kind == Node::Kind::nothing) {
+    undo.had_null(key + ".list", edits.written_null(*own));
+  }
+  undo.added_one(key, sidecar.pull_secret);
+  put_in_list(pod, key, {"name: " + json_string(sidecar.pull_secret) + "\n"}, edits, fresh);
+}
+
+/// The first path below `node` that leads to a list of mappings called containers.
+std::string path_to_containers(const Node& node, const std::string& path, std::size_t depth,
+                               std::size_t& steps) {
+  if (depth == 0 || ++steps > most_nodes) return {};
+  for (const Entry& entry : node.entries) {
+    const std::string at = path.empty() ? entry.key->text : path + "." + entry.key->text;
+    const Node& value = *entry.value;
+    if (entry.key->text == "containers" && value.kind == Node::Kind::list && !value.items.empty() &&
+        !value.items[0]->word("image").empty())
+      return at;
+    std::string found = path_to_containers(value, at, depth - 1, steps);
+    for (const Node* item : value.items)
+      if (found.empty()) found = path_to_containers(*item, at, depth - 1, steps);
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string unknown_containers(const Node& object) {
+  std::size_t steps = 0;
+  return workload_of(object) != nullptr ? std::string() : path_to_containers(object, {}, 12, steps);
+}
+
+std::string obstacle(const Pod& pod) {
+  for (const Node* one : {pod.object, pod.holder}) {
+    const Node* metadata = one->find("metadata");
+    for (const std::string_view list : {"labels", "annotations"}) {
+      const Node* there = metadata == nullptr ? nullptr : metadata->find(list);
+      if (there != nullptr && there->word(inject_key) == "false")
+        return std::string(inject_key) + " says \"false\"";
+    }
+  }
+  if (pod.spec->word("hostNetwork") == "true")
+    return "hostNetwork: the ports of reprise would be those of the node";
+  const Node* os = pod.spec->find("os");
+  const Node* selector = pod.spec->find("nodeSelector");
+  if ((os != nullptr && os->word("name") == "windows") ||
+      (selector != nullptr && selector->word("kubernetes.io/os") == "windows"))
+    return "it is a pod of Windows";
+  return {};
+}
+
+bool is_list(const Node& object) {
+  const Node* items = object.find("items");
+  return object.word("kind").ends_with("List") && items != nullptr && items->kind == Node::Kind::list;
+}
 
 bool is_sidecar(const Node& container) { return container.word("restartPolicy") == "Always"; }
 
@@ -127,11 +207,10 @@ bool is_injected(const Node& pod) {
   return false;
 }
 
-std::variant<std::vector<const Node*>, Fault> pods_of(const Node& object) {
-  std::vector<const Node*> pods;
-  const Node* items = object.find("items");
-  if (object.word("kind").ends_with("List") && items != nullptr && items->kind == Node::Kind::list) {
-    for (const Node* item : items->items) {
+std::variant<std::vector<Pod>, Fault> pods_of(const Node& object) {
+  std::vector<Pod> pods;
+  if (is_list(object)) {
+    for (const Node* item : object.find("items")->items) {
       auto found = pods_of(*item);
       if (std::holds_alternative<Fault>(found)) return found;
       const auto& more = std::get<0>(found);
@@ -140,15 +219,16 @@ std::variant<std::vector<const Node*>, Fault> pods_of(const Node& object) {
     return pods;
   }
   const Workload* workload = workload_of(object);
-  if (workload == nullptr) return pods;
+  if (workload == nullptr || makes_no_pods(object)) return pods;
   const auto pod = pod_at(object, *workload);
   if (const Fault* fault = std::get_if<Fault>(&pod)) return *fault;
-  pods.push_back(std::get<const Node*>(pod));
+  pods.push_back(std::get<Pod>(pod));
   return pods;
 }
 
-std::variant<std::vector<Fault>, Fault> inject_pod(const Node& pod, const Sidecar& sidecar, UndoForm form,
-                                                   Edits& edits) {
+std::variant<std::vector<Fault>, Fault> inject_pod(const Pod& whole, const Sidecar& sidecar, UndoForm form,
+                                                   bool edits_metadata, Edits& edits) {
+  const Node& pod = *whole.spec;
   if (const auto fault = misshapen(pod)) return *fault;
   std::vector<Fault> remarks;
   Undo undo;
@@ -168,7 +248,9 @@ std::variant<std::vector<Fault>, Fault> inject_pod(const Node& pod, const Sideca
     if (own != nullptr && own->value->kind == Node::Kind::nothing)
       undo.had_null(key, edits.written_null(*own));
   }
+  if (edits_metadata) edit_metadata(whole, sidecar, edits, remarks, undo);
   std::vector<Addition> fresh;
+  add_pull_secret(pod, sidecar, edits, fresh, undo);
   if (form != UndoForm::whole) undo.drop_counts();
   const std::string facts = form == UndoForm::left_out ? std::string() : undo.json();
   put_in_list(pod, "initContainers", {container_text(sidecar, facts)}, edits, fresh);

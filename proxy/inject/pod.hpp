@@ -1,4 +1,5 @@
-// One pod of a manifest: whether it is one, and the changes that put reprise into it.
+// One pod of a manifest: whether it is one, why it may be left alone, and the changes that put reprise into
+// it.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,31 @@
 
 namespace reprise::inject {
 
-/// The pod specifications of an object, or of every object of a list; none: it is no workload. A workload
-/// that has none is a fault.
-std::variant<std::vector<const Node*>, Fault> pods_of(const Node& object);
+/// A pod of an object that is written there, or that its object makes.
+struct Pod {
+  const Node* object;  ///< the workload
+  const Node* holder;  ///< has the pod's metadata and its spec: the object itself, or a template
+  const Node* spec;
+
+  /// Null if there is none.
+  const Node* metadata() const { return holder->find("metadata"); }
+};
+
+/// The pods of an object, or of every object of a list; none: it is no workload. A workload that has none is
+/// a fault.
+std::variant<std::vector<Pod>, Fault> pods_of(const Node& object);
+
+/// An object that has others as its items.
+bool is_list(const Node& object);
+
+/// Where an object that is no workload has containers all the same, as a path; empty: nowhere.
+std::string unknown_containers(const Node& object);
 
 /// A container or an init container is called reprise.
 bool is_injected(const Node& pod);
+
+/// Why nothing is put into this pod, as a sentence; empty: nothing stands against it.
+std::string obstacle(const Pod&);
 
 /// Init containers that stay for the life of the pod: they are not ours to change.
 bool is_sidecar(const Node& container);
@@ -31,6 +51,8 @@ enum class UndoForm : std::uint8_t {
 };
 
 /// Adds everything to the edits. Returns what the author should know, or the first fault.
-std::variant<std::vector<Fault>, Fault> inject_pod(const Node& pod, const Sidecar&, UndoForm, Edits&);
+/// `edits_metadata`: annotations and labels are added, too.
+std::variant<std::vector<Fault>, Fault> inject_pod(const Pod&, const Sidecar&, UndoForm, bool edits_metadata,
+                                                   Edits&);
 
 }  // namespace reprise::inject

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proxy/inject/environment.hpp"
+#include "proxy/inject/metadata.hpp"
 #include "proxy/inject/pod.hpp"
 #include "proxy/inject/sidecar.hpp"
 #include "proxy/inject/undo.hpp"
@@ -37,7 +38,7 @@ void take_out(const Node& mapping, const std::string& key, const Places& ours, c
                                   [&](const Entry& one) { return one.key->text == key; });
   if (entry == mapping.entries.end()) return edits.remove_items(list, ours);
   if (const auto written = undo.null(place)) return edits.put_value(*entry, *written);
-  edits.remove_entry(mapping, static_cast<std::size_t>(entry - mapping.entries.begin()));
+  edits.remove_entries(mapping, {static_cast<std::size_t>(entry - mapping.entries.begin())});
 }
 
 /// Puts the value of one variable back that was another before.
@@ -48,17 +49,26 @@ void put_back(const Node& variable, const std::string& place, const Undo& undo, 
   if (const auto written = undo.null(place)) return edits.put_value(*value, *written);
   if (!undo.is_none(place)) return;
   for (std::size_t i = 0; i < variable.entries.size(); ++i)
-    if (variable.entries[i].key->text == "value") edits.remove_entry(variable, i);
+    if (variable.entries[i].key->text == "value") edits.remove_entries(variable, {i});
 }
 
 void take_out_environment(const Node& container, const std::string& place, const Undo& undo, Edits& edits) {
   const Node* env = block_or_braces(container, "env");
   if (env == nullptr) return;
-  const std::size_t count = undo.count(place).value_or(added_variables(*env));
+  const std::size_t all = env->items.size();
+  Added added = added_variables(*env);
+  if (const auto behind = undo.count_behind(place)) {
+    const std::size_t count = std::min(*behind, all);
+    added = {all - count, count};
+  } else if (const auto in_front = undo.count_in_front(place)) {
+    added = {0, std::min(*in_front, all)};
+  }
   Places ours;
-  for (std::size_t i = 0; i < std::min(count, env->items.size()); ++i) ours.push_back(i);
-  for (std::size_t i = ours.size(); i < env->items.size(); ++i)
+  for (std::size_t i = 0; i < added.count; ++i) ours.push_back(added.first + i);
+  for (std::size_t i = 0; i < all; ++i) {
+    if (i >= added.first && i < added.first + added.count) continue;
     put_back(*env->items[i], place + "." + std::string(env->items[i]->word("name")), undo, edits);
+  }
   take_out(container, "env", ours, place, undo, edits);
 }
 
@@ -78,7 +88,8 @@ const Node* our_container(const Node& pod) {
   return nullptr;
 }
 
-std::optional<Fault> remove_from_pod(const Node& pod, Edits& edits) {
+std::optional<Fault> remove_from_pod(const Pod& whole, Edits& edits) {
+  const Node& pod = *whole.spec;
   const Node* const ours = our_container(pod);
   const Undo undo = Undo::read_from(*ours);
   for (const std::string key : {"initContainers", "containers"}) {
@@ -102,6 +113,12 @@ std::optional<Fault> remove_from_pod(const Node& pod, Edits& edits) {
                          return one.word("name") == config_volume || one.word("name") == replay_volume;
                        }),
              "volumes", undo, edits);
+  const auto secret = undo.one_added("imagePullSecrets");
+  if (const Node* secrets = block_or_braces(pod, "imagePullSecrets"); secret && secrets != nullptr)
+    take_out(pod, "imagePullSecrets",
+             places_of(*secrets, [&](const Node& one) { return one.word("name") == *secret; }),
+             "imagePullSecrets.list", undo, edits);
+  remove_metadata(whole, undo, edits);
   return edits.fault();
 }
 

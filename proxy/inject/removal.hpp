@@ -5,6 +5,7 @@
 
 #include "proxy/inject/edits.hpp"
 #include "proxy/inject/manifest.hpp"
+#include "proxy/inject/pod.hpp"
 
 namespace reprise::inject {
 
@@ -13,6 +14,6 @@ namespace reprise::inject {
 const Node* our_container(const Node& pod);
 
 /// Adds everything to the edits. Precondition: the pod has our container.
-std::optional<Fault> remove_from_pod(const Node& pod, Edits&);
+std::optional<Fault> remove_from_pod(const Pod&, Edits&);
 
 }  // namespace reprise::inject

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proxy/inject/environment.hpp"
+#include "proxy/inject/metadata.hpp"
 #include "proxy/inject/pod.hpp"
 
 namespace reprise::inject {
@@ -16,13 +17,20 @@ constexpr std::size_t most_steps = 4'000'000;
 
 class Comparison {
  public:
-  explicit Comparison(std::vector<const Node*> pods) : pods_(std::move(pods)) {}
+  explicit Comparison(const std::vector<Pod>& pods) {
+    for (const Pod& pod : pods) {
+      pods_.push_back(pod.spec);
+      holders_.push_back(pod.holder);
+    }
+  }
 
   std::optional<Fault> fault;
 
   bool same(const Node& before, const Node& after) {
     if (std::find(pods_.begin(), pods_.end(), &before) != pods_.end()) return same_pod(before, after);
     if (!alike(before, after)) return false;
+    if (std::find(holders_.begin(), holders_.end(), &before) != holders_.end())
+      return same_holder(before, after);
     if (before.items.size() != after.items.size() || before.entries.size() != after.entries.size())
       return differs(before);
     for (std::size_t i = 0; i < before.items.size(); ++i) {
@@ -68,18 +76,51 @@ class Comparison {
            differs(before);
   }
 
-  /// What was added stands at the front.
+  /// What was added stands at the front, or else behind.
   template <typename Judge>
-  bool same_items(const Node& before, const Node& after, Judge judge) {
+  bool same_items(const Node& before, const Node& after, bool at_front, Judge judge) {
     const bool was_empty = before.kind == Node::Kind::nothing;
     if (after.kind != Node::Kind::list || (before.kind != after.kind && !was_empty) ||
         after.items.size() < before.items.size())
       return differs(before);
     const std::size_t added = after.items.size() - before.items.size();
     for (std::size_t i = 0; i < before.items.size(); ++i) {
-      if (!judge(*before.items[i], *after.items[i + added])) return false;
+      if (!judge(*before.items[i], *after.items[at_front ? i + added : i])) return false;
     }
     return true;
+  }
+
+  /// A mapping that may have been made, or been null.
+  template <typename Judge>
+  bool same_mapping(const Node& before, const Node& after, const std::vector<std::string_view>& more,
+                    Judge judge) {
+    if (after.kind != Node::Kind::mapping ||
+        (before.kind != after.kind && before.kind != Node::Kind::nothing))
+      return same(before, after);
+    return same_entries(before, after, more, judge);
+  }
+
+  /// Annotations and labels of ours may have come, and one may say more.
+  bool same_holder(const Node& before, const Node& after) {
+    return same_entries(
+        before, after, {"metadata"}, [this](const std::string& key, const Node& one, const Node& other) {
+          if (key != "metadata") return same(one, other);
+          return same_mapping(one, other, {"annotations", "labels"},
+                              [this](const std::string& list, const Node& a, const Node& b) {
+                                return list == "annotations" || list == "labels" ? same_list(list, a, b)
+                                                                                 : same(a, b);
+                              });
+        });
+  }
+
+  bool same_list(const std::string& list, const Node& before, const Node& after) {
+    static const std::vector<std::string_view> of_annotations = metadata_keys("annotations");
+    static const std::vector<std::string_view> of_labels = metadata_keys("labels");
+    return same_mapping(
+        before, after, list == "labels" ? of_labels : of_annotations,
+        [this](const std::string& key, const Node& one, const Node& other) {
+          return key == eviction_key && other.text.ends_with(replay_volume) ? true : same(one, other);
+        });
   }
 
   bool same_pod(const Node& before, const Node& after) {
@@ -91,32 +132,38 @@ class Comparison {
     if (fresh == nullptr || fresh->items.empty() || fresh->items[0]->word("name") != container_name)
       return differs(before);
     return same_entries(
-        before, after, {"initContainers", "volumes"},
+        before, after, {"initContainers", "volumes", "imagePullSecrets"},
         [this](const std::string& key, const Node& one, const Node& other) {
-          if (key == "volumes")
-            return same_items(one, other, [this](const Node& a, const Node& b) { return same(a, b); });
+          if (key == "volumes" || key == "imagePullSecrets")
+            return same_items(one, other, true, [this](const Node& a, const Node& b) { return same(a, b); });
           if (key != "containers" && key != "initContainers") return same(one, other);
-          return same_items(one, other, [this, &key](const Node& a, const Node& b) {
+          return same_items(one, other, true, [this, &key](const Node& a, const Node& b) {
             return key == "initContainers" && is_sidecar(a) ? same(a, b) : same_container(a, b);
           });
         });
   }
 
   bool same_container(const Node& before, const Node& after) {
-    return same_entries(before, after, {"env"},
-                        [this](const std::string& key, const Node& one, const Node& other) {
-                          if (key == "<<" && one.kind == Node::Kind::mapping)
-                            return same_container(one, other);
-                          if (key != "env") return same(one, other);
-                          return same_items(one, other, [this](const Node& a, const Node& b) {
-                            if (!is_proxy_variable(a.word("name")) || a.find("valueFrom") != nullptr)
-                              return same(a, b);
-                            return a.word("name") == b.word("name") || differs(a);
-                          });
-                        });
+    return same_entries(
+        before, after, {"env"}, [this](const std::string& key, const Node& one, const Node& other) {
+          if (key == "<<" && one.kind == Node::Kind::mapping) return same_container(one, other);
+          if (key != "env") return same(one, other);
+          return same_items(one, other, !stand_in_front(one, other), [this](const Node& a, const Node& b) {
+            if (!is_proxy_variable(a.word("name")) || a.find("valueFrom") != nullptr) return same(a, b);
+            return a.word("name") == b.word("name") || differs(a);
+          });
+        });
+  }
+
+  /// Whether the items of `before` are the first of `after`, by their names. Older versions added in front.
+  static bool stand_in_front(const Node& before, const Node& after) {
+    return before.items.size() <= after.items.size() &&
+           std::equal(before.items.begin(), before.items.end(), after.items.begin(),
+                      [](const Node* a, const Node* b) { return a->word("name") == b->word("name"); });
   }
 
   std::vector<const Node*> pods_;
+  std::vector<const Node*> holders_;
   std::size_t steps_ = 0;
 };
 
@@ -124,7 +171,7 @@ class Comparison {
 
 std::optional<Fault> first_difference(const Node& before, const Node& after) {
   auto pods = pods_of(before);
-  Comparison comparison(std::get<0>(std::move(pods)));
+  Comparison comparison(std::get<0>(pods));
   if (comparison.same(before, after)) return std::nullopt;
   return comparison.fault.value_or(Fault{before.line, before.column, "it cannot be edited"});
 }

@@ -8,7 +8,7 @@ namespace reprise::inject {
 namespace {
 
 // Kept equal to deploy/kubernetes/sidecar.yaml; a test compares.
-constexpr std::string_view container_end = R"(ports:
+constexpr std::string_view ports_and_probes = R"(ports:
   - {name: reprise-admin, containerPort: 3129}
 startupProbe:
   httpGet: {path: /readyz, port: 3129}
@@ -21,13 +21,11 @@ livenessProbe:
   httpGet: {path: /livez, port: 3129}
   periodSeconds: 10
   timeoutSeconds: 2
-resources:
-  requests: {cpu: 20m, memory: 32Mi}
-  limits: {memory: 192Mi}
-securityContext:
+)";
+constexpr std::string_view security_begin = R"(securityContext:
   runAsNonRoot: true
-  runAsUser: 65532
-  allowPrivilegeEscalation: false
+)";
+constexpr std::string_view security_end = R"(  allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
   capabilities: {drop: [ALL]}
   seccompProfile: {type: RuntimeDefault}
@@ -47,20 +45,45 @@ bool is_json_literal(const Node& scalar) {
          text.find_first_not_of("0123456789", digits) == std::string::npos;
 }
 
+/// A line of `resources`, or nothing.
+std::string quantities(std::string_view key, const Resources& resources) {
+  std::string text;
+  for (const auto& [name, quantity] : resources) {
+    // A number alone would be one to YAML: the API takes it, but gives it back as a text.
+    const bool has_unit = quantity.find_first_of("mKMGTPEk") != std::string::npos;
+    text.append(text.empty() ? "" : ", ")
+        .append(name)
+        .append(": ")
+        .append(has_unit ? quantity : json_string(quantity));
+  }
+  return text.empty() ? text : "  " + std::string(key) + ": {" + text + "}\n";
+}
+
 }  // namespace
 
 std::string container_text(const Sidecar& sidecar, const std::string& undo) {
-  std::string text = "name: " + std::string(container_name) + "\nimage: " + json_string(sidecar.image) +
-                     "\nrestartPolicy: Always\nargs: [run, -c, /etc/reprise/reprise.yaml]\n"
-                     "env:\n  - {name: REPRISE_CONTROL, value: /tmp/control.sock}\n";
+  std::string text = "name: " + std::string(container_name) + "\nimage: " + json_string(sidecar.image) + "\n";
+  if (!sidecar.pull_policy.empty()) text += "imagePullPolicy: " + sidecar.pull_policy + "\n";
+  text +=
+      "restartPolicy: Always\nargs: [run, -c, /etc/reprise/reprise.yaml]\n"
+      "env:\n  - {name: REPRISE_CONTROL, value: /tmp/control.sock}\n";
   if (!undo.empty())
     text += "  - {name: " + std::string(undo_variable) + ", value: " + json_string(undo) + "}\n";
-  return text.append(container_end);
+  text += ports_and_probes;
+  if (!sidecar.requests.empty() || !sidecar.limits.empty())
+    text += "resources:\n" + quantities("requests", sidecar.requests) + quantities("limits", sidecar.limits);
+  text += security_begin;
+  if (sidecar.user != "none") text += "  runAsUser: " + sidecar.user + "\n";
+  return text.append(security_end);
 }
 
 std::vector<std::string> volume_texts(const Sidecar& sidecar) {
-  return {"name: " + std::string(config_volume) + "\nconfigMap: {name: " + json_string(sidecar.config_map) +
-              "}\n",
+  const std::string source = sidecar.config_map.empty()
+                                 ? "downwardAPI:\n  items:\n    - path: reprise.yaml\n      fieldRef: "
+                                   "{fieldPath: \"metadata.annotations['" +
+                                       std::string(config_key) + "']\"}\n"
+                                 : "configMap: {name: " + json_string(sidecar.config_map) + "}\n";
+  return {"name: " + std::string(config_volume) + "\n" + source,
           "name: " + std::string(replay_volume) + "\nemptyDir: {sizeLimit: 1500Mi}\n"};
 }
 

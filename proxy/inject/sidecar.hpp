@@ -6,12 +6,23 @@
 #include <vector>
 
 #include "proxy/inject/manifest.hpp"
+#include "proxy/inject/options.hpp"
 
 namespace reprise::inject {
 
+/// The sidecar of one pod, with everything decided. An empty text leaves its key out.
 struct Sidecar {
   std::string image;
-  std::string config_map;  ///< whose key reprise.yaml is the configuration
+  std::string pull_policy{};
+  std::string pull_secret{};
+  std::string user = "65532";
+  Resources requests{};
+  Resources limits{};
+  std::string
+      config_map{};  ///< whose key reprise.yaml is the configuration; empty: an annotation of the pod is it
+  std::string config{};  ///< the text of that annotation, if the pod does not have it yet
+  bool has_label = false;
+  bool is_scraped = false;
 };
 
 inline constexpr std::string_view container_name = "reprise";

@@ -22,8 +22,8 @@ Undo Undo::read_from(const Node& container) {
   return undo;
 }
 
-std::optional<std::size_t> Undo::count(const std::string& place) const {
-  const std::string_view text = fact(place + ".added");
+std::optional<std::size_t> Undo::number(const std::string& place) const {
+  const std::string_view text = fact(place);
   std::size_t number = 0;
   if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) return std::nullopt;
   return number;

@@ -8,6 +8,11 @@ from harness import equal, options
 GOLDEN = Path(__file__).resolve().parent.parent / "inject" / "golden"
 
 
+NEEDS_CONFIG_MAP = (" note: the pods wait in Init:0/1 until their namespace has a ConfigMap reprise with the key reprise.yaml; "
+                    "--config FILE puts the configuration into the pods instead\n")
+POD = b"kind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n"
+
+
 def inject(*arguments, given=None, **more):
     """(exit code, standard output, standard error)"""
     done = subprocess.run([options.binary, "inject", *arguments], input=given, capture_output=True, timeout=120, check=False, **more)
@@ -18,11 +23,16 @@ def test_a_file_and_standard_input_come_to_the_same():
     wanted = (GOLDEN / "workloads.injected.yaml").read_bytes()
     code, out, err = inject("-f", str(GOLDEN / "workloads.yaml"))
     equal((code, out), (0, wanted))
-    equal(err, f"{GOLDEN}/workloads.yaml:36:15: warning: document 2: HTTPS_PROXY comes from elsewhere (valueFrom) and stays as it is\n")
+    equal(err.replace(f"{GOLDEN}/workloads.yaml:", ""), "36:15: warning: document 2: HTTPS_PROXY comes from elsewhere (valueFrom) and stays as it is\n"
+          + NEEDS_CONFIG_MAP + " note: passed over, because they run no pods: 1 ConfigMap, 1 Service\n")
     code, out, err = inject("-f", "-", given=(GOLDEN / "workloads.yaml").read_bytes())
     equal((code, out), (0, wanted))
     assert err.startswith("-:36:15: warning: document 2: "), err
-    equal(inject(str(GOLDEN / "workloads.injected.yaml")), (0, wanted, ""))
+    code, out, err = inject(str(GOLDEN / "workloads.injected.yaml"))
+    equal((code, out), (0, wanted))
+    equal([line.partition(": note: ")[2] for line in err.splitlines()],
+          [f"document {number}: it has reprise already: left as it is" for number in (2, 3, 4)]
+          + ["passed over, because they run no pods: 1 ConfigMap, 1 Service"])
 
 
 def test_remove_is_the_way_back():
@@ -42,9 +52,8 @@ def test_remove_is_the_way_back():
 
 
 def test_image_and_config_map_are_named():
-    code, out, _ = inject("-f", "-", "--image", 'registry/reprise@sha256:0"1', "--config-map", "shop-proxy",
-                          given=b"kind: Pod\nspec:\n  containers:\n  - name: a\n")
-    equal(code, 0)
+    code, out, err = inject("-f", "-", "--image", 'registry/reprise@sha256:0"1', "--config-map", "shop-proxy", given=POD)
+    equal((code, err), (0, ""), "a ConfigMap that is named is known to its author")
     assert b'image: "registry/reprise@sha256:0\\"1"\n' in out and b'configMap: {name: "shop-proxy"}\n' in out, out
 
 
@@ -90,7 +99,76 @@ def test_a_large_file_and_one_that_is_too_large():
     one = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n  - name: a\n    image: x\n---\n"
     count = 2000
     code, out, err = inject("-f", "-", given=one * count)
-    equal((code, err, out.count(b"- name: reprise\n")), (0, "", count))
+    equal((code, err, out.count(b"- name: reprise\n")), (0, "-:" + NEEDS_CONFIG_MAP, count))
     with tempfile.NamedTemporaryFile() as file:
         file.truncate(64 * 1024 * 1024 + 1)
         equal(inject("-f", file.name), (1, b"", f"reprise inject: cannot read {file.name}: it is larger than 64 MiB; name a manifest, or - for standard input\n"))
+
+
+def test_a_configuration_goes_into_the_pods_if_it_is_good_and_of_use():
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "reprise.yaml"
+
+        def with_config(text):
+            file.write_text(text, encoding="utf-8")
+            return inject("-f", "-", "--config", str(file), given=POD)
+
+        good = "version: 1\nlisteners: [{mode: forward, bind: 127.0.0.1:3128}]\nadmin: {bind: 0.0.0.0:3129, allow_remote: true}\n"
+        code, out, err = with_config(good)
+        equal((code, err), (0, ""))
+        assert b"    reprise.dev/config: |\n      version: 1\n" in out or b'"reprise.dev/config": ' in out, out
+        assert b"metadata.annotations['reprise.dev/config']" in out and b"configMap" not in out, out
+        equal(inject("--remove", "-f", "-", given=out)[:2], (0, POD))
+        code, out, err = with_config("version: 1\nlisteners: [{mode: forward, bind: 127.0.0.1:3130}]\n")
+        equal(code, 0)
+        assert "has no listener of mode forward" in err and "the probes ask port 3129" in err, err
+        code, out, err = with_config("version: 1\ndefaults: {retry: {deadlin: 1s}}\n")
+        equal((code, out), (78, b""))
+        assert "reprise.yaml:2:" in err and "deadline" in err, err
+        file.write_text("#" * (200 * 1024 + 1), encoding="utf-8")
+        code, out, err = inject("-f", "-", "--config", str(file), given=POD)
+        equal((code, out), (1, b""))
+        assert "larger than 200 KiB" in err and "ConfigMap" in err, err
+        code, _, err = inject("-f", "-", "--config", str(file), "--config-map", "x", given=POD)
+        equal(code, 2, err)
+
+
+def test_options_of_the_sidecar_are_taken_or_their_fault_is_told():
+    code, out, err = inject("-f", "-", "--requests", "cpu=50m,memory=64Mi", "--limits", "cpu=1", "--image-pull-policy", "Always", "--pull-secret", "keys",
+                            "--run-as-user", "none", "--label", "--scrape", "--config-map", "c", given=POD)
+    equal((code, err), (0, ""))
+    for line in (b"requests: {cpu: 50m, memory: 64Mi}\n", b'limits: {cpu: "1", memory: 192Mi}\n', b"imagePullPolicy: Always\n", b'- name: "keys"\n'):
+        assert line in out, (line, out)
+    for text in (b'reprise.dev/inject": "true"', b'prometheus.io/port": "3129"'):
+        assert text in out, (text, out)
+    assert b"runAsUser" not in out, out
+    equal(inject("-f", "-", given=out)[1], out, "what it was told stays")
+    equal(inject("--remove", "-f", "-", given=out)[:2], (0, POD))
+    for option, value, told in (("--requests", "gpu=1", "cpu, memory or ephemeral-storage"), ("--limits", "cpu=much", "'much' is no quantity"),
+                                ("--run-as-user", "0", "0 is root"), ("--image-pull-policy", "Daily", "none of Always, IfNotPresent and Never")):
+        code, out, err = inject("-f", "-", option, value, given=POD)
+        equal((code, out), (2, b""))
+        assert option in err and told in err, err
+    code, out, err = inject("-f", "-", "--requests", "memory=1Gi", given=POD)
+    equal((code, out), (1, b""))
+    assert "would request memory=1Gi and be limited to 192Mi" in err, err
+
+
+def test_what_is_left_alone_is_told():
+    given = (b"kind: Service\n---\nkind: Pod\nspec: {hostNetwork: true, containers: [{name: a}]}\n---\nkind: Service\n---\n"
+             b"kind: CloneSet\nspec: {template: {spec: {containers: [{name: a, image: x}]}}}\n")
+    code, out, err = inject("-f", "-", given=given)
+    equal((code, out), (0, given))
+    equal(err, "-:4:7: note: document 2: left alone: hostNetwork: the ports of reprise would be those of the node\n"
+          "-:8:1: note: document 4: passed over: CloneSet is not a kind that is known here, but has spec.template.spec.containers\n"
+          "-: note: passed over, because they run no pods: 2 Service\n")
+
+
+def test_a_sidecar_of_another_version_is_replaced():
+    code, old, _ = inject("-f", "-", "--image", "registry/reprise:0.0.1", "--limits", "memory=64Mi", given=POD)
+    equal(code, 0)
+    code, new, err = inject("-f", "-", given=old)
+    equal(code, 0)
+    version = subprocess.run([options.binary, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout.split()[1]
+    equal(new, old.replace(b"registry/reprise:0.0.1", f"registry/reprise:{version}".encode()))
+    assert "note: document 1: its sidecar, registry/reprise:0.0.1, was replaced\n" in err, err

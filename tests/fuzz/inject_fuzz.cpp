@@ -13,12 +13,22 @@ namespace {
 
 using namespace inject;
 
-const Sidecar sidecar{"reprise:0.1.0", "reprise"};
+/// All that adds something to a pod.
+Options everything() {
+  Options options;
+  options.image = "reprise:0.1.0-x";
+  options.pull_secret = "registry";
+  options.config = "version: 1\n# end\n";
+  options.limits = {{"cpu", "1"}};
+  options.has_label = true;
+  options.is_scraped = true;
+  return options;
+}
 
 // Those of Kubernetes that run pods; a list may hold any of them.
-constexpr auto workloads =
-    std::to_array<std::string_view>({"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",
-                                     "ReplicationController", "Job", "CronJob"});
+constexpr auto workloads = std::to_array<std::string_view>(
+    {"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
+     "PodTemplate", "Rollout", "DeploymentConfig"});
 
 bool may_be_a_workload(const Node& root) {
   const std::string_view kind = root.word("kind");
@@ -44,8 +54,8 @@ void judge_document(const Document& before, const Document& after) {
     law(before.text == after.text, "what is no workload stays byte for byte");
 }
 
-void judge(std::string_view text) {
-  const auto outcome = inject::inject(text, sidecar);
+void judge(std::string_view text, const Options& options) {
+  const auto outcome = inject::inject(text, options, "0.1.0");
   if (const auto* refused = std::get_if<Remark>(&outcome)) return judge_refusal(*refused, text);
   const auto& once = std::get<Injected>(outcome);
   law((once.pods == 0) == (once.text == text), "it is changed where a pod is, and only there");
@@ -53,7 +63,7 @@ void judge(std::string_view text) {
   const auto after = documents_of(once.text);
   law(before.size() == after.size(), "as many documents as before");
   for (std::size_t i = 0; i < before.size(); ++i) judge_document(before[i], after[i]);
-  const auto again = inject::inject(once.text, sidecar);
+  const auto again = inject::inject(once.text, options, "0.1.0");
   law(std::holds_alternative<Injected>(again), "what comes out is taken");
   const auto& twice = std::get<Injected>(again);
   law(twice.text == once.text, "twice is the same as once");
@@ -67,6 +77,8 @@ void judge(std::string_view text) {
 }  // namespace reprise::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  reprise::fuzz::judge(reprise::fuzz::Input(bytes, size).rest());
+  const auto text = reprise::fuzz::Input(bytes, size).rest();
+  reprise::fuzz::judge(text, {});
+  reprise::fuzz::judge(text, reprise::fuzz::everything());
   return 0;
 }

@@ -2,61 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "proxy/inject/documents.hpp"
 #include "proxy/inject/manifest.hpp"
+#include "tests/inject/manifests.hpp"
 
 namespace reprise::inject {
 namespace {
-
-const Sidecar sidecar{"reprise:0.1.0", "reprise"};
-
-std::string golden(const std::string& name) {
-  std::ifstream file(REPRISE_SOURCE_DIR "/tests/inject/golden/" + name, std::ios::binary);
-  EXPECT_TRUE(file) << name;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::string injected(std::string_view text) {
-  auto outcome = inject(text, sidecar);
-  if (const auto* refused = std::get_if<Remark>(&outcome))
-    return std::to_string(refused->line) + ":" + std::to_string(refused->column) + ": " + refused->message;
-  return std::get<Injected>(outcome).text;
-}
-
-Remark refusal(std::string_view text) {
-  auto outcome = inject(text, sidecar);
-  if (const auto* refused = std::get_if<Remark>(&outcome)) return *refused;
-  ADD_FAILURE() << "was taken: " << std::get<Injected>(outcome).text;
-  return {};
-}
-
-std::string pod(const std::string& containers) { return "apiVersion: v1\nkind: Pod\nspec:\n" + containers; }
-
-std::size_t count(const std::string& text, std::string_view what) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
-
-/// How often the first container of the only pod sets that variable, and to what.
-std::string value_of(const std::string& text, const std::string& name, std::size_t container = 0) {
-  auto tree = read(text);
-  if (std::holds_alternative<Fault>(tree)) return "no YAML: " + std::get<Fault>(tree).message;
-  const Node* spec = std::get<Tree>(tree).root->find("spec");
-  if (spec == nullptr || spec->find("containers") == nullptr) return "no pod: " + text;
-  std::string values;
-  for (const Node* one : spec->find("containers")->items[container]->find("env")->items) {
-    if (one->word("name") == name)
-      values += "[" + std::string(one->find("valueFrom") != nullptr ? "from" : one->word("value")) + "]";
-  }
-  return values;
-}
 
 TEST(inject, workloads_are_as_in_the_golden_file) {
   EXPECT_EQ(injected(golden("workloads.yaml")), golden("workloads.injected.yaml"));
@@ -65,13 +18,6 @@ TEST(inject, workloads_are_as_in_the_golden_file) {
 TEST(inject, again_changes_nothing) {
   const std::string once = golden("workloads.injected.yaml");
   EXPECT_EQ(injected(once), once);
-}
-
-std::string removed(std::string_view text) {
-  auto outcome = remove(text);
-  if (const auto* refused = std::get_if<Remark>(&outcome))
-    return std::to_string(refused->line) + ":" + std::to_string(refused->column) + ": " + refused->message;
-  return std::get<Removed>(outcome).text;
 }
 
 TEST(remove, golden_file_comes_back_byte_for_byte) {
@@ -109,6 +55,30 @@ TEST(remove, every_way_of_writing_comes_back_byte_for_byte) {
                       "\"name\": \"a\",\n"
                       "        \"env\": [\n          {\n            \"name\": \"A\"\n          }\n        "
                       "]\n      }\n    ]\n  }\n}\n"),
+          pod("  containers:\n  - name: a\n    env:\n    - name: A\n      value: |\n        x\n        # of "
+              "the script\n\n    # of the next\n    image: x\n"),
+          pod("  containers:\n  - name: a\n    env: [{name: A},  # one\n      {name: B},   # two\n    ]\n"),
+          pod("  containers:\n  - name: a\n    env:\n      - name: A\n        value: it's\n      -\n        "
+              "name: B\n  volumes:\n  - name: v\n"),
+          std::string(
+              "kind: Pod\nspec:\n  containers:\n  - name: a\n    env:\n    - name: A\n      value: \"1\""),
+          std::string("kind: Pod\r\nspec:\r\n  containers:\r\n  - name: a\r\n    env:\r\n    - name: A"),
+          std::string("kind: Pod\nspec:\n  containers:\n  - name: a\n    env:\n    - &x {name: A}\n    - "
+                      "name: B\n  - name: b\n    env:\n    - *x\n    - name: B\n"),
+          std::string("kind: Pod\nmetadata: {}\nspec: {containers: [{name: a}]}\n"),
+          std::string("kind: Pod\nmetadata: ~   # nothing\nspec: {containers: [{name: a}]}\n"),
+          std::string("kind: Pod\nmetadata: {name: a, annotations: {}}\nspec: {containers: [{name: a}]}\n"),
+          std::string("kind: Pod\nmetadata:\n  name: a\n  annotations:\nspec: {containers: [{name: a}]}\n"),
+          std::string("kind: Pod\nmetadata:\n  annotations:\n    a: b   # c\n  name: a\nspec: {containers: "
+                      "[{name: a}]}\n"),
+          std::string("kind: Pod\nmetadata:\n  name: a\n  annotations: "
+                      "{cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: 'tmp'}\nspec: "
+                      "{containers: [{name: a}]}\n"),
+          std::string("kind: Pod\nmetadata:\n  name: a\n  annotations: "
+                      "{cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: reprise-replay}\nspec: "
+                      "{containers: [{name: a}]}\n"),
+          std::string(
+              "kind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: a\n"),
           std::string("kind: Pod\nspec:\n  initContainers: &all\n  - name: i\n    env: &env [{name: A}]\n"
                       "  containers:\n  - name: a\n    env: *env\n"),
       }) {
@@ -116,6 +86,9 @@ TEST(remove, every_way_of_writing_comes_back_byte_for_byte) {
     EXPECT_NE(once, text) << text;
     EXPECT_EQ(removed(once), text) << once;
     EXPECT_EQ(injected(removed(once)), once);
+    const std::string rich = injected(text, everything());
+    EXPECT_EQ(removed(rich), text) << rich;
+    EXPECT_EQ(injected(rich, everything()), rich);
   }
 }
 
@@ -165,7 +138,12 @@ TEST(inject, every_kind_of_workload_and_no_other) {
         std::tuple("apiVersion: batch/v1\nkind: CronJob\n", in_job, true),
         std::tuple("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n", in_template, false),
         std::tuple("apiVersion: example.com/v1\nkind: Pod\n", in_pod, false),
-        std::tuple("apiVersion: v1\nkind: PodTemplate\n", in_pod, false)}) {
+        std::tuple("apiVersion: v1\nkind: PodTemplate\n",
+                   std::string("template: {spec: {containers: [{name: a}]}}\n"), true),
+        std::tuple("apiVersion: argoproj.io/v1alpha1\nkind: Rollout\n", in_template, true),
+        std::tuple("apiVersion: argoproj.io/v1alpha1\nkind: Rollout\n",
+                   std::string("spec: {workloadRef: {kind: Deployment, name: a}}\n"), false),
+        std::tuple("apiVersion: apps.openshift.io/v1\nkind: DeploymentConfig\n", in_template, true)}) {
     const std::string text = head + spec;
     const std::string result = injected(text);
     EXPECT_EQ(result != text, is_workload) << text;
@@ -191,7 +169,7 @@ TEST(inject, no_name_stands_twice_and_no_proxy_is_merged_in_both_spellings) {
 TEST(inject, another_proxy_is_replaced_and_told_without_its_password) {
   const auto outcome = inject(
       pod("  containers:\n  - name: a\n    env: [{name: HTTP_PROXY, value: 'http://u:secret@corp'}]\n"),
-      sidecar);
+      none_given, "0.1.0");
   const auto& done = std::get<Injected>(outcome);
   ASSERT_EQ(done.remarks.size(), 1U);
   EXPECT_EQ(done.remarks[0].line, 6U);

@@ -1,0 +1,30 @@
+// What the metadata of a pod is given: annotations for autoscalers, Prometheus and the configuration; a
+// label.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "proxy/inject/pod.hpp"
+#include "proxy/inject/undo.hpp"
+
+namespace reprise::inject {
+
+/// Says which volumes an autoscaler may lose when it moves a pod. Ours has the bodies of requests under way.
+inline constexpr std::string_view eviction_key =
+    "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
+
+/// The places of the facts that say that inject() has added the label, and the annotations for Prometheus.
+inline constexpr const char* label_place = "labels.reprise.dev/inject";
+inline constexpr const char* scrape_place = "annotations.prometheus.io/scrape";
+
+/// The keys of `annotations` or of `labels` that may be added.
+std::vector<std::string_view> metadata_keys(std::string_view list);
+
+/// Adds to `edits`, to `remarks` what the author should know, and to `undo` what the way back needs.
+void edit_metadata(const Pod&, const Sidecar&, Edits& edits, std::vector<Fault>& remarks, Undo& undo);
+
+/// The way back.
+void remove_metadata(const Pod&, const Undo&, Edits&);
+
+}  // namespace reprise::inject
